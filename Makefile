@@ -1,0 +1,32 @@
+# Everything here runs with Go, git and make; see scripts/test for what the
+# tests fetch for themselves. PKGS narrows a target: make test PKGS=./internal/id
+
+PKGS     ?= ./...
+FUZZTIME ?= 10s
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
+.DEFAULT_GOAL := help
+.PHONY: help build test lint fuzz bench clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build the static binary bin/anodyne
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/anodyne ./cmd/anodyne
+
+test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
+	@scripts/test $(PKGS)
+
+lint: ## check with go vet, gofmt and staticcheck
+	go vet $(PKGS)
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
+	go tool staticcheck $(PKGS)
+
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	@FUZZTIME=$(FUZZTIME) scripts/fuzz $(PKGS)
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem $(PKGS)
+
+clean: ## remove what was built
+	rm -rf bin

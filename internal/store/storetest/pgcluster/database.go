@@ -1,0 +1,171 @@
+package pgcluster
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Database returns the address of a fresh database on the server that DSN
+// names. It is dropped when the test ends, open connections or not.
+//
+// The template function fills a database once for each process, with the
+// schema as a rule; what tests get are copies of that, which takes
+// milliseconds. It must close its connections. Functions are told apart by
+// their code, so closures that differ only in what they captured share one
+// template. With a nil function the database is empty.
+func Database(tb testing.TB, template func(dsn string) error) string {
+	tb.Helper()
+	server, err := url.Parse(DSN(tb))
+	if err != nil || !strings.HasPrefix(server.Scheme, "postgres") {
+		tb.Fatalf("%s is not a postgres:// URL", Env)
+	}
+	name, err := process.create(server, template)
+	if err != nil {
+		tb.Fatalf("creating a test database: %v", err)
+	}
+	tb.Cleanup(func() {
+		if err := process.drop(server, name); err != nil {
+			tb.Errorf("dropping a test database: %v", err)
+		}
+	})
+	return address(server, name)
+}
+
+// prefix begins the name of every database made here: prefix, process, number.
+const prefix = "anodyne_test_"
+
+var process = maker{id: strings.ToLower(rand.Text()[:12]), templates: map[uintptr]madeTemplate{}}
+
+// maker makes and drops the databases of this process, one at a time: copying
+// a template needs it unused.
+type maker struct {
+	id string
+
+	mu        sync.Mutex
+	admin     *pgx.Conn // stays open: it shows others that this process lives
+	made      int
+	templates map[uintptr]madeTemplate
+}
+
+// madeTemplate remembers a failure too: a schema that does not install should
+// fail every test at once, not be tried again for each.
+type madeTemplate struct {
+	name string
+	err  error
+}
+
+func (m *maker) create(server *url.URL, template func(dsn string) error) (name string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.connect(server); err != nil {
+		return "", err
+	}
+	source, err := m.template(server, template)
+	if err != nil {
+		return "", err
+	}
+	return m.copyOf(source)
+}
+
+func (m *maker) drop(server *url.URL, name string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.connect(server); err != nil {
+		return err
+	}
+	return m.exec("DROP DATABASE IF EXISTS %s WITH (FORCE)", name)
+}
+
+// connect sees to it that there is a connection, and clears away what killed
+// processes left on a server that is not thrown away after the run.
+func (m *maker) connect(server *url.URL) error {
+	if m.admin != nil && !m.admin.IsClosed() {
+		return nil
+	}
+	config, err := pgx.ParseConfig(server.String())
+	if err != nil {
+		return err
+	}
+	config.RuntimeParams["application_name"] = prefix + m.id
+	admin, err := pgx.ConnectConfig(context.Background(), config)
+	if err != nil {
+		return err
+	}
+	m.admin = admin
+	return m.sweep()
+}
+
+// sweep drops the databases whose process is no longer connected. Another
+// process may be sweeping too, so a database that cannot be dropped is left.
+func (m *maker) sweep() error {
+	rows, err := m.admin.Query(context.Background(), `
+		SELECT d.datname FROM pg_database d
+		WHERE starts_with(d.datname, $1) AND NOT EXISTS (
+			SELECT FROM pg_stat_activity a
+			WHERE starts_with(a.application_name, $1) AND starts_with(d.datname, a.application_name || '_'))`, prefix)
+	if err != nil {
+		return err
+	}
+	orphans, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	for _, name := range orphans {
+		_ = m.exec("DROP DATABASE IF EXISTS %s WITH (FORCE)", name)
+	}
+	return nil
+}
+
+// template returns the name of the database that the function filled.
+func (m *maker) template(server *url.URL, fill func(dsn string) error) (string, error) {
+	const empty = "template0"
+	if fill == nil {
+		return empty, nil
+	}
+	key := reflect.ValueOf(fill).Pointer()
+	if t, ok := m.templates[key]; ok {
+		return t.name, t.err
+	}
+	name, err := m.copyOf(empty)
+	if err != nil {
+		return "", err
+	}
+	t := madeTemplate{name: name}
+	if err := fill(address(server, name)); err != nil {
+		t.err = fmt.Errorf("filling the template: %w", err)
+	}
+	m.templates[key] = t
+	return t.name, t.err
+}
+
+// copyOf makes the next database of this process and returns its name.
+func (m *maker) copyOf(source string) (name string, err error) {
+	m.made++
+	name = fmt.Sprintf("%s%s_%d", prefix, m.id, m.made)
+	return name, m.exec("CREATE DATABASE %s TEMPLATE %s", name, source)
+}
+
+// exec runs a statement with names in it, which cannot be parameters.
+func (m *maker) exec(statement string, names ...string) error {
+	quoted := make([]any, len(names))
+	for i, name := range names {
+		quoted[i] = pgx.Identifier{name}.Sanitize()
+	}
+	_, err := m.admin.Exec(context.Background(), fmt.Sprintf(statement, quoted...))
+	return err
+}
+
+// address is the server's, with the name of a database in it.
+func address(server *url.URL, name string) string {
+	u := *server
+	u.Path = "/" + name
+	return u.String()
+}

@@ -1,0 +1,59 @@
+package pgcluster
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// guardScript waits until its standard input ends, which the system sees to
+// when the test process ends in any way whatever: normally, by a panic, by
+// kill -9. Then it stops the server if there is one and removes the directory.
+//
+// The wait for the lock file has a limit, and the removal is tried again, for
+// the case that the process died while a server was being started.
+const guardScript = `
+read -r _
+lock=$1/data/postmaster.pid
+if pid=$(head -n 1 "$lock") && kill -QUIT "$pid"; then
+	for _ in $(seq 200); do
+		[ -e "$lock" ] || break
+		sleep 0.05
+	done
+fi
+for _ in $(seq 10); do
+	rm -rf "$1" && exit 0
+	sleep 0.2
+done
+exit 1
+`
+
+// guard is the process that cleans up behind a cluster.
+type guard struct {
+	cmd  *exec.Cmd
+	hold *os.File // open as long as the cluster is wanted
+}
+
+// newGuard starts the guard of a directory. It runs as the caller, who can
+// remove what any owner left there.
+func newGuard(dir string) (*guard, error) {
+	stdin, hold, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer stdin.Close()
+	cmd := exec.Command("sh", "-c", guardScript, "sh", dir)
+	cmd.Dir = "/"
+	cmd.Stdin = stdin
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, hold.Close())
+	}
+	return &guard{cmd, hold}, nil
+}
+
+// release lets the guard do its work and waits until it has.
+func (g *guard) release() error {
+	return errors.Join(g.hold.Close(), g.cmd.Wait())
+}

@@ -1,0 +1,73 @@
+package pgcluster
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// victimEnv makes this test binary, started again, the process that is killed.
+// Its value is the file in which the victim names its directory.
+const victimEnv = "ANODYNE_TEST_PGCLUSTER_VICTIM"
+
+// TestVictim does nothing but in the process that the test below starts.
+func TestVictim(t *testing.T) {
+	report := os.Getenv(victimEnv)
+	if report == "" {
+		return
+	}
+	s, err := launch(volatile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, connect(t, s.dsn()), "BEGIN")
+	if err := os.WriteFile(report, []byte(s.dir), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	select {}
+}
+
+func TestNothingIsLeftOfAKilledProcess(t *testing.T) {
+	if err := Available(); err != nil {
+		giveUp(t, err)
+	}
+	report := filepath.Join(t.TempDir(), "report")
+	// The victim and all that it starts inherit the far end, so the near end
+	// ends with the last of them.
+	near, far, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	victim := exec.Command(os.Args[0], "-test.run=^TestVictim$")
+	victim.Env = append(os.Environ(), victimEnv+"="+report)
+	victim.ExtraFiles = []*os.File{nil, far} // as 4: 3 is the server's own
+	err = victim.Run()
+	far.Close()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("the victim ended with %v, want killed", err)
+	}
+
+	if err := near.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, near); err != nil {
+		t.Fatalf("processes are left: %v", err)
+	}
+	dir, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(string(dir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("files are left in %s: %v", dir, err)
+	}
+}

@@ -1,0 +1,104 @@
+package pgcluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// start returns when the server takes connections.
+func (s *server) start() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	alive, held, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	// pg_ctl leaves the server behind as a daemon, and that inherits held.
+	cmd := s.owner.command(ctx, s.program("pg_ctl"), "--pgdata="+s.data(), "--log="+s.log(),
+		"--wait", fmt.Sprintf("--timeout=%d", int(patience.Seconds())), "--silent", "start")
+	cmd.ExtraFiles = []*os.File{held}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		report, _ := os.ReadFile(s.log())
+		return errors.Join(fmt.Errorf("starting PostgreSQL: %w\n%s\n%s", err, bytes.TrimSpace(out), bytes.TrimSpace(report)), alive.Close())
+	}
+	s.alive = alive
+	return nil
+}
+
+func (s *server) running() bool { return s.alive != nil }
+
+// stop ends the server in good order: sessions are cut off, everything is on disk.
+func (s *server) stop() error {
+	if !s.running() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err := s.owner.run(ctx, s.program("pg_ctl"), "--pgdata="+s.data(), "--mode=fast", "--wait", "--silent", "stop")
+	if err != nil {
+		return err
+	}
+	return s.awaitEnd()
+}
+
+// kill ends the server with no chance to do anything more.
+func (s *server) kill() error {
+	if !s.running() {
+		return nil
+	}
+	lock, err := os.ReadFile(s.lock())
+	if err != nil {
+		return err
+	}
+	// Line 1 is the process, line 7 the key and the number of its shared memory.
+	lines := strings.Split(string(lock), "\n")
+	if len(lines) < 7 || len(strings.Fields(lines[6])) != 2 {
+		return fmt.Errorf("%s is not complete", s.lock())
+	}
+	pid, err := strconv.Atoi(lines[0])
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.lock(), err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("killing PostgreSQL: %w", err)
+	}
+	if err := s.awaitEnd(); err != nil {
+		return err
+	}
+	// A restart would take the memory over, but there may be none.
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := s.owner.run(ctx, "ipcrm", "-m", strings.Fields(lines[6])[1]); err != nil {
+		return err
+	}
+	// Where nobody collects orphans, as in a container without an init, the next
+	// start would take the dead process for a living one that holds the locks.
+	socketLocks, err := filepath.Glob(filepath.Join(s.dir, ".s.PGSQL.*.lock"))
+	for _, path := range append(socketLocks, s.lock()) {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+// awaitEnd waits until the last process of the server has gone.
+func (s *server) awaitEnd() error {
+	if err := s.alive.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, s.alive); err != nil {
+		return fmt.Errorf("PostgreSQL does not end: %w", err)
+	}
+	err := s.alive.Close()
+	s.alive = nil
+	return err
+}
