@@ -1,0 +1,33 @@
+// Package access says who is asking and what they may do: principal, scopes,
+// tiers. It is pure; tokens are verified in internal/oauth.
+package access
+
+import (
+	"time"
+
+	"anodyne/internal/id"
+)
+
+// OrgNo and ClientNo are the numbers the store keys its rows by. They never
+// leave the process.
+type (
+	OrgNo    int64
+	ClientNo int64
+)
+
+// Principal is a verified caller: one client of one organisation.
+type Principal struct {
+	Org      OrgNo
+	OrgID    id.Org
+	Client   ClientNo
+	ClientID id.Client
+	Scopes   Scopes
+	Tier     Tier
+}
+
+// Grant is an issued access token.
+type Grant struct {
+	Token    string
+	Lifetime time.Duration
+	Scopes   Scopes
+}

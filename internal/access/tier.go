@@ -1,0 +1,34 @@
+package access
+
+import "fmt"
+
+// Tier is a client's rate-limit tier.
+type Tier uint8
+
+// The tiers of the service.
+const (
+	Standard Tier = iota
+	Professional
+	Enterprise
+)
+
+var tiers = [...]struct {
+	name  string
+	limit int64
+}{{"standard", 1_000}, {"professional", 10_000}, {"enterprise", 100_000}}
+
+// ParseTier reads a tier's name.
+func ParseTier(s string) (Tier, error) {
+	for i, t := range tiers {
+		if s == t.name {
+			return Tier(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown tier %q; the tiers are standard, professional and enterprise", s)
+}
+
+// String is the tier's name.
+func (t Tier) String() string { return tiers[t].name }
+
+// Limit is the number of requests an hour.
+func (t Tier) Limit() int64 { return tiers[t].limit }

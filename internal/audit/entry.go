@@ -1,0 +1,126 @@
+// Package audit says what an audit line holds, how it is redacted, and how
+// the log is sealed. It is pure: internal/store keeps the lines.
+package audit
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Action is what was done.
+type Action string
+
+// The actions that leave an audit line.
+const (
+	PatientCreate Action = "patient.create"
+	PatientUpdate Action = "patient.update"
+	PatientRead   Action = "patient.read"
+	PatientList   Action = "patient.list"
+	PatientSearch Action = "patient.search"
+	AuditRead     Action = "audit.read"
+	OrgCreate     Action = "organization.create"
+	ClientCreate  Action = "client.create"
+	ClientRotate  Action = "client.rotate"
+	ClientRevoke  Action = "client.revoke"
+	ClientTier    Action = "client.tier"
+	TokenRevoke   Action = "token.revoke"
+)
+
+var actions = map[Action]bool{
+	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
+	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
+}
+
+// Known reports whether an action is in the list.
+func (a Action) Known() bool { return actions[a] }
+
+// Operator is the actor of what is done on the command line.
+const Operator = "operator"
+
+// Entry is one audit line.
+type Entry struct {
+	At        time.Time
+	RequestID string
+	// Actor is the client's identifier, or Operator.
+	Actor  string
+	Action Action
+	// Resource is the identifier of what was touched, or "".
+	Resource string
+	// Source is the caller's address, or "".
+	Source string
+	// Details is a JSON object, or nil.
+	Details json.RawMessage
+}
+
+// Append appends the line's JSON form, which is both the stored and the
+// published one.
+func (e *Entry) Append(b []byte) []byte {
+	b = append(b, `{"timestamp":"`...)
+	b = e.At.UTC().AppendFormat(b, "2006-01-02T15:04:05Z")
+	b = append(b, `","action":"`...)
+	b = append(b, e.Action...)
+	b = append(b, '"')
+	b = member(b, "client_id", e.Actor)
+	b = member(b, "resource", e.Resource)
+	b = member(b, "request_id", e.RequestID)
+	b = member(b, "source", e.Source)
+	if len(e.Details) > 0 {
+		b = append(append(b, `,"details":`...), e.Details...)
+	}
+	return append(b, '}')
+}
+
+func member(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	b, _ = jsontext.AppendQuote(b, value) // the only error is about UTF-8, which is mended
+	return b
+}
+
+// Change is one member of a record that was changed, for the details of an
+// update's line: the history of the record.
+type Change struct {
+	Field  string `json:"field"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Changes makes the details of an update's line.
+func Changes(changes []Change) json.RawMessage {
+	details, err := json.Marshal(struct {
+		Changes []Change `json:"changes"`
+	}{changes})
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return details
+}
+
+// Redact removes the values of changes from a line, for readers who may see
+// the log but not the patients; the names of the changed members stay.
+func Redact(line []byte) ([]byte, error) {
+	var entry map[string]json.RawMessage
+	if err := json.Unmarshal(line, &entry); err != nil {
+		return nil, err
+	}
+	var details struct {
+		Changes []Change `json:"changes"`
+	}
+	if err := json.Unmarshal(entry["details"], &details); err != nil || len(details.Changes) == 0 {
+		return line, nil
+	}
+	fields := make([]string, 0, len(details.Changes))
+	for _, c := range details.Changes {
+		fields = append(fields, c.Field)
+	}
+	redacted, err := json.Marshal(map[string]any{"fields": fields, "redacted": true})
+	if err != nil {
+		return nil, err
+	}
+	entry["details"] = redacted
+	return json.Marshal(entry)
+}

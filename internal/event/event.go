@@ -1,0 +1,53 @@
+// Package event names the events of the service and makes their envelopes.
+// An event carries identifiers only: nothing clinical leaves the service but
+// by an authenticated read.
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"anodyne/internal/id"
+)
+
+// Type is an event's name.
+type Type string
+
+// The events of the service.
+const (
+	PatientCreated      Type = "patient.created"
+	PatientUpdated      Type = "patient.updated"
+	ClinicalDataUpdated Type = "clinical_data.updated"
+	ReportCompleted     Type = "report.completed"
+	ReportFailed        Type = "report.failed"
+	SystemAlert         Type = "system.alert"
+)
+
+// Event is what happened, as it is sent and listed.
+type Event struct {
+	ID   id.Event
+	Type Type
+	At   time.Time
+	// Data is a JSON object of identifiers.
+	Data json.RawMessage
+}
+
+// Patient makes an event about one patient.
+func Patient(t Type, at time.Time, patient id.Patient) *Event {
+	data := append(make([]byte, 0, 48), `{"patient_id":"`...)
+	data = append(patient.Append(data), `"}`...)
+	return &Event{ID: id.New[id.EventKind](at), Type: t, At: at, Data: data}
+}
+
+// Append appends the envelope's JSON form: id, type, timestamp, data.
+func (e *Event) Append(b []byte) []byte {
+	b = append(b, `{"id":"`...)
+	b = e.ID.Append(b)
+	b = append(b, `","type":"`...)
+	b = append(b, e.Type...)
+	b = append(b, `","timestamp":"`...)
+	b = e.At.UTC().AppendFormat(b, time.RFC3339)
+	b = append(b, `","data":`...)
+	b = append(b, e.Data...)
+	return append(b, '}')
+}

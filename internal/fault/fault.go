@@ -1,0 +1,98 @@
+// Package fault is the one error vocabulary of the service: a closed list of
+// codes, a message for the caller and details as the contract prints them.
+//
+// Rules and the store return a *fault.Error for everything a caller can cause
+// or should be told; any other error is internal, and its text is only logged.
+// Which HTTP status a code has is decided in internal/api, in one place.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code is a machine-readable error code. The list is closed and published in
+// the OpenAPI document.
+type Code string
+
+// The codes of the service.
+const (
+	InvalidParameter     Code = "INVALID_PARAMETER"
+	InvalidBody          Code = "INVALID_BODY"
+	UnsupportedGrantType Code = "UNSUPPORTED_GRANT_TYPE"
+	InvalidScope         Code = "INVALID_SCOPE"
+	Unauthorized         Code = "UNAUTHORIZED"
+	InvalidClient        Code = "INVALID_CLIENT"
+	Forbidden            Code = "FORBIDDEN"
+	NotFound             Code = "NOT_FOUND"
+	MethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
+	PreconditionFailed   Code = "PRECONDITION_FAILED"
+	PayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"
+	UnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE"
+	RangeNotSatisfiable  Code = "RANGE_NOT_SATISFIABLE"
+	Conflict             Code = "CONFLICT"
+	IdempotencyRunning   Code = "IDEMPOTENCY_IN_PROGRESS"
+	IdempotencyKeyReused Code = "IDEMPOTENCY_KEY_REUSED"
+	RateLimitExceeded    Code = "RATE_LIMIT_EXCEEDED"
+	Internal             Code = "INTERNAL_ERROR"
+	Unavailable          Code = "SERVICE_UNAVAILABLE"
+)
+
+// Error is a fault that may be told to the caller.
+type Error struct {
+	Code    Code
+	Message string
+	// Details becomes error.details. It echoes to the caller and must never
+	// be logged: a value in it may be a patient's.
+	Details map[string]any
+	// RetryAfter, when positive, becomes the Retry-After header.
+	RetryAfter time.Duration
+	// Cause is for the log only.
+	Cause error
+}
+
+// Error is safe to log: it leaves the details out.
+func (e *Error) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
+	}
+	return string(e.Code) + ": " + e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// New makes a fault from alternating detail names and values.
+func New(code Code, message string, details ...any) *Error {
+	e := &Error{Code: code, Message: message, Details: make(map[string]any, len(details)/2)}
+	for i := 0; i+1 < len(details); i += 2 {
+		e.Details[details[i].(string)] = details[i+1]
+	}
+	return e
+}
+
+// Missing says that a resource is not there, or is another organisation's.
+func Missing(resource, id string) *Error {
+	return New(NotFound, "There is no "+resource+" with this identifier.", "resource", resource, "id", id)
+}
+
+// Away says that the service cannot answer now; the cause is only logged.
+func Away(message string, cause error) *Error {
+	return &Error{Code: Unavailable, Message: message, Details: map[string]any{}, RetryAfter: time.Second, Cause: cause}
+}
+
+// CodeOf returns the code of err: Internal for an error that is no fault,
+// and "" for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return Internal
+}
+
+// Is reports whether err is a fault with this code.
+func Is(err error, code Code) bool { return err != nil && CodeOf(err) == code }

@@ -1,0 +1,120 @@
+// Package id makes and reads the identifiers of the service: a prefix that
+// names the kind and 26 lower-case ULID characters, sorting by creation.
+//
+// Each kind is a Go type of its own, so that a patient's identifier cannot be
+// passed where a client's is wanted. In the database an identifier is its 16
+// bytes.
+package id
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Kind names what an identifier stands for.
+type Kind interface{ prefix() string }
+
+// The kinds.
+type (
+	PatientKind struct{}
+	ClientKind  struct{}
+	OrgKind     struct{}
+	EventKind   struct{}
+	RequestKind struct{}
+)
+
+func (PatientKind) prefix() string { return "pat_" }
+func (ClientKind) prefix() string  { return "cli_" }
+func (OrgKind) prefix() string     { return "org_" }
+func (EventKind) prefix() string   { return "evt_" }
+func (RequestKind) prefix() string { return "req_" }
+
+// The kinds of identifiers.
+type (
+	Patient = ID[PatientKind]
+	Client  = ID[ClientKind]
+	Org     = ID[OrgKind]
+	Event   = ID[EventKind]
+	Request = ID[RequestKind]
+)
+
+// ID is an identifier of kind K.
+type ID[K Kind] struct{ ulid ulid.ULID }
+
+var source = struct {
+	sync.Mutex
+	entropy io.Reader
+}{entropy: ulid.Monotonic(rand.Reader, 0)}
+
+// New makes an identifier at a time. Identifiers made by one process in the
+// same millisecond still sort in the order in which they were made.
+func New[K Kind](at time.Time) ID[K] {
+	source.Lock()
+	defer source.Unlock()
+	return ID[K]{ulid.MustNew(ulid.Timestamp(at), source.entropy)}
+}
+
+// ErrMalformed says that a text is no identifier of the kind.
+var ErrMalformed = errors.New("malformed identifier")
+
+// Parse reads an identifier as String writes it, and nothing else.
+func Parse[K Kind](s string) (ID[K], error) {
+	var k K
+	p := k.prefix()
+	if len(s) != len(p)+ulid.EncodedSize || s[:len(p)] != p {
+		return ID[K]{}, ErrMalformed
+	}
+	var parsed ID[K]
+	if err := parsed.ulid.UnmarshalText([]byte(s[len(p):])); err != nil || parsed.String() != s {
+		return ID[K]{}, ErrMalformed
+	}
+	return parsed, nil
+}
+
+// FromBytes reads the 16 bytes that Bytes gives.
+func FromBytes[K Kind](b []byte) (ID[K], error) {
+	var i ID[K]
+	if len(b) != len(i.ulid) {
+		return i, ErrMalformed
+	}
+	copy(i.ulid[:], b)
+	return i, nil
+}
+
+// Bytes is the form kept in the database.
+func (i ID[K]) Bytes() []byte { return i.ulid[:] }
+
+// IsZero reports whether the identifier was never set.
+func (i ID[K]) IsZero() bool { return i.ulid == ulid.ULID{} }
+
+// Append appends the printed form to b.
+func (i ID[K]) Append(b []byte) []byte {
+	var k K
+	b = append(b, k.prefix()...)
+	var text [ulid.EncodedSize]byte
+	_ = i.ulid.MarshalTextTo(text[:]) // fails only on a wrong length
+	for _, c := range text {
+		if c >= 'A' {
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// String is the printed form.
+func (i ID[K]) String() string { return string(i.Append(make([]byte, 0, 30))) }
+
+// MarshalText makes an identifier print itself in JSON.
+func (i ID[K]) MarshalText() ([]byte, error) { return i.Append(nil), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (i *ID[K]) UnmarshalText(text []byte) (err error) {
+	*i, err = Parse[K](string(text))
+	return err
+}
