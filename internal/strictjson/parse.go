@@ -1,0 +1,184 @@
+// Package strictjson reads a request body that must be exactly one JSON
+// object, and gives typed access to its members that collects every fault.
+//
+// Strict means what the contract asks for: no duplicate members, no invalid
+// UTF-8, no trailing data, bounded nesting, and no member that nobody asked
+// for. The grammar itself is the jsontext package's; here are the tree, the
+// faults and their paths. What a value has to be is decided by the packages
+// that read it.
+package strictjson
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"anodyne/internal/fault"
+)
+
+// MaxDepth is how deep objects and arrays may nest, the body itself included.
+const MaxDepth = 32
+
+// document is a parsed body: its nodes in the order of the text, each value
+// kept as a range of the body. One slice holds the whole tree, so that a body
+// costs a handful of allocations however many members it has.
+type document struct {
+	body  []byte
+	nodes []node
+	root  Object
+}
+
+// node is one value. The children of an object or array are the nodes that
+// follow it up to next.
+type node struct {
+	name, nameEnd uint32 // the member's name with its quotes; empty in an array
+	start, end    uint32 // the value as sent
+	next          uint32 // index of the node after this value's own subtree
+	count         uint32 // number of children
+	kind          jsontext.Kind
+	escapedName   bool
+	asked         bool // a reader asked for this member
+}
+
+// decoding is what Parse needs only while it runs.
+type decoding struct {
+	source  bytes.Buffer
+	decoder jsontext.Decoder
+}
+
+var decodings = sync.Pool{New: func() any { return new(decoding) }}
+
+// Parse reads body, which must be one JSON object and nothing else. The
+// object refers to body, which must not be changed while it is in use, and is
+// for one goroutine at a time. The error is an INVALID_BODY fault.
+func Parse(body []byte) (*Object, error) {
+	if uint64(len(body)) > math.MaxUint32 {
+		return nil, invalid("it is too long", 0)
+	}
+	work := decodings.Get().(*decoding)
+	work.source = *bytes.NewBuffer(body)
+	work.decoder.Reset(&work.source)
+	doc := &document{body: body, nodes: make([]node, 0, min(4+len(body)/24, 1024))}
+	err := doc.read(&work.decoder)
+	work.source = bytes.Buffer{}
+	work.decoder.Reset(&work.source) // lets go of the body
+	decodings.Put(work)
+	if err != nil {
+		return nil, err
+	}
+	doc.root = Object{Value{doc: doc}}
+	return &doc.root, nil
+}
+
+func (doc *document) read(d *jsontext.Decoder) error {
+	switch d.PeekKind() {
+	case jsontext.KindBeginObject:
+	case jsontext.KindInvalid:
+		_, err := d.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return invalid("it is empty", 0)
+		}
+		return doc.explain(err)
+	default:
+		return invalid("it is not an object", doc.skipSpace(0))
+	}
+
+	var open [MaxDepth]uint32 // indices of the containers around the current position
+	depth := 0
+	var pending node // carries a member's name until its value comes
+	for {
+		kind := d.PeekKind()
+		switch kind {
+		case jsontext.KindBeginObject, jsontext.KindBeginArray:
+			if _, err := d.ReadToken(); err != nil {
+				return doc.explain(err)
+			}
+			start := uint32(d.InputOffset()) - 1
+			if depth == MaxDepth {
+				return invalid("it is nested too deeply", int64(start))
+			}
+			pending.start, pending.kind = start, kind
+			if depth > 0 {
+				doc.nodes[open[depth-1]].count++
+			}
+			open[depth] = uint32(len(doc.nodes))
+			depth++
+			doc.nodes = append(doc.nodes, pending)
+			pending = node{}
+		case jsontext.KindEndObject, jsontext.KindEndArray:
+			if _, err := d.ReadToken(); err != nil {
+				return doc.explain(err)
+			}
+			depth--
+			closed := &doc.nodes[open[depth]]
+			closed.end, closed.next = uint32(d.InputOffset()), uint32(len(doc.nodes))
+			if depth == 0 {
+				return doc.expectEnd(d)
+			}
+		default:
+			value, err := d.ReadValue()
+			if err != nil {
+				return doc.explain(err)
+			}
+			end := uint32(d.InputOffset())
+			start := end - uint32(len(value))
+			container := &doc.nodes[open[depth-1]]
+			if container.kind == jsontext.KindBeginObject && pending.nameEnd == 0 {
+				pending.name, pending.nameEnd = start, end
+				pending.escapedName = bytes.IndexByte(value, '\\') >= 0
+				continue
+			}
+			container.count++
+			pending.start, pending.end, pending.kind = start, end, kind
+			pending.next = uint32(len(doc.nodes)) + 1
+			doc.nodes = append(doc.nodes, pending)
+			pending = node{}
+		}
+	}
+}
+
+// expectEnd says what is wrong when anything but white space follows.
+func (doc *document) expectEnd(d *jsontext.Decoder) error {
+	if next := doc.skipSpace(d.InputOffset()); next < int64(len(doc.body)) {
+		return invalid("more data follows the object", next)
+	}
+	return nil
+}
+
+func (doc *document) skipSpace(offset int64) int64 {
+	rest := bytes.TrimLeft(doc.body[offset:], " \t\r\n")
+	return int64(len(doc.body) - len(rest))
+}
+
+// explain puts a decoder's error into plain words. The decoder's own text
+// quotes the body, which must not get into messages or logs.
+func (doc *document) explain(err error) error {
+	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
+		return invalid("it is not valid JSON", 0)
+	}
+	offset := min(max(syntax.ByteOffset, 0), int64(len(doc.body)))
+	rest := doc.body[offset:]
+	r, size := utf8.DecodeRune(rest)
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return invalid("a member occurs twice in one object", offset)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return invalid("it ends too early", offset)
+	case r == utf8.RuneError && size <= 1:
+		return invalid("it is not valid UTF-8", offset)
+	case bytes.HasPrefix(rest, []byte(`\`)):
+		return invalid("an escape in a string is not valid", offset)
+	}
+	return invalid("it is not valid JSON", offset)
+}
+
+func invalid(reason string, offset int64) error {
+	return fault.New(fault.InvalidBody, "The body must be one JSON object: "+reason+".",
+		"reason", reason, "offset", offset)
+}
