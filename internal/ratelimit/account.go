@@ -1,0 +1,113 @@
+package ratelimit
+
+import "time"
+
+// account is what this process knows of one client's window. Its shard's lock
+// guards it.
+type account struct {
+	end    time.Time // of the window, as the store said; zero before the first grant
+	used   int64     // of the window, as the store said
+	spare  int64     // of used, reserved by this process and not spent
+	next   *round    // gathers those who have to wait for the store
+	served bool      // a goroutine is working on the rounds
+}
+
+// spent is how much of the window is gone, as far as this process knows.
+func (a *account) spent() int64 { return a.used - a.spare }
+
+// take decides one request from memory, or says that only the store knows.
+// This is the only place where allowance is spent.
+func (a *account) take(limit int64, now time.Time) (d Decision, known bool) {
+	if !now.Before(a.end) {
+		return Decision{}, false
+	}
+	if a.spent() >= limit {
+		return decide(false, limit, a.spent(), a.end, now), true
+	}
+	if a.spare == 0 {
+		return Decision{}, false
+	}
+	a.spare--
+	return decide(true, limit, a.spent(), a.end, now), true
+}
+
+// credit takes in the answer to a request for n under limit.
+func (a *account) credit(g Grant, limit, n int64) {
+	// Windows are compared by the wall clock, which is all the store knows.
+	end := g.WindowEnd.Round(0)
+	if !end.Equal(a.end) {
+		a.end, a.spare = end, 0
+	}
+	a.spare += g.Granted
+	a.used = g.Used
+	if g.Granted < n {
+		// Exhausted: from here to the window's end nobody is asked again,
+		// unless the limit is raised.
+		a.used = max(a.used, limit)
+	}
+}
+
+// round is a set of requests that share one call to the store.
+type round struct {
+	limit   int64 // of the request that came last, so that a tier change takes effect
+	waiters []waiter
+	err     error
+	done    chan struct{} // closed when the round is over; nothing changes after that
+}
+
+type waiter struct {
+	decision Decision
+	answered bool
+	left     bool
+}
+
+// join adds a request to the round that is gathering.
+func (a *account) join(limit int64) (*round, int) {
+	if a.next == nil {
+		a.next = &round{done: make(chan struct{})}
+	}
+	r := a.next
+	r.limit = limit
+	r.waiters = append(r.waiters, waiter{})
+	return r, len(r.waiters) - 1
+}
+
+// leave takes out a request whose caller has gone. What was already spent on
+// it goes back to the spare, if it is of the same window.
+func (a *account) leave(r *round, i int) {
+	w := &r.waiters[i]
+	if w.answered {
+		if w.decision.Allowed && w.decision.Reset == resetAt(a.end) {
+			a.spare++
+		}
+		return
+	}
+	select {
+	case <-r.done: // the round failed; there is nothing to undo
+	default:
+		w.left = true
+	}
+}
+
+// settle answers from memory all waiters it can, in order of arrival, and
+// counts the others.
+func (a *account) settle(r *round, now time.Time) (open int64) {
+	for i := range r.waiters {
+		w := &r.waiters[i]
+		if w.left || w.answered {
+			continue
+		}
+		if w.decision, w.answered = a.take(r.limit, now); !w.answered {
+			open++
+		}
+	}
+	return open
+}
+
+// outcome is valid once the round is done.
+func (r *round) outcome(i int) (Decision, error) {
+	if w := r.waiters[i]; w.answered {
+		return w.decision, nil
+	}
+	return Decision{}, r.err
+}

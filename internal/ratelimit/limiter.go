@@ -1,0 +1,138 @@
+package ratelimit
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/fault"
+)
+
+// Limiter counts requests by client. What this process has reserved in the
+// store and not spent yet is spent from memory; a window that the store
+// declared exhausted is refused from memory. Only when neither is known does a
+// request wait for the store, together with all others of its client.
+type Limiter struct {
+	reserve  Reserve
+	giveBack Return
+	ahead    func(limit int64) int64
+	now      func() time.Time
+	rounds   sync.WaitGroup // goroutines that talk to the store
+	shards   [64]shard
+}
+
+// shard holds every 64th client, so that cores which serve different clients
+// seldom meet at one lock. The lock guards the accounts themselves as well: it
+// is never held over I/O, and a request takes it once.
+type shard struct {
+	mu       sync.Mutex
+	accounts map[access.ClientNo]*account
+	sweepAt  int
+	closed   bool
+	_        [64]byte // keeps neighbours off this cache line
+}
+
+// sweepFloor is the number of accounts below which a shard is not swept.
+const sweepFloor = 32
+
+// New makes a limiter. ahead says how many to reserve beyond those that wait:
+// some, where a commit is dear and one process serves; none, where several
+// nodes share the allowance and have to be exact together. A process that is
+// killed loses what it reserved ahead, to the client's cost.
+func New(reserve Reserve, giveBack Return, ahead func(limit int64) int64, now func() time.Time) *Limiter {
+	l := &Limiter{reserve: reserve, giveBack: giveBack, ahead: ahead, now: now}
+	for i := range l.shards {
+		l.shards[i].accounts = make(map[access.ClientNo]*account)
+		l.shards[i].sweepAt = sweepFloor
+	}
+	return l
+}
+
+// Take counts one request of the client against limit. An error means that
+// the store could not be asked, or that ctx ended while waiting for it; the
+// request is then neither allowed nor counted, as far as this process can
+// tell.
+func (l *Limiter) Take(ctx context.Context, client access.ClientNo, limit int64) (Decision, error) {
+	now := l.now()
+	sh := l.shard(client)
+	sh.mu.Lock()
+	a := sh.accounts[client]
+	if a != nil {
+		if d, known := a.take(limit, now); known {
+			sh.mu.Unlock()
+			return d, nil
+		}
+	}
+	return l.wait(ctx, sh, client, a, limit, now)
+}
+
+// Peek describes the client's window as far as this process knows it, for
+// responses that are not counted. It never asks the store.
+func (l *Limiter) Peek(client access.ClientNo, limit int64) Decision {
+	now := l.now()
+	sh := l.shard(client)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	a := sh.accounts[client]
+	if a == nil || !now.Before(a.end) {
+		return unopened(limit, now)
+	}
+	return decide(a.spent() < limit, limit, a.spent(), a.end, now)
+}
+
+// wait joins the client's next round and waits for its outcome. It is entered
+// with the shard locked, and unlocks it.
+func (l *Limiter) wait(ctx context.Context, sh *shard, client access.ClientNo, a *account, limit int64, now time.Time) (Decision, error) {
+	if err := ctx.Err(); err != nil {
+		sh.mu.Unlock()
+		return Decision{}, err
+	}
+	if sh.closed {
+		sh.mu.Unlock()
+		return Decision{}, fault.Away("The service is stopping.", nil)
+	}
+	if a == nil {
+		a = sh.open(client, now)
+	}
+	r, i := a.join(limit)
+	if !a.served {
+		a.served = true
+		// Detached: the caller who happens to come first may leave, and
+		// the others of the round must not be failed by it.
+		detached := context.WithoutCancel(ctx)
+		l.rounds.Go(func() { l.serve(detached, sh, client, a) })
+	}
+	sh.mu.Unlock()
+
+	select {
+	case <-r.done:
+		return r.outcome(i)
+	case <-ctx.Done():
+		sh.mu.Lock()
+		a.leave(r, i)
+		sh.mu.Unlock()
+		return Decision{}, ctx.Err()
+	}
+}
+
+func (l *Limiter) shard(client access.ClientNo) *shard {
+	return &l.shards[uint64(client)%uint64(len(l.shards))]
+}
+
+// open adds an account. Ended ones are swept out whenever the shard has
+// doubled since the last sweep, which costs O(1) a new account and keeps at
+// most twice the live ones.
+func (sh *shard) open(client access.ClientNo, now time.Time) *account {
+	if len(sh.accounts) >= sh.sweepAt {
+		for c, a := range sh.accounts {
+			if !a.served && !now.Before(a.end) {
+				delete(sh.accounts, c)
+			}
+		}
+		sh.sweepAt = max(sweepFloor, 2*len(sh.accounts))
+	}
+	a := new(account)
+	sh.accounts[client] = a
+	return a
+}

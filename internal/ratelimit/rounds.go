@@ -1,0 +1,137 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"anodyne/internal/access"
+)
+
+// reserveTimeout bounds one call to the store, so that a store that hangs does
+// not hold a client's requests for longer than this.
+const reserveTimeout = 10 * time.Second
+
+// returners is how many clients Close gives back for at a time: enough that
+// the store can put several into one commit.
+const returners = 16
+
+// serve works on a client's rounds until nobody waits.
+func (l *Limiter) serve(ctx context.Context, sh *shard, client access.ClientNo, a *account) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for a.next != nil {
+		r := a.next
+		a.next = nil
+		now := l.now()
+		// The round before may have left spare, or the news that the window
+		// is exhausted; then there is no need to ask.
+		if open := a.settle(r, now); open > 0 {
+			limit := r.limit
+			n := open + max(l.ahead(limit), 0)
+			sh.mu.Unlock()
+			g, err := l.ask(ctx, client, limit, n, now)
+			sh.mu.Lock()
+			if err == nil {
+				a.credit(g, limit, n)
+				// With the time of asking: a grant holds for those who
+				// waited for it, even if its window has ended meanwhile.
+				a.settle(r, now)
+			}
+			r.err = err
+		}
+		close(r.done)
+	}
+	a.served = false
+}
+
+// ask calls the store, and holds its answer to what Reserve promises. A panic
+// becomes an error: it must not leave waiters behind, nor end the process for
+// what is the work of one request.
+func (l *Limiter) ask(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (g Grant, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("ratelimit: reserve panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, reserveTimeout)
+	defer cancel()
+	g, err = l.reserve(ctx, client, limit, n, now)
+	if err != nil {
+		return Grant{}, fmt.Errorf("ratelimit: reserve: %w", err)
+	}
+	if g.Granted < 0 || g.Granted > n || g.Used < g.Granted || !g.WindowEnd.After(now) {
+		return Grant{}, fmt.Errorf("ratelimit: reserve answered %d of %d, used %d, window end %s at %s",
+			g.Granted, n, g.Used, g.WindowEnd.UTC(), now.UTC())
+	}
+	return g, nil
+}
+
+// Close waits for the calls under way and gives back what is reserved and not
+// spent, so that a restart costs the clients nothing. Requests that would need
+// the store are failed from then on. Closing again is safe; after an error it
+// gives back what the first call did not come to. A return that failed is not
+// tried again, since it may have been carried out.
+func (l *Limiter) Close(ctx context.Context) error {
+	for i := range l.shards {
+		sh := &l.shards[i]
+		sh.mu.Lock()
+		sh.closed = true
+		sh.mu.Unlock()
+	}
+	idle := make(chan struct{})
+	go func() {
+		l.rounds.Wait()
+		close(idle)
+	}()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		return fmt.Errorf("ratelimit: close: %w", ctx.Err())
+	}
+
+	work := make(chan unspent)
+	errs := make([]error, returners)
+	var group sync.WaitGroup
+	for i := range errs {
+		group.Go(func() {
+			for u := range work {
+				if err := l.giveBack(ctx, u.client, u.end, u.n); err != nil {
+					errs[i] = errors.Join(errs[i], fmt.Errorf("ratelimit: return: %w", err))
+				}
+			}
+		})
+	}
+	for i := range l.shards {
+		for _, u := range l.shards[i].collect(l.now()) {
+			work <- u
+		}
+	}
+	close(work)
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// unspent is what one client is to be given back.
+type unspent struct {
+	client access.ClientNo
+	end    time.Time
+	n      int64
+}
+
+// collect empties the spare of all open windows of the shard.
+func (sh *shard) collect(now time.Time) (all []unspent) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for client, a := range sh.accounts {
+		if a.spare > 0 && now.Before(a.end) {
+			all = append(all, unspent{client, a.end, a.spare})
+			a.used -= a.spare
+			a.spare = 0
+		}
+	}
+	return all
+}
