@@ -1,0 +1,110 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Code is the machine-readable code of an error answer.
+type Code string
+
+// The codes of the service. The list is closed.
+const (
+	CodeInvalidParameter      Code = "INVALID_PARAMETER"
+	CodeInvalidBody           Code = "INVALID_BODY"
+	CodeUnsupportedGrantType  Code = "UNSUPPORTED_GRANT_TYPE"
+	CodeInvalidScope          Code = "INVALID_SCOPE"
+	CodeUnauthorized          Code = "UNAUTHORIZED"
+	CodeInvalidClient         Code = "INVALID_CLIENT"
+	CodeForbidden             Code = "FORBIDDEN"
+	CodeNotFound              Code = "NOT_FOUND"
+	CodeMethodNotAllowed      Code = "METHOD_NOT_ALLOWED"
+	CodePreconditionFailed    Code = "PRECONDITION_FAILED"
+	CodePayloadTooLarge       Code = "PAYLOAD_TOO_LARGE"
+	CodeUnsupportedMediaType  Code = "UNSUPPORTED_MEDIA_TYPE"
+	CodeRangeNotSatisfiable   Code = "RANGE_NOT_SATISFIABLE"
+	CodeConflict              Code = "CONFLICT"
+	CodeReportNotReady        Code = "REPORT_NOT_READY"
+	CodeReportFailed          Code = "REPORT_FAILED"
+	CodeReportExpired         Code = "REPORT_EXPIRED"
+	CodeIdempotencyInProgress Code = "IDEMPOTENCY_IN_PROGRESS"
+	CodeIdempotencyKeyReused  Code = "IDEMPOTENCY_KEY_REUSED"
+	CodeRateLimitExceeded     Code = "RATE_LIMIT_EXCEEDED"
+	CodeInternalError         Code = "INTERNAL_ERROR"
+	CodeServiceUnavailable    Code = "SERVICE_UNAVAILABLE"
+)
+
+// Error is an answer of the service that is no success.
+type Error struct {
+	// Status is the HTTP status.
+	Status int
+	// Code is empty when the answer is not in the error shape of the service,
+	// as when a proxy answers in its place.
+	Code    Code
+	Message string
+	// Details is as the service sent it. It may echo values of the request and
+	// so is not part of Error's text; log it with care.
+	Details map[string]any
+	// RequestID finds the request in the logs of the service.
+	RequestID string
+	// RetryAfter is how long the service asks to wait; zero when it does not.
+	RetryAfter time.Duration
+}
+
+// Error tells code, message, status and request, and none of the details.
+func (e *Error) Error() string {
+	text := "anodyne: "
+	if e.Code != "" {
+		text += string(e.Code) + ": "
+	}
+	text += fmt.Sprintf("%s (status %d", e.Message, e.Status)
+	if e.RequestID != "" {
+		text += ", request " + e.RequestID
+	}
+	return text + ")"
+}
+
+// IsCode reports whether err is, or wraps, an answer with this code.
+func IsCode(err error, code Code) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == code
+}
+
+// IsNotFound reports whether the service said that there is no such record.
+func IsNotFound(err error) bool { return IsCode(err, CodeNotFound) }
+
+// isTokenRefused reports whether another token may help.
+func isTokenRefused(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Status != http.StatusUnauthorized {
+		return false
+	}
+	switch e.Details["reason"] {
+	case "expired_token", "revoked_token", "invalid_token":
+		return true
+	}
+	return false
+}
+
+func newError(resp *http.Response, body []byte) *Error {
+	e := &Error{
+		Status:     resp.StatusCode,
+		Message:    http.StatusText(resp.StatusCode),
+		RequestID:  resp.Header.Get("X-Request-Id"),
+		RetryAfter: retryAfter(resp.Header),
+	}
+	var wire struct {
+		Error struct {
+			Code    Code           `json:"code"`
+			Message string         `json:"message"`
+			Details map[string]any `json:"details"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &wire) == nil && wire.Error.Code != "" {
+		e.Code, e.Message, e.Details = wire.Error.Code, wire.Error.Message, wire.Error.Details
+	}
+	return e
+}

@@ -1,0 +1,117 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+)
+
+const (
+	// followWait is how long FollowEvents lets the service wait for an event.
+	followWait = 25 * time.Second
+
+	// followPause is the least time between two questions that found nothing,
+	// should the service, or a proxy before it, answer without waiting.
+	followPause = time.Second
+)
+
+// EventType is the name of an event.
+type EventType string
+
+// The events of the service.
+const (
+	EventPatientCreated      EventType = "patient.created"
+	EventPatientUpdated      EventType = "patient.updated"
+	EventClinicalDataUpdated EventType = "clinical_data.updated"
+	EventReportCompleted     EventType = "report.completed"
+	EventReportFailed        EventType = "report.failed"
+	EventSystemAlert         EventType = "system.alert"
+)
+
+// Event is something that happened in the organisation's data.
+type Event struct {
+	ID        string    `json:"id"`
+	Type      EventType `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	// Data is a JSON object with the identifiers of what the event is about.
+	Data json.RawMessage `json:"data"`
+}
+
+// EventPage is one stretch of the event log.
+type EventPage = CursorPage[Event]
+
+// Events returns the events behind the cursor after, oldest first; the log
+// begins at "". When there are none yet, the service waits for one for up to
+// wait, which counts in whole seconds up to 30. A limit of 0 leaves the choice to
+// the service. It needs the scope events:read.
+func (c *Client) Events(ctx context.Context, after string, limit int, wait time.Duration) (*EventPage, error) {
+	return readLog[Event](ctx, c, "read events", "events", after, limit, wait)
+}
+
+// AllEvents yields the events behind the cursor after up to the end of the log.
+// It ends after the first error.
+func (c *Client) AllEvents(ctx context.Context, after string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for page, err := range c.eventPages(ctx, after, 0) {
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			for _, event := range page.Data {
+				if !yield(event, nil) {
+					return
+				}
+			}
+			if len(page.Data) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// FollowEvents yields the events behind the cursor after and then waits for
+// more, until the context ends or another error does; that error is the last
+// thing it yields. It yields whole pages, none of them empty: a reader that
+// keeps NextCursor once it has dealt with a page can go on from there later and
+// misses nothing.
+func (c *Client) FollowEvents(ctx context.Context, after string) iter.Seq2[*EventPage, error] {
+	return func(yield func(*EventPage, error) bool) {
+		asked := time.Now()
+		for page, err := range c.eventPages(ctx, after, followWait) {
+			if err != nil || len(page.Data) > 0 {
+				if !yield(page, err) {
+					return
+				}
+			} else if early := followPause - time.Since(asked); early > 0 {
+				// When the context ends here, the next question says so.
+				_ = sleep(ctx, early)
+			}
+			asked = time.Now()
+		}
+	}
+}
+
+// eventPages yields one page after the other, empty ones included, until the
+// first error.
+func (c *Client) eventPages(ctx context.Context, after string, wait time.Duration) iter.Seq2[*EventPage, error] {
+	return func(yield func(*EventPage, error) bool) {
+		for {
+			page, err := c.Events(ctx, after, maxLimit, wait)
+			if err == nil && len(page.Data) > 0 && (page.NextCursor == "" || page.NextCursor == after) {
+				err = errors.New("anodyne: read events: the cursor does not move on")
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(page, nil) {
+				return
+			}
+			if page.NextCursor != "" {
+				after = page.NextCursor
+			}
+		}
+	}
+}

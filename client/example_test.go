@@ -1,0 +1,61 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"anodyne/client"
+)
+
+func Example() {
+	ctx := context.Background()
+	c := client.New("https://anodyne.example.org", os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET"))
+
+	patient, err := c.CreatePatient(ctx, client.NewPatient{
+		Name:        "Ada Example",
+		DateOfBirth: "1980-02-29",
+		Contact:     client.Contact{Email: "ada@example.org"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// Change the record, unless somebody else did in the meantime.
+	_, err = c.UpdatePatient(ctx, patient.ID, client.PatientPatch{
+		Gender:  client.Set("female"),
+		Contact: client.Set(client.ContactPatch{Email: client.Null[string]()}),
+	}, client.WithIfMatch(patient.ETag))
+	if client.IsCode(err, client.CodePreconditionFailed) {
+		log.Print("read the patient again")
+	} else if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func ExampleClient_AllPatients() {
+	ctx := context.Background()
+	c := client.New("https://anodyne.example.org", os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET"))
+	for patient, err := range c.AllPatients(ctx, client.PatientQuery{Search: "exam"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(patient.ID, patient.Name)
+	}
+}
+
+func ExampleClient_FollowEvents() {
+	ctx := context.Background()
+	c := client.New("https://anodyne.example.org", os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET"))
+	cursor := "" // or what was kept the last time
+	for page, err := range c.FollowEvents(ctx, cursor) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, event := range page.Data {
+			fmt.Println(event.Type, event.ID)
+		}
+		cursor = page.NextCursor // keep it: everything before it is dealt with
+	}
+}

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// PatientItem is a patient as lists show it.
+type PatientItem struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	DateOfBirth string    `json:"date_of_birth"` // YYYY-MM-DD
+	CreatedAt   time.Time `json:"created_at"`
+}
+
+// Patient is a patient in full.
+type Patient struct {
+	PatientItem
+	Gender         string         `json:"gender"`
+	Contact        Contact        `json:"contact"`
+	MedicalHistory []HistoryEntry `json:"medical_history"`
+
+	// ETag names this version of the record, for [WithIfMatch].
+	ETag string `json:"-"`
+}
+
+// Contact is how to reach a patient.
+type Contact struct {
+	Email string `json:"email,omitempty"`
+	Phone string `json:"phone,omitempty"`
+}
+
+// HistoryEntry is one entry of a medical history. Only Condition is required.
+type HistoryEntry struct {
+	Condition    string `json:"condition"`
+	ICD10Code    string `json:"icd10_code,omitempty"`
+	SNOMEDCode   string `json:"snomed_code,omitempty"`
+	OnsetDate    string `json:"onset_date,omitempty"` // YYYY, YYYY-MM or YYYY-MM-DD
+	ResolvedDate string `json:"resolved_date,omitempty"`
+	Status       string `json:"status,omitempty"`
+	Severity     string `json:"severity,omitempty"`
+	Category     string `json:"category,omitempty"`
+	Notes        string `json:"notes,omitempty"`
+}
+
+// NewPatient is what CreatePatient sends. Name and DateOfBirth are required.
+type NewPatient struct {
+	Name           string         `json:"name"`
+	DateOfBirth    string         `json:"date_of_birth"` // YYYY-MM-DD
+	Gender         string         `json:"gender,omitempty"`
+	Contact        Contact        `json:"contact,omitzero"`
+	MedicalHistory []HistoryEntry `json:"medical_history,omitempty"`
+}
+
+// PatientPatch is what UpdatePatient changes: absent members stay, [Null] clears
+// one, [Set] replaces one. MedicalHistory is replaced as a whole.
+type PatientPatch struct {
+	Name           Optional[string]         `json:"name,omitzero"`
+	DateOfBirth    Optional[string]         `json:"date_of_birth,omitzero"`
+	Gender         Optional[string]         `json:"gender,omitzero"`
+	Contact        Optional[ContactPatch]   `json:"contact,omitzero"`
+	MedicalHistory Optional[[]HistoryEntry] `json:"medical_history,omitzero"`
+}
+
+// ContactPatch is the contact's part of a PatientPatch.
+type ContactPatch struct {
+	Email Optional[string] `json:"email,omitzero"`
+	Phone Optional[string] `json:"phone,omitzero"`
+}
+
+// PatientQuery selects patients. Zero members leave the choice to the service.
+type PatientQuery struct {
+	Page   int    // from 1
+	Limit  int    // records a page, up to 100
+	Search string // part of a name, or the beginning of an identifier
+}
+
+// CreatePatient creates a patient. It needs the scope patients:write.
+func (c *Client) CreatePatient(ctx context.Context, patient NewPatient, opts ...CallOption) (*Patient, error) {
+	return c.patient(ctx, &call{
+		op:     "create patient",
+		method: http.MethodPost,
+		path:   []string{"v1", "patients"},
+		body:   patient,
+	}, opts)
+}
+
+// Patient returns a patient. It needs the scope patients:read.
+func (c *Client) Patient(ctx context.Context, id string) (*Patient, error) {
+	return c.patient(ctx, &call{
+		op:     "get patient",
+		method: http.MethodGet,
+		path:   []string{"v1", "patients", id},
+	}, nil)
+}
+
+// UpdatePatient changes a patient and returns it as it is then. It needs the
+// scope patients:write. With [WithIfMatch] nobody else's change is overwritten.
+func (c *Client) UpdatePatient(ctx context.Context, id string, patch PatientPatch, opts ...CallOption) (*Patient, error) {
+	return c.patient(ctx, &call{
+		op:        "update patient",
+		method:    http.MethodPatch,
+		path:      []string{"v1", "patients", id},
+		body:      patch,
+		mediaType: "application/merge-patch+json",
+	}, opts)
+}
+
+func (c *Client) patient(ctx context.Context, call *call, opts []CallOption) (*Patient, error) {
+	var patient Patient
+	header, err := c.do(ctx, call, &patient, opts...)
+	if err != nil {
+		return nil, err
+	}
+	patient.ETag = header.Get("ETag")
+	return &patient, nil
+}
+
+// Patients returns one page of patients in the order of their creation. It
+// needs the scope patients:read.
+func (c *Client) Patients(ctx context.Context, query PatientQuery) (*Page[PatientItem], error) {
+	q := url.Values{}
+	setNumber(q, "page", query.Page)
+	setNumber(q, "limit", query.Limit)
+	if query.Search != "" {
+		q.Set("search", query.Search)
+	}
+	var page Page[PatientItem]
+	call := &call{op: "list patients", method: http.MethodGet, path: []string{"v1", "patients"}, query: q}
+	if _, err := c.do(ctx, call, &page); err != nil {
+		return nil, err
+	}
+	return &page, nil
+}
+
+// AllPatients yields all patients that match, page by page from query.Page on.
+// It ends after the first error.
+func (c *Client) AllPatients(ctx context.Context, query PatientQuery) iter.Seq2[PatientItem, error] {
+	if query.Limit == 0 {
+		query.Limit = maxLimit
+	}
+	if query.Page == 0 {
+		query.Page = 1
+	}
+	return walkPages(query.Page, func(page int) (*Page[PatientItem], error) {
+		query := query
+		query.Page = page
+		return c.Patients(ctx, query)
+	})
+}
