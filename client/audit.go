@@ -7,7 +7,6 @@ import (
 
 // AuditEntry is one line of the audit log: who did what to which record.
 type AuditEntry struct {
-	ID        string    `json:"id"`
 	Timestamp time.Time `json:"timestamp"`
 	RequestID string    `json:"request_id"`
 	// ClientID is who acted: a client, or "operator".

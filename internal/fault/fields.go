@@ -12,9 +12,17 @@ type Field struct {
 // ready.
 type Fields struct{ list []Field }
 
+// maxFields bounds the faults that are told: an answer must not grow many
+// times larger than the body it answers. A clinical batch may have a fault in
+// each of its 1,000 records.
+const maxFields = 1000
+
 // Add notes a fault. The value is echoed as it was received: nil when it is
 // missing, a json-marshalable value otherwise.
 func (f *Fields) Add(parameter string, value any, message string) {
+	if len(f.list) == maxFields {
+		return
+	}
 	f.list = append(f.list, Field{parameter, value, message})
 }
 

@@ -1,0 +1,46 @@
+package access
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestScopesRoundTrip(t *testing.T) {
+	all, err := ParseScopes(AllScopes.String())
+	if err != nil || all != AllScopes {
+		t.Fatalf("ParseScopes(all) = %v, %v", all, err)
+	}
+	if n := len(AllScopes.Names()); n != 11 {
+		t.Fatalf("%d scopes, want the 11 of the contract", n)
+	}
+	some, err := ParseScopes("  audit:read   patients:read ")
+	if err != nil || some.String() != "patients:read audit:read" {
+		t.Fatalf("ParseScopes = %q, %v; want the order of the list", some, err)
+	}
+	if !AllScopes.Has(some) || some.Has(AllScopes) || some.Has(PatientsWrite) {
+		t.Fatal("Has is not the subset relation")
+	}
+}
+
+func TestUnknownScopeIsNamed(t *testing.T) {
+	_, err := ParseScopes("patients:read patients:destroy")
+	if unknown, ok := errors.AsType[UnknownScopeError](err); !ok || unknown != "patients:destroy" {
+		t.Fatalf("error %v, want the unknown word", err)
+	}
+	if !strings.Contains(err.Error(), "events:read") {
+		t.Fatalf("error %q does not list the scopes", err)
+	}
+}
+
+func TestTiers(t *testing.T) {
+	for name, limit := range map[string]int64{"standard": 1_000, "professional": 10_000, "enterprise": 100_000} {
+		tier, err := ParseTier(name)
+		if err != nil || tier.Limit() != limit || tier.String() != name {
+			t.Errorf("tier %s: %v, limit %d, error %v; want limit %d", name, tier, tier.Limit(), err, limit)
+		}
+	}
+	if _, err := ParseTier("gold"); err == nil || !strings.Contains(err.Error(), "professional") {
+		t.Errorf("ParseTier(gold): %v, want an error that names the tiers", err)
+	}
+}

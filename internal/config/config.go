@@ -1,0 +1,216 @@
+// Package config is everything an operator can set: one struct with its
+// defaults, read from flags and from the environment. Each flag --some-name
+// is also ANODYNE_SOME_NAME; the flag wins.
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"anodyne/internal/store"
+)
+
+// Config is what an operator set.
+type Config struct {
+	Database        string
+	DataDir         string
+	Listen          string
+	AdminListen     string
+	BaseURL         string
+	TLSCert         string
+	TLSKey          string
+	CORSOrigins     List
+	TrustedProxies  List
+	Dev             bool
+	LogLevel        string
+	LogFormat       string
+	ShutdownTimeout time.Duration
+	CohortMemory    int64
+}
+
+// List is a flag of values separated by commas.
+type List []string
+
+// String joins the list.
+func (l *List) String() string { return strings.Join(*l, ",") }
+
+// Set replaces the list.
+func (l *List) Set(s string) error {
+	*l = nil
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			*l = append(*l, part)
+		}
+	}
+	return nil
+}
+
+// Store registers the flags that every command has.
+func (c *Config) Store(fs *flag.FlagSet) {
+	fs.StringVar(&c.Database, "database", "sqlite:anodyne.db", "`address` of the database: sqlite:PATH or postgres://...")
+	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key and the audit spool (default: beside the SQLite file, or anodyne.d)")
+}
+
+// Serve registers the flags of a server.
+func (c *Config) Serve(fs *flag.FlagSet) {
+	c.Store(fs)
+	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "`address` to serve on")
+	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "loopback `address` for metrics and pprof; empty for none")
+	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, when a proxy stands before it")
+	fs.StringVar(&c.TLSCert, "tls-cert", "", "certificate `file` (PEM); serves HTTPS together with --tls-key")
+	fs.StringVar(&c.TLSKey, "tls-key", "", "private key `file` (PEM)")
+	fs.Var(&c.CORSOrigins, "cors-origin", "`origins` that may read answers in a browser, separated by commas")
+	fs.Var(&c.TrustedProxies, "trusted-proxy", "`networks` (CIDR) whose X-Forwarded-For is believed, separated by commas")
+	fs.BoolVar(&c.Dev, "dev", false, "development mode")
+	fs.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
+	fs.StringVar(&c.LogFormat, "log-format", "text", "text or json")
+	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 20*time.Second, "how long requests may take to finish at a stop")
+	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory")
+}
+
+// FromEnvironment sets every registered flag that the command line did not
+// set from its environment variable.
+func FromEnvironment(fs *flag.FlagSet, lookup func(string) (string, bool)) error {
+	set := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	var errs []error
+	fs.VisitAll(func(f *flag.Flag) {
+		name := Variable(f.Name)
+		if value, given := lookup(name); given && !set[f.Name] {
+			if err := fs.Set(f.Name, value); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// Variable is the environment variable of a flag.
+func Variable(flag string) string {
+	return "ANODYNE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// Finish fills in what follows from the rest.
+func (c *Config) Finish() {
+	if c.DataDir == "" {
+		c.DataDir = store.DefaultDataDir(c.Database)
+	}
+}
+
+// Validate names every fault at once.
+func (c *Config) Validate() error {
+	var errs []error
+	bad := func(flag, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("--%s: "+format, append([]any{flag}, args...)...))
+	}
+	if !strings.HasPrefix(c.Database, "sqlite:") && !store.IsPostgres(c.Database) {
+		bad("database", "want sqlite:PATH or postgres://..., not %q", hidePassword(c.Database))
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		bad("listen", "want HOST:PORT, not %q", c.Listen)
+	}
+	if c.AdminListen != "" {
+		host, _, err := net.SplitHostPort(c.AdminListen)
+		if ip, parseErr := netip.ParseAddr(host); err != nil || host != "localhost" && (parseErr != nil || !ip.IsLoopback()) {
+			bad("admin-listen", "want a loopback address such as 127.0.0.1:9464, not %q: metrics and pprof have no password", c.AdminListen)
+		}
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		bad("tls-cert", "give --tls-cert and --tls-key, or neither")
+	}
+	if c.BaseURL != "" {
+		if u, err := url.Parse(c.BaseURL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.HasSuffix(c.BaseURL, "/") {
+			bad("base-url", "want a URL such as https://api.example.org, without a slash at the end, not %q", c.BaseURL)
+		}
+	}
+	for _, origin := range c.CORSOrigins {
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Scheme == "" || u.Path != "" {
+			bad("cors-origin", "want origins such as https://app.example.org, not %q", origin)
+		}
+	}
+	if _, err := c.Proxies(); err != nil {
+		bad("trusted-proxy", "%v", err)
+	}
+	if _, err := c.Level(); err != nil {
+		bad("log-level", "want debug, info, warn or error, not %q", c.LogLevel)
+	}
+	if c.LogFormat != "text" && c.LogFormat != "json" {
+		bad("log-format", "want text or json, not %q", c.LogFormat)
+	}
+	if c.ShutdownTimeout <= 0 {
+		bad("shutdown-timeout", "must be more than zero")
+	}
+	if c.CohortMemory < 1<<20 {
+		bad("cohort-memory", "must be at least 1048576")
+	}
+	return errors.Join(errs...)
+}
+
+// Proxies are the networks of --trusted-proxy.
+func (c *Config) Proxies() ([]netip.Prefix, error) {
+	var prefixes []netip.Prefix
+	for _, text := range c.TrustedProxies {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("want networks such as 10.0.0.0/8, not %q", text)
+		}
+		prefixes = append(prefixes, p.Masked())
+	}
+	return prefixes, nil
+}
+
+// Level is the level of --log-level.
+func (c *Config) Level() (level slog.Level, err error) {
+	err = level.UnmarshalText([]byte(c.LogLevel))
+	return level, err
+}
+
+// Logger makes the log of --log-level and --log-format.
+func (c *Config) Logger(w io.Writer) *slog.Logger {
+	level, err := c.Level()
+	if err != nil {
+		level = slog.LevelInfo
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// Print writes the configuration in force, secrets hidden.
+func Print(w io.Writer, fs *flag.FlagSet) error {
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fs.VisitAll(func(f *flag.Flag) {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Name, hidePassword(f.Value.String()), Variable(f.Name))
+	})
+	return table.Flush()
+}
+
+// hidePassword takes the password out of an address.
+func hidePassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		if store.IsPostgres(address) {
+			return "postgres://(hidden)"
+		}
+		return address
+	}
+	if !store.IsPostgres(address) {
+		return address
+	}
+	if q := u.Query(); q.Has("password") {
+		q.Set("password", "xxxxx")
+		u.RawQuery = q.Encode()
+	}
+	return u.Redacted()
+}

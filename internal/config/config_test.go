@@ -1,0 +1,80 @@
+package config
+
+import (
+	"flag"
+	"io"
+	"strings"
+	"testing"
+)
+
+// read parses a command line and an environment into a server's configuration.
+func read(t *testing.T, args []string, environment map[string]string) (Config, *flag.FlagSet) {
+	t.Helper()
+	var c Config
+	fs := flag.NewFlagSet("test", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	c.Serve(fs)
+	if err := fs.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	lookup := func(name string) (string, bool) { v, ok := environment[name]; return v, ok }
+	if err := FromEnvironment(fs, lookup); err != nil {
+		t.Fatal(err)
+	}
+	c.Finish()
+	return c, fs
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	c, _ := read(t, nil, nil)
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "127.0.0.1:8080" || c.Database != "sqlite:anodyne.db" || c.DataDir != "anodyne.db.d" {
+		t.Errorf("defaults: %+v", c)
+	}
+}
+
+func TestFlagWinsOverEnvironment(t *testing.T) {
+	c, _ := read(t, []string{"--listen", "127.0.0.1:1"}, map[string]string{"ANODYNE_LISTEN": "127.0.0.1:2", "ANODYNE_DATABASE": "sqlite:x.db", "ANODYNE_CORS_ORIGIN": "https://a.example, https://b.example"})
+	if c.Listen != "127.0.0.1:1" || c.Database != "sqlite:x.db" || len(c.CORSOrigins) != 2 || c.CORSOrigins[1] != "https://b.example" {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestValidateNamesEveryFaultAtOnce(t *testing.T) {
+	c, _ := read(t, []string{"--database", "mysql:x", "--listen", "8080", "--admin-listen", "0.0.0.0:9464", "--tls-cert", "a.pem", "--base-url", "ftp://x/",
+		"--cors-origin", "example.org", "--trusted-proxy", "10.0.0.1", "--log-level", "loud", "--log-format", "xml", "--shutdown-timeout", "0s", "--cohort-memory", "1"}, nil)
+	err := c.Validate()
+	if err == nil {
+		t.Fatal("nothing was found wrong")
+	}
+	for _, name := range []string{"database", "listen", "admin-listen", "tls-cert", "base-url", "cors-origin", "trusted-proxy", "log-level", "log-format", "shutdown-timeout", "cohort-memory"} {
+		if !strings.Contains(err.Error(), "--"+name+":") {
+			t.Errorf("--%s is not named in:\n%v", name, err)
+		}
+	}
+}
+
+func TestPrintHidesPasswords(t *testing.T) {
+	for _, address := range []string{"postgres://user:hunter2@db/anodyne", "postgres://db/anodyne?password=hunter2&user=u", "postgres://us er:hunter2@db:x/"} {
+		_, fs := read(t, []string{"--database", address}, nil)
+		var out strings.Builder
+		if err := Print(&out, fs); err != nil {
+			t.Fatal(err)
+		}
+		if s := out.String(); strings.Contains(s, "hunter2") || !strings.Contains(s, "ANODYNE_DATABASE") {
+			t.Errorf("printed configuration:\n%s", s)
+		}
+	}
+}
+
+func TestBadEnvironmentNamesTheVariable(t *testing.T) {
+	var c Config
+	fs := flag.NewFlagSet("test", flag.ContinueOnError)
+	c.Serve(fs)
+	err := FromEnvironment(fs, func(name string) (string, bool) { return "soon", name == "ANODYNE_SHUTDOWN_TIMEOUT" })
+	if err == nil || !strings.Contains(err.Error(), "ANODYNE_SHUTDOWN_TIMEOUT") {
+		t.Errorf("error %v, want the variable's name", err)
+	}
+}
