@@ -1,0 +1,178 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"go.yaml.in/yaml/v3"
+
+	"anodyne/internal/access"
+	"anodyne/internal/api/openapi"
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+)
+
+func document(t *testing.T) map[string]any {
+	t.Helper()
+	var document map[string]any
+	if err := json.Unmarshal(openapi.JSON(), &document); err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+// at walks down the members of a JSON value.
+func at(t *testing.T, value any, members ...string) any {
+	t.Helper()
+	for _, member := range members {
+		object, ok := value.(map[string]any)
+		if !ok || object[member] == nil {
+			t.Fatalf("the document has no %s", strings.Join(members, "."))
+		}
+		value = object[member]
+	}
+	return value
+}
+
+func TestDocumentIsOpenAPI31(t *testing.T) {
+	for name, text := range map[string][]byte{"YAML": openapi.YAML, "JSON": openapi.JSON()} {
+		t.Run(name, func(t *testing.T) {
+			parsed, err := libopenapi.NewDocument(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if parsed.GetVersion() != "3.1.0" {
+				t.Errorf("version %s, want 3.1.0", parsed.GetVersion())
+			}
+			check, errs := validator.NewValidator(parsed)
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			if ok, faults := check.ValidateDocument(); !ok {
+				for _, fault := range faults {
+					t.Error(fault.Message, fault.Reason)
+					for _, detail := range fault.SchemaValidationErrors {
+						t.Errorf("line %d: %s", detail.Line, detail.Reason)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestBothFormsSayTheSame(t *testing.T) {
+	var fromYAML any
+	if err := yaml.Unmarshal(openapi.YAML, &fromYAML); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(fromYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]any
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(document(t), want) {
+		t.Error("the JSON form is not the YAML form")
+	}
+}
+
+func TestEveryReferenceResolves(t *testing.T) {
+	root := document(t)
+	var walk func(value any)
+	walk = func(value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			if ref, ok := value["$ref"].(string); ok {
+				pointer, local := strings.CutPrefix(ref, "#/")
+				if !local {
+					t.Errorf("%s points out of the document", ref)
+					return
+				}
+				at(t, root, strings.Split(pointer, "/")...)
+			}
+			for _, member := range value {
+				walk(member)
+			}
+		case []any:
+			for _, item := range value {
+				walk(item)
+			}
+		}
+	}
+	walk(root)
+}
+
+func TestEveryOperationIsDescribed(t *testing.T) {
+	root := document(t)
+	scopes := access.AllScopes.Names()
+	seen := make(map[string]string)
+	for _, route := range openapi.Routes() {
+		operation := at(t, root, "paths", route.Path, strings.ToLower(route.Method))
+		name, _ := at(t, operation, "operationId").(string)
+		if other, taken := seen[name]; taken || name == "" {
+			t.Errorf("%s %s: operationId %q is empty or also that of %s", route.Method, route.Path, name, other)
+		}
+		seen[name] = route.Method + " " + route.Path
+		for _, member := range []string{"summary", "description", "tags", "security", "responses"} {
+			at(t, operation, member)
+		}
+		if !strings.HasPrefix(route.Path, "/v1/") {
+			continue
+		}
+		security, _ := at(t, operation, "security").([]any)
+		if len(security) != 1 {
+			t.Errorf("%s: %d ways to authenticate, want one", name, len(security))
+			continue
+		}
+		for _, scope := range at(t, security[0], "oauth2").([]any) {
+			if !slices.Contains(scopes, scope.(string)) {
+				t.Errorf("%s: there is no scope %s", name, scope)
+			}
+		}
+	}
+}
+
+func TestScopesAreThoseOfTheService(t *testing.T) {
+	declared := at(t, document(t), "components", "securitySchemes", "oauth2", "flows", "clientCredentials", "scopes").(map[string]any)
+	if got, want := slices.Sorted(maps.Keys(declared)), slices.Sorted(slices.Values(access.AllScopes.Names())); !slices.Equal(got, want) {
+		t.Errorf("scopes %v, want %v", got, want)
+	}
+}
+
+// TestListsAreThoseOfTheService holds closed lists of the document against
+// the packages that own them.
+func TestListsAreThoseOfTheService(t *testing.T) {
+	schemas := at(t, document(t), "components", "schemas")
+	for _, action := range at(t, schemas, "AuditAction", "enum").([]any) {
+		if !audit.Action(action.(string)).Known() {
+			t.Errorf("there is no audit action %s", action)
+		}
+	}
+	events := []any{
+		string(event.PatientCreated), string(event.PatientUpdated), string(event.ClinicalDataUpdated),
+		string(event.ReportCompleted), string(event.ReportFailed), string(event.SystemAlert),
+	}
+	if got := at(t, schemas, "Event", "properties", "type", "enum"); !reflect.DeepEqual(got, events) {
+		t.Errorf("events %v, want %v", got, events)
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	routes := openapi.Routes()
+	for _, want := range []openapi.Route{{Method: "POST", Path: "/v1/patients"}, {Method: "PATCH", Path: "/v1/patients/{id}"}, {Method: "GET", Path: "/openapi.json"}} {
+		if !slices.Contains(routes, want) {
+			t.Errorf("Routes lacks %s %s", want.Method, want.Path)
+		}
+	}
+	if slices.ContainsFunc(routes, func(r openapi.Route) bool { return r.Method == "PARAMETERS" }) {
+		t.Error("Routes takes the parameters of a path for an operation")
+	}
+}

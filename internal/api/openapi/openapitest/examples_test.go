@@ -1,0 +1,84 @@
+package openapitest
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func example(t *testing.T, name string) Example {
+	t.Helper()
+	all := Examples()
+	i := slices.IndexFunc(all, func(e Example) bool { return e.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no example %s", name)
+	}
+	return all[i]
+}
+
+func TestExamplesCoverEveryOperation(t *testing.T) {
+	seen := make(map[string]bool)
+	covered := make(map[string]bool)
+	for _, e := range Examples() {
+		if seen[e.Name] {
+			t.Errorf("there are two examples %s", e.Name)
+		}
+		seen[e.Name] = true
+		covered[e.Method+" "+e.Path] = true
+	}
+	for _, p := range compiled().paths {
+		for method := range p.operations {
+			if !covered[method+" "+p.template] {
+				t.Errorf("%s %s has no example", method, p.template)
+			}
+		}
+	}
+}
+
+func TestExampleRequests(t *testing.T) {
+	live := Live{PatientID: "pat_live", AccessToken: "at_live", ClientID: "cli_live", ClientSecret: "cs live"}
+	const base = "https://api.example.com"
+	for _, c := range []struct{ name, method, url, authorization, contentType, body string }{
+		{"listPatients", "GET", "/v1/patients", "Bearer at_live", "", ""},
+		{"listPatients/limit=20", "GET", "/v1/patients?limit=20", "Bearer at_live", "", ""},
+		{"getPatient", "GET", "/v1/patients/pat_live", "Bearer at_live", "", ""},
+		{"createPatient/minimal", "POST", "/v1/patients", "Bearer at_live", "application/json", `{"date_of_birth":"1990-11-23","name":"Tomasz Okafor"}`},
+		{"updatePatient/birth_date", "PATCH", "/v1/patients/pat_live", "Bearer at_live", "application/merge-patch+json", `{"date_of_birth":"1968-04-12"}`},
+		{"createToken/form", "POST", "/oauth/token", "", formType, "client_id=cli_live&client_secret=cs+live&grant_type=client_credentials"},
+		{"createToken/basic", "POST", "/oauth/token", "Basic Y2xpX2xpdmU6Y3MrbGl2ZQ==", formType, "grant_type=client_credentials"},
+		{"getHealth", "GET", "/healthz", "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := example(t, c.name).Request(t.Context(), base, live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Method != c.method || r.URL.String() != base+c.url || r.Header.Get("Authorization") != c.authorization ||
+				r.Header.Get("Content-Type") != c.contentType || string(body) != c.body {
+				t.Errorf("%s %s %v %s", r.Method, r.URL, r.Header, body)
+			}
+		})
+	}
+}
+
+// TestExamplesAreIndependent has one key for one body only: with a second
+// body the server would refuse it.
+func TestExamplesAreIndependent(t *testing.T) {
+	keys := 0
+	for _, e := range Examples() {
+		if e.Header.Get("Idempotency-Key") != "" {
+			keys++
+			if !strings.HasPrefix(e.Name, "createPatient/full/Idempotency-Key=") {
+				t.Errorf("%s has the key", e.Name)
+			}
+		}
+	}
+	if keys != 1 {
+		t.Errorf("%d examples with a key, want one", keys)
+	}
+}
