@@ -8,6 +8,7 @@ package id
 
 import (
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"io"
 	"sync"
@@ -26,6 +27,7 @@ type (
 	OrgKind     struct{}
 	EventKind   struct{}
 	RequestKind struct{}
+	RecordKind  struct{}
 )
 
 func (PatientKind) prefix() string { return "pat_" }
@@ -33,6 +35,7 @@ func (ClientKind) prefix() string  { return "cli_" }
 func (OrgKind) prefix() string     { return "org_" }
 func (EventKind) prefix() string   { return "evt_" }
 func (RequestKind) prefix() string { return "req_" }
+func (RecordKind) prefix() string  { return "rec_" }
 
 // The kinds of identifiers.
 type (
@@ -41,6 +44,7 @@ type (
 	Org     = ID[OrgKind]
 	Event   = ID[EventKind]
 	Request = ID[RequestKind]
+	Record  = ID[RecordKind]
 )
 
 // ID is an identifier of kind K.
@@ -92,19 +96,22 @@ func (i ID[K]) Bytes() []byte { return i.ulid[:] }
 // IsZero reports whether the identifier was never set.
 func (i ID[K]) IsZero() bool { return i.ulid == ulid.ULID{} }
 
-// Append appends the printed form to b.
+// alphabet is Crockford's base 32 in lower case.
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// Append appends the printed form to b: 128 bits in 26 digits of 5, the first
+// of which has only 3.
 func (i ID[K]) Append(b []byte) []byte {
 	var k K
 	b = append(b, k.prefix()...)
+	hi, lo := binary.BigEndian.Uint64(i.ulid[:8]), binary.BigEndian.Uint64(i.ulid[8:])
 	var text [ulid.EncodedSize]byte
-	_ = i.ulid.MarshalTextTo(text[:]) // fails only on a wrong length
-	for _, c := range text {
-		if c >= 'A' {
-			c += 'a' - 'A'
-		}
-		b = append(b, c)
+	for at := len(text) - 1; at >= 0; at-- {
+		text[at] = alphabet[lo&31]
+		lo = lo>>5 | hi<<59
+		hi >>= 5
 	}
-	return b
+	return append(b, text[:]...)
 }
 
 // String is the printed form.

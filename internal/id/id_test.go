@@ -1,6 +1,7 @@
 package id
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,16 @@ func TestParseRefuses(t *testing.T) {
 		"pat_" + strings.ToUpper(good[4:]), "pat_8zzzzzzzzzzzzzzzzzzzzzzzzz", "pat_" + strings.Repeat("u", 26), "pat_" + strings.Repeat("é", 13)} {
 		if _, err := Parse[PatientKind](s); err == nil {
 			t.Errorf("Parse(%q) was accepted", s)
+		}
+	}
+}
+
+// TestPrintsAsULID holds our printing against the library's.
+func TestPrintsAsULID(t *testing.T) {
+	for range 1000 {
+		p := New[PatientKind](time.Now().Add(time.Duration(rand.Int64N(1 << 60))))
+		if want := "pat_" + strings.ToLower(p.ulid.String()); p.String() != want {
+			t.Fatalf("printed %s, want %s", p, want)
 		}
 	}
 }

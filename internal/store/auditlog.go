@@ -1,0 +1,71 @@
+package store
+
+import (
+	"bytes"
+	"context"
+
+	"anodyne/internal/audit"
+)
+
+// AuditCursor is a place in the audit log: an entry and a line of it.
+type AuditCursor struct {
+	Pos  Pos
+	Line int
+}
+
+// AuditFilter keeps only lines with this action or resource.
+type AuditFilter struct {
+	Action   audit.Action
+	Resource string
+}
+
+func (f AuditFilter) takes(line []byte) bool {
+	return (f.Action == "" || bytes.Contains(line, []byte(`,"action":"`+string(f.Action)+`"`))) &&
+		(f.Resource == "" || bytes.Contains(line, []byte(`"resource":"`+f.Resource+`"`)))
+}
+
+// auditScan bounds the entries that one call looks at, whatever its filter.
+const auditScan = 2000
+
+// Audit gives up to limit lines after a cursor, oldest first, each a JSON
+// object, and the cursor to go on from. With a filter it may give few lines,
+// or none, and still not be at the end: the cursor has moved on.
+func (o Org) Audit(ctx context.Context, after AuditCursor, limit int, filter AuditFilter) (lines [][]byte, next AuditCursor, err error) {
+	err = o.snapshot(ctx, func(tx Tx) error {
+		lines, next = nil, after
+		first := after.Pos
+		if after.Line > 0 {
+			first-- // the entry has more lines
+		}
+		scan := auditScan
+		if filter == (AuditFilter{}) {
+			scan = min(scan, limit) // every entry has a line
+		}
+		return tx.Query(`SELECT pos, audit, packed FROM journal WHERE org_no = $1 AND pos > $2 ORDER BY pos LIMIT $3`, func(r Row) error {
+			if len(lines) == limit {
+				return nil
+			}
+			pos := Pos(r.Int(0))
+			entry, err := unpack(r.Raw(1), r.Int(2))
+			if err != nil {
+				return err
+			}
+			from := 0
+			if pos == after.Pos {
+				from = after.Line
+			}
+			for i := from; i < len(entry); i++ {
+				if len(lines) == limit {
+					next = AuditCursor{pos, i}
+					return nil
+				}
+				if filter.takes(entry[i]) {
+					lines = append(lines, entry[i])
+				}
+			}
+			next = AuditCursor{Pos: pos}
+			return nil
+		}, int64(o.org), int64(first), scan)
+	})
+	return lines, next, err
+}

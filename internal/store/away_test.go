@@ -1,0 +1,83 @@
+package store_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+	"anodyne/internal/store/storetest/pgcluster"
+)
+
+// A PostgreSQL that goes away is told as such, nothing acknowledged is lost,
+// and the store goes on when it comes back, without being opened again.
+func TestPostgresGoesAway(t *testing.T) {
+	cluster := pgcluster.Start(t)
+	cfg := storetest.Node(t, store.Config{Database: cluster.DSN()})
+	must[[]store.Migration](t)(store.Migrate(t.Context(), cfg))
+	s := storetest.Start(t, cfg)
+	storetest.Run(t, s)
+	who := storetest.Client(t, s, "Ours")
+	o := s.For(&who)
+	var acknowledged []id.Patient
+
+	for name, end := range map[string]func(){"stopped": cluster.Stop, "killed": cluster.Kill} {
+		writing := make(chan []id.Patient)
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 4 {
+			go func() {
+				var mine []id.Patient
+				defer func() { writing <- mine }()
+				for ctx.Err() == nil {
+					p, err := create(t, o)
+					if err == nil {
+						mine = append(mine, p.ID)
+						_, err = o.Patient(t.Context(), p.ID)
+					}
+					if err != nil && !fault.Is(err, fault.Unavailable) {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+			}()
+		}
+		if _, _, err := o.WaitEvents(t.Context(), store.Pos(2+len(acknowledged)), 10); err != nil {
+			t.Fatal(err)
+		}
+		end()
+		wantAway(t, s.Ping(t.Context()), "The database is not available.")
+		_, err := store.Open(t.Context(), cfg)
+		wantAway(t, err, "The database is not available.")
+		cluster.Restart()
+		patience, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		for s.Ping(patience) != nil && patience.Err() == nil {
+		}
+		stop()
+		cancel()
+		for range 4 {
+			acknowledged = append(acknowledged, <-writing...)
+		}
+		if err := s.Ping(t.Context()); err != nil {
+			t.Fatalf("%s, and back: %v", name, err)
+		}
+		if _, err := create(t, o); err != nil {
+			t.Fatalf("%s, and back: %v", name, err)
+		}
+		var kept []id.Patient
+		if err := o.PatientByIDs(t.Context(), acknowledged, func(p store.PatientItem) { kept = append(kept, p.ID) }); err != nil || !slices.Equal(kept, acknowledged) {
+			t.Fatalf("%s: %d of %d patients are kept, %v", name, len(kept), len(acknowledged), err)
+		}
+	}
+	store.Settle(t, s)
+	if problems, err := s.System().CheckTables(t.Context()); len(problems) != 0 || err != nil {
+		t.Errorf("%v, %v", problems, err)
+	}
+	// A write whose COMMIT was cut off may be there although its caller was
+	// told to come again; but never without its event.
+	if patients, events := store.Number(t, s, `SELECT count(*) FROM patient`), store.Number(t, s, `SELECT count(*) FROM journal WHERE event_id IS NOT NULL`); patients != events {
+		t.Errorf("%d patients, %d events", patients, events)
+	}
+}

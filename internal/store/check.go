@@ -1,0 +1,33 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// CheckTables looks the database over and says in words what is wrong: the
+// file itself on SQLite, and the counters that pages and totals rest on.
+func (s System) CheckTables(ctx context.Context) (problems []string, err error) {
+	err = s.snapshot(ctx, func(tx Tx) error {
+		problems = nil
+		if s.Engine() == sqliteDialect.name {
+			if err := tx.Query(`PRAGMA integrity_check`, func(r Row) error {
+				if verdict := r.Text(0); verdict != "ok" {
+					problems = append(problems, "SQLite: "+verdict)
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return tx.Query(`SELECT o.name, c.patients, coalesce(p.n, 0), coalesce(p.highest, 0) FROM org o
+			JOIN org_counter c ON c.org_no = o.org_no
+			LEFT JOIN (SELECT org_no, count(*) AS n, max(patient_no) AS highest FROM patient GROUP BY org_no) p ON p.org_no = o.org_no`, func(r Row) error {
+			if counted, n, highest := r.Int(1), r.Int(2), r.Int(3); counted != n || counted != highest {
+				problems = append(problems, fmt.Sprintf("organisation %s: the counter says %d patients, but there are %d, up to number %d", r.Text(0), counted, n, highest))
+			}
+			return nil
+		})
+	})
+	return problems, err
+}

@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+)
+
+// Client is a registered application.
+type Client struct {
+	No        access.ClientNo
+	ID        id.Client
+	Org       access.OrgNo
+	OrgID     id.Org
+	OrgName   string
+	Name      string
+	Tier      access.Tier
+	Scopes    access.Scopes
+	CreatedAt time.Time
+	// RevokedAt and LastUsedAt are zero when it never happened.
+	RevokedAt, LastUsedAt time.Time
+	// Secrets is the number of secrets that are good now.
+	Secrets int
+	// SecretHash is the secret that the client showed, when it did.
+	SecretHash []byte
+}
+
+// Principal is the client with everything it was granted.
+func (c *Client) Principal() access.Principal {
+	return access.Principal{Org: c.Org, OrgID: c.OrgID, Client: c.No, ClientID: c.ID, Scopes: c.Scopes, Tier: c.Tier}
+}
+
+// NewClient is what a client is made of. The secret comes as its hash.
+type NewClient struct {
+	Org        string
+	Name       string
+	Tier       access.Tier
+	Scopes     access.Scopes
+	SecretHash []byte
+}
+
+// CreateClient makes a client, and its organisation when there is none of
+// that name.
+func (s System) CreateClient(ctx context.Context, n NewClient) (Client, error) {
+	now := s.now()
+	orgID, clientID := id.New[id.OrgKind](now), id.New[id.ClientKind](now)
+	c := Client{ID: clientID, OrgName: n.Org, Name: n.Name, Tier: n.Tier, Scopes: n.Scopes, CreatedAt: fromMillis(millis(now)), Secrets: 1}
+	err := s.change(ctx, func(tx Tx) error {
+		var err error
+		if c.Org, c.OrgID, err = s.ensureOrg(tx, n.Org, orgID, now); err != nil {
+			return err
+		}
+		if err := tx.Query(`INSERT INTO client (org_no, id, name, tier, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING client_no`,
+			func(r Row) error { c.No = access.ClientNo(r.Int(0)); return nil },
+			int64(c.Org), clientID.Bytes(), n.Name, int64(n.Tier), int64(n.Scopes), millis(now)); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(`INSERT INTO client_secret (client_no, hash, created_at) VALUES ($1, $2, $3)`,
+			int64(c.No), n.SecretHash, millis(now)); err != nil {
+			return err
+		}
+		tx.Last(s.operatorLine(c, audit.ClientCreate, now, map[string]any{"name": n.Name, "tier": n.Tier.String(), "scope": n.Scopes.String()})...)
+		return nil
+	})
+	return c, err
+}
+
+func (s System) ensureOrg(tx Tx, name string, fresh id.Org, now time.Time) (no access.OrgNo, orgID id.Org, err error) {
+	made, err := tx.Exec(`INSERT INTO org (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`, fresh.Bytes(), name, millis(now))
+	if err != nil {
+		return 0, orgID, err
+	}
+	if _, err = one(tx, `SELECT org_no, id FROM org WHERE name = $1`, func(r Row) {
+		no = access.OrgNo(r.Int(0))
+		orgID, _ = id.FromBytes[id.OrgKind](r.Raw(1))
+	}, name); err != nil || made == 0 {
+		return no, orgID, err
+	}
+	for _, sql := range []string{`INSERT INTO org_counter (org_no, patients) VALUES ($1, 0)`, `INSERT INTO journal_head (org_no, pos) VALUES ($1, 0)`} {
+		if _, err := tx.Exec(sql, int64(no)); err != nil {
+			return 0, orgID, err
+		}
+	}
+	tx.Last(s.journal(no, Change{Audit: audit.Entry{At: now, Actor: audit.Operator, Action: audit.OrgCreate, Resource: orgID.String()}})...)
+	return no, orgID, nil
+}
+
+// operatorLine journals what was done to a client on the command line.
+func (s System) operatorLine(c Client, action audit.Action, now time.Time, details map[string]any) []Stmt {
+	var encoded json.RawMessage
+	if len(details) > 0 {
+		var err error
+		if encoded, err = json.Marshal(details); err != nil {
+			panic(err) // strings and numbers always marshal
+		}
+	}
+	return s.journal(c.Org, Change{Audit: audit.Entry{At: now, Actor: audit.Operator, Action: action, Resource: c.ID.String(), Details: encoded}})
+}
+
+const selectClient = `SELECT c.client_no, c.id, c.org_no, o.id, o.name, c.name, c.tier, c.scopes, c.created_at, c.revoked_at,
+	(SELECT count(*) FROM client_secret s WHERE s.client_no = c.client_no AND (s.expires_at IS NULL OR s.expires_at > $1)),
+	(SELECT max(last_used_at) FROM client_secret s WHERE s.client_no = c.client_no)
+	FROM client c JOIN org o ON o.org_no = c.org_no`
+
+func scanClient(r Row) (c Client, err error) {
+	c = Client{
+		No: access.ClientNo(r.Int(0)), Org: access.OrgNo(r.Int(2)), OrgName: r.Text(4), Name: r.Text(5),
+		Tier: access.Tier(r.Int(6)), Scopes: access.Scopes(r.Int(7)), CreatedAt: fromMillis(r.Int(8)), Secrets: int(r.Int(10)),
+	}
+	if !r.IsNull(9) {
+		c.RevokedAt = fromMillis(r.Int(9))
+	}
+	if !r.IsNull(11) {
+		c.LastUsedAt = fromMillis(r.Int(11))
+	}
+	if c.ID, err = id.FromBytes[id.ClientKind](r.Raw(1)); err != nil {
+		return c, err
+	}
+	c.OrgID, err = id.FromBytes[id.OrgKind](r.Raw(3))
+	return c, err
+}
+
+// Clients lists all clients in the order in which they were made.
+func (s System) Clients(ctx context.Context) (clients []Client, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		return tx.Query(selectClient+` ORDER BY c.client_no`, func(r Row) error {
+			c, err := scanClient(r)
+			clients = append(clients, c)
+			return err
+		}, millis(s.now()))
+	})
+	return clients, err
+}
+
+// client reads a client for a change to it.
+func (s System) client(tx Tx, clientID id.Client, now time.Time) (c Client, err error) {
+	found := false
+	err = tx.Query(selectClient+` WHERE c.id = $2`, func(r Row) (err error) {
+		found = true
+		c, err = scanClient(r)
+		return err
+	}, millis(now), clientID.Bytes())
+	if err == nil && !found {
+		err = fault.Missing("client", clientID.String())
+	}
+	return c, err
+}
+
+// changeClient changes a client and bumps the access epoch, so that every
+// node takes the change up. The epoch comes first: its row is the lock that
+// lets changes follow each other, so that each sees what the one before left.
+func (s System) changeClient(ctx context.Context, clientID id.Client, action audit.Action, details map[string]any, fn func(Tx, Client, time.Time) error) error {
+	now := s.now()
+	return s.change(ctx, func(tx Tx) error {
+		if err := bumpAccessEpoch(tx); err != nil {
+			return err
+		}
+		c, err := s.client(tx, clientID, now)
+		if err != nil {
+			return err
+		}
+		if err := fn(tx, c, now); err != nil {
+			return err
+		}
+		tx.Last(s.operatorLine(c, action, now, details)...)
+		return nil
+	})
+}
+
+// RotateSecret gives a client a new secret. The one before stays good until
+// overlap has passed; older ones end at once, so that at most two are live.
+func (s System) RotateSecret(ctx context.Context, clientID id.Client, hash []byte, overlap time.Duration) error {
+	details := map[string]any{"overlap_seconds": int64(overlap.Seconds())}
+	return s.changeClient(ctx, clientID, audit.ClientRotate, details, func(tx Tx, c Client, now time.Time) error {
+		if !c.RevokedAt.IsZero() {
+			return fault.New(fault.Conflict, fmt.Sprintf("Client %s is revoked.", clientID))
+		}
+		return tx.Many(
+			Stmt{SQL: `DELETE FROM client_secret WHERE client_no = $1 AND expires_at IS NOT NULL`, Args: []any{int64(c.No)}},
+			Stmt{SQL: `UPDATE client_secret SET expires_at = $2 WHERE client_no = $1 AND expires_at IS NULL`, Args: []any{int64(c.No), millis(now.Add(overlap))}},
+			Stmt{SQL: `INSERT INTO client_secret (client_no, hash, created_at) VALUES ($1, $2, $3)`, Args: []any{int64(c.No), hash, millis(now)}},
+		)
+	})
+}
+
+// RevokeClient ends a client, its secrets and all its tokens.
+func (s System) RevokeClient(ctx context.Context, clientID id.Client) error {
+	return s.changeClient(ctx, clientID, audit.ClientRevoke, nil, func(tx Tx, c Client, now time.Time) error {
+		_, err := tx.Exec(`UPDATE client SET revoked_at = coalesce(revoked_at, $2) WHERE client_no = $1`, int64(c.No), millis(now))
+		return err
+	})
+}
+
+// SetTier moves a client to another tier.
+func (s System) SetTier(ctx context.Context, clientID id.Client, tier access.Tier) error {
+	return s.changeClient(ctx, clientID, audit.ClientTier, map[string]any{"tier": tier.String()}, func(tx Tx, c Client, _ time.Time) error {
+		_, err := tx.Exec(`UPDATE client SET tier = $2 WHERE client_no = $1`, int64(c.No), int64(tier))
+		return err
+	})
+}
+
+// Credentials gives a client with its live secrets, for the token endpoint.
+func (s System) Credentials(ctx context.Context, clientID id.Client) (c Client, secrets [][]byte, err error) {
+	now := s.now()
+	err = s.read(ctx, func(tx Tx) error {
+		if c, err = s.client(tx, clientID, now); err != nil {
+			return err
+		}
+		return tx.Query(`SELECT hash FROM client_secret WHERE client_no = $1 AND (expires_at IS NULL OR expires_at > $2)`, func(r Row) error {
+			secrets = append(secrets, []byte(r.Text(0)))
+			return nil
+		}, int64(c.No), millis(now))
+	})
+	return c, secrets, err
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// What the tests outside the package need of its inside.
+
+var (
+	MigrationsOf = migrations
+	PurgeSlice   = int64(purgeSlice)
+	PackLines    = packLines
+	AuditScan    = auditScan
+)
+
+// Exec runs one statement in a transaction of its own, past all rules.
+func Exec(tb testing.TB, s *Store, sql string, args ...any) int64 {
+	tb.Helper()
+	var changed int64
+	if err := s.write(context.Background(), func(tx Tx) (err error) {
+		changed, err = tx.Exec(sql, args...)
+		return err
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	return changed
+}
+
+// Number reads one whole number.
+func Number(tb testing.TB, s *Store, sql string, args ...any) (n int64) {
+	tb.Helper()
+	if err := s.read(context.Background(), func(tx Tx) error {
+		_, err := one(tx, sql, func(r Row) { n = r.Int(0) }, args...)
+		return err
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}
+
+// Texts reads the text columns of all rows, joined by spaces.
+func Texts(tb testing.TB, s *Store, columns int, sql string, args ...any) (rows []string) {
+	tb.Helper()
+	if err := s.read(context.Background(), func(tx Tx) error {
+		return tx.Query(sql, func(r Row) error {
+			row := r.Text(0)
+			for i := 1; i < columns; i++ {
+				row += " " + r.Text(i)
+			}
+			rows = append(rows, row)
+			return nil
+		}, args...)
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	return rows
+}
+
+// Settle gives all committed journal entries their position, on PostgreSQL.
+func Settle(tb testing.TB, s *Store) {
+	tb.Helper()
+	if s.Engine() != postgresDialect.name {
+		return
+	}
+	for {
+		given, err := s.sequenceOnce(context.Background())
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if given == 0 {
+			return
+		}
+	}
+}
+
+// Write is a write of the test's own.
+func (s *Store) Write(ctx context.Context, fn func(Tx) error) error { return s.write(ctx, fn) }
+
+// Read is a read of the test's own.
+func (s *Store) Read(ctx context.Context, fn func(Tx) error) error { return s.read(ctx, fn) }
+
+// ShortBusyTimeout makes connections that are opened from now on wait shortly
+// for another process's lock.
+func ShortBusyTimeout(tb testing.TB) {
+	before := busyTimeout
+	busyTimeout = 50 * time.Millisecond
+	tb.Cleanup(func() { busyTimeout = before })
+}

@@ -1,0 +1,350 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/pain"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+	"anodyne/internal/testneed"
+)
+
+// Faults of the file and the disk below SQLite: each is told in a clear
+// sentence, and what was acknowledged is kept.
+
+func file(cfg store.Config) string { return strings.TrimPrefix(cfg.Database, "sqlite:") }
+
+// create tries to store a patient.
+func create(t *testing.T, o store.Org) (pain.Patient, error) {
+	t.Helper()
+	p := storetest.Patient("A")
+	_, err := o.CreatePatient(t.Context(), &p, storetest.Created(p), nil, store.Outcome{})
+	return p, err
+}
+
+// wantAway asserts that an error tells the caller to come again, in these
+// words.
+func wantAway(t *testing.T, err error, words string) {
+	t.Helper()
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok || e.Code != fault.Unavailable || !strings.Contains(e.Message, words) || e.RetryAfter <= 0 {
+		t.Errorf("got %v, want SERVICE_UNAVAILABLE: %s", err, words)
+	}
+}
+
+// lock holds the write lock of a file as another process would, until the
+// function it returns is called.
+func lock(t *testing.T, path string) (release func()) {
+	t.Helper()
+	conn := must[*sqlite3.Conn](t)(sqlite3.Open(path))
+	if err := conn.Exec(`BEGIN EXCLUSIVE`); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFileLockedByAnotherProcess(t *testing.T) {
+	store.ShortBusyTimeout(t)
+	cfg := storetest.Database(t, storetest.SQLite)
+	s := storetest.Start(t, cfg)
+	who := storetest.Client(t, s, "Ours")
+	o := s.For(&who)
+	before := storetest.AddPatient(t, o, "before")
+
+	release := lock(t, file(cfg))
+	together(t, 20, func(int) error {
+		_, err := create(t, o)
+		wantAway(t, err, "locked by another process")
+		return nil
+	})
+	if _, err := o.Patient(t.Context(), before.ID); err != nil {
+		t.Errorf("reading meanwhile: %v", err)
+	}
+	_, err := store.Migrate(t.Context(), cfg)
+	wantAway(t, err, "locked by another process")
+	release()
+
+	if _, err := create(t, o); err != nil {
+		t.Errorf("after the lock was released: %v", err)
+	}
+	if total, err := o.PatientPage(t.Context(), 1, 1, func(store.PatientItem) {}); total != 2 || err != nil {
+		t.Errorf("%d patients, %v", total, err)
+	}
+}
+
+func TestNewFileLockedByAnotherProcess(t *testing.T) {
+	store.ShortBusyTimeout(t)
+	cfg := empty(t, storetest.SQLite)
+	release := lock(t, file(cfg))
+	_, err := store.Migrate(t.Context(), cfg)
+	if err == nil || !strings.Contains(err.Error(), "is locked by another process; stop it and try again") {
+		t.Errorf("got %v", err)
+	}
+	release()
+	must[[]store.Migration](t)(store.Migrate(t.Context(), cfg))
+}
+
+func TestDatabaseTurnsReadOnly(t *testing.T) {
+	for engine, readOnly := range map[string]string{
+		storetest.SQLite:   `PRAGMA query_only = on`,
+		storetest.Postgres: `SET default_transaction_read_only = on`,
+	} {
+		t.Run(engine, func(t *testing.T) {
+			cfg := storetest.Database(t, engine)
+			if engine == storetest.Postgres {
+				cfg.Database += "&pool_max_conns=1" // the setting is the connection's
+			}
+			s := storetest.Start(t, cfg)
+			who := storetest.Client(t, s, "Ours")
+			before := storetest.AddPatient(t, s.For(&who), "before")
+			store.Exec(t, s, readOnly)
+			_, err := create(t, s.For(&who))
+			wantAway(t, err, "read-only")
+			if _, err := s.For(&who).Patient(t.Context(), before.ID); err != nil {
+				t.Errorf("reading meanwhile: %v", err)
+			}
+			s = storetest.Start(t, storetest.Node(t, cfg))
+			if _, err := create(t, s.For(&who)); err != nil {
+				t.Errorf("on a connection of its own: %v", err)
+			}
+		})
+	}
+}
+
+// tmpfs mounts a small file system of the test's own.
+func tmpfs(t *testing.T, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		testneed.Skip(t, "this user may not mount a file system: "+err.Error())
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Errorf("unmounting: %v", err)
+		}
+	})
+	return dir
+}
+
+// move copies a migrated database and its data directory to another place.
+func move(t *testing.T, cfg store.Config, dir string) store.Config {
+	t.Helper()
+	moved := cfg
+	moved.Database, moved.DataDir = "sqlite:"+filepath.Join(dir, "anodyne.db"), filepath.Join(dir, "data")
+	if err := os.CopyFS(moved.DataDir, os.DirFS(cfg.DataDir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file(moved), must[[]byte](t)(os.ReadFile(file(cfg))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return moved
+}
+
+func TestReadOnlyFileSystem(t *testing.T) {
+	dir := tmpfs(t, "8m")
+	cfg := move(t, storetest.Database(t, storetest.SQLite), dir)
+	remount := func(flags uintptr) {
+		t.Helper()
+		if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|flags, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remount(syscall.MS_RDONLY)
+	_, openErr := store.Open(t.Context(), cfg)
+	_, migrateErr := store.Migrate(t.Context(), cfg)
+	fresh := cfg
+	fresh.Database += "new"
+	_, freshErr := store.Migrate(t.Context(), fresh)
+	for _, err := range []error{openErr, migrateErr} {
+		if err == nil || !strings.Contains(err.Error(), "cannot be written; check the owner and mode") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if freshErr == nil || !strings.Contains(freshErr.Error(), "read-only file system") {
+		t.Errorf("a new file: %v", freshErr)
+	}
+	remount(0)
+	storetest.Client(t, storetest.Start(t, cfg), "Ours")
+}
+
+func TestDiskFull(t *testing.T) {
+	dir := tmpfs(t, "3m")
+	cfg := move(t, storetest.Database(t, storetest.SQLite), dir)
+	s := storetest.Start(t, cfg)
+	who := storetest.Client(t, s, "Ours")
+	o := s.For(&who)
+	ballast := filepath.Join(dir, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	var acknowledged []pain.Patient
+	var err error
+	for err == nil {
+		var p pain.Patient
+		if p, err = create(t, o); err == nil {
+			acknowledged = append(acknowledged, p)
+		}
+	}
+	wantAway(t, err, "The disk is full or failing; nothing was changed.")
+
+	seen := 0
+	for err = error(nil); err == nil; seen++ {
+		err = o.Saw(&audit.Entry{At: time.Now(), Action: audit.PatientRead, Resource: strings.Repeat("x", 3000)})
+	}
+	wantAway(t, err, "The audit log cannot be written; without it nothing is shown.")
+	seen--
+
+	kept := func(when string) {
+		t.Helper()
+		for i, p := range acknowledged {
+			if got, err := o.Patient(t.Context(), p.ID); got != p || err != nil {
+				t.Fatalf("%s: of %d patients, number %d is %+v, %v", when, len(acknowledged), i+1, got, err)
+			}
+		}
+		if total, err := o.PatientPage(t.Context(), 1, 1, func(store.PatientItem) {}); int(total) != len(acknowledged) || err != nil {
+			t.Errorf("%s: a total of %d, want %d, %v", when, total, len(acknowledged), err)
+		}
+	}
+	kept("full")
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		p, err := create(t, o)
+		if err != nil {
+			t.Fatalf("with space again: %v", err)
+		}
+		acknowledged = append(acknowledged, p)
+	}
+	kept("with space again")
+	saw(t, o, "afterwards")
+	ship(t, s)
+	if got := reads(t, o); len(got) != seen+1 || got[seen] != "afterwards" {
+		t.Errorf("%d reads are on record, want %d", len(got), seen+1)
+	}
+	if problems, err := s.System().CheckTables(t.Context()); len(problems) != 0 || err != nil {
+		t.Errorf("%v, %v", problems, err)
+	}
+}
+
+func TestNotADatabase(t *testing.T) {
+	migrated := must[[]byte](t)(os.ReadFile(file(storetest.Database(t, storetest.SQLite))))
+	header := bytes.Clone(migrated)
+	copy(header, "SQLite format 4\x00")
+	for name, c := range map[string]struct {
+		content []byte
+		want    string
+	}{
+		"text":            {bytes.Repeat([]byte("no database\n"), 1000), "is not a SQLite database; name another file or restore a backup"},
+		"short text":      {[]byte("no database\n"), "is not a SQLite database"},
+		"damaged header":  {header, "is not a SQLite database"},
+		"cut off":         {migrated[:len(migrated)/2], "is damaged"},
+		"first page only": {migrated[:4096], "is damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := empty(t, storetest.SQLite)
+			if err := os.WriteFile(file(cfg), c.content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, openErr := store.Open(t.Context(), cfg)
+			_, migrateErr := store.Migrate(t.Context(), cfg)
+			for _, err := range []error{openErr, migrateErr} {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("got %v, want %q", err, c.want)
+				}
+			}
+			if after := must[[]byte](t)(os.ReadFile(file(cfg))); !bytes.Equal(after, c.content) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+func TestDirectoryInsteadOfAFile(t *testing.T) {
+	_, err := store.Migrate(t.Context(), store.Config{Database: "sqlite:" + t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestEmptyFileIsANewDatabase(t *testing.T) {
+	cfg := empty(t, storetest.SQLite)
+	if err := os.WriteFile(file(cfg), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must[[]store.Migration](t)(store.Migrate(t.Context(), cfg))
+	storetest.Client(t, storetest.Start(t, cfg), "Ours")
+}
+
+// damage overwrites one leaf page of a table without row numbers that holds
+// this text.
+func damage(t *testing.T, path string, text []byte) {
+	t.Helper()
+	const size, leaf = 4096, 0x0a
+	content := must[[]byte](t)(os.ReadFile(path))
+	for page := range slices.Chunk(content, size) {
+		if page[0] == leaf && bytes.Contains(page, text) {
+			copy(page, bytes.Repeat([]byte{0xa5}, size))
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatal("there is no such page")
+}
+
+// Only what stands on a damaged page is lost, and the damage is told.
+func TestDamagedPage(t *testing.T) {
+	cfg := storetest.Database(t, storetest.SQLite)
+	s := must[*store.Store](t)(store.Open(t.Context(), cfg))
+	who := storetest.Client(t, s, "Ours")
+	const patients = 400
+	together(t, 40, func(int) error {
+		for range patients / 40 {
+			if _, err := create(t, s.For(&who)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damage(t, file(cfg), []byte(storetest.Patient("").Contact.Email))
+
+	s = storetest.Start(t, cfg)
+	o := s.For(&access.Principal{Org: who.Org, Client: who.Client})
+	readable, damaged := 0, 0
+	for no := int64(1); no <= patients; no++ {
+		err := o.PatientRange(t.Context(), no, no, func(store.PatientItem) { readable++ })
+		if err != nil {
+			wantAway(t, err, "The database is damaged.")
+			damaged++
+		}
+	}
+	if readable+damaged != patients || readable == 0 || damaged == 0 {
+		t.Errorf("%d patients are readable, %d damaged", readable, damaged)
+	}
+	if problems, err := s.System().CheckTables(t.Context()); len(problems) == 0 && err == nil {
+		t.Error("the check found nothing")
+	}
+}

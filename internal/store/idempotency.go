@@ -1,0 +1,88 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"anodyne/internal/fault"
+)
+
+// Once is an idempotency key, hashed together with the method and path, and
+// the hash of the body it came with.
+type Once struct{ Key, Body []byte }
+
+// Outcome is the answer to a write: what is sent, and kept under the key.
+type Outcome struct {
+	Status   int
+	Location string
+	ETag     string
+	Body     []byte
+	// Replayed is true when the write had been done before.
+	Replayed bool
+}
+
+// IdempotencyKept is how long outcomes are kept.
+const IdempotencyKept = 24 * time.Hour
+
+// once runs a write and keeps its outcome under the key, in the transaction
+// of the write. With a key that has been used it writes nothing and gives the
+// outcome that was kept. Without a key it only writes.
+func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Outcome, error)) (Outcome, error) {
+	var out Outcome
+	running := false // the first request with this key
+	err := o.change(ctx, func(tx Tx) error {
+		if key != nil {
+			kept, found, err := o.kept(tx, key)
+			if err != nil || found {
+				out = kept
+				return err
+			}
+		}
+		var err error
+		if out, err = fn(tx); err != nil || key == nil {
+			return err
+		}
+		// Of two transactions with one key on PostgreSQL the second waits
+		// here for the first, then fails, and is run again below.
+		_, err = tx.Exec(`INSERT INTO idempotency (org_no, client_no, key_hash, body_hash, status, location, etag, body, created_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			int64(o.org), int64(o.client), key.Key, key.Body, out.Status, out.Location, out.ETag, out.Body, millis(now))
+		running = isLockTimeout(err)
+		return err
+	})
+	if key == nil || err == nil {
+		return out, err
+	}
+	if running {
+		e := fault.New(fault.IdempotencyRunning, "The first request with this Idempotency-Key is still running; try again shortly.")
+		e.RetryAfter = time.Second
+		return out, e
+	}
+	if !isDuplicate(err) {
+		return out, err
+	}
+	err = o.read(ctx, func(tx Tx) error {
+		kept, found, err := o.kept(tx, key)
+		if err == nil && !found {
+			err = fault.Away("The first request with this Idempotency-Key was undone; try again.", nil)
+		}
+		out = kept
+		return err
+	})
+	return out, err
+}
+
+// kept looks for the outcome under a key.
+func (o Org) kept(tx Tx, key *Once) (out Outcome, found bool, err error) {
+	sameBody := false
+	found, err = one(tx, `SELECT body_hash, status, location, etag, body FROM idempotency
+		WHERE org_no = $1 AND client_no = $2 AND key_hash = $3`, func(r Row) {
+		sameBody = bytes.Equal(r.Raw(0), key.Body)
+		out = Outcome{Status: int(r.Int(1)), Location: r.Text(2), ETag: r.Text(3), Body: bytes.Clone(r.Raw(4)), Replayed: true}
+	}, int64(o.org), int64(o.client), key.Key)
+	if found && !sameBody {
+		err = fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used before with another body; use a new key for a new request.")
+	}
+	return out, found, err
+}

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/id"
+)
+
+// Change is what a write leaves besides its rows: an audit line always, an
+// event when others want to know, and the patient it is about.
+type Change struct {
+	Audit   audit.Entry
+	Event   *event.Event
+	Subject id.Patient
+}
+
+// journal gives the statements that append a change to its organisation's
+// log, in the transaction of the change: no change without its entry, no
+// entry without its change.
+func (s *Store) journal(org access.OrgNo, c Change) []Stmt {
+	var subject, eventID, eventType, eventData any
+	if !c.Subject.IsZero() {
+		subject = c.Subject.Bytes()
+	}
+	if c.Event != nil {
+		eventID, eventType, eventData = c.Event.ID.Bytes(), string(c.Event.Type), string(c.Event.Data)
+	}
+	line := c.Audit.Append(make([]byte, 0, 256))
+	return s.journalRow(org, millis(c.Audit.At), subject, eventID, eventType, eventData, line, int64(0))
+}
+
+// journalRow is journal with the row's columns.
+func (s *Store) journalRow(org access.OrgNo, columns ...any) []Stmt {
+	stmts := make([]Stmt, 0, 2)
+	for _, sql := range s.dialect().journal {
+		args := append([]any{int64(org)}, columns...)
+		if len(stmts) < len(s.dialect().journal)-1 {
+			args = args[:1] // the head's statement takes the organisation only
+		}
+		stmts = append(stmts, Stmt{SQL: sql, Args: args})
+	}
+	return stmts
+}
+
+// Pos is a position in an organisation's journal; the first entry has 1.
+type Pos int64
+
+// Events gives up to limit events after a position, oldest first, and the
+// position to go on from: past everything that was looked at, so that it
+// moves on also when there was no event.
+func (o Org) Events(ctx context.Context, after Pos, limit int) (events []event.Event, next Pos, err error) {
+	err = o.snapshot(ctx, func(tx Tx) error {
+		events, next = nil, after
+		head, err := o.head(tx)
+		if err != nil {
+			return err
+		}
+		err = tx.Query(`SELECT pos, at, event_id, event_type, event_data FROM journal
+			WHERE org_no = $1 AND pos > $2 AND pos <= $3 AND event_id IS NOT NULL ORDER BY pos LIMIT $4`,
+			func(r Row) error {
+				eventID, err := id.FromBytes[id.EventKind](r.Raw(2))
+				if err != nil {
+					return err
+				}
+				events = append(events, event.Event{ID: eventID, Type: event.Type(r.Text(3)), At: fromMillis(r.Int(1)), Data: []byte(r.Text(4))})
+				next = Pos(r.Int(0))
+				return nil
+			}, int64(o.org), int64(after), int64(head), limit)
+		if len(events) < limit {
+			next = max(after, head)
+		}
+		return err
+	})
+	return events, next, err
+}
+
+// WaitEvents is Events that waits, until the context ends, for at least one.
+func (o Org) WaitEvents(ctx context.Context, after Pos, limit int) ([]event.Event, Pos, error) {
+	// Another process may write without our hearing of it: look now and then.
+	poll := time.NewTicker(time.Second)
+	defer poll.Stop()
+	for {
+		changed := o.positioned.wait()
+		// The read itself is not cut short: what it found must be answered.
+		events, next, err := o.Events(context.WithoutCancel(ctx), after, limit)
+		if err != nil || len(events) > 0 {
+			return events, next, err
+		}
+		after = next
+		select {
+		case <-changed:
+		case <-poll.C:
+		case <-ctx.Done():
+			return nil, after, nil
+		}
+	}
+}
+
+func (o Org) head(tx Tx) (head Pos, err error) {
+	_, err = one(tx, `SELECT pos FROM journal_head WHERE org_no = $1`, func(r Row) { head = Pos(r.Int(0)) }, int64(o.org))
+	return head, err
+}
+
+// Changed lists the patients that changed after a position, and the position
+// up to which that is known. On PostgreSQL it includes what is committed and
+// has no position yet, so that everything acknowledged is seen.
+func (o Org) Changed(ctx context.Context, after Pos) (patients []id.Patient, head Pos, err error) {
+	err = o.read(ctx, func(tx Tx) error {
+		patients, head = nil, after
+		return tx.Query(o.dialect().changed, func(r Row) error {
+			if r.IsNull(1) {
+				head = Pos(r.Int(0))
+				return nil
+			}
+			p, err := id.FromBytes[id.PatientKind](r.Raw(1))
+			patients = append(patients, p)
+			return err
+		}, int64(o.org), int64(after))
+	})
+	return patients, head, err
+}

@@ -1,0 +1,33 @@
+package store
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct {
+	batchSize  prometheus.Histogram
+	writeWait  prometheus.Histogram
+	journalLag prometheus.Gauge
+	sealLag    prometheus.Gauge
+}
+
+func newMetrics(registry prometheus.Registerer) *metrics {
+	m := &metrics{
+		batchSize: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "anodyne_writer_batch_size", Help: "Writes committed together (SQLite).",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 10),
+		}),
+		writeWait: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "anodyne_writer_wait_seconds", Help: "Time a write waits from being handed in until it is durable (SQLite).",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16),
+		}),
+		journalLag: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_journal_pending_entries", Help: "Journal entries that the last round of the sequencer found without a position (PostgreSQL).",
+		}),
+		sealLag: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_journal_unsealed_entries", Help: "Journal entries that the last round of the sealer found without a seal.",
+		}),
+	}
+	if registry != nil {
+		registry.MustRegister(m.batchSize, m.writeWait, m.journalLag, m.sealLag)
+	}
+	return m
+}

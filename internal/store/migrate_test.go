@@ -1,0 +1,135 @@
+package store_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+	"anodyne/internal/store/storetest/pgcluster"
+)
+
+// empty gives a database without a schema.
+func empty(t *testing.T, engine string) store.Config {
+	cfg := store.Config{DataDir: t.TempDir()}
+	if engine == storetest.Postgres {
+		cfg.Database = pgcluster.Database(t, nil)
+	} else {
+		cfg.Database = "sqlite:" + filepath.Join(t.TempDir(), "empty.db")
+	}
+	return cfg
+}
+
+func TestMigrateTwice(t *testing.T) {
+	for _, engine := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			cfg := empty(t, engine)
+			cfg.Registry = prometheus.NewRegistry()
+			first := must[[]store.Migration](t)(store.Migrate(t.Context(), cfg))
+			if len(first) != len(store.MigrationsOf(engine)) {
+				t.Errorf("%d steps taken, want all %d", len(first), len(store.MigrationsOf(engine)))
+			}
+			if again := must[[]store.Migration](t)(store.Migrate(t.Context(), cfg)); len(again) != 0 {
+				t.Errorf("the second time took %v", again)
+			}
+			storetest.Start(t, cfg)
+		})
+	}
+}
+
+func TestMigrateManyNodesAtOnce(t *testing.T) {
+	for _, engine := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			cfg := empty(t, engine)
+			var taken atomic.Int64
+			together(t, 6, func(int) error {
+				steps, err := store.Migrate(t.Context(), cfg)
+				taken.Add(int64(len(steps)))
+				return err
+			})
+			if want := int64(len(store.MigrationsOf(engine))); taken.Load() != want {
+				t.Errorf("%d steps were taken in all, want %d", taken.Load(), want)
+			}
+			storetest.Start(t, cfg)
+		})
+	}
+}
+
+func TestUnmigratedIsRefused(t *testing.T) {
+	for _, engine := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			_, err := store.Open(t.Context(), empty(t, engine))
+			if err == nil || !strings.Contains(err.Error(), "run: anodyne migrate") {
+				t.Errorf("got %v, want to be told to migrate", err)
+			}
+		})
+	}
+}
+
+func TestNewerDatabaseIsRefused(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		s := storetest.Start(t, cfg)
+		store.Exec(t, s, `INSERT INTO schema_version (version, name, applied_at) VALUES (9999, 'future', 0)`)
+		_, openErr := store.Open(t.Context(), storetest.Node(t, cfg))
+		_, migrateErr := store.Migrate(t.Context(), cfg)
+		for _, err := range []error{openErr, migrateErr} {
+			newer, ok := errors.AsType[*store.NewerError](err)
+			if !ok {
+				t.Fatalf("got %v, want a NewerError", err)
+			}
+			if newer.Have != 9999 || newer.Know >= 9999 {
+				t.Errorf("got %+v", newer)
+			}
+		}
+	})
+}
+
+func TestMigrationsHaveTheSameNames(t *testing.T) {
+	sqlite, postgres := store.MigrationsOf(storetest.SQLite), store.MigrationsOf(storetest.Postgres)
+	if len(sqlite) != len(postgres) {
+		t.Fatalf("%d steps on SQLite, %d on PostgreSQL", len(sqlite), len(postgres))
+	}
+	for i := range sqlite {
+		if sqlite[i].Version != int64(i+1) || sqlite[i].Version != postgres[i].Version || sqlite[i].Name != postgres[i].Name {
+			t.Errorf("step %d is %d %s on SQLite, %d %s on PostgreSQL", i+1,
+				sqlite[i].Version, sqlite[i].Name, postgres[i].Version, postgres[i].Name)
+		}
+	}
+}
+
+func TestForeignAuditKeyIsRefused(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		storetest.Start(t, cfg)
+		for want, dir := range map[string]string{
+			"there is no audit key": t.TempDir(),
+			"is not the one":        otherKey(t),
+		} {
+			cfg.DataDir = dir
+			if _, err := store.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+	})
+}
+
+// otherKey is the data directory of another database.
+func otherKey(t *testing.T) string {
+	cfg := empty(t, storetest.SQLite)
+	must[[]store.Migration](t)(store.Migrate(t.Context(), cfg))
+	storetest.Start(t, cfg)
+	return cfg.DataDir
+}
+
+func TestUnknownDatabase(t *testing.T) {
+	for _, database := range []string{"", "sqlite:", "mysql://u:s3cret@x", "anodyne.db", "postgres://u:s3cret@x:port/", "postgres://u:s3cret@127.0.0.1:1/x"} {
+		_, err := store.Open(t.Context(), store.Config{Database: database, DataDir: t.TempDir()})
+		if err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", database, err)
+		}
+	}
+}

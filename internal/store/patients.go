@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+)
+
+// CreatePatient keeps a new patient and gives the outcome, or what an earlier
+// request with the same key had.
+//
+// The number comes last, together with the COMMIT: numbers are dense, and a
+// patient with a higher number never becomes visible before one with a lower.
+func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c Change, key *Once, out Outcome) (Outcome, error) {
+	return o.once(ctx, key, p.CreatedAt, func(tx Tx) (Outcome, error) {
+		tx.Last(o.journal(o.org, c)...)
+		tx.Last(
+			Stmt{SQL: `UPDATE org_counter SET patients = patients + 1 WHERE org_no = $1`, Args: []any{int64(o.org)}},
+			Stmt{SQL: `INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, gender, email, phone, medical_history)
+				SELECT $1, patients, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM org_counter WHERE org_no = $1`,
+				Args: []any{int64(o.org), p.ID.Bytes(), p.Version, millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.Gender,
+					p.Contact.Email, p.Contact.Phone, p.MedicalHistory.JSON()}},
+		)
+		return out, nil
+	})
+}
+
+const selectPatient = `SELECT version, created_at, name, date_of_birth, gender, email, phone, medical_history
+	FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`
+
+const readPatient = `SELECT version, created_at, name, date_of_birth, gender, email, phone, medical_history
+	FROM patient WHERE org_no = $1 AND id = $2`
+
+// Patient reads one patient.
+func (o Org) Patient(ctx context.Context, patientID id.Patient) (p pain.Patient, err error) {
+	err = o.read(ctx, func(tx Tx) error {
+		p, err = o.patient(tx, readPatient, patientID)
+		return err
+	})
+	return p, err
+}
+
+func (o Org) patient(tx Tx, sql string, patientID id.Patient) (p pain.Patient, err error) {
+	found := false
+	err = tx.Query(sql, func(r Row) error {
+		found = true
+		birth, err := pain.ParseDate(r.Text(3))
+		p = pain.Patient{
+			ID: patientID, Version: r.Int(0), CreatedAt: fromMillis(r.Int(1)), Name: r.Text(2), DateOfBirth: birth, Gender: r.Text(4),
+			Contact: pain.Contact{Email: r.Text(5), Phone: r.Text(6)}, MedicalHistory: pain.StoredHistory(r.Text(7)),
+		}
+		return err
+	}, int64(o.org), patientID.Bytes())
+	if err == nil && !found {
+		err = fault.Missing("patient", patientID.String())
+	}
+	return p, err
+}
+
+// UpdatePatient reads a patient, lets a rule change it, and keeps the result
+// with what the rule says about it. A nil Change means that nothing changed.
+func (o Org) UpdatePatient(ctx context.Context, patientID id.Patient, rule func(old pain.Patient) (pain.Patient, *Change, error)) (p pain.Patient, err error) {
+	err = o.change(ctx, func(tx Tx) error {
+		old, err := o.patient(tx, selectPatient, patientID)
+		if err != nil {
+			return err
+		}
+		var c *Change
+		if p, c, err = rule(old); err != nil || c == nil {
+			return err
+		}
+		tx.Last(Stmt{SQL: `UPDATE patient SET version = $3, name = $4, date_of_birth = $5, gender = $6, email = $7, phone = $8, medical_history = $9
+			WHERE org_no = $1 AND id = $2`,
+			Args: []any{int64(o.org), patientID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.Gender,
+				p.Contact.Email, p.Contact.Phone, p.MedicalHistory.JSON()}})
+		tx.Last(o.journal(o.org, *c)...)
+		return nil
+	})
+	return p, err
+}
+
+// PatientItem is a patient in a list. Name and DateOfBirth are good only
+// during the call they are passed to.
+type PatientItem struct {
+	No                int64
+	ID                id.Patient
+	CreatedAt         time.Time
+	Name, DateOfBirth []byte
+}
+
+// scanItem reads a patient of a list: patient_no, id, created_at, name and
+// date_of_birth, from a column on.
+func scanItem(r Row, from int) (PatientItem, error) {
+	patientID, err := id.FromBytes[id.PatientKind](r.Raw(from + 1))
+	return PatientItem{No: r.Int(from), ID: patientID, CreatedAt: fromMillis(r.Int(from + 2)), Name: r.Raw(from + 3), DateOfBirth: r.Raw(from + 4)}, err
+}
+
+// eachItem passes the rows of a list on.
+func eachItem(each func(PatientItem)) func(Row) error {
+	return func(r Row) error {
+		item, err := scanItem(r, 0)
+		if err == nil {
+			each(item)
+		}
+		return err
+	}
+}
+
+// PatientPage calls each for the patients of a page in the order of creation
+// and gives the exact total. Numbers are dense, so a deep page costs what the
+// first one does. Page and total are of one moment, by one statement.
+func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
+	first := (page-1)*limit + 1
+	err = o.read(ctx, func(tx Tx) error {
+		return tx.Query(`SELECT c.patients, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
+			LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND $3 WHERE c.org_no = $1 ORDER BY p.patient_no`, func(r Row) error {
+			total = r.Int(0)
+			if r.IsNull(1) {
+				return nil // the page is past the end
+			}
+			item, err := scanItem(r, 1)
+			if err == nil {
+				each(item)
+			}
+			return err
+		}, int64(o.org), first, first+limit-1)
+	})
+	return total, err
+}
+
+func (o Org) patients(tx Tx) (total int64, err error) {
+	_, err = one(tx, `SELECT patients FROM org_counter WHERE org_no = $1`, func(r Row) { total = r.Int(0) }, int64(o.org))
+	return total, err
+}
+
+// itemsAtOnce is how many patients one statement of PatientItems looks for.
+const itemsAtOnce = 100
+
+// selectNumbered takes any numbers, up to itemsAtOnce; $1 is the organisation.
+var selectNumbered = func() string {
+	var places strings.Builder
+	for i := range itemsAtOnce {
+		fmt.Fprintf(&places, ", $%d", i+2)
+	}
+	return `SELECT patient_no, id, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND patient_no IN (` + places.String()[2:] + `) ORDER BY patient_no`
+}()
+
+// PatientItems calls each for the patients with these numbers, which must
+// ascend, in one statement for every hundred.
+func (o Org) PatientItems(ctx context.Context, numbers []int64, each func(PatientItem)) error {
+	return o.read(ctx, func(tx Tx) error {
+		for chunk := range slices.Chunk(numbers, itemsAtOnce) {
+			args := make([]any, 1+itemsAtOnce) // unused places stay NULL, which no number is
+			args[0] = int64(o.org)
+			for i, no := range chunk {
+				args[i+1] = no
+			}
+			if err := tx.Query(selectNumbered, eachItem(each), args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Head is the newest position of the journal and the number of patients, both
+// of one moment.
+func (o Org) Head(ctx context.Context) (head Pos, patients int64, err error) {
+	err = o.snapshot(ctx, func(tx Tx) error {
+		if head, err = o.head(tx); err != nil {
+			return err
+		}
+		patients, err = o.patients(tx)
+		return err
+	})
+	return head, patients, err
+}
+
+// PatientRange calls each for the patients with numbers first to last.
+func (o Org) PatientRange(ctx context.Context, first, last int64, each func(PatientItem)) error {
+	return o.read(ctx, func(tx Tx) error {
+		return tx.Query(`SELECT patient_no, id, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`,
+			eachItem(each), int64(o.org), first, last)
+	})
+}
+
+// PatientByIDs calls each for the patients with these identifiers; one that is
+// not there is left out.
+func (o Org) PatientByIDs(ctx context.Context, ids []id.Patient, each func(PatientItem)) error {
+	return o.read(ctx, func(tx Tx) error {
+		for _, patientID := range ids {
+			if err := tx.Query(`SELECT patient_no, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND id = $2`, func(r Row) error {
+				each(PatientItem{No: r.Int(0), ID: patientID, CreatedAt: fromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3)})
+				return nil
+			}, int64(o.org), patientID.Bytes()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgresTx is a Tx on one connection.
+type postgresTx struct {
+	e    *postgresEngine
+	ctx  context.Context
+	conn *pgx.Conn
+	last []Stmt
+}
+
+func (t *postgresTx) Exec(sql string, args ...any) (int64, error) {
+	tag, err := t.conn.Exec(t.ctx, t.e.rewrite(sql), args...)
+	return tag.RowsAffected(), err
+}
+
+func (t *postgresTx) Query(sql string, each func(Row) error, args ...any) error {
+	rows, err := t.conn.Query(t.ctx, t.e.rewrite(sql), args...)
+	if err != nil {
+		return err
+	}
+	return walk(rows, each)
+}
+
+func (t *postgresTx) Many(stmts ...Stmt) (err error) {
+	batch := &pgx.Batch{}
+	for _, s := range stmts {
+		batch.Queue(t.e.rewrite(s.SQL), s.Args...)
+	}
+	answers := t.conn.SendBatch(t.ctx, batch)
+	defer func() { err = cmp.Or(err, answers.Close()) }() // which says the same again
+	for _, s := range stmts {
+		if s.Each == nil {
+			_, err = answers.Exec()
+		} else {
+			var rows pgx.Rows
+			if rows, err = answers.Query(); err == nil {
+				err = walk(rows, s.Each)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *postgresTx) Last(stmts ...Stmt) { t.last = append(t.last, stmts...) }
+
+func walk(rows pgx.Rows, each func(Row) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if each == nil {
+			continue
+		}
+		if err := each(postgresRow(rows.RawValues())); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// postgresRow reads the values as they come over the wire. Statements are
+// always described first, so whole numbers come in binary.
+type postgresRow [][]byte
+
+func (r postgresRow) Int(i int) int64 {
+	switch v := r[i]; len(v) {
+	case 8:
+		return int64(binary.BigEndian.Uint64(v))
+	case 4:
+		return int64(int32(binary.BigEndian.Uint32(v)))
+	case 2:
+		return int64(int16(binary.BigEndian.Uint16(v)))
+	case 1:
+		return int64(v[0])
+	}
+	return 0
+}
+
+func (r postgresRow) Text(i int) string { return string(r[i]) }
+func (r postgresRow) Raw(i int) []byte  { return r[i] }
+func (r postgresRow) IsNull(i int) bool { return r[i] == nil }

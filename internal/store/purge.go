@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// purgeSlice bounds one transaction of a purge, so that writers do not wait.
+const purgeSlice = 500
+
+// Purge deletes what is no longer of use, slice by slice: tokens that expired
+// a day ago (until then an expired token is told from an unknown one),
+// outcomes past their keeping, ended rate windows, shipped segments.
+func (s System) Purge(ctx context.Context) error {
+	now := s.now()
+	for _, p := range []struct {
+		sql    string
+		before time.Time
+	}{
+		{`DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now.Add(-24 * time.Hour)},
+		{`DELETE FROM idempotency WHERE (org_no, client_no, key_hash) IN
+			(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 ORDER BY created_at LIMIT $2)`, now.Add(-IdempotencyKept - time.Hour)},
+		{`DELETE FROM rate_window WHERE client_no IN (SELECT client_no FROM rate_window WHERE window_end < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
+		{`DELETE FROM client_secret WHERE (client_no, hash) IN (SELECT client_no, hash FROM client_secret WHERE expires_at < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
+		{`DELETE FROM spool_segment WHERE segment IN (SELECT segment FROM spool_segment WHERE shipped_at < $1 LIMIT $2)`, now.Add(-7 * 24 * time.Hour)},
+	} {
+		for {
+			var gone int64
+			if err := s.write(ctx, func(tx Tx) (err error) {
+				gone, err = tx.Exec(p.sql, millis(p.before), purgeSlice)
+				return err
+			}); err != nil {
+				return err
+			}
+			if gone < purgeSlice {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// KeepPurged purges every few minutes until the context ends.
+func (s System) KeepPurged(ctx context.Context) error {
+	tick := time.NewTicker(5 * time.Minute)
+	defer tick.Stop()
+	for {
+		if err := s.Purge(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("purge", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package store_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+func TestPurge(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		now := newClock()
+		cfg.Now = now.now
+		s := storetest.Start(t, cfg)
+		bytes := map[string]string{storetest.SQLite: "BLOB", storetest.Postgres: "BYTEA"}[s.Engine()]
+		// Each row gets a key of its own, and $2 as its time.
+		const at, text = `CAST($2 AS BIGINT)`, `CAST(i AS TEXT) || '/' || CAST(CAST($2 AS BIGINT) AS TEXT)`
+		key := `CAST(` + text + ` AS ` + bytes + `)`
+		tables := []struct {
+			name, columns, values string
+			kept                  time.Duration
+		}{
+			{"token", "hash, org_no, client_no, scopes, issued_at, expires_at", key + ", 1, 1, 0, 0, " + at, 24 * time.Hour},
+			{"idempotency", "org_no, client_no, key_hash, body_hash, status, location, etag, body, created_at",
+				"1, 1, " + key + ", '', 201, '', '', '', " + at, 25 * time.Hour},
+			{"rate_window", "client_no, window_end, used, granted", "i * 100000000000000 + " + at + ", " + at + ", 1, 1", 24 * time.Hour},
+			{"spool_segment", "segment, shipped_at", text + ", " + at, 7 * 24 * time.Hour},
+		}
+		for _, table := range tables {
+			fill := func(n int64, age time.Duration) {
+				t.Helper()
+				store.Exec(t, s, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+					INSERT INTO `+table.name+` (`+table.columns+`) SELECT `+table.values+` FROM n`, n, now.now().Add(-age).UnixMilli())
+			}
+			fill(2*store.PurgeSlice+7, table.kept+time.Millisecond)
+			fill(3, table.kept)
+			fill(2, 0)
+		}
+		c := must[store.Client](t)(s.System().CreateClient(t.Context(), store.NewClient{Org: "O", Name: "C", SecretHash: []byte("1")}))
+		if err := s.System().RotateSecret(t.Context(), c.ID, []byte("2"), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.System().Purge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range tables {
+			if n := store.Number(t, s, `SELECT count(*) FROM `+table.name); n != 5 {
+				t.Errorf("%s: %d rows are left, want 5", table.name, n)
+			}
+		}
+		if n := store.Number(t, s, `SELECT count(*) FROM client_secret`); n != 2 {
+			t.Errorf("%d secrets are left, want the one that ended just now too", n)
+		}
+		now.pass(25 * time.Hour)
+		ctx, cancel := context.WithCancel(t.Context())
+		purged := make(chan error, 1)
+		go func() { purged <- s.System().KeepPurged(ctx) }()
+		for store.Number(t, s, `SELECT count(*) FROM token`)+store.Number(t, s, `SELECT count(*) FROM client_secret`) != 1 {
+			runtime.Gosched()
+		}
+		cancel()
+		if err := <-purged; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// sequenceLock is the advisory lock of the one who gives positions.
+const sequenceLock = 0x616e6f64_73657175
+
+// sequence gives committed entries their position in their organisation's
+// log. Positions are given after the commit and under a lock, so that a
+// reader who walks the log by position can miss nothing: what it does not see
+// yet will come behind what it has seen. The primary key of the journal is the
+// fence against two who give the same position.
+//
+// PostgreSQL only; SQLite's writer gives positions itself.
+const sequence = `WITH taken AS (
+		DELETE FROM journal_pending WHERE seq IN (SELECT seq FROM journal_pending ORDER BY seq LIMIT 5000)
+		RETURNING seq, org_no, at, subject, event_id, event_type, event_data, audit, packed
+	), counted AS (
+		SELECT org_no, count(*) AS n FROM taken GROUP BY org_no
+	), heads AS (
+		INSERT INTO journal_head AS h (org_no, pos) SELECT org_no, n FROM counted ORDER BY org_no
+		ON CONFLICT (org_no) DO UPDATE SET pos = h.pos + excluded.pos RETURNING org_no, pos
+	)
+	INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)
+	SELECT t.org_no, heads.pos - counted.n + row_number() OVER (PARTITION BY t.org_no ORDER BY t.seq),
+		t.at, t.subject, t.event_id, t.event_type, t.event_data, t.audit, t.packed
+	FROM taken t JOIN heads ON heads.org_no = t.org_no JOIN counted ON counted.org_no = t.org_no`
+
+// sequenceOnce gives positions to what is pending and says how many it gave.
+func (s *Store) sequenceOnce(ctx context.Context) (given int64, err error) {
+	err = s.write(ctx, func(tx Tx) error {
+		if err := tx.Query(`SELECT pg_advisory_xact_lock($1)`, nil, int64(sequenceLock)); err != nil {
+			return err
+		}
+		given, err = tx.Exec(sequence)
+		return err
+	})
+	return given, err
+}
+
+// sequenceRest gives positions to all that is pending, for the end: the reads
+// shipped last may come after the sequencer has stopped.
+func (s *Store) sequenceRest(ctx context.Context) error {
+	if s.Engine() != postgresDialect.name {
+		return nil
+	}
+	for {
+		given, err := s.sequenceOnce(ctx)
+		if err != nil || given < 5000 {
+			return err
+		}
+	}
+}
+
+// Sequence runs until the context ends: at once after each write of this
+// process, and every second for those of a node that died before it could.
+// On SQLite there is nothing to do, and it returns.
+func (s System) Sequence(ctx context.Context) error {
+	pg, ok := s.engine.(*postgresEngine)
+	if !ok {
+		return nil
+	}
+	poll := time.NewTicker(time.Second)
+	defer poll.Stop()
+	for {
+		written := s.written.wait()
+		given, err := s.sequenceOnce(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("journal entries wait for their position", "error", err)
+		}
+		if given > 0 {
+			s.positioned.broadcast()
+			if err := pg.notify(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn("other nodes were not told of new journal entries; they will find them by looking", "error", err)
+			}
+			if given >= 5000 {
+				continue
+			}
+		}
+		s.metrics.journalLag.Set(float64(given))
+		select {
+		case <-written:
+		case <-poll.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

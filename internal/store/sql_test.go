@@ -1,0 +1,130 @@
+package store_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var (
+	isSQL = regexp.MustCompile(`^(SELECT|INSERT|UPDATE|DELETE|WITH)\s`)
+	// boundToOrg is a statement about one organisation: it asks for its
+	// number, or writes it.
+	boundToOrg = regexp.MustCompile(`org_no = \$\d|INSERT INTO \w+ \([^)]*\borg_no\b[^)]*\)\s*(VALUES \([^)]*\$|SELECT \$)`)
+)
+
+// unbound are the statements that are not about one organisation: a part of
+// the statement, and the reason.
+var unbound = map[string]string{
+	"FROM schema_version":                               "the schema's own table",
+	"INTO schema_version":                               "the schema's own table",
+	"FROM sqlite_schema":                                "SQLite's own table",
+	"FROM pg_class":                                     "PostgreSQL's own table",
+	"current_setting('server_version_num')":             "PostgreSQL's own setting",
+	"pg_advisory_xact_lock":                             "a lock",
+	"FROM setting":                                      "about the whole database",
+	"INTO setting":                                      "about the whole database",
+	"INTO access_epoch":                                 "about all nodes",
+	"FROM access_epoch":                                 "about all nodes",
+	"INTO spool_segment":                                "a file of a node",
+	"FROM spool_segment":                                "purge: a file of a node",
+	"FROM org o JOIN org_counter":                       "the operator's check, over all organisations",
+	"FROM org o LEFT JOIN journal_seal":                 "the operator's check, over all organisations",
+	"FROM journal_head h JOIN org o":                    "the sealer, over all organisations",
+	"DELETE FROM journal_pending":                       "the sequencer, over all organisations",
+	"INTO org (id, name, created_at)":                   "makes an organisation",
+	"SELECT org_no, id FROM org WHERE name":             "finds an organisation by name, for the operator",
+	"FROM client c JOIN org o":                          "the operator's list, and the client's own credentials",
+	"INTO client_secret":                                "by the client's number, which has one organisation",
+	"SELECT hash FROM client_secret WHERE client_no":    "by the client's number, which has one organisation",
+	"DELETE FROM client_secret WHERE client_no":         "by the client's number, which has one organisation",
+	"UPDATE client_secret SET":                          "by the client's number, which has one organisation",
+	"UPDATE client SET":                                 "by the client's number, for the operator",
+	"FROM token t JOIN client c":                        "the hash is the secret that tells the organisation",
+	"INTO rate_window":                                  "by the client's number, which has one organisation",
+	"UPDATE rate_window":                                "by the client's number, which has one organisation",
+	"DELETE FROM token WHERE hash IN":                   "purge, over all organisations",
+	"DELETE FROM idempotency WHERE (org_no, client_no,": "purge, over all organisations",
+	"DELETE FROM rate_window WHERE client_no IN":        "purge, over all organisations",
+	"DELETE FROM client_secret WHERE (client_no, hash)": "purge, over all organisations",
+}
+
+// Every statement of the package is bound to an organisation, or stands in the
+// list above with a reason.
+func TestStatementsAreBoundToAnOrganisation(t *testing.T) {
+	statements := packageSQL(t)
+	if len(statements) < 40 {
+		t.Fatalf("only %d statements were found; the walk is broken", len(statements))
+	}
+	used := map[string]bool{}
+	for _, s := range statements {
+		sql := strings.Join(strings.Fields(s.sql), " ")
+		excused := boundToOrg.MatchString(sql)
+		for part := range unbound {
+			if !boundToOrg.MatchString(sql) && strings.Contains(sql, part) {
+				excused, used[part] = true, true
+			}
+		}
+		if !excused {
+			t.Errorf("%s: no organisation in %q", s.at, sql)
+		}
+	}
+	for part := range unbound {
+		if !used[part] {
+			t.Errorf("no statement needs the excuse for %q", part)
+		}
+	}
+}
+
+type statement struct {
+	at  token.Position
+	sql string
+}
+
+// packageSQL finds the SQL in the package's source. Of a statement that is put
+// together, the parts that are no literals become "...".
+func packageSQL(t *testing.T) (found []statement) {
+	t.Helper()
+	files := must[[]string](t)(filepath.Glob("*.go"))
+	set := token.NewFileSet()
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file := must[*ast.File](t)(parser.ParseFile(set, path, nil, 0))
+		ast.Inspect(file, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			if !ok {
+				return true
+			}
+			text, literal := textOf(e)
+			if literal && isSQL.MatchString(strings.TrimSpace(text)) {
+				found = append(found, statement{set.Position(e.Pos()), text})
+			}
+			return !literal
+		})
+	}
+	return found
+}
+
+// textOf gives the text of a string literal, or of a sum with one in it.
+func textOf(e ast.Expr) (text string, literal bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, e.Kind == token.STRING && err == nil
+	case *ast.BinaryExpr:
+		if e.Op != token.ADD {
+			return "", false
+		}
+		x, xLiteral := textOf(e.X)
+		y, yLiteral := textOf(e.Y)
+		return x + y, xLiteral || yLiteral
+	}
+	return "...", false
+}

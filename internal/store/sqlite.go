@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+var sqliteDialect = dialect{
+	name: "sqlite",
+	journal: []string{
+		`INSERT INTO journal_head (org_no, pos) VALUES ($1, 1) ON CONFLICT (org_no) DO UPDATE SET pos = pos + 1`,
+		`INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)
+		 SELECT $1, pos, $2, $3, $4, $5, $6, $7, $8 FROM journal_head WHERE org_no = $1`,
+	},
+	hasTable: `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1`,
+	changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
+		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
+}
+
+// sqliteEngine is one file: a pool of readers and one writer. Another process
+// may have the file open too.
+type sqliteEngine struct {
+	path    string
+	readers chan *sqliteConn
+	closing chan struct{}
+	writer  *writer
+}
+
+func openSQLite(path string, m *metrics) (engine, error) {
+	if path == "" {
+		return nil, errors.New(`database "sqlite:" names no file`)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("database directory: %w", err)
+	}
+	// The file must be the owner's alone before anything is in it.
+	if f, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o600); err != nil {
+		return nil, fmt.Errorf("database file: %w", err)
+	} else if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("database file: %w", err)
+	}
+	w, err := openConn(path, sqlite3.OPEN_READWRITE,
+		"journal_mode = wal", "synchronous = full", "foreign_keys = on", "cache_size = -65536", "wal_autocheckpoint = 4000")
+	if err != nil {
+		return nil, sqliteOpenError(path, err)
+	}
+	e := &sqliteEngine{path: path, closing: make(chan struct{}), readers: make(chan *sqliteConn, max(4, 2*runtime.GOMAXPROCS(0)))}
+	for range cap(e.readers) {
+		r, err := openConn(path, sqlite3.OPEN_READWRITE, "query_only = on", "cache_size = -32768")
+		if err != nil {
+			close(e.readers)
+			for r := range e.readers {
+				_ = r.close()
+			}
+			return nil, errors.Join(sqliteOpenError(path, err), w.close())
+		}
+		e.readers <- r
+	}
+	e.writer = startWriter(w, m)
+	return e, nil
+}
+
+func (e *sqliteEngine) dialect() *dialect { return &sqliteDialect }
+
+func (e *sqliteEngine) read(ctx context.Context, fn func(Tx) error) error {
+	return e.withReader(ctx, func(c *sqliteConn) error { return fn(&sqliteTx{conn: c}) })
+}
+
+func (e *sqliteEngine) snapshot(ctx context.Context, fn func(Tx) error) error {
+	return e.withReader(ctx, func(c *sqliteConn) error {
+		tx := &sqliteTx{conn: c}
+		if _, err := tx.Exec("BEGIN"); err != nil {
+			return err
+		}
+		defer func() {
+			c.SetInterrupt(context.Background())
+			_, _ = tx.Exec("ROLLBACK") // nothing was written
+		}()
+		return fn(tx)
+	})
+}
+
+func (e *sqliteEngine) withReader(ctx context.Context, fn func(*sqliteConn) error) error {
+	var c *sqliteConn
+	select {
+	case c = <-e.readers:
+	case <-e.closing:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { // also when fn panics: the pool must not shrink
+		c.SetInterrupt(context.Background())
+		e.readers <- c
+	}()
+	c.SetInterrupt(ctx)
+	err := fn(c)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return sqliteError(err)
+}
+
+func (e *sqliteEngine) write(ctx context.Context, fn func(Tx) error) error {
+	return sqliteError(e.writer.do(ctx, fn))
+}
+
+// migrate needs no more than the writer gives: BEGIN IMMEDIATE excludes other
+// processes.
+func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
+	return e.write(ctx, fn)
+}
+
+func (e *sqliteEngine) close() error {
+	close(e.closing)
+	return errors.Join(e.closeReaders(), e.writer.close())
+}
+
+// closeReaders waits for the readers that are out, but not for ever: a reader
+// that does not come back belongs to a request that was abandoned.
+func (e *sqliteEngine) closeReaders() error {
+	var errs error
+	patience := time.After(5 * time.Second)
+	for range cap(e.readers) {
+		select {
+		case c := <-e.readers:
+			errs = errors.Join(errs, c.close())
+		case <-patience:
+			return errors.Join(errs, errors.New("a reader is still in use"))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,201 @@
+// Package store keeps everything the service knows, on SQLite or PostgreSQL.
+// It owns all SQL: engines, transactions, migrations, the journal, and one
+// file for each family of tables. Rules live in internal/pain; who may ask is
+// decided above.
+//
+// An organisation's data is reached only through [Store.For], whose view
+// binds every statement to that organisation. What belongs to no organisation
+// or to all of them (tokens, purges, seals) is on [System].
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/access"
+)
+
+// Config says which database to open, and how.
+type Config struct {
+	// Database is "sqlite:PATH" or a PostgreSQL address.
+	Database string
+	// DataDir holds what must not be in the database: the audit key and the
+	// spool of read lines. It is made when missing.
+	DataDir string
+	// Now is the clock; time.Now when nil.
+	Now func() time.Time
+	// Log is slog.Default() when nil.
+	Log *slog.Logger
+	// Registry takes the store's metrics; nil keeps them to itself.
+	Registry prometheus.Registerer
+}
+
+// engine is what differs between SQLite and PostgreSQL.
+type engine interface {
+	// read runs statements that each see the newest committed state.
+	read(ctx context.Context, fn func(Tx) error) error
+	// snapshot runs statements that all see the same committed state.
+	snapshot(ctx context.Context, fn func(Tx) error) error
+	// write runs fn in a transaction of its own and returns once it is
+	// durable. fn may run more than once and must not publish anything. The
+	// context is honoured until fn starts.
+	write(ctx context.Context, fn func(Tx) error) error
+	// migrate is a write that excludes all other migrations.
+	migrate(ctx context.Context, fn func(Tx) error) error
+	dialect() *dialect
+	close() error
+}
+
+// dialect holds what SQL of the two engines cannot share.
+type dialect struct {
+	name string
+	// journal appends an entry inside the writing transaction.
+	journal []string
+	// hasTable gives a row when a table is there.
+	hasTable string
+	// changed lists the subjects of entries after a position, and the head.
+	changed string
+}
+
+// Store is an open database.
+type Store struct {
+	engine
+	now      func() time.Time
+	log      *slog.Logger
+	metrics  *metrics
+	auditKey []byte
+	spool    *spool
+	// written is broadcast after a write of this process; positioned when
+	// entries have got their position in the journal, by any node.
+	written, positioned *signal
+
+	closing sync.Once
+	closed  error
+}
+
+// Open opens the database, which must have been migrated, and what stands
+// beside it. A database that this program does not fit is refused in words.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	s, err := connect(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openBeside(ctx, cfg.DataDir); err != nil {
+		return nil, errors.Join(err, s.engine.close())
+	}
+	return s, nil
+}
+
+// connect opens the engine and judges the schema's version.
+func connect(ctx context.Context, cfg Config) (*Store, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal()}
+	var err error
+	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
+		s.engine, err = openSQLite(path, s.metrics)
+	} else if IsPostgres(cfg.Database) {
+		s.engine, err = openPostgres(ctx, cfg.Database, s.log)
+	} else {
+		// The address is not repeated: it may hold a password.
+		err = errors.New(`the address of the database must be "sqlite:PATH" or "postgres://..."`)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// IsPostgres reports whether an address is PostgreSQL's.
+func IsPostgres(database string) bool {
+	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
+}
+
+// DefaultDataDir is where a database's audit key and spool go unless
+// configured.
+func DefaultDataDir(database string) string {
+	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
+		return path + ".d"
+	}
+	return "anodyne.d"
+}
+
+// openBeside checks the schema and opens the audit key and the spool.
+func (s *Store) openBeside(ctx context.Context, dir string) error {
+	if err := s.checkVersion(ctx); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	var err error
+	if s.auditKey, err = s.openAuditKey(ctx, filepath.Join(dir, "audit.key")); err != nil {
+		return err
+	}
+	s.spool, err = openSpool(filepath.Join(dir, "spool"))
+	return err
+}
+
+// Close stops the writer and closes the database. The workers must have been
+// stopped before. Twice is safe.
+func (s *Store) Close() error {
+	s.closing.Do(func() { s.closed = errors.Join(s.spool.close(), s.engine.close()) })
+	return s.closed
+}
+
+// Engine is "sqlite" or "postgres".
+func (s *Store) Engine() string { return s.dialect().name }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.read(ctx, func(tx Tx) error {
+		return tx.Query(`SELECT version FROM schema_version WHERE version = 0`, func(Row) error { return nil })
+	})
+}
+
+// change runs a write and wakes those who follow the journal.
+func (s *Store) change(ctx context.Context, fn func(Tx) error) error {
+	err := s.write(ctx, fn)
+	if err == nil {
+		s.written.broadcast()
+		if s.Engine() == sqliteDialect.name {
+			s.positioned.broadcast() // the writer gave the position
+		}
+	}
+	return err
+}
+
+// Org is one organisation's view of the store.
+type Org struct {
+	*Store
+	org    access.OrgNo
+	client access.ClientNo
+}
+
+// For gives the view of the principal's organisation.
+func (s *Store) For(p *access.Principal) Org { return Org{s, p.Org, p.Client} }
+
+// System is the view of workers and of the command line: what belongs to no
+// organisation, or to all.
+type System struct{ *Store }
+
+// System gives that view.
+func (s *Store) System() System { return System{s} }
+
+// millis is how times are kept.
+func millis(t time.Time) int64 { return t.UnixMilli() }
+
+func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -1,0 +1,67 @@
+package storetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+	"anodyne/internal/store"
+)
+
+// Client makes a client with all scopes, and its organisation if there is none
+// of that name.
+func Client(tb testing.TB, s *store.Store, org string) access.Principal {
+	tb.Helper()
+	secret := sha256.Sum256([]byte("secret of " + org))
+	c, err := s.System().CreateClient(context.Background(), store.NewClient{
+		Org: org, Name: "test", Tier: access.Standard, Scopes: access.AllScopes, SecretHash: secret[:]})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return access.Principal{Org: c.Org, OrgID: c.OrgID, Client: c.No, ClientID: c.ID, Scopes: c.Scopes, Tier: c.Tier}
+}
+
+// Patient makes a patient that is not stored yet.
+func Patient(name string) pain.Patient {
+	now := time.Now().UTC().Truncate(time.Second)
+	return pain.Patient{
+		ID: id.New[id.PatientKind](now), Name: name, DateOfBirth: pain.Date{Year: 1961, Month: time.March, Day: 14}, Gender: "female",
+		Contact:        pain.Contact{Email: "a@example.org", Phone: "+46 8 1"},
+		MedicalHistory: pain.NewHistory(pain.HistoryEntry{Condition: "Low back pain", ICD10Code: "M54.50"}),
+		CreatedAt:      now, Version: 1,
+	}
+}
+
+// Created is the change that comes with a new patient.
+func Created(p pain.Patient) store.Change {
+	return change(p, audit.PatientCreate, event.PatientCreated)
+}
+
+// Updated is the change that comes with a changed patient.
+func Updated(p pain.Patient) store.Change {
+	return change(p, audit.PatientUpdate, event.PatientUpdated)
+}
+
+func change(p pain.Patient, action audit.Action, kind event.Type) store.Change {
+	return store.Change{
+		Audit:   audit.Entry{At: p.CreatedAt, Actor: "test", Action: action, Resource: p.ID.String()},
+		Event:   event.Patient(kind, p.CreatedAt, p.ID),
+		Subject: p.ID,
+	}
+}
+
+// AddPatient stores a new patient.
+func AddPatient(tb testing.TB, o store.Org, name string) pain.Patient {
+	tb.Helper()
+	p := Patient(name)
+	if _, err := o.CreatePatient(context.Background(), &p, Created(p), nil, store.Outcome{}); err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}

@@ -1,0 +1,84 @@
+// Package storetest gives tests a real store: a throw-away database on either
+// engine, migrated, in milliseconds. The conformance suite that both engines
+// pass is in the tests of internal/store.
+package storetest
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"anodyne/internal/store"
+)
+
+// The engines.
+const (
+	SQLite   = "sqlite"
+	Postgres = "postgres"
+)
+
+// Engines lists them all.
+var Engines = []string{SQLite, Postgres}
+
+// auditKey is the key of all test databases.
+var auditKey = strings.Repeat("5eed", 16)
+
+// Database makes a migrated database that lives as long as the test, and
+// returns how to open it. Tests of PostgreSQL are left out where there is
+// none.
+func Database(tb testing.TB, engine string) store.Config {
+	tb.Helper()
+	return Node(tb, store.Config{Database: address(tb, engine), Log: slog.New(slog.DiscardHandler)})
+}
+
+// Node returns how another node opens the same database: with a data
+// directory of its own, and the audit key of all.
+func Node(tb testing.TB, cfg store.Config) store.Config {
+	tb.Helper()
+	cfg.DataDir = tb.TempDir()
+	if err := os.WriteFile(filepath.Join(cfg.DataDir, "audit.key"), []byte(auditKey), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return cfg
+}
+
+// Start opens a database until the test ends.
+func Start(tb testing.TB, cfg store.Config) *store.Store {
+	tb.Helper()
+	s, err := store.Open(context.Background(), cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("closing the store: %v", err)
+		}
+	})
+	return s
+}
+
+// Open opens a new database until the test ends.
+func Open(tb testing.TB, engine string) *store.Store {
+	tb.Helper()
+	return Start(tb, Database(tb, engine))
+}
+
+// EachDatabase runs a subtest on a new database of each engine.
+func EachDatabase(t *testing.T, test func(t *testing.T, cfg store.Config)) {
+	t.Helper()
+	for _, engine := range Engines {
+		t.Run(engine, func(t *testing.T) { test(t, Database(t, engine)) })
+	}
+}
+
+// Each runs a subtest on a new database of each engine. What open returns the
+// first time and later are several nodes of one service.
+func Each(t *testing.T, test func(t *testing.T, open func() *store.Store)) {
+	t.Helper()
+	EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		test(t, func() *store.Store { return Start(t, Node(t, cfg)) })
+	})
+}

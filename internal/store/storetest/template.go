@@ -1,0 +1,53 @@
+package storetest
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest/pgcluster"
+)
+
+// address makes a migrated database from the engine's template.
+func address(tb testing.TB, engine string) string {
+	tb.Helper()
+	switch engine {
+	case SQLite:
+		content, err := sqliteTemplate()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		path := filepath.Join(tb.TempDir(), "anodyne.db")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		return "sqlite:" + path
+	case Postgres:
+		return pgcluster.Database(tb, migrate)
+	}
+	tb.Fatalf("there is no engine %q", engine)
+	return ""
+}
+
+// sqliteTemplate is the content of a migrated file.
+var sqliteTemplate = sync.OnceValues(func() (content []byte, err error) {
+	dir, err := os.MkdirTemp("", "storetest")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "template.db")
+	if err := migrate("sqlite:" + path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+func migrate(database string) error {
+	_, err := store.Migrate(context.Background(), store.Config{Database: database, Log: slog.New(slog.DiscardHandler)})
+	return err
+}
