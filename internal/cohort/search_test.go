@@ -1,0 +1,78 @@
+package cohort
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"anodyne/internal/id"
+)
+
+func TestIdentifierPrefix(t *testing.T) {
+	var patients []patient
+	var printed []string
+	for i := range 500 {
+		// In steps that change different parts of the time, not sorted.
+		at := time.UnixMilli(1_700_000_000_000 + int64(i*7919%500)*int64(i%3)*40_000)
+		patientID := id.New[id.PatientKind](at)
+		patients = append(patients, patient{int64(i) + 1, keyOf(patientID), ""})
+		printed = append(printed, patientID.String())
+	}
+	r := newRoster(patients)
+	terms := []string{"pat_", "pat_0", "pat_7", "pat_7zzzzzzzzzzzzzzzzzzzzzzzzz", "pat_00000000000000000000000000",
+		"pat_8", "pat_z", "pat_i", "pat_0o", "pat_01U", "pat_%", "pat_ ", "pat_é", "pat_\x00", printed[7] + "0", strings.ToUpper(printed[7][4:])}
+	for _, p := range printed[:40] {
+		for length := len("pat_"); length <= len(p); length++ {
+			terms = append(terms, p[:length], p[:length]+"z", p[:length]+"0")
+		}
+	}
+	for _, term := range terms {
+		var want []int64
+		for i, p := range printed {
+			if strings.HasPrefix(p, term) {
+				want = append(want, int64(i)+1)
+			}
+		}
+		if got, total := r.search(term, 1, 1000); !slices.Equal(got, want) || total != int64(len(want)) {
+			t.Errorf("%q: found %v (%d), want %v", term, got, total, want)
+		}
+	}
+}
+
+// A number without a patient is in no answer.
+func TestNumberWithoutPatient(t *testing.T) {
+	r := newRoster([]patient{{1, key{1, 1}, "anna"}, {2, key{}, ""}, {3, key{1, 3}, "hanna"}})
+	for _, term := range []string{"anna", "pat_", "\u0301"} {
+		if got, total := r.search(term, 1, 10); !slices.Equal(got, []int64{1, 3}) || total != 2 {
+			t.Errorf("%q: found %v (%d), want 1 and 3", term, got, total)
+		}
+	}
+	if got, _ := r.search("pat_00000000000000000000000000", 1, 10); len(got) > 0 {
+		t.Errorf("the zero identifier found %v", got)
+	}
+}
+
+func TestPages(t *testing.T) {
+	const matches = chunkSize + 7
+	r := newRoster(numbered(1, matches))
+	for _, term := range []string{"name", "pat_"} {
+		for _, test := range []struct{ page, limit, first, last int64 }{
+			{1, 50, 1, 50},
+			{2, 50, 51, 100},
+			{82, 50, 4051, 4100}, // over the border of two chunks
+			{83, 50, 4101, matches},
+			{84, 50, 0, -1},
+			{2147483647, 100, 0, -1},
+			{1, 1, 1, 1},
+		} {
+			var want []int64
+			for no := test.first; no <= test.last; no++ {
+				want = append(want, no)
+			}
+			if got, total := r.search(term, test.page, test.limit); !slices.Equal(got, want) || total != matches {
+				t.Errorf("%q page %d of %d: %v (total %d)", term, test.page, test.limit, got, total)
+			}
+		}
+	}
+}
