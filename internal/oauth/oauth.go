@@ -1,0 +1,117 @@
+// Package oauth is the authority: it knows clients by their secrets, issues
+// and ends tokens (OAuth 2.0 client credentials, RFC 6749, 7009, 7662), and
+// says whose a token is. The endpoints' HTTP is internal/api's.
+package oauth
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"strings"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+)
+
+// Lifetime of a token. There are no refresh tokens: a client asks again.
+const Lifetime = time.Hour
+
+// Authority issues and judges tokens.
+type Authority struct {
+	store store.System
+	all   *store.Store
+	now   func() time.Time
+	cache cache
+}
+
+// New makes the authority. Watch must run for revocations by other processes
+// to be noticed.
+func New(s *store.Store, now func() time.Time) *Authority {
+	a := &Authority{store: s.System(), all: s, now: now}
+	a.cache.init()
+	return a
+}
+
+var errClient = fault.New(fault.InvalidClient, "The client is unknown or the secret is wrong.", "oauth_error", "invalid_client")
+
+// Authenticate knows a client by one of its live secrets. Every failure gives
+// the same answer.
+func (a *Authority) Authenticate(ctx context.Context, clientID, secret string) (*store.Client, error) {
+	parsed, err := id.Parse[id.ClientKind](clientID)
+	if err != nil {
+		return nil, errClient
+	}
+	found, secrets, err := a.store.Credentials(ctx, parsed)
+	if fault.Is(err, fault.NotFound) {
+		return nil, errClient
+	}
+	if err != nil {
+		return nil, err
+	}
+	given := hashOf(secret)
+	match := 0
+	for _, hash := range secrets {
+		match |= subtle.ConstantTimeCompare(given[:], hash)
+	}
+	if match == 0 || !found.RevokedAt.IsZero() {
+		return nil, errClient
+	}
+	found.SecretHash = given[:]
+	return &found, nil
+}
+
+// Issue gives a client a token. scope narrows what it may do; "" means all
+// that was granted. A scope that was not granted is refused, never left out.
+func (a *Authority) Issue(ctx context.Context, c *store.Client, scope string) (access.Grant, error) {
+	scopes, err := narrow(c.Scopes, scope)
+	if err != nil {
+		return access.Grant{}, err
+	}
+	token, hash := newToken()
+	if err := a.store.IssueToken(ctx, c, hash, scopes, Lifetime); err != nil {
+		return access.Grant{}, err
+	}
+	return access.Grant{Token: token, Lifetime: Lifetime, Scopes: scopes}, nil
+}
+
+func narrow(granted access.Scopes, scope string) (access.Scopes, error) {
+	if strings.TrimSpace(scope) == "" {
+		return granted, nil
+	}
+	asked, err := access.ParseScopes(scope)
+	if unknown, ok := errors.AsType[access.UnknownScopeError](err); ok {
+		return 0, fault.New(fault.InvalidScope, "The scope list has a word that is no scope.",
+			"parameter", "scope", "value", string(unknown), "oauth_error", "invalid_scope")
+	}
+	if !granted.Has(asked) {
+		return 0, fault.New(fault.InvalidScope, "The client was not granted "+(asked&^granted).String()+".",
+			"parameter", "scope", "value", scope, "oauth_error", "invalid_scope")
+	}
+	return asked, nil
+}
+
+// Revoke ends a token if it is the client's; otherwise nothing happens.
+func (a *Authority) Revoke(ctx context.Context, c *store.Client, token string, line audit.Entry) error {
+	hash := hashOf(token)
+	p := c.Principal()
+	if err := a.all.For(&p).RevokeToken(ctx, hash[:], line); err != nil {
+		return err
+	}
+	a.cache.forget(hash)
+	return nil
+}
+
+// Introspect tells what is known of a token, if it is live and of the
+// client's own organisation.
+func (a *Authority) Introspect(ctx context.Context, c *store.Client, token string) (t store.Token, active bool, err error) {
+	hash := hashOf(token)
+	t, found, err := a.store.Token(ctx, hash[:])
+	if err != nil || !found || t.Revoked || !a.now().Before(t.ExpiresAt) || t.Principal.Org != c.Org {
+		return store.Token{}, false, err
+	}
+	return t, true, nil
+}

@@ -1,0 +1,165 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/fault"
+)
+
+// A node remembers the tokens it has seen. What it remembers is good as long
+// as the store's access epoch stands: any revocation or change of a client
+// bumps it, and every node looks once a second. A node that could not look
+// for a while trusts nothing it remembers.
+type cache struct {
+	mu      sync.RWMutex
+	known   map[[sha256.Size]byte]*known
+	epoch   int64
+	checked atomic.Int64 // unix milliseconds of the last look at the epoch
+}
+
+type known struct {
+	principal access.Principal
+	expires   time.Time
+}
+
+const (
+	watchEvery = time.Second
+	// trustFor is how old the last look may be. With watchEvery it keeps a
+	// revocation within the promised five seconds.
+	trustFor = 3 * time.Second
+	// cacheLimit bounds the remembered tokens; at the limit all are dropped.
+	cacheLimit = 100_000
+)
+
+func (c *cache) init() { c.known = map[[sha256.Size]byte]*known{} }
+
+func (c *cache) get(hash [sha256.Size]byte) *known {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.known[hash]
+}
+
+// put remembers a token that was read while the epoch was this one.
+func (c *cache) put(hash [sha256.Size]byte, k *known, epoch int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.epoch != epoch {
+		return // something was revoked meanwhile
+	}
+	if len(c.known) >= cacheLimit {
+		clear(c.known)
+	}
+	c.known[hash] = k
+}
+
+func (c *cache) forget(hash [sha256.Size]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, hash)
+}
+
+// saw notes the store's epoch as of a time.
+func (c *cache) saw(epoch int64, at time.Time) {
+	c.mu.Lock()
+	if c.epoch != epoch {
+		c.epoch = epoch
+		clear(c.known)
+	}
+	c.mu.Unlock()
+	c.checked.Store(at.UnixMilli())
+}
+
+func (c *cache) current() int64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.epoch
+}
+
+func unauthorized(reason, message string) *fault.Error {
+	return fault.New(fault.Unauthorized, message, "reason", reason)
+}
+
+// The ways in which a token is refused.
+var (
+	errMissing = unauthorized("missing_token", "Send an access token: Authorization: Bearer <token>.")
+	errInvalid = unauthorized("invalid_token", "The access token is not valid.")
+	errExpired = unauthorized("expired_token", "The access token has expired; ask for a new one.")
+	errRevoked = unauthorized("revoked_token", "The access token was revoked.")
+)
+
+// Verify says whose the token of an Authorization header is.
+func (a *Authority) Verify(ctx context.Context, header []string) (*access.Principal, error) {
+	if len(header) == 0 {
+		return nil, errMissing
+	}
+	scheme, token, _ := strings.Cut(header[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return nil, errMissing
+	}
+	if len(header) > 1 || len(token) != len(tokenPrefix)+secretDigits {
+		return nil, errInvalid
+	}
+	hash := hashOf(token)
+	now := a.now()
+	if now.UnixMilli()-a.cache.checked.Load() < trustFor.Milliseconds() {
+		if k := a.cache.get(hash); k != nil {
+			if !now.Before(k.expires) {
+				return nil, errExpired
+			}
+			return &k.principal, nil
+		}
+	}
+	return a.lookUp(ctx, hash, now)
+}
+
+func (a *Authority) lookUp(ctx context.Context, hash [sha256.Size]byte, now time.Time) (*access.Principal, error) {
+	epoch := a.cache.current()
+	t, found, err := a.store.Token(ctx, hash[:])
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, errInvalid
+	case t.Revoked:
+		return nil, errRevoked
+	case !now.Before(t.ExpiresAt):
+		return nil, errExpired
+	}
+	k := &known{t.Principal, t.ExpiresAt}
+	a.cache.put(hash, k, epoch)
+	return &k.principal, nil
+}
+
+// Look reads the epoch once.
+func (a *Authority) Look(ctx context.Context) error {
+	at := a.now()
+	epoch, err := a.store.AccessEpoch(ctx)
+	if err != nil {
+		return err
+	}
+	a.cache.saw(epoch, at)
+	return nil
+}
+
+// Watch looks at the epoch until the context ends.
+func (a *Authority) Watch(ctx context.Context, log *slog.Logger) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		if err := a.Look(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("revocations cannot be checked; every token is looked up", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
