@@ -14,22 +14,26 @@ type Action string
 
 // The actions that leave an audit line.
 const (
-	PatientCreate Action = "patient.create"
-	PatientUpdate Action = "patient.update"
-	PatientRead   Action = "patient.read"
-	PatientList   Action = "patient.list"
-	PatientSearch Action = "patient.search"
-	AuditRead     Action = "audit.read"
-	OrgCreate     Action = "organization.create"
-	ClientCreate  Action = "client.create"
-	ClientRotate  Action = "client.rotate"
-	ClientRevoke  Action = "client.revoke"
-	ClientTier    Action = "client.tier"
-	TokenRevoke   Action = "token.revoke"
+	PatientCreate   Action = "patient.create"
+	PatientUpdate   Action = "patient.update"
+	PatientRead     Action = "patient.read"
+	PatientList     Action = "patient.list"
+	PatientSearch   Action = "patient.search"
+	ClinicalCreate  Action = "clinical_data.create"
+	ClinicalCorrect Action = "clinical_data.correct"
+	ClinicalRead    Action = "clinical_data.read"
+	AuditRead       Action = "audit.read"
+	OrgCreate       Action = "organization.create"
+	ClientCreate    Action = "client.create"
+	ClientRotate    Action = "client.rotate"
+	ClientRevoke    Action = "client.revoke"
+	ClientTier      Action = "client.tier"
+	TokenRevoke     Action = "token.revoke"
 )
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
+	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
 }
 

@@ -196,21 +196,26 @@ func Print(w io.Writer, fs *flag.FlagSet) error {
 	return table.Flush()
 }
 
-// hidePassword takes the password out of an address.
+// hidePassword takes the password out of an address, also out of one that is
+// not valid: it is printed to say so.
 func hidePassword(address string) string {
+	if !strings.Contains(address, "@") && !strings.Contains(address, "password") {
+		return address
+	}
 	u, err := url.Parse(address)
-	if err != nil {
-		if store.IsPostgres(address) {
-			return "postgres://(hidden)"
+	if err != nil || u.Host == "" {
+		scheme, _, _ := strings.Cut(address, ":")
+		if strings.ContainsAny(scheme, "@= ") {
+			return "(hidden)"
 		}
-		return address
+		return scheme + ":(hidden)"
 	}
-	if !store.IsPostgres(address) {
-		return address
-	}
-	if q := u.Query(); q.Has("password") {
-		q.Set("password", "xxxxx")
-		u.RawQuery = q.Encode()
+	q := u.Query()
+	for name := range q {
+		if strings.Contains(name, "password") {
+			q.Set(name, "xxxxx")
+			u.RawQuery = q.Encode()
+		}
 	}
 	return u.Redacted()
 }

@@ -5,6 +5,7 @@ package event
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"anodyne/internal/id"
@@ -37,6 +38,22 @@ func Patient(t Type, at time.Time, patient id.Patient) *Event {
 	data := append(make([]byte, 0, 48), `{"patient_id":"`...)
 	data = append(patient.Append(data), `"}`...)
 	return &Event{ID: id.New[id.EventKind](at), Type: t, At: at, Data: data}
+}
+
+// ClinicalData makes the event of records that were added or corrected.
+func ClinicalData(at time.Time, patient id.Patient, records []id.Record, types []string) *Event {
+	data := append(make([]byte, 0, 96+33*len(records)), `{"patient_id":"`...)
+	data = append(patient.Append(data), `","record_ids":[`...)
+	for i, record := range records {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = append(record.Append(append(data, '"')), '"')
+	}
+	data = append(data, `],"data_types":["`...)
+	data = append(data, strings.Join(types, `","`)...)
+	data = append(data, `"]}`...)
+	return &Event{ID: id.New[id.EventKind](at), Type: ClinicalDataUpdated, At: at, Data: data}
 }
 
 // Append appends the envelope's JSON form: id, type, timestamp, data.

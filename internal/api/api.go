@@ -1,0 +1,172 @@
+// Package api is the HTTP interface: one route table, one file for each
+// resource, and the phases every request passes, in the order in which the
+// contract judges: token, rate limit, route, scope, body, record.
+//
+// A handler decodes, checks, calls the store once and returns an answer or an
+// error; it cannot forget a phase, because the phases are not its own.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/cohort"
+	"anodyne/internal/fault"
+	"anodyne/internal/ratelimit"
+	"anodyne/internal/store"
+)
+
+// Config is what the interface is made of.
+type Config struct {
+	Store     *store.Store
+	Authority Authority
+	Limiter   *ratelimit.Limiter
+	Addresses *ratelimit.Addresses
+	Cohorts   *cohort.Cohorts
+	// TrustedProxies may name the caller's address in X-Forwarded-For.
+	TrustedProxies []netip.Prefix
+	// CORSOrigins may read answers in a browser; none by default.
+	CORSOrigins []string
+	// BaseURL is the public address, for the OAuth metadata; when empty it is
+	// taken from the request.
+	BaseURL string
+	Now     func() time.Time
+	Log     *slog.Logger
+	// Registry may be nil.
+	Registry prometheus.Registerer
+	// Draining ends when the server is about to stop; nil when it never does.
+	Draining context.Context
+}
+
+// Authority knows clients and tokens; internal/oauth has it.
+type Authority interface {
+	// Verify says whose the token of an Authorization header is.
+	Verify(ctx context.Context, header []string) (*access.Principal, error)
+	// Authenticate knows a client by its secret.
+	Authenticate(ctx context.Context, clientID, secret string) (*store.Client, error)
+	Issue(ctx context.Context, c *store.Client, scope string) (access.Grant, error)
+	Revoke(ctx context.Context, c *store.Client, token string, line audit.Entry) error
+	Introspect(ctx context.Context, c *store.Client, token string) (t store.Token, active bool, err error)
+}
+
+// API answers requests.
+type API struct {
+	Config
+	routes  []route
+	mux     *http.ServeMux
+	metrics *metrics
+}
+
+// New makes the interface.
+func New(cfg Config) *API {
+	a := &API{Config: cfg, mux: http.NewServeMux()}
+	a.routes = a.table()
+	a.metrics = newMetrics(cfg.Registry, a.routes)
+	for i := range a.routes {
+		rt := &a.routes[i]
+		a.mux.HandleFunc(rt.method+" "+rt.pattern, func(w http.ResponseWriter, _ *http.Request) { a.serve(w.(*exchange), rt) })
+	}
+	a.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { a.unknown(w.(*exchange)) })
+	return a
+}
+
+// ServeHTTP takes a request through its phases. Everything under /v1 needs a
+// token before anything else is said about it.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := newExchange(a, w, r)
+	defer x.end()
+	if a.cors(x) {
+		return
+	}
+	if underV1(r.URL.Path) {
+		if err := a.admit(x); err != nil {
+			x.fail(err)
+			return
+		}
+	}
+	if !isClean(r.URL.Path) {
+		a.unknown(x)
+		return
+	}
+	a.mux.ServeHTTP(x, r)
+}
+
+// admit is the first two phases: whose token is it, and is the client within
+// its allowance. Without a valid token the source address is counted instead.
+func (a *API) admit(x *exchange) error {
+	p, err := a.Authority.Verify(x.r.Context(), x.r.Header["Authorization"])
+	if err != nil {
+		return a.refuse(x, err)
+	}
+	return a.take(x, p)
+}
+
+// take counts a request for its client.
+func (a *API) take(x *exchange, p *access.Principal) error {
+	x.principal, x.org = p, a.Store.For(p)
+	d, err := a.Limiter.Take(x.r.Context(), p.Client, p.Tier.Limit())
+	if err != nil {
+		x.limited(a.Limiter.Peek(p.Client, p.Tier.Limit()))
+		return err
+	}
+	x.limited(d)
+	if !d.Allowed {
+		return d.Fault()
+	}
+	return nil
+}
+
+// refuse counts a request without valid credentials for its source address:
+// guessing gets slower, and callers with valid ones behind the same address
+// do not notice.
+func (a *API) refuse(x *exchange, err error) error {
+	if code := fault.CodeOf(err); code == fault.Internal || code == fault.Unavailable {
+		return err // the credentials were not judged, and may be valid
+	}
+	d := a.Addresses.Take(x.source)
+	x.limited(d)
+	if !d.Allowed {
+		return d.Fault()
+	}
+	return err
+}
+
+// serve is the phases after routing.
+func (a *API) serve(x *exchange, rt *route) {
+	x.route = rt
+	if rt.scope != 0 && !x.principal.Scopes.Has(rt.scope) {
+		x.fail(forbidden(rt.scope, x.principal.Scopes))
+		return
+	}
+	out, err := rt.handle(x)
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	if out.line != nil {
+		if err := x.org.Saw(out.line); err != nil {
+			x.fail(err)
+			return
+		}
+	}
+	x.send(out)
+}
+
+// line begins the audit line of this request.
+func (x *exchange) line(action audit.Action, resource string) audit.Entry {
+	e := audit.Entry{At: x.now, RequestID: x.requestID, Action: action, Resource: resource, Source: x.source.String()}
+	if x.principal != nil {
+		e.Actor = x.principal.ClientID.String()
+	}
+	return e
+}
+
+// context of the request.
+func (x *exchange) ctx() context.Context { return x.r.Context() }

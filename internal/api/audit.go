@@ -1,0 +1,58 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+)
+
+func (a *API) listAudit(x *exchange) (answer, error) {
+	q := x.readQuery("after", "limit", "action", "patient_id")
+	at := q.cursor("after", auditCursor, 2)
+	after := store.AuditCursor{Pos: store.Pos(at[0]), Line: int(at[1])}
+	limit := int(q.limit())
+	var filter store.AuditFilter
+	if action, given := q.text("action"); given {
+		filter.Action = audit.Action(action)
+		if !filter.Action.Known() {
+			q.fields.Add("action", clip(action), "action is unknown; the actions are in the OpenAPI document.")
+		}
+	}
+	if patient, given := q.text("patient_id"); given {
+		filter.Resource = patient
+		if _, err := id.Parse[id.PatientKind](patient); err != nil {
+			q.fields.Add("patient_id", clip(patient), "patient_id must be a patient's identifier.")
+		}
+	}
+	if err := q.err(); err != nil {
+		return answer{}, err
+	}
+	// What this node has shown so far shall be in what it shows now.
+	if err := a.Store.System().ShipReads(x.ctx()); err != nil {
+		return answer{}, err
+	}
+	lines, next, err := x.org.Audit(x.ctx(), after, limit, filter)
+	if err != nil {
+		return answer{}, err
+	}
+	b := append(x.buf, `{"data":[`...)
+	for i, line := range lines {
+		if !x.principal.Scopes.Has(access.PatientsRead) {
+			if line, err = audit.Redact(line); err != nil {
+				return answer{}, err
+			}
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, line...)
+	}
+	x.buf = appendCursor(b, makeCursor(auditCursor, int64(next.Pos), int64(next.Line)))
+	line := x.line(audit.AuditRead, "")
+	line.Details = append(strconv.AppendInt([]byte(`{"count":`), int64(len(lines)), 10), '}')
+	return answer{status: http.StatusOK, body: x.buf, line: &line}, nil
+}

@@ -1,0 +1,104 @@
+package api
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"mime"
+	"strings"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/store"
+	"anodyne/internal/strictjson"
+)
+
+// bodyLimit is the largest body, except where a route says otherwise.
+const bodyLimit = 1 << 20
+
+// readBody judges the media type and reads the body. No Content-Type means
+// the first of the types.
+func (x *exchange) readBody(limit int64, types ...string) ([]byte, error) {
+	if err := x.checkType(types); err != nil {
+		return nil, err
+	}
+	tooLarge := func() error {
+		x.h["Connection"] = []string{"close"} // the rest of the body is not read
+		return fault.New(fault.PayloadTooLarge, "The body is too large.", "max_bytes", limit)
+	}
+	if x.r.ContentLength > limit {
+		return nil, tooLarge()
+	}
+	size := x.r.ContentLength
+	if size < 0 {
+		size = 512
+	}
+	body := make([]byte, 0, size+1)
+	for {
+		n, err := x.r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > limit:
+			return nil, tooLarge()
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, fault.New(fault.InvalidBody, "The body could not be read to its end.", "reason", "the connection or its encoding broke off", "offset", len(body))
+		case len(body) == cap(body):
+			body = append(body, 0)[:len(body)]
+		}
+	}
+}
+
+func (x *exchange) checkType(types []string) error {
+	header := x.r.Header["Content-Type"]
+	if len(header) == 0 || len(header) == 1 && (header[0] == "" || header[0] == types[0]) {
+		return nil
+	}
+	media, params, err := mime.ParseMediaType(header[0])
+	charset := params["charset"]
+	if err != nil || len(header) > 1 || !contains(types, media) || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return fault.New(fault.UnsupportedMediaType, "Send the body as "+strings.Join(types, " or ")+" in UTF-8.", "supported", types)
+	}
+	return nil
+}
+
+// readJSON reads one JSON object; raw is the body as sent.
+func (x *exchange) readJSON(limit int64, types ...string) (object *strictjson.Object, raw []byte, err error) {
+	if raw, err = x.readBody(limit, types...); err != nil {
+		return nil, nil, err
+	}
+	object, err = strictjson.Parse(raw)
+	return object, raw, err
+}
+
+// once reads the Idempotency-Key: nil when there is none. The path belongs
+// to the key, so that one key may be used on two routes.
+func (x *exchange) once(body []byte) (*store.Once, error) {
+	header, given := x.r.Header["Idempotency-Key"]
+	if !given {
+		return nil, nil
+	}
+	if len(header) != 1 || !printable(header[0]) {
+		return nil, fault.Parameter("Idempotency-Key", clip(strings.Join(header, ",")), "Idempotency-Key must be one value of 1 to 255 printable ASCII characters.")
+	}
+	key := sha256.Sum256([]byte(x.r.Method + "\n" + x.r.URL.Path + "\n" + header[0]))
+	sum := sha256.Sum256(body)
+	return &store.Once{Key: key[:], Body: sum[:]}, nil
+}
+
+func printable(s string) bool {
+	if len(s) == 0 || len(s) > 255 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// outcome turns what a write left into an answer.
+func (x *exchange) outcome(out store.Outcome) answer {
+	return answer{status: out.Status, body: out.Body, location: out.Location, etag: out.ETag, replayed: out.Replayed}
+}

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+)
+
+// cors lets the configured origins read answers in a browser, and answers
+// their preflight requests; it reports whether the exchange is over. Without
+// configuration nothing is said about origins.
+func (a *API) cors(x *exchange) (done bool) {
+	if len(a.CORSOrigins) == 0 {
+		return false
+	}
+	x.h["Vary"] = []string{"Origin"}
+	origin := x.r.Header.Get("Origin")
+	if origin == "" || !slices.Contains(a.CORSOrigins, origin) {
+		return false
+	}
+	x.h.Set("Access-Control-Allow-Origin", origin)
+	x.h.Set("Access-Control-Expose-Headers",
+		"X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, Link, Location, Idempotency-Replayed")
+	if x.r.Method != http.MethodOptions || x.r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	x.h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE")
+	x.h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id")
+	x.h.Set("Access-Control-Max-Age", "600")
+	x.send(answer{status: http.StatusNoContent})
+	return true
+}

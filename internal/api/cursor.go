@@ -1,0 +1,54 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+)
+
+// A cursor is opaque to callers: the kind of log and numbers, in base64url.
+const (
+	eventCursor = 'e'
+	auditCursor = 'a'
+)
+
+func makeCursor(kind byte, numbers ...int64) string {
+	b := []byte{kind}
+	for _, n := range numbers {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// cursor reads a cursor parameter with as many numbers as the kind has; an
+// absent one is the beginning.
+func (q *query) cursor(name string, kind byte, count int) []int64 {
+	numbers := make([]int64, count)
+	text, given := q.text(name)
+	if !given {
+		return numbers
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	ok := err == nil && len(b) > 0 && b[0] == kind
+	if ok {
+		b = b[1:]
+	}
+	for i := 0; ok && i < count; i++ {
+		n, size := binary.Uvarint(b)
+		ok = size > 0 && n < 1<<62
+		if ok {
+			numbers[i], b = int64(n), b[size:]
+		}
+	}
+	if !ok || len(b) > 0 {
+		q.fields.Add(name, clip(text), name+" must be a next_cursor of this log, as it was received.")
+		return make([]int64, count)
+	}
+	return numbers
+}
+
+// appendCursor closes a log's page: ],"next_cursor":"..."}.
+func appendCursor(b []byte, cursor string) []byte {
+	b = append(b, `],"next_cursor":"`...)
+	b = append(b, cursor...)
+	return append(b, `"}`...)
+}

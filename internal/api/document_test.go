@@ -1,0 +1,111 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+
+	"anodyne/internal/api/openapi"
+	"anodyne/internal/api/openapi/openapitest"
+	"anodyne/internal/fault"
+)
+
+func TestRoutesAreThoseOfTheDocument(t *testing.T) {
+	t.Parallel()
+	routes := New(Config{}).Routes()
+	var documented []string
+	for _, route := range openapi.Routes() {
+		documented = append(documented, route.Method+" "+route.Path)
+	}
+	slices.Sort(routes)
+	slices.Sort(documented)
+	if !slices.Equal(routes, documented) {
+		t.Errorf("routes %q, documented %q", routes, documented)
+	}
+}
+
+// The requests that the document shows work as they are shown.
+func TestExamplesOfTheDocument(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		c := n.caller("north")
+		live := openapitest.Live{PatientID: c.create("Arlo Finch"), AccessToken: c.token, ClientID: c.client.ID.String(), ClientSecret: c.secret}
+		for _, example := range openapitest.Examples() {
+			request, err := example.Request(context.Background(), n.url, live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := n.http.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(answer.Body)
+			if err != nil || answer.StatusCode/100 != 2 {
+				t.Errorf("%s: %d %s %v", example.Name, answer.StatusCode, body, err)
+			}
+			_ = answer.Body.Close()
+		}
+	})
+}
+
+func TestDocumentIsServed(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		if r := n.send("GET", "/openapi.json", "").is(http.StatusOK); !bytes.Equal(r.body, openapi.JSON()) || r.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%d bytes of %s", len(r.body), r.header.Get("Content-Type"))
+		}
+		if r := n.send("GET", "/openapi.yaml", "").is(http.StatusOK); !bytes.Equal(r.body, openapi.YAML) || r.header.Get("Content-Type") != "application/yaml" {
+			t.Errorf("%d bytes of %s", len(r.body), r.header.Get("Content-Type"))
+		}
+	})
+}
+
+func TestHealth(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		if got := string(n.send("GET", "/healthz", "").is(http.StatusOK).body); got != `{"status":"ok"}` {
+			t.Errorf("%s", got)
+		}
+		if got := string(n.send("GET", "/readyz", "").is(http.StatusOK).body); got != `{"status":"ready"}` {
+			t.Errorf("%s", got)
+		}
+		n.drain()
+		if r := n.send("GET", "/readyz", ""); r.number("Retry-After") != 1 || r.fault(http.StatusServiceUnavailable, fault.Unavailable) == nil {
+			t.Errorf("%v", r.header)
+		}
+	})
+}
+
+// Labels are bounded: what callers write never becomes one.
+func TestMetricsAreByRoute(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		c := n.caller("north")
+		id := c.create("Arlo Finch")
+		c.get("/v1/patients/" + id).is(http.StatusOK)
+		c.get("/v1/" + id).is(http.StatusNotFound)
+		families, err := n.registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := map[string]float64{}
+		for _, family := range families {
+			for _, metric := range family.GetMetric() {
+				var labels []string
+				for _, label := range metric.GetLabel() {
+					labels = append(labels, label.GetValue())
+				}
+				if family.GetName() == "anodyne_http_requests_total" {
+					counted[labels[0]+" "+labels[1]] = metric.GetCounter().GetValue()
+				}
+			}
+		}
+		for _, want := range []string{"POST /v1/patients 201", "GET /v1/patients/{id} 200", "unknown 404"} {
+			if counted[want] != 1 {
+				t.Errorf("%s: %v of %v", want, counted[want], counted)
+			}
+		}
+		if len(counted) != 3 {
+			t.Errorf("%v", counted)
+		}
+	})
+}

@@ -1,0 +1,180 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/id"
+	"anodyne/internal/ratelimit"
+	"anodyne/internal/store"
+)
+
+// exchange is one request and its answer, on its way through the phases.
+type exchange struct {
+	api       *API
+	w         http.ResponseWriter
+	h         http.Header
+	r         *http.Request
+	route     *route
+	now       time.Time
+	requestID string
+	source    netip.Addr
+	principal *access.Principal
+	org       store.Org
+	status    int
+	buf       []byte // the answer's body is built here
+}
+
+// answer is what a handler returns.
+type answer struct {
+	status      int
+	body        []byte
+	contentType string // JSON when empty
+	location    string
+	etag        string
+	link        string
+	replayed    bool
+	// line is left in the audit log before the answer goes out.
+	line *audit.Entry
+}
+
+var exchanges = sync.Pool{New: func() any { return &exchange{buf: make([]byte, 0, 8<<10)} }}
+
+func newExchange(a *API, w http.ResponseWriter, r *http.Request) *exchange {
+	x := exchanges.Get().(*exchange)
+	*x = exchange{api: a, w: w, h: w.Header(), r: r, now: a.Now(), buf: x.buf[:0]}
+	x.requestID = requestID(r.Header["X-Request-Id"], x.now)
+	x.source = sourceOf(r, a.TrustedProxies)
+	x.h["X-Request-Id"] = []string{x.requestID}
+	x.h["X-Content-Type-Options"] = noSniff
+	return x
+}
+
+// Header values that never change are shared: nobody appends to them.
+var (
+	noSniff   = []string{"nosniff"}
+	jsonType  = []string{"application/json"}
+	noStore   = []string{"no-store"}
+	varyCoded = []string{"Accept-Encoding"}
+)
+
+// end closes the exchange, also after a panic in a handler.
+func (x *exchange) end() {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		x.api.Log.Error("panic", "request_id", x.requestID, "route", x.pattern(), "panic", p, "stack", string(debug.Stack()))
+		x.fail(errPanic)
+	}
+	took := x.api.Now().Sub(x.now)
+	x.api.metrics.observe(x.route, x.status, took)
+	if x.api.Log.Enabled(x.r.Context(), slog.LevelDebug) {
+		x.api.Log.Debug("request", "request_id", x.requestID, "method", x.r.Method, "route", x.pattern(), "status", x.status, "took", took)
+	}
+	if cap(x.buf) > 1<<20 {
+		x.buf = nil // one large answer must not stay in memory
+	}
+	x.w, x.h, x.r, x.principal, x.org = nil, nil, nil, nil, store.Org{}
+	exchanges.Put(x)
+}
+
+// pattern names the route in logs: a path may hold an identifier.
+func (x *exchange) pattern() string {
+	if x.route == nil {
+		return "unknown"
+	}
+	return x.route.pattern
+}
+
+// requestID keeps the caller's identifier when it is sane.
+func requestID(header []string, now time.Time) string {
+	if len(header) == 1 && sane(header[0]) {
+		return header[0]
+	}
+	return id.New[id.RequestKind](now).String()
+}
+
+func sane(s string) bool {
+	if len(s) == 0 || len(s) > 128 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '_', c == '.', c == ':':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// limited sets the rate-limit headers.
+func (x *exchange) limited(d ratelimit.Decision) { ratelimit.Set(x.h, d) }
+
+// Header, Write and WriteHeader make an exchange pass through net/http's mux.
+func (x *exchange) Header() http.Header { return x.h }
+
+func (x *exchange) Write(b []byte) (int, error) { return x.w.Write(b) }
+
+// WriteHeader notes the status.
+func (x *exchange) WriteHeader(status int) {
+	x.status = status
+	x.w.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.w }
+
+// send writes an answer.
+func (x *exchange) send(out answer) {
+	if _, set := x.h[ratelimit.LimitHeader]; !set { // what is not counted says what the address has left
+		x.limited(x.api.Addresses.Peek(x.source))
+	}
+	if out.etag != "" {
+		x.h["Etag"] = []string{out.etag}
+	}
+	if out.location != "" {
+		x.h["Location"] = []string{out.location}
+	}
+	if out.link != "" {
+		x.h["Link"] = []string{out.link}
+	}
+	if out.replayed {
+		x.h["Idempotency-Replayed"] = []string{"true"}
+	}
+	if _, set := x.h["Cache-Control"]; !set {
+		x.h["Cache-Control"] = noStore
+	}
+	if out.status == http.StatusNotModified || out.status == http.StatusNoContent {
+		x.WriteHeader(out.status)
+		return
+	}
+	if out.contentType == "" {
+		x.h["Content-Type"] = jsonType
+	} else {
+		x.h["Content-Type"] = []string{out.contentType}
+	}
+	body := out.body
+	if len(body) >= gzipFrom {
+		x.h["Vary"] = append(x.h["Vary"], varyCoded...)
+		if acceptsGzip(x.r.Header["Accept-Encoding"]) {
+			x.h["Content-Encoding"] = []string{"gzip"}
+			var release func()
+			body, release = compress(body)
+			defer release()
+		}
+	}
+	x.h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.WriteHeader(out.status)
+	if x.r.Method != http.MethodHead {
+		_, _ = x.w.Write(body) // a caller who is gone cannot be told
+	}
+}

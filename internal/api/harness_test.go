@@ -1,0 +1,246 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/access"
+	"anodyne/internal/api/openapi/openapitest"
+	"anodyne/internal/cohort"
+	"anodyne/internal/oauth"
+	"anodyne/internal/ratelimit"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+	"anodyne/internal/worker"
+)
+
+// node is one running process of the service, put together as internal/server
+// does, and served over a real socket.
+type node struct {
+	tb        testing.TB
+	database  store.Config
+	clock     *clock
+	log       *logbook
+	store     *store.Store
+	authority *oauth.Authority
+	limiter   *ratelimit.Limiter
+	registry  *prometheus.Registry
+	drain     func() // what the server does before it stops
+	api       *API
+	url       string
+	http      *http.Client
+}
+
+// each runs a test against a fresh service on each engine.
+func each(t *testing.T, test func(t *testing.T, n *node)) {
+	t.Helper()
+	eachWith(t, nil, test)
+}
+
+// eachWith is each with a change to the configuration.
+func eachWith(t *testing.T, tweak func(*Config), test func(t *testing.T, n *node)) {
+	t.Helper()
+	t.Parallel()
+	for _, engine := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			test(t, start(t, engine, tweak))
+		})
+	}
+}
+
+// start starts a service on a new database.
+func start(tb testing.TB, engine string, tweak func(*Config)) *node {
+	tb.Helper()
+	database := storetest.Database(tb, engine)
+	book := &logbook{}
+	tb.Cleanup(func() { book.check(tb) }) // comes last, when all is closed
+	clock := &clock{}
+	database.Now, database.Log = clock.now, book.logger()
+	return startNode(tb, database, clock, book, tweak)
+}
+
+// another starts another node on the same database.
+func (n *node) another() *node {
+	n.tb.Helper()
+	return startNode(n.tb, storetest.Node(n.tb, n.database), n.clock, n.log, nil)
+}
+
+func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook, tweak func(*Config)) *node {
+	tb.Helper()
+	n := &node{tb: tb, database: database, clock: clock, log: book, store: storetest.Start(tb, database), registry: prometheus.NewRegistry()}
+	sys := n.store.System()
+	n.authority = oauth.New(n.store, clock.now)
+	n.limiter = n.newLimiter()
+	draining, drain := context.WithCancel(context.Background())
+	n.drain = drain
+	cfg := Config{
+		Store: n.store, Authority: n.authority, Limiter: n.limiter,
+		Addresses: ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
+		Cohorts:   cohort.New(16<<20, nil),
+		Now:       clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
+	}
+	if tweak != nil {
+		tweak(&cfg)
+	}
+	n.api = New(cfg)
+	workers := worker.NewGroup(database.Log)
+	workers.Start("sequencer", sys.Sequence)
+	workers.Start("listener", sys.Listen)
+	server := httptest.NewUnstartedServer(n.api)
+	server.Config.DisableGeneralOptionsHandler = true // net/http would answer "OPTIONS *" itself
+	server.Start()
+	transport := &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}
+	n.url, n.http = server.URL, &http.Client{Transport: openapitest.New(tb).Wrap(transport), CheckRedirect: noRedirect}
+	tb.Cleanup(func() {
+		drain()
+		transport.CloseIdleConnections()
+		server.Close()
+		if err := n.limiter.Close(context.Background()); err != nil {
+			tb.Errorf("closing the limiter: %v", err)
+		}
+		workers.Stop()
+	})
+	return n
+}
+
+// newLimiter makes the limiter as a node of this engine has it.
+func (n *node) newLimiter() *ratelimit.Limiter {
+	sys := n.store.System()
+	ahead := func(limit int64) int64 {
+		if n.store.Engine() == storetest.SQLite {
+			return limit / 50
+		}
+		return 0
+	}
+	return ratelimit.New(sys.Reserve, sys.Return, ahead, n.clock.now)
+}
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// clock runs like the real one, and can be put forward.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *clock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
+
+// caller is a registered client with a token.
+type caller struct {
+	*node
+	client store.Client
+	secret string
+	token  string
+}
+
+// caller registers a client of an organisation. Scopes are all when none are
+// given. Its token costs it nothing of its allowance.
+func (n *node) caller(org string, scopes ...access.Scopes) *caller {
+	n.tb.Helper()
+	granted := access.AllScopes
+	if len(scopes) > 0 {
+		granted = scopes[0]
+	}
+	return n.callerOf(org, access.Standard, granted)
+}
+
+func (n *node) callerOf(org string, tier access.Tier, scopes access.Scopes) *caller {
+	n.tb.Helper()
+	secret, hash := oauth.NewSecret()
+	client, err := n.store.System().CreateClient(context.Background(),
+		store.NewClient{Org: org, Name: "test", Tier: tier, Scopes: scopes, SecretHash: hash})
+	if err != nil {
+		n.tb.Fatal(err)
+	}
+	c := &caller{node: n, client: client, secret: secret}
+	c.token = c.issue("")
+	return c
+}
+
+// issue gives a token without a request.
+func (c *caller) issue(scope string) string {
+	c.tb.Helper()
+	grant, err := c.authority.Issue(context.Background(), &c.client, scope)
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	return grant.Token
+}
+
+// at is the same client, talking to another node.
+func (c *caller) at(n *node) *caller {
+	moved := *c
+	moved.node = n
+	return &moved
+}
+
+// send sends a request with the caller's token; see [node.send].
+func (c *caller) send(method, path, body string, header ...string) *reply {
+	c.tb.Helper()
+	if !slices.Contains(header, "Authorization") {
+		header = append(header, "Authorization", "Bearer "+c.token)
+	}
+	return c.node.send(method, path, body, header...)
+}
+
+func (c *caller) get(path string, header ...string) *reply {
+	c.tb.Helper()
+	return c.send(http.MethodGet, path, "", header...)
+}
+
+func (c *caller) post(path, body string, header ...string) *reply {
+	c.tb.Helper()
+	return c.send(http.MethodPost, path, body, header...)
+}
+
+// create makes a patient and gives its identifier.
+func (c *caller) create(name string) string {
+	c.tb.Helper()
+	return c.post("/v1/patients", `{"name":`+quote(name)+`,"date_of_birth":"1970-05-17"}`).is(http.StatusCreated).json()["id"].(string)
+}
+
+// send sends a request. header is names and values in turn; without a
+// Content-Type a body is JSON, and with an empty one it has none. It can be
+// called from any goroutine.
+func (n *node) send(method, path, body string, header ...string) *reply {
+	n.tb.Helper()
+	n.log.expectNot(body)
+	r := &reply{tb: n.tb, what: method + " " + path}
+	request, err := http.NewRequest(method, n.url+path, strings.NewReader(body))
+	if err != nil {
+		n.tb.Error(err)
+		return r
+	}
+	typed := body == ""
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Content-Type" {
+			typed = true
+		}
+		if header[i] != "Content-Type" || header[i+1] != "" {
+			request.Header.Add(header[i], header[i+1])
+		}
+	}
+	if !typed {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := n.http.Do(request)
+	if err != nil {
+		n.tb.Error(err)
+		return r
+	}
+	defer answer.Body.Close()
+	r.status, r.header = answer.StatusCode, answer.Header
+	if r.body, err = io.ReadAll(answer.Body); err != nil {
+		n.tb.Error(err)
+	}
+	return r
+}

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"anodyne/internal/fault"
+)
+
+// strangers says how each route under /v1 is asked by a stranger: organisation
+// south, which knows the identifier of north's patient. A route that is not
+// here fails the test, so that none is added without the question being asked.
+var strangers = map[string]func(t *testing.T, south *caller, id string){
+	"GET /v1/patients": func(t *testing.T, south *caller, id string) {
+		for _, query := range []string{"", "?search=vasarely", "?search=" + id, "?search=pat_", "?page=1&limit=100"} {
+			if r := south.get("/v1/patients" + query); len(r.data()) != 0 || r.pagination()[2] != 0 {
+				t.Errorf("%s: %s", r.what, r.body)
+			}
+		}
+	},
+	"POST /v1/patients": func(t *testing.T, south *caller, id string) {
+		// The key was used by north; here it means nothing.
+		r := south.once("the-key", fullPatient).is(http.StatusCreated)
+		if r.header.Get("Idempotency-Replayed") != "" || r.json()["id"] == id {
+			t.Errorf("%s", r.body)
+		}
+	},
+	"GET /v1/patients/{id}": func(t *testing.T, south *caller, id string) {
+		south.get("/v1/patients/"+id).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
+		south.get("/v1/patients/"+id, "If-None-Match", "*").is(http.StatusNotFound)
+	},
+	"PATCH /v1/patients/{id}": func(t *testing.T, south *caller, id string) {
+		for _, match := range []string{"*", `"1"`, `"99"`} {
+			south.send("PATCH", "/v1/patients/"+id, `{"gender":"taken"}`, "If-Match", match).
+				details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
+		}
+	},
+	"GET /v1/events": func(t *testing.T, south *caller, id string) {
+		for _, query := range []string{"", "?after=" + makeCursor(eventCursor, 0), "?wait=1"} {
+			if r := south.get("/v1/events" + query); strings.Contains(string(r.is(http.StatusOK).body), id) {
+				t.Errorf("%s: %s", r.what, r.body)
+			}
+		}
+	},
+	"GET /v1/audit": func(t *testing.T, south *caller, id string) {
+		for _, query := range []string{"", "?patient_id=" + id, "?action=patient.create"} {
+			if r := south.get("/v1/audit" + query); strings.Contains(string(r.is(http.StatusOK).body), id) {
+				t.Errorf("%s: %s", r.what, r.body)
+			}
+		}
+	},
+}
+
+func TestOrganisationsAreIsolated(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		for _, route := range n.api.Routes() {
+			if !strings.Contains(route, " /v1/") {
+				continue
+			}
+			ask := strangers[route]
+			if ask == nil {
+				t.Errorf("%s: this test does not know how a stranger would ask", route)
+				continue
+			}
+			// Each route has two organisations of its own.
+			north, south := n.caller("north of "+route), n.caller("south of "+route)
+			created := north.once("the-key", fullPatient).is(http.StatusCreated)
+			id := created.json()["id"].(string)
+			north.get("/v1/events?wait=20").is(http.StatusOK)
+			ask(t, south, id)
+			if after := north.get("/v1/patients/" + id).is(http.StatusOK); string(after.body) != string(created.body) {
+				t.Errorf("%s: the patient became %s", route, after.body)
+			}
+			if got := north.total(); got != 1 {
+				t.Errorf("%s: north has %d patients", route, got)
+			}
+		}
+	})
+}
+
+func TestStrangersAreOfRoutes(t *testing.T) {
+	t.Parallel()
+	routes := map[string]bool{}
+	for _, route := range New(Config{}).Routes() {
+		routes[route] = true
+	}
+	for route := range strangers {
+		if !routes[route] {
+			t.Errorf("%s is no route any more", route)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"math"
+	"net/url"
+	"strconv"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 100
+)
+
+// page is which part of a list is asked for.
+type page struct{ number, limit int64 }
+
+func (q *query) page() page {
+	return page{q.number("page", 1, math.MaxInt32, 1), q.limit()}
+}
+
+func (q *query) limit() int64 { return q.number("limit", 1, maxLimit, defaultLimit) }
+
+// appendPagination closes a list: ],"pagination":{...}}.
+func (p page) appendPagination(b []byte, total int64) []byte {
+	b = append(b, `],"pagination":{"page":`...)
+	b = strconv.AppendInt(b, p.number, 10)
+	b = append(b, `,"limit":`...)
+	b = strconv.AppendInt(b, p.limit, 10)
+	b = append(b, `,"total":`...)
+	b = strconv.AppendInt(b, total, 10)
+	return append(b, "}}"...)
+}
+
+// link is the Link header of a list: relative addresses of the first, the
+// previous, the next and the last page. extra is what else was asked, encoded.
+func (p page) link(path string, total int64, extra url.Values) string {
+	last := max(1, (total+p.limit-1)/p.limit)
+	suffix := "&limit=" + strconv.FormatInt(p.limit, 10)
+	if len(extra) > 0 {
+		suffix += "&" + extra.Encode()
+	}
+	b := make([]byte, 0, 256)
+	to := func(number int64, rel string) {
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(append(b, '<'), path...)
+		b = append(b, "?page="...)
+		b = strconv.AppendInt(b, number, 10)
+		b = append(append(b, suffix...), `>; rel="`...)
+		b = append(append(b, rel...), '"')
+	}
+	to(1, "first")
+	if p.number > 1 {
+		to(min(p.number-1, last), "prev")
+	}
+	if p.number < last {
+		to(p.number+1, "next")
+	}
+	to(last, "last")
+	return string(b)
+}

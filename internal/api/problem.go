@@ -1,0 +1,151 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/fault"
+)
+
+// statusOf is the one place that decides a code's status.
+var statusOf = map[fault.Code]int{
+	fault.InvalidParameter:     http.StatusBadRequest,
+	fault.InvalidBody:          http.StatusBadRequest,
+	fault.UnsupportedGrantType: http.StatusBadRequest,
+	fault.InvalidScope:         http.StatusBadRequest,
+	fault.Unauthorized:         http.StatusUnauthorized,
+	fault.InvalidClient:        http.StatusUnauthorized,
+	fault.Forbidden:            http.StatusForbidden,
+	fault.NotFound:             http.StatusNotFound,
+	fault.MethodNotAllowed:     http.StatusMethodNotAllowed,
+	fault.Conflict:             http.StatusConflict,
+	fault.IdempotencyRunning:   http.StatusConflict,
+	fault.PreconditionFailed:   http.StatusPreconditionFailed,
+	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
+	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,
+	fault.RangeNotSatisfiable:  http.StatusRequestedRangeNotSatisfiable,
+	fault.IdempotencyKeyReused: http.StatusUnprocessableEntity,
+	fault.RateLimitExceeded:    http.StatusTooManyRequests,
+	fault.Internal:             http.StatusInternalServerError,
+	fault.Unavailable:          http.StatusServiceUnavailable,
+}
+
+var errPanic = errors.New("panic")
+
+// fail answers with an error. What is no fault is internal: its text is
+// logged, and the caller learns only the request's identifier.
+func (x *exchange) fail(err error) {
+	if x.status != 0 {
+		return // the answer has gone out already
+	}
+	f := x.explain(err)
+	status := statusOf[f.Code]
+	if f.RetryAfter > 0 {
+		x.h["Retry-After"] = []string{strconv.FormatInt(int64((f.RetryAfter+time.Second-1)/time.Second), 10)}
+	}
+	switch f.Code {
+	case fault.Unauthorized, fault.Forbidden:
+		x.h["Www-Authenticate"] = []string{bearerChallenge(f)}
+	case fault.InvalidClient:
+		x.h["Www-Authenticate"] = []string{`Basic realm="anodyne", charset="UTF-8"`}
+	}
+	out := answer{status: status}
+	if f.Details["resource"] == unknownPath && prefersHTML(x.r.Header["Accept"]) {
+		out.contentType = "text/html; charset=utf-8"
+		out.body = fmt.Appendf(nil, "<!doctype html>\n<html lang=\"en\"><title>Not found</title>\n<h1>Not found</h1>\n<p>%s</p>\n", html.EscapeString(f.Message))
+	} else {
+		out.body = x.problem(f)
+	}
+	x.send(out)
+}
+
+// problem is the JSON form. The OAuth endpoints repeat the message at the
+// top, where OAuth libraries look for it.
+func (x *exchange) problem(f *fault.Error) []byte {
+	type body struct {
+		Code    fault.Code     `json:"code"`
+		Message string         `json:"message"`
+		Details map[string]any `json:"details"`
+	}
+	doc := struct {
+		Error       body   `json:"error"`
+		Description string `json:"error_description,omitempty"`
+	}{Error: body{f.Code, f.Message, f.Details}}
+	if doc.Error.Details == nil {
+		doc.Error.Details = map[string]any{}
+	}
+	if x.route != nil && strings.HasPrefix(x.route.pattern, "/oauth/") {
+		doc.Description = f.Message
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // this is JSON, not a page
+	if err := encoder.Encode(doc); err != nil {
+		panic(err) // details are made of what can be marshalled
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}
+
+// explain turns any error into a fault and logs what the caller is not told.
+func (x *exchange) explain(err error) *fault.Error {
+	f, known := errors.AsType[*fault.Error](err)
+	switch {
+	case known && f.Code == fault.Unavailable:
+		x.api.Log.Warn("not available", "request_id", x.requestID, "route", x.pattern(), "error", f)
+		return f
+	case known:
+		return f
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fault.Away("The request took too long or was given up.", err)
+	}
+	if !errors.Is(err, errPanic) { // which was logged with its stack
+		x.api.Log.Error("internal error", "request_id", x.requestID, "route", x.pattern(), "error", err)
+	}
+	return fault.New(fault.Internal, "Something went wrong on our side. Tell the operator the request identifier.", "request_id", x.requestID)
+}
+
+// bearerChallenge is WWW-Authenticate as RFC 6750 has it.
+func bearerChallenge(f *fault.Error) string {
+	switch f.Details["reason"] {
+	case "missing_token":
+		return `Bearer realm="anodyne"`
+	case nil:
+		return fmt.Sprintf(`Bearer realm="anodyne", error="insufficient_scope", scope="%s"`, f.Details["required_scope"])
+	}
+	return fmt.Sprintf(`Bearer realm="anodyne", error="invalid_token", error_description="%s"`, f.Message)
+}
+
+func forbidden(need, granted access.Scopes) error {
+	return fault.New(fault.Forbidden, "The token lacks the scope "+(need&^granted).String()+".",
+		"required_scope", need.String(), "granted_scopes", granted.Names())
+}
+
+func methodNotAllowed(allowed string) error {
+	return fault.New(fault.MethodNotAllowed, "This path answers to "+allowed+".", "allowed", strings.Split(allowed, ", "))
+}
+
+// unknownPath is the resource that is not found when no route matches.
+const unknownPath = "path"
+
+func noSuchPath(path string) error {
+	if len(path) > 200 {
+		path = strings.ToValidUTF8(path[:200], "") + "…"
+	}
+	return fault.New(fault.NotFound, "There is nothing at this path.", "resource", unknownPath, "id", strings.ToValidUTF8(path, "\uFFFD"))
+}
+
+// prefersHTML reports whether a caller names HTML and not JSON, as a browser
+// does.
+func prefersHTML(accept []string) bool {
+	all := strings.Join(accept, ",")
+	return strings.Contains(all, "text/html") && !strings.Contains(all, "json")
+}

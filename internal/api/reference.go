@@ -1,0 +1,38 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"anodyne/internal/pain"
+)
+
+// The reference tables are what the rules use, with their sources, so that a
+// developer can see why a value was taken or how a figure came about.
+
+func (a *API) referenceInstruments(x *exchange) (answer, error) {
+	return x.reference(pain.Instruments())
+}
+
+func (a *API) referenceMedications(x *exchange) (answer, error) {
+	return x.reference(pain.Medications())
+}
+
+func (a *API) referenceDataTypes(x *exchange) (answer, error) {
+	type dataType struct {
+		pain.DataTypeInfo
+		Schema json.RawMessage `json:"schema"`
+	}
+	var types []dataType
+	for _, t := range pain.DataTypes() {
+		types = append(types, dataType{t, pain.Schema(t.Type)})
+	}
+	return x.reference(types)
+}
+
+func (x *exchange) reference(list any) (answer, error) {
+	if err := x.readQuery().err(); err != nil {
+		return answer{}, err
+	}
+	return x.json(http.StatusOK, map[string]any{"data": list}), nil
+}

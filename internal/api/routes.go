@@ -1,0 +1,92 @@
+package api
+
+import (
+	"net/http"
+	"path"
+	"strings"
+
+	"anodyne/internal/access"
+	"anodyne/internal/fault"
+)
+
+// route is one line of the table.
+type route struct {
+	method, pattern string
+	// scope is what the token must have.
+	scope  access.Scopes
+	handle func(*exchange) (answer, error)
+}
+
+// table is the whole surface. The OpenAPI document has the same routes; a
+// test holds the two against each other.
+func (a *API) table() []route {
+	return []route{
+		{method: "GET", pattern: "/v1/patients", scope: access.PatientsRead, handle: a.listPatients},
+		{method: "POST", pattern: "/v1/patients", scope: access.PatientsWrite, handle: a.createPatient},
+		{method: "GET", pattern: "/v1/patients/{id}", scope: access.PatientsRead, handle: a.getPatient},
+		{method: "PATCH", pattern: "/v1/patients/{id}", scope: access.PatientsWrite, handle: a.patchPatient},
+		{method: "GET", pattern: "/v1/events", scope: access.EventsRead, handle: a.listEvents},
+		{method: "GET", pattern: "/v1/audit", scope: access.AuditRead, handle: a.listAudit},
+
+		// These know their caller by its secret and count for themselves.
+		{method: "POST", pattern: "/oauth/token", handle: a.issueToken},
+		{method: "POST", pattern: "/oauth/revoke", handle: a.revokeToken},
+		{method: "POST", pattern: "/oauth/introspect", handle: a.introspectToken},
+
+		// These need no token and are not counted.
+		{method: "GET", pattern: "/.well-known/oauth-authorization-server", handle: a.oauthMetadata},
+		{method: "GET", pattern: "/healthz", handle: a.healthz},
+		{method: "GET", pattern: "/readyz", handle: a.readyz},
+		{method: "GET", pattern: "/openapi.json", handle: a.openapiJSON},
+		{method: "GET", pattern: "/openapi.yaml", handle: a.openapiYAML},
+	}
+}
+
+// Routes lists the table as "METHOD /pattern", for tests.
+func (a *API) Routes() []string {
+	var list []string
+	for _, rt := range a.routes {
+		list = append(list, rt.method+" "+rt.pattern)
+	}
+	return list
+}
+
+func underV1(p string) bool { return p == "/v1" || strings.HasPrefix(p, "/v1/") }
+
+// isClean keeps net/http from redirecting "//" and "..": an API answers 404.
+func isClean(p string) bool {
+	return strings.HasPrefix(p, "/") && (p == "/" || path.Clean(p) == strings.TrimSuffix(p, "/"))
+}
+
+// unknown answers what no route matched: 405 when the path is known by
+// another method, else 404.
+func (a *API) unknown(x *exchange) {
+	if x.principal == nil { // outside /v1
+		if err := a.admit(x); err != nil && fault.CodeOf(err) != fault.Unauthorized {
+			x.fail(err)
+			return
+		}
+	}
+	if allowed := a.allowed(x.r); allowed != "" {
+		x.h["Allow"] = []string{allowed}
+		x.fail(methodNotAllowed(allowed))
+		return
+	}
+	x.fail(noSuchPath(x.r.URL.Path))
+}
+
+// allowed lists the methods that a path is known by.
+func (a *API) allowed(r *http.Request) string {
+	if !isClean(r.URL.Path) {
+		return ""
+	}
+	var methods []string
+	probe := *r
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
+		probe.Method = method
+		if _, pattern := a.mux.Handler(&probe); pattern != "/" && pattern != "" {
+			methods = append(methods, method)
+		}
+	}
+	return strings.Join(methods, ", ")
+}

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"anodyne/internal/api/openapi"
+	"anodyne/internal/fault"
+)
+
+// healthz says that the process runs.
+func (a *API) healthz(*exchange) (answer, error) {
+	return answer{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}, nil
+}
+
+// readyz says that requests will be answered: the database answers, and the
+// server is not about to stop.
+func (a *API) readyz(x *exchange) (answer, error) {
+	if a.Draining != nil && a.Draining.Err() != nil {
+		return answer{}, fault.Away("The service is shutting down.", nil)
+	}
+	if err := a.Store.Ping(x.ctx()); err != nil {
+		if fault.CodeOf(err) != fault.Unavailable {
+			err = fault.Away("The database does not answer.", err)
+		}
+		return answer{}, err
+	}
+	return answer{status: http.StatusOK, body: []byte(`{"status":"ready"}`)}, nil
+}
+
+func (a *API) openapiJSON(x *exchange) (answer, error) {
+	x.h["Cache-Control"] = []string{"no-cache"}
+	return answer{status: http.StatusOK, body: openapi.JSON()}, nil
+}
+
+func (a *API) openapiYAML(x *exchange) (answer, error) {
+	x.h["Cache-Control"] = []string{"no-cache"}
+	return answer{status: http.StatusOK, body: openapi.YAML, contentType: "application/yaml"}, nil
+}
+
+// json is an answer made by reflection, for what is not asked often.
+func (x *exchange) json(status int, v any) answer {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // v is made of what can be marshalled
+	}
+	return answer{status: status, body: body}
+}

@@ -1,0 +1,42 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// sourceOf is the caller's address. X-Forwarded-For is believed only as far
+// as trusted proxies wrote it: from the right, the first address that is none
+// of them.
+func sourceOf(r *http.Request, trusted []netip.Prefix) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.IPv4Unspecified()
+	}
+	source := peer.Addr().Unmap().WithZone("")
+	if len(trusted) == 0 || !within(source, trusted) {
+		return source
+	}
+	hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			return source
+		}
+		source = hop.Unmap().WithZone("")
+		if !within(source, trusted) {
+			return source
+		}
+	}
+	return source
+}
+
+func within(addr netip.Addr, prefixes []netip.Prefix) bool {
+	for _, p := range prefixes {
+		if p.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,220 @@
+// Package server puts the rooms together: it opens the store, builds the
+// interface, listens, starts the workers, and stops everything in reverse
+// order.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"anodyne/internal/access"
+	"anodyne/internal/api"
+	"anodyne/internal/cohort"
+	"anodyne/internal/config"
+	"anodyne/internal/oauth"
+	"anodyne/internal/ratelimit"
+	"anodyne/internal/store"
+	"anodyne/internal/worker"
+)
+
+// Server is a running service.
+type Server struct {
+	cfg      config.Config
+	log      *slog.Logger
+	store    *store.Store
+	limiter  *ratelimit.Limiter
+	workers  *worker.Group
+	public   *http.Server
+	admin    *http.Server
+	listener net.Listener
+	adminLn  net.Listener
+	draining context.Context
+	drain    context.CancelFunc
+}
+
+// addressCapacity bounds the source addresses whose failed requests are
+// counted.
+const addressCapacity = 100_000
+
+// Start migrates and opens the database and begins to serve. Whoever gets a
+// server must Stop it.
+func Start(ctx context.Context, cfg config.Config, log *slog.Logger) (*Server, error) {
+	s := &Server{cfg: cfg, log: log, workers: worker.NewGroup(log)}
+	s.draining, s.drain = context.WithCancel(context.Background())
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.abandon())
+	}
+	return s, nil
+}
+
+func (s *Server) start(ctx context.Context) error {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	var err error
+	if s.store, err = openStore(ctx, s.cfg, s.log, registry); err != nil {
+		return err
+	}
+	handler, err := s.handler(ctx, registry)
+	if err != nil {
+		return err
+	}
+	return s.listen(handler, registry)
+}
+
+func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, registry prometheus.Registerer) (*store.Store, error) {
+	sc := store.Config{Database: cfg.Database, DataDir: cfg.DataDir, Log: log}
+	taken, err := store.Migrate(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range taken {
+		log.Info("migrated", "version", m.Version, "name", m.Name)
+	}
+	sc.Registry = registry
+	return store.Open(ctx, sc)
+}
+
+// handler builds the rooms and starts the workers.
+func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (http.Handler, error) {
+	sys := s.store.System()
+	authority := oauth.New(s.store, time.Now)
+	if err := authority.Look(ctx); err != nil {
+		return nil, err
+	}
+	s.limiter = ratelimit.New(sys.Reserve, sys.Return, s.ahead(), time.Now)
+	proxies, err := s.cfg.Proxies()
+	if err != nil {
+		return nil, err
+	}
+	handler := api.New(api.Config{
+		Store: s.store, Authority: authority, Limiter: s.limiter,
+		Addresses:      ratelimit.NewAddresses(access.Standard.Limit(), addressCapacity, time.Now),
+		Cohorts:        cohort.New(s.cfg.CohortMemory, registry),
+		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
+		Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
+	})
+	s.workers.Start("sequencer", sys.Sequence)
+	s.workers.Start("listener", sys.Listen)
+	s.workers.Start("sealer", sys.KeepSealed)
+	s.workers.Start("purge", sys.KeepPurged)
+	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
+	return handler, nil
+}
+
+// ahead is how much allowance is reserved before it is asked for. On SQLite
+// one process serves, and a little ahead saves a write a request; several
+// nodes on PostgreSQL must not hold allowance that another one needs.
+func (s *Server) ahead() func(limit int64) int64 {
+	if s.store.Engine() == "sqlite" {
+		return func(limit int64) int64 { return limit / 50 }
+	}
+	return func(int64) int64 { return 0 }
+}
+
+// listen opens the sockets and serves on them.
+func (s *Server) listen(handler http.Handler, registry *prometheus.Registry) error {
+	s.public = &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		WriteTimeout:      90 * time.Second, // a wait for events takes up to 30 s
+		IdleTimeout:       120 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	if s.cfg.TLSCert != "" {
+		cert, err := tls.LoadX509KeyPair(s.cfg.TLSCert, s.cfg.TLSKey)
+		if err != nil {
+			return fmt.Errorf("TLS certificate: %w", err)
+		}
+		s.public.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}}
+	}
+	var err error
+	if s.listener, err = net.Listen("tcp", s.cfg.Listen); err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	if s.cfg.AdminListen != "" {
+		if s.adminLn, err = net.Listen("tcp", s.cfg.AdminListen); err != nil {
+			return fmt.Errorf("--admin-listen: %w", err)
+		}
+		s.admin = &http.Server{Handler: adminHandler(registry), ReadHeaderTimeout: 10 * time.Second}
+		go s.serve(s.admin, s.adminLn, false)
+	}
+	go s.serve(s.public, s.listener, s.cfg.TLSCert != "")
+	return nil
+}
+
+func (s *Server) serve(srv *http.Server, l net.Listener, secure bool) {
+	var err error
+	if secure {
+		err = srv.ServeTLS(l, "", "")
+	} else {
+		err = srv.Serve(l)
+	}
+	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+		s.log.Error("listener failed", "address", l.Addr(), "error", err)
+	}
+}
+
+// URL is where the service is reached.
+func (s *Server) URL() string {
+	if s.cfg.TLSCert != "" {
+		return "https://" + s.listener.Addr().String()
+	}
+	return "http://" + s.listener.Addr().String()
+}
+
+// AdminURL is where the metrics are, or "".
+func (s *Server) AdminURL() string {
+	if s.adminLn == nil {
+		return ""
+	}
+	return "http://" + s.adminLn.Addr().String()
+}
+
+// Store is the open database.
+func (s *Server) Store() *store.Store { return s.store }
+
+// Stop drains: no new connections, requests under way are finished, waits
+// are ended, what is counted and spooled is written, the database is closed.
+func (s *Server) Stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
+	defer cancel()
+	s.drain()
+	err := s.public.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("requests were still running at the end of --shutdown-timeout")
+		err = s.public.Close()
+	}
+	if s.admin != nil {
+		err = errors.Join(err, s.admin.Close())
+	}
+	return errors.Join(err, s.limiter.Close(ctx), s.abandon())
+}
+
+// abandon stops what was started, from the top down.
+func (s *Server) abandon() error {
+	s.drain()
+	s.workers.Stop()
+	var err error
+	for _, l := range []net.Listener{s.listener, s.adminLn} {
+		if l != nil {
+			if closeErr := l.Close(); !errors.Is(closeErr, net.ErrClosed) {
+				err = errors.Join(err, closeErr)
+			}
+		}
+	}
+	if s.store != nil {
+		err = errors.Join(err, s.store.Close())
+	}
+	return err
+}
