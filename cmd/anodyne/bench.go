@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"anodyne/internal/bench"
+	"anodyne/internal/config"
+)
+
+const benchSynopsis = `bench [flags]
+
+Measures this machine: the server on a throw-away database with everything on,
+against a floor, a bare HTTP server that sends the same bytes. The two take
+turns in short slices, so that the ratio holds also on a machine that is busy.
+Latencies are those of connections that are all busy all the time.`
+
+func runBench(ctx context.Context, e env, args []string) error {
+	if len(args) == 1 && args[0] == bench.FloorCommand {
+		return bench.ServeFloor(ctx, os.Stdin, e.stdout)
+	}
+	o := bench.Options{Progress: fillProgress(e.stderr), Note: func(s string) { fmt.Fprintln(e.stderr, s) }}
+	var out jsonOutput
+	paths := config.List(bench.PathNames())
+	fs := flags(e, "bench", benchSynopsis)
+	fs.DurationVar(&o.Duration, "duration", 5*time.Second, "time for each path, floor included")
+	fs.IntVar(&o.Connections, "connections", 64, "connections that are kept busy")
+	fs.IntVar(&o.Patients, "patients", 10_000, "patients in the database before it is measured")
+	engine := fs.String("engine", "sqlite", "sqlite or postgres")
+	fs.StringVar(&o.Database, "database", "", "with --engine postgres, the `address` of an empty database; it is left filled")
+	fs.Var(&paths, "paths", "what to measure, separated by commas")
+	fs.BoolVar(&o.IdempotencyKey, "idempotency-key", false, "send an Idempotency-Key with every POST")
+	fs.StringVar(&o.Dir, "dir", "", "`folder` for the throw-away database (default: the system's folder for temporary files)")
+	fs.StringVar(&o.ProfileDir, "profile", "", "`folder` for a CPU profile of the server on each path")
+	fs.Var(&out, "json", "print JSON instead of the table; --json=FILE writes it to a file besides")
+	gate := fs.Bool("gate", false, "fail when a path misses its part of the floor")
+	if _, err := parse(e, fs, args, 0); err != nil {
+		return err
+	}
+	o.Paths = paths
+	switch {
+	case *engine != "sqlite" && *engine != "postgres":
+		return fmt.Errorf("--engine: want sqlite or postgres, not %q", *engine)
+	case (*engine == "postgres") != (o.Database != ""):
+		return errors.New("--database: names an empty database together with --engine postgres, and is not for sqlite")
+	}
+	var err error
+	if o.Program, err = os.Executable(); err != nil {
+		return err
+	}
+	result, err := bench.Run(ctx, o)
+	if ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	if err != nil {
+		return err
+	}
+	result.Version = version
+	if err := out.write(e.stdout, result); err != nil {
+		return err
+	}
+	return judge(result, *gate)
+}
+
+// judge turns what was measured into the outcome of the command.
+func judge(result bench.Result, gate bool) error {
+	if n := result.Errors(); n > 0 {
+		return fmt.Errorf("%d answers were not as expected", n)
+	}
+	if gate && !result.GatesMet() {
+		return errors.New("a path missed its part of the floor")
+	}
+	return nil
+}
+
+// jsonOutput is the flag --json or --json=FILE.
+type jsonOutput struct{ value string }
+
+// IsBoolFlag lets the flag stand without a value.
+func (*jsonOutput) IsBoolFlag() bool { return true }
+
+// String is the file, or whether JSON is printed.
+func (j *jsonOutput) String() string { return j.value }
+
+// Set takes what stands after the equals sign.
+func (j *jsonOutput) Set(value string) error {
+	if value == "" {
+		return errors.New("names no file")
+	}
+	j.value = value
+	return nil
+}
+
+// write prints JSON or the table, and writes the file.
+func (j *jsonOutput) write(w io.Writer, result bench.Result) error {
+	if j.value == "" || j.value == "false" {
+		return printBench(w, result)
+	}
+	text, err := json.MarshalIndent(result, "", "  ")
+	if err != nil {
+		return err
+	}
+	text = append(text, '\n')
+	if j.value == "true" {
+		_, err = w.Write(text)
+		return err
+	}
+	return errors.Join(printBench(w, result), os.WriteFile(j.value, text, 0o644))
+}
+
+func printBench(w io.Writer, r bench.Result) error {
+	fmt.Fprintf(w, "%s, %d patients, %d connections, %d cores, %s\n\n", r.Engine, r.Patients, r.Connections, r.CPUs, r.Go)
+	const titleWidth = 22 // names stand left, numbers right
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "%-*s\tREQ/S\tFLOOR\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
+	for _, p := range r.Paths {
+		gate := "-"
+		if p.Gate > 0 {
+			gate = fmt.Sprintf("%.2f not met", p.Gate)
+			if p.GateMet {
+				gate = fmt.Sprintf("%.2f met", p.Gate)
+			}
+		}
+		fmt.Fprintf(table, "%-*s\t%.0f\t%.0f\t%.3f\t%.3f\t%.3f-%.3f\t%.1fms\t%.1fms\t%.1fms\t%.0f\t%d\t%s\t\n", titleWidth, p.Title, p.Rate, p.FloorRate,
+			p.Ratio.Total, p.Ratio.Median, p.Ratio.Q1, p.Ratio.Q3, p.Latency.P50, p.Latency.P95, p.Latency.P99, p.Allocations, p.Errors, gate)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, p := range r.Paths {
+		if p.Errors > 0 {
+			fmt.Fprintf(w, "\n%s: %s\n", p.Title, p.FirstError)
+		}
+	}
+	fmt.Fprintf(w, "\nfilled in      %.1f s (%.0f patients a second)\nready after    %.3f s\n", r.FillSeconds, float64(r.Patients)/r.FillSeconds, r.ReadySeconds)
+	if r.DeepPageCost > 0 {
+		fmt.Fprintf(w, "last page      %.2f times the cost of the first\n", r.DeepPageCost)
+	}
+	if search := r.Path("search"); search != nil {
+		fmt.Fprintf(w, "first search   %.3f s (reads all names), then p99 %.1f ms\n", r.FirstSearchSeconds, search.Latency.P99)
+	}
+	_, err := fmt.Fprintf(w, "server memory  %d MiB, at most %d MiB\n", r.ServerRSS>>20, r.ServerPeakRSS>>20)
+	return err
+}
+
+// fillProgress shows how many patients are there, now and then.
+func fillProgress(w io.Writer) func(done, total int) {
+	const width = 30
+	var mu sync.Mutex
+	var shown time.Time
+	return func(done, total int) {
+		if done == total {
+			mu.Lock() // the end must be shown
+		} else if !mu.TryLock() { // somebody is showing it
+			return
+		}
+		defer mu.Unlock()
+		if time.Since(shown) < 200*time.Millisecond && done < total {
+			return
+		}
+		shown = time.Now()
+		full := width * done / total
+		fmt.Fprintf(w, "\rfilling [%s%s] %d of %d ", strings.Repeat("=", full), strings.Repeat(" ", width-full), done, total)
+		if done == total {
+			fmt.Fprintln(w)
+		}
+	}
+}

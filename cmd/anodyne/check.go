@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/config"
+	"anodyne/internal/store"
+)
+
+func runCheck(ctx context.Context, e env, args []string) error {
+	var cfg config.Config
+	fs := flags(e, "check", "check [flags]\n\nLooks the database over: the file itself (SQLite), the counters, every journal and its seal. Works while a server runs.")
+	cfg.Store(fs)
+	var expect config.List
+	fs.Var(&expect, "expect-head", "`heads` that must still be there, as ORGANIZATION:POSITION:HEX from a log line \"audit seal\", separated by commas")
+	if _, err := parse(e, fs, args, 0); err != nil {
+		return err
+	}
+	heads, err := parseHeads(expect)
+	if err != nil {
+		return err
+	}
+	s, err := openStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	problems, err := check(ctx, e, s.System(), heads)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	for _, p := range problems {
+		fmt.Fprintln(e.stdout, "problem:", p)
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("%d problems found", len(problems))
+	}
+	fmt.Fprintln(e.stdout, "ok")
+	return nil
+}
+
+func check(ctx context.Context, e env, s store.System, heads map[string]store.SealedHead) ([]string, error) {
+	problems, err := s.CheckTables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seals, err := s.VerifySeals(ctx, heads, func(org string, at, of store.Pos) {
+		fmt.Fprintf(e.stderr, "\rjournal of %s: %d of %d entries ", org, at, of)
+		if at == of {
+			fmt.Fprintln(e.stderr)
+		}
+	})
+	return append(problems, seals...), err
+}
+
+// parseHeads reads the heads of --expect-head.
+func parseHeads(list []string) (map[string]store.SealedHead, error) {
+	heads := map[string]store.SealedHead{}
+	for _, text := range list {
+		parts := strings.Split(text, ":")
+		if len(parts) != 3 {
+			return nil, fmt.Errorf("--expect-head: want ORGANIZATION:POSITION:HEX, not %q", text)
+		}
+		pos, posErr := strconv.ParseInt(parts[1], 10, 64)
+		head, hexErr := hex.DecodeString(parts[2])
+		if posErr != nil || hexErr != nil || len(head) != len(audit.Head{}) || pos < 1 {
+			return nil, fmt.Errorf("--expect-head: want ORGANIZATION:POSITION:HEX, not %q", text)
+		}
+		heads[parts[0]] = store.SealedHead{Pos: store.Pos(pos), Head: audit.Head(head)}
+	}
+	return heads, nil
+}

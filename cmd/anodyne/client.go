@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode/utf8"
+
+	"anodyne/internal/access"
+	"anodyne/internal/config"
+	"anodyne/internal/id"
+	"anodyne/internal/oauth"
+	"anodyne/internal/store"
+)
+
+func runClient(ctx context.Context, e env, args []string) error {
+	return dispatch(ctx, args, e, "anodyne client", []command{
+		{"create", "register an application; prints its id and secret", clientCreate},
+		{"list", "list the clients", clientList},
+		{"rotate", "give a client a new secret; the old one stays good for a while", clientRotate},
+		{"revoke", "end a client and all its tokens", clientRevoke},
+		{"tier", "move a client to another rate-limit tier", clientTier},
+	})
+}
+
+// clientCommand is what the client commands share.
+type clientCommand struct {
+	cfg  config.Config
+	fs   *flag.FlagSet
+	json *bool
+	e    env
+}
+
+func newClientCommand(e env, name, synopsis string) *clientCommand {
+	c := &clientCommand{fs: flags(e, "client "+name, "client "+synopsis), e: e}
+	c.cfg.Store(c.fs)
+	c.json = c.fs.Bool("json", false, "print JSON and nothing else")
+	return c
+}
+
+// run opens the database, lets fn work on it, and prints what fn returns.
+func (c *clientCommand) run(ctx context.Context, fn func(store.System) (any, func(io.Writer), error)) error {
+	s, err := openStore(ctx, c.cfg)
+	if err != nil {
+		return err
+	}
+	value, text, err := fn(s.System())
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	if *c.json {
+		encoder := json.NewEncoder(c.e.stdout)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(value)
+	}
+	text(c.e.stdout)
+	return nil
+}
+
+// clientID reads a client's identifier from the command line.
+func clientID(text string) (id.Client, error) {
+	parsed, err := id.Parse[id.ClientKind](text)
+	if err != nil {
+		return parsed, fmt.Errorf("%q is no client id; anodyne client list shows them", text)
+	}
+	return parsed, nil
+}
+
+func clientCreate(ctx context.Context, e env, args []string) error {
+	c := newClientCommand(e, "create", "create --name NAME [flags]\n\nRegisters an application. The secret is shown once and kept only as a hash.")
+	name := c.fs.String("name", "", "`name` of the application (required)")
+	org := c.fs.String("organization", "default", "`name` of the organisation; made when missing")
+	tier := c.fs.String("tier", "standard", "standard (1,000 requests an hour), professional (10,000) or enterprise (100,000)")
+	scope := c.fs.String("scope", access.AllScopes.String(), "what the client may do, separated by spaces")
+	if _, err := parse(e, c.fs, args, 0); err != nil {
+		return err
+	}
+	n, err := newClient(*name, *org, *tier, *scope)
+	if err != nil {
+		return err
+	}
+	secret, hash := oauth.NewSecret()
+	n.SecretHash = hash
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		made, err := s.CreateClient(ctx, n)
+		view := viewOf(made)
+		view.ClientSecret = secret
+		return view, func(w io.Writer) {
+			fmt.Fprintf(w, "client_id:     %s\nclient_secret: %s\n\nThe secret is not shown again.\n", view.ClientID, secret)
+		}, err
+	})
+}
+
+// newClient checks what a client is to be made of.
+func newClient(name, org, tier, scope string) (n store.NewClient, err error) {
+	var errs []error
+	n.Name, n.Org = strings.TrimSpace(name), strings.TrimSpace(org)
+	for _, text := range []struct{ flag, value string }{{"name", n.Name}, {"organization", n.Org}} {
+		if text.value == "" || utf8.RuneCountInString(text.value) > 100 || !utf8.ValidString(text.value) {
+			errs = append(errs, fmt.Errorf("--%s: want 1 to 100 characters", text.flag))
+		}
+	}
+	if n.Tier, err = access.ParseTier(tier); err != nil {
+		errs = append(errs, fmt.Errorf("--tier: %w", err))
+	}
+	if n.Scopes, err = access.ParseScopes(scope); err != nil {
+		errs = append(errs, fmt.Errorf("--scope: %w", err))
+	} else if n.Scopes == 0 {
+		errs = append(errs, errors.New("--scope: name at least one scope"))
+	}
+	return n, errors.Join(errs...)
+}
+
+// clientView is a client as the commands print it.
+type clientView struct {
+	ClientID     string     `json:"client_id"`
+	ClientSecret string     `json:"client_secret,omitempty"`
+	Name         string     `json:"name"`
+	Organization string     `json:"organization"`
+	Tier         string     `json:"tier"`
+	Scope        string     `json:"scope"`
+	Secrets      int        `json:"live_secrets"`
+	CreatedAt    time.Time  `json:"created_at"`
+	LastUsedAt   *time.Time `json:"last_used_at"`
+	RevokedAt    *time.Time `json:"revoked_at"`
+}
+
+func viewOf(c store.Client) clientView {
+	v := clientView{ClientID: c.ID.String(), Name: c.Name, Organization: c.OrgName, Tier: c.Tier.String(), Scope: c.Scopes.String(),
+		Secrets: c.Secrets, CreatedAt: c.CreatedAt.UTC().Truncate(time.Second)}
+	if !c.LastUsedAt.IsZero() {
+		v.LastUsedAt = &c.LastUsedAt
+	}
+	if !c.RevokedAt.IsZero() {
+		v.RevokedAt = &c.RevokedAt
+	}
+	return v
+}
+
+func clientList(ctx context.Context, e env, args []string) error {
+	c := newClientCommand(e, "list", "list [flags]")
+	if _, err := parse(e, c.fs, args, 0); err != nil {
+		return err
+	}
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		clients, err := s.Clients(ctx)
+		views := make([]clientView, 0, len(clients))
+		for _, found := range clients {
+			views = append(views, viewOf(found))
+		}
+		return views, func(w io.Writer) { printClients(w, views) }, err
+	})
+}
+
+func printClients(w io.Writer, views []clientView) {
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(table, "CLIENT ID\tORGANIZATION\tNAME\tTIER\tSTATE\tLAST USED")
+	for _, v := range views {
+		state, used := "live", "never"
+		if v.RevokedAt != nil {
+			state = "revoked"
+		}
+		if v.LastUsedAt != nil {
+			used = v.LastUsedAt.Format(time.RFC3339)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", v.ClientID, v.Organization, v.Name, v.Tier, state, used)
+	}
+	_ = table.Flush() // a terminal that is gone cannot be told
+}
+
+func clientRotate(ctx context.Context, e env, args []string) error {
+	c := newClientCommand(e, "rotate", "rotate CLIENT_ID [flags]\n\nGives a client a new secret. The newest of its old ones stays good for --overlap.")
+	overlap := c.fs.Duration("overlap", 24*time.Hour, "how long the secret before stays good; 0 ends it at once")
+	words, err := parse(e, c.fs, args, 1)
+	if err != nil {
+		return err
+	}
+	who, err := clientID(words[0])
+	if err != nil {
+		return err
+	}
+	secret, hash := oauth.NewSecret()
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		err := s.RotateSecret(ctx, who, hash, *overlap)
+		return map[string]any{"client_id": who, "client_secret": secret, "overlap_seconds": int64(overlap.Seconds())}, func(w io.Writer) {
+			fmt.Fprintf(w, "client_id:     %s\nclient_secret: %s\n\nThe secret is not shown again. The one before is good for %s.\n", who, secret, overlap)
+		}, err
+	})
+}
+
+func clientRevoke(ctx context.Context, e env, args []string) error {
+	c := newClientCommand(e, "revoke", "revoke CLIENT_ID [flags]\n\nEnds a client and all its tokens, on every node within five seconds.")
+	words, err := parse(e, c.fs, args, 1)
+	if err != nil {
+		return err
+	}
+	who, err := clientID(words[0])
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		err := s.RevokeClient(ctx, who)
+		return map[string]any{"client_id": who, "revoked": true}, func(w io.Writer) { fmt.Fprintf(w, "%s is revoked\n", who) }, err
+	})
+}
+
+func clientTier(ctx context.Context, e env, args []string) error {
+	c := newClientCommand(e, "tier", "tier CLIENT_ID TIER [flags]\n\nTIER is standard, professional or enterprise. Takes effect on every node within five seconds.")
+	words, err := parse(e, c.fs, args, 2)
+	if err != nil {
+		return err
+	}
+	who, err := clientID(words[0])
+	if err != nil {
+		return err
+	}
+	tier, err := access.ParseTier(words[1])
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		err := s.SetTier(ctx, who, tier)
+		return map[string]any{"client_id": who, "tier": tier.String()}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s is now %s: %d requests an hour\n", who, tier, tier.Limit())
+		}, err
+	})
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"anodyne/internal/config"
+	"anodyne/internal/store"
+)
+
+// openStore opens the database of a command that works beside a server. A
+// new database is made ready; one that is behind is not touched, because a
+// server of the older version may be running on it.
+func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
+	cfg.Finish()
+	sc := store.Config{Database: cfg.Database, DataDir: cfg.DataDir, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	s, err := store.Open(ctx, sc)
+	if !errors.Is(err, store.ErrEmpty) {
+		return s, err
+	}
+	if _, err := store.Migrate(ctx, sc); err != nil {
+		return nil, err
+	}
+	return store.Open(ctx, sc)
+}
+
+func runMigrate(ctx context.Context, e env, args []string) error {
+	var cfg config.Config
+	fs := flags(e, "migrate", "migrate [flags]\n\nBrings the database to this program's schema. Safe to run twice, and from several nodes at once.")
+	cfg.Store(fs)
+	if _, err := parse(e, fs, args, 0); err != nil {
+		return err
+	}
+	taken, err := store.Migrate(ctx, store.Config{Database: cfg.Database})
+	if err != nil {
+		return err
+	}
+	for _, m := range taken {
+		fmt.Fprintf(e.stdout, "applied %04d_%s\n", m.Version, m.Name)
+	}
+	if len(taken) == 0 {
+		fmt.Fprintln(e.stdout, "nothing to do: the database is at this program's schema")
+	}
+	return nil
+}

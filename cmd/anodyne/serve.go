@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+
+	"anodyne/internal/config"
+	"anodyne/internal/server"
+)
+
+func runServe(ctx context.Context, e env, args []string) error {
+	var cfg config.Config
+	fs := flags(e, "serve", "serve [flags]")
+	cfg.Serve(fs)
+	printConfig := fs.Bool("print-config", false, "print the configuration in force, secrets hidden, and stop")
+	if _, err := parse(e, fs, args, 0); err != nil {
+		return err
+	}
+	cfg.Finish()
+	if *printConfig {
+		return config.Print(e.stdout, fs)
+	}
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	log := cfg.Logger(e.stderr)
+	return serve(ctx, e, cfg, log, func(s *server.Server) error {
+		log.Info("serving", "url", s.URL(), "admin", s.AdminURL(), "engine", s.Store().Engine(), "version", version)
+		if cfg.TLSCert == "" && !cfg.Dev && !strings.HasPrefix(cfg.Listen, "127.") && !strings.HasPrefix(cfg.Listen, "localhost:") {
+			log.Warn("serving without TLS beyond this machine; give --tls-cert and --tls-key, or put a proxy that has them in front")
+		}
+		return nil
+	})
+}
+
+// garbagePercent lets the heap grow to five times what lives before garbage
+// is collected. A server keeps little alive, so that costs some tens of
+// megabytes and saves most of the collector's work; GOGC overrides it.
+const garbagePercent = 400
+
+// serve starts a server, calls ready, and stops it when the context ends.
+func serve(ctx context.Context, e env, cfg config.Config, log *slog.Logger, ready func(*server.Server) error) error {
+	if _, set := e.lookup("GOGC"); !set {
+		debug.SetGCPercent(garbagePercent)
+	}
+	s, err := server.Start(ctx, cfg, log)
+	if err != nil {
+		return err
+	}
+	err = ready(s)
+	if err == nil {
+		<-ctx.Done()
+		log.Info("stopping; requests under way are finished")
+	}
+	if stopErr := s.Stop(); stopErr != nil {
+		return fmt.Errorf("stop: %w", stopErr)
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func small(tb testing.TB) Options {
+	return Options{Program: program(tb), Dir: tb.TempDir(), Duration: 100 * time.Millisecond, Connections: 4, Patients: 50, Paths: PathNames()}
+}
+
+func TestRunMeasuresEveryPath(t *testing.T) {
+	o := small(t)
+	o.IdempotencyKey = true
+	filled := 0
+	o.Progress = func(done, total int) {
+		if done == total {
+			filled = total
+		}
+	}
+	o.Note = func(s string) {
+		if strings.Contains(s, "server:") {
+			t.Errorf("the server worries: %s", s)
+		}
+	}
+	result, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if filled != o.Patients {
+		t.Errorf("progress ended at %d of %d", filled, o.Patients)
+	}
+	text, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Result
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range r.Paths {
+		names = append(names, p.Name)
+		if p.Requests == 0 || p.Rate <= 0 || p.FloorRate <= 0 || p.Ratio.Total <= 0 || p.Ratio.Median <= 0 || p.Ratio.Pairs < 1 ||
+			p.Latency.P50 <= 0 || p.Latency.P99 < p.Latency.P50 || p.Allocations <= 0 || p.Bytes == 0 {
+			t.Errorf("%s: something was not measured: %+v", p.Name, p)
+		}
+		if p.Errors != 0 {
+			t.Errorf("%s: %d errors, the first: %s", p.Name, p.Errors, p.FirstError)
+		}
+	}
+	if !slices.Equal(names, PathNames()) {
+		t.Errorf("measured %v, want %v", names, PathNames())
+	}
+	if r.Engine != "sqlite" || r.Patients != 50 || r.ReadySeconds <= 0 || r.FillSeconds <= 0 || r.DeepPageCost <= 0 || r.FirstSearchSeconds <= 0 {
+		t.Errorf("something of the whole was not measured: %s", text)
+	}
+	empty(t, o.Dir)
+}
+
+// empty checks that nothing is left of the throw-away database.
+func empty(t *testing.T, dir string) {
+	t.Helper()
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the folder: %v, %v", left, err)
+	}
+}
+
+func TestRunLeavesAProfile(t *testing.T) {
+	o := small(t)
+	o.Paths, o.ProfileDir = []string{"get"}, t.TempDir()
+	if _, err := Run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(o.ProfileDir, "get.pprof")); err != nil || info.Size() == 0 {
+		t.Errorf("no profile: %v", err)
+	}
+}
+
+func TestRunStopsWhenItsContextEnds(t *testing.T) {
+	o := small(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	o.Progress = func(done, total int) {
+		if done == total {
+			cancel()
+		}
+	}
+	if _, err := Run(ctx, o); err == nil {
+		t.Error("no error after the context ended")
+	}
+	empty(t, o.Dir)
+}
+
+func TestRunReportsAServerThatDoesNotStart(t *testing.T) {
+	o := small(t)
+	o.Program = filepath.Join(o.Dir, "missing")
+	if _, err := Run(context.Background(), o); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("error %v, want one that names the program", err)
+	}
+	empty(t, o.Dir)
+}
+
+func TestValidate(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*Options)
+		want   string
+	}{
+		"good":           {func(*Options) {}, ""},
+		"no duration":    {func(o *Options) { o.Duration = 0 }, "duration"},
+		"too long":       {func(o *Options) { o.Duration = time.Hour }, "duration"},
+		"no connections": {func(o *Options) { o.Connections = 0 }, "connections"},
+		"no patients":    {func(o *Options) { o.Patients = 0 }, "patients"},
+		"no paths":       {func(o *Options) { o.Paths = nil }, "path"},
+		"unknown path":   {func(o *Options) { o.Paths = []string{"gte"} }, `"gte"`},
+		"sqlite address": {func(o *Options) { o.Database = "sqlite:precious.db" }, "SQLite"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{Duration: time.Second, Connections: 1, Patients: 1, Paths: PathNames()}
+			tt.change(&o)
+			err := o.Validate()
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
+	}
+}

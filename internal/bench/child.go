@@ -1,0 +1,234 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"anodyne/internal/config"
+	"anodyne/internal/store"
+)
+
+// child is a server in a process of its own.
+type child struct {
+	cmd     *exec.Cmd
+	stdin   io.Closer
+	address string // host and port
+	admin   string // URL of metrics and pprof; the product has one
+	ready   time.Duration
+	exited  chan struct{}
+	failure error // of the exit; read after exited
+}
+
+const (
+	// startTime is how long a child may take until it serves.
+	startTime = 2 * time.Minute
+	// stopTime is how long a child may take to stop before it is killed.
+	stopTime = 30 * time.Second
+)
+
+// run starts a command with an environment that has none of this service's
+// variables but those given: what is measured is what is said here.
+func run(cmd *exec.Cmd, variables ...string) (*child, error) {
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "ANODYNE_") {
+			cmd.Env = append(cmd.Env, variable)
+		}
+	}
+	cmd.Env = append(cmd.Env, variables...)
+	cmd.SysProcAttr = ownGroup() // Ctrl-C is for the parent, which stops its children in order
+	cmd.WaitDelay = stopTime
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	c := &child{cmd: cmd, exited: make(chan struct{})}
+	go func() {
+		defer close(c.exited)
+		c.failure = cmd.Wait()
+	}()
+	return c, nil
+}
+
+// stop ends a child, also one that is paused, and waits for it.
+func (c *child) stop() error {
+	if c.stdin != nil {
+		_ = c.stdin.Close()
+	}
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	c.resume()
+	select {
+	case <-c.exited:
+	case <-time.After(stopTime):
+		_ = c.cmd.Process.Kill()
+		<-c.exited
+	}
+	if c.failure != nil {
+		return fmt.Errorf("%s: %w", c.cmd.Args[1], c.failure)
+	}
+	return nil
+}
+
+// pause holds a server while the other is measured: what it does in the
+// background must cost its own time, not the other's.
+func (c *child) pause() { _ = c.cmd.Process.Signal(syscall.SIGSTOP) }
+
+func (c *child) resume() { _ = c.cmd.Process.Signal(syscall.SIGCONT) }
+
+// startServer starts the product on a filled database and waits until it is
+// ready.
+func startServer(ctx context.Context, program string, cfg store.Config, note func(string)) (*child, error) {
+	log := &serverLog{serving: make(chan servingLine, 1), note: note}
+	cmd := exec.Command(program, "serve", "--data-dir", cfg.DataDir, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+	cmd.Stderr = log
+	began := time.Now()
+	c, err := run(cmd, config.Variable("database")+"="+cfg.Database) // not an argument: it may hold a password
+	if err != nil {
+		return nil, err
+	}
+	if err := c.awaitReady(ctx, log); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the server: %w", err), c.stop())
+	}
+	c.ready = time.Since(began)
+	return c, nil
+}
+
+func (c *child) awaitReady(ctx context.Context, log *serverLog) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	select {
+	case line := <-log.serving:
+		u, err := url.Parse(line.URL)
+		if err != nil {
+			return err
+		}
+		c.address, c.admin = u.Host, line.Admin
+	case <-c.exited:
+		return errors.New("it ended at once")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := fetch(ctx, "http://"+c.address+"/readyz"); err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-c.exited:
+			return errors.New("it ended before it was ready")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// startFloor starts a floor that repeats a recording.
+func startFloor(ctx context.Context, program string, rec recording) (*child, error) {
+	encoded, err := json.Marshal(rec)
+	if err != nil {
+		return nil, err
+	}
+	inRead, inWrite, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	outRead, outWrite, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, inRead.Close(), inWrite.Close())
+	}
+	defer outRead.Close()
+	cmd := exec.Command(program, "bench", FloorCommand)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inRead, outWrite, os.Stderr
+	c, err := run(cmd)
+	err = errors.Join(err, inRead.Close(), outWrite.Close())
+	if err != nil {
+		return nil, errors.Join(err, inWrite.Close())
+	}
+	c.stdin = inWrite
+	if err := c.handOver(ctx, encoded, inWrite, outRead); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the floor: %w", err), c.stop())
+	}
+	return c, nil
+}
+
+// handOver gives the floor its recording and learns its address.
+func (c *child) handOver(ctx context.Context, rec []byte, in, out *os.File) error {
+	deadline := time.Now().Add(startTime)
+	if err := errors.Join(in.SetWriteDeadline(deadline), out.SetReadDeadline(deadline)); err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = out.SetReadDeadline(time.Unix(1, 0)) })()
+	if _, err := in.Write(rec); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	c.address = strings.TrimSpace(line)
+	return err
+}
+
+// serverLog reads the product's log: where it serves, and what worries it.
+type serverLog struct {
+	serving chan servingLine
+	note    func(string)
+	rest    []byte
+}
+
+// servingLine is what is wanted of a line of the log.
+type servingLine struct {
+	Level   string `json:"level"`
+	Message string `json:"msg"`
+	URL     string `json:"url"`
+	Admin   string `json:"admin"`
+}
+
+// Write takes the log in whatever pieces it comes.
+func (l *serverLog) Write(b []byte) (int, error) {
+	l.rest = append(l.rest, b...)
+	for {
+		text, rest, whole := bytes.Cut(l.rest, []byte{'\n'})
+		if !whole {
+			return len(b), nil
+		}
+		var line servingLine
+		switch err := json.Unmarshal(text, &line); {
+		case err != nil, line.Level == "WARN", line.Level == "ERROR":
+			l.note("server: " + string(text))
+		case line.Message == "serving":
+			select {
+			case l.serving <- line:
+			default:
+			}
+		}
+		l.rest = append(l.rest[:0], rest...)
+	}
+}
+
+// fetch gets a page of a server; anything but 200 is an error.
+func fetch(ctx context.Context, address string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	err = errors.Join(err, response.Body.Close())
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %s", request.URL.Path, response.Status)
+	}
+	return body, err
+}

@@ -1,0 +1,204 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"anodyne/internal/access"
+	"anodyne/internal/id"
+	"anodyne/internal/oauth"
+	"anodyne/internal/store"
+)
+
+// stock is what the load draws on: patients that are there and tokens.
+type stock struct {
+	engine   string
+	filled   int
+	patients []id.Patient // a sample, spread evenly
+	tokens   []string     // each of a client of its own
+	taken    atomic.Int64 // tokens given out
+}
+
+const (
+	// fillers is how many patients are on their way at once: enough for the
+	// writer to take full batches.
+	fillers = 256
+	// sampleSize bounds the identifiers that are kept.
+	sampleSize = 1 << 16
+	// perToken is how many requests a token is used for, with a distance to
+	// the 100,000 that its client has an hour.
+	perToken = 90_000
+	// fastest is a rate, in requests a second, that no server here reaches.
+	fastest = 150_000
+)
+
+// fill makes the database, the patients and the clients straight through the
+// store, and leaves everything settled: journal and seal are complete, so
+// that the server has nothing to catch up on.
+func fill(ctx context.Context, cfg store.Config, o *Options) (_ *stock, err error) {
+	cfg.Log = slog.New(slog.DiscardHandler)
+	if s, err := store.Open(ctx, cfg); !errors.Is(err, store.ErrEmpty) {
+		if err == nil {
+			err = errors.Join(errors.New("the database is in use: the bench fills it with made-up patients and wants an empty one"), s.Close())
+		}
+		return nil, err
+	}
+	if _, err := store.Migrate(ctx, cfg); err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+
+	stop := sequencing(ctx, s)
+	defer stop()
+	st := &stock{engine: s.Engine(), filled: o.Patients}
+	c, err := newClient(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	p := c.Principal()
+	org := s.For(&p)
+	if err := st.people(ctx, org, p.ClientID, o.Progress); err != nil {
+		return nil, err
+	}
+	// Tokens come last: they live for an hour, and filling may take long.
+	if err := st.issue(ctx, s, clientsNeeded(o)); err != nil {
+		return nil, err
+	}
+	return st, settle(ctx, s, org, o.Patients)
+}
+
+// clientsNeeded is one for each connection, and as many more as the fastest
+// server could use up.
+func clientsNeeded(o *Options) int {
+	seconds := o.Duration.Seconds() * float64(len(o.Paths))
+	return o.Connections + int(seconds*fastest/perToken) + 1
+}
+
+// newClient registers a client of the organisation that is measured.
+func newClient(ctx context.Context, s *store.Store) (store.Client, error) {
+	_, hash := oauth.NewSecret()
+	return s.System().CreateClient(ctx, store.NewClient{
+		Org: "bench", Name: "load", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash})
+}
+
+// issue makes tokens, each of a client of its own.
+func (st *stock) issue(ctx context.Context, s *store.Store, count int) error {
+	authority := oauth.New(s, time.Now)
+	st.tokens = make([]string, count)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(fillers)
+	for i := range st.tokens {
+		group.Go(func() error {
+			c, err := newClient(ctx, s)
+			if err != nil {
+				return err
+			}
+			grant, err := authority.Issue(ctx, &c, "")
+			st.tokens[i] = grant.Token
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// people adds the patients and keeps a sample of their identifiers.
+func (st *stock) people(ctx context.Context, org store.Org, client id.Client, progress func(done, total int)) error {
+	every := (st.filled + sampleSize - 1) / sampleSize
+	st.patients = make([]id.Patient, (st.filled+every-1)/every)
+	var next, done atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range fillers {
+		group.Go(func() error {
+			for n := int(next.Add(1)) - 1; n < st.filled; n = int(next.Add(1)) - 1 {
+				p := person(n, time.Now())
+				if _, err := org.CreatePatient(ctx, &p, arrival(&p, client), nil, store.Outcome{}); err != nil {
+					return err
+				}
+				if n%every == 0 {
+					st.patients[n/every] = p.ID
+				}
+				progress(int(done.Add(1)), st.filled)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// sequencing gives journal entries their positions, where the writer does
+// not, until it is stopped.
+func sequencing(ctx context.Context, s *store.Store) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.System().Sequence(ctx) // what is wrong with the database shows in the writes
+	}()
+	return func() { cancel(); <-done }
+}
+
+// settle waits until every patient is in the journal, and seals it.
+func settle(ctx context.Context, s *store.Store, org store.Org, patients int) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		head, _, err := org.Head(ctx)
+		if err != nil {
+			return err
+		}
+		if int(head) >= patients {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	_, err := s.System().Seal(ctx)
+	return err
+}
+
+// slot is one connection's place in the load, for the whole run: its token
+// and how far it is.
+type slot struct {
+	stock *stock
+	token string
+	uses  int
+	n     int // of the next request
+}
+
+// slots gives each connection a token, and numbers that no other one has and
+// that begin elsewhere, so that connections do not ask for the same in step.
+func (st *stock) slots(connections int) []*slot {
+	list := make([]*slot, connections)
+	for i := range list {
+		list[i] = &slot{stock: st, uses: perToken, n: i<<40 + i*7919}
+	}
+	return list
+}
+
+var errTokens = errors.New("the tokens are used up; measure for a shorter time")
+
+// use counts a request that a client is charged for, and goes on to the next
+// client in time.
+func (s *slot) use() error {
+	if s.uses++; s.uses <= perToken {
+		return nil
+	}
+	next := s.stock.taken.Add(1) - 1
+	if next >= int64(len(s.stock.tokens)) {
+		return errTokens
+	}
+	s.token, s.uses = s.stock.tokens[next], 1
+	return nil
+}
