@@ -1,6 +1,16 @@
 // Package pain holds the clinical rules: what a patient is, what may be
-// written about one, and how it is printed. Patients are here; record types,
-// scales, instruments and opioid doses belong here too.
+// written about one, and how it is printed. Patients and clinical records are
+// here; what is known of medicines is in pain/drug, of questionnaires in
+// pain/instrument.
+//
+// A record's value has one declaration for each data type, a list of members
+// that is at once its reader, its printer and its JSON Schema. What the
+// service works out stands in the value's member "derived", so that what was
+// sent and what was computed are never confused; the only exception are the
+// members raw_score, score, band, status and scored_by of an assessment. What
+// is computed is stored with the value and refused when a caller sends it.
+// Values are never clamped or guessed: what does not fit is refused, and what
+// cannot be computed is null with its reason.
 //
 // Everything is pure: a time comes in as an argument, nothing is read or
 // stored. Storing is internal/store, status codes are internal/api.

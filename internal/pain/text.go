@@ -39,10 +39,13 @@ func lineProblem(s string, max int) string {
 	return ""
 }
 
-// notesProblem says what is wrong with a text that may have several lines.
-func notesProblem(s string) string {
-	if utf8.RuneCountInString(s) > maxNotes {
-		return atMost(maxNotes)
+// notesProblem says what is wrong with the notes of a history.
+func notesProblem(s string) string { return textProblem(s, maxNotes) }
+
+// textProblem says what is wrong with a text that may have several lines.
+func textProblem(s string, max int) string {
+	if utf8.RuneCountInString(s) > max {
+		return atMost(max)
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return isControl(r) && !strings.ContainsRune("\n\r\t", r) }) {
 		return "must not contain control characters."

@@ -1,0 +1,80 @@
+package pain
+
+import (
+	"time"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/strictjson"
+)
+
+// maxReason is the length of the reason of a correction.
+const maxReason = 1000
+
+// Correction is what becomes of a record that was wrong. Nothing is ever
+// overwritten: the old record stays, with another status.
+type Correction struct {
+	Old      Record // with its new status
+	New      Record // in its place, when Replaced
+	Replaced bool
+	Reason   string
+}
+
+// NewCorrection corrects a record with a new value, or takes it back as
+// entered in error. The error is an INVALID_PARAMETER fault that names
+// everything that is wrong, or a CONFLICT when the record no longer stands.
+func NewCorrection(old Record, body *strictjson.Object, in Intake) (Correction, error) {
+	var fields fault.Fields
+	r := strictjson.Read(body, &fields)
+	c := Correction{Old: old}
+	_, given := r.Value("entered_in_error")
+	inError, isBool := r.Bool("entered_in_error")
+	switch {
+	case inError:
+		c.readRetraction(&r)
+	case isBool:
+		r.Fault("entered_in_error", "must be true, or be left out.")
+	case !given:
+		c.readReplacement(&r, &fields, in)
+	}
+	r.Refuse("data_type", "cannot be changed: take the record back as entered in error and add another.")
+	r.Done()
+	if err := fields.Err(); err != nil {
+		return Correction{}, err
+	}
+	if !old.Status.Active() {
+		return Correction{}, fault.New(fault.Conflict, "The record is "+string(old.Status)+" and cannot be corrected again.", "status", string(old.Status))
+	}
+	if c.Replaced {
+		c.New.ID = in.NewID()
+	}
+	return c, nil
+}
+
+func (c *Correction) readRetraction(r *strictjson.Reader) {
+	c.Old.Status = EnteredInError
+	if reason, ok := r.Required("reason"); ok {
+		if problem := lineProblem(reason, maxReason); problem != "" {
+			r.Fault("reason", problem)
+		}
+		c.Reason = reason
+	}
+	for _, name := range []string{"value", "recorded_at", "notes"} {
+		r.Refuse(name, "must be left out of a record that was entered in error.")
+	}
+}
+
+// readReplacement makes the new record. What the correction does not mention
+// stays as it was.
+func (c *Correction) readReplacement(r *strictjson.Reader, fields *fault.Fields, in Intake) {
+	c.Replaced = true
+	c.New = c.Old
+	c.Old.Status = Superseded
+	c.New.Status, c.New.Corrects = Amended, c.Old.ID
+	c.New.CreatedAt = in.Now.UTC().Truncate(time.Second)
+	c.New.RecordedAt = readRecordedAt(r, in, c.Old.RecordedAt)
+	c.New.Value = readValue(r, fields, c.Old.Type, c.New.RecordedAt)
+	if present, _ := r.Has("notes"); present {
+		c.New.Notes = readText(r, "notes", recordNotesProblem)
+	}
+	c.Reason = readLine(r, "reason", maxReason)
+}

@@ -1,0 +1,93 @@
+package pain
+
+import "anodyne/internal/fault"
+
+// DataType is what a clinical record is about. The numbers are stored: new
+// ones are added at the end.
+type DataType uint8
+
+// The data types.
+const (
+	TypePainScores DataType = 1 + iota
+	TypeMedications
+	TypeAssessments
+	TypeProcedures
+	TypeFunctionalStatus
+	TypeSleep
+	TypeMood
+	TypeActivity
+	TypeAdverseEvents
+	TypeVitals
+	TypeLabs
+	TypeNotes
+	endOfDataTypes
+)
+
+// DataTypeInfo describes a data type.
+type DataTypeInfo struct {
+	Type  DataType `json:"-"`
+	Name  string   `json:"name"`
+	About string   `json:"about"`
+}
+
+var dataTypes = []DataTypeInfo{
+	{TypePainScores, "pain_scores", "Pain intensity on the scales nrs, vas, vrs4 and fps_r, with aspect, site, quality and breakthrough pain."},
+	{TypeMedications, "medications", "A medicine as prescribed: dose, supply and days covered; of an opioid the daily MME."},
+	{TypeAssessments, "assessments", "A questionnaire, by its items or, when it is licensed, by its total."},
+	{TypeProcedures, "procedures", "An intervention or a course of therapy, with pain before and after."},
+	{TypeFunctionalStatus, "functional_status", "A measure of what a patient can do."},
+	{TypeSleep, "sleep", "Hours, quality and interruptions of sleep."},
+	{TypeMood, "mood", "Mood from 0 to 10, or the assessment that speaks of it."},
+	{TypeActivity, "activity", "Steps and active minutes of a day."},
+	{TypeAdverseEvents, "adverse_events", "An unwanted event, graded in the style of CTCAE."},
+	{TypeVitals, "vitals", "Vital signs, weight and height."},
+	{TypeLabs, "labs", "A laboratory result or one analyte of a urine drug screen."},
+	{TypeNotes, "notes", "Free text."},
+}
+
+var dataTypeNames = func() []string {
+	var names []string
+	for _, t := range dataTypes {
+		names = append(names, t.Name)
+	}
+	return names
+}()
+
+// kinds has the rules of each data type.
+var kinds = [endOfDataTypes]rules{
+	TypePainScores: &painScores, TypeMedications: &medications, TypeAssessments: &assessments, TypeProcedures: &procedures,
+	TypeFunctionalStatus: &functionalStatuses, TypeSleep: &sleeps, TypeMood: &moods, TypeActivity: &activities,
+	TypeAdverseEvents: &adverseEvents, TypeVitals: &vitalSigns, TypeLabs: &labs, TypeNotes: &notes,
+}
+
+// DataTypes lists the data types in the contract's order.
+func DataTypes() []DataTypeInfo { return append([]DataTypeInfo(nil), dataTypes...) }
+
+func (t DataType) valid() bool { return t >= TypePainScores && t < endOfDataTypes }
+
+// String is the type's name, or "" for a number that is none.
+func (t DataType) String() string {
+	if !t.valid() {
+		return ""
+	}
+	return dataTypes[t-1].Name
+}
+
+// ParseDataType reads a data type. The error is the fault of the parameter and
+// says what was probably meant.
+func ParseDataType(parameter, name string) (DataType, error) {
+	t, ok := dataTypeNamed(name)
+	if !ok {
+		return 0, fault.Parameter(parameter, name, parameter+" "+wordProblem(name, dataTypeNames))
+	}
+	return t, nil
+}
+
+func dataTypeNamed(name string) (DataType, bool) {
+	for i := range dataTypes {
+		if dataTypes[i].Name == name {
+			return dataTypes[i].Type, true
+		}
+	}
+	return 0, false
+}

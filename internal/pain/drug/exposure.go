@@ -1,0 +1,203 @@
+package drug
+
+import (
+	"math"
+	"slices"
+)
+
+// Day is a calendar day, counted from 1970-01-01.
+type Day int32
+
+// Span is a run of days, both ends included.
+type Span struct{ First, Last Day }
+
+// Days is the number of days.
+func (s Span) Days() int { return int(s.Last-s.First) + 1 }
+
+// Within returns the part of s that lies in window; ok when there is any.
+func (s Span) Within(window Span) (_ Span, ok bool) {
+	s = Span{max(s.First, window.First), min(s.Last, window.Last)}
+	return s, s.First <= s.Last
+}
+
+// Cover is the days that a prescription covers: its days of supply from the
+// start on, cut at the end. Either may be unknown (0, and hasEnd false); when
+// both are, or the end is before the start, nothing is covered for sure.
+func Cover(start Day, daysSupply int, end Day, hasEnd bool) (_ Span, ok bool) {
+	s := Span{start, end}
+	if daysSupply > 0 {
+		s.Last = start + Day(daysSupply) - 1
+		if hasEnd {
+			s.Last = min(s.Last, end)
+		}
+	} else if !hasEnd {
+		return Span{}, false
+	}
+	return s, s.First <= s.Last
+}
+
+// Course is the days that one opioid prescription covers, with its MME a day.
+type Course struct {
+	Span
+	MME    float64
+	Reason Reason // why MME is not known; "" when it is
+}
+
+// Dose is what courses add up to on each day of a span.
+type Dose struct {
+	Span
+	MME float64
+}
+
+// Timeline sums the courses of known MME for each calendar day. Spans are in
+// order and do not overlap; days without a course are left out.
+func Timeline(courses []Course) []Dose {
+	type step struct {
+		day    Day
+		change float64
+		count  int
+	}
+	steps := make([]step, 0, 2*len(courses))
+	for _, c := range courses {
+		if c.Reason == "" {
+			steps = append(steps, step{c.First, c.MME, 1}, step{c.Last + 1, -c.MME, -1})
+		}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return int(a.day) - int(b.day) })
+	var doses []Dose
+	var sum float64
+	count := 0
+	for i, s := range steps {
+		sum += s.change
+		count += s.count
+		if i+1 < len(steps) && count > 0 && steps[i+1].day > s.day {
+			doses = append(doses, Dose{Span{s.day, steps[i+1].day - 1}, tidy(sum)})
+		}
+	}
+	return doses
+}
+
+// Exposure is what courses amount to. The four published ways to speak of MME
+// a day follow from it; a report must name the one it uses.
+type Exposure struct {
+	TotalMME     float64
+	SuppliedDays int     // summed over the courses of known MME
+	CoveredDays  int     // each calendar day once
+	Peak         float64 // definition 4: the highest single day
+	DaysFrom50   int     // days with 50 MME or more
+	DaysFrom90   int
+	OpioidDays   int  // days covered by any course, of known MME or not
+	Incomplete   bool // a course is missing from the total
+}
+
+// Measure sums the courses up, as far as they lie in the window.
+func Measure(courses []Course, window Span) Exposure {
+	var e Exposure
+	inside := make([]Course, 0, len(courses))
+	spans := make([]Span, 0, len(courses))
+	for _, c := range courses {
+		span, ok := c.Within(window)
+		if !ok {
+			continue
+		}
+		c.Span = span
+		inside = append(inside, c)
+		spans = append(spans, span)
+		e.Incomplete = e.Incomplete || c.Reason.Incomplete()
+		if c.Reason == "" {
+			e.SuppliedDays += span.Days()
+		}
+	}
+	e.OpioidDays = count(union(spans))
+	for _, d := range Timeline(inside) {
+		days := d.Days()
+		e.CoveredDays += days
+		e.TotalMME += d.MME * float64(days)
+		e.Peak = max(e.Peak, d.MME)
+		if AtLeast(d.MME, 50) {
+			e.DaysFrom50 += days
+		}
+		if AtLeast(d.MME, 90) {
+			e.DaysFrom90 += days
+		}
+	}
+	return e
+}
+
+// PerSuppliedDay is definition 1: the total over the summed days of supply.
+func (e Exposure) PerSuppliedDay() (_ float64, ok bool) { return perDay(e.TotalMME, e.SuppliedDays) }
+
+// Average is definition 2: the total over the days that are covered.
+func (e Exposure) Average() (_ float64, ok bool) { return perDay(e.TotalMME, e.CoveredDays) }
+
+// PerWindowDay is definition 3: the total over a fixed number of days.
+func (e Exposure) PerWindowDay(days int) (_ float64, ok bool) { return perDay(e.TotalMME, days) }
+
+func perDay(total float64, days int) (float64, bool) {
+	if days <= 0 {
+		return 0, false
+	}
+	return total / float64(days), true
+}
+
+// AtLeast compares a dose with a threshold, whatever binary fractions made of
+// the last digits.
+func AtLeast(mme, threshold float64) bool { return mme >= threshold-1e-9 }
+
+// Band is the exposure band of a daily dose.
+func Band(mme float64) string {
+	switch {
+	case mme <= 0:
+		return "0"
+	case !AtLeast(mme, 20):
+		return ">0-<20"
+	case !AtLeast(mme, 50):
+		return "20-<50"
+	case !AtLeast(mme, 90):
+		return "50-<90"
+	}
+	return ">=90"
+}
+
+// Overlap is the number of days that both sets of spans cover.
+func Overlap(a, b []Span) int {
+	a, b = union(a), union(b)
+	days := 0
+	for len(a) > 0 && len(b) > 0 {
+		if both, ok := a[0].Within(b[0]); ok {
+			days += both.Days()
+		}
+		if a[0].Last < b[0].Last {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return days
+}
+
+// union returns the same days as spans in order that do not touch.
+func union(spans []Span) []Span {
+	sorted := slices.Clone(spans)
+	slices.SortFunc(sorted, func(a, b Span) int { return int(a.First) - int(b.First) })
+	var joined []Span
+	for _, s := range sorted {
+		if last := len(joined) - 1; last >= 0 && int64(s.First) <= int64(joined[last].Last)+1 {
+			joined[last].Last = max(joined[last].Last, s.Last)
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	return joined
+}
+
+func count(spans []Span) int {
+	days := 0
+	for _, s := range spans {
+		days += s.Days()
+	}
+	return days
+}
+
+// Always is a window that cuts nothing.
+var Always = Span{math.MinInt32 / 2, math.MaxInt32 / 2}

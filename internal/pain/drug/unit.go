@@ -1,0 +1,85 @@
+package drug
+
+import (
+	"slices"
+	"strings"
+)
+
+// per says what a strength is a strength of.
+type per uint8
+
+const (
+	perUnit       per = iota // a tablet, capsule, patch
+	perMillilitre            // a liquid
+	perHour                  // a patch that gives off so much
+	perOther                 // a percentage, international units: no mass
+)
+
+// strengthUnit is a unit of strength: how many milligrams, or for a patch
+// micrograms an hour, one of it is.
+type strengthUnit struct {
+	name string
+	size float64
+	per  per
+}
+
+var strengthUnits = []strengthUnit{
+	{"mg", 1, perUnit}, {"mcg", 0.001, perUnit}, {"ug", 0.001, perUnit}, {"g", 1000, perUnit},
+	{"mg/ml", 1, perMillilitre}, {"mg/mL", 1, perMillilitre}, {"mg/5ml", 0.2, perMillilitre}, {"mg/5mL", 0.2, perMillilitre},
+	{"mcg/ml", 0.001, perMillilitre}, {"mcg/mL", 0.001, perMillilitre}, {"ug/mL", 0.001, perMillilitre},
+	{"mcg/h", 1, perHour}, {"ug/h", 1, perHour}, {"mcg/hr", 1, perHour},
+	{"%", 0, perOther}, {"unit", 0, perOther}, {"iu", 0, perOther}, {"meq", 0, perOther},
+}
+
+// doseUnits are the units of a dose beside those of mass.
+var (
+	countUnits  = []string{"tablet", "capsule", "patch", "suppository", "lozenge", "film", "ampoule"}
+	volumeUnits = []string{"ml", "mL"}
+	otherUnits  = []string{"spray", "puff", "drop", "application", "unit", "iu", "meq"}
+)
+
+// StrengthUnits lists the units in which a strength may be given.
+func StrengthUnits() []string {
+	var names []string
+	for _, u := range strengthUnits {
+		names = append(names, u.name)
+	}
+	return names
+}
+
+// DoseUnits lists the units in which a dose may be given.
+func DoseUnits() []string {
+	var names []string
+	for _, u := range strengthUnits {
+		if u.per == perUnit || u.per == perHour {
+			names = append(names, u.name)
+		}
+	}
+	return slices.Concat(names, countUnits, volumeUnits, otherUnits)
+}
+
+func strengthUnitOf(name string) strengthUnit {
+	for _, u := range strengthUnits {
+		if u.name == name {
+			return u
+		}
+	}
+	return strengthUnit{per: perOther}
+}
+
+// frequencies are what the usual abbreviations and words mean in doses a day.
+var frequencies = map[string]float64{
+	"qd": 1, "qhs": 1, "q24h": 1, "daily": 1, "once daily": 1,
+	"bid": 2, "q12h": 2, "twice daily": 2,
+	"tid": 3, "q8h": 3, "three times daily": 3,
+	"qid": 4, "q6h": 4, "four times daily": 4,
+	"every 4 hours": 6, "every 6 hours": 4, "every 8 hours": 3, "every 12 hours": 2, "every 72 hours": 1.0 / 3,
+	"q4h": 6, "q72h": 1.0 / 3, "q7d": 1.0 / 7, "weekly": 1.0 / 7, "once weekly": 1.0 / 7,
+}
+
+// PerDay returns the doses a day that a frequency means, in any case. Other
+// words are allowed; they only cannot be counted with.
+func PerDay(frequency string) (_ float64, ok bool) {
+	perDay, ok := frequencies[strings.ToLower(strings.TrimSpace(frequency))]
+	return perDay, ok
+}

@@ -1,0 +1,96 @@
+package pain
+
+import (
+	"regexp"
+	"slices"
+)
+
+// FunctionalStatus is one measure of what a patient can do.
+type FunctionalStatus struct {
+	Measure string
+	Value   NumberOrText
+	Unit    string
+}
+
+// FunctionalMeasure is a measure with known limits. Others are taken as they
+// are.
+type FunctionalMeasure struct {
+	Name  string   `json:"name"`
+	Max   float64  `json:"max,omitempty"` // the lowest value is 0
+	Whole bool     `json:"whole,omitempty"`
+	Unit  string   `json:"unit,omitempty"`
+	Words []string `json:"words,omitempty"`
+}
+
+var functionalMeasures = []FunctionalMeasure{
+	{Name: "tug_s", Max: 300, Unit: "s"},
+	{Name: "six_min_walk_m", Max: 1000, Unit: "m"},
+	{Name: "work_days_missed", Max: 31, Whole: true, Unit: "d"},
+	{Name: "limits_life_or_work", Words: []string{"never", "some_days", "most_days", "every_day"}},
+}
+
+// FunctionalMeasures lists the measures with known limits.
+func FunctionalMeasures() []FunctionalMeasure { return slices.Clone(functionalMeasures) }
+
+// anyNumber bounds the numbers of which nothing is known, so that no sum of
+// them can overflow.
+var anyNumber = between(-1e12, 1e12)
+
+var functionalStatuses = kind[FunctionalStatus]{
+	members: []member[FunctionalStatus]{
+		pattern("measure", func(v *FunctionalStatus) *string { return &v.Measure }, regexp.MustCompile(`^[a-z][a-z0-9_]{0,99}$`), "tug_s").must(),
+		numberOrText("value", func(v *FunctionalStatus) *NumberOrText { return &v.Value }, anyNumber, maxShort).must(),
+		line("unit", func(v *FunctionalStatus) *string { return &v.Unit }, maxLabel),
+	},
+	check:  checkFunctionalStatus,
+	limits: functionalLimits(),
+}
+
+func checkFunctionalStatus(v *FunctionalStatus, r *reading) {
+	i := slices.IndexFunc(functionalMeasures, func(m FunctionalMeasure) bool { return m.Name == v.Measure })
+	if i < 0 {
+		return
+	}
+	m := &functionalMeasures[i]
+	switch f, isNumber := v.Value.Number.Get(); {
+	case len(m.Words) > 0 && (isNumber || v.Value.Text != ""):
+		if !slices.Contains(m.Words, v.Value.Text) {
+			r.Fault("value", wordProblem(v.Value.Text, m.Words))
+		}
+	case isNumber && !m.span().holds(f), v.Value.Text != "":
+		r.Fault("value", m.span().problem())
+	}
+	switch {
+	case v.Unit == "":
+		if !isThere(r, "unit") {
+			v.Unit = m.Unit
+		}
+	case m.Unit == "":
+		r.Fault("unit", "must be left out: "+m.Name+" has none.")
+	case v.Unit != m.Unit:
+		r.Fault("unit", "must be "+m.Unit+" for "+m.Name+", or be left out.")
+	}
+}
+
+func (m *FunctionalMeasure) span() span {
+	return span{max: m.Max, whole: m.Whole, unit: m.Unit}
+}
+
+func functionalLimits() string {
+	b := []byte(`"allOf":[`)
+	for i := range functionalMeasures {
+		m := &functionalMeasures[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"if":{"properties":{"measure":{"const":"`+m.Name+`"}}},"then":{"properties":{"value":{`...)
+		if len(m.Words) > 0 {
+			b = appendEnum(b, m.Words)
+			b = append(b, `},"unit":false}}}`...)
+		} else {
+			b = m.span().appendSchema(b)
+			b = append(b, `},"unit":{"const":"`+m.Unit+`"}}}}`...)
+		}
+	}
+	return string(append(b, ']'))
+}

@@ -1,0 +1,65 @@
+package pain
+
+import "regexp"
+
+// Lab is a laboratory result, or one analyte of a urine drug screen.
+type Lab struct {
+	LOINC    string
+	Value    Number
+	Unit     string
+	RefLow   Number
+	RefHigh  Number
+	Analyte  string
+	Method   string
+	Result   string
+	Expected string
+	Derived  LabDerived
+}
+
+// LabDerived is what follows from a drug screen.
+type LabDerived struct {
+	Consistent  Flag // result as expected; null when the result is invalid
+	Presumptive Flag // an immunoassay needs to be confirmed
+}
+
+var labs = kind[Lab]{
+	members: []member[Lab]{
+		pattern("loinc", func(v *Lab) *string { return &v.LOINC }, regexp.MustCompile(`^[0-9]{1,7}-[0-9]$`), "2160-0"),
+		number("value", func(v *Lab) *Number { return &v.Value }, anyNumber),
+		line("unit", func(v *Lab) *string { return &v.Unit }, maxLabel),
+		number("ref_low", func(v *Lab) *Number { return &v.RefLow }, anyNumber),
+		number("ref_high", func(v *Lab) *Number { return &v.RefHigh }, anyNumber),
+		line("analyte", func(v *Lab) *string { return &v.Analyte }, maxShort),
+		word("method", func(v *Lab) *string { return &v.Method }, []string{"immunoassay", "lcms"}),
+		word("result", func(v *Lab) *string { return &v.Result }, []string{"positive", "negative", "invalid"}),
+		word("expected", func(v *Lab) *string { return &v.Expected }, []string{"positive", "negative"}).
+			means("positive when the drug is prescribed, negative when it is not"),
+		nested("derived", func(v *Lab) *LabDerived { return &v.Derived }, []member[LabDerived]{
+			verdict("consistent", func(v *LabDerived) *Flag { return &v.Consistent }).means("null when the result is invalid"),
+			yesNo("presumptive", func(v *LabDerived) *Flag { return &v.Presumptive }).means("an immunoassay, to be confirmed"),
+		}).derived(),
+	},
+	check: func(v *Lab, r *reading) {
+		if !isThere(r, "loinc") && !isThere(r, "analyte") {
+			r.Fault("loinc", "is required, or analyte.")
+		}
+		low, okLow := v.RefLow.Get()
+		high, okHigh := v.RefHigh.Get()
+		if okLow && okHigh && low > high {
+			r.Fault("ref_low", "must not be above ref_high.")
+		}
+	},
+	derive: func(v *Lab, _ Date) {
+		switch {
+		case v.Result == "" || v.Expected == "":
+		case v.Result == "invalid":
+			v.Derived.Consistent = none[bool]()
+		default:
+			v.Derived.Consistent = Some(v.Result == v.Expected)
+		}
+		if v.Result != "" && v.Method != "" {
+			v.Derived.Presumptive = Some(v.Method == "immunoassay")
+		}
+	},
+	limits: `"anyOf":[{"required":["loinc"]},{"required":["analyte"]}]`,
+}

@@ -1,0 +1,123 @@
+package pain
+
+import (
+	"regexp"
+
+	"anodyne/internal/pain/drug"
+)
+
+// Medication is a medicine as prescribed. The strength of a combination is
+// that of its opioid.
+type Medication struct {
+	Name           string
+	RxNormCode     string
+	DrugClass      string
+	Strength       Number
+	StrengthUnit   string
+	Dose           Number
+	DoseUnit       string
+	Route          string
+	Frequency      string
+	DosesPerDay    Number
+	PRN            Flag
+	MaxDosesPerDay Number
+	Quantity       Number
+	DaysSupply     Number
+	StartDate      Date
+	EndDate        Date
+	Status         string
+	PrescriberID   string
+	PharmacyID     string
+	Indication     string
+	StopReason     string
+	Derived        MedicationDerived
+
+	found drug.Found
+}
+
+// MedicationDerived is what follows from a prescription. MME members are those
+// of opioids only; covered days are unknown without a supply or an end.
+type MedicationDerived struct {
+	DrugClass         string
+	Ingredients       []string
+	Opioid            Flag
+	DosesPerDay       Number
+	MMEPerDay         Number // null with MMEExcludedReason
+	MMERule           string
+	MMEFactor         Number
+	MMETable          string
+	MMEExcludedReason string
+	CoveredFrom       Date
+	CoveredTo         Date
+	CoveredDays       Number
+}
+
+var (
+	routes = []string{"oral", "transdermal", "sublingual", "buccal", "topical", "iv", "im", "sc", "intrathecal", "epidural", "nasal", "rectal"}
+	// medicationStatuses are those of FHIR's MedicationRequest.
+	medicationStatuses = []string{"active", "on-hold", "cancelled", "completed", "entered-in-error", "stopped", "draft", "unknown"}
+	mmeRules           = []string{string(drug.BySupply), string(drug.ByDose), string(drug.ByPRNMaximum), string(drug.ByPatchSupply), string(drug.ByPatchWorn)}
+	mmeReasons         = []string{string(drug.ExcludedBuprenorphine), string(drug.ExcludedMethadone), string(drug.NoFactor), string(drug.UnknownOpioid),
+		string(drug.SeveralOpioids), string(drug.RouteNotCovered), string(drug.UnitNotConvertible), string(drug.MissingDose)}
+)
+
+var medications = kind[Medication]{
+	members: []member[Medication]{
+		line("name", func(v *Medication) *string { return &v.Name }, maxShort).must().means("generic name"),
+		pattern("rxnorm_code", func(v *Medication) *string { return &v.RxNormCode }, regexp.MustCompile(`^[0-9]{1,8}$`), "7804"),
+		word("drug_class", func(v *Medication) *string { return &v.DrugClass }, classNames()),
+		number("strength", func(v *Medication) *Number { return &v.Strength }, above(0, 1e6)).means("of one unit; of a combination, its opioid component"),
+		word("strength_unit", func(v *Medication) *string { return &v.StrengthUnit }, drug.StrengthUnits()),
+		number("dose", func(v *Medication) *Number { return &v.Dose }, above(0, 1e6)),
+		word("dose_unit", func(v *Medication) *string { return &v.DoseUnit }, drug.DoseUnits()),
+		word("route", func(v *Medication) *string { return &v.Route }, routes).means("an opioid without one counts as oral, or as a patch when in micrograms an hour"),
+		line("frequency", func(v *Medication) *string { return &v.Frequency }, maxLabel).means("such as BID or Q6H; other words cannot be counted with"),
+		number("doses_per_day", func(v *Medication) *Number { return &v.DosesPerDay }, above(0, 48)),
+		yesNo("prn", func(v *Medication) *Flag { return &v.PRN }),
+		number("max_doses_per_day", func(v *Medication) *Number { return &v.MaxDosesPerDay }, above(0, 48)).means("required of an opioid that is taken as needed"),
+		number("quantity", func(v *Medication) *Number { return &v.Quantity }, above(0, 1e5)).means("units dispensed; of a liquid, millilitres"),
+		number("days_supply", func(v *Medication) *Number { return &v.DaysSupply }, wholes(1, 365)),
+		day("start_date", func(v *Medication) *Date { return &v.StartDate }).means("default the day of the record"),
+		day("end_date", func(v *Medication) *Date { return &v.EndDate }),
+		word("status", func(v *Medication) *string { return &v.Status }, medicationStatuses),
+		line("prescriber_id", func(v *Medication) *string { return &v.PrescriberID }, maxShort),
+		line("pharmacy_id", func(v *Medication) *string { return &v.PharmacyID }, maxShort),
+		line("indication", func(v *Medication) *string { return &v.Indication }, maxWords),
+		line("stop_reason", func(v *Medication) *string { return &v.StopReason }, maxWords),
+		nested("derived", func(v *Medication) *MedicationDerived { return &v.Derived }, medicationDerived).derived(),
+	},
+	check:  checkMedication,
+	derive: deriveMedication,
+	limits: `"dependentRequired":{"strength":["strength_unit"],"strength_unit":["strength"],"dose":["dose_unit"],"dose_unit":["dose"]}`,
+}
+
+var medicationDerived = []member[MedicationDerived]{
+	word("drug_class", func(v *MedicationDerived) *string { return &v.DrugClass }, classNames()),
+	words("ingredients", func(v *MedicationDerived) *[]string { return &v.Ingredients }, ingredientNames()).means("as recognised by code and name"),
+	yesNo("opioid", func(v *MedicationDerived) *Flag { return &v.Opioid }),
+	result("doses_per_day", func(v *MedicationDerived) *Number { return &v.DosesPerDay }),
+	result("mme_per_day", func(v *MedicationDerived) *Number { return &v.MMEPerDay }).means("for judging risk, not for converting between opioids; null with its reason, never 0"),
+	word("mme_rule", func(v *MedicationDerived) *string { return &v.MMERule }, mmeRules),
+	result("mme_factor", func(v *MedicationDerived) *Number { return &v.MMEFactor }),
+	line("mme_table", func(v *MedicationDerived) *string { return &v.MMETable }, maxLabel),
+	word("mme_excluded_reason", func(v *MedicationDerived) *string { return &v.MMEExcludedReason }, mmeReasons),
+	day("covered_from", func(v *MedicationDerived) *Date { return &v.CoveredFrom }),
+	day("covered_to", func(v *MedicationDerived) *Date { return &v.CoveredTo }),
+	result("covered_days", func(v *MedicationDerived) *Number { return &v.CoveredDays }),
+}
+
+func classNames() []string {
+	var names []string
+	for _, c := range drug.Classes() {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+func ingredientNames() []string {
+	var names []string
+	for _, in := range drug.Medications() {
+		names = append(names, in.Name)
+	}
+	return names
+}

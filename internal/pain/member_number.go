@@ -1,0 +1,151 @@
+package pain
+
+import (
+	"math"
+	"strconv"
+)
+
+// span is the numbers that a member may have.
+type span struct {
+	min, max float64
+	whole    bool
+	above    bool // min itself is not allowed
+	unit     string
+}
+
+func between(min, max float64) span { return span{min: min, max: max} }
+func wholes(min, max float64) span  { return span{min: min, max: max, whole: true} }
+func above(min, max float64) span   { return span{min: min, max: max, above: true} }
+
+func (s span) in(unit string) span {
+	s.unit = unit
+	return s
+}
+
+func (s span) holds(f float64) bool {
+	return f >= s.min && f <= s.max && (!s.above || f > s.min) && (!s.whole || f == math.Trunc(f))
+}
+
+// problem is what is said of a number outside.
+func (s span) problem() string {
+	b := []byte("must be a ")
+	if s.whole {
+		b = append(b, "whole "...)
+	}
+	b = append(b, "number "...)
+	if s.above {
+		b = append(b, "above "...)
+	} else {
+		b = append(b, "from "...)
+	}
+	b = appendNumber(b, s.min)
+	if s.above {
+		b = append(b, " and up"...)
+	}
+	b = append(b, " to "...)
+	b = appendNumber(b, s.max)
+	if s.unit != "" {
+		b = append(b, " ("+s.unit+")"...)
+	}
+	return string(append(b, '.'))
+}
+
+func (s span) appendSchema(b []byte) []byte {
+	if s.whole {
+		b = append(b, `"type":"integer",`...)
+	} else {
+		b = append(b, `"type":"number",`...)
+	}
+	if s.above {
+		b = append(b, `"exclusiveMinimum":`...)
+	} else {
+		b = append(b, `"minimum":`...)
+	}
+	b = appendNumber(b, s.min)
+	b = append(b, `,"maximum":`...)
+	return appendNumber(b, s.max)
+}
+
+// number is a member with a number in a range.
+func number[T any](name string, at func(*T) *Number, allowed span) member[T] {
+	problem := allowed.problem()
+	return member[T]{
+		name: name, about: allowed.unit,
+		read: func(r *reading, v *T) {
+			f, ok := r.Number(name)
+			switch {
+			case !ok:
+			case !allowed.holds(f):
+				r.Fault(name, problem)
+			default:
+				*at(v) = Some(f + 0) // no negative zero
+			}
+		},
+		print:  func(b []byte, v *T) []byte { return appendMaybeNumber(b, *at(v)) },
+		schema: allowed.appendSchema,
+	}
+}
+
+// result is a number that was computed, or null.
+func result[T any](name string, at func(*T) *Number) member[T] {
+	return member[T]{
+		name: name,
+		read: func(r *reading, v *T) {
+			if _, isNull := r.Has(name); isNull {
+				*at(v) = none[float64]()
+			} else if f, ok := r.Number(name); ok {
+				*at(v) = Some(f)
+			}
+		},
+		print:  func(b []byte, v *T) []byte { return appendMaybeNumber(b, *at(v)) },
+		schema: func(b []byte) []byte { return append(b, `"type":["number","null"]`...) },
+	}
+}
+
+func appendMaybeNumber(b []byte, n Number) []byte {
+	switch n.state {
+	case present:
+		return appendNumber(b, n.value)
+	case null:
+		return append(b, "null"...)
+	}
+	return b
+}
+
+// yesNo is a member that is true or false, or null when it was computed and
+// cannot be said.
+func yesNo[T any](name string, at func(*T) *Flag) member[T] {
+	return member[T]{
+		name: name,
+		read: func(r *reading, v *T) {
+			if yes, ok := r.Bool(name); ok {
+				*at(v) = Some(yes)
+			}
+		},
+		print: func(b []byte, v *T) []byte {
+			switch flag := at(v); flag.state {
+			case present:
+				return strconv.AppendBool(b, flag.value)
+			case null:
+				return append(b, "null"...)
+			}
+			return b
+		},
+		schema: func(b []byte) []byte { return append(b, `"type":"boolean"`...) },
+	}
+}
+
+// verdict is a yesNo that was computed, or null.
+func verdict[T any](name string, at func(*T) *Flag) member[T] {
+	m := yesNo(name, at)
+	read := m.read
+	m.read = func(r *reading, v *T) {
+		if _, isNull := r.Has(name); isNull {
+			*at(v) = none[bool]()
+			return
+		}
+		read(r, v)
+	}
+	m.schema = func(b []byte) []byte { return append(b, `"type":["boolean","null"]`...) }
+	return m
+}

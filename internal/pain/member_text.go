@@ -1,0 +1,157 @@
+package pain
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"anodyne/internal/strictjson"
+)
+
+// appendText appends a text unless there is none.
+func appendText(b []byte, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return strictjson.AppendString(b, s)
+}
+
+// text is a member with a text that problem finds nothing wrong with.
+func text[T any](name string, at func(*T) *string, max int, problem func(string) string) member[T] {
+	return member[T]{
+		name: name,
+		read: func(r *reading, v *T) {
+			if s, ok := r.String(name); ok {
+				if wrong := problem(s); wrong != "" {
+					r.Fault(name, wrong)
+				} else {
+					*at(v) = s
+				}
+			}
+		},
+		print: func(b []byte, v *T) []byte { return appendText(b, *at(v)) },
+		schema: func(b []byte) []byte {
+			return strconv.AppendInt(append(b, `"type":"string","maxLength":`...), int64(max), 10)
+		},
+	}
+}
+
+// line is a text of one line, kept trimmed.
+func line[T any](name string, at func(*T) *string, max int) member[T] {
+	m := text(name, at, max, func(s string) string {
+		if strings.TrimSpace(s) == "" {
+			return "must not be blank."
+		}
+		return lineProblem(strings.TrimSpace(s), max)
+	})
+	read := m.read
+	m.read = func(r *reading, v *T) {
+		read(r, v)
+		*at(v) = strings.TrimSpace(*at(v))
+	}
+	return m
+}
+
+// pattern is a text of a form; like is an example of it.
+func pattern[T any](name string, at func(*T) *string, form *regexp.Regexp, like string) member[T] {
+	problem := "must be a code such as " + like + "."
+	m := text(name, at, 0, func(s string) string {
+		if !form.MatchString(s) {
+			return problem
+		}
+		return ""
+	})
+	m.schema = func(b []byte) []byte {
+		return strictjson.AppendString(append(b, `"type":"string","pattern":`...), form.String())
+	}
+	return m
+}
+
+// word is one of a closed list.
+func word[T any](name string, at func(*T) *string, words []string) member[T] {
+	return member[T]{
+		name: name,
+		read: func(r *reading, v *T) {
+			s, ok := r.String(name)
+			if !ok {
+				return
+			}
+			if i := slices.Index(words, s); i >= 0 {
+				*at(v) = words[i]
+			} else {
+				r.Fault(name, wordProblem(s, words))
+			}
+		},
+		print:  func(b []byte, v *T) []byte { return appendText(b, *at(v)) },
+		schema: func(b []byte) []byte { return appendEnum(b, words) },
+	}
+}
+
+// wordProblem says which words are allowed and which one was meant.
+func wordProblem(s string, words []string) string {
+	problem := "must be one of " + strings.Join(words, ", ") + "."
+	if meant := strictjson.Suggest(s, words); meant != "" {
+		problem += " Did you mean " + strconv.Quote(meant) + "?"
+	}
+	return problem
+}
+
+func appendEnum(b []byte, words []string) []byte {
+	b = append(b, `"type":"string","enum":[`...)
+	for i, w := range words {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strictjson.AppendString(b, w)
+	}
+	return append(b, ']')
+}
+
+// words is a list of different words of a closed list.
+func words[T any](name string, at func(*T) *[]string, allowed []string) member[T] {
+	return member[T]{
+		name: name,
+		read: func(r *reading, v *T) {
+			list, ok := r.Array(name)
+			if !ok {
+				return
+			}
+			if list.Len() > len(allowed) {
+				r.Fault(name, "must have at most "+strconv.Itoa(len(allowed))+" words, each once.")
+				return
+			}
+			for _, element := range list.All() {
+				s, _ := element.AsString() // of another type: no word either
+				switch i := slices.Index(allowed, s); {
+				case i < 0:
+					element.Fault(r.fields, wordProblem(s, allowed))
+				case slices.Contains(*at(v), s):
+					element.Fault(r.fields, "must be there only once.")
+				default:
+					*at(v) = append(*at(v), allowed[i])
+				}
+			}
+		},
+		print: func(b []byte, v *T) []byte { return appendWords(b, *at(v)) },
+		schema: func(b []byte) []byte {
+			b = append(b, `"type":"array","uniqueItems":true,"items":{`...)
+			return append(appendEnum(b, allowed), '}')
+		},
+	}
+}
+
+func appendWords(b []byte, list []string) []byte {
+	if len(list) == 0 {
+		return b
+	}
+	for i, s := range list {
+		if i == 0 {
+			b = append(b, '[')
+		} else {
+			b = append(b, ',')
+		}
+		b = strictjson.AppendString(b, s)
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,66 @@
+package pain
+
+import (
+	"strings"
+	"time"
+
+	"anodyne/internal/strictjson"
+)
+
+// maxAhead is how far a clock may be ahead of ours.
+const maxAhead = 5 * time.Minute
+
+// readRecordedAt reads the clinical time: a moment with any offset, or a date,
+// which means midnight in UTC.
+func readRecordedAt(r *strictjson.Reader, in Intake, otherwise time.Time) time.Time {
+	v, ok := r.Value("recorded_at")
+	if !ok {
+		return otherwise
+	}
+	text, isText := v.AsString() // of another type: no time either
+	if isText && text == "" {
+		return otherwise
+	}
+	at, ok := parseMoment(text)
+	switch {
+	case !ok:
+		r.Fault("recorded_at", "must be a time such as 2026-01-15T10:30:00Z, or a real date in the form YYYY-MM-DD.")
+	case at.Sub(in.Now) > maxAhead:
+		r.Fault("recorded_at", "must not be in the future (a time, or YYYY-MM-DD in UTC).")
+	case localDate(at).Before(in.Birth):
+		r.Fault("recorded_at", "must not be before the date of birth (YYYY-MM-DD).")
+	case localDate(at).Before(earliestBirth):
+		r.Fault("recorded_at", "must not be before 1900-01-01 (YYYY-MM-DD).")
+	}
+	return truncate(at)
+}
+
+// parseMoment reads an RFC 3339 time or a date.
+func parseMoment(text string) (time.Time, bool) {
+	if d, err := ParseDate(text); err == nil {
+		return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC), true
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	// Parse takes an hour of one digit, and a comma for the point.
+	return at, err == nil && text[len("YYYY-MM-DDThh")] == ':' && !strings.Contains(text, ",")
+}
+
+// localDate is the date where the moment was written down.
+func localDate(at time.Time) Date {
+	year, month, day := at.Date()
+	return Date{year, month, day}
+}
+
+// truncate gives the form in which clinical times are kept.
+func truncate(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
+
+// appendMoment appends a clinical time; milliseconds only when there are any.
+func appendMoment(b []byte, at time.Time) []byte {
+	layout := time.RFC3339
+	if at.Nanosecond() != 0 {
+		layout = "2006-01-02T15:04:05.000Z07:00"
+	}
+	b = append(b, '"')
+	b = at.UTC().AppendFormat(b, layout)
+	return append(b, '"')
+}

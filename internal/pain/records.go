@@ -1,0 +1,47 @@
+package pain
+
+import (
+	"anodyne/internal/fault"
+	"anodyne/internal/strictjson"
+)
+
+// maxRecords is the size of a batch.
+const maxRecords = 1000
+
+// NewRecords makes records from a body that is one record, or has many in its
+// member records; batch says which. It is all or nothing: the error is an
+// INVALID_PARAMETER fault that names everything that is wrong.
+func NewRecords(body *strictjson.Object, in Intake) (records []Record, batch bool, err error) {
+	var fields fault.Fields
+	r := strictjson.Read(body, &fields)
+	if batch, _ = r.Has("records"); !batch {
+		record := newRecord(&r, &fields, in)
+		if err := fields.Err(); err != nil {
+			return nil, false, err
+		}
+		return []Record{record}, false, nil
+	}
+	list, ok := r.Array("records")
+	switch {
+	case ok && (list.Len() < 1 || list.Len() > maxRecords):
+		r.Fault("records", "must have from 1 to 1000 records.")
+	case ok:
+		records = make([]Record, 0, list.Len())
+		for _, v := range list.All() {
+			if o, isObject := v.AsObject(); isObject {
+				records = append(records, NewRecord(o, &fields, in))
+			} else {
+				v.Fault(&fields, "must be an object.")
+			}
+		}
+	default:
+		if _, null := r.Has("records"); null {
+			r.Fault("records", "must have from 1 to 1000 records.")
+		}
+	}
+	r.Done()
+	if err := fields.Err(); err != nil {
+		return nil, true, err
+	}
+	return records, true, nil
+}

@@ -1,0 +1,51 @@
+package pain
+
+import (
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/instrument"
+)
+
+// ReadPainScore decodes the value of a pain score; the others below do the
+// same for their types. The error says that what is stored is not one.
+func ReadPainScore(v Value) (PainScore, error) { return painScores.decode(v) }
+
+// ReadMedication decodes the value of a medication.
+func ReadMedication(v Value) (Medication, error) { return medications.decode(v) }
+
+// ReadAssessment decodes the value of an assessment.
+func ReadAssessment(v Value) (Assessment, error) { return assessments.decode(v) }
+
+// ReadProcedure decodes the value of a procedure.
+func ReadProcedure(v Value) (Procedure, error) { return procedures.decode(v) }
+
+// ReadFunctionalStatus decodes the value of a functional status.
+func ReadFunctionalStatus(v Value) (FunctionalStatus, error) { return functionalStatuses.decode(v) }
+
+// ReadSleep decodes the value of a sleep record.
+func ReadSleep(v Value) (Sleep, error) { return sleeps.decode(v) }
+
+// ReadMood decodes the value of a mood record.
+func ReadMood(v Value) (Mood, error) { return moods.decode(v) }
+
+// ReadActivity decodes the value of an activity record.
+func ReadActivity(v Value) (Activity, error) { return activities.decode(v) }
+
+// ReadAdverseEvent decodes the value of an adverse event.
+func ReadAdverseEvent(v Value) (AdverseEvent, error) { return adverseEvents.decode(v) }
+
+// ReadVitals decodes the value of vital signs.
+func ReadVitals(v Value) (Vitals, error) { return vitalSigns.decode(v) }
+
+// ReadLab decodes the value of a laboratory result.
+func ReadLab(v Value) (Lab, error) { return labs.decode(v) }
+
+// ReadNote decodes the value of a note.
+func ReadNote(v Value) (Note, error) { return notes.decode(v) }
+
+// Instruments lists the questionnaires with their ranges, cut-offs, licences
+// and sources.
+func Instruments() []instrument.Info { return instrument.All() }
+
+// Medications lists the medicines that are recognised, with their classes,
+// conversion factors and sources.
+func Medications() []drug.Ingredient { return drug.Medications() }
