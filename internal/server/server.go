@@ -187,9 +187,10 @@ func (s *Server) Store() *store.Store { return s.store }
 // Stop drains: no new connections, requests under way are finished, waits
 // are ended, what is counted and spooled is written, the database is closed.
 func (s *Server) Stop() error {
+	s.drain()
+	time.Sleep(s.cfg.ShutdownDelay) // a load balancer sees /readyz and sends no more
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
-	s.drain()
 	err := s.public.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("requests were still running at the end of --shutdown-timeout")

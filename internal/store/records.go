@@ -96,25 +96,32 @@ type RecordQuery struct {
 	Limit      int64
 }
 
-const recordCondition = ` FROM clinical_record WHERE org_no = $1
+const recordCondition = `
 	AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
 	AND recorded_at >= $3 AND recorded_at < $4
 	AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $5 <> 0 AND status <= $6`
+
+const (
+	countRecords    = `SELECT count(*) FROM clinical_record WHERE org_no = $1` + recordCondition
+	selectRecords   = `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1` + recordCondition
+	recordsForward  = selectRecords + ` ORDER BY recorded_at, id LIMIT $7 OFFSET $8`
+	recordsBackward = selectRecords + ` ORDER BY recorded_at DESC, id DESC LIMIT $7 OFFSET $8`
+)
 
 // Records calls each for a page of a patient's records by clinical time, then
 // by identifier, and gives the number of all that fit.
 func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, each func(*pain.Record)) (total int64, err error) {
 	args := q.args(o, patientID)
-	order := ` ORDER BY recorded_at, id LIMIT $7 OFFSET $8`
+	page := recordsForward
 	if q.Descending {
-		order = ` ORDER BY recorded_at DESC, id DESC LIMIT $7 OFFSET $8`
+		page = recordsBackward
 	}
 	found := false
 	err = o.read(ctx, func(tx Tx) error {
 		return tx.Many(
 			Stmt{SQL: `SELECT 1 FROM patient WHERE org_no = $1 AND id = $2`, Args: args[:2], Each: func(Row) error { found = true; return nil }},
-			Stmt{SQL: `SELECT count(*)` + recordCondition, Args: args, Each: func(r Row) error { total = r.Int(0); return nil }},
-			Stmt{SQL: `SELECT ` + recordColumns + recordCondition + order, Args: append(slices.Clone(args), q.Limit, (q.Page-1)*q.Limit), Each: func(r Row) error {
+			Stmt{SQL: countRecords, Args: args, Each: func(r Row) error { total = r.Int(0); return nil }},
+			Stmt{SQL: page, Args: append(slices.Clone(args), q.Limit, (q.Page-1)*q.Limit), Each: func(r Row) error {
 				rec, err := scanRecord(r, patientID)
 				if err == nil {
 					each(&rec)
