@@ -32,7 +32,7 @@ func (a *API) listAudit(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	// What this node has shown so far shall be in what it shows now.
-	if err := a.Store.System().ShipReads(x.ctx()); err != nil {
+	if err := a.Store.System().FlushReads(x.ctx()); err != nil {
 		return answer{}, err
 	}
 	lines, next, err := x.org.Audit(x.ctx(), after, limit, filter)
