@@ -109,7 +109,7 @@ const (
 )
 
 // Records calls each for a page of a patient's records by clinical time, then
-// by identifier, and gives the number of all that fit.
+// by identifier, and gives the number of all that fit, both of one moment.
 func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, each func(*pain.Record)) (total int64, err error) {
 	args := q.args(o, patientID)
 	page := recordsForward
@@ -117,7 +117,7 @@ func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, e
 		page = recordsBackward
 	}
 	found := false
-	err = o.read(ctx, func(tx Tx) error {
+	err = o.snapshot(ctx, func(tx Tx) error {
 		return tx.Many(
 			Stmt{SQL: `SELECT 1 FROM patient WHERE org_no = $1 AND id = $2`, Args: args[:2], Each: func(Row) error { found = true; return nil }},
 			Stmt{SQL: countRecords, Args: args, Each: func(r Row) error { total = r.Int(0); return nil }},
