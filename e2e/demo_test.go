@@ -32,7 +32,7 @@ func TestDemo(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "demo")
 	p, paste := demo(t, dir)
-	if len(paste) != 5 {
+	if len(paste) != 6 {
 		t.Fatalf("%d lines to paste:\n%s", len(paste), p.stdout)
 	}
 	cmd := exec.Command("sh", "-e")
@@ -42,12 +42,15 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers := strings.Fields(strings.ReplaceAll(string(out), " ", "_"))
-	if len(answers) != 4 {
+	if len(answers) != 5 {
 		t.Fatalf("%d answers:\n%s", len(answers), out)
 	}
 	for i, want := range []func(answer) bool{
 		func(a answer) bool { return len(a.Data) == 5 && a.Pagination.Total == 60 },
 		func(a answer) bool { return len(a.Data) > 0 && strings.Contains(string(a.Data[0]), "José") },
+		func(a answer) bool {
+			return len(a.Data) == 5 && a.Pagination.Total > 10 && strings.Contains(string(a.Data[0])+string(a.Data[1]), `"severity"`)
+		},
 		func(a answer) bool { return strings.HasPrefix(a.ID, "pat_") && a.Name == "Ada_Nowak" },
 		func(a answer) bool { return len(a.Data) == 3 && strings.Contains(string(a.Data[0]), "patient.created") },
 	} {
@@ -63,7 +66,7 @@ func TestDemo(t *testing.T) {
 	// Started again it keeps the data, unless it is to start over.
 	for _, again := range []struct{ flag, says string }{{"--reset=false", "(61 patients)"}, {"--reset", "(60 patients)"}} {
 		p, paste := demo(t, dir, again.flag)
-		if len(paste) != 5 || !strings.Contains(p.stdout.String(), again.says) {
+		if len(paste) != 6 || !strings.Contains(p.stdout.String(), again.says) {
 			t.Errorf("started again with %s, want %s:\n%s", again.flag, again.says, p.stdout)
 		}
 		if code := p.terminate(); code != 0 {

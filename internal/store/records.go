@@ -101,34 +101,39 @@ const recordCondition = `
 	AND recorded_at >= $3 AND recorded_at < $4
 	AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $5 <> 0 AND status <= $6`
 
+// A page with its total is one statement, so that both are of one moment.
 const (
 	countRecords    = `SELECT count(*) FROM clinical_record WHERE org_no = $1` + recordCondition
-	selectRecords   = `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1` + recordCondition
+	selectRecords   = `SELECT ` + recordColumns + `, (` + countRecords + `) FROM clinical_record WHERE org_no = $1` + recordCondition
 	recordsForward  = selectRecords + ` ORDER BY recorded_at, id LIMIT $7 OFFSET $8`
 	recordsBackward = selectRecords + ` ORDER BY recorded_at DESC, id DESC LIMIT $7 OFFSET $8`
+	totalColumn     = 11 // after recordColumns
+	// countOnly gives the total to an empty page, and nothing without a patient.
+	countOnly = `SELECT (` + countRecords + `) FROM patient WHERE org_no = $1 AND id = $2`
 )
 
 // Records calls each for a page of a patient's records by clinical time, then
-// by identifier, and gives the number of all that fit.
+// by identifier, and gives the number of all that fit, both of one moment.
 func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, each func(*pain.Record)) (total int64, err error) {
-	args := q.args(o, patientID)
 	page := recordsForward
 	if q.Descending {
 		page = recordsBackward
 	}
 	found := false
 	err = o.read(ctx, func(tx Tx) error {
-		return tx.Many(
-			Stmt{SQL: `SELECT 1 FROM patient WHERE org_no = $1 AND id = $2`, Args: args[:2], Each: func(Row) error { found = true; return nil }},
-			Stmt{SQL: countRecords, Args: args, Each: func(r Row) error { total = r.Int(0); return nil }},
-			Stmt{SQL: page, Args: append(slices.Clone(args), q.Limit, (q.Page-1)*q.Limit), Each: func(r Row) error {
-				rec, err := scanRecord(r, patientID)
-				if err == nil {
-					each(&rec)
-				}
-				return err
-			}},
-		)
+		args := q.args(o, patientID)
+		if err := tx.Query(page, func(r Row) error {
+			found, total = true, r.Int(totalColumn)
+			rec, err := scanRecord(r, patientID)
+			if err == nil {
+				each(&rec)
+			}
+			return err
+		}, append(args, q.Limit, (q.Page-1)*q.Limit)...); err != nil || found {
+			return err
+		}
+		found, err = one(tx, countOnly, func(r Row) { total = r.Int(0) }, args...)
+		return err
 	})
 	if err == nil && !found {
 		err = fault.Missing("patient", patientID.String())
