@@ -78,15 +78,33 @@ func (s *Score) Normalized() (_ float64, ok bool) {
 	return float64(s.Value) / perPoint[s.Scale], true
 }
 
+// Ended reports whether the medicine was no longer taken on its record's day.
+func (m *Medication) Ended() bool {
+	switch m.Status.String() {
+	case "stopped", "completed", "on-hold":
+		return true
+	}
+	return false
+}
+
+// Possible is the days that a medicine may cover: those that it does, or of an
+// open one all up to a day, or to its end when that is known to be before.
+func (m *Medication) Possible(last drug.Day) drug.Span {
+	if !m.Open {
+		return m.Span
+	}
+	if m.Ended() {
+		last = min(last, m.Last)
+	}
+	return drug.Span{First: m.First, Last: max(last, m.First)}
+}
+
 // Course is an opioid's days with its MME, or with the reason why there is
-// none. An open one covers, for all that is known, every day up to the last.
+// none. An open one has none: on which days it was taken nobody knows.
 func (m *Medication) Course(last drug.Day) drug.Course {
-	c := drug.Course{Span: m.Span, MME: m.MME, Reason: drug.Reason(m.Reason.String())}
-	if m.Open {
-		c.Last = max(last, m.First)
-		if c.Reason == "" {
-			c.Reason = drug.MissingDose
-		}
+	c := drug.Course{Span: m.Possible(last), MME: m.MME, Reason: drug.Reason(m.Reason.String())}
+	if m.Open && c.Reason == "" {
+		c.Reason = drug.MissingDose
 	}
 	return c
 }

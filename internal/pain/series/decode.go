@@ -153,14 +153,13 @@ func (d *decoder) medications(s *Series) {
 	var first int64
 	for range n {
 		first += unzigzag(d.uvarint())
-		days := d.uvarint()
-		if first < math.MinInt32/2 || first > math.MaxInt32/2 || days > math.MaxInt32/2 {
+		length := d.uvarint()
+		days := length >> 1
+		if first < math.MinInt32/2 || first > math.MaxInt32/2 || days < 1 || days > math.MaxInt32/2 {
 			d.bad, d.b = true, nil
 		}
-		e := Medication{Span: drug.Span{First: drug.Day(first), Last: drug.Day(first)}, Open: days == 0, Class: Class(d.byte()), Ingredient: Ingredient(d.byte())}
-		if days > 0 {
-			e.Last += drug.Day(days - 1)
-		}
+		span := drug.Span{First: drug.Day(first), Last: drug.Day(first) + drug.Day(days) - 1}
+		e := Medication{Span: span, Open: length&1 != 0, Class: Class(d.byte()), Ingredient: Ingredient(d.byte())}
 		c := d.byte()
 		e.Status, e.Reason = MedicationStatus(c&15), Reason(c>>4)
 		if e.hasMME() {

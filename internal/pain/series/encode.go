@@ -90,15 +90,15 @@ func (s *Series) encodeProcedures(b []byte, unit int64) []byte {
 	return b
 }
 
-// encodeMedications: days instead of times; the number of days follows unless
-// it is open, and 0 is open. The dose follows for an opioid.
+// encodeMedications: days instead of times; the number of days has a bit below
+// it for an open one. The dose follows for an opioid.
 func (s *Series) encodeMedications(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s.Medications)))
 	var first int64
 	for i := range s.Medications {
 		e := &s.Medications[i]
 		b = binary.AppendUvarint(b, zigzag(int64(e.First)-first))
-		b = binary.AppendUvarint(b, uint64(e.length()))
+		b = binary.AppendUvarint(b, e.length())
 		b = append(b, byte(e.Class), byte(e.Ingredient), byte(e.Status)|byte(e.Reason)<<4)
 		if e.hasMME() {
 			b = appendNumber(b, e.MME)

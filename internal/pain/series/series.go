@@ -20,6 +20,7 @@ import (
 
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/instrument"
 )
 
 // Series is what is comparable of some records, each kind in order.
@@ -50,7 +51,7 @@ type Assessment struct {
 	At         int64
 	Instrument Instrument
 	Status     Status
-	Safety     Truth // an answer asks for attention
+	Safety     Truth // the answer to the safety item asks for attention
 	Score      Value
 }
 
@@ -65,7 +66,8 @@ type Procedure struct {
 // Medication is a prescription that covers days, or may cover some.
 type Medication struct {
 	// Span is the days that are covered. Of an open one, which has neither
-	// supply nor end, only the first is known.
+	// supply nor end, only the first is known; Last is the record's day, on
+	// which it went on or, by its status, had ended.
 	drug.Span
 	Open       bool
 	Class      Class
@@ -139,7 +141,8 @@ func (s *Series) addAssessment(at time.Time, v pain.Value) error {
 		return err
 	}
 	entry := Assessment{At: at.UnixMilli(), Instrument: Instrument(instruments.code(a.Instrument)), Status: Status(statuses.code(a.Status)), Score: valueOf(a.Score)}
-	if safety, ok := a.Derived.SafetyFlag.Get(); ok {
+	info := instrument.Find(a.Instrument)
+	if safety, ok := a.Derived.SafetyFlag.Get(); ok && info != nil && info.Safety > 0 && a.Items.Answers[info.Safety-1] != instrument.Missing {
 		entry.Safety = False
 		if safety {
 			entry.Safety = True
@@ -194,7 +197,7 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	if m.StartDate != (pain.Date{}) {
 		entry.First = m.StartDate.DayNumber()
 	}
-	entry.Last = entry.First
+	entry.Last = max(entry.First, on.DayNumber())
 	return entry, true
 }
 
@@ -262,10 +265,11 @@ func (v Value) compare(other Value) int {
 	return cmp.Compare(v.Number, other.Number)
 }
 
-// length is the number of covered days; 0 when that is open.
-func (m *Medication) length() int {
+// length is the number of days, and whether it is open, in one number.
+func (m *Medication) length() uint64 {
+	days := uint64(m.Days()) << 1
 	if m.Open {
-		return 0
+		days |= 1
 	}
-	return m.Days()
+	return days
 }

@@ -109,9 +109,10 @@ func TestAdd(t *testing.T) {
 	add(t, &s, "2024-01-12T09:00:00Z", "medications", `{"name":"Suboxone (buprenorphine/naloxone)"}`)
 	add(t, &s, "2024-01-12T09:00:00Z", "medications", `{"name":"ibuprofen","status":"draft","days_supply":3}`)
 	add(t, &s, "2024-01-12T09:00:00Z", "medications", `{"name":"ibuprofen","end_date":"2023-01-01"}`)
+	add(t, &s, "2024-01-22T09:00:00Z", "medications", `{"name":"pregabalin","status":"stopped","start_date":"2024-01-15"}`)
 	add(t, &s, "2024-01-12T09:00:00Z", "notes", `{"text":"nothing to compare"}`)
 	s.Sort()
-	if len(s.Scores) != 2 || len(s.Assessments) != 2 || len(s.Procedures) != 1 || len(s.Medications) != 2 {
+	if len(s.Scores) != 2 || len(s.Assessments) != 2 || len(s.Procedures) != 1 || len(s.Medications) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	if got := s.Scores[0]; got.Scale.String() != "nrs" || got.Aspect != Current || got.Site != 0 || got.Value != 7 {
@@ -138,6 +139,9 @@ func TestAdd(t *testing.T) {
 	}
 	if !suboxone.Open || suboxone.Reason.String() != "buprenorphine_excluded" || suboxone.Ingredient.String() != "buprenorphine" || suboxone.Course(99999).Last != 99999 {
 		t.Errorf("buprenorphine: %+v", suboxone)
+	}
+	if pregabalin := s.Medications[2]; !pregabalin.Open || pregabalin.Possible(99999).Days() != 8 {
+		t.Errorf("pregabalin: %+v", pregabalin)
 	}
 }
 
@@ -177,9 +181,7 @@ var (
 			first := drug.Day(rapid.IntRange(-719162, 2932896).Draw(t, "first"))
 			m := Medication{Span: drug.Span{First: first, Last: first}, Open: rapid.Bool().Draw(t, "open"), Class: Class(rapid.IntRange(1, 11).Draw(t, "class")),
 				Ingredient: Ingredient(rapid.IntRange(0, 51).Draw(t, "ingredient")), Status: MedicationStatus(rapid.IntRange(0, 8).Draw(t, "status"))}
-			if !m.Open {
-				m.Last += drug.Day(rapid.IntRange(0, 3_000_000).Draw(t, "days"))
-			}
+			m.Last += drug.Day(rapid.IntRange(0, 3_000_000).Draw(t, "days"))
 			if m.Class == opioid {
 				m.Reason = Reason(rapid.IntRange(0, 8).Draw(t, "reason"))
 			}
