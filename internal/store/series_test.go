@@ -3,10 +3,12 @@ package store_test
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -14,6 +16,7 @@ import (
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/series"
+	"anodyne/internal/pain/summary"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 )
@@ -271,6 +274,45 @@ func TestUnreadableSeriesIsMadeAgain(t *testing.T) {
 				t.Errorf("stored %x, want %x", got, want)
 			}
 			store.Exec(t, s, `UPDATE patient_series SET bytes = $1`, []byte("spoilt"))
+		}
+	})
+}
+
+// A patient's chart has every year, and does without a series that cannot be
+// read.
+func TestChart(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		who := storetest.Client(t, s, "Charted")
+		o := s.For(&who)
+		p := storetest.AddPatient(t, o, "Charted")
+		other := storetest.AddPatient(t, o, "Other").ID
+		add := func(patient id.Patient, bodies ...string) {
+			t.Helper()
+			for _, body := range bodies {
+				if err := storetest.AddRecords(t.Context(), o, patient, storetest.Record(t, patient, body)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		add(p.ID, `{"data_type":"pain_scores","recorded_at":"2024-05-01","value":5}`, `{"data_type":"pain_scores","recorded_at":"2022-05-01","value":6}`,
+			`{"data_type":"medications","recorded_at":"2024-05-01","value":{"name":"oxycodone"}}`, `{"data_type":"notes","recorded_at":"2024-05-01","value":{"text":"x"}}`,
+			`{"data_type":"procedures","recorded_at":"2023-05-01","value":{"procedure_type":"cbt"}}`)
+		add(other, `{"data_type":"pain_scores","recorded_at":"2023-05-01","value":9}`, `{"data_type":"procedures","recorded_at":"2023-05-01","value":{"procedure_type":"other"}}`)
+		want := must[summary.Chart](t)(o.Chart(t.Context(), p.ID))
+		if want.Patient != p || len(want.Series.Scores) != 2 || want.Series.Scores[0].Value != 6 || len(want.Records) != 2 || want.Records[0].Type != pain.TypeProcedures {
+			t.Errorf("%+v", want)
+		}
+		store.Exec(t, s, `UPDATE patient_series SET bytes = $1 WHERE year = 2022`, []byte("spoilt"))
+		if got := must[summary.Chart](t)(o.Chart(t.Context(), p.ID)); !reflect.DeepEqual(got, want) {
+			t.Errorf("got  %+v\nwant %+v", got, want)
+		}
+		if _, err := o.Chart(t.Context(), id.New[id.PatientKind](time.Now())); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a patient who is not there: %v", err)
+		}
+		stranger := storetest.Client(t, s, "Stranger")
+		if _, err := s.For(&stranger).Chart(t.Context(), p.ID); !fault.Is(err, fault.NotFound) {
+			t.Errorf("another organisation's patient: %v", err)
 		}
 	})
 }
