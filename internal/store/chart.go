@@ -2,9 +2,10 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"anodyne/internal/id"
-	"anodyne/internal/pain"
 	"anodyne/internal/pain/series"
 	"anodyne/internal/pain/summary"
 )
@@ -16,37 +17,42 @@ func (o Org) Chart(ctx context.Context, patientID id.Patient) (c summary.Chart, 
 		if c.Patient, err = o.patient(tx, readPatient, patientID); err != nil {
 			return err
 		}
-		if err := o.allSeries(tx, patientID, &c.Series); err != nil {
+		var no int64
+		if _, err := one(tx, `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2`, func(r Row) { no = r.Int(0) }, int64(o.org), patientID.Bytes()); err != nil {
 			return err
 		}
-		q := RecordQuery{Types: summary.RecordTypes}
-		return tx.Query(`SELECT `+recordColumns+recordCondition+` ORDER BY recorded_at, id`, func(r Row) error {
+		if c.Series, err = o.allSeries(tx, no); err != nil {
+			return err
+		}
+		types := summary.RecordTypes
+		return tx.Query(`SELECT `+recordColumns+` FROM clinical_record WHERE org_no = $1 AND patient_no = $2
+			AND data_type IN ($3, $4, $5) AND status <= $6 ORDER BY recorded_at, id`, func(r Row) error {
 			rec, err := scanRecord(r, patientID)
 			c.Records = append(c.Records, rec)
 			return err
-		}, q.args(o, patientID)...)
+		}, int64(o.org), no, int64(types[0]), int64(types[1]), int64(types[2]), int64(lastActive))
 	})
 	return c, err
 }
 
-// allSeries reads a patient's series of all years. What cannot be read is made
-// from the records.
-func (o Org) allSeries(tx Tx, patientID id.Patient, s *series.Series) error {
+// allSeries reads a patient's series of all years. When one cannot be read,
+// all are made from the records.
+func (o Org) allSeries(tx Tx, patientNo int64) (s series.Series, err error) {
 	readable := true
-	if err := tx.Query(`SELECT bytes FROM patient_series WHERE org_no = $1
-		AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2) ORDER BY year`, func(r Row) error {
+	if err := tx.Query(`SELECT bytes FROM patient_series WHERE org_no = $1 AND patient_no = $2 ORDER BY year`, func(r Row) error {
 		readable = readable && s.Decode(r.Raw(0)) == nil
 		return nil
-	}, int64(o.org), patientID.Bytes()); err != nil || readable {
-		return err
+	}, int64(o.org), patientNo); err != nil || readable {
+		return s, err
 	}
-	*s = series.Series{}
-	q := RecordQuery{Types: series.Types}
-	if err := tx.Query(`SELECT recorded_at, data_type, value`+recordCondition, func(r Row) error {
-		return s.Add(pain.DataType(r.Int(1)), fromMillis(r.Int(0)), pain.StoredValue(r.Text(2)))
-	}, q.args(o, patientID)...); err != nil {
-		return err
+	years := seriesByYear{}
+	if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, years, nil); err != nil {
+		return s, err
 	}
-	s.Sort()
-	return nil
+	s = series.Series{}
+	for _, year := range slices.Sorted(maps.Keys(years)) {
+		years[year].Sort()
+		s.Join(years[year])
+	}
+	return s, nil
 }

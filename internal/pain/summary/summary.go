@@ -27,7 +27,7 @@ type Chart struct {
 }
 
 // RecordTypes are the types of a chart's records.
-var RecordTypes = []pain.DataType{pain.TypeMedications, pain.TypeProcedures, pain.TypeAdverseEvents}
+var RecordTypes = [...]pain.DataType{pain.TypeMedications, pain.TypeProcedures, pain.TypeAdverseEvents}
 
 // Window is how many days up to and including the day of the summary the
 // medicines are looked at.

@@ -42,7 +42,7 @@ func chart(t *testing.T, lines ...string) *Chart {
 		if err := c.Series.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
 			t.Fatal(err)
 		}
-		if slices.Contains(RecordTypes, rec.Type) {
+		if slices.Contains(RecordTypes[:], rec.Type) {
 			c.Records = append(c.Records, rec)
 		}
 	}
