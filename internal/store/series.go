@@ -41,29 +41,28 @@ func (y seriesByYear) year(year int) *series.Series {
 
 // appendSeries adds new records to a patient's series. Records never change,
 // so what is stored and what is new make the year, in whatever order they
-// came; only what cannot be read is made again from the records.
+// came. A year that is not stored or cannot be read is made from the records.
 func (o Org) appendSeries(tx Tx, patientNo int64, added seriesByYear) error {
 	if len(added) == 0 {
 		return nil
 	}
 	years := slices.Sorted(maps.Keys(added))
-	stored, unreadable := seriesByYear{}, []int(nil)
+	stored := seriesByYear{}
 	if err := tx.Query(`SELECT year, bytes FROM patient_series WHERE org_no = $1 AND patient_no = $2 AND year BETWEEN $3 AND $4`, func(r Row) error {
-		year := int(r.Int(0))
-		if added[year] != nil && stored.year(year).Decode(r.Raw(1)) != nil {
-			unreadable = append(unreadable, year)
+		var s series.Series
+		if s.Decode(r.Raw(1)) == nil {
+			stored[int(r.Int(0))] = &s
 		}
 		return nil
 	}, int64(o.org), patientNo, years[0], years[len(years)-1]); err != nil {
 		return err
 	}
-	for _, year := range unreadable {
-		stored[year] = &series.Series{}
-		if err := o.recordedSeries(tx, patientNo, year, year, stored, nil); err != nil {
-			return err
-		}
-	}
 	for _, year := range years {
+		if stored[year] == nil {
+			if err := o.recordedSeries(tx, patientNo, year, year, stored, nil); err != nil {
+				return err
+			}
+		}
 		s := stored.year(year)
 		s.Join(added[year]) // added itself stays as it is: the transaction may run again
 		o.keepSeries(tx, patientNo, year, s)
