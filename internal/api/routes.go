@@ -24,8 +24,8 @@ func (a *API) table() []route {
 		{method: "GET", pattern: "/v1/patients", scope: access.PatientsRead, handle: a.listPatients},
 		{method: "POST", pattern: "/v1/patients", scope: access.PatientsWrite, handle: a.createPatient},
 		{method: "GET", pattern: "/v1/patients/{id}", scope: access.PatientsRead, handle: a.getPatient},
-		{method: "PATCH", pattern: "/v1/patients/{id}", scope: access.PatientsWrite, handle: a.patchPatient},
 		{method: "GET", pattern: "/v1/patients/{id}/summary", scope: access.ClinicalDataRead, handle: a.getSummary},
+		{method: "PATCH", pattern: "/v1/patients/{id}", scope: access.PatientsWrite, handle: a.patchPatient},
 		{method: "GET", pattern: "/v1/events", scope: access.EventsRead, handle: a.listEvents},
 		{method: "GET", pattern: "/v1/audit", scope: access.AuditRead, handle: a.listAudit},
 
