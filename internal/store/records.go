@@ -79,15 +79,21 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 		if err != nil {
 			return Outcome{}, err
 		}
-		if err := o.appendSeries(tx, no, added); err != nil {
-			return Outcome{}, err
-		}
-		for i := range records {
-			tx.Last(o.insertRecord(no, &records[i]))
-		}
-		tx.Last(o.journal(o.org, c)...)
-		return out, nil
+		return out, o.keepRecords(tx, no, records, added, c)
 	})
+}
+
+// keepRecords is what every way of adding records of one patient does; added
+// is what they are worth to the patient's series.
+func (o Org) keepRecords(tx Tx, patientNo int64, records []pain.Record, added seriesByYear, c Change) error {
+	if err := o.appendSeries(tx, patientNo, added); err != nil {
+		return err
+	}
+	for i := range records {
+		tx.Last(o.insertRecord(patientNo, &records[i]))
+	}
+	tx.Last(o.journal(o.org, c)...)
+	return nil
 }
 
 // RecordQuery says which records of a patient are wanted.

@@ -12,11 +12,14 @@ import (
 // seriesByYear is what records are worth to their patient-years.
 type seriesByYear map[int]*series.Series
 
-// seriesOf reads records for their patient-years. It is done before the
-// transaction: on SQLite all writers wait for one another there.
+// seriesOf reads the active ones of some records for their patient-years. It is
+// done before the transaction: on SQLite all writers wait for one another there.
 func seriesOf(records []pain.Record) (seriesByYear, error) {
 	years := seriesByYear{}
 	for i := range records {
+		if !records[i].Status.Active() {
+			continue
+		}
 		if err := years.add(records[i].Type, records[i].RecordedAt, records[i].Value); err != nil {
 			return nil, err
 		}

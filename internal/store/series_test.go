@@ -105,8 +105,11 @@ func (h *clinicalHistory) keep(records ...pain.Record) {
 func (h *clinicalHistory) act(o store.Org, a clinicalAct) error {
 	if a.what == "add" {
 		var records []pain.Record
-		for _, body := range a.batch {
+		for i, body := range a.batch {
 			records = append(records, storetest.Record(h.tb, h.patient, body))
+			if (a.pick+i)%9 == 0 { // as an import may have it
+				records[i].Status = pain.EnteredInError
+			}
 		}
 		err := storetest.AddRecords(h.tb.Context(), o, h.patient, records...)
 		if err == nil {
