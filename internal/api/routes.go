@@ -24,6 +24,7 @@ func (a *API) table() []route {
 		{method: "GET", pattern: "/v1/patients", scope: access.PatientsRead, handle: a.listPatients},
 		{method: "POST", pattern: "/v1/patients", scope: access.PatientsWrite, handle: a.createPatient},
 		{method: "GET", pattern: "/v1/patients/{id}", scope: access.PatientsRead, handle: a.getPatient},
+		{method: "GET", pattern: "/v1/patients/{id}/summary", scope: access.ClinicalDataRead, handle: a.getSummary},
 		{method: "PATCH", pattern: "/v1/patients/{id}", scope: access.PatientsWrite, handle: a.patchPatient},
 		{method: "GET", pattern: "/v1/patients/{id}/clinical-data", scope: access.ClinicalDataRead, handle: a.listClinicalData},
 		{method: "POST", pattern: "/v1/patients/{id}/clinical-data", scope: access.ClinicalDataWrite, handle: a.addClinicalData},

@@ -70,17 +70,30 @@ func (o Org) BirthDate(ctx context.Context, patientID id.Patient) (birth pain.Da
 // AddRecords keeps the records of one patient, all or none, and gives the
 // outcome, or what an earlier request with the same key had.
 func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pain.Record, c Change, key *Once, now time.Time, out Outcome) (Outcome, error) {
+	added, err := seriesOf(records)
+	if err != nil {
+		return Outcome{}, err
+	}
 	return o.once(ctx, key, now, func(tx Tx) (Outcome, error) {
 		no, err := o.patientNo(tx, patientID)
 		if err != nil {
 			return Outcome{}, err
 		}
-		for i := range records {
-			tx.Last(o.insertRecord(no, &records[i]))
-		}
-		tx.Last(o.journal(o.org, c)...)
-		return out, nil
+		return out, o.keepRecords(tx, no, records, added, c)
 	})
+}
+
+// keepRecords is what every way of adding records of one patient does; added
+// is what they are worth to the patient's series.
+func (o Org) keepRecords(tx Tx, patientNo int64, records []pain.Record, added seriesByYear, c Change) error {
+	if err := o.appendSeries(tx, patientNo, added); err != nil {
+		return err
+	}
+	for i := range records {
+		tx.Last(o.insertRecord(patientNo, &records[i]))
+	}
+	tx.Last(o.journal(o.org, c)...)
+	return nil
 }
 
 // RecordQuery says which records of a patient are wanted.
@@ -201,6 +214,9 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 		}
 		correction, change, out, err := rule(old)
 		if err != nil {
+			return Outcome{}, err
+		}
+		if err := o.correctSeries(tx, no, &correction); err != nil {
 			return Outcome{}, err
 		}
 		tx.Last(Stmt{SQL: `UPDATE clinical_record SET status = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
