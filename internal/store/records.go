@@ -75,12 +75,17 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 		if err != nil {
 			return Outcome{}, err
 		}
-		for i := range records {
-			tx.Last(o.insertRecord(no, &records[i]))
-		}
-		tx.Last(o.journal(o.org, c)...)
+		o.keepRecords(tx, no, records, c)
 		return out, nil
 	})
+}
+
+// keepRecords is what every way of adding records of one patient does.
+func (o Org) keepRecords(tx Tx, patientNo int64, records []pain.Record, c Change) {
+	for i := range records {
+		tx.Last(o.insertRecord(patientNo, &records[i]))
+	}
+	tx.Last(o.journal(o.org, c)...)
 }
 
 // RecordQuery says which records of a patient are wanted.

@@ -1,0 +1,186 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"anodyne/internal/access"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+)
+
+// ImportHash stands for a line of an import, or for the identifier that a
+// patient has elsewhere. It is kept in the transaction of what the line
+// brought in, so that a line comes in once, whenever it is tried again.
+type ImportHash [16]byte
+
+// ImportedPatient is a line with a patient. With External set the line is
+// known by Hash as the patient's identifier elsewhere, else by its content.
+type ImportedPatient struct {
+	Hash     ImportHash
+	External bool
+	Patient  pain.Patient
+	Change   Change
+}
+
+// ImportedRecords are lines with records of one patient: Hashes[i] stands for
+// Records[i]. Change makes the entry of those that are new.
+type ImportedRecords struct {
+	Patient id.Patient
+	Hashes  []ImportHash
+	Records []pain.Record
+	Change  func(added []pain.Record) Change
+}
+
+// Organization gives the operator's view of the organisation of a name.
+func (s System) Organization(ctx context.Context, name string) (o Org, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		found, err := one(tx, `SELECT org_no, id FROM org WHERE name = $1`, func(r Row) { o = Org{Store: s.Store, org: access.OrgNo(r.Int(0))} }, name)
+		if err == nil && !found {
+			err = fault.Missing("organization", name)
+		}
+		return err
+	})
+	return o, err
+}
+
+const (
+	insertImportKey  = `INSERT INTO import_key (org_no, key_hash, patient_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING key_hash`
+	insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING line_hash`
+)
+
+// claim gives the statement that marks a line as imported, and calls claimed
+// unless it was before.
+func (o Org) claim(hash ImportHash, external bool, patient id.Patient, claimed func()) Stmt {
+	each := func(Row) error { claimed(); return nil }
+	if external {
+		return Stmt{SQL: insertImportKey, Args: []any{int64(o.org), hash[:], patient.Bytes()}, Each: each}
+	}
+	return Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Each: each}
+}
+
+// ImportPatients keeps the patients of those lines that were never imported,
+// in order and in one transaction, and says how many they were.
+func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, err error) {
+	err = o.change(ctx, func(tx Tx) error {
+		isNew := make([]bool, len(lines))
+		claims := make([]Stmt, len(lines))
+		for i := range lines {
+			claims[i] = o.claim(lines[i].Hash, lines[i].External, lines[i].Patient.ID, func() { isNew[i] = true })
+		}
+		if err := tx.Many(claims...); err != nil {
+			return err
+		}
+		added = 0
+		for i := range lines {
+			if isNew[i] {
+				added++
+				o.keepPatient(tx, &lines[i].Patient, lines[i].Change)
+			}
+		}
+		return nil
+	})
+	return added, err
+}
+
+// ImportRecords keeps the records of those lines that were never imported, in
+// one transaction, and says how many they were. No patient may be in it
+// twice. missing has the indices of the groups whose patient is not there.
+func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added int, missing []int, err error) {
+	// Two imports at once lock patients in the same order.
+	order := make([]int, len(groups))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(groups[a].Patient.Bytes(), groups[b].Patient.Bytes()) })
+	err = o.change(ctx, func(tx Tx) error {
+		added, missing = 0, nil
+		numbers, err := o.patientNumbers(tx, groups, order)
+		if err != nil {
+			return err
+		}
+		fresh, err := o.claimRecords(tx, groups, order, numbers)
+		if err != nil {
+			return err
+		}
+		for _, i := range order {
+			if numbers[i] == 0 {
+				missing = append(missing, i)
+			} else if len(fresh[i]) > 0 {
+				added += len(fresh[i])
+				o.keepRecords(tx, numbers[i], fresh[i], groups[i].Change(fresh[i]))
+			}
+		}
+		return nil
+	})
+	return added, missing, err
+}
+
+// patientNumbers finds the patients of groups, in order; 0 is one that is not
+// there.
+func (o Org) patientNumbers(tx Tx, groups []ImportedRecords, order []int) ([]int64, error) {
+	numbers := make([]int64, len(groups))
+	var stmts []Stmt
+	for _, i := range order {
+		stmts = append(stmts, Stmt{SQL: `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`,
+			Args: []any{int64(o.org), groups[i].Patient.Bytes()}, Each: func(r Row) error { numbers[i] = r.Int(0); return nil }})
+	}
+	return numbers, tx.Many(stmts...)
+}
+
+// claimRecords marks the lines of groups whose patient is there, and gives the
+// records of those that were never imported.
+func (o Org) claimRecords(tx Tx, groups []ImportedRecords, order []int, numbers []int64) ([][]pain.Record, error) {
+	fresh := make([][]pain.Record, len(groups))
+	var claims []Stmt
+	for _, i := range order {
+		if numbers[i] == 0 {
+			continue
+		}
+		for n, hash := range groups[i].Hashes {
+			claims = append(claims, o.claim(hash, false, groups[i].Patient, func() { fresh[i] = append(fresh[i], groups[i].Records[n]) }))
+		}
+	}
+	if len(claims) == 0 {
+		return fresh, nil
+	}
+	return fresh, tx.Many(claims...)
+}
+
+// ImportedKey finds the patient with an identifier elsewhere, and the date of
+// birth.
+func (o Org) ImportedKey(ctx context.Context, key ImportHash) (patient id.Patient, birth pain.Date, found bool, err error) {
+	err = o.read(ctx, func(tx Tx) error {
+		return tx.Query(`SELECT p.id, p.date_of_birth FROM import_key k JOIN patient p ON p.org_no = k.org_no AND p.id = k.patient_id
+			WHERE k.org_no = $1 AND k.key_hash = $2`, func(r Row) (err error) {
+			found = true
+			if patient, err = id.FromBytes[id.PatientKind](r.Raw(0)); err == nil {
+				birth, err = pain.ParseDate(r.Text(1))
+			}
+			return err
+		}, int64(o.org), key[:])
+	})
+	return patient, birth, found, err
+}
+
+// Imported counts the lines that were imported before; external says which
+// kind of hash they have.
+func (o Org) Imported(ctx context.Context, external bool, hashes []ImportHash) (count int, err error) {
+	sql := `SELECT 1 FROM import_line WHERE org_no = $1 AND line_hash = $2`
+	if external {
+		sql = `SELECT 1 FROM import_key WHERE org_no = $1 AND key_hash = $2`
+	}
+	if len(hashes) == 0 {
+		return 0, nil
+	}
+	err = o.read(ctx, func(tx Tx) error {
+		stmts := make([]Stmt, len(hashes))
+		for i := range hashes {
+			stmts[i] = Stmt{SQL: sql, Args: []any{int64(o.org), hashes[i][:]}, Each: func(Row) error { count++; return nil }}
+		}
+		return tx.Many(stmts...)
+	})
+	return count, err
+}
