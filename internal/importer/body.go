@@ -74,6 +74,9 @@ func (n *node) appendValue(b []byte, fields []string, dataType string) []byte {
 	if len(b) == start && !hasMember {
 		return appendWhole(b, whole)
 	}
+	if !hasMember { // the rules will say so
+		f = asNumber
+	}
 	if len(b) == start {
 		b = append(b, "{}"...)
 	}

@@ -40,7 +40,7 @@ var also = map[Kind]map[string][]string{
 		"name":          {"fullname", "patientname"},
 		givenName:       {"firstname", "forename"},
 		familyName:      {"lastname", "surname"},
-		"date_of_birth": {"dob", "birthdate", "birthday", "birthdate", "born"},
+		"date_of_birth": {"dob", "birthdate", "birthday", "born"},
 		"gender":        {"sex"},
 		"contact.email": {"email", "mail", "emailaddress"},
 		"contact.phone": {"phone", "telephone", "tel", "mobile", "phonenumber"},
@@ -112,7 +112,8 @@ func bare(name string) string {
 }
 
 var (
-	numbered = regexp.MustCompile(`^(.*[^ _.0-9-])[ _.-]*([0-9]{1,3})$`)
+	numbered = regexp.MustCompile(`^(.+?)[ _.-]+([0-9]{1,3})$`) // icd10_2
+	counted  = regexp.MustCompile(`^(.*[^0-9])([0-9]{1,3})$`)   // condition2
 	itemName = regexp.MustCompile(`^(?:value)?items?([1-9][0-9]?)$`)
 )
 
@@ -129,7 +130,11 @@ func resolve(kind Kind, header string) (member string, entry int, ok bool) {
 		}
 		return "", 0, false
 	}
-	if parts := numbered.FindStringSubmatch(header); parts != nil {
+	for _, pattern := range []*regexp.Regexp{numbered, counted} {
+		parts := pattern.FindStringSubmatch(header)
+		if parts == nil {
+			continue
+		}
 		if member = known[bare(parts[1])]; isHistory(member) {
 			entry, _ = strconv.Atoi(parts[2]) // three digits at most
 			return member, entry, true

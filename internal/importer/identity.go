@@ -11,9 +11,18 @@ import (
 // keyOf stands for the identifier that a patient has elsewhere.
 func keyOf(external string) store.ImportHash { return sum([]byte("patient"), []byte(external)) }
 
+// whoseBytes are the first bytes of a line's hash: they are the same for all
+// lines about one patient, so that these are neighbours in the database and
+// a group of them touches one page, not one for each.
+const whoseBytes = 4
+
 // contentOf stands for what a line says: whose, and what.
 func contentOf(kind Kind, e *entry) store.ImportHash {
-	return sum([]byte(kind), []byte(e.external), []byte(e.patient), e.known)
+	external, patient := []byte(e.external), []byte(e.patient)
+	whose := sum(external, patient)
+	content := sum([]byte(kind), external, patient, e.known)
+	copy(content[:whoseBytes], whose[:])
+	return content
 }
 
 // nth stands for the nth of several lines that say the same.
@@ -21,7 +30,9 @@ func nth(content store.ImportHash, n uint32) store.ImportHash {
 	if n == 0 {
 		return content
 	}
-	return sum(content[:], binary.BigEndian.AppendUint32(nil, n))
+	numbered := sum(content[:], binary.BigEndian.AppendUint32(nil, n))
+	copy(numbered[:whoseBytes], content[:])
+	return numbered
 }
 
 // sum hashes parts so that their borders count.
@@ -69,7 +80,7 @@ func newRepeats(fileSize int64) *repeats {
 func (r *repeats) note(content store.ImportHash) {
 	seen := true
 	for i := range 3 {
-		bit := uint64(binary.BigEndian.Uint32(content[4*i:])) % uint64(64*len(r.filter))
+		bit := uint64(binary.BigEndian.Uint32(content[whoseBytes+4*i:])) % uint64(64*len(r.filter))
 		word, mask := &r.filter[bit/64], uint64(1)<<(bit%64)
 		seen = seen && *word&mask != 0
 		*word |= mask

@@ -18,7 +18,7 @@ type jsonValue = jsontext.Value
 const (
 	// chunkLines is how many lines go into one transaction: some
 	// milliseconds, so that a server on the same database is not held up.
-	chunkLines = 100
+	chunkLines = 250
 	// progressLines is how often progress is told.
 	progressLines = 200
 )
