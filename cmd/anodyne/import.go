@@ -90,7 +90,11 @@ func importFiles(ctx context.Context, e env, s *store.Store, dryRun bool, cfg im
 
 func printSummary(w io.Writer, sum importer.Summary, dryRun bool) {
 	seconds := max(sum.Elapsed.Seconds(), 0.001)
-	fmt.Fprintf(w, "%s: %s of %s read in %.1f s (%s a second)\n", sum.File, plural(sum.Read, "line", "lines"), sum.Kind, seconds, thousands(int64(float64(sum.Read)/seconds)))
+	kind := string(sum.Kind)
+	if sum.Kind == importer.Clinical {
+		kind += " data"
+	}
+	fmt.Fprintf(w, "%s: %s of %s read in %.1f s (%s a second)\n", sum.File, plural(sum.Read, "line", "lines"), kind, seconds, thousands(int64(float64(sum.Read)/seconds)))
 	imported := "imported"
 	if dryRun {
 		imported = "to be imported"

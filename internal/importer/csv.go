@@ -55,13 +55,14 @@ func (c *csvReader) assemble(first line) (row, error) {
 	for at := first; ; {
 		problem := p.feed(at.text)
 		size += len(at.text) + 1
-		if at.tooLong {
+		switch {
+		case first.tooLong:
 			problem = problemTooLong
-		}
-		if problem == "" && !p.quoted {
+		case at.tooLong:
+			problem = problemOpen
+		case problem == "" && !p.quoted:
 			return row{line: first.number, fields: p.fields, problem: textProblem(taken)}, nil
-		}
-		if problem == "" && size > maxLine {
+		case problem == "" && size > maxLine:
 			problem = problemOpen
 		}
 		if problem == "" {
