@@ -1,7 +1,9 @@
 package importer
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,13 +16,13 @@ import (
 	"anodyne/internal/strictjson"
 )
 
-const (
-	// groupLines is how many records of one patient are kept together, with
-	// one event.
-	groupLines = 100
-	// heldLines is how many lines wait for others of the same patient.
-	heldLines = 10_000
-)
+// groupLines is how many records of one patient are kept together, with one
+// event.
+const groupLines = 100
+
+// heldLines is how many lines wait for others of the same patient. Tests have
+// fewer.
+var heldLines = 50_000
 
 // recordBuilder puts the records of one patient together, and those of several
 // patients to chunks.
@@ -72,7 +74,7 @@ func (b *recordBuilder) take(r row, e entry) error {
 	if record.Source == "" {
 		record.Source = "import"
 	}
-	return b.add(r.line, b.repeats.number(contentOf(Clinical, &e)), record)
+	return b.add(r.line, beside(patient, b.repeats.number(contentOf(Clinical, &e))), record)
 }
 
 func isEmpty(v strictjson.Value) bool {
@@ -118,7 +120,10 @@ func (b *recordBuilder) pack(g *group) error {
 	return nil
 }
 
+// packAll packs what is held, by the order of the patients: theirs is the
+// order of the records in the database.
 func (b *recordBuilder) packAll() error {
+	slices.SortFunc(b.order, func(x, y id.Patient) int { return bytes.Compare(x.Bytes(), y.Bytes()) })
 	for _, patient := range b.order {
 		g := b.groups[patient]
 		if g == nil {

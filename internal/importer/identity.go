@@ -5,24 +5,16 @@ import (
 	"encoding/binary"
 	"hash"
 
+	"anodyne/internal/id"
 	"anodyne/internal/store"
 )
 
 // keyOf stands for the identifier that a patient has elsewhere.
 func keyOf(external string) store.ImportHash { return sum([]byte("patient"), []byte(external)) }
 
-// whoseBytes are the first bytes of a line's hash: they are the same for all
-// lines about one patient, so that these are neighbours in the database and
-// a group of them touches one page, not one for each.
-const whoseBytes = 4
-
 // contentOf stands for what a line says: whose, and what.
 func contentOf(kind Kind, e *entry) store.ImportHash {
-	external, patient := []byte(e.external), []byte(e.patient)
-	whose := sum(external, patient)
-	content := sum([]byte(kind), external, patient, e.known)
-	copy(content[:whoseBytes], whose[:])
-	return content
+	return sum([]byte(kind), []byte(e.external), []byte(e.patient), e.known)
 }
 
 // nth stands for the nth of several lines that say the same.
@@ -30,9 +22,19 @@ func nth(content store.ImportHash, n uint32) store.ImportHash {
 	if n == 0 {
 		return content
 	}
-	numbered := sum(content[:], binary.BigEndian.AppendUint32(nil, n))
-	copy(numbered[:whoseBytes], content[:])
-	return numbered
+	return sum(content[:], binary.BigEndian.AppendUint32(nil, n))
+}
+
+// timeBytes are those of a patient's identifier that say when it was made.
+const timeBytes = 6
+
+// beside gives a line's hash the beginning of its patient's identifier, so
+// that the marks lie in the database as the records do, by patient: lines of
+// one patient touch one page, not one page each. 80 bits are left to tell
+// apart the lines of patients who were made in the same millisecond.
+func beside(patient id.Patient, line store.ImportHash) store.ImportHash {
+	copy(line[:timeBytes], patient.Bytes())
+	return line
 }
 
 // sum hashes parts so that their borders count.
@@ -80,7 +82,7 @@ func newRepeats(fileSize int64) *repeats {
 func (r *repeats) note(content store.ImportHash) {
 	seen := true
 	for i := range 3 {
-		bit := uint64(binary.BigEndian.Uint32(content[whoseBytes+4*i:])) % uint64(64*len(r.filter))
+		bit := uint64(binary.BigEndian.Uint32(content[4*i:])) % uint64(64*len(r.filter))
 		word, mask := &r.filter[bit/64], uint64(1)<<(bit%64)
 		seen = seen && *word&mask != 0
 		*word |= mask
