@@ -163,7 +163,7 @@ func (c recordChunk) lines() (n int64) {
 	return n
 }
 
-func (c recordChunk) keep(ctx context.Context, org store.Org, refuse func(int, error) error) (int64, error) {
+func (c recordChunk) keep(ctx context.Context, org store.Org, refuse func(row, error) error) (int64, error) {
 	groups := make([]store.ImportedRecords, len(c))
 	for i, g := range c {
 		groups[i] = g.ImportedRecords
@@ -174,7 +174,7 @@ func (c recordChunk) keep(ctx context.Context, org store.Org, refuse func(int, e
 	}
 	for _, i := range missing {
 		for _, line := range c[i].at {
-			if err := refuse(line, fault.Missing("patient", "")); err != nil {
+			if err := refuse(row{line: line}, fault.Missing("patient", "")); err != nil {
 				return int64(added), err
 			}
 		}
@@ -182,12 +182,12 @@ func (c recordChunk) keep(ctx context.Context, org store.Org, refuse func(int, e
 	return int64(added), nil
 }
 
-func (c recordChunk) preview(ctx context.Context, org store.Org) (int64, error) {
+func (c recordChunk) preview(ctx context.Context, org store.Org, _ func(row, error) error) (int64, error) {
 	var hashes []store.ImportHash
 	for _, g := range c {
 		hashes = append(hashes, g.Hashes...)
 	}
-	there, err := org.Imported(ctx, false, hashes)
+	there, err := org.ImportedLines(ctx, hashes)
 	return c.lines() - int64(there), err
 }
 

@@ -22,7 +22,7 @@ type patientBuilder struct {
 	chunk patientChunk
 }
 
-func (b *patientBuilder) take(_ row, e entry) error {
+func (b *patientBuilder) take(r row, e entry) error {
 	if len(e.external) > maxReference {
 		return fault.Parameter(externalID, nil, "external_id must have at most 200 bytes.")
 	}
@@ -35,54 +35,67 @@ func (b *patientBuilder) take(_ row, e entry) error {
 	if err != nil {
 		return err
 	}
-	imported := store.ImportedPatient{External: e.external != "", Patient: p, Change: store.Change{
+	imported := store.ImportedPatient{Content: contentOf(Patients, &e), External: e.external != "", Patient: p, Change: store.Change{
 		Audit:   audit.Entry{At: now, Actor: audit.Operator, Action: audit.PatientCreate, Resource: p.ID.String(), Details: []byte(`{"import":true}`)},
 		Event:   event.Patient(event.PatientCreated, now, p.ID),
 		Subject: p.ID,
 	}}
 	if imported.External {
-		imported.Hash = keyOf(e.external)
-		b.people.expect(imported.Hash, p.DateOfBirth)
+		imported.Key = keyOf(e.external)
+		if !b.people.expect(imported.Key, imported.Content, p.DateOfBirth) {
+			return errOtherValues
+		}
 	} else {
-		imported.Hash = b.repeats.number(contentOf(Patients, &e))
+		imported.Content = b.repeats.number(imported.Content)
 	}
-	if b.chunk = append(b.chunk, imported); len(b.chunk) == chunkLines {
+	b.chunk.rows, b.chunk.patients = append(b.chunk.rows, r), append(b.chunk.patients, imported)
+	if len(b.chunk.rows) == chunkLines {
 		return b.finish()
 	}
 	return nil
 }
 
+// errOtherValues keeps a second person with the identifier of a first from
+// being taken for that person.
+var errOtherValues = fault.Parameter(externalID, nil, "This external_id was imported before with other values; an import does not change patients.")
+
 func (b *patientBuilder) finish() error {
-	if len(b.chunk) == 0 {
+	if len(b.chunk.rows) == 0 {
 		return nil
 	}
 	c := b.chunk
-	b.chunk = nil
+	b.chunk = patientChunk{}
 	return b.send(c)
 }
 
-type patientChunk []store.ImportedPatient
-
-func (c patientChunk) lines() int64 { return int64(len(c)) }
-
-func (c patientChunk) keep(ctx context.Context, org store.Org, _ func(int, error) error) (int64, error) {
-	added, err := org.ImportPatients(ctx, c)
-	return int64(added), err
+type patientChunk struct {
+	rows     []row
+	patients []store.ImportedPatient
 }
 
-func (c patientChunk) preview(ctx context.Context, org store.Org) (int64, error) {
-	var known, unknown []store.ImportHash
-	for i := range c {
-		if c[i].External {
-			known = append(known, c[i].Hash)
-		} else {
-			unknown = append(unknown, c[i].Hash)
-		}
-	}
-	byKey, err := org.Imported(ctx, true, known)
+func (c patientChunk) lines() int64 { return int64(len(c.rows)) }
+
+func (c patientChunk) keep(ctx context.Context, org store.Org, refuse func(row, error) error) (int64, error) {
+	added, others, err := org.ImportPatients(ctx, c.patients)
 	if err != nil {
 		return 0, err
 	}
-	byContent, err := org.Imported(ctx, false, unknown)
-	return c.lines() - int64(byKey+byContent), err
+	return int64(added), c.refuse(others, refuse)
+}
+
+func (c patientChunk) preview(ctx context.Context, org store.Org, refuse func(row, error) error) (int64, error) {
+	there, others, err := org.ImportedPatients(ctx, c.patients)
+	if err != nil {
+		return 0, err
+	}
+	return c.lines() - int64(there+len(others)), c.refuse(others, refuse)
+}
+
+func (c patientChunk) refuse(others []int, refuse func(row, error) error) error {
+	for _, i := range others {
+		if err := refuse(c.rows[i], errOtherValues); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -20,7 +20,7 @@ type people struct {
 	seen map[entryKey]person
 	// expected are, in a dry run, the patients that the files before would
 	// have brought in.
-	expected map[store.ImportHash]pain.Date
+	expected map[store.ImportHash]expected
 }
 
 type entryKey struct{ external, patient string }
@@ -34,16 +34,27 @@ type person struct {
 func newPeople(org store.Org, dryRun bool) *people {
 	p := &people{org: org, seen: map[entryKey]person{}}
 	if dryRun {
-		p.expected = map[store.ImportHash]pain.Date{}
+		p.expected = map[store.ImportHash]expected{}
 	}
 	return p
 }
 
-// expect remembers a patient that a dry run did not bring in.
-func (p *people) expect(key store.ImportHash, birth pain.Date) {
-	if p.expected != nil {
-		p.expected[key] = birth
+type expected struct {
+	content store.ImportHash
+	birth   pain.Date
+}
+
+// expect remembers a patient that a dry run did not bring in. It gives false
+// when a line before had the same identifier and another content.
+func (p *people) expect(key, content store.ImportHash, birth pain.Date) bool {
+	if p.expected == nil {
+		return true
 	}
+	before, there := p.expected[key]
+	if !there {
+		p.expected[key] = expected{content, birth}
+	}
+	return !there || before.content == content
 }
 
 // find gives the patient of a line. A patient who is not there is the line's
@@ -88,9 +99,9 @@ func (p *people) byKey(ctx context.Context, key store.ImportHash) (found person,
 	if found.id, found.birth, there, err = p.org.ImportedKey(ctx, key); err != nil || there {
 		return found, err
 	}
-	if birth, expected := p.expected[key]; expected {
+	if awaited, ok := p.expected[key]; ok {
 		// Any identifier will do: nothing is kept in a dry run.
-		return person{id: id.New[id.PatientKind](time.Now()), birth: birth}, nil
+		return person{id: id.New[id.PatientKind](time.Now()), birth: awaited.birth}, nil
 	}
 	found.missing = fault.Parameter(externalID, nil, "No patient with this external_id was imported.")
 	return found, nil

@@ -43,9 +43,9 @@ type job struct {
 type chunk interface {
 	// keep says how many lines were new; refuse is told of those that turned
 	// out not to fit.
-	keep(ctx context.Context, org store.Org, refuse func(line int, err error) error) (added int64, err error)
+	keep(ctx context.Context, org store.Org, refuse func(row, error) error) (added int64, err error)
 	// preview says how many would be new.
-	preview(ctx context.Context, org store.Org) (added int64, err error)
+	preview(ctx context.Context, org store.Org, refuse func(row, error) error) (added int64, err error)
 	lines() int64
 }
 
@@ -196,14 +196,15 @@ func (j *job) write(ctx context.Context) error {
 }
 
 func (j *job) keep(ctx context.Context, c chunk) (added int64, err error) {
+	refuse := func(r row, err error) error {
+		j.sum.Already-- // it is counted with the refused
+		return j.refuse(r, err)
+	}
 	if j.DryRun {
-		return c.preview(ctx, j.Org)
+		return c.preview(ctx, j.Org, refuse)
 	}
 	for try := 1; ; try++ {
-		added, err = c.keep(ctx, j.Org, func(line int, err error) error {
-			j.sum.Already-- // it is counted with the refused
-			return j.refuse(row{line: line}, err)
-		})
+		added, err = c.keep(ctx, j.Org, refuse)
 		if !fault.Is(err, fault.Unavailable) || try == tries {
 			return added, err
 		}

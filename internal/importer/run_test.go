@@ -270,6 +270,19 @@ func TestDryRunChangesNothing(t *testing.T) {
 	})
 }
 
+// A second person with the identifier of a first is refused, not left out.
+func TestOneIdentifierForTwo(t *testing.T) {
+	each(t, func(p *place) {
+		people := p.file("p.csv", "mrn,name,dob", "1,Ada,1984-05-17", "2,Bo,1984-05-17", "1,Eve,1990-05-17", "1,Ada,1984-05-17")
+		p.run("3 0 1", func(c *importer.Config) { c.DryRun = true }, people)
+		p.run("2 1 1", nil, people)
+		done := p.run("0 3 1", func(c *importer.Config) { c.DryRun = true }, people)
+		if text, err := os.ReadFile(done[0].Errors); !strings.Contains(string(text), "with other values") || !strings.Contains(string(text), ",Eve,") || err != nil {
+			p.t.Errorf("errors: %s, %v", text, err)
+		}
+	})
+}
+
 func TestManyLines(t *testing.T) {
 	importer.HoldLines(t, 5000)
 	each(t, func(p *place) {

@@ -16,10 +16,11 @@ import (
 // brought in, so that a line comes in once, whenever it is tried again.
 type ImportHash [16]byte
 
-// ImportedPatient is a line with a patient. With External set the line is
-// known by Hash as the patient's identifier elsewhere, else by its content.
+// ImportedPatient is a line with a patient, known by Content; with External
+// set, by Key, the identifier that the patient has elsewhere.
 type ImportedPatient struct {
-	Hash     ImportHash
+	Content  ImportHash
+	Key      ImportHash
 	External bool
 	Patient  pain.Patient
 	Change   Change
@@ -47,28 +48,33 @@ func (s System) Organization(ctx context.Context, name string) (o Org, err error
 }
 
 const (
-	insertImportKey  = `INSERT INTO import_key (org_no, key_hash, patient_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING key_hash`
+	insertImportKey  = `INSERT INTO import_key (org_no, key_hash, content, patient_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING key_hash`
 	insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING line_hash`
 )
 
-// claim gives the statement that marks a line as imported, and calls claimed
-// unless it was before.
-func (o Org) claim(hash ImportHash, external bool, patient id.Patient, claimed func()) Stmt {
-	each := func(Row) error { claimed(); return nil }
-	if external {
-		return Stmt{SQL: insertImportKey, Args: []any{int64(o.org), hash[:], patient.Bytes()}, Each: each}
+// claimLine gives the statement that marks a line as imported, and calls
+// claimed unless it was before.
+func (o Org) claimLine(hash ImportHash, claimed func()) Stmt {
+	return Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Each: func(Row) error { claimed(); return nil }}
+}
+
+// claim does the same for a line with a patient.
+func (l *ImportedPatient) claim(o Org, claimed func()) Stmt {
+	if !l.External {
+		return o.claimLine(l.Content, claimed)
 	}
-	return Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Each: each}
+	return Stmt{SQL: insertImportKey, Args: []any{int64(o.org), l.Key[:], l.Content[:], l.Patient.ID.Bytes()}, Each: func(Row) error { claimed(); return nil }}
 }
 
 // ImportPatients keeps the patients of those lines that were never imported,
-// in order and in one transaction, and says how many they were.
-func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, err error) {
+// in order and in one transaction, and says how many they were. others has
+// the indices of lines whose identifier was imported with another content.
+func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, others []int, err error) {
 	err = o.change(ctx, func(tx Tx) error {
 		isNew := make([]bool, len(lines))
 		claims := make([]Stmt, len(lines))
 		for i := range lines {
-			claims[i] = o.claim(lines[i].Hash, lines[i].External, lines[i].Patient.ID, func() { isNew[i] = true })
+			claims[i] = lines[i].claim(o, func() { isNew[i] = true })
 		}
 		if err := tx.Many(claims...); err != nil {
 			return err
@@ -80,9 +86,51 @@ func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added
 				o.keepPatient(tx, &lines[i].Patient, lines[i].Change)
 			}
 		}
-		return nil
+		_, others, err = o.imported(tx, lines, isNew)
+		return err
 	})
-	return added, err
+	return added, others, err
+}
+
+// ImportedPatients says how many of the lines were imported before. others
+// has the indices of those whose identifier was, with another content.
+func (o Org) ImportedPatients(ctx context.Context, lines []ImportedPatient) (count int, others []int, err error) {
+	err = o.read(ctx, func(tx Tx) error {
+		count, others, err = o.imported(tx, lines, make([]bool, len(lines)))
+		return err
+	})
+	return count, others, err
+}
+
+// imported looks for the marks of lines that are not new.
+func (o Org) imported(tx Tx, lines []ImportedPatient, isNew []bool) (count int, others []int, err error) {
+	var stmts []Stmt
+	for i := range lines {
+		l := &lines[i]
+		switch {
+		case isNew[i]:
+		case l.External:
+			stmts = append(stmts, Stmt{SQL: `SELECT content FROM import_key WHERE org_no = $1 AND key_hash = $2`, Args: []any{int64(o.org), l.Key[:]}, Each: func(r Row) error {
+				if bytes.Equal(r.Raw(0), l.Content[:]) {
+					count++
+				} else {
+					others = append(others, i)
+				}
+				return nil
+			}})
+		default:
+			stmts = append(stmts, o.selectLine(l.Content, &count))
+		}
+	}
+	if len(stmts) == 0 {
+		return 0, nil, nil
+	}
+	err = tx.Many(stmts...)
+	return count, others, err
+}
+
+func (o Org) selectLine(hash ImportHash, count *int) Stmt {
+	return Stmt{SQL: `SELECT 1 FROM import_line WHERE org_no = $1 AND line_hash = $2`, Args: []any{int64(o.org), hash[:]}, Each: func(Row) error { *count++; return nil }}
 }
 
 // ImportRecords keeps the records of those lines that were never imported, in
@@ -140,7 +188,7 @@ func (o Org) claimRecords(tx Tx, groups []ImportedRecords, order []int, numbers 
 			continue
 		}
 		for n, hash := range groups[i].Hashes {
-			claims = append(claims, o.claim(hash, false, groups[i].Patient, func() { fresh[i] = append(fresh[i], groups[i].Records[n]) }))
+			claims = append(claims, o.claimLine(hash, func() { fresh[i] = append(fresh[i], groups[i].Records[n]) }))
 		}
 	}
 	if len(claims) == 0 {
@@ -165,20 +213,12 @@ func (o Org) ImportedKey(ctx context.Context, key ImportHash) (patient id.Patien
 	return patient, birth, found, err
 }
 
-// Imported counts the lines that were imported before; external says which
-// kind of hash they have.
-func (o Org) Imported(ctx context.Context, external bool, hashes []ImportHash) (count int, err error) {
-	sql := `SELECT 1 FROM import_line WHERE org_no = $1 AND line_hash = $2`
-	if external {
-		sql = `SELECT 1 FROM import_key WHERE org_no = $1 AND key_hash = $2`
-	}
-	if len(hashes) == 0 {
-		return 0, nil
-	}
+// ImportedLines counts the lines that were imported before.
+func (o Org) ImportedLines(ctx context.Context, hashes []ImportHash) (count int, err error) {
 	err = o.read(ctx, func(tx Tx) error {
 		stmts := make([]Stmt, len(hashes))
 		for i := range hashes {
-			stmts[i] = Stmt{SQL: sql, Args: []any{int64(o.org), hashes[i][:]}, Each: func(Row) error { count++; return nil }}
+			stmts[i] = o.selectLine(hashes[i], &count)
 		}
 		return tx.Many(stmts...)
 	})

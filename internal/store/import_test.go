@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -20,7 +21,7 @@ func hashOf(i int) (h store.ImportHash) {
 func patientLines(from, to int, external bool) (lines []store.ImportedPatient) {
 	for i := from; i < to; i++ {
 		p := storetest.Patient("P" + strconv.Itoa(i))
-		lines = append(lines, store.ImportedPatient{Hash: hashOf(i), External: external, Patient: p, Change: storetest.Created(p)})
+		lines = append(lines, store.ImportedPatient{Content: hashOf(i), Key: hashOf(i), External: external, Patient: p, Change: storetest.Created(p)})
 	}
 	return lines
 }
@@ -47,9 +48,19 @@ func TestPatientsAreImportedOnce(t *testing.T) {
 			added    int
 		}{{0, 5, true, 5}, {0, 5, true, 0}, {3, 8, true, 3}, {0, 8, false, 8}, {0, 9, false, 1}} {
 			lines := patientLines(step.from, step.to, step.external)
-			before := must[int](t)(org.Imported(t.Context(), step.external, hashesOf(lines)))
-			if added := must[int](t)(org.ImportPatients(t.Context(), lines)); added != step.added || before != len(lines)-added {
-				t.Errorf("%+v: %d were there, %d added", step, before, added)
+			before, _, err := org.ImportedPatients(t.Context(), lines)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if added, others, err := org.ImportPatients(t.Context(), lines); added != step.added || others != nil || before != len(lines)-added || err != nil {
+				t.Errorf("%+v: %d were there, %d added, %v others, %v", step, before, added, others, err)
+			}
+		}
+		changed := patientLines(2, 4, true)
+		changed[1].Content = hashOf(99)
+		for _, do := range []func(context.Context, []store.ImportedPatient) (int, []int, error){org.ImportedPatients, org.ImportPatients} {
+			if _, others, err := do(t.Context(), changed); len(others) != 1 || others[0] != 1 || err != nil {
+				t.Errorf("another content under a key: %v, %v", others, err)
 			}
 		}
 		total := must[int64](t)(s.For(&who).PatientPage(t.Context(), 1, 100, func(item store.PatientItem) {
@@ -75,13 +86,6 @@ func TestPatientsAreImportedOnce(t *testing.T) {
 			t.Error("an organisation that is not there is found")
 		}
 	})
-}
-
-func hashesOf(lines []store.ImportedPatient) (hashes []store.ImportHash) {
-	for _, l := range lines {
-		hashes = append(hashes, l.Hash)
-	}
-	return hashes
 }
 
 func TestRecordsAreImportedOnce(t *testing.T) {
@@ -116,7 +120,7 @@ func TestImportsAtOnce(t *testing.T) {
 		var people, records atomic.Int64
 		together(t, 8, func(i int) error {
 			org := nodes[i%2].For(&who)
-			added, err := org.ImportPatients(t.Context(), patientLines(0, 20, i%4 < 2))
+			added, _, err := org.ImportPatients(t.Context(), patientLines(0, 20, i%4 < 2))
 			people.Add(int64(added))
 			if err != nil {
 				return err
