@@ -5,6 +5,7 @@
 //	anodyne serve      serve the API
 //	anodyne demo       serve a demonstration with made-up patients
 //	anodyne client     create, list, rotate, revoke API clients; set their tier
+//	anodyne import     bring in patients and clinical data from files
 //	anodyne migrate    bring the database to this program's schema
 //	anodyne check      look the database over and verify the audit seal
 //	anodyne bench      measure this machine
@@ -55,6 +56,7 @@ func commands() []command {
 		{"serve", "serve the API", runServe},
 		{"demo", "serve a demonstration with made-up patients", runDemo},
 		{"client", "create, list, rotate, revoke API clients; set their tier", runClient},
+		{"import", "bring in patients and clinical data from files", runImport},
 		{"migrate", "bring the database to this program's schema", runMigrate},
 		{"check", "look the database over and verify the audit seal", runCheck},
 		{"bench", "measure this machine", runBench},
@@ -129,6 +131,9 @@ func flags(e env, name, synopsis string) *flag.FlagSet {
 	return fs
 }
 
+// oneOrMore is a number of words for parse.
+const oneOrMore = -1
+
 // parse reads flags and environment. Exactly want words may stand besides the
 // flags, before or after them.
 func parse(e env, fs *flag.FlagSet, args []string, want int) (words []string, err error) {
@@ -148,6 +153,9 @@ func parse(e env, fs *flag.FlagSet, args []string, want int) (words []string, er
 			break
 		}
 		words, args = append(words, fs.Arg(0)), fs.Args()[1:]
+	}
+	if want == oneOrMore {
+		want = max(1, len(words))
 	}
 	if len(words) != want {
 		fmt.Fprintf(e.stderr, "%s: want %d arguments besides the flags, got %d\n", fs.Name(), want, len(words))

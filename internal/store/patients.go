@@ -19,16 +19,21 @@ import (
 // patient with a higher number never becomes visible before one with a lower.
 func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c Change, key *Once, out Outcome) (Outcome, error) {
 	return o.once(ctx, key, p.CreatedAt, func(tx Tx) (Outcome, error) {
-		tx.Last(o.journal(o.org, c)...)
-		tx.Last(
-			Stmt{SQL: `UPDATE org_counter SET patients = patients + 1 WHERE org_no = $1`, Args: []any{int64(o.org)}},
-			Stmt{SQL: `INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, gender, email, phone, medical_history)
-				SELECT $1, patients, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM org_counter WHERE org_no = $1`,
-				Args: []any{int64(o.org), p.ID.Bytes(), p.Version, millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.Gender,
-					p.Contact.Email, p.Contact.Phone, p.MedicalHistory.JSON()}},
-		)
+		o.keepPatient(tx, p, c)
 		return out, nil
 	})
+}
+
+// keepPatient is what every way of adding a patient does.
+func (o Org) keepPatient(tx Tx, p *pain.Patient, c Change) {
+	tx.Last(o.journal(o.org, c)...)
+	tx.Last(
+		Stmt{SQL: `UPDATE org_counter SET patients = patients + 1 WHERE org_no = $1`, Args: []any{int64(o.org)}},
+		Stmt{SQL: `INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, gender, email, phone, medical_history)
+			SELECT $1, patients, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM org_counter WHERE org_no = $1`,
+			Args: []any{int64(o.org), p.ID.Bytes(), p.Version, millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.Gender,
+				p.Contact.Email, p.Contact.Phone, p.MedicalHistory.JSON()}},
+	)
 }
 
 const selectPatient = `SELECT version, created_at, name, date_of_birth, gender, email, phone, medical_history

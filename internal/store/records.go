@@ -83,17 +83,20 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 	})
 }
 
-// keepRecords is what every way of adding records of one patient does; added
-// is what they are worth to the patient's series.
+// keepRecords keeps records of one patient; added is what they are worth to
+// the patient's series.
 func (o Org) keepRecords(tx Tx, patientNo int64, records []pain.Record, added seriesByYear, c Change) error {
-	if err := o.appendSeries(tx, patientNo, added); err != nil {
-		return err
-	}
+	o.insertRecords(tx, patientNo, records, c)
+	return o.appendSeries(tx, patientNo, added)
+}
+
+// insertRecords is keepRecords without the series, for whoever keeps several
+// lots of one patient and the series once.
+func (o Org) insertRecords(tx Tx, patientNo int64, records []pain.Record, c Change) {
 	for i := range records {
 		tx.Last(o.insertRecord(patientNo, &records[i]))
 	}
 	tx.Last(o.journal(o.org, c)...)
-	return nil
 }
 
 // RecordQuery says which records of a patient are wanted.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"bytes"
 	"errors"
 	"fmt"
@@ -22,10 +23,18 @@ import (
 
 var recordNow = time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 
+// valuesOf has a stored value of the types that the series looks into; of the
+// others it does not matter.
+var valuesOf = map[pain.DataType]string{
+	pain.TypeMedications: `{"name":"ibuprofen"}`,
+	pain.TypeAssessments: `{"instrument":"odi","score":20}`,
+	pain.TypeProcedures:  `{"procedure_type":"acupuncture"}`,
+}
+
 // newRecord makes a record that is not stored yet.
 func newRecord(patientID id.Patient, t pain.DataType, at time.Time) pain.Record {
 	return pain.Record{
-		ID: id.New[id.RecordKind](recordNow), PatientID: patientID, Type: t, RecordedAt: at, Value: pain.StoredValue(`{"score":5}`),
+		ID: id.New[id.RecordKind](recordNow), PatientID: patientID, Type: t, RecordedAt: at, Value: pain.StoredValue(cmp.Or(valuesOf[t], `{"score":5}`)),
 		Notes: "at rest", Source: "patient", Author: "diary", EncounterID: "e1", Status: pain.Final, CreatedAt: recordNow,
 	}
 }

@@ -16,15 +16,20 @@ type seriesByYear map[int]*series.Series
 // done before the transaction: on SQLite all writers wait for one another there.
 func seriesOf(records []pain.Record) (seriesByYear, error) {
 	years := seriesByYear{}
+	return years, years.addAll(records)
+}
+
+// addAll adds the records that stand.
+func (y seriesByYear) addAll(records []pain.Record) error {
 	for i := range records {
 		if !records[i].Status.Active() {
 			continue
 		}
-		if err := years.add(records[i].Type, records[i].RecordedAt, records[i].Value); err != nil {
-			return nil, err
+		if err := y.add(records[i].Type, records[i].RecordedAt, records[i].Value); err != nil {
+			return err
 		}
 	}
-	return years, nil
+	return nil
 }
 
 func (y seriesByYear) add(t pain.DataType, at time.Time, v pain.Value) error {

@@ -1,0 +1,141 @@
+package importer
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"anodyne/internal/strictjson"
+)
+
+// append appends the JSON of a part, or nothing when all its cells are empty:
+// to the API a member that is absent and one without a value are the same.
+func (n *node) append(b []byte, fields []string, dataType string) []byte {
+	if n.isValue {
+		return n.appendValue(b, fields, dataType)
+	}
+	if len(n.parts) == 0 {
+		if n.path != "" {
+			return appendCell(b, n.text(fields), formIn(dataType, n.path))
+		}
+		return appendCell(b, n.text(fields), n.form)
+	}
+	return n.appendParts(b, fields, dataType)
+}
+
+// text is what the cells of a part say.
+func (n *node) text(fields []string) string {
+	text := ""
+	for _, column := range n.columns {
+		text = strings.TrimSpace(text + " " + fields[column])
+	}
+	return cmp.Or(text, n.otherwise)
+}
+
+func (n *node) appendParts(b []byte, fields []string, dataType string) []byte {
+	start := len(b)
+	first, last := byte('{'), byte('}')
+	if n.array {
+		first, last = '[', ']'
+	}
+	b = append(b, first)
+	empty := len(b)
+	for _, part := range n.parts {
+		before := len(b)
+		if before > empty {
+			b = append(b, ',')
+		}
+		if !n.array {
+			b = append(strictjson.AppendString(b, part.name), ':')
+		}
+		head := len(b)
+		if b = part.append(b, fields, dataType); len(b) == head {
+			b = b[:before]
+		}
+	}
+	if len(b) == empty {
+		return b[:start]
+	}
+	return append(b, last)
+}
+
+// appendValue appends a record's value. A column "value" is the member of that
+// name where the data type has one; else it is the whole value, unless other
+// columns have parts of it.
+func (n *node) appendValue(b []byte, fields []string, dataType string) []byte {
+	whole := n.text(fields)
+	start := len(b)
+	b = n.appendParts(b, fields, dataType)
+	if whole == "" {
+		return b
+	}
+	f, hasMember := valueMembers()[dataType]["value"]
+	if len(b) == start && !hasMember {
+		return appendWhole(b, whole)
+	}
+	if !hasMember { // the rules will say so
+		f = asNumber
+	}
+	if len(b) == start {
+		b = append(b, "{}"...)
+	}
+	b = b[:len(b)-1]
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	return append(appendCell(append(b, `"value":`...), whole, f), '}')
+}
+
+// appendWhole appends a value that is JSON already, or a bare number or text.
+func appendWhole(b []byte, text string) []byte {
+	if strings.HasPrefix(text, "{") && jsontext.Value(text).IsValid() {
+		return append(b, text...)
+	}
+	return appendCell(b, text, asNumber)
+}
+
+// appendCell appends a cell in the form that its member has. What does not
+// have the form is a text, and the rules say what is wrong with it.
+func appendCell(b []byte, text string, f form) []byte {
+	switch {
+	case text == "":
+		return b
+	case (f == asNumber || f == asScalar) && isNumber(text):
+		return append(b, text...)
+	case f == asBool || f == asScalar:
+		switch strings.ToLower(text) {
+		case "true", "yes":
+			return append(b, "true"...)
+		case "false", "no":
+			return append(b, "false"...)
+		}
+	case f == asList:
+		return appendList(b, text)
+	}
+	return strictjson.AppendString(b, text)
+}
+
+// appendList appends texts separated by "|", or what is a JSON array already.
+func appendList(b []byte, text string) []byte {
+	if strings.HasPrefix(text, "[") && jsontext.Value(text).IsValid() {
+		return append(b, text...)
+	}
+	b = append(b, '[')
+	for part := range strings.SplitSeq(text, "|") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		if b[len(b)-1] != '[' {
+			b = append(b, ',')
+		}
+		b = strictjson.AppendString(b, part)
+	}
+	return append(b, ']')
+}
+
+// isNumber reports whether a text is a number of JSON.
+func isNumber(text string) bool {
+	c := text[0]
+	return (c == '-' || '0' <= c && c <= '9') && jsontext.Value(text).IsValid()
+}

@@ -1,0 +1,188 @@
+package importer
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"anodyne/internal/strictjson"
+)
+
+// Kind is what a file holds.
+type Kind string
+
+// The kinds.
+const (
+	Patients Kind = "patients"
+	Clinical Kind = "clinical"
+)
+
+// Members that are not the API's: they say which patient is meant, or are
+// parts of a member.
+const (
+	externalID = "external_id"
+	patientID  = "patient_id"
+	givenName  = "given_name"
+	familyName = "family_name"
+	nothing    = "" // the column is left out
+)
+
+// historyMembers are those of an entry of the medical history.
+var historyMembers = []string{"condition", "icd10_code", "snomed_code", "onset_date", "resolved_date", "status", "severity", "category"}
+
+// also are other names of members, without case, spaces and signs.
+var also = map[Kind]map[string][]string{
+	Patients: {
+		externalID:      {"mrn", "externalkey", "externalpatientid", "medicalrecordnumber", "patientnumber"},
+		"name":          {"fullname", "patientname"},
+		givenName:       {"firstname", "forename"},
+		familyName:      {"lastname", "surname"},
+		"date_of_birth": {"dob", "birthdate", "birthday", "born"},
+		"gender":        {"sex"},
+		"contact.email": {"email", "mail", "emailaddress"},
+		"contact.phone": {"phone", "telephone", "tel", "mobile", "phonenumber"},
+		"condition":     {"diagnosis"},
+		"icd10_code":    {"icd10", "icd", "icdcode", "diagnosiscode"},
+		"snomed_code":   {"snomed", "snomedct"},
+		"onset_date":    {"onset", "diagnosedon"},
+	},
+	Clinical: {
+		externalID:     {"mrn", "externalkey", "externalpatientid", "medicalrecordnumber", "patientnumber"},
+		patientID:      {"patient"},
+		"data_type":    {"type"},
+		"recorded_at":  {"date", "time", "datetime", "timestamp", "recorded", "recordedon", "measuredat"},
+		"notes":        {"note", "comment"},
+		"encounter_id": {"encounter"},
+		"value.name":   {"drug", "drugname", "medication", "medicine"},
+		"value.score":  {"painscore"},
+	},
+}
+
+// members lists the members of a kind that a column can stand for.
+func members(kind Kind) []string {
+	if kind == Patients {
+		list := []string{externalID, "name", givenName, familyName, "date_of_birth", "gender", "contact.email", "contact.phone", "medical_history"}
+		return append(list, historyMembers...)
+	}
+	list := []string{externalID, patientID, "data_type", "recorded_at", "notes", "source", "author", "encounter_id", "value"}
+	for _, path := range valuePaths() {
+		list = append(list, "value."+path)
+	}
+	return list
+}
+
+// names are the members of a kind by what a header may call them.
+var names = map[Kind]func() map[string]string{
+	Patients: sync.OnceValue(func() map[string]string { return namesOf(Patients) }),
+	Clinical: sync.OnceValue(func() map[string]string { return namesOf(Clinical) }),
+}
+
+func namesOf(kind Kind) map[string]string {
+	known := map[string]string{}
+	for _, member := range members(kind) {
+		known[bare(member)] = member
+		for _, name := range also[kind][member] {
+			known[name] = member
+		}
+	}
+	// The members of a value go by their names alone where nothing else does.
+	for _, member := range members(kind) {
+		path, inside := strings.CutPrefix(member, "value.")
+		if _, taken := known[bare(path)]; inside && !taken {
+			known[bare(path)] = member
+		}
+	}
+	if kind == Patients { // the notes of an entry; a patient has none
+		known["historynotes"] = "history_notes"
+	}
+	return known
+}
+
+// bare is a name without case, spaces and signs.
+func bare(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" _-./()#\u00a0", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+var (
+	numbered = regexp.MustCompile(`^(.+?)[ _.-]+([0-9]{1,3})$`) // icd10_2
+	counted  = regexp.MustCompile(`^(.*[^0-9])([0-9]{1,3})$`)   // condition2
+	itemName = regexp.MustCompile(`^(?:value)?items?([1-9][0-9]?)$`)
+)
+
+// resolve finds the member that a header names: condition_2 is the second
+// entry of the history.
+func resolve(kind Kind, header string) (member string, entry int, ok bool) {
+	known := names[kind]()
+	if member, ok = known[bare(header)]; ok {
+		return member, 0, true
+	}
+	if kind == Clinical {
+		if item := itemName.FindStringSubmatch(bare(header)); item != nil {
+			return "value.items." + item[1], 0, true
+		}
+		return "", 0, false
+	}
+	for _, pattern := range []*regexp.Regexp{numbered, counted} {
+		parts := pattern.FindStringSubmatch(header)
+		if parts == nil {
+			continue
+		}
+		if member = known[bare(parts[1])]; isHistory(member) {
+			entry, _ = strconv.Atoi(parts[2]) // three digits at most
+			return member, entry, true
+		}
+	}
+	return "", 0, false
+}
+
+func isHistory(member string) bool {
+	return member == "history_notes" || slices.Contains(historyMembers, member)
+}
+
+// Rename says which member a column stands for; none when Member is "".
+type Rename struct{ Column, Member string }
+
+// ParseRenames reads renames such as "Geburtstag=date_of_birth,Intern=".
+func ParseRenames(list []string) ([]Rename, error) {
+	var renames []Rename
+	for _, text := range list {
+		column, member, ok := strings.Cut(text, "=")
+		if !ok || strings.TrimSpace(column) == "" {
+			return nil, fmt.Errorf("want COLUMN=MEMBER, or COLUMN= to leave a column out, not %q", text)
+		}
+		renames = append(renames, Rename{strings.TrimSpace(column), strings.TrimSpace(member)})
+	}
+	return renames, nil
+}
+
+// find gives the rename of a column, as an index.
+func find(renames []Rename, column string) (int, bool) {
+	i := slices.IndexFunc(renames, func(r Rename) bool { return r.Column == column })
+	if i < 0 {
+		i = slices.IndexFunc(renames, func(r Rename) bool { return bare(r.Column) == bare(column) })
+	}
+	return i, i >= 0
+}
+
+// unknownColumn says what may have been meant.
+func unknownColumn(kind Kind, name string) string {
+	list := members(kind)
+	for _, short := range valuePaths() {
+		if kind == Clinical {
+			list = append(list, short)
+		}
+	}
+	problem := fmt.Sprintf("column %q is none of %s", name, kind)
+	if meant := strictjson.Suggest(strings.ReplaceAll(name, " ", "_"), list); meant != "" {
+		return fmt.Sprintf("%s; did you mean %s? Say --map %q, or --map %q to leave it out", problem, meant, name+"="+meant, name+"=")
+	}
+	return fmt.Sprintf("%s; say which member it is with --map %q, or --map %q to leave it out", problem, name+"=MEMBER", name+"=")
+}

@@ -1,0 +1,156 @@
+package importer
+
+import (
+	"errors"
+	"io"
+	"strings"
+)
+
+// csvReader reads rows of RFC 4180, in bounded memory whatever the file holds.
+// A row that cannot be read costs its own line and no other: a quote that is
+// never closed does not swallow the rest.
+type csvReader struct {
+	lines *lines
+	comma byte
+}
+
+// row is what stands for one entry of a file.
+type row struct {
+	line   int
+	fields []string // of a CSV file
+	// text is a line of NDJSON, or of a CSV file where it cannot be read.
+	text string
+	// problem says why the row cannot be read.
+	problem string
+}
+
+const (
+	problemTooLong  = "The line is longer than 1 MiB."
+	problemOpen     = "A quote is opened and not closed within 1 MiB; double a quote that belongs to the text."
+	problemBare     = "A quote stands in a field that is not quoted; put the field in quotes and double the quotes inside."
+	problemAfter    = "Text follows a closing quote; double a quote that belongs to the text."
+	problemEncoding = "The line is not valid UTF-8; convert the file, for example from Windows-1252."
+	problemNUL      = "The line has a NUL character."
+)
+
+// next gives the next row, or io.EOF. Empty lines are left out.
+func (c *csvReader) next() (row, error) {
+	for {
+		c.lines.forget()
+		first, err := c.lines.next()
+		if err != nil {
+			return row{}, err
+		}
+		if strings.TrimSpace(first.text) != "" {
+			return c.assemble(first)
+		}
+	}
+}
+
+// assemble reads as many lines as the row has.
+func (c *csvReader) assemble(first line) (row, error) {
+	p := csvParser{comma: c.comma}
+	taken := []line{first}
+	size := 0
+	for at := first; ; {
+		problem := p.feed(at.text)
+		size += len(at.text) + 1
+		switch {
+		case first.tooLong:
+			problem = problemTooLong
+		case at.tooLong:
+			problem = problemOpen
+		case problem == "" && !p.quoted:
+			return row{line: first.number, fields: p.fields, problem: textProblem(taken)}, nil
+		case problem == "" && size > maxLine:
+			problem = problemOpen
+		}
+		if problem == "" {
+			var err error
+			if at, err = c.lines.next(); errors.Is(err, io.EOF) {
+				problem = problemOpen
+			} else if err != nil {
+				return row{}, err
+			} else {
+				taken = append(taken, at)
+				continue
+			}
+		}
+		c.lines.back(len(taken) - 1)
+		return row{line: first.number, text: first.text, problem: problem}, nil
+	}
+}
+
+// csvParser splits a row that comes line by line.
+type csvParser struct {
+	comma  byte
+	fields []string
+	field  []byte
+	quoted bool // the line ended inside a quoted field
+}
+
+// feed takes one line, and says what is wrong with it.
+func (p *csvParser) feed(s string) (problem string) {
+	if p.quoted {
+		p.field = append(p.field, '\n')
+	}
+	for {
+		if p.quoted {
+			end := strings.IndexByte(s, '"')
+			if end < 0 {
+				p.field = append(p.field, s...)
+				return ""
+			}
+			p.field = append(p.field, s[:end]...)
+			s = s[end+1:]
+			if strings.HasPrefix(s, `"`) {
+				p.field = append(p.field, '"')
+				s = s[1:]
+				continue
+			}
+			p.quoted = false
+			p.fields = append(p.fields, string(p.field))
+			switch {
+			case s == "":
+				return ""
+			case s[0] != p.comma:
+				return problemAfter
+			}
+			s = s[1:]
+		}
+		if strings.HasPrefix(s, `"`) {
+			p.quoted, p.field, s = true, p.field[:0], s[1:]
+			continue
+		}
+		field, rest, more := strings.Cut(s, string(rune(p.comma)))
+		if strings.IndexByte(field, '"') >= 0 {
+			return problemBare
+		}
+		p.fields = append(p.fields, field)
+		if !more {
+			return ""
+		}
+		s = rest
+	}
+}
+
+// sniffComma finds what separates the fields of a header: the most frequent
+// of comma, semicolon and tab outside quotes.
+func sniffComma(header string) byte {
+	counts := map[rune]int{}
+	quoted := false
+	for _, c := range header {
+		if c == '"' {
+			quoted = !quoted
+		} else if !quoted {
+			counts[c]++
+		}
+	}
+	best := byte(',')
+	for _, c := range []byte(";\t") {
+		if counts[rune(c)] > counts[rune(best)] {
+			best = c
+		}
+	}
+	return best
+}

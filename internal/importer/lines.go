@@ -1,0 +1,84 @@
+package importer
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// maxLine is the longest line, and the longest row of several lines, that is
+// read; the API takes no longer body either.
+const maxLine = 1 << 20
+
+// line is one line of a file without its end. Of one that is too long only
+// the beginning is kept.
+type line struct {
+	number  int
+	text    string
+	tooLong bool
+}
+
+// lines reads a file line by line in bounded memory.
+type lines struct {
+	r       *bufio.Reader
+	number  int
+	scratch []byte
+	// kept are the lines since some row began, of which those from at on are
+	// to be read again.
+	kept []line
+	at   int
+}
+
+func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// next gives the next line, or io.EOF.
+func (l *lines) next() (line, error) {
+	if l.at == len(l.kept) {
+		read, err := l.read()
+		if err != nil {
+			return line{}, err
+		}
+		l.kept = append(l.kept, read)
+	}
+	l.at++
+	return l.kept[l.at-1], nil
+}
+
+// back makes next give the last n lines again, which have been read since the
+// last call of forget.
+func (l *lines) back(n int) { l.at -= n }
+
+// forget lets go of the lines that next gave.
+func (l *lines) forget() {
+	if l.at > len(l.kept)/2 { // or the copying would cost more than the reading
+		l.kept = append(l.kept[:0], l.kept[l.at:]...)
+		l.at = 0
+	}
+}
+
+// read reads a line from the file.
+func (l *lines) read() (line, error) {
+	l.scratch = l.scratch[:0]
+	tooLong := false
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if room := maxLine - len(l.scratch); len(part) > room+2 { // the line's end does not count
+			part, tooLong = part[:room], true
+		}
+		if !tooLong || len(l.scratch) < maxLine {
+			l.scratch = append(l.scratch, part...)
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && len(l.scratch) > 0:
+		default:
+			return line{}, err
+		}
+		l.number++
+		text := bytes.TrimSuffix(bytes.TrimSuffix(l.scratch, []byte("\n")), []byte("\r"))
+		return line{number: l.number, text: string(text), tooLong: tooLong || len(text) > maxLine}, nil
+	}
+}

@@ -1,0 +1,197 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mapping turns the rows of a file into the bodies that the API takes.
+type mapping struct {
+	kind     Kind
+	renames  []Rename
+	dataType string // of rows that do not say theirs
+	columns  int    // of a CSV file
+
+	external, patient int   // columns, -1 when there is none
+	dataTypes         *node // of clinical data
+	body              *node // the body's shape
+}
+
+// node is a part of a body: a cell, or an object or array of parts.
+type node struct {
+	name      string
+	columns   []int  // of a cell; the texts of several are joined
+	otherwise string // when the cells are empty
+	form      form
+	path      string // of a member of a value: its form depends on the data type
+	parts     []*node
+	array     bool
+	isValue   bool // the member "value" of a record
+}
+
+// entry is a row as the API would get it.
+type entry struct {
+	external, patient string
+	body              []byte
+	// known is the body in the form that the line is known by.
+	known []byte
+}
+
+// newMapping maps a header. The error names all columns that are not known.
+func newMapping(kind Kind, header []string, renames []Rename, used []bool, dataType string) (*mapping, error) {
+	m := &mapping{kind: kind, renames: renames, dataType: dataType, columns: len(header), external: -1, patient: -1, body: &node{}}
+	if kind == Clinical {
+		m.dataTypes = m.body.at("data_type")
+		m.dataTypes.otherwise = dataType
+	}
+	var errs []error
+	taken := map[string]string{}
+	for i, name := range header {
+		member, number, err := m.member(name, used)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if member == nothing {
+			continue
+		}
+		full := fmt.Sprint(member, " ", number)
+		if other, twice := taken[full]; twice {
+			errs = append(errs, fmt.Errorf("columns %q and %q are both %s; leave one out with --map %q", other, name, member, name+"="))
+			continue
+		}
+		taken[full] = name
+		m.add(i, member, number)
+	}
+	errs = append(errs, m.conflicts(taken)...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	m.body.sort()
+	return m, nil
+}
+
+// member is what a column stands for: by the operator's word, else by its name.
+func (m *mapping) member(column string, used []bool) (member string, entry int, err error) {
+	name := column
+	if i, renamed := find(m.renames, column); renamed {
+		used[i] = true
+		if name = m.renames[i].Member; name == nothing {
+			return nothing, 0, nil
+		}
+	} else if isOurs(column) {
+		return nothing, 0, nil
+	}
+	member, entry, ok := resolve(m.kind, name)
+	if !ok {
+		return "", 0, errors.New(unknownColumn(m.kind, name))
+	}
+	return member, entry, nil
+}
+
+// conflicts finds columns that say the same thing in two ways, and what every
+// file must have.
+func (m *mapping) conflicts(taken map[string]string) (errs []error) {
+	has := func(member string) bool { _, ok := taken[member+" 0"]; return ok }
+	if m.kind == Clinical {
+		if !has(externalID) && !has(patientID) {
+			errs = append(errs, errors.New("no column says whose the records are: want patient_id or external_id"))
+		}
+		if !has("data_type") && m.dataType == "" {
+			errs = append(errs, errors.New("no column says the data_type; add one, or say --data-type"))
+		}
+		return errs
+	}
+	if has("name") && (has(givenName) || has(familyName)) {
+		errs = append(errs, errors.New("the name is there twice, whole and in parts; leave one out with --map"))
+	}
+	if has("medical_history") && slices.ContainsFunc(m.body.parts, func(n *node) bool { return n.array }) {
+		errs = append(errs, errors.New("the medical history is there twice, as medical_history and in columns of its members; leave one out with --map"))
+	}
+	return errs
+}
+
+// add puts a column into the shape of the body.
+func (m *mapping) add(column int, member string, number int) {
+	switch {
+	case member == externalID:
+		m.external = column
+	case member == patientID:
+		m.patient = column
+	case member == givenName:
+		name := m.body.at("name")
+		name.columns = append([]int{column}, name.columns...)
+	case member == familyName:
+		name := m.body.at("name")
+		name.columns = append(name.columns, column)
+	case member == "medical_history":
+		m.body.parts = append(m.body.parts, &node{name: member, columns: []int{column}, form: asList})
+	case isHistory(member):
+		history := m.body.at("medical_history")
+		history.array = true
+		history.at(fmt.Sprintf("%03d", number)).at(strings.TrimPrefix(member, "history_")).columns = []int{column}
+	case member == "value":
+		value := m.body.at("value")
+		value.isValue, value.columns = true, []int{column}
+	default:
+		at := m.body
+		for name := range strings.SplitSeq(member, ".") {
+			at = at.at(name)
+		}
+		at.columns = []int{column}
+		if path, inside := strings.CutPrefix(member, "value."); inside {
+			m.body.at("value").isValue, at.path = true, path
+		}
+	}
+}
+
+// at gives a part, making it when it is not there.
+func (n *node) at(name string) *node {
+	for _, part := range n.parts {
+		if part.name == name {
+			return part
+		}
+	}
+	part := &node{name: name}
+	n.parts = append(n.parts, part)
+	return part
+}
+
+// sort makes the body the same whatever the order of the columns, in the order
+// of canonical JSON: the body is what a line is known by.
+func (n *node) sort() {
+	slices.SortFunc(n.parts, func(a, b *node) int { return strings.Compare(a.name, b.name) })
+	for _, part := range n.parts {
+		part.sort()
+	}
+}
+
+// entry makes the body of a CSV row.
+func (m *mapping) entry(fields []string) (e entry, problem string) {
+	if len(fields) != m.columns {
+		return e, "The line has " + strconv.Itoa(len(fields)) + " fields, the header " + strconv.Itoa(m.columns) + "."
+	}
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	cell := func(column int) string {
+		if column < 0 {
+			return ""
+		}
+		return fields[column]
+	}
+	e.external, e.patient = cell(m.external), cell(m.patient)
+	dataType := ""
+	if m.dataTypes != nil {
+		dataType = m.dataTypes.text(fields)
+	}
+	e.body = m.body.append(make([]byte, 0, 256), fields, dataType)
+	if len(e.body) == 0 {
+		e.body = append(e.body, "{}"...)
+	}
+	e.known = e.body
+	return e, ""
+}

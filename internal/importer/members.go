@@ -1,0 +1,95 @@
+package importer
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"anodyne/internal/pain"
+)
+
+// form is how a cell becomes JSON.
+type form uint8
+
+const (
+	asText   form = iota
+	asNumber      // of something that is none a text, which the rules refuse
+	asBool
+	asScalar // a number, true or false, else a text
+	asList   // texts separated by "|"
+	asObject // has members of its own
+)
+
+// valueMembers has, for each data type, the members of a value by their dotted
+// names, from the schemas that the rules publish.
+var valueMembers = sync.OnceValue(func() map[string]map[string]form {
+	types := map[string]map[string]form{}
+	for _, t := range pain.DataTypes() {
+		members := map[string]form{}
+		addMembers(members, "", pain.Schema(t.Type))
+		types[t.Name] = members
+	}
+	return types
+})
+
+// valuePaths lists all members of all types, sorted.
+var valuePaths = sync.OnceValue(func() []string {
+	var paths []string
+	for _, members := range valueMembers() {
+		for path, f := range members {
+			if f != asObject {
+				paths = append(paths, path)
+			}
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+})
+
+type schema struct {
+	Type       any                        `json:"type"`
+	Properties map[string]json.RawMessage `json:"properties"`
+	OneOf      []json.RawMessage          `json:"oneOf"`
+}
+
+func addMembers(members map[string]form, prefix string, text json.RawMessage) {
+	var object schema
+	if err := json.Unmarshal(text, &object); err != nil {
+		panic(err) // the schemas are ours
+	}
+	for name, property := range object.Properties {
+		var s schema
+		if err := json.Unmarshal(property, &s); err != nil {
+			panic(err)
+		}
+		path := prefix + name
+		if members[path] = formOf(s); len(s.Properties) > 0 {
+			addMembers(members, path+".", property)
+		}
+	}
+}
+
+func formOf(s schema) form {
+	switch s.Type {
+	case "number", "integer":
+		return asNumber
+	case "boolean":
+		return asBool
+	case "array":
+		return asList
+	case "object":
+		return asObject
+	case "string":
+		return asText
+	}
+	return asScalar // one of several types
+}
+
+// formIn is how a cell of a member of a value is written for a data type.
+func formIn(dataType, path string) form {
+	if strings.HasPrefix(path, "items.") {
+		return asScalar
+	}
+	return valueMembers()[dataType][path]
+}

@@ -1,0 +1,101 @@
+package importer
+
+import (
+	"context"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+	"anodyne/internal/store"
+	"anodyne/internal/strictjson"
+)
+
+// maxReference is how long an identifier elsewhere may be.
+const maxReference = 200
+
+// patientBuilder puts patients together to chunks, in the order of the file.
+type patientBuilder struct {
+	*job
+	send  func(chunk) error
+	chunk patientChunk
+}
+
+func (b *patientBuilder) take(r row, e entry) error {
+	if len(e.external) > maxReference {
+		return fault.Parameter(externalID, nil, "external_id must have at most 200 bytes.")
+	}
+	object, err := strictjson.Parse(e.body)
+	if err != nil {
+		return err
+	}
+	now := b.Now()
+	p, err := pain.NewPatient(object, id.New[id.PatientKind](now), now)
+	if err != nil {
+		return err
+	}
+	imported := store.ImportedPatient{Content: contentOf(Patients, &e), External: e.external != "", Patient: p, Change: store.Change{
+		Audit:   audit.Entry{At: now, Actor: audit.Operator, Action: audit.PatientCreate, Resource: p.ID.String(), Details: []byte(`{"import":true}`)},
+		Event:   event.Patient(event.PatientCreated, now, p.ID),
+		Subject: p.ID,
+	}}
+	if imported.External {
+		imported.Key = keyOf(e.external)
+		if !b.people.expect(imported.Key, imported.Content, p.DateOfBirth) {
+			return errOtherValues
+		}
+	} else {
+		imported.Content = b.repeats.number(imported.Content)
+	}
+	b.chunk.rows, b.chunk.patients = append(b.chunk.rows, r), append(b.chunk.patients, imported)
+	if len(b.chunk.rows) == chunkLines {
+		return b.finish()
+	}
+	return nil
+}
+
+// errOtherValues keeps a second person with the identifier of a first from
+// being taken for that person.
+var errOtherValues = fault.Parameter(externalID, nil, "This external_id was imported before with other values; an import does not change patients.")
+
+func (b *patientBuilder) finish() error {
+	if len(b.chunk.rows) == 0 {
+		return nil
+	}
+	c := b.chunk
+	b.chunk = patientChunk{}
+	return b.send(c)
+}
+
+type patientChunk struct {
+	rows     []row
+	patients []store.ImportedPatient
+}
+
+func (c patientChunk) lines() int64 { return int64(len(c.rows)) }
+
+func (c patientChunk) keep(ctx context.Context, org store.Org, refuse func(row, error) error) (int64, error) {
+	added, others, err := org.ImportPatients(ctx, c.patients)
+	if err != nil {
+		return 0, err
+	}
+	return int64(added), c.refuse(others, refuse)
+}
+
+func (c patientChunk) preview(ctx context.Context, org store.Org, refuse func(row, error) error) (int64, error) {
+	there, others, err := org.ImportedPatients(ctx, c.patients)
+	if err != nil {
+		return 0, err
+	}
+	return c.lines() - int64(there+len(others)), c.refuse(others, refuse)
+}
+
+func (c patientChunk) refuse(others []int, refuse func(row, error) error) error {
+	for _, i := range others {
+		if err := refuse(c.rows[i], errOtherValues); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/store"
+)
+
+type jsonValue = jsontext.Value
+
+const (
+	// chunkLines is how many lines go into one transaction: some
+	// milliseconds, so that a server on the same database is not held up.
+	chunkLines = 250
+	// progressLines is how often progress is told.
+	progressLines = 200
+)
+
+func unreadable(problem string) error { return fault.New(fault.InvalidBody, problem) }
+
+// errNoReference is a clinical line that does not say whose it is.
+var errNoReference = fault.Parameter(patientID, nil, "patient_id or external_id is required.")
+
+// job is a file in the course of being imported.
+type job struct {
+	*Config
+	file
+	people  *people
+	refused *refused
+	repeats *repeats
+	sum     Summary
+	chunks  chan chunk
+}
+
+// chunk is what one transaction keeps.
+type chunk interface {
+	// keep says how many lines were new; refuse is told of those that turned
+	// out not to fit.
+	keep(ctx context.Context, org store.Org, refuse func(row, error) error) (added int64, err error)
+	// preview says how many would be new.
+	preview(ctx context.Context, org store.Org, refuse func(row, error) error) (added int64, err error)
+	lines() int64
+}
+
+// run imports one file: one goroutine reads and judges, this one writes.
+func (cfg *Config) run(ctx context.Context, f file, p *people) (sum Summary, err error) {
+	start := time.Now()
+	path := cfg.Errors
+	if path == "" {
+		path = f.path + ".errors.ndjson"
+		if f.src.isCSV {
+			path = f.path + ".errors.csv"
+		}
+	}
+	j := &job{Config: cfg, file: f, people: p, refused: newRefused(path, f.path, f.src), repeats: newRepeats(f.src.size),
+		sum: Summary{File: f.path, Kind: f.kind}, chunks: make(chan chunk, 4)}
+	defer func() {
+		err = errors.Join(err, j.refused.close())
+		sum = j.sum
+		if sum.Refused = j.refused.count; sum.Refused > 0 {
+			sum.Errors = path
+		}
+		sum.Elapsed = time.Since(start)
+	}()
+	if err := j.lookAhead(ctx); err != nil {
+		return sum, err
+	}
+	reading, stop := context.WithCancel(ctx)
+	read := make(chan error, 1)
+	go func() {
+		defer close(j.chunks)
+		read <- j.read(reading)
+	}()
+	writeErr := j.write(ctx)
+	stop()
+	for range j.chunks { // the reader may be waiting with one
+	}
+	if err := <-read; writeErr == nil {
+		return sum, err
+	}
+	return sum, writeErr
+}
+
+// each calls fn for the rows of the file, from the first on.
+func (j *job) each(ctx context.Context, first bool, fn func(row) error) error {
+	if err := j.src.begin(); err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		r, err := j.src.rows.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := fn(r); err != nil {
+			return err
+		}
+		if n%progressLines == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			j.progress(first, j.src.count.n)
+		}
+	}
+	j.progress(first, j.src.size)
+	return nil
+}
+
+func (j *job) progress(first bool, done int64) {
+	if j.Progress != nil {
+		j.Progress(j.path, first, done, j.src.size)
+	}
+}
+
+// lookAhead is the first reading. It is not needed when every line has an
+// identifier.
+func (j *job) lookAhead(ctx context.Context) error {
+	defer j.repeats.done()
+	return j.each(ctx, true, func(r row) error {
+		if e, err := j.entryOf(r); err == nil && (j.kind == Clinical || e.external == "") {
+			j.repeats.note(contentOf(j.kind, &e))
+		}
+		return nil
+	})
+}
+
+// read is the second reading: it judges the lines and puts them together to
+// chunks.
+func (j *job) read(ctx context.Context) error {
+	var take func(row, entry) error
+	var finish func() error
+	send := func(c chunk) error {
+		select {
+		case j.chunks <- c:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if j.kind == Patients {
+		b := &patientBuilder{job: j, send: send}
+		take, finish = b.take, b.finish
+	} else {
+		b := newRecordBuilder(ctx, j, send)
+		take, finish = b.take, b.finish
+	}
+	err := j.each(ctx, false, func(r row) error {
+		j.sum.Read++
+		e, err := j.entryOf(r)
+		if err == nil {
+			err = take(r, e)
+		}
+		return j.refuse(r, err)
+	})
+	if err != nil {
+		return err
+	}
+	return finish()
+}
+
+// refuse notes what is wrong with a line; any other error ends the import.
+func (j *job) refuse(r row, err error) error {
+	if err == nil {
+		return nil
+	}
+	faults, ok := faultsOf(err)
+	if !ok {
+		return err
+	}
+	return j.refused.add(r, faults)
+}
+
+// tries is how often a chunk is tried while the database is away.
+const tries = 5
+
+// write keeps the chunks in the order in which they come.
+func (j *job) write(ctx context.Context) error {
+	for c := range j.chunks {
+		added, err := j.keep(ctx, c)
+		if err != nil {
+			return err
+		}
+		j.sum.Imported += added
+		j.sum.Already += c.lines() - added
+	}
+	return nil
+}
+
+func (j *job) keep(ctx context.Context, c chunk) (added int64, err error) {
+	refuse := func(r row, err error) error {
+		j.sum.Already-- // it is counted with the refused
+		return j.refuse(r, err)
+	}
+	if j.DryRun {
+		return c.preview(ctx, j.Org, refuse)
+	}
+	for try := 1; ; try++ {
+		added, err = c.keep(ctx, j.Org, refuse)
+		if !fault.Is(err, fault.Unavailable) || try == tries {
+			return added, err
+		}
+		select { // a server may hold the database, or be starting
+		case <-time.After(time.Duration(try) * time.Second):
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+	}
+}

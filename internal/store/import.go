@@ -1,0 +1,238 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"anodyne/internal/access"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+)
+
+// ImportHash stands for a line of an import, or for the identifier that a
+// patient has elsewhere. It is kept in the transaction of what the line
+// brought in, so that a line comes in once, whenever it is tried again.
+type ImportHash [16]byte
+
+// ImportedPatient is a line with a patient, known by Content; with External
+// set, by Key, the identifier that the patient has elsewhere.
+type ImportedPatient struct {
+	Content  ImportHash
+	Key      ImportHash
+	External bool
+	Patient  pain.Patient
+	Change   Change
+}
+
+// ImportedRecords are lines with records of one patient: Hashes[i] stands for
+// Records[i]. Change makes the entry of those that are new.
+type ImportedRecords struct {
+	Patient id.Patient
+	Hashes  []ImportHash
+	Records []pain.Record
+	Change  func(added []pain.Record) Change
+}
+
+// Organization gives the operator's view of the organisation of a name.
+func (s System) Organization(ctx context.Context, name string) (o Org, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		found, err := one(tx, `SELECT org_no, id FROM org WHERE name = $1`, func(r Row) { o = Org{Store: s.Store, org: access.OrgNo(r.Int(0))} }, name)
+		if err == nil && !found {
+			err = fault.Missing("organization", name)
+		}
+		return err
+	})
+	return o, err
+}
+
+const (
+	insertImportKey  = `INSERT INTO import_key (org_no, key_hash, content, patient_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING key_hash`
+	insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING line_hash`
+)
+
+// claimLine gives the statement that marks a line as imported, and calls
+// claimed unless it was before.
+func (o Org) claimLine(hash ImportHash, claimed func()) Stmt {
+	return Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Each: func(Row) error { claimed(); return nil }}
+}
+
+// claim does the same for a line with a patient.
+func (l *ImportedPatient) claim(o Org, claimed func()) Stmt {
+	if !l.External {
+		return o.claimLine(l.Content, claimed)
+	}
+	return Stmt{SQL: insertImportKey, Args: []any{int64(o.org), l.Key[:], l.Content[:], l.Patient.ID.Bytes()}, Each: func(Row) error { claimed(); return nil }}
+}
+
+// ImportPatients keeps the patients of those lines that were never imported,
+// in order and in one transaction, and says how many they were. others has
+// the indices of lines whose identifier was imported with another content.
+func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, others []int, err error) {
+	err = o.change(ctx, func(tx Tx) error {
+		isNew := make([]bool, len(lines))
+		claims := make([]Stmt, len(lines))
+		for i := range lines {
+			claims[i] = lines[i].claim(o, func() { isNew[i] = true })
+		}
+		if err := tx.Many(claims...); err != nil {
+			return err
+		}
+		added = 0
+		for i := range lines {
+			if isNew[i] {
+				added++
+				o.keepPatient(tx, &lines[i].Patient, lines[i].Change)
+			}
+		}
+		_, others, err = o.imported(tx, lines, isNew)
+		return err
+	})
+	return added, others, err
+}
+
+// ImportedPatients says how many of the lines were imported before. others
+// has the indices of those whose identifier was, with another content.
+func (o Org) ImportedPatients(ctx context.Context, lines []ImportedPatient) (count int, others []int, err error) {
+	err = o.read(ctx, func(tx Tx) error {
+		count, others, err = o.imported(tx, lines, make([]bool, len(lines)))
+		return err
+	})
+	return count, others, err
+}
+
+// imported looks for the marks of lines that are not new.
+func (o Org) imported(tx Tx, lines []ImportedPatient, isNew []bool) (count int, others []int, err error) {
+	var stmts []Stmt
+	for i := range lines {
+		l := &lines[i]
+		switch {
+		case isNew[i]:
+		case l.External:
+			stmts = append(stmts, Stmt{SQL: `SELECT content FROM import_key WHERE org_no = $1 AND key_hash = $2`, Args: []any{int64(o.org), l.Key[:]}, Each: func(r Row) error {
+				if bytes.Equal(r.Raw(0), l.Content[:]) {
+					count++
+				} else {
+					others = append(others, i)
+				}
+				return nil
+			}})
+		default:
+			stmts = append(stmts, o.selectLine(l.Content, &count))
+		}
+	}
+	if len(stmts) == 0 {
+		return 0, nil, nil
+	}
+	err = tx.Many(stmts...)
+	return count, others, err
+}
+
+func (o Org) selectLine(hash ImportHash, count *int) Stmt {
+	return Stmt{SQL: `SELECT 1 FROM import_line WHERE org_no = $1 AND line_hash = $2`, Args: []any{int64(o.org), hash[:]}, Each: func(Row) error { *count++; return nil }}
+}
+
+// ImportRecords keeps the records of those lines that were never imported, in
+// one transaction, and says how many they were. No patient may be in it
+// twice. missing has the indices of the groups whose patient is not there.
+func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added int, missing []int, err error) {
+	// Two imports at once lock patients in the same order.
+	order := make([]int, len(groups))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(groups[a].Patient.Bytes(), groups[b].Patient.Bytes()) })
+	err = o.change(ctx, func(tx Tx) error {
+		added, missing = 0, nil
+		numbers, err := o.patientNumbers(tx, groups, order)
+		if err != nil {
+			return err
+		}
+		fresh, err := o.claimRecords(tx, groups, order, numbers)
+		if err != nil {
+			return err
+		}
+		worth := map[int64]seriesByYear{} // a patient may have several groups
+		for _, i := range order {
+			if numbers[i] == 0 {
+				missing = append(missing, i)
+			} else if len(fresh[i]) > 0 {
+				added += len(fresh[i])
+				o.insertRecords(tx, numbers[i], fresh[i], groups[i].Change(fresh[i]))
+				if worth[numbers[i]] == nil {
+					worth[numbers[i]] = seriesByYear{}
+				}
+				if err := worth[numbers[i]].addAll(fresh[i]); err != nil {
+					return err
+				}
+			}
+		}
+		for patientNo, years := range worth {
+			if err := o.appendSeries(tx, patientNo, years); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return added, missing, err
+}
+
+// patientNumbers finds the patients of groups, in order; 0 is one that is not
+// there.
+func (o Org) patientNumbers(tx Tx, groups []ImportedRecords, order []int) ([]int64, error) {
+	numbers := make([]int64, len(groups))
+	var stmts []Stmt
+	for _, i := range order {
+		stmts = append(stmts, Stmt{SQL: `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`,
+			Args: []any{int64(o.org), groups[i].Patient.Bytes()}, Each: func(r Row) error { numbers[i] = r.Int(0); return nil }})
+	}
+	return numbers, tx.Many(stmts...)
+}
+
+// claimRecords marks the lines of groups whose patient is there, and gives the
+// records of those that were never imported.
+func (o Org) claimRecords(tx Tx, groups []ImportedRecords, order []int, numbers []int64) ([][]pain.Record, error) {
+	fresh := make([][]pain.Record, len(groups))
+	var claims []Stmt
+	for _, i := range order {
+		if numbers[i] == 0 {
+			continue
+		}
+		for n, hash := range groups[i].Hashes {
+			claims = append(claims, o.claimLine(hash, func() { fresh[i] = append(fresh[i], groups[i].Records[n]) }))
+		}
+	}
+	if len(claims) == 0 {
+		return fresh, nil
+	}
+	return fresh, tx.Many(claims...)
+}
+
+// ImportedKey finds the patient with an identifier elsewhere, and the date of
+// birth.
+func (o Org) ImportedKey(ctx context.Context, key ImportHash) (patient id.Patient, birth pain.Date, found bool, err error) {
+	err = o.read(ctx, func(tx Tx) error {
+		return tx.Query(`SELECT p.id, p.date_of_birth FROM import_key k JOIN patient p ON p.org_no = k.org_no AND p.id = k.patient_id
+			WHERE k.org_no = $1 AND k.key_hash = $2`, func(r Row) (err error) {
+			found = true
+			if patient, err = id.FromBytes[id.PatientKind](r.Raw(0)); err == nil {
+				birth, err = pain.ParseDate(r.Text(1))
+			}
+			return err
+		}, int64(o.org), key[:])
+	})
+	return patient, birth, found, err
+}
+
+// ImportedLines counts the lines that were imported before.
+func (o Org) ImportedLines(ctx context.Context, hashes []ImportHash) (count int, err error) {
+	err = o.read(ctx, func(tx Tx) error {
+		stmts := make([]Stmt, len(hashes))
+		for i := range hashes {
+			stmts[i] = o.selectLine(hashes[i], &count)
+		}
+		return tx.Many(stmts...)
+	})
+	return count, err
+}
