@@ -22,12 +22,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne/internal/access"
+	"anodyne/internal/seal"
 )
 
 // Config says which database to open, and how.
 type Config struct {
 	// Database is "sqlite:PATH" or a PostgreSQL address.
 	Database string
+	// Key opens a SQLite file that is encrypted, and makes a new one so; nil
+	// for one in the clear. PostgreSQL does not use it.
+	Key *seal.Key
 	// DataDir holds what must not be in the database: the audit key and the
 	// spool of read lines. It is made when missing.
 	DataDir string
@@ -106,7 +110,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal()}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
-		s.engine, err = openSQLite(path, s.metrics)
+		s.engine, err = openSQLite(path, cfg.Key, s.metrics)
 	} else if IsPostgres(cfg.Database) {
 		s.engine, err = openPostgres(ctx, cfg.Database, s.log)
 	} else {
