@@ -6,6 +6,9 @@
 //	anodyne demo       serve a demonstration with made-up patients
 //	anodyne client     create, list, rotate, revoke API clients; set their tier
 //	anodyne migrate    bring the database to this program's schema
+//	anodyne backup     write the database into one file, while a server runs
+//	anodyne restore    read a backup into a new database, of either engine
+//	anodyne rekey      encrypt a SQLite file, or change its key
 //	anodyne check      look the database over and verify the audit seal
 //	anodyne bench      measure this machine
 //	anodyne version    print the version
@@ -55,6 +58,9 @@ func commands() []command {
 		{"demo", "serve a demonstration with made-up patients", runDemo},
 		{"client", "create, list, rotate, revoke API clients; set their tier", runClient},
 		{"migrate", "bring the database to this program's schema", runMigrate},
+		{"backup", "write the database into one file, while a server runs", runBackup},
+		{"restore", "read a backup into a new database, of either engine", runRestore},
+		{"rekey", "encrypt a SQLite file, or change its key", runRekey},
 		{"check", "look the database over and verify the audit seal", runCheck},
 		{"bench", "measure this machine", runBench},
 		{"version", "print the version", runVersion},

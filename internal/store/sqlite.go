@@ -13,7 +13,8 @@ import (
 )
 
 var sqliteDialect = dialect{
-	name: "sqlite",
+	name:        "sqlite",
+	dumpDialect: sqliteDump,
 	journal: []string{
 		`INSERT INTO journal_head (org_no, pos) VALUES ($1, 1) ON CONFLICT (org_no) DO UPDATE SET pos = pos + 1`,
 		`INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)

@@ -32,8 +32,8 @@ type Config struct {
 	// Key opens a SQLite file that is encrypted, and makes a new one so; nil
 	// for one in the clear. PostgreSQL does not use it.
 	Key *seal.Key
-	// DataDir holds what must not be in the database: the audit key and the
-	// spool of read lines. It is made when missing.
+	// DataDir holds what must not be in the database: the audit key, the
+	// master key and the spool of read lines. It is made when missing.
 	DataDir string
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
@@ -68,6 +68,7 @@ type dialect struct {
 	hasTable string
 	// changed lists the subjects of entries after a position, and the head.
 	changed string
+	dumpDialect
 }
 
 // Store is an open database.
@@ -77,7 +78,10 @@ type Store struct {
 	log      *slog.Logger
 	metrics  *metrics
 	auditKey []byte
-	spool    *spool
+	// masterKey is the key of master, for backups.
+	masterKey []byte
+	master    *seal.Master
+	spool     *spool
 	// written is broadcast after a write of this process; positioned when
 	// entries have got their position in the journal, by any node.
 	written, positioned *signal
@@ -137,7 +141,7 @@ func DefaultDataDir(database string) string {
 	return "anodyne.d"
 }
 
-// openBeside checks the schema and opens the audit key and the spool.
+// openBeside checks the schema and opens the keys and the spool.
 func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if err := s.checkVersion(ctx); err != nil {
 		return err
@@ -146,7 +150,13 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	var err error
-	if s.auditKey, err = s.openAuditKey(ctx, filepath.Join(dir, "audit.key")); err != nil {
+	if s.auditKey, err = s.openKey(ctx, dir, auditKeyFile); err != nil {
+		return err
+	}
+	if s.masterKey, err = s.openKey(ctx, dir, masterKeyFile); err != nil {
+		return err
+	}
+	if s.master, err = seal.NewMaster(s.masterKey); err != nil {
 		return err
 	}
 	s.spool, err = openSpool(filepath.Join(dir, "spool"))
@@ -162,6 +172,10 @@ func (s *Store) Close() error {
 
 // Engine is "sqlite" or "postgres".
 func (s *Store) Engine() string { return s.dialect().name }
+
+// Master seals secrets that are kept in the database and must be readable
+// again.
+func (s *Store) Master() *seal.Master { return s.master }
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
