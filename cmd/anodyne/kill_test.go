@@ -168,7 +168,7 @@ func TestKilledBackup(t *testing.T) {
 // refused, and that the next restore makes good; or one that is whole.
 func TestKilledRestore(t *testing.T) {
 	dir := populated(t, 1500)
-	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("correct horse battery staple"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "key"), []byte(strings.Repeat("0123456789abcdef", 4)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	must(t, dir, "rekey", "--new-key-file", "key")

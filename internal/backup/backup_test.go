@@ -66,7 +66,7 @@ func fill(t *testing.T, s *store.Store, patients int) access.Principal {
 }
 
 // target is a database without a schema and with an empty data directory.
-func target(t *testing.T, engine string) store.Config {
+func target(t testing.TB, engine string) store.Config {
 	t.Helper()
 	cfg := store.Config{DataDir: filepath.Join(t.TempDir(), "data"), Log: slog.New(slog.DiscardHandler)}
 	if engine == storetest.Postgres {

@@ -122,7 +122,7 @@ func copyFile(ctx context.Context, from, to sqliteFile, seen func(string, int64,
 func (f sqliteFile) vacuumInto(source *sqliteConn) error {
 	name := f.uri("os")
 	if f.key != nil {
-		name = f.uri("adiantum") + "&hexkey=" + hex.EncodeToString(f.key)
+		name = f.uri(encryptedVFS) + "&hexkey=" + hex.EncodeToString(f.key)
 	}
 	tx := &sqliteTx{conn: source}
 	_, err := tx.Exec(`VACUUM INTO $1`, name)

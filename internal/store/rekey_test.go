@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,59 @@ func TestRekey(t *testing.T) {
 		for _, pattern := range []string{"*.rekey*", "*-wal", "*-shm", "*-journal"} {
 			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file(cfg)), pattern)); len(left) > 0 {
 				t.Errorf("%s is left", left)
+			}
+		}
+	}
+}
+
+// Between the moments when the key check, the file and the key check again
+// are put in place, either file opens with its own key.
+func TestRekeyHalfway(t *testing.T) {
+	keys := []*seal.Key{nil, key(t, hexKey), key(t, passphrase)}
+	for from, old := range keys {
+		for to, fresh := range keys {
+			if from == to {
+				continue
+			}
+			cfg := empty(t, storetest.SQLite)
+			cfg.Key = old
+			must[[]store.Migration](t)(store.Migrate(t.Context(), cfg))
+			content := func(path string) []byte {
+				content, err := os.ReadFile(path)
+				if err != nil && !errors.Is(err, os.ErrNotExist) {
+					t.Fatal(err)
+				}
+				return content
+			}
+			check := file(cfg) + ".key-check"
+			oldFile, oldCheck := content(file(cfg)), content(check)
+			if err := store.Rekey(t.Context(), cfg.Database, old, fresh, quiet); err != nil {
+				t.Fatal(err)
+			}
+			newFile, both := content(file(cfg)), append(oldCheck, content(check)...)
+			for name, c := range map[string]struct {
+				content    []byte
+				opens, not *seal.Key
+			}{"before": {oldFile, old, fresh}, "after": {newFile, fresh, old}} {
+				for path, content := range map[string][]byte{file(cfg): c.content, check: both} {
+					if err := os.WriteFile(path, content, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				cfg.Key = c.not
+				if _, err := store.Open(t.Context(), cfg); err == nil {
+					t.Errorf("%d to %d, %s: it opens with the other key", from, to, name)
+				}
+				cfg.Key = c.opens
+				if s, err := store.Open(t.Context(), cfg); err != nil {
+					t.Errorf("%d to %d, %s: %v", from, to, name, err)
+				} else if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+				// And changing the key goes on from either.
+				if err := store.Rekey(t.Context(), cfg.Database, c.opens, key(t, passphrase+"?"), quiet); err != nil {
+					t.Errorf("%d to %d, %s: %v", from, to, name, err)
+				}
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
-	_ "github.com/ncruces/go-sqlite3/vfs/adiantum" // registers the encrypting file layer
 
 	"anodyne/internal/seal"
 )
@@ -51,7 +50,7 @@ func findFile(path string, key *seal.Key) (sqliteFile, error) {
 func (f sqliteFile) open(flags sqlite3.OpenFlag, pragmas ...string) (*sqliteConn, error) {
 	name := f.path
 	if f.key != nil {
-		name, flags = f.uri("adiantum"), flags|sqlite3.OPEN_URI
+		name, flags = f.uri(encryptedVFS), flags|sqlite3.OPEN_URI
 		pragmas = append([]string{"hexkey = '" + hex.EncodeToString(f.key) + "'"}, pragmas...)
 	}
 	c, err := openConn(name, flags, pragmas...)
