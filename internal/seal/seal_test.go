@@ -2,6 +2,7 @@ package seal
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"testing"
@@ -82,8 +83,23 @@ func TestParseKey(t *testing.T) {
 	}
 }
 
-// Derived keys differ by secret, salt and purpose, and stay the same for ever:
-// files of old versions must open.
+// Files of old versions must open.
+func TestDerivedKeysStayTheSame(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Repeat("0123456789abcdef", 4): "ecb2fe819c65a2cba8f76bddbf6f5679b6ae974087c419f23b90ad459251b05d",
+		"correct horse battery staple":        "279c304f5fb3fdcb297e2680f3d0f5d27db8a71e454f8ffa0945129760523dc9",
+	} {
+		key, err := ParseKey([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := hex.EncodeToString(key.Derive([]byte("0123456789abcdef"), "a")); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Derived keys differ by secret, salt and purpose.
 func TestDerive(t *testing.T) {
 	digits, words := strings.Repeat("0123456789abcdef", 4), "correct horse battery staple"
 	seen := map[string]bool{}

@@ -12,6 +12,8 @@ type dumpDialect struct {
 	identities string
 	// withIdentity lets an INSERT give such a number.
 	withIdentity string
+	// truncates says that there is TRUNCATE.
+	truncates bool
 	// binary is the collation that orders text by its bytes.
 	binary string
 	// dumped are tables whose rows are read from elsewhere.
@@ -42,6 +44,7 @@ var postgresDump = dumpDialect{
 	identities: `SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
 		WHERE a.attidentity <> '' AND c.relnamespace = to_regnamespace(current_schema())`,
 	withIdentity: ` OVERRIDING SYSTEM VALUE`,
+	truncates:    true,
 	binary:       `"C"`,
 	// What is committed and waits for its position gets the next ones here, as
 	// the sequencer would give them.

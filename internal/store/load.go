@@ -117,8 +117,17 @@ func (l *Loading) mustBeEmpty(tx Tx) error {
 	return nil
 }
 
-// empty deletes what a restore that was broken off left.
+// empty deletes what a restore that was broken off left. SQLite is quick with
+// a DELETE of everything; PostgreSQL has a statement for it.
 func (l *Loading) empty(tx Tx) error {
+	if l.dialect().truncates {
+		names := make([]string, len(l.tables))
+		for i, t := range l.tables {
+			names[i] = t.Name
+		}
+		_, err := tx.Exec("TRUNCATE " + strings.Join(names, ", "))
+		return err
+	}
 	for i := len(l.tables) - 1; i >= 0; i-- {
 		if _, err := tx.Exec("DELETE FROM " + l.tables[i].Name); err != nil {
 			return err

@@ -23,8 +23,10 @@ func Rekey(ctx context.Context, database string, old, fresh *seal.Key, seen func
 	if !ok {
 		return errors.New("only a SQLite file has a key; encrypt PostgreSQL's disks, and its connections with sslmode=verify-full")
 	}
-	if _, err := os.Stat(path); err != nil {
+	if info, err := os.Lstat(path); err != nil {
 		return err
+	} else if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file, or only a link to one; name the file itself", path)
 	}
 	lock, err := ownDatabase(path)
 	if err != nil {

@@ -124,7 +124,18 @@ func TestRekeyRefuses(t *testing.T) {
 	refused(cfg.Database, nil, key(t, passphrase), "is encrypted; give its key")
 	refused("postgres://db/x", nil, key(t, passphrase), "only a SQLite file has a key")
 	refused("sqlite:"+filepath.Join(t.TempDir(), "none.db"), nil, key(t, passphrase), "no such file")
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(file(cfg), link); err != nil {
+		t.Fatal(err)
+	}
+	refused("sqlite:"+link, cfg.Key, nil, "only a link")
+	if err := os.WriteFile(file(cfg)+".rekey", []byte("left by one who was killed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s := must[*store.Store](t)(store.Open(t.Context(), cfg))
+	if _, err := os.Stat(file(cfg) + ".rekey"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what a killed process left is still there: %v", err)
+	}
 	refused(cfg.Database, cfg.Key, nil, "a server or another command has")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

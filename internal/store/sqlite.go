@@ -42,6 +42,7 @@ func openSQLite(path string, key *seal.Key, m *metrics) (engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	_ = removeCopy(path + rekeySuffix) // left by one who was killed; with our lock nobody is writing it
 	e := &sqliteEngine{lock: lock, closing: make(chan struct{}), readers: make(chan *sqliteConn, max(4, 2*runtime.GOMAXPROCS(0)))}
 	if err := e.open(path, key, m); err != nil {
 		return nil, errors.Join(err, lock.Close())
