@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -42,12 +40,13 @@ func must(t *testing.T, dir string, args ...string) string {
 // the process got to its end before.
 func killed(t *testing.T, after time.Duration, dir string, args ...string) (finished bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), after)
-	defer cancel()
-	base := anodyne(t, dir, args...)
-	cmd := exec.CommandContext(ctx, base.Path)
-	cmd.Args, cmd.Dir, cmd.Env, cmd.Stderr = base.Args, base.Dir, base.Env, io.Discard
-	err := cmd.Run()
+	cmd := anodyne(t, dir, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) // it may have gone by itself
+	err := cmd.Wait()
+	timer.Stop()
 	exit, isExit := errors.AsType[*exec.ExitError](err)
 	if err != nil && (!isExit || exit.ExitCode() != -1) {
 		t.Fatalf("anodyne %s: %v", strings.Join(args, " "), err)

@@ -36,9 +36,6 @@ func Restore(ctx context.Context, cfg store.Config, keys Keys, path string, prog
 	if err := load(ctx, cfg, r, progress); err != nil {
 		return sum, err
 	}
-	if err := store.WriteKeyFiles(cfg.DataDir, r.Keys); err != nil {
-		return sum, err
-	}
 	if _, err := store.Migrate(ctx, cfg); err != nil {
 		return sum, fmt.Errorf("the data is restored, but not yet at this program's schema: %w", err)
 	}
@@ -52,6 +49,10 @@ func load(ctx context.Context, cfg store.Config, r *reader, progress Progress) (
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
+	// Before the mark is taken away: without its keys the database is not whole.
+	if err := store.WriteKeyFiles(cfg.DataDir, r.Keys); err != nil {
+		return err
+	}
 	var done int64
 	for _, t := range r.Tables {
 		next := r.rows(t)
