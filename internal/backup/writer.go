@@ -35,15 +35,18 @@ type Summary struct {
 // file gets its name only once it is complete, on the disk, and has been read
 // back; a file of that name is never overwritten.
 func Write(ctx context.Context, s store.System, keys Keys, path, program string, now time.Time, progress Progress) (sum Summary, err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return sum, fmt.Errorf("%s is there already; name a new file", path)
+	if err := notThere(path); err != nil {
+		return sum, err
 	}
 	f, err := createPartial(path + ".partial")
 	if err != nil {
 		return sum, err
 	}
 	defer func() {
-		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+		err = errors.Join(err, f.Close()) // which lets go of the lock, so it comes last
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 			err = fmt.Errorf("the disk is full; nothing was kept of the backup: %w", err)
 		}
@@ -64,14 +67,34 @@ func Write(ctx context.Context, s store.System, keys Keys, path, program string,
 	if sum, err = verify(ctx, f, keys, progress); err != nil {
 		return sum, fmt.Errorf("reading the backup back: %w", err)
 	}
-	if err := os.Link(f.Name(), path); err != nil {
+	if err := notThere(path); err != nil {
 		return sum, err
 	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return sum, err
+	}
+	return sum, syncDir(path)
+}
+
+// notThere refuses a file that is there already. Another backup of the same
+// name is kept out by the lock of its partial file.
+func notThere(path string) error {
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		return fmt.Errorf("%s is there already; name a new file", path)
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	return nil
+}
+
+// syncDir has a file's name on the disk.
+func syncDir(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
-		return sum, err
+		return err
 	}
-	return sum, errors.Join(dir.Sync(), dir.Close())
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // createPartial makes the file under the name it has until it is complete. One
@@ -83,6 +106,11 @@ func createPartial(name string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, errors.Join(fmt.Errorf("another backup is writing %s", name), f.Close())
+	}
+	// The one who had the lock may have finished and given the file its name.
+	mine, err := f.Stat()
+	if named, statErr := os.Stat(name); err != nil || statErr != nil || !os.SameFile(mine, named) {
+		return nil, errors.Join(fmt.Errorf("another backup was writing %s", name), err, statErr, f.Close())
 	}
 	if err := f.Truncate(0); err != nil {
 		return nil, errors.Join(err, f.Close())
