@@ -61,7 +61,10 @@ func fill(t *testing.T, s *store.Store, patients int) access.Principal {
 			}
 		}
 	}
-	storetest.AddPatient(t, s.For(&other), "日本 \U0001f600")
+	p := storetest.AddPatient(t, s.For(&other), "日本 \U0001f600")
+	if err := storetest.AddRecords(t.Context(), s.For(&other), p.ID, storetest.Record(t, p.ID, `{"data_type":"pain_scores","value":7,"notes":"naïve"}`)); err != nil {
+		t.Fatal(err)
+	}
 	return who
 }
 
@@ -266,9 +269,13 @@ func TestNoPlaintextInABackup(t *testing.T) {
 	if _, err := source.For(&who).CreatePatient(t.Context(), &p, storetest.Created(p), nil, store.Outcome{}); err != nil {
 		t.Fatal(err)
 	}
+	note := "afraid of her own stairs"
+	if err := storetest.AddRecords(t.Context(), source.For(&who), p.ID, storetest.Record(t, p.ID, `{"data_type":"pain_scores","value":7,"notes":"`+note+`"}`)); err != nil {
+		t.Fatal(err)
+	}
 	path, _ := write(t, source, testKey(t, words))
 	content := read(t, path)
-	for _, private := range []string{p.Name, p.Contact.Email, p.Contact.Phone, "patient", "org_no", string(source.System().KeyFiles()["audit.key"])} {
+	for _, private := range []string{p.Name, note, p.Contact.Email, p.Contact.Phone, "patient", "org_no", string(source.System().KeyFiles()["audit.key"])} {
 		if bytes.Contains(content, []byte(private)) {
 			t.Errorf("%q is in the backup", private)
 		}

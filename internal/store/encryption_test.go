@@ -36,7 +36,7 @@ func encrypted(t *testing.T, text string) store.Config {
 }
 
 // private are the texts of a person; none may be found in the bytes of a file.
-var private = []string{"Zebedee Quillfeather", "zebedee@quillfeather.example", "+46 555 0199", "Complex regional pain"}
+var private = []string{"Zebedee Quillfeather", "zebedee@quillfeather.example", "+46 555 0199", "Complex regional pain", "afraid of her own stairs"}
 
 func addPrivate(t *testing.T, o store.Org) pain.Patient {
 	t.Helper()
@@ -44,6 +44,10 @@ func addPrivate(t *testing.T, o store.Org) pain.Patient {
 	p.Contact = pain.Contact{Email: private[1], Phone: private[2]}
 	p.MedicalHistory = pain.NewHistory(pain.HistoryEntry{Condition: private[3]})
 	if _, err := o.CreatePatient(t.Context(), &p, storetest.Created(p), nil, store.Outcome{}); err != nil {
+		t.Fatal(err)
+	}
+	note := storetest.Record(t, p.ID, `{"data_type":"pain_scores","value":7,"notes":"`+private[4]+`"}`)
+	if err := storetest.AddRecords(t.Context(), o, p.ID, note); err != nil {
 		t.Fatal(err)
 	}
 	return p
