@@ -18,10 +18,10 @@ var floors = [][]string{
 	{"server", "bench"},
 	{"config"},
 	{"api", "portal", "oauth", "webhook", "report"},
-	{"cohort"},
+	{"cohort", "backup"},
 	{"store"},
 	{"ratelimit", "worker", "analytics", "pain"},
-	{"strictjson", "access", "event", "audit"},
+	{"strictjson", "access", "event", "audit", "seal"},
 	{"id", "fault"},
 	{"testneed"}, // for tests, which are not looked at, and for what helps them
 }

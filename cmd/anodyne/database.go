@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"anodyne/internal/config"
@@ -16,7 +15,10 @@ import (
 // server of the older version may be running on it.
 func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	cfg.Finish()
-	sc := store.Config{Database: cfg.Database, DataDir: cfg.DataDir, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
 	s, err := store.Open(ctx, sc)
 	if !errors.Is(err, store.ErrEmpty) {
 		return s, err
@@ -34,7 +36,11 @@ func runMigrate(ctx context.Context, e env, args []string) error {
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
-	taken, err := store.Migrate(ctx, store.Config{Database: cfg.Database})
+	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	taken, err := store.Migrate(ctx, sc)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ Paste these into another terminal:
 
 // removeDemo deletes what a demonstration made, and nothing else.
 func removeDemo(dir string) error {
-	for _, name := range []string{"anodyne.db", "anodyne.db-wal", "anodyne.db-shm", "anodyne.db.d", "credentials.json"} {
+	for _, name := range []string{"anodyne.db", "anodyne.db-wal", "anodyne.db-shm", "anodyne.db.lock", "anodyne.db.key-check", "anodyne.db.d", "credentials.json"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return err
 		}

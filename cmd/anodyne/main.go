@@ -7,6 +7,9 @@
 //	anodyne client     create, list, rotate, revoke API clients; set their tier
 //	anodyne import     bring in patients and clinical data from files
 //	anodyne migrate    bring the database to this program's schema
+//	anodyne backup     write the database into one file, while a server runs
+//	anodyne restore    read a backup into a new database, of either engine
+//	anodyne rekey      encrypt a SQLite file, or change its key
 //	anodyne check      look the database over and verify the audit seal
 //	anodyne bench      measure this machine
 //	anodyne version    print the version
@@ -58,6 +61,9 @@ func commands() []command {
 		{"client", "create, list, rotate, revoke API clients; set their tier", runClient},
 		{"import", "bring in patients and clinical data from files", runImport},
 		{"migrate", "bring the database to this program's schema", runMigrate},
+		{"backup", "write the database into one file, while a server runs", runBackup},
+		{"restore", "read a backup into a new database, of either engine", runRestore},
+		{"rekey", "encrypt a SQLite file, or change its key", runRekey},
 		{"check", "look the database over and verify the audit seal", runCheck},
 		{"bench", "measure this machine", runBench},
 		{"version", "print the version", runVersion},

@@ -22,6 +22,8 @@ import (
 // Config is what an operator set.
 type Config struct {
 	Database        string
+	DatabaseKey     Secret
+	DatabaseKeyFile string
 	DataDir         string
 	Listen          string
 	AdminListen     string
@@ -58,6 +60,8 @@ func (l *List) Set(s string) error {
 // Store registers the flags that every command has.
 func (c *Config) Store(fs *flag.FlagSet) {
 	fs.StringVar(&c.Database, "database", "sqlite:anodyne.db", "`address` of the database: sqlite:PATH or postgres://...")
+	fs.StringVar(&c.DatabaseKeyFile, "database-key-file", "", "`file` with the key that the SQLite file and backups are encrypted with")
+	fs.Var(&c.DatabaseKey, "database-key", "the `key` itself; set it as ANODYNE_DATABASE_KEY, because a command line can be seen by others")
 	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key and the audit spool (default: beside the SQLite file, or anodyne.d)")
 }
 
@@ -116,6 +120,9 @@ func (c *Config) Validate() error {
 	}
 	if !strings.HasPrefix(c.Database, "sqlite:") && !store.IsPostgres(c.Database) {
 		bad("database", "want sqlite:PATH or postgres://..., not %q", hidePassword(c.Database))
+	}
+	if _, err := c.Key(); err != nil {
+		errs = append(errs, err)
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		bad("listen", "want HOST:PORT, not %q", c.Listen)

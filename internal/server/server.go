@@ -71,7 +71,10 @@ func (s *Server) start(ctx context.Context) error {
 }
 
 func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, registry prometheus.Registerer) (*store.Store, error) {
-	sc := store.Config{Database: cfg.Database, DataDir: cfg.DataDir, Log: log}
+	sc, err := cfg.Opening(log)
+	if err != nil {
+		return nil, err
+	}
 	taken, err := store.Migrate(ctx, sc)
 	if err != nil {
 		return nil, err

@@ -60,6 +60,12 @@ const createSchemaVersion = `CREATE TABLE IF NOT EXISTS schema_version (
 // it took. Nodes that start at once wait for each other; all steps happen or
 // none.
 func Migrate(ctx context.Context, cfg Config) (taken []Migration, err error) {
+	return migrateTo(ctx, cfg, SchemaVersion(), refuseHalf)
+}
+
+// migrateTo does that up to a version. judge, if any, looks at a database that
+// has a schema already.
+func migrateTo(ctx context.Context, cfg Config, version int64, judge func(Tx) error) (taken []Migration, err error) {
 	cfg.Registry = nil // Open, which comes next, registers the metrics
 	s, err := connect(ctx, cfg)
 	if err != nil {
@@ -79,8 +85,13 @@ func Migrate(ctx context.Context, cfg Config) (taken []Migration, err error) {
 		if err := judgeVersion(have, steps); err != nil {
 			return err
 		}
+		if have > 0 && judge != nil {
+			if err := judge(tx); err != nil {
+				return err
+			}
+		}
 		for _, step := range steps {
-			if step.Version <= have {
+			if step.Version <= have || step.Version > version {
 				continue
 			}
 			for _, sql := range splitSQL(step.sql) {
@@ -142,8 +153,17 @@ func (s *Store) checkVersion(ctx context.Context) error {
 		if have < steps[len(steps)-1].Version {
 			return errNotMigrated
 		}
-		return nil
+		return refuseHalf(tx)
 	})
+}
+
+// refuseHalf refuses a database whose restore has not come to its end.
+func refuseHalf(tx Tx) error {
+	half, err := one(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {})
+	if err == nil && half {
+		err = errHalf
+	}
+	return err
 }
 
 // ErrEmpty is a database that nobody has migrated yet.

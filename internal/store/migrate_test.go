@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -102,17 +103,29 @@ func TestMigrationsHaveTheSameNames(t *testing.T) {
 	}
 }
 
-func TestForeignAuditKeyIsRefused(t *testing.T) {
+func TestForeignKeysAreRefused(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
-		storetest.Start(t, cfg)
+		s := storetest.Start(t, cfg)
+		sealed := s.Master().Seal([]byte("a secret"), []byte("here"))
+		again := storetest.Start(t, storetest.Node(t, cfg))
+		if secret, err := again.Master().Open(sealed, []byte("here")); string(secret) != "a secret" || err != nil {
+			t.Errorf("another node opens %q, %v", secret, err)
+		}
 		for want, dir := range map[string]string{
-			"there is no audit key": t.TempDir(),
-			"is not the one":        otherKey(t),
+			"there is no ":   t.TempDir(),
+			"is not the one": otherKey(t),
 		} {
 			cfg.DataDir = dir
 			if _, err := store.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}
+		}
+		cfg = storetest.Node(t, cfg)
+		if err := os.Remove(filepath.Join(cfg.DataDir, "master.key")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "master.key from the node") {
+			t.Errorf("without the master key: %v", err)
 		}
 	})
 }

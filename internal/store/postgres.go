@@ -16,7 +16,8 @@ import (
 )
 
 var postgresDialect = dialect{
-	name: "postgres",
+	name:        "postgres",
+	dumpDialect: postgresDump,
 	journal: []string{
 		`INSERT INTO journal_pending (org_no, at, subject, event_id, event_type, event_data, audit, packed)
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,

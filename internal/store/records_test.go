@@ -1,8 +1,8 @@
 package store_test
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"

@@ -3,17 +3,18 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"anodyne/internal/seal"
 )
 
 var sqliteDialect = dialect{
-	name: "sqlite",
+	name:        "sqlite",
+	dumpDialect: sqliteDump,
 	journal: []string{
 		`INSERT INTO journal_head (org_no, pos) VALUES ($1, 1) ON CONFLICT (org_no) DO UPDATE SET pos = pos + 1`,
 		`INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)
@@ -27,44 +28,55 @@ var sqliteDialect = dialect{
 // sqliteEngine is one file: a pool of readers and one writer. Another process
 // may have the file open too.
 type sqliteEngine struct {
-	path    string
+	lock    *os.File
 	readers chan *sqliteConn
 	closing chan struct{}
 	writer  *writer
 }
 
-func openSQLite(path string, m *metrics) (engine, error) {
-	if path == "" {
-		return nil, errors.New(`database "sqlite:" names no file`)
+func openSQLite(path string, key *seal.Key, m *metrics) (engine, error) {
+	if err := makeFile(path); err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("database directory: %w", err)
+	lock, err := shareDatabase(path)
+	if err != nil {
+		return nil, err
 	}
-	// The file must be the owner's alone before anything is in it.
-	if f, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, 0o600); err != nil {
-		return nil, fmt.Errorf("database file: %w", err)
-	} else if err := f.Close(); err != nil {
-		return nil, fmt.Errorf("database file: %w", err)
+	_ = removeCopy(path + rekeySuffix) // left by one who was killed; with our lock nobody is writing it
+	e := &sqliteEngine{lock: lock, closing: make(chan struct{}), readers: make(chan *sqliteConn, max(4, 2*runtime.GOMAXPROCS(0)))}
+	if err := e.open(path, key, m); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
-	w, err := openConn(path, sqlite3.OPEN_READWRITE,
+	return e, nil
+}
+
+// open opens the writer and the readers, or nothing.
+func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
+	file, err := findFile(path, key)
+	if err != nil {
+		return err
+	}
+	w, err := file.open(sqlite3.OPEN_READWRITE,
 		"journal_mode = wal", "synchronous = full", "foreign_keys = on", "cache_size = -65536", "wal_autocheckpoint = 4000")
 	if err != nil {
-		return nil, sqliteOpenError(path, err)
+		return err
 	}
-	e := &sqliteEngine{path: path, closing: make(chan struct{}), readers: make(chan *sqliteConn, max(4, 2*runtime.GOMAXPROCS(0)))}
+	if err := file.keepCheck(key); err != nil {
+		return errors.Join(err, w.close())
+	}
 	for range cap(e.readers) {
-		r, err := openConn(path, sqlite3.OPEN_READWRITE, "query_only = on", "cache_size = -32768")
+		r, err := file.open(sqlite3.OPEN_READWRITE, "query_only = on", "cache_size = -32768")
 		if err != nil {
 			close(e.readers)
 			for r := range e.readers {
 				_ = r.close()
 			}
-			return nil, errors.Join(sqliteOpenError(path, err), w.close())
+			return errors.Join(err, w.close())
 		}
 		e.readers <- r
 	}
 	e.writer = startWriter(w, m)
-	return e, nil
+	return nil
 }
 
 func (e *sqliteEngine) dialect() *dialect { return &sqliteDialect }
@@ -120,7 +132,7 @@ func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 
 func (e *sqliteEngine) close() error {
 	close(e.closing)
-	return errors.Join(e.closeReaders(), e.writer.close())
+	return errors.Join(e.closeReaders(), e.writer.close(), e.lock.Close())
 }
 
 // closeReaders waits for the readers that are out, but not for ever: a reader

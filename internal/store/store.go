@@ -22,14 +22,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne/internal/access"
+	"anodyne/internal/seal"
 )
 
 // Config says which database to open, and how.
 type Config struct {
 	// Database is "sqlite:PATH" or a PostgreSQL address.
 	Database string
-	// DataDir holds what must not be in the database: the audit key and the
-	// spool of read lines. It is made when missing.
+	// Key opens a SQLite file that is encrypted, and makes a new one so; nil
+	// for one in the clear. PostgreSQL does not use it.
+	Key *seal.Key
+	// DataDir holds what must not be in the database: the audit key, the
+	// master key and the spool of read lines. It is made when missing.
 	DataDir string
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
@@ -64,6 +68,7 @@ type dialect struct {
 	hasTable string
 	// changed lists the subjects of entries after a position, and the head.
 	changed string
+	dumpDialect
 }
 
 // Store is an open database.
@@ -73,7 +78,10 @@ type Store struct {
 	log      *slog.Logger
 	metrics  *metrics
 	auditKey []byte
-	spool    *spool
+	// masterKey is the key of master, for backups.
+	masterKey []byte
+	master    *seal.Master
+	spool     *spool
 	// written is broadcast after a write of this process; positioned when
 	// entries have got their position in the journal, by any node.
 	written, positioned *signal
@@ -106,7 +114,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal()}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
-		s.engine, err = openSQLite(path, s.metrics)
+		s.engine, err = openSQLite(path, cfg.Key, s.metrics)
 	} else if IsPostgres(cfg.Database) {
 		s.engine, err = openPostgres(ctx, cfg.Database, s.log)
 	} else {
@@ -133,7 +141,7 @@ func DefaultDataDir(database string) string {
 	return "anodyne.d"
 }
 
-// openBeside checks the schema and opens the audit key and the spool.
+// openBeside checks the schema and opens the keys and the spool.
 func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if err := s.checkVersion(ctx); err != nil {
 		return err
@@ -142,7 +150,13 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	var err error
-	if s.auditKey, err = s.openAuditKey(ctx, filepath.Join(dir, "audit.key")); err != nil {
+	if s.auditKey, err = s.openKey(ctx, dir, auditKeyFile); err != nil {
+		return err
+	}
+	if s.masterKey, err = s.openKey(ctx, dir, masterKeyFile); err != nil {
+		return err
+	}
+	if s.master, err = seal.NewMaster(s.masterKey); err != nil {
 		return err
 	}
 	s.spool, err = openSpool(filepath.Join(dir, "spool"))
@@ -158,6 +172,10 @@ func (s *Store) Close() error {
 
 // Engine is "sqlite" or "postgres".
 func (s *Store) Engine() string { return s.dialect().name }
+
+// Master seals secrets that are kept in the database and must be readable
+// again.
+func (s *Store) Master() *seal.Master { return s.master }
 
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {

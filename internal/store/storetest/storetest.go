@@ -23,8 +23,8 @@ const (
 // Engines lists them all.
 var Engines = []string{SQLite, Postgres}
 
-// auditKey is the key of all test databases.
-var auditKey = strings.Repeat("5eed", 16)
+// keys are the key files of all test databases.
+var keys = map[string]string{"audit.key": strings.Repeat("5eed", 16), "master.key": strings.Repeat("0123", 16)}
 
 // Database makes a migrated database that lives as long as the test, and
 // returns how to open it. Tests of PostgreSQL are left out where there is
@@ -35,12 +35,14 @@ func Database(tb testing.TB, engine string) store.Config {
 }
 
 // Node returns how another node opens the same database: with a data
-// directory of its own, and the audit key of all.
+// directory of its own, and the keys of all.
 func Node(tb testing.TB, cfg store.Config) store.Config {
 	tb.Helper()
 	cfg.DataDir = tb.TempDir()
-	if err := os.WriteFile(filepath.Join(cfg.DataDir, "audit.key"), []byte(auditKey), 0o600); err != nil {
-		tb.Fatal(err)
+	for name, key := range keys {
+		if err := os.WriteFile(filepath.Join(cfg.DataDir, name), []byte(key), 0o600); err != nil {
+			tb.Fatal(err)
+		}
 	}
 	return cfg
 }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"anodyne/internal/backup"
+	"anodyne/internal/config"
+	"anodyne/internal/store"
+)
+
+func runBackup(ctx context.Context, e env, args []string) error {
+	var cfg config.Config
+	fs := flags(e, "backup", "backup FILE [flags]\n\nWrites the database as it is at this moment into a new file, while servers go on. The file is read back before it gets its name.\nWith a database key it is encrypted and holds the keys of the data directory; without, it is authenticated under the audit key.")
+	cfg.Store(fs)
+	verify := fs.Bool("verify", false, "read a backup that is there already, and compare its checksums")
+	words, err := parse(e, fs, args, 1)
+	if err != nil {
+		return err
+	}
+	cfg.Finish()
+	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	show := bar(e.stderr)
+	if *verify {
+		keys, err := restoreKeys(sc)
+		if err != nil {
+			return err
+		}
+		sum, err := backup.Verify(ctx, words[0], keys, show)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stdout, "%s is whole: %s\n", words[0], inWords(sum))
+		return nil
+	}
+	// Never openStore: it would make a database to back up.
+	s, err := store.Open(ctx, sc)
+	if err != nil {
+		return err
+	}
+	sum, err := backup.Write(ctx, s.System(), backup.Keys{Database: sc.Key, Audit: s.System().KeyFiles()["audit.key"]}, words[0], version, time.Now(), show)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "wrote %s and read it back: %s\n", words[0], inWords(sum))
+	if !sum.Encrypted {
+		fmt.Fprintf(e.stdout, "It is not encrypted. Keep audit.key and master.key of %s apart from it: a restore needs them.\n", cfg.DataDir)
+	}
+	return nil
+}
+
+func inWords(s backup.Summary) string {
+	state := "not encrypted"
+	if s.Encrypted {
+		state = "encrypted"
+	}
+	return fmt.Sprintf("%d rows of %d tables, %d bytes, schema %d, made at %s, %s", s.Rows, s.Tables, s.Bytes, s.Schema, s.MadeAt.Format(time.RFC3339), state)
+}
+
+func runRestore(ctx context.Context, e env, args []string) error {
+	var cfg config.Config
+	fs := flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nReads a backup into a new or empty database, SQLite or PostgreSQL, whichever the backup came from.\nThe file is checked first, and the database is compared with it afterwards.")
+	cfg.Store(fs)
+	keyFile := fs.String("backup-key-file", "", "`file` with the key of the backup, when it is not that of the database")
+	words, err := parse(e, fs, args, 1)
+	if err != nil {
+		return err
+	}
+	cfg.Finish()
+	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	keys, err := restoreKeys(sc)
+	if err != nil {
+		return err
+	}
+	if *keyFile != "" {
+		if keys.Database, err = config.ReadKey("backup-key-file", *keyFile); err != nil {
+			return err
+		}
+	}
+	sum, err := backup.Restore(ctx, sc, keys, words[0], bar(e.stderr))
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, sc)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "restored and compared: %s\n", inWords(sum))
+	return s.Close()
+}
+
+// restoreKeys are the keys there are to read a backup with.
+func restoreKeys(sc store.Config) (backup.Keys, error) {
+	audit, err := store.AuditKey(sc.DataDir)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return backup.Keys{Database: sc.Key, Audit: audit}, err
+}
+
+// bar draws progress, a line for each step.
+func bar(w io.Writer) backup.Progress {
+	const width = 30
+	var drawn string
+	return func(step string, done, total int64) {
+		part := 1.0
+		if total > 0 {
+			part = float64(done) / float64(total)
+		}
+		full := int(part * width)
+		line := fmt.Sprintf("\r%-10s [%s%s] %3.0f %%", step, strings.Repeat("=", full), strings.Repeat(" ", width-full), part*100)
+		if line == drawn {
+			return
+		}
+		drawn = line
+		fmt.Fprint(w, line)
+		if done == total {
+			fmt.Fprintln(w)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"anodyne/internal/config"
+	"anodyne/internal/seal"
+	"anodyne/internal/store"
+)
+
+func runRekey(ctx context.Context, e env, args []string) error {
+	var cfg config.Config
+	fs := flags(e, "rekey", "rekey --new-key-file FILE [flags]\n\nEncrypts a SQLite file, or changes its key, or with --remove-key decrypts it. No server may have the file open.\nA copy is made beside it and compared before it takes its place, so as much free disk as the file has is needed.")
+	cfg.Store(fs)
+	keyFile := fs.String("new-key-file", "", "`file` with the new key: 64 hexadecimal digits, or a passphrase")
+	remove := fs.Bool("remove-key", false, "leave the file in the clear")
+	if _, err := parse(e, fs, args, 0); err != nil {
+		return err
+	}
+	if (*keyFile == "") != *remove {
+		return errors.New("give --new-key-file or --remove-key, one of the two")
+	}
+	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	var fresh *seal.Key
+	if *keyFile != "" {
+		if fresh, err = config.ReadKey("new-key-file", *keyFile); err != nil {
+			return err
+		}
+	}
+	if err := store.Rekey(ctx, sc.Database, sc.Key, fresh, bar(e.stderr)); err != nil {
+		return err
+	}
+	if *remove {
+		fmt.Fprintln(e.stdout, "the database is no longer encrypted")
+	} else {
+		fmt.Fprintln(e.stdout, "the database is encrypted with the new key; backups made before open with the old one")
+	}
+	return nil
+}

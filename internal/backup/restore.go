@@ -1,0 +1,83 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"anodyne/internal/store"
+)
+
+// Restore reads a backup into a new database of either engine. The whole file
+// is checked before the database is touched, and what the database holds
+// afterwards is compared with the file's checksums. Until then the database is
+// marked and cannot be opened.
+func Restore(ctx context.Context, cfg store.Config, keys Keys, path string, progress Progress) (sum Summary, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	if sum, err = verify(ctx, f, keys, progress); err != nil {
+		return sum, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return sum, err
+	}
+	r, err := newReader(f, keys)
+	if err != nil {
+		return sum, err
+	}
+	if err := store.CheckKeyFiles(cfg.DataDir, r.Keys); err != nil {
+		return sum, err
+	}
+	if err := load(ctx, cfg, r, progress); err != nil {
+		return sum, err
+	}
+	if _, err := store.Migrate(ctx, cfg); err != nil {
+		return sum, fmt.Errorf("the data is restored, but not yet at this program's schema: %w", err)
+	}
+	return sum, nil
+}
+
+// load fills the database.
+func load(ctx context.Context, cfg store.Config, r *reader, progress Progress) (err error) {
+	l, err := store.StartLoading(ctx, cfg, r.Schema, r.Tables)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	// Before the mark is taken away: without its keys the database is not whole.
+	if err := store.WriteKeyFiles(cfg.DataDir, r.Keys); err != nil {
+		return err
+	}
+	var done int64
+	for _, t := range r.Tables {
+		next := r.rows(t)
+		err := l.Load(ctx, t, func() ([]any, int, error) {
+			if done%256 == 0 {
+				progress("restoring", done, r.total())
+			}
+			row, size, err := next()
+			if err == nil {
+				done++
+			}
+			return row, size, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	progress("restoring", done, r.total())
+	if err := r.end(); err != nil {
+		return err
+	}
+	done = 0
+	return l.Finish(ctx, r.Tables, r.sums, func() {
+		if done++; done%256 == 0 || done == r.total() {
+			progress("comparing", done, r.total())
+		}
+	})
+}

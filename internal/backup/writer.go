@@ -1,0 +1,181 @@
+package backup
+
+import (
+	"bufio"
+	"compress/flate"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"anodyne/internal/store"
+)
+
+// Progress is told how many of all rows are done with.
+type Progress func(step string, done, total int64)
+
+// Summary says what a backup holds.
+type Summary struct {
+	Rows      int64
+	Tables    int
+	Bytes     int64
+	MadeAt    time.Time
+	Schema    int64
+	Encrypted bool
+}
+
+// Write backs a database up into a new file while others go on writing. The
+// file gets its name only once it is complete, on the disk, and has been read
+// back; a file of that name is never overwritten.
+func Write(ctx context.Context, s store.System, keys Keys, path, program string, now time.Time, progress Progress) (sum Summary, err error) {
+	if err := notThere(path); err != nil {
+		return sum, err
+	}
+	f, err := createPartial(path + ".partial")
+	if err != nil {
+		return sum, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+		err = errors.Join(err, f.Close()) // which lets go of the lock, so it comes last
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			err = fmt.Errorf("the disk is full; nothing was kept of the backup: %w", err)
+		}
+	}()
+	h := head{MadeAt: now.UTC().Truncate(time.Second), Program: program, Engine: s.Engine()}
+	if keys.Database != nil {
+		h.Keys = s.KeyFiles()
+	}
+	if err := s.Dump(ctx, func(d *store.Dump) error { return write(ctx, f, keys, h, d, progress) }); err != nil {
+		return sum, err
+	}
+	if err := f.Sync(); err != nil {
+		return sum, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return sum, err
+	}
+	if sum, err = verify(ctx, f, keys, progress); err != nil {
+		return sum, fmt.Errorf("reading the backup back: %w", err)
+	}
+	if err := notThere(path); err != nil {
+		return sum, err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return sum, err
+	}
+	return sum, syncDir(path)
+}
+
+// notThere refuses a file that is there already. Another backup of the same
+// name is kept out by the lock of its partial file.
+func notThere(path string) error {
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		return fmt.Errorf("%s is there already; name a new file", path)
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	return nil
+}
+
+// syncDir has a file's name on the disk.
+func syncDir(path string) error {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// createPartial makes the file under the name it has until it is complete. One
+// that a killed backup left is taken over; one that is being written is not.
+func createPartial(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another backup is writing %s", name), f.Close())
+	}
+	// The one who had the lock may have finished and given the file its name.
+	mine, err := f.Stat()
+	if named, statErr := os.Stat(name); err != nil || statErr != nil || !os.SameFile(mine, named) {
+		return nil, errors.Join(fmt.Errorf("another backup was writing %s", name), err, statErr, f.Close())
+	}
+	if err := f.Truncate(0); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// write writes header, head, rows and trailer.
+func write(ctx context.Context, f io.Writer, keys Keys, h head, d *store.Dump, progress Progress) error {
+	header, err := newHeader(keys)
+	if err != nil {
+		return err
+	}
+	file := bufio.NewWriterSize(f, 1<<20)
+	if _, err := file.Write(header); err != nil {
+		return err
+	}
+	_, aead, err := derive(header, keys)
+	if err != nil {
+		return err
+	}
+	sealed := newSealWriter(file, aead)
+	packed, err := flate.NewWriter(sealed, flate.BestSpeed)
+	if err != nil {
+		return err
+	}
+	h.Schema, h.Tables = d.Schema, d.Tables
+	if err := writeJSON(packed, h); err != nil {
+		return err
+	}
+	var end trailer
+	var done int64
+	for _, t := range d.Tables {
+		hash, rows, buf := sha256.New(), int64(0), []byte(nil)
+		err := d.Rows(t, func(r store.Row) error {
+			if done%256 == 0 {
+				progress("writing", done, h.total())
+			}
+			buf = t.AppendRow(buf[:0], r)
+			hash.Write(buf)
+			rows, done = rows+1, done+1
+			_, err := packed.Write(buf)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
+		}
+		if rows != t.Rows {
+			return fmt.Errorf("table %s: %d rows were counted, and %d found", t.Name, t.Rows, rows)
+		}
+		end.Sums = append(end.Sums, store.Sum{Rows: rows, SHA256: hash.Sum(nil)})
+	}
+	progress("writing", done, h.total())
+	if err := writeJSON(packed, end); err != nil {
+		return err
+	}
+	return errors.Join(packed.Close(), sealed.Close(), file.Flush(), ctx.Err())
+}
+
+// writeJSON writes a document with its length before it.
+func writeJSON(w io.Writer, document any) error {
+	text, err := json.Marshal(document)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(binary.AppendUvarint(nil, uint64(len(text))), text...))
+	return err
+}

@@ -1,0 +1,94 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+// tablesSQL lists every table there is.
+var tablesSQL = map[string]string{
+	storetest.SQLite:   `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`,
+	storetest.Postgres: `SELECT CAST(relname AS TEXT) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+}
+
+// left are the tables that are not in a backup, each for a reason.
+var left = map[string]string{
+	"schema_version":  "a restore makes it",
+	"journal_pending": "its entries are dumped as entries of the journal",
+}
+
+func TestBackupKnowsEveryTable(t *testing.T) {
+	var lists [][]store.Table
+	for _, engine := range storetest.Engines {
+		s := storetest.Open(t, engine)
+		var dumped []store.Table
+		if err := s.System().Dump(t.Context(), func(d *store.Dump) error {
+			dumped = d.Tables
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range store.Texts(t, s, 1, tablesSQL[engine]) {
+			known := slices.ContainsFunc(dumped, func(t store.Table) bool { return t.Name == name })
+			if known == (left[name] != "") {
+				t.Errorf("%s: table %s is in a backup: %t", engine, name, known)
+			}
+		}
+		for i := range dumped {
+			dumped[i].Rows = 0 // settings differ
+		}
+		lists = append(lists, dumped)
+		before := map[string]bool{}
+		for _, table := range dumped {
+			for _, row := range store.Texts(t, s, 3, schemaSQL["reference"][engine]) {
+				if words := strings.Fields(row); words[0] == table.Name && !before[words[2]] {
+					t.Errorf("%s: %s comes before %s, which it refers to", engine, words[0], words[2])
+				}
+			}
+			before[table.Name] = true
+		}
+	}
+	if !slices.EqualFunc(lists[0], lists[1], func(a, b store.Table) bool {
+		return a.Name == b.Name && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Key, b.Key)
+	}) {
+		t.Errorf("the engines list their tables differently:\n%v\n%v", lists[0], lists[1])
+	}
+}
+
+// A backup of an older schema is restored as it was, and migrated then.
+func TestLoadingAnOlderSchema(t *testing.T) {
+	tables := []store.Table{{Name: "org", Key: []string{"org_no"}, Columns: []store.Column{{Name: "org_no", Type: store.Integer}}}}
+	for _, engine := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			cfg := empty(t, engine)
+			l, err := store.StartLoading(t.Context(), cfg, 1, tables)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Finish(t.Context(), nil, nil, nil); err != nil {
+				t.Error(err)
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			taken := must[[]store.Migration](t)(store.Migrate(t.Context(), cfg))
+			if int64(len(taken)) != store.SchemaVersion()-1 {
+				t.Errorf("%d steps after the first, want %d", len(taken), store.SchemaVersion()-1)
+			}
+			if _, err := store.StartLoading(t.Context(), cfg, store.SchemaVersion()+1, tables); err == nil || !strings.Contains(err.Error(), "restore it with the newer anodyne") {
+				t.Errorf("a newer schema: %v", err)
+			}
+			if _, err := store.StartLoading(t.Context(), cfg, 1, tables); err == nil || !strings.Contains(err.Error(), "restore into a new database") {
+				t.Errorf("a target at another schema: %v", err)
+			}
+			tables := []store.Table{{Name: "org; DROP TABLE org", Key: []string{"org_no"}}}
+			if _, err := store.StartLoading(t.Context(), cfg, store.SchemaVersion(), tables); err == nil {
+				t.Error("a name that is none was taken")
+			}
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/seal"
+)
+
+// keyFile is a key that stands in the data directory because it must not be in
+// the database. The database knows a check value of it, so that a node with
+// another key is told so instead of working with one that does not fit.
+type keyFile struct {
+	name    string // of the file
+	setting string // that holds the check value
+	check   func(key []byte) []byte
+	// use completes the sentence "this database is ... one".
+	use string
+}
+
+var (
+	auditKeyFile  = keyFile{"audit.key", "audit_key_check", audit.KeyCheck, "sealed with"}
+	masterKeyFile = keyFile{"master.key", "master_key_check", seal.MasterCheck, "keeping secrets under"}
+	keyFiles      = []keyFile{auditKeyFile, masterKeyFile}
+)
+
+// openKey reads a key, making it for a database that has none yet.
+func (s *Store) openKey(ctx context.Context, dir string, file keyFile) ([]byte, error) {
+	path := filepath.Join(dir, file.name)
+	var have []byte
+	readCheck := func(tx Tx) error {
+		_, err := one(tx, `SELECT value FROM setting WHERE name = $1`, func(r Row) { have = bytes.Clone(r.Raw(0)) }, file.setting)
+		return err
+	}
+	if err := s.read(ctx, readCheck); err != nil {
+		return nil, err
+	}
+	key, err := readKey(path)
+	if errors.Is(err, os.ErrNotExist) && have == nil {
+		key, err = makeKey(path)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("there is no %s, and this database is %s one; copy %s from the node that made it", path, file.use, file.name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.name, err)
+	}
+	check := file.check(key)
+	if have == nil {
+		err = s.write(ctx, func(tx Tx) error {
+			if _, err := tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, file.setting, check); err != nil {
+				return err
+			}
+			return readCheck(tx)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !bytes.Equal(have, check) {
+		return nil, fmt.Errorf("the key in %s is not the one this database is %s; copy %s from the node that made it", path, file.use, file.name)
+	}
+	return key, nil
+}
+
+// KeyFiles are the keys of the data directory by the names of their files.
+func (s System) KeyFiles() map[string][]byte {
+	return map[string][]byte{auditKeyFile.name: s.auditKey, masterKeyFile.name: s.masterKey}
+}
+
+// AuditKey reads the audit key of a data directory.
+func AuditKey(dir string) ([]byte, error) { return readKey(filepath.Join(dir, auditKeyFile.name)) }
+
+// CheckKeyFiles judges a data directory for a restore: it must not have other
+// keys than the backup, and must have those that the backup does not hold.
+func CheckKeyFiles(dir string, keys map[string][]byte) error {
+	for _, file := range keyFiles {
+		path := filepath.Join(dir, file.name)
+		have, err := readKey(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist) && keys[file.name] != nil:
+		case errors.Is(err, os.ErrNotExist):
+			return fmt.Errorf("there is no %s, and a backup that is not encrypted does not hold it; copy it there first", path)
+		case err != nil:
+			return err
+		case keys[file.name] != nil && !bytes.Equal(have, keys[file.name]):
+			return fmt.Errorf("%s belongs to another database; name another --data-dir", path)
+		}
+	}
+	return nil
+}
+
+// WriteKeyFiles puts keys into a data directory that does not have them.
+func WriteKeyFiles(dir string, keys map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	for _, file := range keyFiles {
+		if key := keys[file.name]; key != nil {
+			if err := linkBeside(filepath.Join(dir, file.name), keyText(key)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readKey reads 32 bytes in hexadecimal.
+func readKey(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(string(bytes.TrimSpace(text)))
+	if err != nil || len(key) != 32 {
+		return nil, fmt.Errorf("%s does not hold 64 hexadecimal digits", path)
+	}
+	return key, nil
+}
+
+// makeKey makes a key and reads it back. Two processes that start at once
+// agree, and the key is on the disk before the database knows of it.
+func makeKey(path string) ([]byte, error) {
+	fresh := make([]byte, 32)
+	rand.Read(fresh)
+	if err := linkBeside(path, keyText(fresh)); err != nil {
+		return nil, err
+	}
+	return readKey(path)
+}
+
+func keyText(key []byte) []byte { return []byte(hex.EncodeToString(key) + "\n") }
