@@ -8,6 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"anodyne/internal/fault"
 	"anodyne/internal/pain"
 )
 
@@ -113,5 +114,29 @@ func TestReferenceTables(t *testing.T) {
 			n.send("GET", "/v1/reference/"+table, "").is(http.StatusUnauthorized)
 		}
 		c.get("/v1/reference").is(http.StatusNotFound)
+	})
+}
+
+// Text is kept to the letter, or refused; no engine stumbles over it.
+func TestOddText(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		c := n.caller("north")
+		id := c.create("Arlo Finch")
+		for text, good := range map[string]bool{
+			"Ærø 痛み 🤕": true, `back\slash "quoted" $1 ?1 '`: true, "e\u0301": true, "</script>&": true,
+			"a\x00b": false, "\u2028": false, "a\x1bb": false,
+		} {
+			for _, member := range []string{"notes", "author", "encounter_id"} {
+				r := c.add(id, `{"data_type":"notes","value":{"text":`+quote(text)+`},"`+member+`":`+quote(text)+`}`)
+				if !good {
+					r.fault(http.StatusBadRequest, fault.InvalidParameter)
+					continue
+				}
+				read := c.get(r.is(http.StatusCreated).header.Get("Location")).is(http.StatusOK).json()
+				if read[member] != text || read["value"].(map[string]any)["text"] != text {
+					t.Errorf("%q became %q and %q", text, read[member], read["value"])
+				}
+			}
+		}
 	})
 }

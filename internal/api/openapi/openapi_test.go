@@ -16,6 +16,7 @@ import (
 	"anodyne/internal/api/openapi"
 	"anodyne/internal/audit"
 	"anodyne/internal/event"
+	"anodyne/internal/pain"
 )
 
 func document(t *testing.T) map[string]any {
@@ -159,6 +160,13 @@ func TestListsAreThoseOfTheService(t *testing.T) {
 	events := []any{
 		string(event.PatientCreated), string(event.PatientUpdated), string(event.ClinicalDataUpdated),
 		string(event.ReportCompleted), string(event.ReportFailed), string(event.SystemAlert),
+	}
+	var types []any
+	for _, info := range pain.DataTypes() {
+		types = append(types, info.Name)
+	}
+	if got := at(t, schemas, "DataType", "enum"); !reflect.DeepEqual(got, types) {
+		t.Errorf("data types %v, want %v", got, types)
 	}
 	if got := at(t, schemas, "Event", "properties", "type", "enum"); !reflect.DeepEqual(got, events) {
 		t.Errorf("events %v, want %v", got, events)
