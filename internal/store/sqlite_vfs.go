@@ -103,6 +103,18 @@ func (f *mainFile) Pragma(name, value string) (string, error) {
 	return f.layer.Pragma(name, value)
 }
 
+// ReadAt implements [io.ReaderAt].
+func (f *mainFile) ReadAt(p []byte, off int64) (int, error) {
+	defer clearWideRegisters()
+	return f.layer.ReadAt(p, off)
+}
+
+// WriteAt implements [io.WriterAt].
+func (f *mainFile) WriteAt(p []byte, off int64) (int, error) {
+	defer clearWideRegisters()
+	return f.layer.WriteAt(p, off)
+}
+
 // Unwrap lets the driver's layer find its own file.
 func (f *mainFile) Unwrap() vfs.File { return f.layer }
 
@@ -149,6 +161,7 @@ func (f *logFile) part(start int64, size int) ([]byte, error) {
 
 // ReadAt implements [io.ReaderAt].
 func (f *logFile) ReadAt(p []byte, off int64) (n int, err error) {
+	defer clearWideRegisters()
 	for n < len(p) {
 		at := off + int64(n)
 		start, size := logPart(at)
@@ -164,6 +177,7 @@ func (f *logFile) ReadAt(p []byte, off int64) (n int, err error) {
 // WriteAt implements [io.WriterAt]. SQLite writes whole parts, except where it
 // syncs in the middle of a page that nobody knows of yet.
 func (f *logFile) WriteAt(p []byte, off int64) (n int, err error) {
+	defer clearWideRegisters()
 	for n < len(p) {
 		at := off + int64(n)
 		start, size := logPart(at)
