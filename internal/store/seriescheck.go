@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -90,17 +91,34 @@ func (o Org) compareSeries(ctx context.Context, first, last int64) (wrong []wron
 			return err
 		}
 		for no, record := range unreadable {
-			wrong = append(wrong, wrongSeries{no, fmt.Sprintf("patient number %d: record %s cannot be read", no, record), false})
+			wrong = append(wrong, wrongSeries{no, "record " + record + " cannot be read", false})
 			delete(differs, no)
 		}
 		for no, years := range differs {
 			slices.Sort(years)
-			wrong = append(wrong, wrongSeries{no, fmt.Sprintf("patient number %d: the series of %d is not what the records say", no, years), true})
+			wrong = append(wrong, wrongSeries{no, fmt.Sprintf("the series of %d is not what the records say", years), true})
 		}
-		slices.SortFunc(wrong, func(a, b wrongSeries) int { return int(a.patientNo - b.patientNo) })
-		return nil
+		slices.SortFunc(wrong, func(a, b wrongSeries) int { return cmp.Compare(a.patientNo, b.patientNo) })
+		return o.namePatients(tx, wrong)
 	})
 	return wrong, err
+}
+
+// namePatients puts the patient before each problem.
+func (o Org) namePatients(tx Tx, wrong []wrongSeries) error {
+	for i := range wrong {
+		w := &wrong[i]
+		name := fmt.Sprint("number ", w.patientNo) // of records without their patient
+		if _, err := one(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2`, func(r Row) {
+			if patientID, err := id.FromBytes[id.PatientKind](r.Raw(0)); err == nil {
+				name = patientID.String()
+			}
+		}, int64(o.org), w.patientNo); err != nil {
+			return err
+		}
+		w.problem = "patient " + name + ": " + w.problem
+	}
+	return nil
 }
 
 // differing lists the years of some patients whose stored series is not the
@@ -114,7 +132,7 @@ func (o Org) differing(tx Tx, first, last int64, want map[int64]seriesByYear) (m
 			stored[no] = map[int]bool{}
 		}
 		stored[no][year] = true
-		if !bytes.Equal(want[no].packed(year), r.Raw(2)) {
+		if wanted := want[no].packed(year); wanted == nil || !bytes.Equal(wanted, r.Raw(2)) {
 			differs[no] = append(differs[no], year)
 		}
 		return nil

@@ -95,7 +95,7 @@ type procedure struct {
 func (e *evidence) readProcedure(rec *pain.Record) error {
 	v, err := pain.ReadProcedure(rec.Value)
 	if err == nil && rec.RecordedAt.UnixMilli() < e.before {
-		e.procedured = append(e.procedured, procedure{rec, v})
+		e.treatments = append(e.treatments, procedure{rec, v})
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (e *evidence) readProcedure(rec *pain.Record) error {
 // procedures lists the newest ones, the newest last.
 func (e *evidence) procedures() []Procedure {
 	list := []Procedure{}
-	done := slices.Clone(e.procedured)
+	done := slices.Clone(e.treatments)
 	slices.SortStableFunc(done, func(a, b procedure) int { return a.record.RecordedAt.Compare(b.record.RecordedAt) })
 	for _, p := range done[max(0, len(done)-maxProcedures):] {
 		list = append(list, Procedure{

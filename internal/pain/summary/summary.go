@@ -72,7 +72,7 @@ type evidence struct {
 	before     int64 // the end of the day, in milliseconds
 	history    []pain.HistoryEntry
 	medicines  []medicine
-	procedured []procedure
+	treatments []procedure
 	overdoses  int
 	doses      []dose // of all days up to the day
 }

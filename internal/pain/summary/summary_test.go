@@ -397,3 +397,22 @@ func TestUnreadable(t *testing.T) {
 		t.Error("history: no error")
 	}
 }
+
+// BenchmarkOf sums up ten years of a patient who reports daily.
+func BenchmarkOf(b *testing.B) {
+	var c Chart
+	for i := range 3650 {
+		c.Series.Scores = append(c.Series.Scores, series.Score{At: int64(16000+i) * millisecondsPerDay, Kind: series.Kind{Scale: 1, Aspect: series.Average}, Value: uint8(i % 11)})
+	}
+	for i := range 120 {
+		at := time.Date(2014, time.January, 1+30*i, 9, 0, 0, 0, time.UTC)
+		c.Records = append(c.Records, pain.Record{Type: pain.TypeMedications, RecordedAt: at,
+			Value: pain.StoredValue(`{"name":"oxycodone","days_supply":30,"derived":{"drug_class":"opioid","ingredients":["oxycodone"],"mme_per_day":45}}`)})
+	}
+	for b.Loop() {
+		s, err := Of(&c, pain.Date{Year: 2023, Month: time.June, Day: 30}, now)
+		if err != nil || len(s.MME.Timeline) == 0 {
+			b.Fatal(err, s.MME)
+		}
+	}
+}
