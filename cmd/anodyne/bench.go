@@ -34,6 +34,7 @@ func runBench(ctx context.Context, e env, args []string) error {
 	fs.DurationVar(&o.Duration, "duration", 5*time.Second, "time for each path, floor included")
 	fs.IntVar(&o.Connections, "connections", 64, "connections that are kept busy")
 	fs.IntVar(&o.Patients, "patients", 10_000, "patients in the database before it is measured")
+	fs.IntVar(&o.Records, "records", 100_000, "clinical records in the database before it is measured, when a path reads them")
 	engine := fs.String("engine", "sqlite", "sqlite or postgres")
 	fs.StringVar(&o.Database, "database", "", "with --engine postgres, the `address` of an empty database; it is left filled")
 	fs.Var(&paths, "paths", "what to measure, separated by commas")
@@ -140,7 +141,12 @@ func printBench(w io.Writer, r bench.Result) error {
 			fmt.Fprintf(w, "\n%s: %s\n", p.Title, p.FirstError)
 		}
 	}
-	fmt.Fprintf(w, "\nfilled in      %.1f s (%.0f patients a second)\nready after    %.3f s\n", r.FillSeconds, float64(r.Patients)/r.FillSeconds, r.ReadySeconds)
+	for _, p := range r.Paths {
+		if p.RecordRate > 0 {
+			fmt.Fprintf(w, "\n%s: %.0f records a second%s\n", p.Title, p.RecordRate, recordGate(p))
+		}
+	}
+	fmt.Fprintf(w, "\nfilled in      %.1f s (%d patients, %d records)\nready after    %.3f s\n", r.FillSeconds, r.Patients, r.Records, r.ReadySeconds)
 	if r.DeepPageCost > 0 {
 		fmt.Fprintf(w, "last page      %.2f times the cost of the first\n", r.DeepPageCost)
 	}
@@ -149,6 +155,17 @@ func printBench(w io.Writer, r bench.Result) error {
 	}
 	_, err := fmt.Fprintf(w, "server memory  %d MiB, at most %d MiB\n", r.ServerRSS>>20, r.ServerPeakRSS>>20)
 	return err
+}
+
+// recordGate says whether a path moved as many records as it must.
+func recordGate(p bench.PathResult) string {
+	switch {
+	case p.RecordGate == 0:
+		return ""
+	case p.RecordRate >= p.RecordGate:
+		return fmt.Sprintf(" (%.0f met)", p.RecordGate)
+	}
+	return fmt.Sprintf(" (%.0f not met)", p.RecordGate)
 }
 
 // fillProgress shows how many patients are there, now and then.

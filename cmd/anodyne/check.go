@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,10 +16,11 @@ import (
 
 func runCheck(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "check", "check [flags]\n\nLooks the database over: the file itself (SQLite), the counters, every journal and its seal. Works while a server runs.")
+	fs := flags(e, "check", "check [flags]\n\nLooks the database over: the file itself (SQLite), the counters, every journal and its seal,\nand every patient's series, which must be what the records say. Works while a server runs.")
 	cfg.Store(fs)
 	var expect config.List
 	fs.Var(&expect, "expect-head", "`heads` that must still be there, as ORGANIZATION:POSITION:HEX from a log line \"audit seal\", separated by commas")
+	repair := fs.Bool("repair", false, "write the series again that are not what the records say")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
@@ -30,7 +32,7 @@ func runCheck(ctx context.Context, e env, args []string) error {
 	if err != nil {
 		return err
 	}
-	problems, err := check(ctx, e, s.System(), heads)
+	problems, err := check(ctx, e, s.System(), heads, *repair)
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func runCheck(ctx context.Context, e env, args []string) error {
 	return nil
 }
 
-func check(ctx context.Context, e env, s store.System, heads map[string]store.SealedHead) ([]string, error) {
+func check(ctx context.Context, e env, s store.System, heads map[string]store.SealedHead, repair bool) ([]string, error) {
 	problems, err := s.CheckTables(ctx)
 	if err != nil {
 		return nil, err
@@ -55,7 +57,19 @@ func check(ctx context.Context, e env, s store.System, heads map[string]store.Se
 			fmt.Fprintln(e.stderr)
 		}
 	})
-	return append(problems, seals...), err
+	if err != nil {
+		return nil, err
+	}
+	series, repaired, err := s.CheckSeries(ctx, repair, func(org string, at, of int64) {
+		fmt.Fprintf(e.stderr, "\rseries of %s: %d of %d patients ", org, at, of)
+		if at == of {
+			fmt.Fprintln(e.stderr)
+		}
+	})
+	if repaired > 0 {
+		fmt.Fprintf(e.stdout, "repaired: %d patient-years of series\n", repaired)
+	}
+	return slices.Concat(problems, seals, series), err
 }
 
 // parseHeads reads the heads of --expect-head.

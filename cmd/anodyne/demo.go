@@ -48,11 +48,11 @@ func runDemo(ctx context.Context, e env, args []string) error {
 		if err != nil {
 			return err
 		}
-		patients, err := seedDemo(ctx, e, client.New(s.URL(), creds.ClientID, creds.ClientSecret))
+		patients, first, err := seedDemo(ctx, e, client.New(s.URL(), creds.ClientID, creds.ClientSecret))
 		if err != nil {
 			return fmt.Errorf("made-up patients: %w", err)
 		}
-		fmt.Fprintf(e.stdout, demoText, *dir, patients, s.URL(), creds.ClientID, creds.ClientSecret)
+		fmt.Fprintf(e.stdout, demoText, *dir, patients, s.URL(), creds.ClientID, creds.ClientSecret, first)
 		return nil
 	})
 }
@@ -70,6 +70,7 @@ Paste these into another terminal:
   TOKEN=$(curl -s %[3]s/oauth/token -d grant_type=client_credentials -d client_id=%[4]s -d client_secret=%[5]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
   curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/patients?limit=5'
   curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/patients?search=jose'
+  curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/patients/%[6]s/clinical-data?data_type=pain_scores,medications&limit=5'
   curl -s -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' %[3]s/v1/patients -d '{"name":"Ada Nowak","date_of_birth":"1984-05-17","gender":"female","contact":{"email":"ada@example.org"}}'
   curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/events?limit=3'
 

@@ -25,17 +25,17 @@ var (
 	}
 )
 
-// seedDemo makes the patients up, always the same ones, and gives their
-// number. A second call finds them there. It goes through the API, like
-// everybody.
-func seedDemo(ctx context.Context, e env, c *client.Client) (total int, err error) {
+// seedDemo makes the patients up, always the same ones, each with a year of
+// clinical data, and gives their number and the first of them. A second call
+// finds them there. It goes through the API, like everybody.
+func seedDemo(ctx context.Context, e env, c *client.Client) (total int, first string, err error) {
 	defer c.CloseIdleConnections()
 	page, err := c.Patients(ctx, client.PatientQuery{Limit: 1})
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	if page.Pagination.Total > 0 {
-		return page.Pagination.Total, nil
+		return page.Pagination.Total, page.Data[0].ID, nil
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(list []string) string { return list[random.IntN(len(list))] }
@@ -51,11 +51,18 @@ func seedDemo(ctx context.Context, e env, c *client.Client) (total int, err erro
 			entry.OnsetDate = fmt.Sprintf("%d-%02d", 2008+random.IntN(16), 1+random.IntN(12))
 			p.MedicalHistory = append(p.MedicalHistory, entry)
 		}
-		if _, err := c.CreatePatient(ctx, p, client.WithIdempotencyKey(fmt.Sprintf("demo-%d", i))); err != nil {
-			return 0, err
+		made, err := c.CreatePatient(ctx, p, client.WithIdempotencyKey(fmt.Sprintf("demo-%d", i)))
+		if err != nil {
+			return 0, "", err
+		}
+		if err := addCourse(ctx, c, made.ID, fmt.Sprintf("demo-course-%d", i), random, time.Now()); err != nil {
+			return 0, "", err
+		}
+		if i == 0 {
+			first = made.ID
 		}
 		fmt.Fprintf(e.stderr, "\rmaking up patients: %d of %d ", i+1, demoPatients)
 	}
 	fmt.Fprintln(e.stderr)
-	return demoPatients, nil
+	return demoPatients, first, nil
 }

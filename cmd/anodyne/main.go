@@ -26,6 +26,7 @@ import (
 	"syscall"
 
 	"anodyne/internal/config"
+	"anodyne/internal/fault"
 )
 
 // version is set by the build.
@@ -81,7 +82,11 @@ func run(ctx context.Context, args []string, e env) int {
 	case errors.Is(err, errUsage):
 		return exitUsage
 	}
-	fmt.Fprintf(e.stderr, "anodyne: %v\n", err)
+	message := err.Error()
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Cause == nil {
+		message = f.Message // the code is for programs
+	}
+	fmt.Fprintf(e.stderr, "anodyne: %s\n", message)
 	return exitFailed
 }
 

@@ -32,7 +32,7 @@ func (a *API) listAudit(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	// What this node has shown so far shall be in what it shows now.
-	if err := a.Store.System().ShipReads(x.ctx()); err != nil {
+	if err := a.Store.System().FlushReads(x.ctx()); err != nil {
 		return answer{}, err
 	}
 	lines, next, err := x.org.Audit(x.ctx(), after, limit, filter)
@@ -41,10 +41,8 @@ func (a *API) listAudit(x *exchange) (answer, error) {
 	}
 	b := append(x.buf, `{"data":[`...)
 	for i, line := range lines {
-		if !x.principal.Scopes.Has(access.PatientsRead) {
-			if line, err = audit.Redact(line); err != nil {
-				return answer{}, err
-			}
+		if line, err = redacted(line, x.principal.Scopes); err != nil {
+			return answer{}, err
 		}
 		if i > 0 {
 			b = append(b, ',')
@@ -55,4 +53,17 @@ func (a *API) listAudit(x *exchange) (answer, error) {
 	line := x.line(audit.AuditRead, "")
 	line.Details = append(strconv.AppendInt([]byte(`{"count":`), int64(len(lines)), 10), '}')
 	return answer{status: http.StatusOK, body: x.buf, line: &line}, nil
+}
+
+// redacted takes out of a line what the scopes do not let a reader see: what a
+// patient's members were takes patients:read; why a record was corrected, that
+// or clinical_data:read.
+func redacted(line []byte, scopes access.Scopes) (_ []byte, err error) {
+	if scopes.Has(access.PatientsRead) {
+		return line, nil
+	}
+	if line, err = audit.Redact(line); err != nil || scopes.Has(access.ClinicalDataRead) {
+		return line, err
+	}
+	return audit.RedactReason(line)
 }

@@ -101,6 +101,18 @@ func TestAuditTellsWhoDidWhat(t *testing.T) {
 	})
 }
 
+// A replayed outcome shows the patient again.
+func TestAuditOfAReplay(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		c := n.caller("north")
+		id := c.once("k", fullPatient).is(http.StatusCreated).json()["id"]
+		c.post("/v1/patients", fullPatient, "Idempotency-Key", "k", "X-Request-Id", "again").is(http.StatusCreated)
+		if got := line(t, n.auditor(access.AllScopes).audit("&action=patient.read", 1), "again"); got["resource"] != id {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
 // Refused reads and writes show nothing and change nothing; they leave no
 // line. Nor does a record that the caller has already.
 func TestAuditLeavesOutWhatShowedNothing(t *testing.T) {

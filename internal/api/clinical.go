@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -190,8 +191,8 @@ func (q *query) dataTypes(name string) (types []pain.DataType) {
 	}
 	for word := range strings.SplitSeq(text, ",") {
 		t, err := pain.ParseDataType(name, strings.TrimSpace(word))
-		if err != nil {
-			q.note(err)
+		if f, wrong := errors.AsType[*fault.Error](err); wrong {
+			q.fields.Add(name, clip(text), f.Message)
 			return nil
 		}
 		types = append(types, t)
@@ -229,6 +230,7 @@ func (a *API) getClinicalRecord(x *exchange) (answer, error) {
 	}
 	x.buf = pain.AppendRecord(x.buf, &rec)
 	line := x.line(audit.ClinicalRead, patientID.String())
+	line.Details = countOf(1)
 	return answer{status: http.StatusOK, body: x.buf, line: &line}, nil
 }
 
@@ -273,6 +275,11 @@ func (a *API) correctClinicalRecord(x *exchange) (answer, error) {
 	}
 	in, missing, err := x.intake()
 	if err != nil {
+		return answer{}, err
+	}
+	// A body that corrects no record at all is refused before the record is
+	// looked for. Of which type its value must be, only the record can tell.
+	if _, err := pain.NewCorrection(pain.Record{Status: pain.Final}, object, in); err != nil {
 		return answer{}, err
 	}
 	if missing != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"anodyne/internal/api/openapi"
@@ -33,6 +34,9 @@ func TestExamplesOfTheDocument(t *testing.T) {
 		c := n.caller("north")
 		live := openapitest.Live{PatientID: c.create("Arlo Finch"), AccessToken: c.token, ClientID: c.client.ID.String(), ClientSecret: c.secret}
 		for _, example := range openapitest.Examples() {
+			if strings.Contains(example.Path, "{record_id}") { // a record can be corrected once
+				live.RecordID = c.score(live.PatientID, 6)
+			}
 			request, err := example.Request(context.Background(), n.url, live)
 			if err != nil {
 				t.Fatal(err)

@@ -29,6 +29,7 @@ type exchange struct {
 	principal *access.Principal
 	org       store.Org
 	status    int
+	hasLimits bool
 	buf       []byte // the answer's body is built here
 }
 
@@ -117,7 +118,10 @@ func sane(s string) bool {
 }
 
 // limited sets the rate-limit headers.
-func (x *exchange) limited(d ratelimit.Decision) { ratelimit.Set(x.h, d) }
+func (x *exchange) limited(d ratelimit.Decision) {
+	x.hasLimits = true
+	ratelimit.Set(x.h, d)
+}
 
 // Header, Write and WriteHeader make an exchange pass through net/http's mux.
 func (x *exchange) Header() http.Header { return x.h }
@@ -135,7 +139,7 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.w }
 
 // send writes an answer.
 func (x *exchange) send(out answer) {
-	if _, set := x.h[ratelimit.LimitHeader]; !set { // what is not counted says what the address has left
+	if !x.hasLimits { // what is not counted says what the address has left
 		x.limited(x.api.Addresses.Peek(x.source))
 	}
 	if out.etag != "" {

@@ -36,6 +36,11 @@ var strangers = map[string]func(t *testing.T, south *caller, id string){
 				details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
 		}
 	},
+	"GET /v1/patients/{id}/summary": func(t *testing.T, south *caller, id string) {
+		for _, query := range []string{"", "?as_of=2024-06-30"} {
+			south.get("/v1/patients/"+id+"/summary"+query).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
+		}
+	},
 	"GET /v1/events": func(t *testing.T, south *caller, id string) {
 		for _, query := range []string{"", "?after=" + makeCursor(eventCursor, 0), "?wait=1"} {
 			if r := south.get("/v1/events" + query); strings.Contains(string(r.is(http.StatusOK).body), id) {

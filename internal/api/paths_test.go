@@ -13,12 +13,13 @@ func TestHeadWhereverGetWorks(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
 		id := c.create("Arlo Finch")
+		record := c.score(id, 5)
 		for _, route := range n.api.Routes() {
 			pattern, ok := strings.CutPrefix(route, "GET ")
 			if !ok {
 				continue
 			}
-			path := strings.ReplaceAll(pattern, "{id}", id)
+			path := strings.NewReplacer("{id}", id, "{record_id}", record).Replace(pattern)
 			get, head := c.get(path).is(http.StatusOK), c.send("HEAD", path, "").is(http.StatusOK)
 			if len(head.body) != 0 {
 				t.Errorf("%s: a body of %d bytes", head.what, len(head.body))

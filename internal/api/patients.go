@@ -156,7 +156,7 @@ func (a *API) listPatients(x *exchange) (answer, error) {
 }
 
 func (a *API) searchPatients(x *exchange, p page, term string) (answer, error) {
-	numbers, total, err := a.Cohorts.Search(x.ctx(), x.org, x.principal.Org, term, p.number, p.limit)
+	numbers, total, err := a.Cohorts.Search(x.ctx(), x.org, term, p.number, p.limit)
 	if err != nil {
 		return answer{}, err
 	}

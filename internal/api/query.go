@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -98,14 +97,6 @@ func (q *query) number(name string, low, high, otherwise int64) int64 {
 
 // err is what is wrong with the query, or nil.
 func (q *query) err() error { return q.fields.Err() }
-
-// note keeps a parameter's fault that a rule found.
-func (q *query) note(err error) {
-	if f, ok := errors.AsType[*fault.Error](err); ok {
-		parameter, _ := f.Details["parameter"].(string)
-		q.fields.Add(parameter, f.Details["value"], f.Message)
-	}
-}
 
 // date returns a date, and whether a good one was given.
 func (q *query) date(name string) (pain.Date, bool) {

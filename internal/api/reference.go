@@ -22,10 +22,11 @@ func (a *API) referenceDataTypes(x *exchange) (answer, error) {
 	type dataType struct {
 		pain.DataTypeInfo
 		Schema json.RawMessage `json:"schema"`
+		Stored json.RawMessage `json:"stored_schema"`
 	}
 	var types []dataType
 	for _, t := range pain.DataTypes() {
-		types = append(types, dataType{t, pain.Schema(t.Type)})
+		types = append(types, dataType{t, pain.Schema(t.Type), pain.StoredSchema(t.Type)})
 	}
 	return x.reference(types)
 }

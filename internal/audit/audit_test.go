@@ -42,6 +42,21 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+func TestRedactReason(t *testing.T) {
+	line := func(details string) []byte {
+		return (&Entry{Action: ClinicalCorrect, Resource: "pat_y", Details: json.RawMessage(details)}).Append(nil)
+	}
+	got, err := RedactReason(line(`{"record":"rec_x","status":"entered-in-error","reason":"meant Old Name"}`))
+	if err != nil || string(got) != `{"action":"clinical_data.correct","details":{"record":"rec_x","redacted":true,"status":"entered-in-error"},"resource":"pat_y","timestamp":"0001-01-01T00:00:00Z"}` {
+		t.Errorf("redacted line %s, %v", got, err)
+	}
+	for _, details := range []string{`{"count":1}`, `{"record":"rec_x","status":"superseded"}`, `{"patients":["\"reason\":"]}`} {
+		if got, err := RedactReason(line(details)); err != nil || string(got) != string(line(details)) {
+			t.Errorf("a line without a reason was changed: %s, %v", got, err)
+		}
+	}
+}
+
 func TestSealTellsChanges(t *testing.T) {
 	key := []byte("0123456789abcdef0123456789abcdef")
 	seal := func(key []byte, entries ...[2]string) Head {

@@ -3,6 +3,7 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -122,6 +123,29 @@ func Redact(line []byte) ([]byte, error) {
 		fields = append(fields, c.Field)
 	}
 	redacted, err := json.Marshal(map[string]any{"fields": fields, "redacted": true})
+	if err != nil {
+		return nil, err
+	}
+	entry["details"] = redacted
+	return json.Marshal(entry)
+}
+
+// RedactReason removes the reason of a correction from a line: it is the
+// caller's text, and may name somebody.
+func RedactReason(line []byte) ([]byte, error) {
+	if !bytes.Contains(line, []byte(`"reason":`)) {
+		return line, nil
+	}
+	var entry, details map[string]json.RawMessage
+	if err := json.Unmarshal(line, &entry); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(entry["details"], &details); err != nil || details["reason"] == nil {
+		return line, nil
+	}
+	delete(details, "reason")
+	details["redacted"] = json.RawMessage("true")
+	redacted, err := json.Marshal(details)
 	if err != nil {
 		return nil, err
 	}

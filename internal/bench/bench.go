@@ -34,11 +34,12 @@ type Options struct {
 	Duration       time.Duration
 	Connections    int
 	Patients       int
+	Records        int // in the database, when a path reads them
 	Paths          []string
 	IdempotencyKey bool
 	// ProfileDir, when set, gets a CPU profile of the server for each path.
 	ProfileDir string
-	// Progress is told how many patients are there; Note gets remarks.
+	// Progress is told how many patients, and then records, are there; Note gets remarks.
 	Progress func(done, total int)
 	Note     func(string)
 }
@@ -64,6 +65,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Patients < 1 || o.Patients > 10_000_000 {
 		bad("patients must be from 1 to 10000000")
+	}
+	if o.Records < 0 || o.Records > 100_000_000 {
+		bad("records must be from 0 to 100000000")
 	}
 	if len(o.Paths) == 0 {
 		bad("name at least one path")
@@ -105,7 +109,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 	if err != nil {
 		return result, fmt.Errorf("filling the database: %w", err)
 	}
-	result.Engine, result.FillSeconds = stock.engine, time.Since(began).Seconds()
+	result.Engine, result.Records, result.FillSeconds = stock.engine, stock.records, time.Since(began).Seconds()
 
 	server, err := startServer(ctx, o.Program, cfg, o.Note)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func small(tb testing.TB) Options {
-	return Options{Program: program(tb), Dir: tb.TempDir(), Duration: 100 * time.Millisecond, Connections: 4, Patients: 50, Paths: PathNames()}
+	return Options{Program: program(tb), Dir: tb.TempDir(), Duration: 100 * time.Millisecond, Connections: 4, Patients: 50, Records: 500, Paths: PathNames()}
 }
 
 func TestRunMeasuresEveryPath(t *testing.T) {
@@ -21,7 +21,7 @@ func TestRunMeasuresEveryPath(t *testing.T) {
 	filled := 0
 	o.Progress = func(done, total int) {
 		if done == total {
-			filled = total
+			filled += total
 		}
 	}
 	o.Note = func(s string) {
@@ -33,8 +33,8 @@ func TestRunMeasuresEveryPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if filled != o.Patients {
-		t.Errorf("progress ended at %d of %d", filled, o.Patients)
+	if want := o.Patients + o.Records; filled != want {
+		t.Errorf("progress ended at %d of %d", filled, want)
 	}
 	text, err := json.Marshal(result)
 	if err != nil {
@@ -50,6 +50,9 @@ func TestRunMeasuresEveryPath(t *testing.T) {
 		if p.Requests == 0 || p.Rate <= 0 || p.FloorRate <= 0 || p.Ratio.Total <= 0 || p.Ratio.Median <= 0 || p.Ratio.Pairs < 1 ||
 			p.Latency.P50 <= 0 || p.Latency.P99 < p.Latency.P50 || p.Allocations <= 0 || p.Bytes == 0 {
 			t.Errorf("%s: something was not measured: %+v", p.Name, p)
+		}
+		if moves := p.Name == "ingest" || p.Name == "range"; (p.RecordRate > 0) != moves || (p.RecordGate > 0) != (p.Name == "ingest") {
+			t.Errorf("%s: %.0f records a second, gate %.0f", p.Name, p.RecordRate, p.RecordGate)
 		}
 		if p.Errors != 0 {
 			t.Errorf("%s: %d errors, the first: %s", p.Name, p.Errors, p.FirstError)
@@ -118,6 +121,7 @@ func TestValidate(t *testing.T) {
 		"too long":       {func(o *Options) { o.Duration = time.Hour }, "duration"},
 		"no connections": {func(o *Options) { o.Connections = 0 }, "connections"},
 		"no patients":    {func(o *Options) { o.Patients = 0 }, "patients"},
+		"minus records":  {func(o *Options) { o.Records = -1 }, "records"},
 		"no paths":       {func(o *Options) { o.Paths = nil }, "path"},
 		"unknown path":   {func(o *Options) { o.Paths = []string{"gte"} }, `"gte"`},
 		"sqlite address": {func(o *Options) { o.Database = "sqlite:precious.db" }, "SQLite"},

@@ -20,6 +20,8 @@ type stock struct {
 	engine   string
 	filled   int
 	patients []id.Patient // a sample, spread evenly
+	records  int
+	courses  int          // how many of them, from the first, have records
 	tokens   []string     // each of a client of its own
 	taken    atomic.Int64 // tokens given out
 }
@@ -69,11 +71,20 @@ func fill(ctx context.Context, cfg store.Config, o *Options) (_ *stock, err erro
 	if err := st.people(ctx, org, p.ClientID, o.Progress); err != nil {
 		return nil, err
 	}
+	entries := o.Patients
+	if o.Records > 0 && readsRecords(o.Paths) {
+		added, err := st.addCourses(ctx, org, p.ClientID, o.Records, o.Progress)
+		if err != nil {
+			return nil, err
+		}
+		entries += added
+		st.records = added * perBatch
+	}
 	// Tokens come last: they live for an hour, and filling may take long.
 	if err := st.issue(ctx, s, clientsNeeded(o)); err != nil {
 		return nil, err
 	}
-	return st, settle(ctx, s, org, o.Patients)
+	return st, settle(ctx, s, org, entries)
 }
 
 // clientsNeeded is one for each connection, and as many more as the fastest
@@ -146,8 +157,9 @@ func sequencing(ctx context.Context, s *store.Store) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// settle waits until every patient is in the journal, and seals it.
-func settle(ctx context.Context, s *store.Store, org store.Org, patients int) error {
+// settle waits until the journal has as many entries as changes were made,
+// and seals it.
+func settle(ctx context.Context, s *store.Store, org store.Org, entries int) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -155,7 +167,7 @@ func settle(ctx context.Context, s *store.Store, org store.Org, patients int) er
 		if err != nil {
 			return err
 		}
-		if int(head) >= patients {
+		if int(head) >= entries {
 			break
 		}
 		select {

@@ -29,7 +29,12 @@ const bodyVariants = 4096
 // path measures one path: it records an answer, starts a floor that repeats
 // it, and lets the two take turns.
 func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err error) {
-	s := &script{path: p, stock: m.stock, bodies: creations(bodyVariants), keys: m.IdempotencyKey}
+	s := &script{path: p, stock: m.stock, keys: m.IdempotencyKey}
+	if p.bodies != nil {
+		s.bodies = p.bodies()
+	} else {
+		s.bodies = creations(bodyVariants)
+	}
 	rec, err := m.record(ctx, s)
 	if err != nil {
 		return result, err

@@ -14,13 +14,21 @@ type path struct {
 	expect      int
 	// gate is the part of the floor that must be reached; 0 for none.
 	gate float64
+	// records is how many records a request moves, and recordGate how many
+	// must be moved in a second; 0 for none.
+	records    int
+	recordGate float64
+	// reads is set when the path wants records to be there.
+	reads bool
+	// bodies are what is posted; patients when nil.
+	bodies func() [][]byte
 	// target appends the path and query of the n-th request.
 	target func(b []byte, s *stock, n int) []byte
 }
 
 const pageSize = 50
 
-var paths = []path{
+var paths = append([]path{
 	{name: "get", title: "GET patient", method: http.MethodGet, expect: http.StatusOK, gate: 0.45,
 		target: func(b []byte, s *stock, n int) []byte {
 			return s.patients[scatter(n)%len(s.patients)].Append(append(b, "/v1/patients/"...))
@@ -38,7 +46,7 @@ var paths = []path{
 		}},
 	{name: "post", title: "POST patient", method: http.MethodPost, expect: http.StatusCreated, gate: 0.20,
 		target: func(b []byte, _ *stock, _ int) []byte { return append(b, "/v1/patients"...) }},
-}
+}, clinicalPaths...)
 
 // searchTerms are the family names, encoded and in lower case.
 var searchTerms = func() (terms []string) {

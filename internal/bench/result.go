@@ -12,6 +12,7 @@ type Result struct {
 	CPUs           int          `json:"cpus"`
 	Engine         string       `json:"engine"`
 	Patients       int          `json:"patients"`
+	Records        int          `json:"records,omitempty"`
 	Connections    int          `json:"connections"`
 	PathSeconds    float64      `json:"path_seconds"`
 	IdempotencyKey bool         `json:"idempotency_key"`
@@ -44,6 +45,10 @@ type PathResult struct {
 	Allocations float64 `json:"allocations_per_request"`
 	Errors      int     `json:"errors"`
 	FirstError  string  `json:"first_error,omitempty"`
+	// RecordRate is the number of clinical records moved in a second, and
+	// RecordGate what it must reach; 0 for paths that move none.
+	RecordRate float64 `json:"records_per_second,omitempty"`
+	RecordGate float64 `json:"record_gate,omitempty"`
 	// Gate is the part of the floor that must be reached, or 0.
 	Gate    float64 `json:"gate,omitempty"`
 	GateMet bool    `json:"gate_met"`
@@ -63,8 +68,10 @@ func newPathResult(p *path, product, floor *side) PathResult {
 		Name: p.name, Title: p.title, Requests: sum(product.turns).requests,
 		Rate: sum(product.turns).rate(), FloorRate: sum(floor.turns).rate(), Ratio: ratio,
 		Latency: latencyOf(product.latency()), FloorLatency: latencyOf(floor.latency()),
-		Gate: p.gate, GateMet: ratio.Total >= p.gate,
+		Gate: p.gate, RecordGate: p.recordGate,
 	}
+	r.RecordRate = r.Rate * float64(p.records)
+	r.GateMet = ratio.Total >= p.gate && r.RecordRate >= p.recordGate
 	r.Errors, r.FirstError = product.errors()
 	if count, first := floor.errors(); count > 0 {
 		r.Errors += count

@@ -52,9 +52,9 @@ func New(limitBytes int64, registry prometheus.Registerer) *Cohorts {
 // case and accents, or, when the term starts with "pat_", whose identifier
 // starts with it. It gives the numbers of a page of them (pages start at 1)
 // in the order in which the patients were created, and the exact total. The
-// term is trimmed and not empty; org and orgNo are the same organisation.
-func (cs *Cohorts) Search(ctx context.Context, org store.Org, orgNo access.OrgNo, term string, page, limit int64) (numbers []int64, total int64, err error) {
-	patients, err := cs.fresh(ctx, org, orgNo)
+// term is trimmed and not empty.
+func (cs *Cohorts) Search(ctx context.Context, org store.Org, term string, page, limit int64) (numbers []int64, total int64, err error) {
+	patients, err := cs.fresh(ctx, org)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -63,13 +63,13 @@ func (cs *Cohorts) Search(ctx context.Context, org store.Org, orgNo access.OrgNo
 }
 
 // Warm loads an organisation, so that its first search need not wait.
-func (cs *Cohorts) Warm(ctx context.Context, org store.Org, orgNo access.OrgNo) error {
-	_, err := cs.fresh(ctx, org, orgNo)
+func (cs *Cohorts) Warm(ctx context.Context, org store.Org) error {
+	_, err := cs.fresh(ctx, org)
 	return err
 }
 
-func (cs *Cohorts) fresh(ctx context.Context, org store.Org, orgNo access.OrgNo) (roster, error) {
-	r := cs.use(orgNo)
+func (cs *Cohorts) fresh(ctx context.Context, org store.Org) (roster, error) {
+	r := cs.use(org.No())
 	defer cs.release(r)
 	return r.fresh(ctx, org)
 }

@@ -38,7 +38,7 @@ func newHospital(t *testing.T, s *store.Store, name string, cohorts *Cohorts) ho
 
 func (h hospital) search(t *testing.T, term string, page, limit int64) ([]int64, int64) {
 	t.Helper()
-	numbers, total, err := h.cohorts.Search(t.Context(), h.Org, h.no, term, page, limit)
+	numbers, total, err := h.cohorts.Search(t.Context(), h.Org, term, page, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,10 +168,10 @@ func TestAcknowledgedIsFound(t *testing.T) {
 					name := fmt.Sprintf("Patient <%d.%d>", writer, i)
 					p := storetest.AddPatient(t, nodes[i%2].Org, name)
 					for _, node := range nodes {
-						if numbers, total, err := node.cohorts.Search(t.Context(), node.Org, node.no, name, 1, 10); err != nil || total != 1 || len(numbers) != 1 {
+						if numbers, total, err := node.cohorts.Search(t.Context(), node.Org, name, 1, 10); err != nil || total != 1 || len(numbers) != 1 {
 							t.Errorf("%s: found %v (%d), %v", name, numbers, total, err)
 						}
-						if _, total, err := node.cohorts.Search(t.Context(), node.Org, node.no, p.ID.String(), 1, 10); err != nil || total != 1 {
+						if _, total, err := node.cohorts.Search(t.Context(), node.Org, p.ID.String(), 1, 10); err != nil || total != 1 {
 							t.Errorf("%s: found %d by identifier, %v", name, total, err)
 						}
 					}
@@ -370,13 +370,13 @@ func TestLoadsSeveralChunks(t *testing.T) {
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		running.Go(cancel)
-		if err := h.cohorts.Warm(ctx, h.Org, h.no); err != nil && !errors.Is(err, context.Canceled) {
+		if err := h.cohorts.Warm(ctx, h.Org); err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}
 	running.Wait()
 	h.cohorts = New(plenty, nil)
-	if err := h.cohorts.Warm(t.Context(), h.Org, h.no); err != nil {
+	if err := h.cohorts.Warm(t.Context(), h.Org); err != nil {
 		t.Fatal(err)
 	}
 	if _, total := h.search(t, "patient <", 1, 1); total != patients {

@@ -34,6 +34,7 @@ type Config struct {
 	LogLevel        string
 	LogFormat       string
 	ShutdownTimeout time.Duration
+	ShutdownDelay   time.Duration
 	CohortMemory    int64
 }
 
@@ -74,6 +75,7 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	fs.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 	fs.StringVar(&c.LogFormat, "log-format", "text", "text or json")
 	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 20*time.Second, "how long requests may take to finish at a stop")
+	fs.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long /readyz says 503 at a stop before connections are refused, for load balancers")
 	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory")
 }
 
@@ -148,6 +150,9 @@ func (c *Config) Validate() error {
 	}
 	if c.ShutdownTimeout <= 0 {
 		bad("shutdown-timeout", "must be more than zero")
+	}
+	if c.ShutdownDelay < 0 {
+		bad("shutdown-delay", "must not be negative")
 	}
 	if c.CohortMemory < 1<<20 {
 		bad("cohort-memory", "must be at least 1048576")

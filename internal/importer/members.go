@@ -50,13 +50,16 @@ var valuePaths = sync.OnceValue(func() []string {
 type schema struct {
 	Type       any                        `json:"type"`
 	Properties map[string]json.RawMessage `json:"properties"`
-	OneOf      []json.RawMessage          `json:"oneOf"`
+	AnyOf      []json.RawMessage          `json:"anyOf"`
 }
 
 func addMembers(members map[string]form, prefix string, text json.RawMessage) {
 	var object schema
 	if err := json.Unmarshal(text, &object); err != nil {
 		panic(err) // the schemas are ours
+	}
+	for _, form := range object.AnyOf { // a value that has a short form too
+		addMembers(members, prefix, form)
 	}
 	for name, property := range object.Properties {
 		var s schema

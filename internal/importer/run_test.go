@@ -143,9 +143,11 @@ func TestEventsAndAuditLines(t *testing.T) {
 		}
 		p.run("2 0 0, 300 0 0", nil, p.file("c.csv", lines...), people)
 		storetest.Run(p.t, p.s)
-		events, _, err := p.org.WaitEvents(p.t.Context(), 0, 100)
-		for err == nil && len(events) < 6 {
-			events, _, err = p.org.WaitEvents(p.t.Context(), 0, 100)
+		ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
+		defer cancel()
+		events, _, err := p.org.WaitEvents(ctx, 0, 100)
+		for err == nil && len(events) < 6 && ctx.Err() == nil {
+			events, _, err = p.org.WaitEvents(ctx, 0, 100)
 		}
 		if err != nil {
 			p.t.Fatal(err)

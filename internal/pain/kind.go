@@ -24,7 +24,8 @@ func (v Value) JSON() string { return v.json }
 type kind[T any] struct {
 	members []member[T]
 	// short reads a value that is no object; nil when there is no short form.
-	short func(v *T, value strictjson.Value) (taken bool, problem string)
+	short       func(v *T, value strictjson.Value) (taken bool, problem string)
+	shortSchema string
 	// check looks at several members together and sets those that follow
 	// from others. A member with a fault is as good as absent.
 	check func(v *T, r *reading)
@@ -103,6 +104,10 @@ func (k *kind[T]) decode(stored Value) (v T, _ error) {
 }
 
 func (k *kind[T]) appendSchema(b []byte, stored bool) []byte {
+	short := !stored && k.shortSchema != ""
+	if short {
+		b = append(b, `{"anyOf":[`+k.shortSchema+`,`...)
+	}
 	b = append(b, '{')
 	b = appendObjectSchema(b, k.members, stored)
 	if k.optional {
@@ -112,7 +117,11 @@ func (k *kind[T]) appendSchema(b []byte, stored bool) []byte {
 		b = append(b, ',')
 		b = append(b, k.limits...)
 	}
-	return append(b, '}')
+	b = append(b, '}')
+	if short {
+		b = append(b, ']', '}')
+	}
+	return b
 }
 
 // Schema is the JSON Schema (2020-12) of a value as a caller sends it. Absent,

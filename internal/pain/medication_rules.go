@@ -128,3 +128,15 @@ func (v *Medication) Covered(on Date) (_ drug.Span, ok bool) {
 	}
 	return drug.Cover(start.DayNumber(), int(v.DaysSupply.Or(0)), v.EndDate.DayNumber(), v.EndDate != (Date{}))
 }
+
+// Open reports whether nobody can say how long the prescription lasts: it has
+// neither a supply nor an end. What was cancelled, is a draft or was entered
+// in error is not open.
+func (v *Medication) Open() bool {
+	switch v.Status {
+	case "cancelled", "draft", "entered-in-error":
+		return false
+	}
+	_, supplied := v.DaysSupply.Get()
+	return !supplied && v.EndDate == (Date{})
+}

@@ -53,17 +53,17 @@ var medicationCases = []valueCase{
 	{`{"name":"x","strength_unit":"mg"}`, `value.strength null value.strength is required with strength_unit.`, false},
 	{`{"name":"x","dose":10}`, `value.dose_unit null value.dose_unit is required with dose.`, false},
 	{`{"name":"x","dose_unit":"mg"}`, `value.dose null value.dose is required with dose_unit.`, false},
-	{`{"name":"x","dose":0,"dose_unit":"mg"}`, `value.dose 0 value.dose must be a number above 0 and up to 1000000.`, false},
+	{`{"name":"x","dose":0,"dose_unit":"mg"}`, `value.dose 0 value.dose must be a number from 0.0001 to 1000000.`, false},
 	{`{"name":"x","dose":"10mg","dose_unit":"mg"}`, `value.dose "10mg" value.dose must be a number.`, false},
-	{`{"name":"x","strength":-5,"strength_unit":"mg"}`, `value.strength -5 value.strength must be a number above 0 and up to 1000000.`, false},
+	{`{"name":"x","strength":-5,"strength_unit":"mg"}`, `value.strength -5 value.strength must be a number from 0.0001 to 1000000.`, false},
 	{`{"name":"x","strength":5,"strength_unit":"grain"}`, `value.strength_unit "grain" value.strength_unit must be one of ` + strings.Join(drug.StrengthUnits(), ", ") + `.`, false},
 	{`{"name":"x","dose":5,"dose_unit":"tablets"}`, `value.dose_unit "tablets" value.dose_unit must be one of ` + strings.Join(drug.DoseUnits(), ", ") + `. Did you mean "tablet"?`, false},
 	{`{"name":"x","route":"po"}`, `value.route "po" value.route must be one of oral, transdermal, sublingual, buccal, topical, iv, im, sc, intrathecal, epidural, nasal, rectal.`, false},
-	{`{"name":"x","doses_per_day":0}`, `value.doses_per_day 0 value.doses_per_day must be a number above 0 and up to 48.`, false},
+	{`{"name":"x","doses_per_day":0}`, `value.doses_per_day 0 value.doses_per_day must be a number from 0.001 to 48.`, false},
 	{`{"name":"x","doses_per_day":3,"frequency":"BID"}`, `value.doses_per_day 3 value.doses_per_day must agree with frequency, or be left out.`, true},
 	{`{"name":"x","doses_per_day":0.333,"frequency":"Q72H"}`, `{"name":"x","frequency":"Q72H","doses_per_day":0.333,"derived":{"drug_class":"other","opioid":false,"doses_per_day":0.333}}`, false},
-	{`{"name":"x","max_doses_per_day":49}`, `value.max_doses_per_day 49 value.max_doses_per_day must be a number above 0 and up to 48.`, false},
-	{`{"name":"x","quantity":0}`, `value.quantity 0 value.quantity must be a number above 0 and up to 100000.`, false},
+	{`{"name":"x","max_doses_per_day":49}`, `value.max_doses_per_day 49 value.max_doses_per_day must be a number from 0.001 to 48.`, false},
+	{`{"name":"x","quantity":0}`, `value.quantity 0 value.quantity must be a number from 0.001 to 100000.`, false},
 	{`{"name":"x","days_supply":0}`, `value.days_supply 0 value.days_supply must be a whole number from 1 to 365.`, false},
 	{`{"name":"x","days_supply":2.5}`, `value.days_supply 2.5 value.days_supply must be a whole number from 1 to 365.`, false},
 	{`{"name":"x","start_date":"2024-02-30"}`, `value.start_date "2024-02-30" value.start_date must be a real date in the form YYYY-MM-DD.`, false},
@@ -73,6 +73,14 @@ var medicationCases = []valueCase{
 	{`{"name":"x","prn":"yes"}`, `value.prn "yes" value.prn must be true or false.`, false},
 	{`{"name":"x","dosage":"10"}`, `value.dosage "10" There is no such member. Did you mean "dose"?`, false},
 	{`{"name":"x","doseUnit":"mg"}`, `value.doseUnit "mg" There is no such member. Did you mean "dose_unit"?`, false},
+}
+
+// However small the dose, an opioid never counts nothing.
+func TestMMEIsNeverZero(t *testing.T) {
+	got := perDay(t, `{"name":"codeine","dose":0.0001,"dose_unit":"mcg","doses_per_day":0.001}`)
+	if got != 1.5e-11 {
+		t.Errorf("got %v", got)
+	}
 }
 
 func prescribed(t *testing.T, value string) Medication {

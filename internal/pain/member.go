@@ -6,7 +6,8 @@ import (
 )
 
 // reading is an object in the course of being read. One that was stored has
-// the members that the service computed; a caller's must not have them.
+// the members that the service computed; a caller's must not have them. What
+// was stored once is read without judging it again: rules may change.
 type reading struct {
 	strictjson.Reader
 	fields *fault.Fields
@@ -14,7 +15,7 @@ type reading struct {
 }
 
 func read(o *strictjson.Object, fields *fault.Fields, stored bool) *reading {
-	return &reading{strictjson.Read(o, fields), fields, stored}
+	return &reading{Reader: strictjson.Read(o, fields), fields: fields, stored: stored}
 }
 
 // member declares one member of an object T: how it is read, printed and

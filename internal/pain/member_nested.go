@@ -18,7 +18,11 @@ func nested[T, U any](name string, at func(*T) *U, members []member[U]) member[T
 				return
 			}
 			inner := read(o, r.fields, r.stored)
-			if readMembers(members, inner, at(v)); !r.stored && !anyThere(members, inner) {
+			readMembers(members, inner, at(v))
+			if r.stored {
+				return
+			}
+			if !anyThere(members, inner) {
 				r.Fault(name, problem)
 			}
 			inner.Done()

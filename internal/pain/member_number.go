@@ -75,7 +75,7 @@ func number[T any](name string, at func(*T) *Number, allowed span) member[T] {
 			f, ok := r.Number(name)
 			switch {
 			case !ok:
-			case !allowed.holds(f):
+			case !r.stored && !allowed.holds(f):
 				r.Fault(name, problem)
 			default:
 				*at(v) = Some(f + 0) // no negative zero

@@ -23,7 +23,7 @@ func text[T any](name string, at func(*T) *string, max int, problem func(string)
 		name: name,
 		read: func(r *reading, v *T) {
 			if s, ok := r.String(name); ok {
-				if wrong := problem(s); wrong != "" {
+				if wrong := problem(s); wrong != "" && !r.stored {
 					r.Fault(name, wrong)
 				} else {
 					*at(v) = s
@@ -77,9 +77,12 @@ func word[T any](name string, at func(*T) *string, words []string) member[T] {
 			if !ok {
 				return
 			}
-			if i := slices.Index(words, s); i >= 0 {
+			switch i := slices.Index(words, s); {
+			case i >= 0:
 				*at(v) = words[i]
-			} else {
+			case r.stored:
+				*at(v) = s
+			default:
 				r.Fault(name, wordProblem(s, words))
 			}
 		},
@@ -117,13 +120,15 @@ func words[T any](name string, at func(*T) *[]string, allowed []string) member[T
 			if !ok {
 				return
 			}
-			if list.Len() > len(allowed) {
+			if list.Len() > len(allowed) && !r.stored {
 				r.Fault(name, "must have at most "+strconv.Itoa(len(allowed))+" words, each once.")
 				return
 			}
 			for _, element := range list.All() {
 				s, _ := element.AsString() // of another type: no word either
 				switch i := slices.Index(allowed, s); {
+				case r.stored:
+					*at(v) = append(*at(v), s)
 				case i < 0:
 					element.Fault(r.fields, wordProblem(s, allowed))
 				case slices.Contains(*at(v), s):

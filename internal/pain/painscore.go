@@ -69,7 +69,9 @@ var painScores = kind[PainScore]{
 			result("neuropathic_descriptor_count", func(v *PainScoreDerived) *Number { return &v.NeuropathicCount }).means("informative; no DN4 score"),
 		}).derived(),
 	},
-	short:  shortPainScore,
+	short:       shortPainScore,
+	shortSchema: `{"type":"integer","minimum":0,"maximum":10,"description":"short for a score on the scale nrs"}`,
+
 	check:  checkPainScore,
 	derive: derivePainScore,
 	limits: painScoreLimits(),

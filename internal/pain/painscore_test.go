@@ -15,9 +15,9 @@ func derivedPain(normalized, severity, scheme string) string {
 }
 
 var painScoreCases = []valueCase{
-	{`7`, `{"scale":"nrs","score":7` + nowDefaults + derivedPain("7", "severe", "default"), true},
-	{`0`, `{"scale":"nrs","score":0` + nowDefaults + derivedPain("0", "none", "default"), true},
-	{`-0`, `{"scale":"nrs","score":0` + nowDefaults + derivedPain("0", "none", "default"), true},
+	{`7`, `{"scale":"nrs","score":7` + nowDefaults + derivedPain("7", "severe", "default"), false},
+	{`0`, `{"scale":"nrs","score":0` + nowDefaults + derivedPain("0", "none", "default"), false},
+	{`-0`, `{"scale":"nrs","score":0` + nowDefaults + derivedPain("0", "none", "default"), false},
 	{`7.5`, `value 7.5 value must be a whole number from 0 to 10 on the scale nrs.`, false},
 	{`11`, `value 11 value must be a whole number from 0 to 10 on the scale nrs.`, false},
 	{`1e400`, `value 1e400 value must be an object, or a number from 0 to 10 on the scale nrs.`, false},

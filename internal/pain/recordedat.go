@@ -54,6 +54,12 @@ func localDate(at time.Time) Date {
 // truncate gives the form in which clinical times are kept.
 func truncate(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
 
+// Moment is a clinical time as it is printed.
+func Moment(at time.Time) string {
+	b := appendMoment(make([]byte, 0, 32), at)
+	return string(b[1 : len(b)-1])
+}
+
 // appendMoment appends a clinical time; milliseconds only when there are any.
 func appendMoment(b []byte, at time.Time) []byte {
 	layout := time.RFC3339

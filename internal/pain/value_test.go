@@ -165,6 +165,18 @@ func sentPart(t testing.TB, dataType DataType, printed string) string {
 	return string(sent)
 }
 
+// What was taken once can be read for ever, whatever the rules of today.
+func TestReadStoredByOldRules(t *testing.T) {
+	s, err := ReadPainScore(StoredValue(`{"scale":"nrs-21","score":200,"quality":["heavy","heavy"],"gone":1,"derived":{"severity":"awful","gone":1}}`))
+	if err != nil || s.Scale != "nrs-21" || s.Score != Some(200.0) || len(s.Quality) != 2 || s.Derived.Severity != "awful" {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	m, err := ReadMedication(StoredValue(`{"name":" x ","rxnorm_code":"RX","derived":{"mme_per_day":null,"covered_from":"2024-01-01"}}`))
+	if _, known := m.Derived.MMEPerDay.Get(); err != nil || m.RxNormCode != "RX" || known || m.Derived.CoveredFrom.Year != 2024 {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
+
 // What is stored can be read back and prints the same.
 func TestReadStored(t *testing.T) {
 	for dataType, cases := range valueCases {

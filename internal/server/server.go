@@ -129,7 +129,9 @@ func (s *Server) listen(handler http.Handler, registry *prometheus.Registry) err
 		WriteTimeout:      90 * time.Second, // a wait for events takes up to 30 s
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		// OPTIONS * gets the answer of every unknown path, with its headers.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	if s.cfg.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.cfg.TLSCert, s.cfg.TLSKey)
@@ -187,9 +189,10 @@ func (s *Server) Store() *store.Store { return s.store }
 // Stop drains: no new connections, requests under way are finished, waits
 // are ended, what is counted and spooled is written, the database is closed.
 func (s *Server) Stop() error {
+	s.drain()
+	time.Sleep(s.cfg.ShutdownDelay) // a load balancer sees /readyz and sends no more
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
-	s.drain()
 	err := s.public.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("requests were still running at the end of --shutdown-timeout")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"anodyne/internal/id"
 )
 
 // What the tests outside the package need of its inside.
@@ -87,4 +89,20 @@ func ShortBusyTimeout(tb testing.TB) {
 	before := busyTimeout
 	busyTimeout = 50 * time.Millisecond
 	tb.Cleanup(func() { busyTimeout = before })
+}
+
+// Series reads the packed series of a patient by year.
+func Series(tb testing.TB, o Org, patientID id.Patient) map[int]string {
+	tb.Helper()
+	years := map[int]string{}
+	if err := o.read(context.Background(), func(tx Tx) error {
+		return tx.Query(`SELECT year, bytes FROM patient_series WHERE org_no = $1
+			AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)`, func(r Row) error {
+			years[int(r.Int(0))] = string(r.Raw(1))
+			return nil
+		}, int64(o.org), patientID.Bytes())
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	return years
 }

@@ -143,6 +143,14 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(groups[a].Patient.Bytes(), groups[b].Patient.Bytes()) })
+	// What all records are worth to the series is read before the transaction;
+	// in the common case all of a group's are new.
+	worth := make([]seriesByYear, len(groups))
+	for i := range groups {
+		if worth[i], err = seriesOf(groups[i].Records); err != nil {
+			return 0, nil, err
+		}
+	}
 	err = o.change(ctx, func(tx Tx) error {
 		added, missing = 0, nil
 		numbers, err := o.patientNumbers(tx, groups, order)
@@ -154,11 +162,20 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 			return err
 		}
 		for _, i := range order {
-			if numbers[i] == 0 {
+			switch n := len(fresh[i]); {
+			case numbers[i] == 0:
 				missing = append(missing, i)
-			} else if len(fresh[i]) > 0 {
-				added += len(fresh[i])
-				o.keepRecords(tx, numbers[i], fresh[i], groups[i].Change(fresh[i]))
+				continue
+			case n == 0:
+				continue
+			case n < len(groups[i].Records):
+				if worth[i], err = seriesOf(fresh[i]); err != nil {
+					return err
+				}
+			}
+			added += len(fresh[i])
+			if err := o.keepRecords(tx, numbers[i], fresh[i], worth[i], groups[i].Change(fresh[i])); err != nil {
+				return err
 			}
 		}
 		return nil

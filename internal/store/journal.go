@@ -104,22 +104,3 @@ func (o Org) head(tx Tx) (head Pos, err error) {
 	_, err = one(tx, `SELECT pos FROM journal_head WHERE org_no = $1`, func(r Row) { head = Pos(r.Int(0)) }, int64(o.org))
 	return head, err
 }
-
-// Changed lists the patients that changed after a position, and the position
-// up to which that is known. On PostgreSQL it includes what is committed and
-// has no position yet, so that everything acknowledged is seen.
-func (o Org) Changed(ctx context.Context, after Pos) (patients []id.Patient, head Pos, err error) {
-	err = o.read(ctx, func(tx Tx) error {
-		patients, head = nil, after
-		return tx.Query(o.dialect().changed, func(r Row) error {
-			if r.IsNull(1) {
-				head = Pos(r.Int(0))
-				return nil
-			}
-			p, err := id.FromBytes[id.PatientKind](r.Raw(1))
-			patients = append(patients, p)
-			return err
-		}, int64(o.org), int64(after))
-	})
-	return patients, head, err
-}

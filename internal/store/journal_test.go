@@ -281,7 +281,7 @@ func TestChangedSeesEveryAcknowledgedWrite(t *testing.T) {
 				if _, err := all[i%3].For(&who).CreatePatient(t.Context(), &p, storetest.Created(p), nil, store.Outcome{}); err != nil {
 					return err
 				}
-				changed, head, err := reader.Changed(t.Context(), at)
+				changed, head, err := changedIDs(t, reader, at)
 				if err != nil {
 					return err
 				}
@@ -300,11 +300,11 @@ func TestChangedSeesEveryAcknowledgedWrite(t *testing.T) {
 		})
 		store.Settle(t, all[0])
 		o := all[0].For(&who)
-		_, head, err := o.Changed(t.Context(), 0)
+		_, head, err := changedIDs(t, o, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if changed, again, err := o.Changed(t.Context(), head); len(changed) != 0 || again != head || err != nil {
+		if changed, again, err := changedIDs(t, o, head); len(changed) != 0 || again != head || err != nil {
 			t.Errorf("after the head: %d changed, %d, %v", len(changed), again, err)
 		}
 	})
@@ -339,4 +339,14 @@ func TestChangedPatients(t *testing.T) {
 			t.Errorf("after the head: %v at %d, %v, %v", got, again, complete, err)
 		}
 	})
+}
+
+// changedIDs lists the patients that changed after a position.
+func changedIDs(tb testing.TB, o store.Org, after store.Pos) (ids []id.Patient, head store.Pos, err error) {
+	tb.Helper()
+	head, complete, err := o.ChangedPatients(tb.Context(), after, 1<<30, func(p store.PatientItem) { ids = append(ids, p.ID) })
+	if err == nil && !complete {
+		tb.Error("not all changes were listed")
+	}
+	return ids, head, err
 }

@@ -194,19 +194,3 @@ func (o Org) PatientRange(ctx context.Context, first, last int64, each func(Pati
 			eachItem(each), int64(o.org), first, last)
 	})
 }
-
-// PatientByIDs calls each for the patients with these identifiers; one that is
-// not there is left out.
-func (o Org) PatientByIDs(ctx context.Context, ids []id.Patient, each func(PatientItem)) error {
-	return o.read(ctx, func(tx Tx) error {
-		for _, patientID := range ids {
-			if err := tx.Query(`SELECT patient_no, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND id = $2`, func(r Row) error {
-				each(PatientItem{No: r.Int(0), ID: patientID, CreatedAt: fromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3)})
-				return nil
-			}, int64(o.org), patientID.Bytes()); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}

@@ -70,22 +70,30 @@ func (o Org) BirthDate(ctx context.Context, patientID id.Patient) (birth pain.Da
 // AddRecords keeps the records of one patient, all or none, and gives the
 // outcome, or what an earlier request with the same key had.
 func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pain.Record, c Change, key *Once, now time.Time, out Outcome) (Outcome, error) {
+	added, err := seriesOf(records)
+	if err != nil {
+		return Outcome{}, err
+	}
 	return o.once(ctx, key, now, func(tx Tx) (Outcome, error) {
 		no, err := o.patientNo(tx, patientID)
 		if err != nil {
 			return Outcome{}, err
 		}
-		o.keepRecords(tx, no, records, c)
-		return out, nil
+		return out, o.keepRecords(tx, no, records, added, c)
 	})
 }
 
-// keepRecords is what every way of adding records of one patient does.
-func (o Org) keepRecords(tx Tx, patientNo int64, records []pain.Record, c Change) {
+// keepRecords is what every way of adding records of one patient does; added
+// is what they are worth to the patient's series.
+func (o Org) keepRecords(tx Tx, patientNo int64, records []pain.Record, added seriesByYear, c Change) error {
+	if err := o.appendSeries(tx, patientNo, added); err != nil {
+		return err
+	}
 	for i := range records {
 		tx.Last(o.insertRecord(patientNo, &records[i]))
 	}
 	tx.Last(o.journal(o.org, c)...)
+	return nil
 }
 
 // RecordQuery says which records of a patient are wanted.
@@ -101,32 +109,44 @@ type RecordQuery struct {
 	Limit      int64
 }
 
-const recordCondition = ` FROM clinical_record WHERE org_no = $1
+const recordCondition = `
 	AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
 	AND recorded_at >= $3 AND recorded_at < $4
 	AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $5 <> 0 AND status <= $6`
 
+// A page with its total is one statement, so that both are of one moment.
+const (
+	countRecords    = `SELECT count(*) FROM clinical_record WHERE org_no = $1` + recordCondition
+	selectRecords   = `SELECT ` + recordColumns + `, (` + countRecords + `) FROM clinical_record WHERE org_no = $1` + recordCondition
+	recordsForward  = selectRecords + ` ORDER BY recorded_at, id LIMIT $7 OFFSET $8`
+	recordsBackward = selectRecords + ` ORDER BY recorded_at DESC, id DESC LIMIT $7 OFFSET $8`
+	totalColumn     = 11 // after recordColumns
+	// countOnly gives the total to an empty page, and nothing without a patient.
+	countOnly = `SELECT (` + countRecords + `) FROM patient WHERE org_no = $1 AND id = $2`
+)
+
 // Records calls each for a page of a patient's records by clinical time, then
-// by identifier, and gives the number of all that fit.
+// by identifier, and gives the number of all that fit, both of one moment.
 func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, each func(*pain.Record)) (total int64, err error) {
-	args := q.args(o, patientID)
-	order := ` ORDER BY recorded_at, id LIMIT $7 OFFSET $8`
+	page := recordsForward
 	if q.Descending {
-		order = ` ORDER BY recorded_at DESC, id DESC LIMIT $7 OFFSET $8`
+		page = recordsBackward
 	}
 	found := false
 	err = o.read(ctx, func(tx Tx) error {
-		return tx.Many(
-			Stmt{SQL: `SELECT 1 FROM patient WHERE org_no = $1 AND id = $2`, Args: args[:2], Each: func(Row) error { found = true; return nil }},
-			Stmt{SQL: `SELECT count(*)` + recordCondition, Args: args, Each: func(r Row) error { total = r.Int(0); return nil }},
-			Stmt{SQL: `SELECT ` + recordColumns + recordCondition + order, Args: append(slices.Clone(args), q.Limit, (q.Page-1)*q.Limit), Each: func(r Row) error {
-				rec, err := scanRecord(r, patientID)
-				if err == nil {
-					each(&rec)
-				}
-				return err
-			}},
-		)
+		args := q.args(o, patientID)
+		if err := tx.Query(page, func(r Row) error {
+			found, total = true, r.Int(totalColumn)
+			rec, err := scanRecord(r, patientID)
+			if err == nil {
+				each(&rec)
+			}
+			return err
+		}, append(args, q.Limit, (q.Page-1)*q.Limit)...); err != nil || found {
+			return err
+		}
+		found, err = one(tx, countOnly, func(r Row) { total = r.Int(0) }, args...)
+		return err
 	})
 	if err == nil && !found {
 		err = fault.Missing("patient", patientID.String())
@@ -194,6 +214,9 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 		}
 		correction, change, out, err := rule(old)
 		if err != nil {
+			return Outcome{}, err
+		}
+		if err := o.correctSeries(tx, no, &correction); err != nil {
 			return Outcome{}, err
 		}
 		tx.Last(Stmt{SQL: `UPDATE clinical_record SET status = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,

@@ -110,10 +110,7 @@ func (s System) KeepSealed(ctx context.Context) error {
 	for {
 		ending := ctx.Err() != nil
 		round, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
-		err := s.ShipReads(round)
-		if ending {
-			err = errors.Join(err, s.sequenceRest(round))
-		}
+		err := s.FlushReads(round)
 		moved, sealErr := s.Seal(round)
 		cancel()
 		if err = errors.Join(err, sealErr); err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -41,9 +42,14 @@ func (s *Store) sequenceOnce(ctx context.Context) (given int64, err error) {
 	return given, err
 }
 
-// sequenceRest gives positions to all that is pending, for the end: the reads
-// shipped last may come after the sequencer has stopped.
-func (s *Store) sequenceRest(ctx context.Context) error {
+// FlushReads moves the read lines of this process into the journal and gives
+// all that is pending its position: for whoever wants to see them now, and
+// for the end, when the sequencer may have stopped.
+func (s System) FlushReads(ctx context.Context) error {
+	return errors.Join(s.ShipReads(ctx), s.sequenceRest(ctx))
+}
+
+func (s System) sequenceRest(ctx context.Context) error {
 	if s.Engine() != postgresDialect.name {
 		return nil
 	}

@@ -32,6 +32,11 @@ func openConn(path string, flags sqlite3.OpenFlag, pragmas ...string) (*sqliteCo
 	if err := conn.BusyTimeout(busyTimeout); err != nil {
 		return nil, c.abandon(err)
 	}
+	// Without this SQLite plans a statement anew whenever a bound of a range
+	// has changed, which is with every request.
+	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
+		return nil, c.abandon(err)
+	}
 	for _, p := range pragmas {
 		if err := c.pragma(p); err != nil {
 			return nil, c.abandon(err)

@@ -188,6 +188,9 @@ type Org struct {
 // For gives the view of the principal's organisation.
 func (s *Store) For(p *access.Principal) Org { return Org{s, p.Org, p.Client} }
 
+// No is the organisation of the view.
+func (o Org) No() access.OrgNo { return o.org }
+
 // System is the view of workers and of the command line: what belongs to no
 // organisation, or to all.
 type System struct{ *Store }

@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // together runs fn n times at once and fails the test with what went wrong.
-func together(t *testing.T, n int, fn func(i int) error) {
+func together(t testing.TB, n int, fn func(i int) error) {
 	t.Helper()
 	var (
 		wg    sync.WaitGroup

@@ -160,12 +160,15 @@ func Band(mme float64) string {
 }
 
 // Overlap is the number of days that both sets of spans cover.
-func Overlap(a, b []Span) int {
+func Overlap(a, b []Span) int { return count(Shared(a, b)) }
+
+// Shared is the days that both sets of spans cover, in order.
+func Shared(a, b []Span) []Span {
 	a, b = union(a), union(b)
-	days := 0
+	var shared []Span
 	for len(a) > 0 && len(b) > 0 {
 		if both, ok := a[0].Within(b[0]); ok {
-			days += both.Days()
+			shared = append(shared, both)
 		}
 		if a[0].Last < b[0].Last {
 			a = a[1:]
@@ -173,7 +176,7 @@ func Overlap(a, b []Span) int {
 			b = b[1:]
 		}
 	}
-	return days
+	return shared
 }
 
 // union returns the same days as spans in order that do not touch.

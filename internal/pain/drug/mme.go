@@ -1,8 +1,8 @@
 package drug
 
 import (
-	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -194,5 +194,9 @@ func isOpioidUseDisorder(indication string) bool {
 	return substance && disorder
 }
 
-// tidy removes the noise of binary fractions, so that 3 x 5 x 4.7 is 70.5.
-func tidy(x float64) float64 { return math.Round(x*1e9) / 1e9 }
+// tidy removes the noise of binary fractions, so that 3 x 5 x 4.7 is 70.5: it
+// keeps twelve digits, whatever the size.
+func tidy(x float64) float64 {
+	tidied, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64) // reads what it wrote
+	return tidied
+}

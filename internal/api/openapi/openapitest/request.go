@@ -15,6 +15,7 @@ const formType = "application/x-www-form-urlencoded"
 // identifiers and credentials exist nowhere.
 type Live struct {
 	PatientID    string
+	RecordID     string // of that patient
 	AccessToken  string
 	ClientID     string
 	ClientSecret string
@@ -35,7 +36,7 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 			body = []byte(form.Encode())
 		}
 	}
-	address := base + strings.ReplaceAll(e.Path, "{id}", live.PatientID)
+	address := base + strings.NewReplacer("{id}", live.PatientID, "{record_id}", live.RecordID).Replace(e.Path)
 	if len(e.Query) > 0 {
 		address += "?" + e.Query.Encode()
 	}

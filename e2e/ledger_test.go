@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"anodyne/client"
+)
+
+// ledger knows every answer that a load was given, and so what the service
+// must hold, may hold and must not hold.
+type ledger struct {
+	tb testing.TB
+	// away says that SERVICE_UNAVAILABLE is an answer to be expected; whether
+	// the service acted is then as open as after a lost answer.
+	away bool
+
+	mu      sync.Mutex
+	records map[string]*record // by name, which no two requests share
+	answers atomic.Int64
+
+	// What the logs have said so far, by patient, and where to go on.
+	events, audits           map[string]map[string]int
+	eventCursor, auditCursor string
+}
+
+// record is what is known of one patient. While a load runs, it belongs to one
+// writer.
+type record struct {
+	by   int // the application that sent it
+	key  string
+	sent client.NewPatient
+
+	// known is what the service has answered last; nil before that.
+	known *client.Patient
+	// changed is what an unanswered change may have made of it. Whether it has
+	// may show late, so nothing more is changed then.
+	changed *client.Patient
+
+	// Answered and unanswered requests, for the audit log. An update is also a
+	// read, as its answer shows the patient; so is a create that is repeated.
+	creates, updates, reads, lostUpdates, lostReads int
+	// touched marks what is to be looked at in detail.
+	touched bool
+}
+
+func newLedger(tb testing.TB) *ledger {
+	return &ledger{tb: tb, records: map[string]*record{}, events: map[string]map[string]int{}, audits: map[string]map[string]int{}}
+}
+
+// answered sorts a call's error: nil was answered. A lost answer is the reason
+// for the ledger; any other error is the service's fault.
+func (l *ledger) answered(what string, err error) (yes bool) {
+	switch {
+	case err == nil:
+		l.answers.Add(1)
+		return true
+	case !isAnswer(err):
+	case l.away && client.IsCode(err, client.CodeServiceUnavailable):
+		l.away503(err)
+	default:
+		l.tb.Errorf("%s: %v", what, err)
+	}
+	return false
+}
+
+func (l *ledger) add(r *record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.records[r.sent.Name] = r
+}
+
+// create sends a new patient, or sends it again.
+func (l *ledger) create(c *client.Client, r *record) bool {
+	p, err := c.CreatePatient(l.tb.Context(), r.sent, client.WithIdempotencyKey(r.key))
+	r.touched = true
+	r.creates++
+	if !l.answered("create", err) {
+		return false
+	}
+	l.same("the answer to a create", r.sent, p)
+	r.known = p
+	return true
+}
+
+// update gives a patient another telephone number.
+func (l *ledger) update(c *client.Client, r *record, phone string) bool {
+	p, err := c.UpdatePatient(l.tb.Context(), r.known.ID, client.PatientPatch{
+		Contact: client.Set(client.ContactPatch{Phone: client.Set(phone)})})
+	r.touched = true
+	sent := r.sent
+	sent.Contact.Phone = phone
+	if !l.answered("update", err) {
+		after := *r.known
+		after.Contact.Phone = phone
+		r.changed = &after
+		r.lostUpdates++
+		r.lostReads++
+		return false
+	}
+	l.same("the answer to an update", sent, p)
+	r.sent, r.known = sent, p
+	r.updates++
+	r.reads++
+	return true
+}
+
+// read looks at a patient and holds it against what is known.
+func (l *ledger) read(c *client.Client, r *record) bool {
+	p, err := c.Patient(l.tb.Context(), r.known.ID)
+	if !l.answered("read", err) {
+		r.lostReads++
+		return false
+	}
+	r.reads++
+	switch {
+	case equal(p, r.known):
+	case r.changed != nil && p.ETag != r.known.ETag:
+		changed := *r.changed
+		changed.ETag = p.ETag
+		if !equal(p, &changed) {
+			l.tb.Errorf("patient %s is neither as before nor as after a change without an answer", p.ID)
+		}
+	default:
+		l.tb.Errorf("patient %s is not as it was acknowledged", p.ID)
+	}
+	return true
+}

@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := os.RemoveAll(buildDir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(code)
+	}))
+}
+
+var buildDir string
+
+// build builds the binary, once for all tests.
+var build = sync.OnceValues(func() (path string, err error) {
+	if buildDir, err = os.MkdirTemp("", "anodyne-e2e-"); err != nil {
+		return "", err
+	}
+	// One test runs the binary as another user.
+	if err := os.Chmod(buildDir, 0o755); err != nil {
+		return "", err
+	}
+	path = filepath.Join(buildDir, "anodyne")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "anodyne/cmd/anodyne")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", errors.Join(err, errors.New(string(out)))
+	}
+	return path, nil
+})
+
+func binary(tb testing.TB) string {
+	tb.Helper()
+	path, err := build()
+	if err != nil {
+		tb.Fatalf("building the binary: %v", err)
+	}
+	return path
+}
+
+// patience bounds every wait: the machine may be busy with other tests.
+const patience = 30 * time.Second
+
+// eventually asks until the answer is yes.
+func eventually(tb testing.TB, within time.Duration, what string, ask func() bool) {
+	tb.Helper()
+	if !soon(within, ask) {
+		tb.Fatalf("not within %v: %s", within, what)
+	}
+}
+
+// soon asks until the answer is yes, and says whether it ever was.
+func soon(within time.Duration, ask func() bool) bool {
+	deadline := time.NewTimer(within)
+	defer deadline.Stop()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for !ask() {
+		select {
+		case <-again.C:
+		case <-deadline.C:
+			return false
+		}
+	}
+	return true
+}
+
+// seed gives the seed of a test's random choices and logs it.
+func seed(tb testing.TB) uint64 {
+	tb.Helper()
+	s := uint64(time.Now().UnixNano())
+	if text := os.Getenv("ANODYNE_SEED"); text != "" {
+		var err error
+		if s, err = strconv.ParseUint(text, 10, 64); err != nil {
+			tb.Fatalf("ANODYNE_SEED: %v", err)
+		}
+	}
+	tb.Logf("ANODYNE_SEED=%d", s)
+	return s
+}

@@ -1,0 +1,192 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"anodyne/client"
+	"anodyne/internal/store/storetest"
+	"anodyne/internal/store/storetest/pgcluster"
+)
+
+// service is one database and the nodes that serve it.
+type service struct {
+	tb       testing.TB
+	engine   string
+	database string
+	dir      string
+}
+
+// auditKey is the same on all nodes, as an operator has to see to.
+var auditKey = strings.Repeat("5eed", 16)
+
+// newService makes an empty database; the first node brings the schema.
+func newService(tb testing.TB, engine string) *service {
+	tb.Helper()
+	dir := tb.TempDir()
+	if engine == storetest.SQLite {
+		return &service{tb, engine, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}
+	}
+	return &service{tb, engine, pgcluster.Database(tb, nil), dir}
+}
+
+// eachEngine runs a subtest on one node with SQLite, and on three nodes with
+// PostgreSQL.
+func eachEngine(t *testing.T, test func(t *testing.T, s *service, nodes []*node)) {
+	count := map[string]int{storetest.SQLite: 1, storetest.Postgres: 3}
+	for _, engine := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			s := newService(t, engine)
+			test(t, s, s.nodes(count[engine]))
+		})
+	}
+}
+
+// flags are those that say where the data is. On PostgreSQL every node has a
+// folder of its own, as on a machine of its own.
+func (s *service) flags(node string) []string {
+	if s.engine == storetest.SQLite {
+		return []string{"--database", s.database}
+	}
+	dir := filepath.Join(s.dir, node)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		s.tb.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "audit.key"), []byte(auditKey), 0o600); err != nil {
+		s.tb.Fatal(err)
+	}
+	return []string{"--database", s.database, "--data-dir", dir}
+}
+
+// node is a running server.
+type node struct {
+	*process
+	url, admin string
+	transport  *http.Transport
+}
+
+// node starts a server and returns when it serves. One that is started again
+// with the same number finds its folder.
+func (s *service) node(number int, args ...string) *node {
+	s.tb.Helper()
+	n := s.launch(number, args...)
+	n.ready()
+	return n
+}
+
+// nodes starts several servers at once.
+func (s *service) nodes(count int) []*node {
+	s.tb.Helper()
+	list := make([]*node, count)
+	for i := range list {
+		list[i] = s.launch(i)
+	}
+	for _, n := range list {
+		n.ready()
+	}
+	return list
+}
+
+func (s *service) launch(number int, args ...string) *node {
+	s.tb.Helper()
+	all := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", ""}, s.flags(fmt.Sprint("node", number))...)
+	return &node{process: start(s.tb, nil, append(all, args...)...), transport: newTransport(s.tb)}
+}
+
+func (n *node) ready() {
+	n.tb.Helper()
+	line := n.await("msg=serving")
+	n.url, n.admin = word(line, "url"), word(line, "admin")
+}
+
+func newTransport(tb testing.TB) *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 256
+	// More connections than these would only wait in the kernel.
+	t.MaxConnsPerHost = 256
+	tb.Cleanup(t.CloseIdleConnections)
+	return t
+}
+
+// anodyne runs a command on the service's database, beside the nodes.
+func (s *service) anodyne(args ...string) *process {
+	s.tb.Helper()
+	p := start(s.tb, nil, append(args, s.flags("operator")...)...)
+	p.wait()
+	return p
+}
+
+// must runs a command that has to succeed and gives what it printed.
+func (s *service) must(args ...string) string {
+	s.tb.Helper()
+	p := s.anodyne(args...)
+	if p.code != 0 {
+		s.tb.Fatalf("anodyne %s: exit code %d\n%s%s", strings.Join(args, " "), p.code, p.stdout, p.stderr)
+	}
+	return p.stdout.String()
+}
+
+// check looks the database over.
+func (s *service) check(args ...string) {
+	s.tb.Helper()
+	if out := s.must(append([]string{"check"}, args...)...); out != "ok\n" {
+		s.tb.Errorf("anodyne check says %q", out)
+	}
+}
+
+// application is a registered client.
+type application struct {
+	ID     string `json:"client_id"`
+	Secret string `json:"client_secret"`
+}
+
+// register makes a client on the command line.
+func (s *service) register(tier string) application {
+	s.tb.Helper()
+	return s.credentials("client", "create", "--name", "test", "--tier", tier, "--json")
+}
+
+// credentials reads what a command prints as JSON.
+func (s *service) credentials(args ...string) (a application) {
+	s.tb.Helper()
+	out := s.must(args...)
+	if err := json.Unmarshal([]byte(out), &a); err != nil {
+		s.tb.Fatalf("%v in %s", err, out)
+	}
+	return a
+}
+
+// as gives an application's client of this node. It tries once, so that every
+// answer is seen.
+func (n *node) as(a application, opts ...client.Option) *client.Client {
+	h := &http.Client{Transport: keyless{n.transport}, Timeout: patience}
+	return client.New(n.url, a.ID, a.Secret, append([]client.Option{client.WithHTTPClient(h), client.WithMaxRetries(0)}, opts...)...)
+}
+
+// noKey makes a call go out without an idempotency key, which the Go client
+// otherwise always sends.
+const noKey = "none"
+
+type keyless struct{ next http.RoundTripper }
+
+func (k keyless) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Header.Get("Idempotency-Key") == noKey {
+		r = r.Clone(r.Context())
+		r.Header.Del("Idempotency-Key")
+	}
+	return k.next.RoundTrip(r)
+}
+
+// run runs a command that needs no service and gives its process once ended.
+func run(tb testing.TB, prepare func(*exec.Cmd), args ...string) *process {
+	tb.Helper()
+	p := start(tb, prepare, args...)
+	p.wait()
+	return p
+}

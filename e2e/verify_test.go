@@ -1,0 +1,229 @@
+package e2e
+
+import (
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"anodyne/client"
+)
+
+// verify holds what the service says now, with nobody writing, against the
+// ledger. Requests with a key whose answer was lost are sent again first.
+func (l *ledger) verify(clients []*client.Client) {
+	l.tb.Helper()
+	l.repeatLost(clients)
+	l.walk(clients[0])
+	l.readTouched(clients)
+	l.readEvents(clients[0])
+	l.readAudit(clients[0])
+	l.countLogs()
+	if l.tb.Failed() {
+		l.tb.FailNow()
+	}
+}
+
+// each calls fn for the records that are chosen, by several at a time.
+func (l *ledger) each(choose func(*record) bool, fn func(*record)) {
+	work := make(chan *record)
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			for r := range work {
+				fn(r)
+			}
+		})
+	}
+	for _, r := range l.records {
+		if choose(r) {
+			work <- r
+		}
+	}
+	close(work)
+	group.Wait()
+}
+
+// repeatLost sends again what had a key and got no answer: it must work at
+// once, and walk finds it once.
+func (l *ledger) repeatLost(clients []*client.Client) {
+	l.each(func(r *record) bool { return r.known == nil && r.key != noKey }, func(r *record) {
+		if !l.create(clients[r.by], r) {
+			l.tb.Error("a request that is repeated with its key was not answered")
+		}
+	})
+}
+
+// walk goes through all pages: every acknowledged patient once, and others
+// only if their answer was lost.
+func (l *ledger) walk(c *client.Client) {
+	l.tb.Helper()
+	seen := map[string]bool{}
+	count, total := 0, 0
+	for page := 1; ; page++ {
+		p, err := c.Patients(l.tb.Context(), client.PatientQuery{Page: page, Limit: 100})
+		if err != nil {
+			l.tb.Fatal(err)
+		}
+		total = p.Pagination.Total
+		count += len(p.Data)
+		for _, item := range p.Data {
+			if seen[item.Name] {
+				l.tb.Errorf("patient %s is there twice", item.ID)
+			}
+			seen[item.Name] = true
+			l.listed(c, item)
+		}
+		if len(p.Data) < 100 {
+			break
+		}
+	}
+	if count != total {
+		l.tb.Errorf("%d patients on the pages, but the total is %d", count, total)
+	}
+	for name, r := range l.records {
+		if r.known != nil && !seen[name] {
+			l.tb.Errorf("patient %s was acknowledged and is lost", r.known.ID)
+		}
+	}
+}
+
+// listed judges one item of a list.
+func (l *ledger) listed(c *client.Client, item client.PatientItem) {
+	r := l.records[item.Name]
+	switch {
+	case r == nil:
+		l.tb.Errorf("patient %s was never sent", item.ID)
+	case r.known == nil: // the answer was lost, the patient was not
+		p, err := c.Patient(l.tb.Context(), item.ID)
+		if err != nil {
+			l.tb.Errorf("a listed patient cannot be read: %v", err)
+			return
+		}
+		l.same("a patient without an answer", r.sent, p)
+		r.known, r.reads = p, r.reads+1
+	case r.known.PatientItem != item:
+		l.tb.Errorf("patient %s is listed as %+v, acknowledged as %+v", item.ID, item, r.known.PatientItem)
+	}
+}
+
+func (l *ledger) readTouched(clients []*client.Client) {
+	l.each(func(r *record) bool { return r.touched && r.known != nil }, func(r *record) {
+		if !l.read(clients[r.by], r) {
+			l.tb.Error("a read was not answered")
+		}
+		r.touched = false
+	})
+}
+
+// complete reports whether a log has what it must have: a create for every
+// known patient, an update and a read for every one that was answered.
+func (l *ledger) complete(log map[string]map[string]int, create, update, read string) bool {
+	for _, r := range l.records {
+		if r.known == nil {
+			continue
+		}
+		said := log[r.known.ID]
+		if said[create] < 1 || said[update] < r.updates || read != "" && said[read] < r.reads {
+			return false
+		}
+	}
+	return true
+}
+
+func note(log map[string]map[string]int, id, kind string) {
+	if log[id] == nil {
+		log[id] = map[string]int{}
+	}
+	log[id][kind]++
+}
+
+// readEvents goes on in the event log until everything has come. What does not
+// come is named by countLogs.
+func (l *ledger) readEvents(c *client.Client) {
+	l.tb.Helper()
+	soon(patience, func() bool {
+		for {
+			page, err := c.Events(l.tb.Context(), l.eventCursor, 100, 0)
+			if err != nil {
+				l.tb.Fatal(err)
+			}
+			for _, e := range page.Data {
+				var about struct {
+					Patient string `json:"patient_id"`
+				}
+				if err := json.Unmarshal(e.Data, &about); err != nil || about.Patient == "" {
+					l.tb.Fatalf("event %s: %s", e.ID, e.Data)
+				}
+				note(l.events, about.Patient, string(e.Type))
+			}
+			l.eventCursor = page.NextCursor
+			if len(page.Data) < 100 {
+				return l.complete(l.events, "patient.created", "patient.updated", "")
+			}
+		}
+	})
+}
+
+// readAudit does the same in the audit log.
+func (l *ledger) readAudit(c *client.Client) {
+	l.tb.Helper()
+	soon(patience, func() bool {
+		for {
+			page, err := c.Audit(l.tb.Context(), l.auditCursor, 100)
+			if err != nil {
+				l.tb.Fatal(err)
+			}
+			for _, line := range page.Data {
+				note(l.audits, line.Resource, line.Action)
+			}
+			l.auditCursor = page.NextCursor
+			if len(page.Data) < 100 {
+				return l.complete(l.audits, "patient.create", "patient.update", "patient.read")
+			}
+		}
+	})
+}
+
+// countLogs finds what is in a log too often, or too seldom.
+func (l *ledger) countLogs() {
+	l.tb.Helper()
+	for _, r := range l.records {
+		if r.known == nil {
+			continue
+		}
+		id := r.known.ID
+		between(l.tb, id, "event patient.created", l.events[id]["patient.created"], 1, 1)
+		between(l.tb, id, "event patient.updated", l.events[id]["patient.updated"], r.updates, r.updates+r.lostUpdates)
+		between(l.tb, id, "audit line patient.create", l.audits[id]["patient.create"], 1, 1)
+		between(l.tb, id, "audit line patient.update", l.audits[id]["patient.update"], r.updates, r.updates+r.lostUpdates)
+		between(l.tb, id, "audit line patient.read", l.audits[id]["patient.read"], r.reads, r.reads+r.lostReads+r.creates-1)
+	}
+}
+
+func between(tb testing.TB, id, what string, got, low, high int) {
+	tb.Helper()
+	if got < low || got > high {
+		tb.Errorf("patient %s: %s %d times, want %d to %d", id, what, got, low, high)
+	}
+}
+
+// verifyAll looks at every patient in full, and at the logs for what belongs
+// to no patient.
+func (l *ledger) verifyAll(clients []*client.Client) {
+	l.tb.Helper()
+	for _, r := range l.records {
+		r.touched = true
+	}
+	l.verify(clients)
+	there := map[string]bool{}
+	for _, r := range l.records {
+		if r.known != nil {
+			there[r.known.ID] = true
+		}
+	}
+	for id := range l.events {
+		if !there[id] {
+			l.tb.Errorf("there are events of %s, which is not there", id)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+// Package internal holds the test of how the rooms of the house may lead into
+// each other; see docs/architecture.md.
+package internal
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// floors lists the rooms from the top down. A room imports only rooms of lower
+// floors; rooms of one floor never import each other.
+var floors = [][]string{
+	{"cmd"},
+	{"server", "bench"},
+	{"config"},
+	{"api", "portal", "oauth", "webhook", "report", "importer"},
+	{"cohort"},
+	{"store"},
+	{"ratelimit", "worker", "analytics", "pain"},
+	{"strictjson", "access", "event", "audit"},
+	{"id", "fault"},
+	{"testneed"}, // for tests, which are not looked at, and for what helps them
+}
+
+// pkg is what go list says of a package.
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestArrowsPointDown(t *testing.T) {
+	floorOf := map[string]int{}
+	for i, rooms := range floors {
+		for _, room := range rooms {
+			floorOf[room] = i
+		}
+	}
+	for _, p := range packages(t) {
+		from := room(p.ImportPath)
+		if _, known := floorOf[from]; !known && from != "client" && from != "e2e" && from != "internal" {
+			t.Errorf("%s stands on no floor; say above on which", p.ImportPath)
+			continue
+		}
+		for _, imported := range p.Imports {
+			to := room(imported)
+			switch {
+			case !strings.HasPrefix(imported, "anodyne/") || to == from:
+			case from == "client":
+				t.Errorf("%s imports %s, but others build against it", p.ImportPath, imported)
+			case to == "client":
+				if from != "cmd" {
+					t.Errorf("%s imports %s, which is for those outside", p.ImportPath, imported)
+				}
+			case floorOf[from] >= floorOf[to]:
+				t.Errorf("%s imports %s, which does not stand below it", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+// room is the part of the house a package is in: a folder of internal, with
+// all below it, or a folder beside internal.
+func room(path string) string {
+	path = strings.TrimPrefix(path, "anodyne/")
+	path = strings.TrimPrefix(path, "internal/")
+	name, _, _ := strings.Cut(path, "/")
+	return name
+}
+
+func packages(t *testing.T) (list []pkg) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "anodyne/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p pkg
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, p)
+	}
+	if len(list) < 10 {
+		t.Fatalf("go list found %d packages", len(list))
+	}
+	return list
+}

@@ -1,0 +1,133 @@
+package series
+
+import (
+	"slices"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+)
+
+// words gives words the numbers by which they are stored: the place in the
+// list, from 1. Lists only ever grow at their end. 0 is no word.
+type words []string
+
+func (w words) code(word string) uint8 {
+	if word == "" {
+		return 0
+	}
+	return uint8(slices.Index(w, word) + 1)
+}
+
+func (w words) word(code uint8) string {
+	if code == 0 || int(code) > len(w) {
+		return ""
+	}
+	return w[code-1]
+}
+
+// Numbers that stand for words; their String methods give the words.
+type (
+	Scale            uint8
+	Aspect           uint8
+	Site             uint8
+	Instrument       uint8
+	Status           uint8
+	ProcedureType    uint8
+	Class            uint8
+	Ingredient       uint8
+	MedicationStatus uint8
+	Reason           uint8
+)
+
+func (c Scale) String() string            { return scales.word(uint8(c)) }
+func (c Aspect) String() string           { return aspects.word(uint8(c)) }
+func (c Site) String() string             { return sites.word(uint8(c)) }
+func (c Instrument) String() string       { return instruments.word(uint8(c)) }
+func (c Status) String() string           { return statuses.word(uint8(c)) }
+func (c ProcedureType) String() string    { return procedureTypes.word(uint8(c)) }
+func (c Class) String() string            { return classes.word(uint8(c)) }
+func (c Ingredient) String() string       { return ingredients.word(uint8(c)) }
+func (c MedicationStatus) String() string { return medicationStatuses.word(uint8(c)) }
+func (c Reason) String() string           { return reasons.word(uint8(c)) }
+
+// Aspects of a pain score that measures speak of.
+const (
+	Current Aspect = 1
+	Average Aspect = 2
+)
+
+// ClassOf is the number of a class.
+func ClassOf(c drug.Class) Class { return Class(classes.code(string(c))) }
+
+// InstrumentOf is the number of an instrument.
+func InstrumentOf(name string) Instrument { return Instrument(instruments.code(name)) }
+
+// perPoint is how many scores of a scale make one point of 0-10.
+var perPoint = func() (list [8]float64) {
+	for _, s := range pain.Scales() {
+		list[scales.code(s.Name)] = s.PerPoint
+	}
+	return list
+}()
+
+// Normalized puts the score on 0-10, where its scale allows that.
+func (s *Score) Normalized() (_ float64, ok bool) {
+	if int(s.Scale) >= len(perPoint) || perPoint[s.Scale] == 0 {
+		return 0, false
+	}
+	return float64(s.Value) / perPoint[s.Scale], true
+}
+
+// Ended reports whether the medicine was no longer taken on its record's day.
+func (m *Medication) Ended() bool {
+	switch m.Status.String() {
+	case "stopped", "completed", "on-hold":
+		return true
+	}
+	return false
+}
+
+// Possible is the days that a medicine may cover: those that it does, or of an
+// open one all up to a day, or to its end when that is known to be before.
+func (m *Medication) Possible(last drug.Day) drug.Span {
+	if !m.Open {
+		return m.Span
+	}
+	if m.Ended() {
+		last = min(last, m.Last)
+	}
+	return drug.Span{First: m.First, Last: max(last, m.First)}
+}
+
+// Course is an opioid's days with its MME, or with the reason why there is
+// none. An open one has none: on which days it was taken nobody knows.
+func (m *Medication) Course(last drug.Day) drug.Course {
+	c := drug.Course{Span: m.Possible(last), MME: m.MME, Reason: drug.Reason(m.Reason.String())}
+	if m.Open && c.Reason == "" {
+		c.Reason = drug.MissingDose
+	}
+	return c
+}
+
+var (
+	scales      = words{"nrs", "vas", "vrs4", "fps_r"}
+	aspects     = words{"current", "average", "worst", "least"}
+	statuses    = words{"complete", "prorated", "unscorable"}
+	instruments = words{"peg", "phq_9", "phq_2", "gad_7", "rmdq", "pgic", "bpi_severity", "bpi_interference", "promis_pi", "odi", "ndi", "pcs",
+		"pain_detect", "dn4", "ort", "ort_oud", "comm"}
+	sites = words{"head", "face", "jaw", "neck", "shoulder", "upper arm", "elbow", "forearm", "wrist", "hand", "chest", "upper back", "lower back",
+		"abdomen", "pelvis", "buttock", "hip", "groin", "thigh", "knee", "lower leg", "ankle", "foot", "widespread", "other"}
+	procedureTypes = words{"epidural_steroid", "facet_injection", "medial_branch_block", "radiofrequency_ablation", "nerve_block",
+		"trigger_point", "joint_injection", "scs_trial", "scs_implant", "intrathecal_pump", "physical_therapy", "cbt", "acupuncture", "other"}
+	classes = words{"opioid", "benzodiazepine", "gabapentinoid", "nsaid", "antidepressant", "muscle_relaxant", "anticonvulsant", "topical",
+		"opioid_antagonist", "other_analgesic", "other"}
+	medicationStatuses = words{"active", "on-hold", "cancelled", "completed", "entered-in-error", "stopped", "draft", "unknown"}
+	reasons            = words{"buprenorphine_excluded", "methadone_for_oud_excluded", "no_conversion_factor", "unknown_opioid", "several_opioids",
+		"route_not_covered", "unit_not_convertible", "missing_dose_or_supply"}
+	ingredients = words{"codeine", "fentanyl", "hydrocodone", "hydromorphone", "methadone", "morphine", "oxycodone", "oxymorphone", "tapentadol",
+		"tramadol", "buprenorphine", "dihydrocodeine", "meperidine", "levorphanol", "pentazocine", "butorphanol", "alprazolam", "lorazepam", "diazepam",
+		"clonazepam", "temazepam", "oxazepam", "midazolam", "clobazam", "chlordiazepoxide", "triazolam", "clorazepate", "estazolam", "flurazepam",
+		"gabapentin", "pregabalin", "ibuprofen", "naproxen", "diclofenac", "celecoxib", "meloxicam", "ketorolac", "amitriptyline", "nortriptyline",
+		"duloxetine", "venlafaxine", "carisoprodol", "cyclobenzaprine", "tizanidine", "baclofen", "carbamazepine", "topiramate", "lidocaine",
+		"capsaicin", "naloxone", "acetaminophen"}
+)

@@ -1,0 +1,142 @@
+package series
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// The packed form: a version, the unit of time, then scores, assessments,
+// procedures and medications, each as their number and the entries. Times are
+// the distance to the one before, the first to 1970. Numbers are varints
+// unless said.
+const version = 1
+
+// units are the units of time in milliseconds; the largest that all times are
+// a multiple of is used. Most clinical times are whole minutes.
+var units = [...]int64{1, 1000, 60_000}
+
+// Encode appends the packed form of a sorted series.
+func (s *Series) Encode(b []byte) []byte {
+	unit := s.unit()
+	b = append(b, version, byte(unit))
+	b = s.encodeScores(b, units[unit])
+	b = s.encodeAssessments(b, units[unit])
+	b = s.encodeProcedures(b, units[unit])
+	return s.encodeMedications(b)
+}
+
+// unit is the index of the largest unit that fits all times.
+func (s *Series) unit() int {
+	unit := len(units) - 1
+	fit := func(at int64) {
+		for at%units[unit] != 0 {
+			unit--
+		}
+	}
+	for i := range s.Scores {
+		fit(s.Scores[i].At)
+	}
+	for i := range s.Assessments {
+		fit(s.Assessments[i].At)
+	}
+	for i := range s.Procedures {
+		fit(s.Procedures[i].At)
+	}
+	return unit
+}
+
+// encodeScores: the lowest bit of the time says whether scale and aspect (a
+// nibble each) and site follow, because they are not those of the one before.
+func (s *Series) encodeScores(b []byte, unit int64) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s.Scores)))
+	var at int64
+	var kind Kind
+	for i := range s.Scores {
+		e := &s.Scores[i]
+		step := zigzag((e.At-at)/unit) << 1
+		if e.Kind == kind {
+			b = append(binary.AppendUvarint(b, step), e.Value)
+		} else {
+			b = append(binary.AppendUvarint(b, step|1), e.Value, byte(e.Scale)<<4|byte(e.Aspect), byte(e.Site))
+		}
+		at, kind = e.At, e.Kind
+	}
+	return b
+}
+
+func (s *Series) encodeAssessments(b []byte, unit int64) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s.Assessments)))
+	var at int64
+	for i := range s.Assessments {
+		e := &s.Assessments[i]
+		b = binary.AppendUvarint(b, zigzag((e.At-at)/unit))
+		b = append(b, byte(e.Instrument), byte(e.Status)|byte(e.Safety)<<3|flag(e.Score.Known, 1<<5))
+		b = appendValue(b, e.Score)
+		at = e.At
+	}
+	return b
+}
+
+func (s *Series) encodeProcedures(b []byte, unit int64) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s.Procedures)))
+	var at int64
+	for i := range s.Procedures {
+		e := &s.Procedures[i]
+		b = binary.AppendUvarint(b, zigzag((e.At-at)/unit))
+		b = append(b, byte(e.Type), byte(e.Site), flag(e.Pre.Known, 1)|flag(e.Post.Known, 2))
+		b = appendValue(appendValue(b, e.Pre), e.Post)
+		at = e.At
+	}
+	return b
+}
+
+// encodeMedications: days instead of times; the number of days has a bit below
+// it for an open one. The dose follows for an opioid.
+func (s *Series) encodeMedications(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s.Medications)))
+	var first int64
+	for i := range s.Medications {
+		e := &s.Medications[i]
+		b = binary.AppendUvarint(b, zigzag(int64(e.First)-first))
+		b = binary.AppendUvarint(b, e.length())
+		b = append(b, byte(e.Class), byte(e.Ingredient), byte(e.Status)|byte(e.Reason)<<4)
+		if e.hasMME() {
+			b = appendNumber(b, e.MME)
+		}
+		first = int64(e.First)
+	}
+	return b
+}
+
+func (m *Medication) hasMME() bool { return m.Class == opioid && m.Reason == 0 }
+
+func flag(set bool, bit byte) byte {
+	if set {
+		return bit
+	}
+	return 0
+}
+
+func appendValue(b []byte, v Value) []byte {
+	if !v.Known {
+		return b
+	}
+	return appendNumber(b, v.Number)
+}
+
+// parts: a number that is a whole number of sixtieths (tenths, thirds, halves:
+// nearly all are) is that whole number; the quotient gives it back exactly.
+const parts = 60
+
+// appendNumber: even is a number of sixtieths, 1 is followed by all 8 bytes.
+func appendNumber(b []byte, f float64) []byte {
+	if n := math.Round(f * parts); math.Abs(n) < 1<<50 && n/parts == f {
+		return binary.AppendUvarint(b, zigzag(int64(n))<<1)
+	}
+	return binary.LittleEndian.AppendUint64(append(b, 1), math.Float64bits(f))
+}
+
+// zigzag makes small numbers of either sign small.
+func zigzag(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) }
+
+func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }

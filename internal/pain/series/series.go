@@ -1,0 +1,275 @@
+// Package series holds what is comparable of a patient's records: pain scores,
+// instruments, procedures and medicines, reduced to what is counted with and
+// packed into a few bytes each, so that measures over a hundred thousand
+// patients never touch the records.
+//
+// A series is made of the active records of one patient, a year at a time. An
+// entry belongs to the UTC year of its record's clinical time, a medicine too,
+// whatever days it covers: a year is then made from one range of records, and
+// who asks about medicines looks at all years of a patient. The packed form is
+// canonical: the same records in any order give the same bytes.
+//
+// It is pure; internal/store keeps the bytes in the transaction of each write.
+package series
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/instrument"
+)
+
+// Series is what is comparable of some records, each kind in order.
+type Series struct {
+	Scores      []Score
+	Assessments []Assessment
+	Procedures  []Procedure
+	Medications []Medication
+}
+
+// Score is a pain score. Scores may be compared when scale, aspect and site
+// are the same.
+type Score struct {
+	At int64 // milliseconds since 1970
+	Kind
+	Value uint8 // on its own scale
+}
+
+// Kind is what two scores must share to be compared.
+type Kind struct {
+	Scale  Scale
+	Aspect Aspect
+	Site   Site
+}
+
+// Assessment is an answered instrument.
+type Assessment struct {
+	At         int64
+	Instrument Instrument
+	Status     Status
+	Safety     Truth // the answer to the safety item asks for attention
+	Score      Value
+}
+
+// Procedure is an intervention, with pain before and after.
+type Procedure struct {
+	At        int64
+	Type      ProcedureType
+	Site      Site
+	Pre, Post Value
+}
+
+// Medication is a prescription that covers days, or may cover some.
+type Medication struct {
+	// Span is the days that are covered. Of an open one, which has neither
+	// supply nor end, only the first is known; Last is the record's day, on
+	// which it went on or, by its status, had ended.
+	drug.Span
+	Open       bool
+	Class      Class
+	Ingredient Ingredient // the one that gives the class
+	Status     MedicationStatus
+	Reason     Reason // why an opioid has no MME
+	MME        float64
+}
+
+// Value is a number that may be missing.
+type Value struct {
+	Number float64
+	Known  bool
+}
+
+// Truth is true, false, or not said.
+type Truth uint8
+
+// The truths.
+const (
+	NotSaid Truth = iota
+	False
+	True
+)
+
+// Types are the data types that a series is made of.
+var Types = []pain.DataType{pain.TypePainScores, pain.TypeMedications, pain.TypeAssessments, pain.TypeProcedures}
+
+// Takes reports whether a series is made of such records.
+func Takes(t pain.DataType) bool { return slices.Contains(Types, t) }
+
+// YearOf is the year that a record belongs to.
+func YearOf(at time.Time) int { return at.UTC().Year() }
+
+// Add puts a record in, at the end; [Series.Sort] puts it in its place. A
+// record of another type adds nothing, nor does a medicine that covers no day.
+// The error says that what is stored is no value of its type.
+func (s *Series) Add(t pain.DataType, at time.Time, v pain.Value) (err error) {
+	switch t {
+	case pain.TypePainScores:
+		err = s.addScore(at, v)
+	case pain.TypeMedications:
+		err = s.addMedication(at, v)
+	case pain.TypeAssessments:
+		err = s.addAssessment(at, v)
+	case pain.TypeProcedures:
+		err = s.addProcedure(at, v)
+	}
+	return err
+}
+
+func (s *Series) addScore(at time.Time, v pain.Value) error {
+	p, err := pain.ReadPainScore(v)
+	if err != nil {
+		return err
+	}
+	score, ok := p.Score.Get()
+	if !ok || score < 0 || score > 255 || score != float64(uint8(score)) {
+		return fmt.Errorf("stored value: not a pain score")
+	}
+	s.Scores = append(s.Scores, Score{
+		At: at.UnixMilli(), Value: uint8(score),
+		Kind: Kind{Scale(scales.code(p.Scale)), Aspect(aspects.code(p.Aspect)), Site(sites.code(p.BodySite))},
+	})
+	return nil
+}
+
+func (s *Series) addAssessment(at time.Time, v pain.Value) error {
+	a, err := pain.ReadAssessment(v)
+	if err != nil {
+		return err
+	}
+	entry := Assessment{At: at.UnixMilli(), Instrument: Instrument(instruments.code(a.Instrument)), Status: Status(statuses.code(a.Status)), Score: valueOf(a.Score)}
+	info := instrument.Find(a.Instrument)
+	if safety, ok := a.Derived.SafetyFlag.Get(); ok && info != nil && info.Safety > 0 && a.Items.Answers[info.Safety-1] != instrument.Missing {
+		entry.Safety = False
+		if safety {
+			entry.Safety = True
+		}
+	}
+	s.Assessments = append(s.Assessments, entry)
+	return nil
+}
+
+func (s *Series) addProcedure(at time.Time, v pain.Value) error {
+	p, err := pain.ReadProcedure(v)
+	if err != nil {
+		return err
+	}
+	s.Procedures = append(s.Procedures, Procedure{
+		At: at.UnixMilli(), Type: ProcedureType(procedureTypes.code(p.ProcedureType)), Site: Site(sites.code(p.BodySite)),
+		Pre: valueOf(p.PreScore), Post: valueOf(p.PostScore),
+	})
+	return nil
+}
+
+func (s *Series) addMedication(at time.Time, v pain.Value) error {
+	m, err := pain.ReadMedication(v)
+	if err != nil {
+		return err
+	}
+	if entry, ok := MedicationOf(&m, at); ok {
+		s.Medications = append(s.Medications, entry)
+	}
+	return nil
+}
+
+// MedicationOf is the entry of a prescription; not ok when it covers no day:
+// it was cancelled, is a draft, or ends before it begins.
+func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
+	entry := Medication{
+		Class: Class(classes.code(m.Derived.DrugClass)), Ingredient: Ingredient(ingredients.code(leading(m))),
+		Status: MedicationStatus(medicationStatuses.code(m.Status)), Reason: Reason(reasons.code(m.Derived.MMEExcludedReason)),
+		MME: m.Derived.MMEPerDay.Or(0),
+	}
+	on := pain.DateOf(at)
+	covered, ok := m.Covered(on)
+	if ok {
+		entry.Span = covered
+		return entry, true
+	}
+	if !m.Open() {
+		return Medication{}, false
+	}
+	entry.Open = true
+	entry.First = on.DayNumber()
+	if m.StartDate != (pain.Date{}) {
+		entry.First = m.StartDate.DayNumber()
+	}
+	entry.Last = max(entry.First, on.DayNumber())
+	return entry, true
+}
+
+// leading is the ingredient that gives a medicine its class.
+func leading(m *pain.Medication) string {
+	for _, name := range m.Derived.Ingredients {
+		if classOf[name] == m.Derived.DrugClass {
+			return name
+		}
+	}
+	return ""
+}
+
+var classOf = func() map[string]string {
+	byName := map[string]string{}
+	for _, in := range drug.Medications() {
+		byName[in.Name] = string(in.Class)
+	}
+	return byName
+}()
+
+func valueOf(n pain.Number) Value {
+	f, ok := n.Get()
+	return Value{f, ok}
+}
+
+// Join adds all of another series, at the end.
+func (s *Series) Join(other *Series) {
+	s.Scores = append(s.Scores, other.Scores...)
+	s.Assessments = append(s.Assessments, other.Assessments...)
+	s.Procedures = append(s.Procedures, other.Procedures...)
+	s.Medications = append(s.Medications, other.Medications...)
+}
+
+// Empty reports whether there is nothing in it.
+func (s *Series) Empty() bool {
+	return len(s.Scores)+len(s.Assessments)+len(s.Procedures)+len(s.Medications) == 0
+}
+
+// Sort puts everything in the one order that Encode wants: by time, then by
+// all the rest, so that entries that compare equal are equal.
+func (s *Series) Sort() {
+	slices.SortFunc(s.Scores, func(a, b Score) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Scale, b.Scale), cmp.Compare(a.Aspect, b.Aspect), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Value, b.Value))
+	})
+	slices.SortFunc(s.Assessments, func(a, b Assessment) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Instrument, b.Instrument), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Safety, b.Safety), a.Score.compare(b.Score))
+	})
+	slices.SortFunc(s.Procedures, func(a, b Procedure) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Site, b.Site), a.Pre.compare(b.Pre), a.Post.compare(b.Post))
+	})
+	slices.SortFunc(s.Medications, func(a, b Medication) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.length(), b.length()), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Ingredient, b.Ingredient),
+			cmp.Compare(a.Status, b.Status), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.MME, b.MME))
+	})
+}
+
+func (v Value) compare(other Value) int {
+	if v.Known != other.Known {
+		if other.Known {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(v.Number, other.Number)
+}
+
+// length is the number of days, and whether it is open, in one number.
+func (m *Medication) length() uint64 {
+	days := uint64(m.Days()) << 1
+	if m.Open {
+		days |= 1
+	}
+	return days
+}

@@ -1,0 +1,227 @@
+package summary
+
+import (
+	"slices"
+	"strings"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Flag asks for review. Active is null when what is known does not decide it.
+type Flag struct {
+	Flag   string `json:"flag"`
+	Active *bool  `json:"active"`
+	// Since is the first day of it, as far as there is one.
+	Since *string `json:"since"`
+	// Basis is the numbers it rests on.
+	Basis map[string]any `json:"basis"`
+}
+
+func (e *evidence) flags() []Flag {
+	flags := []Flag{
+		e.doseFlag("ge_50", 50), e.doseFlag("ge_90", 90),
+		e.overlapFlag("opioid_benzo_overlap", benzodiazepine), e.overlapFlag("opioid_gabapentinoid_overlap", gabapentinoid),
+		e.naloxoneGap(),
+	}
+	scope := e.guidelineScope()
+	for _, f := range flags {
+		f.Basis["out_of_guideline_scope"] = *scope.Active
+	}
+	return append(flags, e.selfHarm(), scope)
+}
+
+// doseFlag is about the dose of the current medicines. Below the threshold it
+// is not known when an opioid is missing from the dose.
+func (e *evidence) doseFlag(name string, threshold float64) Flag {
+	now := e.prescribed()
+	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete}}
+	switch {
+	case drug.AtLeast(now.mme, threshold):
+		f.Active, f.Since = new(true), e.since(threshold)
+	case !now.incomplete:
+		f.Active = new(false)
+	}
+	return f
+}
+
+// since is the first of the days on end up to the day with a dose of at least
+// so much; nil when the days of the doses are not known.
+func (e *evidence) since(threshold float64) *string {
+	first := e.day + 1
+	for i := len(e.doses) - 1; i >= 0; i-- {
+		if d := e.doses[i]; d.Last+1 != first || !drug.AtLeast(d.mme, threshold) {
+			break
+		}
+		first = e.doses[i].First
+	}
+	if first > e.day {
+		return nil
+	}
+	return new(date(first))
+}
+
+// overlapFlag is about days of the window that an opioid and a medicine of
+// another class both cover, or both being current. One whose days are not
+// known otherwise leaves it open.
+func (e *evidence) overlapFlag(name string, class series.Class) Flag {
+	shared := drug.Shared(e.spans(opioid, false), e.spans(class, false))
+	possible := drug.Overlap(e.spans(opioid, true), e.spans(class, true))
+	days := 0
+	for _, s := range shared {
+		days += s.Days()
+	}
+	current, window := e.anyCurrent(opioid) && e.anyCurrent(class), e.window()
+	f := Flag{Flag: name, Basis: map[string]any{"shared_days": days, "possibly_shared_days": possible, "last_shared_day": nil, "current": current,
+		"from": date(window.First), "to": date(window.Last)}}
+	if days > 0 {
+		f.Since, f.Basis["last_shared_day"] = new(date(shared[0].First)), date(shared[len(shared)-1].Last)
+	}
+	switch {
+	case days > 0 || current:
+		f.Active = new(true)
+	case possible == 0:
+		f.Active = new(false)
+	}
+	return f
+}
+
+// naloxoneGap: an opioid is taken, something makes an overdose likelier, and
+// no naloxone was given within the window.
+func (e *evidence) naloxoneGap() Flag {
+	reasons := e.overdoseRisks()
+	taken := e.anyCurrent(opioid)
+	last := e.lastNaloxone()
+	f := Flag{Flag: "naloxone_gap", Basis: map[string]any{"opioid_active": taken, "reasons": reasons, "naloxone_days": Window, "last_naloxone": nil}}
+	if last != nil {
+		f.Basis["last_naloxone"] = date(*last)
+	}
+	switch {
+	case !taken || last != nil:
+		f.Active = new(false)
+	case len(reasons) > 0:
+		f.Active = new(true)
+	case !e.prescribed().incomplete:
+		f.Active = new(false)
+	}
+	return f
+}
+
+// overdoseRisks lists what makes an overdose likelier.
+func (e *evidence) overdoseRisks() []string {
+	reasons := []string{}
+	for _, risk := range []struct {
+		name string
+		here bool
+	}{
+		{"mme_ge_50", drug.AtLeast(e.prescribed().mme, 50)},
+		{"benzodiazepine", e.anyCurrent(benzodiazepine)},
+		{"overdose_or_substance_use", e.overdoses > 0 || e.substanceUse()},
+		{"sleep_disordered_breathing", len(e.conditions(stands, "G47.3")) > 0},
+		{"age_65_or_over", e.age() >= 65},
+		{"renal_or_hepatic_failure", len(e.conditions(stands, "N17", "N18", "N19", "K70.4", "K71.1", "K72")) > 0},
+	} {
+		if risk.here {
+			reasons = append(reasons, risk.name)
+		}
+	}
+	return reasons
+}
+
+// substanceUse is a history of it, however long ago; tobacco is not meant.
+func (e *evidence) substanceUse() bool {
+	ever := func(h *pain.HistoryEntry) bool { return h.Category != "family" }
+	return len(e.conditions(ever, "F10", "F11", "F12", "F13", "F14", "F15", "F16", "F18", "F19", "T40")) > 0 ||
+		slices.ContainsFunc(e.history, func(h pain.HistoryEntry) bool {
+			return h.Category == "substance_use" && !strings.HasPrefix(h.ICD10Code, "F17") && e.begun(&h)
+		})
+}
+
+func (e *evidence) age() int {
+	birth, on := e.Patient.DateOfBirth, pain.DateOfDay(e.day)
+	age := on.Year - birth.Year
+	if on.Month < birth.Month || on.Month == birth.Month && on.Day < birth.Day {
+		age--
+	}
+	return age
+}
+
+// lastNaloxone is the newest day within the window on which naloxone was given
+// or covered; nil when there is none. Naloxone within an opioid is not meant.
+func (e *evidence) lastNaloxone() *drug.Day {
+	var last *drug.Day
+	for i := range e.medicines {
+		m := &e.medicines[i]
+		if m.Ingredient.String() != drug.Naloxone {
+			continue
+		}
+		span := m.Span
+		if m.Open {
+			span.Last = span.First
+		}
+		if within, ok := span.Within(e.window()); ok && (last == nil || *last < within.Last) {
+			last = &within.Last
+		}
+	}
+	return last
+}
+
+// selfHarm is about item 9 of the latest PHQ-9.
+func (e *evidence) selfHarm() Flag {
+	f := Flag{Flag: "phq9_item9", Basis: map[string]any{"recorded_at": nil}}
+	phq9 := series.InstrumentOf("phq_9")
+	for i := range e.Series.Assessments {
+		a := &e.Series.Assessments[i]
+		if a.Instrument != phq9 || a.At >= e.before || a.Safety == series.NotSaid {
+			continue
+		}
+		f.Basis["recorded_at"] = moment(a.At)
+		f.Active = new(a.Safety == series.True)
+		switch {
+		case !*f.Active:
+			f.Since = nil
+		case f.Since == nil:
+			f.Since = new(date(dayOf(a.At)))
+		}
+	}
+	return f
+}
+
+// guidelineScope: the opioid guideline leaves out cancer, sickle cell disease
+// and palliative care.
+func (e *evidence) guidelineScope() Flag {
+	codes := e.conditions(stands, "C", "D57", "Z51.5")
+	codes = slices.DeleteFunc(codes, func(code string) bool { return code[0] == 'C' && code[1:3] > "96" })
+	return Flag{Flag: "out_of_guideline_scope", Active: new(len(codes) > 0), Basis: map[string]any{"icd10_codes": codes}}
+}
+
+// stands reports whether a condition is the patient's own and goes on.
+func stands(h *pain.HistoryEntry) bool {
+	switch h.Status {
+	case "", "active", "recurrence", "relapse":
+		return h.Category != "family"
+	}
+	return false
+}
+
+// conditions lists the codes of the history, each once, that begin with one of
+// some prefixes.
+func (e *evidence) conditions(counts func(*pain.HistoryEntry) bool, prefixes ...string) []string {
+	codes := []string{}
+	for i := range e.history {
+		h := &e.history[i]
+		if counts(h) && e.begun(h) && !slices.Contains(codes, h.ICD10Code) &&
+			slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(h.ICD10Code, prefix) }) {
+			codes = append(codes, h.ICD10Code)
+		}
+	}
+	slices.Sort(codes)
+	return codes
+}
+
+// begun reports whether a condition is not known to begin only after the day.
+func (e *evidence) begun(h *pain.HistoryEntry) bool {
+	today := pain.DateOfDay(e.day).String()
+	return h.OnsetDate == "" || h.OnsetDate <= today[:len(h.OnsetDate)]
+}

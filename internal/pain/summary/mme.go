@@ -1,0 +1,164 @@
+package summary
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"anodyne/internal/pain/drug"
+)
+
+// Caveat goes with every MME that is shown.
+const Caveat = "MME is for risk assessment, not for converting between opioids."
+
+// MME is the daily opioid dose over the window.
+type MME struct {
+	Definitions Definitions `json:"definitions"`
+	Table       string      `json:"table"`
+	From        string      `json:"from"`
+	To          string      `json:"to"`
+	// Current is what the current medicines amount to, also those that go on
+	// nobody says how long. It, Peak and Average are of opioids whose MME is
+	// known: 0 when there is no opioid, null when there is none that counts.
+	// Average is null without covered days too.
+	Current     *float64 `json:"current"`
+	CurrentBand *string  `json:"current_band"`
+	Peak        *float64 `json:"peak"`
+	Average     *float64 `json:"average"`
+	CoveredDays int      `json:"covered_days"`
+	DaysFrom50  int      `json:"days_ge_50"`
+	DaysFrom90  int      `json:"days_ge_90"`
+	// Incomplete is set when the MME of an opioid, or its days, are not known:
+	// the numbers are then too low.
+	Incomplete bool   `json:"incomplete"`
+	Timeline   []Run  `json:"timeline"`
+	Caveat     string `json:"caveat"`
+}
+
+// Definitions names what the numbers are: there are four published ways.
+type Definitions struct {
+	Peak    string `json:"peak"`
+	Average string `json:"average"`
+}
+
+// Run is days with the same dose. Days that no opioid covers are left out; MME
+// is null when none of the opioids of the days counts.
+type Run struct {
+	From       string   `json:"from"`
+	To         string   `json:"to"`
+	MME        *float64 `json:"mme"`
+	Incomplete bool     `json:"incomplete"`
+}
+
+func (e *evidence) mme() MME {
+	window := e.window()
+	m := MME{
+		Definitions: Definitions{"definition 4: the highest single day", "definition 2: total MME over the calendar days that are covered"},
+		Table:       drug.MMETable, From: date(window.First), To: date(window.Last), Timeline: []Run{}, Caveat: Caveat,
+	}
+	exposure := drug.Measure(e.courses(), window)
+	m.CoveredDays, m.DaysFrom50, m.DaysFrom90, m.Incomplete = exposure.CoveredDays, exposure.DaysFrom50, exposure.DaysFrom90, exposure.Incomplete
+	if exposure.CoveredDays > 0 || exposure.OpioidDays == 0 {
+		m.Peak = rounded(exposure.Peak, 1)
+	}
+	if average, ok := exposure.Average(); ok {
+		m.Average = rounded(average, 1)
+	}
+	for _, d := range e.doses {
+		if span, ok := d.Within(window); ok {
+			m.Timeline = append(m.Timeline, Run{date(span.First), date(span.Last), d.shown(), d.incomplete})
+		}
+	}
+	if now := e.prescribed(); now.known {
+		m.Current, m.CurrentBand = now.shown(), new(drug.Band(now.mme))
+	}
+	return m
+}
+
+// prescribed is the dose of the current medicines. No opioid is no dose.
+func (e *evidence) prescribed() dose {
+	d := dose{known: true}
+	opioids := 0
+	for i := range e.medicines {
+		m := &e.medicines[i]
+		if m.Class != opioid || !m.isCurrent(e.day) {
+			continue
+		}
+		if opioids++; opioids == 1 {
+			d.known = false
+		}
+		if m.Reason == 0 {
+			d.known = true
+			d.mme = tidy(d.mme + m.MME)
+		} else if drug.Reason(m.Reason.String()).Incomplete() {
+			d.incomplete = true
+		}
+	}
+	return d
+}
+
+// dose is what opioids amount to on each day of a span.
+type dose struct {
+	drug.Span
+	mme        float64
+	known      bool // an opioid of the days counts
+	incomplete bool // one does not, and should
+}
+
+func (d *dose) shown() *float64 {
+	if !d.known {
+		return nil
+	}
+	return rounded(d.mme, 1)
+}
+
+// doses sums courses up for each calendar day up to the last. Runs are in
+// order; days without a course are left out.
+func doses(courses []drug.Course, last drug.Day) []dose {
+	type step struct {
+		day                      drug.Day
+		mme                      float64
+		known, incomplete, count int
+	}
+	var steps []step
+	for _, c := range courses {
+		span, ok := c.Within(drug.Span{First: drug.Always.First, Last: last})
+		if !ok {
+			continue
+		}
+		s := step{day: span.First, count: 1}
+		switch {
+		case c.Reason == "":
+			s.known, s.mme = 1, c.MME
+		case c.Reason.Incomplete():
+			s.incomplete = 1
+		}
+		steps = append(steps, s, step{span.Last + 1, -s.mme, -s.known, -s.incomplete, -s.count})
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.day, b.day) })
+	var runs []dose
+	var sum step
+	for i, s := range steps {
+		sum.mme += s.mme
+		sum.known += s.known
+		sum.incomplete += s.incomplete
+		sum.count += s.count
+		if i+1 == len(steps) || steps[i+1].day == s.day || sum.count == 0 {
+			continue
+		}
+		d := dose{drug.Span{First: s.day, Last: steps[i+1].day - 1}, tidy(sum.mme), sum.known > 0, sum.incomplete > 0}
+		if n := len(runs) - 1; n >= 0 && runs[n].Last+1 == d.First && runs[n].same(d) {
+			runs[n].Last = d.Last
+		} else {
+			runs = append(runs, d)
+		}
+	}
+	return runs
+}
+
+func (d dose) same(other dose) bool {
+	return d.mme == other.mme && d.known == other.known && d.incomplete == other.incomplete
+}
+
+// tidy takes the noise of binary fractions out of a sum.
+func tidy(f float64) float64 { return math.Round(f*1e6) / 1e6 }

@@ -1,0 +1,167 @@
+package summary
+
+import (
+	"cmp"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// maxPoints bounds the points that are shown; the numbers rest on all.
+const maxPoints = 1000
+
+// seriesRule says which scores are the primary series.
+const seriesRule = "Scores of one scale, aspect and body site. Aspect average, else current; of the rest the scale and site with most scores, then the latest. " +
+	"Scores are from 0 to 10; vrs4 cannot be put on that scale and is left out."
+
+const baselineRule = "Mean of the comparable scores in the 14 days up to and including the index date, which is the day of the first of them."
+
+// Pain is the primary series of comparable scores, and what became of it.
+type Pain struct {
+	Scheme string `json:"scheme"`
+	Rule   string `json:"rule"`
+	// Aspect is which one is primary; null when there is no score.
+	Aspect    *string   `json:"aspect"`
+	Scale     *string   `json:"scale"`
+	BodySite  *string   `json:"body_site"`
+	Scores    int       `json:"scores"`
+	Points    []Point   `json:"points"`
+	Truncated bool      `json:"truncated"`
+	Latest    *Point    `json:"latest"`
+	Baseline  *Baseline `json:"baseline"`
+	Change    *Change   `json:"change"`
+}
+
+// Point is one score, put on 0 to 10.
+type Point struct {
+	RecordedAt string   `json:"recorded_at"`
+	Score      *float64 `json:"score"`
+	Band       string   `json:"band"`
+	Aspect     string   `json:"aspect"`
+	Scale      string   `json:"scale"`
+}
+
+// Baseline is where the patient began.
+type Baseline struct {
+	Rule      string   `json:"rule"`
+	IndexDate string   `json:"index_date"`
+	Scores    int      `json:"scores"`
+	Score     *float64 `json:"score"`
+	Band      string   `json:"band"`
+}
+
+// Change is from the baseline to the latest score. Percentages are null when
+// the baseline is 0, and mislead when it is low.
+type Change struct {
+	Points      *float64 `json:"points"`
+	Percent     *float64 `json:"percent"`
+	Responder30 *bool    `json:"responder_30"`
+	Responder50 *bool    `json:"responder_50"`
+	NRSAtLeast2 bool     `json:"nrs_ge_2"`
+	Worsened30  *bool    `json:"worsened_30"`
+	LowBaseline bool     `json:"low_baseline"`
+}
+
+func (e *evidence) pain() Pain {
+	p := Pain{Scheme: pain.DefaultScheme.Name, Rule: seriesRule, Points: []Point{}}
+	scores := e.primary()
+	if len(scores) == 0 {
+		return p
+	}
+	kind := scores[0].Kind
+	p.Aspect, p.Scale, p.BodySite = new(kind.Aspect.String()), new(kind.Scale.String()), new(kind.Site.String())
+	p.Scores = len(scores)
+	shown := scores
+	if len(shown) > maxPoints {
+		shown, p.Truncated = shown[len(shown)-maxPoints:], true
+	}
+	for i := range shown {
+		p.Points = append(p.Points, pointOf(&shown[i]))
+	}
+	last := &scores[len(scores)-1]
+	p.Latest = new(pointOf(last))
+	base, n := baseline(scores)
+	p.Baseline = &Baseline{Rule: baselineRule, IndexDate: date(dayOf(scores[0].At)), Scores: n, Score: rounded(base, 1), Band: string(pain.DefaultScheme.Of(base))}
+	if n < len(scores) {
+		latest, _ := last.Normalized()
+		p.Change = changeOf(base, latest)
+	}
+	return p
+}
+
+// primary is the scores of the kind that the rule chooses.
+func (e *evidence) primary() []series.Score {
+	type group struct {
+		count int
+		last  int64
+	}
+	groups := map[series.Kind]group{}
+	for i := range e.Series.Scores {
+		s := &e.Series.Scores[i]
+		if _, ok := s.Normalized(); ok && s.At < e.before && (s.Aspect == series.Average || s.Aspect == series.Current) {
+			g := groups[s.Kind]
+			groups[s.Kind] = group{g.count + 1, max(g.last, s.At)}
+		}
+	}
+	var chosen series.Kind
+	better := func(a, b series.Kind) int {
+		return cmp.Or(cmp.Compare(a.Aspect, b.Aspect), // average is the higher number
+			cmp.Compare(groups[a].count, groups[b].count), cmp.Compare(groups[a].last, groups[b].last),
+			cmp.Compare(b.Scale, a.Scale), cmp.Compare(b.Site, a.Site))
+	}
+	for kind := range groups {
+		if better(kind, chosen) > 0 {
+			chosen = kind
+		}
+	}
+	var scores []series.Score
+	for _, s := range e.Series.Scores {
+		if s.Kind == chosen && s.At < e.before {
+			scores = append(scores, s)
+		}
+	}
+	return scores
+}
+
+func pointOf(s *series.Score) Point {
+	score, _ := s.Normalized()
+	return Point{moment(s.At), rounded(score, 1), string(pain.DefaultScheme.Of(score)), s.Aspect.String(), s.Scale.String()}
+}
+
+// dayOf is the UTC day of a time.
+func dayOf(ms int64) drug.Day {
+	day := ms / millisecondsPerDay
+	if ms%millisecondsPerDay < 0 {
+		day--
+	}
+	return drug.Day(day)
+}
+
+// baseline is the mean of the scores of the index date, which is the day of
+// the first: of the 14 days up to it the others have none.
+func baseline(scores []series.Score) (mean float64, n int) {
+	var sum float64
+	for i := range scores {
+		if dayOf(scores[i].At) != dayOf(scores[0].At) {
+			break
+		}
+		score, _ := scores[i].Normalized()
+		sum += score
+		n++
+	}
+	return sum / float64(n), n
+}
+
+// changeOf judges by the numbers as they are, never rounded first.
+func changeOf(base, latest float64) *Change {
+	const tolerance = 1e-9
+	c := &Change{Points: rounded(latest-base, 1), NRSAtLeast2: base-latest >= 2-tolerance, LowBaseline: base < 4}
+	if base > 0 {
+		percent := 100 * (latest - base) / base
+		c.Percent = rounded(percent, 2)
+		c.Responder30, c.Responder50 = new(percent <= -30+tolerance), new(percent <= -50+tolerance)
+		c.Worsened30 = new(percent >= 30-tolerance)
+	}
+	return c
+}

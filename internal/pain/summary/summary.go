@@ -1,0 +1,136 @@
+// Package summary says how one patient is on a day: pain and its change,
+// medicines and daily MME, instruments, procedures, and flags that ask for
+// review. It is pure: what is known comes in, the answer's JSON form goes out.
+//
+// What cannot be said is null, never zero or false. Numbers are rounded only
+// here, at the end: scores and MME to one decimal, percentages to two. A flag
+// is a prompt for review, not a verdict.
+package summary
+
+import (
+	"math"
+	"time"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Chart is what is known of a patient.
+type Chart struct {
+	Patient pain.Patient
+	// Series has all years; its scores and assessments are read.
+	Series series.Series
+	// Records are the active medications, procedures and adverse events, by
+	// clinical time.
+	Records []pain.Record
+}
+
+// RecordTypes are the types of a chart's records.
+var RecordTypes = [...]pain.DataType{pain.TypeMedications, pain.TypeProcedures, pain.TypeAdverseEvents}
+
+// Window is how many days up to and including the day of the summary the
+// medicines are looked at.
+const Window = 365
+
+const millisecondsPerDay = 24 * 60 * 60 * 1000
+
+// Summary is how a patient is. Its JSON form is the API's answer.
+type Summary struct {
+	PatientID   string       `json:"patient_id"`
+	GeneratedAt string       `json:"generated_at"`
+	AsOf        string       `json:"as_of"`
+	Pain        Pain         `json:"pain"`
+	Medications Medications  `json:"medications"`
+	MME         MME          `json:"mme"`
+	Instruments []Instrument `json:"instruments"`
+	Procedures  []Procedure  `json:"procedures"`
+	Flags       []Flag       `json:"flags"`
+}
+
+// Of sums a chart up as of the end of a UTC day. Scores, assessments,
+// procedures and events count by their clinical time; medicines by the days
+// they cover, whenever they were recorded. The error says that something
+// stored cannot be read.
+func Of(c *Chart, asOf pain.Date, now time.Time) (Summary, error) {
+	e := evidence{Chart: c, day: asOf.DayNumber(), before: (int64(asOf.DayNumber()) + 1) * millisecondsPerDay}
+	if err := e.read(); err != nil {
+		return Summary{}, err
+	}
+	s := Summary{
+		PatientID: c.Patient.ID.String(), GeneratedAt: now.UTC().Format(time.RFC3339), AsOf: asOf.String(),
+		Pain: e.pain(), Medications: Medications{Current: e.current()}, MME: e.mme(), Instruments: e.instruments(), Procedures: e.procedures(),
+	}
+	s.Flags = e.flags()
+	return s, nil
+}
+
+// evidence is a chart as far as it counts on a day.
+type evidence struct {
+	*Chart
+	day        drug.Day
+	before     int64 // the end of the day, in milliseconds
+	history    []pain.HistoryEntry
+	medicines  []medicine
+	procedured []procedure
+	overdoses  int
+	doses      []dose // of all days up to the day
+}
+
+func (e *evidence) read() (err error) {
+	if e.history, err = e.Patient.MedicalHistory.Entries(); err != nil {
+		return err
+	}
+	for i := range e.Records {
+		rec := &e.Records[i]
+		switch rec.Type {
+		case pain.TypeMedications:
+			err = e.readMedicine(rec)
+		case pain.TypeProcedures:
+			err = e.readProcedure(rec)
+		case pain.TypeAdverseEvents:
+			err = e.readEvent(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	e.doses = doses(e.courses(), e.day)
+	return nil
+}
+
+func (e *evidence) readEvent(rec *pain.Record) error {
+	v, err := pain.ReadAdverseEvent(rec.Value)
+	if err == nil && v.Event == "overdose" && rec.RecordedAt.UnixMilli() < e.before {
+		e.overdoses++
+	}
+	return err
+}
+
+// window is the days that are looked at for medicines.
+func (e *evidence) window() drug.Span { return drug.Span{First: e.day - Window + 1, Last: e.day} }
+
+func moment(ms int64) string { return pain.Moment(time.UnixMilli(ms)) }
+
+func date(d drug.Day) string { return pain.DateOfDay(d).String() }
+
+// rounded is a number at output.
+func rounded(f float64, decimals int) *float64 {
+	unit := math.Pow10(decimals)
+	return new(math.Round(f*unit)/unit + 0) // no -0
+}
+
+func oneDecimal(v series.Value) *float64 {
+	if !v.Known {
+		return nil
+	}
+	return rounded(v.Number, 1)
+}
+
+func numberOf(n pain.Number) *float64 {
+	f, ok := n.Get()
+	if !ok {
+		return nil
+	}
+	return rounded(f, 1)
+}

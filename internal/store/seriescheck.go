@@ -1,0 +1,171 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"anodyne/internal/access"
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+)
+
+// seriesAtOnce is how many patients one look of CheckSeries takes in.
+const seriesAtOnce = 200
+
+// CheckSeries makes every patient's series again from the records and says in
+// words where what is stored differs. With repair it puts that right, one
+// patient at a time, and tells only what it could not; repaired is the number
+// of patient-years it wrote. It works while a server runs.
+func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org string, at, of int64)) (problems []string, repaired int, err error) {
+	type org struct {
+		no       access.OrgNo
+		name     string
+		patients int64
+	}
+	var orgs []org
+	if err := s.read(ctx, func(tx Tx) error {
+		return tx.Query(`SELECT o.org_no, o.name, c.patients FROM org o JOIN org_counter c ON c.org_no = o.org_no ORDER BY o.org_no`, func(r Row) error {
+			orgs = append(orgs, org{access.OrgNo(r.Int(0)), r.Text(1), r.Int(2)})
+			return nil
+		})
+	}); err != nil {
+		return nil, 0, err
+	}
+	for _, each := range orgs {
+		o := Org{Store: s.Store, org: each.no}
+		for first := int64(1); first <= each.patients; first += seriesAtOnce {
+			last := min(first+seriesAtOnce-1, each.patients)
+			wrong, err := o.compareSeries(ctx, first, last)
+			if err != nil {
+				return problems, repaired, err
+			}
+			for _, w := range wrong {
+				if repair && w.repairable {
+					years, err := o.repairSeries(ctx, w.patientNo)
+					if err != nil {
+						return problems, repaired, err
+					}
+					repaired += years
+					continue
+				}
+				problems = append(problems, "organisation "+each.name+": "+w.problem)
+			}
+			progress(each.name, last, each.patients)
+		}
+	}
+	return problems, repaired, nil
+}
+
+// wrongSeries is what is wrong with one patient's series.
+type wrongSeries struct {
+	patientNo  int64
+	problem    string
+	repairable bool
+}
+
+// compareSeries holds the series of some patients against their records, both
+// of one moment.
+func (o Org) compareSeries(ctx context.Context, first, last int64) (wrong []wrongSeries, err error) {
+	err = o.snapshot(ctx, func(tx Tx) error {
+		wrong = nil
+		want, unreadable := map[int64]seriesByYear{}, map[int64]string{}
+		if err := tx.Query(`SELECT patient_no, id, recorded_at, data_type, value FROM clinical_record
+			WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 AND data_type <= $4 AND status <= $5`, func(r Row) error {
+			no := r.Int(0)
+			if want[no] == nil {
+				want[no] = seriesByYear{}
+			}
+			if err := want[no].add(pain.DataType(r.Int(3)), fromMillis(r.Int(2)), pain.StoredValue(r.Text(4))); err != nil {
+				recordID, _ := id.FromBytes[id.RecordKind](r.Raw(1))
+				unreadable[no] = recordID.String()
+			}
+			return nil
+		}, int64(o.org), first, last, lastSeriesType, int64(lastActive)); err != nil {
+			return err
+		}
+		differs, err := o.differing(tx, first, last, want)
+		if err != nil {
+			return err
+		}
+		for no, record := range unreadable {
+			wrong = append(wrong, wrongSeries{no, fmt.Sprintf("patient number %d: record %s cannot be read", no, record), false})
+			delete(differs, no)
+		}
+		for no, years := range differs {
+			slices.Sort(years)
+			wrong = append(wrong, wrongSeries{no, fmt.Sprintf("patient number %d: the series of %d is not what the records say", no, years), true})
+		}
+		slices.SortFunc(wrong, func(a, b wrongSeries) int { return int(a.patientNo - b.patientNo) })
+		return nil
+	})
+	return wrong, err
+}
+
+// differing lists the years of some patients whose stored series is not the
+// wanted one.
+func (o Org) differing(tx Tx, first, last int64, want map[int64]seriesByYear) (map[int64][]int, error) {
+	differs := map[int64][]int{}
+	stored := map[int64]map[int]bool{}
+	if err := tx.Query(`SELECT patient_no, year, bytes FROM patient_series WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3`, func(r Row) error {
+		no, year := r.Int(0), int(r.Int(1))
+		if stored[no] == nil {
+			stored[no] = map[int]bool{}
+		}
+		stored[no][year] = true
+		if !bytes.Equal(want[no].packed(year), r.Raw(2)) {
+			differs[no] = append(differs[no], year)
+		}
+		return nil
+	}, int64(o.org), first, last); err != nil {
+		return nil, err
+	}
+	for no, years := range want {
+		for year, s := range years {
+			if !stored[no][year] && !s.Empty() {
+				differs[no] = append(differs[no], year)
+			}
+		}
+	}
+	return differs, nil
+}
+
+// packed is the bytes of a year; nil when there is nothing.
+func (y seriesByYear) packed(year int) []byte {
+	s := y[year]
+	if s == nil || s.Empty() {
+		return nil
+	}
+	s.Sort()
+	return s.Encode(nil)
+}
+
+// repairSeries writes what the records of one patient say, and gives the
+// number of years that were wrong.
+func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired int, err error) {
+	err = o.write(ctx, func(tx Tx) error {
+		repaired = 0
+		// The lock keeps the records from changing meanwhile.
+		if _, err := one(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(Row) {}, int64(o.org), patientNo); err != nil {
+			return err
+		}
+		want := seriesByYear{}
+		if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, want, nil); err != nil {
+			return err
+		}
+		differs, err := o.differing(tx, patientNo, patientNo, map[int64]seriesByYear{patientNo: want})
+		if err != nil {
+			return err
+		}
+		for _, year := range slices.Sorted(slices.Values(differs[patientNo])) {
+			o.keepSeries(tx, patientNo, year, want.year(year))
+			repaired++
+		}
+		return nil
+	})
+	return repaired, err
+}
+
+// The years that a record can be of.
+const firstYear, lastYear = 1, 9999
