@@ -18,7 +18,7 @@ var floors = [][]string{
 	{"server", "bench"},
 	{"config"},
 	{"api", "portal", "oauth", "webhook", "report"},
-	{"cohort", "backup"},
+	{"cohort", "backup", "importer"},
 	{"store"},
 	{"ratelimit", "worker", "analytics", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},

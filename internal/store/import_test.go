@@ -32,7 +32,7 @@ func recordLines(p pain.Patient, scores ...int) store.ImportedRecords {
 	for _, score := range scores {
 		g.Hashes = append(g.Hashes, hashOf(score))
 		g.Records = append(g.Records, pain.Record{ID: id.New[id.RecordKind](time.Now()), PatientID: p.ID, Type: pain.TypePainScores, Status: pain.Final,
-			RecordedAt: time.UnixMilli(int64(score)).UTC(), CreatedAt: time.Unix(1, 0).UTC(), Value: pain.StoredValue(`{"score":1}`)})
+			RecordedAt: time.UnixMilli(int64(score)).UTC(), CreatedAt: time.Unix(1, 0).UTC(), Value: pain.StoredValue(`{"scale":"nrs","score":1}`)})
 	}
 	return g
 }
