@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -22,9 +21,6 @@ type service struct {
 	database string
 	dir      string
 }
-
-// auditKey is the same on all nodes, as an operator has to see to.
-var auditKey = strings.Repeat("5eed", 16)
 
 // newService makes an empty database; the first node brings the schema.
 func newService(tb testing.TB, engine string) *service {
@@ -55,12 +51,7 @@ func (s *service) flags(node string) []string {
 		return []string{"--database", s.database}
 	}
 	dir := filepath.Join(s.dir, node)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		s.tb.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "audit.key"), []byte(auditKey), 0o600); err != nil {
-		s.tb.Fatal(err)
-	}
+	storetest.PutKeys(s.tb, dir)
 	return []string{"--database", s.database, "--data-dir", dir}
 }
 

@@ -92,17 +92,7 @@ func importOrKill(t *testing.T, cfg store.Config, limit time.Duration, files ...
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit) // the end of which is SIGKILL
 	defer cancel()
-	args := append([]string{"import", "--organization", "Ours", "--database", cfg.Database, "--data-dir", filepath.Join(t.TempDir(), "data")}, files...)
-	if err := os.MkdirAll(args[6], 0o700); err != nil {
-		t.Fatal(err)
-	}
-	key, err := os.ReadFile(filepath.Join(cfg.DataDir, "audit.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(args[6], "audit.key"), key, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	args := append([]string{"import", "--organization", "Ours", "--database", cfg.Database, "--data-dir", storetest.Node(t, cfg).DataDir}, files...)
 	text, err := exec.CommandContext(ctx, "anodyne", args...).CombinedOutput()
 	if err == nil {
 		return false, string(text)

@@ -39,12 +39,22 @@ func Database(tb testing.TB, engine string) store.Config {
 func Node(tb testing.TB, cfg store.Config) store.Config {
 	tb.Helper()
 	cfg.DataDir = tb.TempDir()
+	PutKeys(tb, cfg.DataDir)
+	return cfg
+}
+
+// PutKeys puts the keys of all nodes into a data directory, as an operator has
+// to, and makes it when it is missing.
+func PutKeys(tb testing.TB, dir string) {
+	tb.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		tb.Fatal(err)
+	}
 	for name, key := range keys {
-		if err := os.WriteFile(filepath.Join(cfg.DataDir, name), []byte(key), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(key), 0o600); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	return cfg
 }
 
 // Start opens a database until the test ends.
