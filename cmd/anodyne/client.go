@@ -63,13 +63,15 @@ func (c *clientCommand) run(ctx context.Context, fn func(store.System) (any, fun
 	return nil
 }
 
-// clientID reads a client's identifier from the command line.
-func clientID(text string) (id.Client, error) {
-	parsed, err := id.Parse[id.ClientKind](text)
-	if err != nil {
-		return parsed, fmt.Errorf("%q is no client id; anodyne client list shows them", text)
+// parse reads the command line of a command whose first word is a client.
+func (c *clientCommand) parse(args []string, want int) (who id.Client, words []string, err error) {
+	if words, err = parse(c.e, c.fs, args, want); err != nil {
+		return who, nil, err
 	}
-	return parsed, nil
+	if who, err = id.Parse[id.ClientKind](words[0]); err != nil {
+		return who, nil, fmt.Errorf("%q is no client id; anodyne client list shows them", words[0])
+	}
+	return who, words, nil
 }
 
 func clientCreate(ctx context.Context, e env, args []string) error {
@@ -177,11 +179,7 @@ func printClients(w io.Writer, views []clientView) {
 func clientRotate(ctx context.Context, e env, args []string) error {
 	c := newClientCommand(e, "rotate", "rotate CLIENT_ID [flags]\n\nGives a client a new secret. The newest of its old ones stays good for --overlap.")
 	overlap := c.fs.Duration("overlap", 24*time.Hour, "how long the secret before stays good; 0 ends it at once")
-	words, err := parse(e, c.fs, args, 1)
-	if err != nil {
-		return err
-	}
-	who, err := clientID(words[0])
+	who, _, err := c.parse(args, 1)
 	if err != nil {
 		return err
 	}
@@ -196,11 +194,7 @@ func clientRotate(ctx context.Context, e env, args []string) error {
 
 func clientRevoke(ctx context.Context, e env, args []string) error {
 	c := newClientCommand(e, "revoke", "revoke CLIENT_ID [flags]\n\nEnds a client and all its tokens, on every node within five seconds.")
-	words, err := parse(e, c.fs, args, 1)
-	if err != nil {
-		return err
-	}
-	who, err := clientID(words[0])
+	who, _, err := c.parse(args, 1)
 	if err != nil {
 		return err
 	}
@@ -212,11 +206,7 @@ func clientRevoke(ctx context.Context, e env, args []string) error {
 
 func clientTier(ctx context.Context, e env, args []string) error {
 	c := newClientCommand(e, "tier", "tier CLIENT_ID TIER [flags]\n\nTIER is standard, professional or enterprise. Takes effect on every node within five seconds.")
-	words, err := parse(e, c.fs, args, 2)
-	if err != nil {
-		return err
-	}
-	who, err := clientID(words[0])
+	who, words, err := c.parse(args, 2)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"slices"
 	"strings"
 
 	"anodyne/internal/fault"
@@ -56,7 +57,7 @@ func (x *exchange) checkType(types []string) error {
 	}
 	media, params, err := mime.ParseMediaType(header[0])
 	charset := params["charset"]
-	if err != nil || len(header) > 1 || !contains(types, media) || charset != "" && !strings.EqualFold(charset, "utf-8") {
+	if err != nil || len(header) > 1 || !slices.Contains(types, media) || charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return fault.New(fault.UnsupportedMediaType, "Send the body as "+strings.Join(types, " or ")+" in UTF-8.", "supported", types)
 	}
 	return nil
@@ -69,6 +70,20 @@ func (x *exchange) readJSON(limit int64, types ...string) (object *strictjson.Ob
 	}
 	object, err = strictjson.Parse(raw)
 	return object, raw, err
+}
+
+// readPost reads what the POSTs that change something have in common: no
+// query, one JSON object, perhaps an Idempotency-Key.
+func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *store.Once, err error) {
+	if err = x.readQuery().err(); err != nil {
+		return nil, nil, err
+	}
+	object, raw, err := x.readJSON(limit, "application/json")
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err = x.once(raw)
+	return object, key, err
 }
 
 // once reads the Idempotency-Key: nil when there is none. The path belongs

@@ -46,14 +46,7 @@ func (x *exchange) intake() (in pain.Intake, missing, err error) {
 }
 
 func (a *API) addClinicalData(x *exchange) (answer, error) {
-	if err := x.readQuery().err(); err != nil {
-		return answer{}, err
-	}
-	object, raw, err := x.readJSON(batchLimit, "application/json")
-	if err != nil {
-		return answer{}, err
-	}
-	key, err := x.once(raw)
+	object, key, err := x.readPost(batchLimit)
 	if err != nil {
 		return answer{}, err
 	}
@@ -262,14 +255,7 @@ func (a *API) listCorrections(x *exchange) (answer, error) {
 }
 
 func (a *API) correctClinicalRecord(x *exchange) (answer, error) {
-	if err := x.readQuery().err(); err != nil {
-		return answer{}, err
-	}
-	object, raw, err := x.readJSON(bodyLimit, "application/json")
-	if err != nil {
-		return answer{}, err
-	}
-	key, err := x.once(raw)
+	object, key, err := x.readPost(bodyLimit)
 	if err != nil {
 		return answer{}, err
 	}

@@ -28,14 +28,7 @@ func (x *exchange) patientID() (id.Patient, error) {
 }
 
 func (a *API) createPatient(x *exchange) (answer, error) {
-	if err := x.readQuery().err(); err != nil {
-		return answer{}, err
-	}
-	object, raw, err := x.readJSON(bodyLimit, "application/json")
-	if err != nil {
-		return answer{}, err
-	}
-	key, err := x.once(raw)
+	object, key, err := x.readPost(bodyLimit)
 	if err != nil {
 		return answer{}, err
 	}

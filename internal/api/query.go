@@ -33,7 +33,7 @@ func (x *exchange) readQuery(known ...string) *query {
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		values := q.values[name]
 		switch {
-		case !contains(known, name):
+		case !slices.Contains(known, name):
 			message := "This parameter is unknown."
 			if meant := strictjson.Suggest(name, known); meant != "" {
 				message = "This parameter is unknown; did you mean " + meant + "?"
@@ -51,15 +51,6 @@ func (x *exchange) readQuery(known ...string) *query {
 		delete(q.values, name) // it is judged, and not to be judged again
 	}
 	return q
-}
-
-func contains(known []string, name string) bool {
-	for _, k := range known {
-		if k == name {
-			return true
-		}
-	}
-	return false
 }
 
 // clip bounds what is echoed.
@@ -118,7 +109,7 @@ func (q *query) word(name, otherwise string, words ...string) string {
 	if !given {
 		return otherwise
 	}
-	if !contains(words, text) {
+	if !slices.Contains(words, text) {
 		q.fields.Add(name, clip(text), name+" must be "+strings.Join(words, " or ")+".")
 		return otherwise
 	}
