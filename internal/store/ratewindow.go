@@ -25,14 +25,13 @@ func (s System) Reserve(ctx context.Context, client access.ClientNo, limit, n in
 	n = min(n, limit)
 	err = s.write(ctx, func(tx Tx) error {
 		if s.Engine() == postgresDialect.name {
-			if _, err := tx.Exec(`SET LOCAL synchronous_commit = off`); err != nil {
-				return err
-			}
+			tx.Last(Stmt{SQL: `SET LOCAL synchronous_commit = off`})
 		}
-		return tx.Query(reserve, func(r Row) error {
+		tx.Last(Stmt{SQL: reserve, Args: []any{int64(client), millis(now), n, limit}, Each: func(r Row) error {
 			g = ratelimit.Grant{WindowEnd: fromMillis(r.Int(0)), Used: r.Int(1), Granted: r.Int(2)}
 			return nil
-		}, int64(client), millis(now), n, limit)
+		}})
+		return nil
 	})
 	return g, err
 }
