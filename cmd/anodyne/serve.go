@@ -53,7 +53,6 @@ func serve(ctx context.Context, e env, cfg config.Config, log *slog.Logger, read
 	err = ready(s)
 	if err == nil {
 		<-ctx.Done()
-		log.Info("stopping; requests under way are finished")
 	}
 	if stopErr := s.Stop(); stopErr != nil {
 		return fmt.Errorf("stop: %w", stopErr)

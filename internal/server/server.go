@@ -193,6 +193,7 @@ func (s *Server) Store() *store.Store { return s.store }
 // are ended, what is counted and spooled is written, the database is closed.
 func (s *Server) Stop() error {
 	s.drain()
+	s.log.Info("stopping; requests under way are finished") // after drain: whoever reads it finds /readyz saying 503
 	time.Sleep(s.cfg.ShutdownDelay) // a load balancer sees /readyz and sends no more
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
