@@ -18,9 +18,10 @@ var floors = [][]string{
 	{"server", "bench"},
 	{"config"},
 	{"api", "portal", "oauth", "webhook", "report"},
-	{"cohort", "backup", "importer"},
+	{"cohort", "backup", "importer", "synth"},
 	{"store"},
-	{"ratelimit", "worker", "analytics", "pain"},
+	{"analytics"},
+	{"ratelimit", "worker", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},
 	{"id", "fault"},
 	{"testneed"}, // for tests, which are not looked at, and for what helps them

@@ -56,6 +56,13 @@ func ClinicalData(at time.Time, patient id.Patient, records []id.Record, types [
 	return &Event{ID: id.New[id.EventKind](at), Type: ClinicalDataUpdated, At: at, Data: data}
 }
 
+// Report makes the event of a report that is done, or failed.
+func Report(t Type, at time.Time, report id.Report) *Event {
+	data := append(make([]byte, 0, 48), `{"report_id":"`...)
+	data = append(report.Append(data), `"}`...)
+	return &Event{ID: id.New[id.EventKind](at), Type: t, At: at, Data: data}
+}
+
 // Append appends the envelope's JSON form: id, type, timestamp, data.
 func (e *Event) Append(b []byte) []byte {
 	b = append(b, `{"id":"`...)

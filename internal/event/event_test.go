@@ -26,3 +26,21 @@ func TestEnvelope(t *testing.T) {
 		t.Errorf("data %v: want the identifier and nothing else", got.Data)
 	}
 }
+
+func TestAlertSaysOnlyWhatItIsAbout(t *testing.T) {
+	at := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
+	patient := id.New[id.PatientKind](at)
+	e := Alert{Kind: HighDoseOpioid, Severity: Warning, Patient: &patient, Threshold: 50}.Event(at)
+	want := `{"kind":"high_dose_opioid","severity":"warning","patient_id":"` + patient.String() + `","threshold":50}`
+	if e.Type != SystemAlert || string(e.Data) != want {
+		t.Errorf("%s %s, want %s", e.Type, e.Data, want)
+	}
+}
+
+func TestReportEvent(t *testing.T) {
+	at := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
+	report := id.New[id.ReportKind](at)
+	if e := Report(ReportCompleted, at, report); string(e.Data) != `{"report_id":"`+report.String()+`"}` {
+		t.Errorf("data %s", e.Data)
+	}
+}

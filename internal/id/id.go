@@ -28,23 +28,36 @@ type (
 	EventKind   struct{}
 	RequestKind struct{}
 	RecordKind  struct{}
+	WebhookKind struct{}
+	// DeliveryKind is of one event's way to one endpoint, all attempts.
+	DeliveryKind struct{}
+	ReportKind   struct{}
+	UserKind     struct{}
 )
 
-func (PatientKind) prefix() string { return "pat_" }
-func (ClientKind) prefix() string  { return "cli_" }
-func (OrgKind) prefix() string     { return "org_" }
-func (EventKind) prefix() string   { return "evt_" }
-func (RequestKind) prefix() string { return "req_" }
-func (RecordKind) prefix() string  { return "rec_" }
+func (PatientKind) prefix() string  { return "pat_" }
+func (ClientKind) prefix() string   { return "cli_" }
+func (OrgKind) prefix() string      { return "org_" }
+func (EventKind) prefix() string    { return "evt_" }
+func (RequestKind) prefix() string  { return "req_" }
+func (RecordKind) prefix() string   { return "rec_" }
+func (WebhookKind) prefix() string  { return "whk_" }
+func (DeliveryKind) prefix() string { return "dlv_" }
+func (ReportKind) prefix() string   { return "rep_" }
+func (UserKind) prefix() string     { return "usr_" }
 
 // The kinds of identifiers.
 type (
-	Patient = ID[PatientKind]
-	Client  = ID[ClientKind]
-	Org     = ID[OrgKind]
-	Event   = ID[EventKind]
-	Request = ID[RequestKind]
-	Record  = ID[RecordKind]
+	Patient  = ID[PatientKind]
+	Client   = ID[ClientKind]
+	Org      = ID[OrgKind]
+	Event    = ID[EventKind]
+	Request  = ID[RequestKind]
+	Record   = ID[RecordKind]
+	Webhook  = ID[WebhookKind]
+	Delivery = ID[DeliveryKind]
+	Report   = ID[ReportKind]
+	User     = ID[UserKind]
 )
 
 // ID is an identifier of kind K.

@@ -1,0 +1,52 @@
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"anodyne/internal/id"
+)
+
+// AlertKind says what a system alert is about.
+type AlertKind string
+
+// The kinds of alerts.
+const (
+	WebhookDisabled             AlertKind = "webhook_disabled"
+	ReportDidFail               AlertKind = "report_failed"
+	QuotaWarning                AlertKind = "quota_warning"
+	HighDoseOpioid              AlertKind = "high_dose_opioid"
+	OpioidBenzodiazepineOverlap AlertKind = "opioid_benzodiazepine_overlap"
+)
+
+// Severity says how soon somebody should look.
+type Severity string
+
+// The severities.
+const (
+	Info     Severity = "info"
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
+)
+
+// Alert is the data of a system alert: its kind, what it is about, and the
+// threshold that was crossed. Nothing measured is in it.
+type Alert struct {
+	Kind      AlertKind   `json:"kind"`
+	Severity  Severity    `json:"severity"`
+	Patient   *id.Patient `json:"patient_id,omitempty"`
+	Client    *id.Client  `json:"client_id,omitempty"`
+	Webhook   *id.Webhook `json:"webhook_id,omitempty"`
+	Report    *id.Report  `json:"report_id,omitempty"`
+	Threshold int         `json:"threshold,omitempty"`
+	Reason    string      `json:"reason,omitempty"`
+}
+
+// Event makes the alert's event.
+func (a Alert) Event(at time.Time) *Event {
+	data, err := json.Marshal(a)
+	if err != nil {
+		panic(err) // identifiers, words and a number
+	}
+	return &Event{ID: id.New[id.EventKind](at), Type: SystemAlert, At: at, Data: data}
+}
