@@ -194,7 +194,7 @@ func (s *Server) Store() *store.Store { return s.store }
 func (s *Server) Stop() error {
 	s.drain()
 	s.log.Info("stopping; requests under way are finished") // after drain: whoever reads it finds /readyz saying 503
-	time.Sleep(s.cfg.ShutdownDelay) // a load balancer sees /readyz and sends no more
+	time.Sleep(s.cfg.ShutdownDelay)                         // a load balancer sees /readyz and sends no more
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
 	err := s.public.Shutdown(ctx)
