@@ -8,14 +8,16 @@ import (
 	"anodyne/internal/id"
 )
 
-// OrgNo and ClientNo are the numbers the store keys its rows by. They never
-// leave the process.
+// OrgNo, ClientNo and AccountNo are the numbers the store keys its rows by.
+// They never leave the process.
 type (
-	OrgNo    int64
-	ClientNo int64
+	OrgNo     int64
+	ClientNo  int64
+	AccountNo int64
 )
 
-// Principal is a verified caller: one client of one organisation.
+// Principal is a verified caller of one organisation: a client, or in the
+// portal a member, who has no client.
 type Principal struct {
 	Org      OrgNo
 	OrgID    id.Org

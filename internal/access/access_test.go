@@ -44,3 +44,26 @@ func TestTiers(t *testing.T) {
 		t.Errorf("ParseTier(gold): %v, want an error that names the tiers", err)
 	}
 }
+
+func TestRoles(t *testing.T) {
+	for _, role := range Roles() {
+		if parsed, err := ParseRole(role.String()); err != nil || parsed != role {
+			t.Errorf("role %s: %v, %v", role, parsed, err)
+		}
+		if role > Viewer && !role.Scopes().Has((role - 1).Scopes()) {
+			t.Errorf("%s may do less than %s", role, role-1)
+		}
+	}
+	if Viewer.Scopes()&(PatientsWrite|ClinicalDataWrite|ReportsWrite|WebhooksWrite|AuditRead) != 0 {
+		t.Error("a viewer may write, or read the audit log")
+	}
+	if Developer.Scopes()&(PatientsWrite|ClinicalDataWrite|AuditRead) != 0 {
+		t.Error("a developer may change patients, or read the audit log")
+	}
+	if !Administrator.Has(Viewer) || Viewer.Has(Developer) {
+		t.Error("Has is not the order of the roles")
+	}
+	if _, err := ParseRole("root"); err == nil || !strings.Contains(err.Error(), "administrator") {
+		t.Errorf("ParseRole(root): %v, want an error that names the roles", err)
+	}
+}

@@ -30,12 +30,21 @@ const (
 	ClientRevoke    Action = "client.revoke"
 	ClientTier      Action = "client.tier"
 	TokenRevoke     Action = "token.revoke"
+	MemberInvite    Action = "member.invite"
+	MemberCreate    Action = "member.create"
+	MemberUpdate    Action = "member.update"
+	MemberPassword  Action = "member.password"
+	SessionCreate   Action = "session.create"
+	SessionRefuse   Action = "session.refuse"
+	SessionEnd      Action = "session.end"
 )
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
+	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true,
+	SessionCreate: true, SessionRefuse: true, SessionEnd: true,
 }
 
 // Known reports whether an action is in the list.
@@ -48,8 +57,10 @@ const Operator = "operator"
 type Entry struct {
 	At        time.Time
 	RequestID string
-	// Actor is the client's identifier, or Operator.
+	// Actor is the client's identifier, or Operator; Member is who did it in
+	// the portal.
 	Actor  string
+	Member string
 	Action Action
 	// Resource is the identifier of what was touched, or "".
 	Resource string
@@ -68,6 +79,7 @@ func (e *Entry) Append(b []byte) []byte {
 	b = append(b, e.Action...)
 	b = append(b, '"')
 	b = member(b, "client_id", e.Actor)
+	b = member(b, "member_id", e.Member)
 	b = member(b, "resource", e.Resource)
 	b = member(b, "request_id", e.RequestID)
 	b = member(b, "source", e.Source)

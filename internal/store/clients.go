@@ -14,15 +14,17 @@ import (
 
 // Client is a registered application.
 type Client struct {
-	No        access.ClientNo
-	ID        id.Client
-	Org       access.OrgNo
-	OrgID     id.Org
-	OrgName   string
-	Name      string
-	Tier      access.Tier
-	Scopes    access.Scopes
-	CreatedAt time.Time
+	No      access.ClientNo
+	ID      id.Client
+	Org     access.OrgNo
+	OrgID   id.Org
+	OrgName string
+	Name    string
+	// Description says what the application is for.
+	Description string
+	Tier        access.Tier
+	Scopes      access.Scopes
+	CreatedAt   time.Time
 	// RevokedAt and LastUsedAt are zero when it never happened.
 	RevokedAt, LastUsedAt time.Time
 	// Secrets is the number of secrets that are good now.
@@ -38,37 +40,50 @@ func (c *Client) Principal() access.Principal {
 
 // NewClient is what a client is made of. The secret comes as its hash.
 type NewClient struct {
-	Org        string
-	Name       string
-	Tier       access.Tier
-	Scopes     access.Scopes
-	SecretHash []byte
+	// Org is the organisation's name, for System only.
+	Org         string
+	Name        string
+	Description string
+	Tier        access.Tier
+	Scopes      access.Scopes
+	SecretHash  []byte
 }
 
 // CreateClient makes a client, and its organisation when there is none of
 // that name.
-func (s System) CreateClient(ctx context.Context, n NewClient) (Client, error) {
+func (s System) CreateClient(ctx context.Context, n NewClient) (c Client, err error) {
 	now := s.now()
 	orgID, clientID := id.New[id.OrgKind](now), id.New[id.ClientKind](now)
-	c := Client{ID: clientID, OrgName: n.Org, Name: n.Name, Tier: n.Tier, Scopes: n.Scopes, CreatedAt: fromMillis(millis(now)), Secrets: 1}
-	err := s.change(ctx, func(tx Tx) error {
-		var err error
+	err = s.change(ctx, func(tx Tx) (err error) {
+		c = Client{OrgName: n.Org}
 		if c.Org, c.OrgID, err = s.ensureOrg(tx, n.Org, orgID, now); err != nil {
 			return err
 		}
-		if err := tx.Query(`INSERT INTO client (org_no, id, name, tier, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING client_no`,
-			func(r Row) error { c.No = access.ClientNo(r.Int(0)); return nil },
-			int64(c.Org), clientID.Bytes(), n.Name, int64(n.Tier), int64(n.Scopes), millis(now)); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(`INSERT INTO client_secret (client_no, hash, created_at) VALUES ($1, $2, $3)`,
-			int64(c.No), n.SecretHash, millis(now)); err != nil {
-			return err
-		}
-		tx.Last(s.operatorLine(c, audit.ClientCreate, now, map[string]any{"name": n.Name, "tier": n.Tier.String(), "scope": n.Scopes.String()})...)
-		return nil
+		return s.keepClient(tx, &c, clientID, n, operator(now))
 	})
 	return c, err
+}
+
+// keepClient is what every way of making a client does; c has the
+// organisation.
+func (s *Store) keepClient(tx Tx, c *Client, clientID id.Client, n NewClient, line audit.Entry) error {
+	*c = Client{
+		ID: clientID, Org: c.Org, OrgID: c.OrgID, OrgName: c.OrgName, Name: n.Name, Description: n.Description, Tier: n.Tier, Scopes: n.Scopes,
+		CreatedAt: fromMillis(millis(line.At)), Secrets: 1,
+	}
+	if err := tx.Query(`INSERT INTO client (org_no, id, name, description, tier, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING client_no`,
+		func(r Row) error { c.No = access.ClientNo(r.Int(0)); return nil },
+		int64(c.Org), clientID.Bytes(), n.Name, n.Description, int64(n.Tier), int64(n.Scopes), millis(line.At)); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(`INSERT INTO client_secret (client_no, hash, created_at) VALUES ($1, $2, $3)`,
+		int64(c.No), n.SecretHash, millis(line.At)); err != nil {
+		return err
+	}
+	line.Action, line.Resource = audit.ClientCreate, clientID.String()
+	line.Details = details("name", n.Name, "tier", n.Tier.String(), "scope", n.Scopes.String())
+	tx.Last(s.journal(c.Org, Change{Audit: line})...)
+	return nil
 }
 
 func (s System) ensureOrg(tx Tx, name string, fresh id.Org, now time.Time) (no access.OrgNo, orgID id.Org, err error) {
@@ -91,27 +106,32 @@ func (s System) ensureOrg(tx Tx, name string, fresh id.Org, now time.Time) (no a
 	return no, orgID, nil
 }
 
-// operatorLine journals what was done to a client on the command line.
-func (s System) operatorLine(c Client, action audit.Action, now time.Time, details map[string]any) []Stmt {
-	var encoded json.RawMessage
-	if len(details) > 0 {
-		var err error
-		if encoded, err = json.Marshal(details); err != nil {
-			panic(err) // strings and numbers always marshal
-		}
+// operator begins the line of what is done on the command line.
+func operator(now time.Time) audit.Entry { return audit.Entry{At: now, Actor: audit.Operator} }
+
+// details makes the details of a line from alternating names and values.
+func details(pairs ...any) json.RawMessage {
+	members := make(map[string]any, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		members[pairs[i].(string)] = pairs[i+1]
 	}
-	return s.journal(c.Org, Change{Audit: audit.Entry{At: now, Actor: audit.Operator, Action: action, Resource: c.ID.String(), Details: encoded}})
+	encoded, err := json.Marshal(members)
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	return encoded
 }
 
 const selectClient = `SELECT c.client_no, c.id, c.org_no, o.id, o.name, c.name, c.tier, c.scopes, c.created_at, c.revoked_at,
 	(SELECT count(*) FROM client_secret s WHERE s.client_no = c.client_no AND (s.expires_at IS NULL OR s.expires_at > $1)),
-	(SELECT max(last_used_at) FROM client_secret s WHERE s.client_no = c.client_no)
+	(SELECT max(last_used_at) FROM client_secret s WHERE s.client_no = c.client_no), c.description
 	FROM client c JOIN org o ON o.org_no = c.org_no`
 
 func scanClient(r Row) (c Client, err error) {
 	c = Client{
 		No: access.ClientNo(r.Int(0)), Org: access.OrgNo(r.Int(2)), OrgName: r.Text(4), Name: r.Text(5),
 		Tier: access.Tier(r.Int(6)), Scopes: access.Scopes(r.Int(7)), CreatedAt: fromMillis(r.Int(8)), Secrets: int(r.Int(10)),
+		Description: r.Text(12),
 	}
 	if !r.IsNull(9) {
 		c.RevokedAt = fromMillis(r.Int(9))
@@ -138,37 +158,41 @@ func (s System) Clients(ctx context.Context) (clients []Client, err error) {
 	return clients, err
 }
 
-// client reads a client for a change to it.
-func (s System) client(tx Tx, clientID id.Client, now time.Time) (c Client, err error) {
+// client reads a client, of one organisation or, with anyOrg, of any.
+func client(tx Tx, clientID id.Client, org access.OrgNo, now time.Time) (c Client, err error) {
 	found := false
-	err = tx.Query(selectClient+` WHERE c.id = $2`, func(r Row) (err error) {
+	err = tx.Query(selectClient+` WHERE c.id = $2 AND (c.org_no = $3 OR $3 = 0)`, func(r Row) (err error) {
 		found = true
 		c, err = scanClient(r)
 		return err
-	}, millis(now), clientID.Bytes())
+	}, millis(now), clientID.Bytes(), int64(org))
 	if err == nil && !found {
 		err = fault.Missing("client", clientID.String())
 	}
 	return c, err
 }
 
+// anyOrg is for the operator, who may reach all organisations; their numbers
+// begin at 1.
+const anyOrg access.OrgNo = 0
+
 // changeClient changes a client and bumps the access epoch, so that every
 // node takes the change up. The epoch comes first: its row is the lock that
 // lets changes follow each other, so that each sees what the one before left.
-func (s System) changeClient(ctx context.Context, clientID id.Client, action audit.Action, details map[string]any, fn func(Tx, Client, time.Time) error) error {
-	now := s.now()
+func (s *Store) changeClient(ctx context.Context, org access.OrgNo, clientID id.Client, line audit.Entry, fn func(Tx, Client) error) error {
+	line.Resource = clientID.String()
 	return s.change(ctx, func(tx Tx) error {
 		if err := bumpAccessEpoch(tx); err != nil {
 			return err
 		}
-		c, err := s.client(tx, clientID, now)
+		c, err := client(tx, clientID, org, line.At)
 		if err != nil {
 			return err
 		}
-		if err := fn(tx, c, now); err != nil {
+		if err := fn(tx, c); err != nil {
 			return err
 		}
-		tx.Last(s.operatorLine(c, action, now, details)...)
+		tx.Last(s.journal(c.Org, Change{Audit: line})...)
 		return nil
 	})
 }
@@ -176,30 +200,44 @@ func (s System) changeClient(ctx context.Context, clientID id.Client, action aud
 // RotateSecret gives a client a new secret. The one before stays good until
 // overlap has passed; older ones end at once, so that at most two are live.
 func (s System) RotateSecret(ctx context.Context, clientID id.Client, hash []byte, overlap time.Duration) error {
-	details := map[string]any{"overlap_seconds": int64(overlap.Seconds())}
-	return s.changeClient(ctx, clientID, audit.ClientRotate, details, func(tx Tx, c Client, now time.Time) error {
+	return s.rotateSecret(ctx, anyOrg, clientID, hash, overlap, operator(s.now()))
+}
+
+func (s *Store) rotateSecret(ctx context.Context, org access.OrgNo, clientID id.Client, hash []byte, overlap time.Duration, line audit.Entry) error {
+	line.Action, line.Details = audit.ClientRotate, details("overlap_seconds", int64(overlap.Seconds()))
+	return s.changeClient(ctx, org, clientID, line, func(tx Tx, c Client) error {
 		if !c.RevokedAt.IsZero() {
 			return fault.New(fault.Conflict, fmt.Sprintf("Client %s is revoked.", clientID))
 		}
 		return tx.Many(
 			Stmt{SQL: `DELETE FROM client_secret WHERE client_no = $1 AND expires_at IS NOT NULL`, Args: []any{int64(c.No)}},
-			Stmt{SQL: `UPDATE client_secret SET expires_at = $2 WHERE client_no = $1 AND expires_at IS NULL`, Args: []any{int64(c.No), millis(now.Add(overlap))}},
-			Stmt{SQL: `INSERT INTO client_secret (client_no, hash, created_at) VALUES ($1, $2, $3)`, Args: []any{int64(c.No), hash, millis(now)}},
+			Stmt{SQL: `UPDATE client_secret SET expires_at = $2 WHERE client_no = $1 AND expires_at IS NULL`, Args: []any{int64(c.No), millis(line.At.Add(overlap))}},
+			Stmt{SQL: `INSERT INTO client_secret (client_no, hash, created_at) VALUES ($1, $2, $3)`, Args: []any{int64(c.No), hash, millis(line.At)}},
 		)
 	})
 }
 
 // RevokeClient ends a client, its secrets and all its tokens.
 func (s System) RevokeClient(ctx context.Context, clientID id.Client) error {
-	return s.changeClient(ctx, clientID, audit.ClientRevoke, nil, func(tx Tx, c Client, now time.Time) error {
-		_, err := tx.Exec(`UPDATE client SET revoked_at = coalesce(revoked_at, $2) WHERE client_no = $1`, int64(c.No), millis(now))
+	return s.revokeClient(ctx, anyOrg, clientID, operator(s.now()))
+}
+
+func (s *Store) revokeClient(ctx context.Context, org access.OrgNo, clientID id.Client, line audit.Entry) error {
+	line.Action = audit.ClientRevoke
+	return s.changeClient(ctx, org, clientID, line, func(tx Tx, c Client) error {
+		_, err := tx.Exec(`UPDATE client SET revoked_at = coalesce(revoked_at, $2) WHERE client_no = $1`, int64(c.No), millis(line.At))
 		return err
 	})
 }
 
 // SetTier moves a client to another tier.
 func (s System) SetTier(ctx context.Context, clientID id.Client, tier access.Tier) error {
-	return s.changeClient(ctx, clientID, audit.ClientTier, map[string]any{"tier": tier.String()}, func(tx Tx, c Client, _ time.Time) error {
+	return s.setTier(ctx, anyOrg, clientID, tier, operator(s.now()))
+}
+
+func (s *Store) setTier(ctx context.Context, org access.OrgNo, clientID id.Client, tier access.Tier, line audit.Entry) error {
+	line.Action, line.Details = audit.ClientTier, details("tier", tier.String())
+	return s.changeClient(ctx, org, clientID, line, func(tx Tx, c Client) error {
 		_, err := tx.Exec(`UPDATE client SET tier = $2 WHERE client_no = $1`, int64(c.No), int64(tier))
 		return err
 	})
@@ -209,7 +247,7 @@ func (s System) SetTier(ctx context.Context, clientID id.Client, tier access.Tie
 func (s System) Credentials(ctx context.Context, clientID id.Client) (c Client, secrets [][]byte, err error) {
 	now := s.now()
 	err = s.read(ctx, func(tx Tx) error {
-		if c, err = s.client(tx, clientID, now); err != nil {
+		if c, err = client(tx, clientID, anyOrg, now); err != nil {
 			return err
 		}
 		return tx.Query(`SELECT hash FROM client_secret WHERE client_no = $1 AND (expires_at IS NULL OR expires_at > $2)`, func(r Row) error {

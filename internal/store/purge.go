@@ -10,7 +10,8 @@ const purgeSlice = 500
 
 // Purge deletes what is no longer of use, slice by slice: tokens that expired
 // a day ago (until then an expired token is told from an unknown one),
-// outcomes past their keeping, ended rate windows, shipped segments.
+// outcomes past their keeping, ended rate windows, shipped segments, ended
+// sessions and invitations, old usage.
 func (s System) Purge(ctx context.Context) error {
 	now := s.now()
 	for _, p := range []struct {
@@ -22,6 +23,11 @@ func (s System) Purge(ctx context.Context) error {
 			(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 ORDER BY created_at LIMIT $2)`, now.Add(-IdempotencyKept - time.Hour)},
 		{`DELETE FROM rate_window WHERE client_no IN (SELECT client_no FROM rate_window WHERE window_end < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM client_secret WHERE (client_no, hash) IN (SELECT client_no, hash FROM client_secret WHERE expires_at < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
+		{`DELETE FROM account_session WHERE hash IN (SELECT hash FROM account_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
+		{`DELETE FROM invitation WHERE hash IN (SELECT hash FROM invitation WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
+		{`DELETE FROM sign_in_failure WHERE email_hash IN (SELECT email_hash FROM sign_in_failure WHERE failed_at < $1 ORDER BY failed_at LIMIT $2)`, now.Add(-24 * time.Hour)},
+		{`DELETE FROM client_usage WHERE (org_no, client_no, hour, outcome) IN
+			(SELECT org_no, client_no, hour, outcome FROM client_usage WHERE hour < $1 ORDER BY hour LIMIT $2)`, now.Add(-UsageKept)},
 		{`DELETE FROM spool_segment WHERE segment IN (SELECT segment FROM spool_segment WHERE shipped_at < $1 LIMIT $2)`, now.Add(-7 * 24 * time.Hour)},
 	} {
 		for {

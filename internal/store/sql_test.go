@@ -61,6 +61,17 @@ var unbound = map[string]string{
 	"DELETE FROM idempotency WHERE (org_no, client_no,": "purge, over all organisations",
 	"DELETE FROM rate_window WHERE client_no IN":        "purge, over all organisations",
 	"DELETE FROM client_secret WHERE (client_no, hash)": "purge, over all organisations",
+	"FROM account a JOIN org o":                         "who signs in is known by the address, and lists are bound where they are made",
+	"FROM account_session s JOIN account a":             "the hash is the secret that tells the organisation",
+	"UPDATE account_session SET seen_at":                "the hash is the secret that tells the organisation",
+	"FROM invitation i JOIN org o":                      "the hash is the secret that tells the organisation",
+	"DELETE FROM invitation WHERE hash = $1":            "the hash is the secret that tells the organisation",
+	"DELETE FROM invitation WHERE first":                "a new installation has one first invitation",
+	"SELECT account_no FROM account ORDER BY":           "whether anybody is a member of anything",
+	"sign_in_failure":                                   "an address that was tried, of whatever organisation",
+	"DELETE FROM account_session WHERE hash IN":         "purge, over all organisations",
+	"DELETE FROM invitation WHERE hash IN":              "purge, over all organisations",
+	"DELETE FROM client_usage WHERE (org_no":            "purge, over all organisations",
 }
 
 // Every statement of the package is bound to an organisation, or stands in the

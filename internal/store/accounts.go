@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+)
+
+// Account is a member of an organisation, who signs in to the portal.
+type Account struct {
+	No      access.AccountNo
+	ID      id.User
+	Org     access.OrgNo
+	OrgID   id.Org
+	OrgName string
+	Email   string
+	Name    string
+	Role    access.Role
+	// PasswordHash is in the portal's own form.
+	PasswordHash string
+	CreatedAt    time.Time
+	// SignedInAt and DisabledAt are zero when it never happened.
+	SignedInAt, DisabledAt time.Time
+}
+
+// Principal is the member with everything its role may do.
+func (a *Account) Principal() access.Principal {
+	return access.Principal{Org: a.Org, OrgID: a.OrgID, Scopes: a.Role.Scopes()}
+}
+
+// NewAccount is what a member is made of. Email is in lower case.
+type NewAccount struct {
+	Email        string
+	Name         string
+	Role         access.Role
+	PasswordHash string
+}
+
+const selectAccount = `SELECT a.account_no, a.id, a.org_no, o.id, o.name, a.email, a.name, a.role, a.password_hash, a.created_at, a.signed_in_at, a.disabled_at
+	FROM account a JOIN org o ON o.org_no = a.org_no`
+
+func scanAccount(r Row) (a Account, err error) {
+	a = Account{
+		No: access.AccountNo(r.Int(0)), Org: access.OrgNo(r.Int(2)), OrgName: r.Text(4), Email: r.Text(5), Name: r.Text(6),
+		Role: access.Role(r.Int(7)), PasswordHash: r.Text(8), CreatedAt: fromMillis(r.Int(9)),
+	}
+	if !r.IsNull(10) {
+		a.SignedInAt = fromMillis(r.Int(10))
+	}
+	if !r.IsNull(11) {
+		a.DisabledAt = fromMillis(r.Int(11))
+	}
+	if a.ID, err = id.FromBytes[id.UserKind](r.Raw(1)); err != nil {
+		return a, err
+	}
+	a.OrgID, err = id.FromBytes[id.OrgKind](r.Raw(3))
+	return a, err
+}
+
+// oneAccount reads one account.
+func oneAccount(tx Tx, sql string, args ...any) (a Account, found bool, err error) {
+	err = tx.Query(sql, func(r Row) (err error) {
+		found = true
+		a, err = scanAccount(r)
+		return err
+	}, args...)
+	return a, found, err
+}
+
+// AccountByEmail finds who signs in with an address, in lower case.
+func (s System) AccountByEmail(ctx context.Context, email string) (a Account, found bool, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		a, found, err = oneAccount(tx, selectAccount+` WHERE a.email = $1`, email)
+		return err
+	})
+	return a, found, err
+}
+
+// CreateAccount makes a member on the command line, and the organisation when
+// there is none of that name.
+func (s System) CreateAccount(ctx context.Context, org string, n NewAccount) (Account, error) {
+	now := s.now()
+	orgID, userID := id.New[id.OrgKind](now), id.New[id.UserKind](now)
+	var a Account
+	err := s.change(ctx, func(tx Tx) error {
+		no, ofOrg, err := s.ensureOrg(tx, org, orgID, now)
+		if err != nil {
+			return err
+		}
+		a = Account{Org: no, OrgID: ofOrg, OrgName: org}
+		return s.keepAccount(tx, &a, userID, n, operator(now))
+	})
+	return a, asTaken(err)
+}
+
+// keepAccount is what every way of making a member does; a has the
+// organisation.
+func (s System) keepAccount(tx Tx, a *Account, userID id.User, n NewAccount, line audit.Entry) error {
+	*a = Account{
+		ID: userID, Org: a.Org, OrgID: a.OrgID, OrgName: a.OrgName, Email: n.Email, Name: n.Name, Role: n.Role,
+		PasswordHash: n.PasswordHash, CreatedAt: fromMillis(millis(line.At)),
+	}
+	if err := tx.Query(`INSERT INTO account (org_no, id, email, name, role, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING account_no`,
+		func(r Row) error { a.No = access.AccountNo(r.Int(0)); return nil },
+		int64(a.Org), userID.Bytes(), n.Email, n.Name, int64(n.Role), n.PasswordHash, millis(line.At)); err != nil {
+		return err
+	}
+	line.Action, line.Resource, line.Details = audit.MemberCreate, userID.String(), details("role", n.Role.String())
+	tx.Last(s.journal(a.Org, Change{Audit: line})...)
+	return nil
+}
+
+// asTaken puts into words that an address belongs to another member. Which
+// organisation that one is of is not said.
+func asTaken(err error) error {
+	if isDuplicate(err) {
+		return fault.New(fault.Conflict, "There is a member with this e-mail address already.")
+	}
+	return err
+}
+
+// Accounts lists the members in the order in which they came.
+func (o Org) Accounts(ctx context.Context) (list []Account, err error) {
+	err = o.read(ctx, func(tx Tx) error {
+		return tx.Query(selectAccount+` WHERE a.org_no = $1 ORDER BY a.account_no`, func(r Row) error {
+			a, err := scanAccount(r)
+			list = append(list, a)
+			return err
+		}, int64(o.org))
+	})
+	return list, err
+}
+
+// SetRole gives a member another role. It ends the member's sessions, so that
+// nothing goes on under the old one.
+func (o Org) SetRole(ctx context.Context, userID id.User, role access.Role, line audit.Entry) error {
+	line.Details = details("role", role.String())
+	return o.changeAccount(ctx, userID, line, func(tx Tx, a Account) error {
+		if a.Role == access.Administrator && role != access.Administrator {
+			if err := o.anotherAdministrator(tx, a); err != nil {
+				return err
+			}
+		}
+		return tx.Many(
+			Stmt{SQL: `UPDATE account SET role = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), int64(role)}},
+			o.dropSessions(a.No))
+	})
+}
+
+// SetDisabled keeps a member from signing in, or lets it again.
+func (o Org) SetDisabled(ctx context.Context, userID id.User, disabled bool, line audit.Entry) error {
+	line.Details = details("disabled", disabled)
+	return o.changeAccount(ctx, userID, line, func(tx Tx, a Account) error {
+		var at any
+		if disabled {
+			at = millis(line.At)
+			if err := o.anotherAdministrator(tx, a); err != nil {
+				return err
+			}
+		}
+		return tx.Many(
+			Stmt{SQL: `UPDATE account SET disabled_at = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), at}},
+			o.dropSessions(a.No))
+	})
+}
+
+// SetPassword gives a member another password and ends all its sessions.
+func (o Org) SetPassword(ctx context.Context, userID id.User, hash string, line audit.Entry) error {
+	line.Action = audit.MemberPassword
+	return o.changeAccount(ctx, userID, line, func(tx Tx, a Account) error {
+		return tx.Many(
+			Stmt{SQL: `UPDATE account SET password_hash = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), hash}},
+			o.dropSessions(a.No))
+	})
+}
+
+// changeAccount changes a member and leaves the line, as an update unless it
+// says otherwise. Changes of an organisation's members follow one another:
+// the lock is the organisation's counter.
+func (o Org) changeAccount(ctx context.Context, userID id.User, line audit.Entry, fn func(Tx, Account) error) error {
+	if line.Action == "" {
+		line.Action = audit.MemberUpdate
+	}
+	line.Resource = userID.String()
+	return o.change(ctx, func(tx Tx) error {
+		if _, err := one(tx, `SELECT patients FROM org_counter WHERE org_no = $1 /*FOR UPDATE*/`, func(Row) {}, int64(o.org)); err != nil {
+			return err
+		}
+		a, found, err := oneAccount(tx, selectAccount+` WHERE a.org_no = $1 AND a.id = $2`, int64(o.org), userID.Bytes())
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fault.Missing("member", userID.String())
+		}
+		if err := fn(tx, a); err != nil {
+			return err
+		}
+		tx.Last(o.journal(o.org, Change{Audit: line})...)
+		return nil
+	})
+}
+
+// anotherAdministrator refuses to leave an organisation to nobody.
+func (o Org) anotherAdministrator(tx Tx, but Account) error {
+	others := int64(0)
+	if _, err := one(tx, `SELECT count(*) FROM account WHERE org_no = $1 AND role = $2 AND disabled_at IS NULL AND account_no <> $3`,
+		func(r Row) { others = r.Int(0) }, int64(o.org), int64(access.Administrator), int64(but.No)); err != nil {
+		return err
+	}
+	if but.Role == access.Administrator && others == 0 {
+		return fault.New(fault.Conflict, "This is the only administrator; make another member one first.")
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+)
+
+// Invitation is a one-time link by which somebody becomes a member.
+type Invitation struct {
+	Org     access.OrgNo
+	OrgID   id.Org
+	OrgName string
+	Role    access.Role
+	// First is the one that a new installation prints; it is good as long as
+	// there is no member.
+	First     bool
+	ExpiresAt time.Time
+}
+
+// Invite keeps an invitation, by the hash of its link.
+func (o Org) Invite(ctx context.Context, hash []byte, role access.Role, lifetime time.Duration, line audit.Entry) error {
+	line.Action, line.Details = audit.MemberInvite, details("role", role.String())
+	return o.change(ctx, func(tx Tx) error {
+		tx.Last(o.journal(o.org, Change{Audit: line})...)
+		return o.keepInvitation(tx, o.org, hash, role, 0, line.At, lifetime)
+	})
+}
+
+// InviteFirst keeps the invitation of the first administrator of an
+// organisation, which is made when missing, in the place of one from before.
+// It does nothing when anybody is a member of anything.
+func (s System) InviteFirst(ctx context.Context, org string, hash []byte, lifetime time.Duration) (invited bool, err error) {
+	now := s.now()
+	orgID := id.New[id.OrgKind](now)
+	err = s.change(ctx, func(tx Tx) error {
+		invited = false
+		if found, err := one(tx, `SELECT account_no FROM account ORDER BY account_no LIMIT 1`, func(Row) {}); err != nil || found {
+			return err
+		}
+		no, _, err := s.ensureOrg(tx, org, orgID, now)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(`DELETE FROM invitation WHERE first = 1`); err != nil {
+			return err
+		}
+		invited = true
+		tx.Last(s.journal(no, Change{Audit: audit.Entry{At: now, Actor: audit.Operator, Action: audit.MemberInvite,
+			Details: details("role", access.Administrator.String())}})...)
+		return s.keepInvitation(tx, no, hash, access.Administrator, 1, now, lifetime)
+	})
+	return invited, err
+}
+
+func (s *Store) keepInvitation(tx Tx, org access.OrgNo, hash []byte, role access.Role, first int64, now time.Time, lifetime time.Duration) error {
+	_, err := tx.Exec(`INSERT INTO invitation (hash, org_no, role, first, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		hash, int64(org), int64(role), first, millis(now), millis(now.Add(lifetime)))
+	return err
+}
+
+// Invitation finds what a link is good for; it is no longer there when it was
+// used or has expired.
+func (s System) Invitation(ctx context.Context, hash []byte) (inv Invitation, found bool, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		inv, found, err = s.invitation(tx, hash)
+		return err
+	})
+	return inv, found, err
+}
+
+func (s System) invitation(tx Tx, hash []byte) (inv Invitation, found bool, err error) {
+	found, err = one(tx, `SELECT i.org_no, o.id, o.name, i.role, i.first, i.expires_at FROM invitation i JOIN org o ON o.org_no = i.org_no WHERE i.hash = $1`, func(r Row) {
+		inv = Invitation{Org: access.OrgNo(r.Int(0)), OrgName: r.Text(2), Role: access.Role(r.Int(3)), First: r.Int(4) == 1, ExpiresAt: fromMillis(r.Int(5))}
+		inv.OrgID, _ = id.FromBytes[id.OrgKind](r.Raw(1))
+	}, hash)
+	return inv, found && s.now().Before(inv.ExpiresAt), err
+}
+
+// Join makes a member by an invitation, which is used up by it. The role is
+// the invitation's.
+func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.Entry) (Account, error) {
+	userID := id.New[id.UserKind](line.At)
+	line.Member = userID.String()
+	var a Account
+	err := s.change(ctx, func(tx Tx) error {
+		inv, found, err := s.invitation(tx, hash)
+		if err != nil {
+			return err
+		}
+		// Of two who use one link at the same time, one deletes it.
+		used, err := tx.Exec(`DELETE FROM invitation WHERE hash = $1`, hash)
+		if err != nil {
+			return err
+		}
+		if !found || used == 0 {
+			return fault.New(fault.NotFound, "This link was used or has expired.", "resource", "invitation")
+		}
+		if inv.First {
+			if taken, err := one(tx, `SELECT account_no FROM account WHERE org_no = $1 LIMIT 1`, func(Row) {}, int64(inv.Org)); err != nil || taken {
+				return orConflict(err, "This organisation has an administrator already.")
+			}
+		}
+		n.Role = inv.Role
+		a = Account{Org: inv.Org, OrgID: inv.OrgID, OrgName: inv.OrgName}
+		return s.keepAccount(tx, &a, userID, n, line)
+	})
+	return a, asTaken(err)
+}
+
+// orConflict is the error, or a conflict in these words when there is none.
+func orConflict(err error, words string) error {
+	if err != nil {
+		return err
+	}
+	return fault.New(fault.Conflict, words)
+}

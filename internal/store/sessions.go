@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+)
+
+// Session is a member who is signed in.
+type Session struct {
+	Account   Account
+	CreatedAt time.Time
+	SeenAt    time.Time
+	ExpiresAt time.Time
+}
+
+// SignInFailures is how often in a row signing in with an address failed, and
+// until when it is refused unheard.
+type SignInFailures struct {
+	Count       int64
+	LockedUntil time.Time
+}
+
+// FailuresOf reads the failures of an address, by its hash.
+func (s System) FailuresOf(ctx context.Context, emailHash []byte) (f SignInFailures, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		_, err := one(tx, `SELECT failures, locked_until FROM sign_in_failure WHERE email_hash = $1`, func(r Row) {
+			f = SignInFailures{r.Int(0), fromMillis(r.Int(1))}
+		}, emailHash)
+		return err
+	})
+	return f, err
+}
+
+// FailSignIn counts a failure and locks the address for as long as lock says
+// of the new count. The line is left when the address is a member's.
+func (s System) FailSignIn(ctx context.Context, emailHash []byte, lock func(failures int64) time.Duration, member *Account, line audit.Entry) error {
+	line.Action = audit.SessionRefuse
+	return s.change(ctx, func(tx Tx) error {
+		var failures int64
+		if err := tx.Query(`INSERT INTO sign_in_failure (email_hash, failures, failed_at, locked_until) VALUES ($1, 1, $2, 0)
+			ON CONFLICT (email_hash) DO UPDATE SET failures = sign_in_failure.failures + 1, failed_at = excluded.failed_at RETURNING failures`,
+			func(r Row) error { failures = r.Int(0); return nil }, emailHash, millis(line.At)); err != nil {
+			return err
+		}
+		if member != nil {
+			line.Resource = member.ID.String()
+			tx.Last(s.journal(member.Org, Change{Audit: line})...)
+		}
+		_, err := tx.Exec(`UPDATE sign_in_failure SET locked_until = $2 WHERE email_hash = $1`, emailHash, millis(line.At.Add(lock(failures))))
+		return err
+	})
+}
+
+// SignIn begins a session, known by the hash of its cookie, and forgets the
+// failures.
+func (s System) SignIn(ctx context.Context, a *Account, emailHash, hash []byte, lifetime time.Duration, line audit.Entry) error {
+	line.Action, line.Member, line.Resource = audit.SessionCreate, a.ID.String(), a.ID.String()
+	now := millis(line.At)
+	return s.change(ctx, func(tx Tx) error {
+		tx.Last(s.journal(a.Org, Change{Audit: line})...)
+		return tx.Many(
+			Stmt{SQL: `DELETE FROM sign_in_failure WHERE email_hash = $1`, Args: []any{emailHash}},
+			Stmt{SQL: `UPDATE account SET signed_in_at = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(a.Org), int64(a.No), now}},
+			Stmt{SQL: `INSERT INTO account_session (hash, org_no, account_no, created_at, seen_at, expires_at) VALUES ($1, $2, $3, $4, $4, $5)`,
+				Args: []any{hash, int64(a.Org), int64(a.No), now, millis(line.At.Add(lifetime))}},
+		)
+	})
+}
+
+// seenGrain is how exactly the last sight of a session is known, so that a
+// page costs no write.
+const seenGrain = time.Minute
+
+// Session finds who is signed in, unless the session expired, was idle for
+// too long or its member was disabled, and notes that it was seen.
+func (s System) Session(ctx context.Context, hash []byte, idle time.Duration) (found bool, at Session, err error) {
+	now := s.now()
+	err = s.read(ctx, func(tx Tx) error {
+		return tx.Query(`SELECT a.account_no, a.id, a.org_no, o.id, o.name, a.email, a.name, a.role, a.password_hash, a.created_at, a.signed_in_at, a.disabled_at,
+			s.created_at, s.seen_at, s.expires_at FROM account_session s JOIN account a ON a.account_no = s.account_no JOIN org o ON o.org_no = a.org_no
+			WHERE s.hash = $1`, func(r Row) (err error) {
+			at = Session{CreatedAt: fromMillis(r.Int(12)), SeenAt: fromMillis(r.Int(13)), ExpiresAt: fromMillis(r.Int(14))}
+			at.Account, err = scanAccount(r)
+			found = at.Account.DisabledAt.IsZero() && now.Before(at.ExpiresAt) && now.Before(at.SeenAt.Add(idle))
+			return err
+		}, hash)
+	})
+	if err != nil || !found || now.Before(at.SeenAt.Add(seenGrain)) {
+		return found, at, err
+	}
+	return true, at, s.write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(`UPDATE account_session SET seen_at = $2 WHERE hash = $1`, hash, millis(now))
+		return err
+	})
+}
+
+// EndSession signs a member out here, or with everywhere in all browsers.
+func (o Org) EndSession(ctx context.Context, account access.AccountNo, hash []byte, everywhere bool, line audit.Entry) error {
+	line.Action = audit.SessionEnd
+	line.Details = details("everywhere", everywhere)
+	return o.change(ctx, func(tx Tx) error {
+		end := Stmt{SQL: `DELETE FROM account_session WHERE org_no = $1 AND hash = $2`, Args: []any{int64(o.org), hash}}
+		if everywhere {
+			end = o.dropSessions(account)
+		}
+		tx.Last(o.journal(o.org, Change{Audit: line})...)
+		_, err := tx.Exec(end.SQL, end.Args...)
+		return err
+	})
+}
+
+func (o Org) dropSessions(account access.AccountNo) Stmt {
+	return Stmt{SQL: `DELETE FROM account_session WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(account)}}
+}
