@@ -81,7 +81,7 @@ func TestBenchRefusesWhatItCannotMeasure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			e := env{&out, &out, func(string) (string, bool) { return "", false }}
+			e := env{strings.NewReader(""), &out, &out, func(string) (string, bool) { return "", false }}
 			if code := run(context.Background(), append([]string{"bench"}, tt.args...), e); code != exitFailed || !strings.Contains(out.String(), tt.want) {
 				t.Errorf("exit code %d and %q, want %q", code, &out, tt.want)
 			}

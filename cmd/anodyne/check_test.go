@@ -26,7 +26,7 @@ func TestCheckRepairsSeries(t *testing.T) {
 		t.Helper()
 		var out, errs bytes.Buffer
 		args := append([]string{"check", "--database", cfg.Database, "--data-dir", cfg.DataDir}, flags...)
-		if got := run(context.Background(), args, env{&out, &errs, os.LookupEnv}); got != code || out.String() != want {
+		if got := run(context.Background(), args, env{strings.NewReader(""), &out, &errs, os.LookupEnv}); got != code || out.String() != want {
 			t.Errorf("check %q: exit code %d, %q, %s", flags, got, out.String(), errs.String())
 		}
 	}

@@ -5,6 +5,7 @@
 //	anodyne serve      serve the API
 //	anodyne demo       serve a demonstration with made-up patients
 //	anodyne client     create, list, rotate, revoke API clients; set their tier
+//	anodyne user       create and list the members who sign in to the portal
 //	anodyne import     bring in patients and clinical data from files
 //	anodyne migrate    bring the database to this program's schema
 //	anodyne backup     write the database into one file, while a server runs
@@ -44,6 +45,7 @@ const (
 
 // env is what a command has of the world.
 type env struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	lookup         func(string) (string, bool)
 }
@@ -59,6 +61,7 @@ func commands() []command {
 		{"serve", "serve the API", runServe},
 		{"demo", "serve a demonstration with made-up patients", runDemo},
 		{"client", "create, list, rotate, revoke API clients; set their tier", runClient},
+		{"user", "create and list the members who sign in to the portal", runUser},
 		{"import", "bring in patients and clinical data from files", runImport},
 		{"migrate", "bring the database to this program's schema", runMigrate},
 		{"backup", "write the database into one file, while a server runs", runBackup},
@@ -73,7 +76,7 @@ func commands() []command {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], env{os.Stdout, os.Stderr, os.LookupEnv}))
+	os.Exit(run(ctx, os.Args[1:], env{os.Stdin, os.Stdout, os.Stderr, os.LookupEnv}))
 }
 
 // errUsage is a fault of the command line that has been explained already.

@@ -32,8 +32,19 @@ func runServe(ctx context.Context, e env, args []string) error {
 		if cfg.TLSCert == "" && !cfg.Dev && !strings.HasPrefix(cfg.Listen, "127.") && !strings.HasPrefix(cfg.Listen, "localhost:") {
 			log.Warn("serving without TLS beyond this machine; give --tls-cert and --tls-key, or put a proxy that has them in front")
 		}
-		return nil
+		return printFirstLink(ctx, e, s)
 	})
+}
+
+// printFirstLink prints how the first administrator is made, as long as there
+// is none. It is not logged: whoever has the link has the installation.
+func printFirstLink(ctx context.Context, e env, s *server.Server) error {
+	link, err := s.FirstLink(ctx)
+	if err != nil || link == "" {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "\nNobody can sign in to the portal yet. Create the first administrator within 24 hours, with this link, which works once:\n\n  %s\n\n", link)
+	return err
 }
 
 // garbagePercent lets the heap grow to five times what lives before garbage

@@ -41,6 +41,8 @@ type Config struct {
 	Log     *slog.Logger
 	// Registry may be nil.
 	Registry prometheus.Registerer
+	// Pages answers the portal and the documentation; nil when there is none.
+	Pages http.Handler
 	// Draining ends when the server is about to stop; nil when it never does.
 	Draining context.Context
 }
@@ -62,6 +64,7 @@ type API struct {
 	routes  []route
 	mux     *http.ServeMux
 	metrics *metrics
+	usage   usage
 }
 
 // New makes the interface.
@@ -83,6 +86,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(a, w, r)
 	defer x.end()
 	if a.cors(x) {
+		return
+	}
+	if a.Pages != nil && isPage(r.URL.Path) {
+		a.showPage(x)
 		return
 	}
 	if underV1(r.URL.Path) {

@@ -77,6 +77,9 @@ func (x *exchange) end() {
 	}
 	took := x.api.Now().Sub(x.now)
 	x.api.metrics.observe(x.route, x.status, took)
+	if x.principal != nil {
+		x.api.usage.count(x.principal, x.status, x.now)
+	}
 	if x.api.Log.Enabled(x.r.Context(), slog.LevelDebug) {
 		x.api.Log.Debug("request", "request_id", x.requestID, "method", x.r.Method, "route", x.pattern(), "status", x.status, "took", took)
 	}
@@ -123,10 +126,17 @@ func (x *exchange) limited(d ratelimit.Decision) {
 	ratelimit.Set(x.h, d)
 }
 
-// Header, Write and WriteHeader make an exchange pass through net/http's mux.
+// Header, Write and WriteHeader make an exchange pass through net/http's mux,
+// and to pages.
 func (x *exchange) Header() http.Header { return x.h }
 
-func (x *exchange) Write(b []byte) (int, error) { return x.w.Write(b) }
+// Write notes the status that a page leaves out.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	return x.w.Write(b)
+}
 
 // WriteHeader notes the status.
 func (x *exchange) WriteHeader(status int) {

@@ -34,6 +34,7 @@ func newMetrics(registry prometheus.Registerer, routes []route) *metrics {
 		routes: map[*route]*routeMetrics{},
 	}
 	m.add(nil)
+	m.add(pages)
 	for i := range routes {
 		m.add(&routes[i])
 	}

@@ -6,6 +6,11 @@ import (
 	"strings"
 )
 
+// Source gives what tells a caller's address, for rooms beside this one.
+func Source(trusted []netip.Prefix) func(*http.Request) netip.Addr {
+	return func(r *http.Request) netip.Addr { return sourceOf(r, trusted) }
+}
+
 // sourceOf is the caller's address. X-Forwarded-For is believed only as far
 // as trusted proxies wrote it: from the right, the first address that is none
 // of them.

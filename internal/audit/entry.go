@@ -5,6 +5,8 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -49,6 +51,9 @@ var actions = map[Action]bool{
 
 // Known reports whether an action is in the list.
 func (a Action) Known() bool { return actions[a] }
+
+// Actions lists the actions in alphabetical order.
+func Actions() []Action { return slices.Sorted(maps.Keys(actions)) }
 
 // Operator is the actor of what is done on the command line.
 const Operator = "operator"

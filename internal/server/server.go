@@ -21,6 +21,7 @@ import (
 	"anodyne/internal/cohort"
 	"anodyne/internal/config"
 	"anodyne/internal/oauth"
+	"anodyne/internal/portal"
 	"anodyne/internal/ratelimit"
 	"anodyne/internal/store"
 	"anodyne/internal/worker"
@@ -98,10 +99,16 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	if err != nil {
 		return nil, err
 	}
+	cohorts := cohort.New(s.cfg.CohortMemory, registry)
+	pages := portal.New(portal.Config{
+		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
+		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, Now: time.Now, Log: s.log,
+	})
 	handler := api.New(api.Config{
 		Store: s.store, Authority: authority, Limiter: s.limiter,
 		Addresses:      ratelimit.NewAddresses(access.Standard.Limit(), addressCapacity, time.Now),
-		Cohorts:        cohort.New(s.cfg.CohortMemory, registry),
+		Cohorts:        cohorts,
+		Pages:          pages,
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
 		Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
 	})
@@ -109,6 +116,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	s.workers.Start("listener", sys.Listen)
 	s.workers.Start("sealer", sys.KeepSealed)
 	s.workers.Start("purge", sys.KeepPurged)
+	s.workers.Start("usage", handler.KeepUsage)
 	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
 	return handler, nil
 }

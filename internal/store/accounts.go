@@ -80,6 +80,24 @@ func (s System) AccountByEmail(ctx context.Context, email string) (a Account, fo
 	return a, found, err
 }
 
+// Accounts lists the members of all organisations in the order in which they
+// came.
+func (s System) Accounts(ctx context.Context) ([]Account, error) {
+	return s.accounts(ctx, selectAccount+` ORDER BY a.account_no`)
+}
+
+func (s *Store) accounts(ctx context.Context, sql string, args ...any) (list []Account, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		list = nil
+		return tx.Query(sql, func(r Row) error {
+			a, err := scanAccount(r)
+			list = append(list, a)
+			return err
+		}, args...)
+	})
+	return list, err
+}
+
 // CreateAccount makes a member on the command line, and the organisation when
 // there is none of that name.
 func (s System) CreateAccount(ctx context.Context, org string, n NewAccount) (Account, error) {
@@ -124,15 +142,8 @@ func asTaken(err error) error {
 }
 
 // Accounts lists the members in the order in which they came.
-func (o Org) Accounts(ctx context.Context) (list []Account, err error) {
-	err = o.read(ctx, func(tx Tx) error {
-		return tx.Query(selectAccount+` WHERE a.org_no = $1 ORDER BY a.account_no`, func(r Row) error {
-			a, err := scanAccount(r)
-			list = append(list, a)
-			return err
-		}, int64(o.org))
-	})
-	return list, err
+func (o Org) Accounts(ctx context.Context) ([]Account, error) {
+	return o.accounts(ctx, selectAccount+` WHERE a.org_no = $1 ORDER BY a.account_no`, int64(o.org))
 }
 
 // SetRole gives a member another role. It ends the member's sessions, so that

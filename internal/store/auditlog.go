@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"math"
 
 	"anodyne/internal/audit"
 )
@@ -68,4 +69,50 @@ func (o Org) Audit(ctx context.Context, after AuditCursor, limit int, filter Aud
 		}, int64(o.org), int64(first), scan)
 	})
 	return lines, next, err
+}
+
+// AuditNewest is Audit in the other direction: up to limit lines before a
+// cursor, newest first; the zero cursor is the end of the log. more is false
+// when the beginning was reached.
+func (o Org) AuditNewest(ctx context.Context, before AuditCursor, limit int, filter AuditFilter) (lines [][]byte, next AuditCursor, more bool, err error) {
+	err = o.snapshot(ctx, func(tx Tx) error {
+		lines, next, more = nil, before, false
+		last := int64(before.Pos)
+		if before == (AuditCursor{}) {
+			last = math.MaxInt64
+		}
+		scan, seen := auditScan, 0
+		if filter == (AuditFilter{}) {
+			scan = min(scan, limit) // every entry has a line
+		}
+		return tx.Query(`SELECT pos, audit, packed FROM journal WHERE org_no = $1 AND pos <= $2 ORDER BY pos DESC LIMIT $3`, func(r Row) error {
+			if seen++; seen > scan {
+				more = true
+			}
+			if more {
+				return nil
+			}
+			pos := Pos(r.Int(0))
+			entry, err := unpack(r.Raw(1), r.Int(2))
+			if err != nil {
+				return err
+			}
+			from := len(entry)
+			if pos == before.Pos {
+				from = min(from, before.Line)
+			}
+			for i := from - 1; i >= 0; i-- {
+				if len(lines) == limit {
+					more = true
+					return nil
+				}
+				if filter.takes(entry[i]) {
+					lines = append(lines, entry[i])
+				}
+				next = AuditCursor{pos, i}
+			}
+			return nil
+		}, int64(o.org), last, scan+1)
+	})
+	return lines, next, more, err
 }

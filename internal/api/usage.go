@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/store"
+)
+
+// usage counts the requests of clients by hour and outcome, for the portal.
+// Counts are kept in memory and added to the store now and then; a kill may
+// lose the last of them, which the rate limit, counted elsewhere, never does.
+type usage struct {
+	mu     sync.Mutex
+	counts map[usageKey]int64
+}
+
+type usageKey struct {
+	org     access.OrgNo
+	client  access.ClientNo
+	hour    int64 // since 1970
+	outcome store.UsageOutcome
+}
+
+// usageEvery is how often counts are added to the store.
+const usageEvery = 10 * time.Second
+
+func (u *usage) count(p *access.Principal, status int, at time.Time) {
+	key := usageKey{p.Org, p.Client, at.Unix() / 3600, outcomeOf(status)}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.counts == nil {
+		u.counts = map[usageKey]int64{}
+	}
+	u.counts[key]++
+}
+
+func outcomeOf(status int) store.UsageOutcome {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return store.Limited
+	case status >= http.StatusInternalServerError:
+		return store.Failed
+	case status >= http.StatusBadRequest:
+		return store.Refused
+	}
+	return store.Answered
+}
+
+// flush adds what was counted to the store. When that fails it stays counted.
+func (u *usage) flush(ctx context.Context, sys store.System) error {
+	u.mu.Lock()
+	counts := u.counts
+	u.counts = nil
+	u.mu.Unlock()
+	if len(counts) == 0 {
+		return nil
+	}
+	list := make([]store.Usage, 0, len(counts))
+	for key, n := range counts {
+		list = append(list, store.Usage{Org: key.org, Client: key.client, Hour: time.Unix(key.hour*3600, 0), Outcome: key.outcome, Requests: n})
+	}
+	err := sys.AddUsage(ctx, list)
+	if err != nil {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.counts == nil {
+			u.counts = map[usageKey]int64{}
+		}
+		for key, n := range counts {
+			u.counts[key] += n
+		}
+	}
+	return err
+}
+
+// KeepUsage adds counts to the store until the context ends, and then what is
+// left.
+func (a *API) KeepUsage(ctx context.Context) error {
+	tick := time.NewTicker(usageEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+		if err := a.FlushUsage(context.WithoutCancel(ctx)); err != nil {
+			a.Log.Warn("usage is not kept yet", "error", err)
+		}
+	}
+	return nil
+}
+
+// FlushUsage adds what was counted so far to the store.
+func (a *API) FlushUsage(ctx context.Context) error { return a.usage.flush(ctx, a.Store.System()) }

@@ -1,0 +1,208 @@
+package portal
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"anodyne/internal/access"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+)
+
+func (p *Portal) applications(v *visit) error {
+	clients, err := v.org.Clients(v.r.Context())
+	if err != nil {
+		return err
+	}
+	return v.show("applications", "Applications", clients)
+}
+
+type newApplicationPage struct {
+	Name, Description string
+	Scopes            access.Scopes
+	Tier              access.Tier
+	Wrong             []string
+}
+
+// AllScopes lists the scopes for the form.
+func (newApplicationPage) AllScopes() []string { return access.AllScopes.Names() }
+
+// HasScope reports whether a scope is ticked.
+func (n newApplicationPage) HasScope(name string) bool {
+	one, err := access.ParseScopes(name)
+	return err == nil && n.Scopes.Has(one)
+}
+
+func (p *Portal) newApplication(v *visit) error {
+	return v.show("application-new", "Register an application", newApplicationPage{Scopes: access.PatientsRead | access.ClinicalDataRead})
+}
+
+// registered is the page that shows a secret, once.
+type registered struct {
+	Client       store.Client
+	Secret, Curl string
+	// Rotated is set when the client had a secret before, which stays good
+	// for this long.
+	Rotated bool
+	Overlap string
+}
+
+func (p *Portal) registerApplication(v *visit) error {
+	page, err := v.readApplication()
+	if err != nil {
+		return err
+	}
+	if len(page.Wrong) > 0 {
+		v.status = http.StatusUnprocessableEntity
+		return v.show("application-new", "Register an application", page)
+	}
+	secret, hash := p.NewSecret()
+	made, err := v.org.CreateClient(v.r.Context(), store.NewClient{
+		Name: page.Name, Description: page.Description, Tier: page.Tier, Scopes: page.Scopes, SecretHash: hash,
+	}, v.line())
+	if err != nil {
+		return err
+	}
+	v.status = http.StatusCreated
+	return v.show("secret", "Application registered", registered{Client: made, Secret: secret, Curl: v.tokenCurl(made.ID, secret)})
+}
+
+func (v *visit) readApplication() (page newApplicationPage, err error) {
+	if err := v.r.ParseForm(); err != nil {
+		return page, fault.New(fault.InvalidBody, "The form could not be read.")
+	}
+	page = newApplicationPage{Name: v.form("name"), Description: v.form("description")}
+	if n := utf8.RuneCountInString(page.Name); n < 1 || n > 100 || !utf8.ValidString(page.Name) {
+		page.Wrong = append(page.Wrong, "The name must have 1 to 100 characters.")
+	}
+	if utf8.RuneCountInString(page.Description) > 500 || !utf8.ValidString(page.Description) {
+		page.Wrong = append(page.Wrong, "The description must have at most 500 characters.")
+	}
+	if page.Scopes, err = access.ParseScopes(strings.Join(v.r.PostForm["scope"], " ")); err != nil || page.Scopes == 0 {
+		page.Wrong = append(page.Wrong, "Choose at least one scope: what the application may do.")
+	}
+	// Others than administrators get the tier that everybody has.
+	if v.may(access.Administrator) && v.form("tier") != "" {
+		if page.Tier, err = access.ParseTier(v.form("tier")); err != nil {
+			page.Wrong = append(page.Wrong, "The tier is unknown.")
+		}
+	}
+	return page, nil
+}
+
+// tokenCurl is a command that gets a token, as it can be pasted.
+func (v *visit) tokenCurl(clientID id.Client, secret string) string {
+	return fmt.Sprintf("curl -s %s/oauth/token \\\n  -d grant_type=client_credentials \\\n  -d client_id=%s \\\n  -d client_secret=%s", v.baseURL(), clientID, secret)
+}
+
+// baseURL is where the service is reached.
+func (v *visit) baseURL() string {
+	if v.BaseURL != "" {
+		return strings.TrimSuffix(v.BaseURL, "/")
+	}
+	if v.r.TLS != nil {
+		return "https://" + v.r.Host
+	}
+	return "http://" + v.r.Host
+}
+
+type applicationPage struct {
+	Client store.Client
+	Used   int64
+	// Percent of the allowance, at most 100, for the bar.
+	Percent   int64
+	WindowEnd time.Time
+	Usage     usageTable
+	Overlaps  []overlap
+}
+
+func (p *Portal) application(v *visit) error {
+	c, err := v.client()
+	if err != nil {
+		return err
+	}
+	page := applicationPage{Client: c, Overlaps: overlaps}
+	if page.Used, page.WindowEnd, err = v.org.Window(v.r.Context(), c.No); err != nil {
+		return err
+	}
+	page.Percent = min(100, 100*page.Used/c.Tier.Limit())
+	since := v.now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -6)
+	usage, err := v.org.Usage(v.r.Context(), c.No, since)
+	if err != nil {
+		return err
+	}
+	page.Usage = tableOf(usage, since, v.now)
+	return v.show("application", c.Name, page)
+}
+
+// client finds the application of the path.
+func (v *visit) client() (store.Client, error) {
+	clientID, err := id.Parse[id.ClientKind](v.r.PathValue("id"))
+	if err != nil {
+		return store.Client{}, fault.Missing("application", "")
+	}
+	return v.org.Client(v.r.Context(), clientID)
+}
+
+// overlap is how long an old secret may stay good beside a new one.
+type overlap struct {
+	Value, Words string
+	length       time.Duration
+}
+
+var overlaps = []overlap{
+	{"24h", "24 hours", 24 * time.Hour}, {"1h", "1 hour", time.Hour}, {"7d", "7 days", 7 * 24 * time.Hour}, {"0", "ends at once", 0},
+}
+
+func (p *Portal) rotateApplication(v *visit) error {
+	c, err := v.client()
+	if err != nil {
+		return err
+	}
+	for _, o := range overlaps {
+		if v.form("overlap") != o.Value {
+			continue
+		}
+		secret, hash := p.NewSecret()
+		if err := v.org.RotateSecret(v.r.Context(), c.ID, hash, o.length, v.line()); err != nil {
+			return err
+		}
+		return v.show("secret", "New secret", registered{Client: c, Secret: secret, Curl: v.tokenCurl(c.ID, secret), Rotated: true, Overlap: o.Words})
+	}
+	return fault.New(fault.InvalidParameter, "Say how long the old secret stays good.")
+}
+
+func (p *Portal) revokeApplication(v *visit) error {
+	c, err := v.client()
+	if err != nil {
+		return err
+	}
+	if v.form("sure") != "yes" {
+		return fault.New(fault.InvalidParameter, "Tick that you are sure: the application stops working at once, and for good.")
+	}
+	if err := v.org.RevokeClient(v.r.Context(), c.ID, v.line()); err != nil {
+		return err
+	}
+	v.redirect("/portal/applications/" + c.ID.String())
+	return nil
+}
+
+func (p *Portal) setApplicationTier(v *visit) error {
+	c, err := v.client()
+	if err != nil {
+		return err
+	}
+	tier, err := access.ParseTier(v.form("tier"))
+	if err != nil {
+		return fault.New(fault.InvalidParameter, "The tier is unknown.")
+	}
+	if err := v.org.SetTier(v.r.Context(), c.ID, tier, v.line()); err != nil {
+		return err
+	}
+	v.redirect("/portal/applications/" + c.ID.String())
+	return nil
+}

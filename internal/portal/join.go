@@ -1,0 +1,100 @@
+package portal
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"net/mail"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/store"
+)
+
+// FirstLinkLifetime is how long the link of a new installation is good.
+const FirstLinkLifetime = 24 * time.Hour
+
+// inviteLifetime is how long an invitation of a member is good.
+const inviteLifetime = 7 * 24 * time.Hour
+
+// NewLink makes the secret part of a link to /portal/join/, and the hash under
+// which it is kept.
+func NewLink() (text string, hash []byte) { return newLink() }
+
+type joinPage struct {
+	Invitation  store.Invitation
+	Email, Name string
+	Wrong       []string
+}
+
+// errLink is the answer to a link that is good for nothing, whatever the
+// reason.
+var errLink = fault.New(fault.NotFound, "This link was used already or has expired. Ask for a new one: an administrator makes it under Members, and the operator with “anodyne user create”.")
+
+func (v *visit) invitation() (store.Invitation, []byte, error) {
+	hash := sha256.Sum256([]byte(v.r.PathValue("link")))
+	inv, found, err := v.Store.System().Invitation(v.r.Context(), hash[:])
+	if err == nil && !found {
+		err = errLink
+	}
+	return inv, hash[:], err
+}
+
+func (p *Portal) joinForm(v *visit) error {
+	inv, _, err := v.invitation()
+	if err != nil {
+		return err
+	}
+	return v.show("join", "Create your account", joinPage{Invitation: inv})
+}
+
+func (p *Portal) join(v *visit) error {
+	inv, hash, err := v.invitation()
+	if err != nil {
+		return err
+	}
+	page := joinPage{Invitation: inv, Email: strings.ToLower(v.form("email")), Name: v.form("name")}
+	password := v.r.PostFormValue("password")
+	page.Wrong = CheckMember(page.Email, page.Name, password)
+	if password != v.r.PostFormValue("again") {
+		page.Wrong = append(page.Wrong, "The two passwords are not the same.")
+	}
+	if len(page.Wrong) == 0 {
+		n := store.NewAccount{Email: page.Email, Name: page.Name, PasswordHash: HashPassword(password)}
+		member, err := p.Store.System().Join(v.r.Context(), hash, n, v.line())
+		switch {
+		case err == nil:
+			emailHash := sha256.Sum256([]byte(page.Email))
+			if err := v.begin(&member, emailHash[:]); err != nil {
+				return err
+			}
+			v.redirect("/portal/")
+			return nil
+		case fault.Is(err, fault.NotFound):
+			return errLink
+		case !fault.Is(err, fault.Conflict):
+			return err
+		}
+		_, words := statusOf(err)
+		page.Wrong = []string{words}
+	}
+	v.status = http.StatusUnprocessableEntity
+	return v.show("join", "Create your account", page)
+}
+
+// CheckMember says in words what is wrong with a new member; the address is in
+// lower case.
+func CheckMember(email, name, password string) (wrong []string) {
+	if at, err := mail.ParseAddress(email); err != nil || at.Address != email || at.Name != "" || len(email) > 254 || email != strings.ToLower(email) {
+		wrong = append(wrong, "The e-mail address is not one.")
+	}
+	if n := utf8.RuneCountInString(name); n < 1 || n > 100 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		wrong = append(wrong, "The name must have 1 to 100 characters.")
+	}
+	if said := CheckPassword(password, email, name); said != "" {
+		wrong = append(wrong, said)
+	}
+	return wrong
+}

@@ -1,0 +1,124 @@
+// Package portal is the developer portal: pages on which the members of an
+// organisation register applications, watch deliveries, look at patients and
+// analytics, and manage themselves. It owns accounts' passwords and sessions,
+// the templates and the stylesheet; what it shows and changes is the store's.
+//
+// Pages are made on the server and work without JavaScript. Nothing is loaded
+// from another host. internal/api mounts the portal, so that its pages have
+// the headers of every answer.
+package portal
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/cohort"
+	"anodyne/internal/ratelimit"
+	"anodyne/internal/store"
+)
+
+// Config is what the portal is made of.
+type Config struct {
+	Store   *store.Store
+	Cohorts *cohort.Cohorts
+	// NewSecret makes a client's secret and its hash.
+	NewSecret func() (secret string, hash []byte)
+	// Source is the caller's address.
+	Source func(*http.Request) netip.Addr
+	// BaseURL is the public address; when empty it is taken from the request.
+	BaseURL string
+	// Dev allows cookies without TLS, which --dev serves.
+	Dev bool
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Portal answers requests under /portal.
+type Portal struct {
+	Config
+	mux     http.Handler
+	pages   pages
+	guesses *ratelimit.Addresses
+}
+
+// guessesAllowed is how often in an hour signing in may fail from one address,
+// whoever is tried.
+const guessesAllowed = 100
+
+// New makes the portal.
+func New(cfg Config) *Portal {
+	p := &Portal{Config: cfg, pages: readPages(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now)}
+	mux := http.NewServeMux()
+	for _, rt := range p.table() {
+		mux.Handle(rt.pattern, p.page(rt))
+	}
+	mux.Handle("GET /portal/assets/", assets())
+	mux.Handle("/portal/", p.page(route{open: true, handle: notFound}))
+	p.mux = http.NewCrossOriginProtection().Handler(mux)
+	return p
+}
+
+// route is one page. A page is for members with the role, unless it is open.
+type route struct {
+	pattern string
+	role    access.Role
+	open    bool
+	handle  func(*visit) error
+}
+
+// table is the whole portal.
+func (p *Portal) table() []route {
+	return []route{
+		{pattern: "GET /portal/{$}", handle: p.home},
+		{pattern: "GET /portal/sign-in", open: true, handle: p.signInForm},
+		{pattern: "POST /portal/sign-in", open: true, handle: p.signIn},
+		{pattern: "POST /portal/sign-out", handle: p.signOut},
+		{pattern: "GET /portal/join/{link}", open: true, handle: p.joinForm},
+		{pattern: "POST /portal/join/{link}", open: true, handle: p.join},
+
+		{pattern: "GET /portal/applications", handle: p.applications},
+		{pattern: "GET /portal/applications/new", role: access.Developer, handle: p.newApplication},
+		{pattern: "POST /portal/applications", role: access.Developer, handle: p.registerApplication},
+		{pattern: "GET /portal/applications/{id}", handle: p.application},
+		{pattern: "POST /portal/applications/{id}/rotate", role: access.Developer, handle: p.rotateApplication},
+		{pattern: "POST /portal/applications/{id}/revoke", role: access.Developer, handle: p.revokeApplication},
+		{pattern: "POST /portal/applications/{id}/tier", role: access.Administrator, handle: p.setApplicationTier},
+
+		{pattern: "GET /portal/audit", role: access.Administrator, handle: p.audit},
+		{pattern: "GET /portal/members", role: access.Administrator, handle: p.members},
+		{pattern: "POST /portal/members/invite", role: access.Administrator, handle: p.invite},
+		{pattern: "POST /portal/members/{id}", role: access.Administrator, handle: p.changeMember},
+		{pattern: "GET /portal/account", handle: p.account},
+		{pattern: "POST /portal/account/password", handle: p.changePassword},
+	}
+}
+
+// ServeHTTP answers a request under /portal.
+func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	for name, value := range headers {
+		h[name] = value
+	}
+	if r.URL.Path == "/portal" {
+		http.Redirect(w, r, "/portal/", http.StatusSeeOther)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	p.mux.ServeHTTP(w, r)
+}
+
+// headers of every page: nothing from elsewhere, nothing inside another page,
+// nothing kept, and no address passed on (a link may hold a secret).
+var headers = http.Header{
+	"Content-Security-Policy": {"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
+	"Referrer-Policy":              {"no-referrer"},
+	"X-Frame-Options":              {"DENY"},
+	"Cross-Origin-Opener-Policy":   {"same-origin"},
+	"Cross-Origin-Resource-Policy": {"same-origin"},
+	"Permissions-Policy":           {"camera=(), geolocation=(), microphone=()"},
+	"Cache-Control":                {"no-store"},
+}

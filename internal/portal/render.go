@@ -1,0 +1,130 @@
+package portal
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"anodyne/internal/access"
+)
+
+//go:embed pages assets
+var files embed.FS
+
+// pages are the templates by name, each with the layout around it.
+type pages map[string]*template.Template
+
+// readPages parses what is embedded; a page that does not parse is a mistake
+// of the build.
+func readPages() pages {
+	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "pages/layout.html", "pages/parts.html"))
+	names, err := fs.Glob(files, "pages/*.html")
+	if err != nil {
+		panic(err)
+	}
+	all := pages{}
+	for _, name := range names {
+		base := strings.TrimSuffix(path.Base(name), ".html")
+		if base != "layout" && base != "parts" {
+			all[base] = template.Must(template.Must(layout.Clone()).ParseFS(files, name))
+		}
+	}
+	return all
+}
+
+// functions of the templates.
+var functions = template.FuncMap{
+	"day":    func(t time.Time) string { return whenSet(t, "2 Jan 2006") },
+	"moment": func(t time.Time) string { return whenSet(t, "2 Jan 2006, 15:04 UTC") },
+	"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"number": number,
+	"join":   strings.Join,
+	"roles":  access.Roles,
+	"tiers":  func() []access.Tier { return []access.Tier{access.Standard, access.Professional, access.Enterprise} },
+}
+
+func whenSet(t time.Time, layout string) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(layout)
+}
+
+// number prints a whole number with its thousands apart.
+func number(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// shown is what every page gets besides its own data.
+type shown struct {
+	Title   string
+	Section string
+	Member  any
+	Role    access.Role
+	Org     string
+	Data    any
+}
+
+// IsDeveloper and IsAdministrator are what a page asks before it offers
+// something.
+func (s shown) IsDeveloper() bool     { return s.Member != nil && s.Role.Has(access.Developer) }
+func (s shown) IsAdministrator() bool { return s.Member != nil && s.Role.Has(access.Administrator) }
+
+// show answers with a page. It is made before anything is sent, so that a
+// fault in it gives a whole error page.
+func (v *visit) show(name, title string, data any) error {
+	page := v.pages[name]
+	if page == nil {
+		return fmt.Errorf("there is no page %q", name)
+	}
+	with := shown{Title: title, Section: section(v.r.URL.Path), Data: data}
+	if v.member != nil {
+		with.Member, with.Role, with.Org = v.member, v.member.Role, v.member.OrgName
+	}
+	var b bytes.Buffer
+	if err := page.ExecuteTemplate(&b, "layout.html", with); err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	v.w.WriteHeader(v.status)
+	_, _ = v.w.Write(b.Bytes()) // a reader who is gone cannot be told
+	return nil
+}
+
+// section is the first word after /portal/, which the navigation marks.
+func section(p string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(p, "/portal/"), "/")
+	return first
+}
+
+func escape(s string) string { return url.QueryEscape(s) }
+
+// assets serves the stylesheet, the script and the pictures.
+func assets() http.Handler {
+	sub, err := fs.Sub(files, "assets")
+	if err != nil {
+		panic(err)
+	}
+	files := http.StripPrefix("/portal/assets/", http.FileServerFS(sub))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/") {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-cache")
+		files.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,152 @@
+package portal
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/store"
+)
+
+// How long a session lasts: unused, and in all.
+const (
+	idleTime    = 30 * time.Minute
+	sessionTime = 12 * time.Hour
+)
+
+// lockFor slows guessing down: the first failures may be slips of the hand,
+// then each costs twice as long as the one before, up to a quarter of an hour.
+func lockFor(failures int64) time.Duration {
+	const free, most = 3, 15 * time.Minute
+	if failures <= free {
+		return 0
+	}
+	return min(most, time.Second<<min(failures-free-1, 20))
+}
+
+// cookieName has the prefix that makes browsers insist on TLS, where there is
+// TLS.
+func (v *visit) cookieName() string {
+	if v.Dev {
+		return "anodyne-session"
+	}
+	return "__Host-anodyne-session"
+}
+
+// newLink makes 256 random bits and their hash, for a cookie or a link.
+func newLink() (text string, hash []byte) {
+	var bits [32]byte
+	rand.Read(bits[:])
+	text = base64.RawURLEncoding.EncodeToString(bits[:])
+	sum := sha256.Sum256([]byte(text))
+	return text, sum[:]
+}
+
+func (p *Portal) signInForm(v *visit) error {
+	if v.member != nil {
+		v.redirect("/portal/")
+		return nil
+	}
+	return v.show("sign-in", "Sign in", signInPage{To: v.r.URL.Query().Get("to")})
+}
+
+type signInPage struct{ Email, To, Wrong string }
+
+func (p *Portal) signIn(v *visit) error {
+	if err := v.r.ParseForm(); err != nil {
+		return fault.New(fault.InvalidBody, "The form could not be read.")
+	}
+	page := signInPage{Email: strings.ToLower(v.form("email")), To: v.form("to")}
+	refuse := func(status int, words string) error {
+		page.Wrong, v.status = words, status
+		return v.show("sign-in", "Sign in", page)
+	}
+	source := v.Source(v.r)
+	if !p.guesses.Peek(source).Allowed {
+		return refuse(http.StatusTooManyRequests, "Signing in failed too often from your address. Please try again in an hour.")
+	}
+	sys, ctx := p.Store.System(), v.r.Context()
+	emailHash := sha256.Sum256([]byte(page.Email))
+	failed, err := sys.FailuresOf(ctx, emailHash[:])
+	if err != nil {
+		return err
+	}
+	if wait := failed.LockedUntil.Sub(v.now); wait > 0 {
+		return refuse(http.StatusTooManyRequests, fmt.Sprintf("Signing in with this address failed too often. Please wait %s and try again.", inWords(wait)))
+	}
+	member, found, err := sys.AccountByEmail(ctx, page.Email)
+	if err != nil {
+		return err
+	}
+	kept := nobody
+	if found {
+		kept = member.PasswordHash
+	}
+	if !passwordMatches(kept, v.r.PostFormValue("password")) || !found || !member.DisabledAt.IsZero() {
+		p.guesses.Take(source)
+		var of *store.Account
+		if found {
+			of = &member
+		}
+		if err := sys.FailSignIn(ctx, emailHash[:], lockFor, of, v.line()); err != nil {
+			return err
+		}
+		return refuse(http.StatusUnauthorized, "The address or the password is wrong.")
+	}
+	if err := v.begin(&member, emailHash[:]); err != nil {
+		return err
+	}
+	v.redirect(localPath(page.To))
+	return nil
+}
+
+// begin signs a member in: a session of its own, whatever cookie came along.
+func (v *visit) begin(member *store.Account, emailHash []byte) error {
+	cookie, hash := newLink()
+	if err := v.Store.System().SignIn(v.r.Context(), member, emailHash, hash, sessionTime, v.line()); err != nil {
+		return err
+	}
+	http.SetCookie(v.w, &http.Cookie{
+		Name: v.cookieName(), Value: cookie, Path: "/", HttpOnly: true, Secure: !v.Dev, SameSite: http.SameSiteLaxMode,
+	})
+	return nil
+}
+
+// localPath is a page of the portal to go to after signing in: an address
+// elsewhere is not followed.
+func localPath(to string) string {
+	if !strings.HasPrefix(to, "/portal/") || strings.ContainsAny(to, "\\\r\n") || strings.HasPrefix(to, "/portal/sign-") {
+		return "/portal/"
+	}
+	return to
+}
+
+func (p *Portal) signOut(v *visit) error {
+	everywhere := v.form("everywhere") == "yes"
+	if err := v.org.EndSession(v.r.Context(), v.member.No, v.session, everywhere, v.line()); err != nil {
+		return err
+	}
+	http.SetCookie(v.w, &http.Cookie{Name: v.cookieName(), Path: "/", MaxAge: -1, HttpOnly: true, Secure: !v.Dev, SameSite: http.SameSiteLaxMode})
+	v.redirect("/portal/sign-in")
+	return nil
+}
+
+// inWords rounds a wait up to what a person would say.
+func inWords(d time.Duration) string {
+	if d <= time.Minute {
+		return plural(int64((d+time.Second-1)/time.Second), "second")
+	}
+	return plural(int64((d+time.Minute-1)/time.Minute), "minute")
+}
+
+func plural(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%s %ss", number(n), word)
+}

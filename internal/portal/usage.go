@@ -1,0 +1,47 @@
+package portal
+
+import (
+	"time"
+
+	"anodyne/internal/store"
+)
+
+// usageTable is a week of an application's requests, by day and outcome; the
+// chart above it has the hours.
+type usageTable struct {
+	Days  []usageDay
+	Hours []usageHour
+	Total int64
+}
+
+type usageDay struct {
+	Day    time.Time
+	Counts [store.UsageOutcomes]int64
+}
+
+type usageHour struct {
+	Hour   time.Time
+	Counts [store.UsageOutcomes]int64
+}
+
+// tableOf puts what was counted into days and hours, those without requests
+// too.
+func tableOf(usage []store.Usage, since, now time.Time) usageTable {
+	var t usageTable
+	for hour := since; !hour.After(now); hour = hour.Add(time.Hour) {
+		t.Hours = append(t.Hours, usageHour{Hour: hour})
+		if hour.Hour() == 0 {
+			t.Days = append(t.Days, usageDay{Day: hour})
+		}
+	}
+	for _, u := range usage {
+		hour := int(u.Hour.Sub(since) / time.Hour)
+		if hour < 0 || hour >= len(t.Hours) || u.Outcome >= store.UsageOutcomes {
+			continue
+		}
+		t.Hours[hour].Counts[u.Outcome] += u.Requests
+		t.Days[hour/24].Counts[u.Outcome] += u.Requests
+		t.Total += u.Requests
+	}
+	return t
+}

@@ -1,0 +1,144 @@
+package portal
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/store"
+)
+
+// visit is one request for a page.
+type visit struct {
+	*Portal
+	w      http.ResponseWriter
+	r      *http.Request
+	now    time.Time
+	status int
+	// Of a member who is signed in.
+	member  *store.Account
+	org     store.Org
+	session []byte
+}
+
+// page takes a request through what every page needs: who is it, may it.
+func (p *Portal) page(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{Portal: p, w: w, r: r, now: p.Now(), status: http.StatusOK}
+		if err := v.admit(rt); err != nil {
+			v.fail(err)
+			return
+		}
+		if v.member == nil && !rt.open {
+			v.askToSignIn()
+			return
+		}
+		if err := rt.handle(v); err != nil {
+			v.fail(err)
+		}
+	})
+}
+
+// admit finds the session, and refuses a role that is not enough.
+func (v *visit) admit(rt route) error {
+	cookie, err := v.r.Cookie(v.cookieName())
+	if err != nil {
+		return nil
+	}
+	hash := sha256.Sum256([]byte(cookie.Value))
+	found, session, err := v.Store.System().Session(v.r.Context(), hash[:], idleTime)
+	if err != nil || !found {
+		return err
+	}
+	v.member, v.session = &session.Account, hash[:]
+	principal := session.Account.Principal()
+	v.org = v.Store.For(&principal)
+	if !rt.open && !session.Account.Role.Has(rt.role) {
+		return fault.New(fault.Forbidden, "This takes the role "+rt.role.String()+"; yours is "+session.Account.Role.String()+". An administrator of your organisation can change it.")
+	}
+	return nil
+}
+
+// askToSignIn sends to the sign-in page, and back from there when it was a
+// page that can be shown.
+func (v *visit) askToSignIn() {
+	target := "/portal/sign-in"
+	if v.r.Method == http.MethodGet && v.r.URL.Path != "/portal/" {
+		target += "?to=" + escape(v.r.URL.RequestURI())
+	}
+	v.redirect(target)
+}
+
+// redirect answers that another page is to be shown.
+func (v *visit) redirect(target string) { http.Redirect(v.w, v.r, target, http.StatusSeeOther) }
+
+// line begins the audit line of this visit.
+func (v *visit) line() audit.Entry {
+	e := audit.Entry{At: v.now, RequestID: v.w.Header().Get("X-Request-Id"), Source: v.Source(v.r).String()}
+	if v.member != nil {
+		e.Member = v.member.ID.String()
+	}
+	return e
+}
+
+// saw leaves the line of a read of patients' data before it is shown.
+func (v *visit) saw(action audit.Action, resource string) error {
+	line := v.line()
+	line.Action, line.Resource = action, resource
+	return v.org.Saw(&line)
+}
+
+// may reports whether the member has a role, for what a page offers.
+func (v *visit) may(role access.Role) bool { return v.member != nil && v.member.Role.Has(role) }
+
+// form reads the form of a POST; a value is trimmed.
+func (v *visit) form(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
+
+// fail shows what went wrong. What is not the caller's fault is only logged.
+func (v *visit) fail(err error) {
+	status, words := statusOf(err)
+	if status >= http.StatusInternalServerError {
+		v.Log.Error("portal", "request_id", v.w.Header().Get("X-Request-Id"), "page", v.r.Pattern, "error", err)
+	}
+	v.status = status
+	if err := v.show("error", http.StatusText(status), map[string]any{"Words": words}); err != nil {
+		v.Log.Error("portal", "request_id", v.w.Header().Get("X-Request-Id"), "page", "error", "error", err)
+	}
+}
+
+// statusOf says of an error which status it is and what a member is told.
+func statusOf(err error) (status int, words string) {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok && tooLarge != nil {
+		return http.StatusRequestEntityTooLarge, "The form is too large."
+	}
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return http.StatusInternalServerError, "Something went wrong on our side. It has been noted; please try again."
+	}
+	switch f.Code {
+	case fault.Forbidden:
+		status = http.StatusForbidden
+	case fault.NotFound:
+		status = http.StatusNotFound
+	case fault.Conflict:
+		status = http.StatusConflict
+	case fault.RateLimitExceeded:
+		status = http.StatusTooManyRequests
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable, "The database does not answer just now. Please try again in a moment."
+	case fault.InvalidParameter, fault.InvalidBody:
+		status = http.StatusBadRequest
+	default:
+		return http.StatusInternalServerError, "Something went wrong on our side. It has been noted; please try again."
+	}
+	return status, f.Message
+}
+
+func notFound(*visit) error {
+	return fault.New(fault.NotFound, "There is no such page.")
+}
