@@ -1,0 +1,180 @@
+package portal
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"anodyne/internal/access"
+	"anodyne/internal/cohort"
+	"anodyne/internal/oauth"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const password = "correct horse battery"
+
+// house is a portal on a real store, served on a real socket.
+type house struct {
+	t     *testing.T
+	store *store.Store
+	url   string
+	mu    sync.Mutex
+	at    time.Time
+}
+
+func (h *house) now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.at
+}
+
+func (h *house) pass(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.at = h.at.Add(d)
+}
+
+// each runs a test on both engines.
+func each(t *testing.T, test func(t *testing.T, h *house)) {
+	t.Helper()
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) { test(t, newHouse(t, cfg)) })
+}
+
+func newHouse(t *testing.T, cfg store.Config) *house {
+	t.Helper()
+	h := &house{t: t, at: time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)}
+	cfg.Now = h.now
+	h.store = storetest.Start(t, cfg)
+	p := New(Config{
+		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
+		Source: func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
+	})
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	h.url = server.URL
+	return h
+}
+
+// member makes a member; the password is always the same.
+func (h *house) member(email, org string, role access.Role) store.Account {
+	h.t.Helper()
+	a, err := h.store.System().CreateAccount(h.t.Context(), org, store.NewAccount{Email: email, Name: "Member " + email, Role: role, PasswordHash: HashPassword(password)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}
+
+// browser follows no redirects and keeps cookies.
+type browser struct {
+	h      *house
+	client *http.Client
+}
+
+func (h *house) browser() *browser {
+	h.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	h.t.Cleanup(transport.CloseIdleConnections)
+	return &browser{h, &http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// signedIn is a browser in which a new member has signed in.
+func (h *house) signedIn(email, org string, role access.Role) *browser {
+	h.t.Helper()
+	h.member(email, org, role)
+	b := h.browser()
+	if page := b.post("/portal/sign-in", "email", email, "password", password); page.status != http.StatusSeeOther {
+		h.t.Fatalf("signing in: %d\n%s", page.status, page.text)
+	}
+	return b
+}
+
+// page is an answer.
+type page struct {
+	status   int
+	location string
+	text     string
+	header   http.Header
+}
+
+func (b *browser) get(path string) page {
+	b.h.t.Helper()
+	return b.do(http.MethodGet, path, nil)
+}
+
+func (b *browser) post(path string, form ...string) page {
+	b.h.t.Helper()
+	values := url.Values{}
+	for i := 0; i+1 < len(form); i += 2 {
+		values.Add(form[i], form[i+1])
+	}
+	return b.do(http.MethodPost, path, values)
+}
+
+func (b *browser) do(method, path string, form url.Values, header ...string) page {
+	b.h.t.Helper()
+	r, err := http.NewRequestWithContext(b.h.t.Context(), method, b.h.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.h.t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := b.client.Do(r)
+	if err != nil {
+		b.h.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.h.t.Fatal(err)
+	}
+	return page{answer.StatusCode, answer.Header.Get("Location"), string(body), answer.Header}
+}
+
+// find gives the first match of a pattern in a page.
+func (p page) find(t *testing.T, pattern string) string {
+	t.Helper()
+	found := regexp.MustCompile(pattern).FindString(p.text)
+	if found == "" {
+		t.Fatalf("the page has no %s:\n%s", pattern, p.text)
+	}
+	return found
+}
+
+// storeRun runs the store's workers, which give entries their position.
+func storeRun(t *testing.T, h *house) { storetest.Run(t, h.store) }
+
+// settle waits until the audit log shows an action.
+func settle(t *testing.T, h *house, b *browser, action string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		if strings.Contains(b.get("/portal/audit?action="+action).text, "<code>"+action+"</code>") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no line of %s", action)
+		}
+	}
+}
