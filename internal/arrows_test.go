@@ -23,7 +23,7 @@ var floors = [][]string{
 	{"analytics"},
 	{"ratelimit", "worker", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},
-	{"id", "fault"},
+	{"id", "fault", "docs"},
 	{"testneed"}, // for tests, which are not looked at, and for what helps them
 }
 

@@ -1,7 +1,8 @@
-// Package portal is the developer portal: pages on which the members of an
-// organisation register applications, watch deliveries, look at patients and
-// analytics, and manage themselves. It owns accounts' passwords and sessions,
-// the templates and the stylesheet; what it shows and changes is the store's.
+// Package portal is the developer portal and the documentation: pages on which
+// the members of an organisation register applications, watch deliveries, look
+// at patients and analytics, and manage themselves; guides, and the reference.
+// It owns accounts' passwords and sessions, the templates and the stylesheet;
+// what it shows and changes is the store's.
 //
 // Pages are made on the server and work without JavaScript. Nothing is loaded
 // from another host. internal/api mounts the portal, so that its pages have
@@ -36,11 +37,12 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Portal answers requests under /portal.
+// Portal answers requests under /portal and /docs.
 type Portal struct {
 	Config
 	mux     http.Handler
 	pages   pages
+	guides  []guide
 	guesses *ratelimit.Addresses
 }
 
@@ -50,13 +52,14 @@ const guessesAllowed = 100
 
 // New makes the portal.
 func New(cfg Config) *Portal {
-	p := &Portal{Config: cfg, pages: readPages(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now)}
+	p := &Portal{Config: cfg, pages: readPages(), guides: readGuides(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now)}
 	mux := http.NewServeMux()
 	for _, rt := range p.table() {
 		mux.Handle(rt.pattern, p.page(rt))
 	}
 	mux.Handle("GET /portal/assets/", assets())
-	mux.Handle("/portal/", p.page(route{open: true, handle: notFound}))
+	mux.Handle("GET /docs/reference/assets/", referenceAssets())
+	mux.Handle("/", p.page(route{open: true, handle: notFound}))
 	p.mux = http.NewCrossOriginProtection().Handler(mux)
 	return p
 }
@@ -93,17 +96,21 @@ func (p *Portal) table() []route {
 		{pattern: "POST /portal/members/{id}", role: access.Administrator, handle: p.changeMember},
 		{pattern: "GET /portal/account", handle: p.account},
 		{pattern: "POST /portal/account/password", handle: p.changePassword},
+
+		{pattern: "GET /docs/{$}", open: true, handle: p.docsIndex},
+		{pattern: "GET /docs/reference", open: true, handle: p.reference},
+		{pattern: "GET /docs/{guide}", open: true, handle: p.docsGuide},
 	}
 }
 
-// ServeHTTP answers a request under /portal.
+// ServeHTTP answers a request under /portal or /docs.
 func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	for name, value := range headers {
 		h[name] = value
 	}
-	if r.URL.Path == "/portal" {
-		http.Redirect(w, r, "/portal/", http.StatusSeeOther)
+	if r.URL.Path == "/portal" || r.URL.Path == "/docs" {
+		http.Redirect(w, r, r.URL.Path+"/", http.StatusSeeOther)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)

@@ -104,8 +104,12 @@ func (v *visit) show(name, title string, data any) error {
 	return nil
 }
 
-// section is the first word after /portal/, which the navigation marks.
+// section is the first word after /portal/, or docs, which the navigation
+// marks.
 func section(p string) string {
+	if strings.HasPrefix(p, "/docs/") {
+		return "docs"
+	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(p, "/portal/"), "/")
 	return first
 }

@@ -1,0 +1,77 @@
+package portal
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"strings"
+
+	"github.com/swaggest/swgui/v5/static"
+	"github.com/vearutop/statigz"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+
+	"anodyne/docs"
+	"anodyne/internal/fault"
+)
+
+// guide is a page of the documentation, rendered.
+type guide struct {
+	docs.Guide
+	HTML template.HTML
+}
+
+// readGuides renders the guides. They are ours, so their HTML is trusted; raw
+// HTML in them is left out all the same.
+func readGuides() []guide {
+	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	var list []guide
+	for _, g := range docs.Guides() {
+		var b bytes.Buffer
+		if err := md.Convert([]byte(g.Text), &b); err != nil {
+			panic(err) // Markdown always converts into memory
+		}
+		html := b.String()
+		// Guides link to each other by file, as it works in the repository.
+		for _, other := range docs.Guides() {
+			html = strings.ReplaceAll(html, `href="`+other.Slug+".md", `href="/docs/`+other.Slug)
+		}
+		html = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>").Replace(html)
+		list = append(list, guide{g, template.HTML(html)})
+	}
+	return list
+}
+
+type docsPage struct {
+	Guides []guide
+	This   guide
+}
+
+func (p *Portal) docsIndex(v *visit) error {
+	return v.show("docs", "Documentation", docsPage{Guides: p.guides})
+}
+
+func (p *Portal) docsGuide(v *visit) error {
+	for _, g := range p.guides {
+		if g.Slug == v.r.PathValue("guide") {
+			return v.show("guide", g.Title, docsPage{p.guides, g})
+		}
+	}
+	return fault.New(fault.NotFound, "There is no such guide.")
+}
+
+// reference is the interactive reference, made in the browser from the
+// OpenAPI document. Its style sheet has pictures as data, and it sets styles
+// on elements.
+func (p *Portal) reference(v *visit) error {
+	v.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; "+
+		"font-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	return v.show("reference", "API reference", nil)
+}
+
+// referenceAssets serves what the reference is made with; it comes with the
+// module, so nothing is loaded from another host.
+func referenceAssets() http.Handler {
+	return http.StripPrefix("/docs/reference/assets", statigz.FileServer(static.FS))
+}
