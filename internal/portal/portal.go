@@ -90,6 +90,10 @@ func (p *Portal) table() []route {
 		{pattern: "POST /portal/applications/{id}/revoke", role: access.Developer, handle: p.revokeApplication},
 		{pattern: "POST /portal/applications/{id}/tier", role: access.Administrator, handle: p.setApplicationTier},
 
+		{pattern: "GET /portal/patients", handle: p.patients},
+		{pattern: "GET /portal/patients/{id}", handle: p.patient},
+		{pattern: "GET /portal/patients/{id}/records/{record}", handle: p.record},
+
 		{pattern: "GET /portal/audit", role: access.Administrator, handle: p.audit},
 		{pattern: "GET /portal/members", role: access.Administrator, handle: p.members},
 		{pattern: "POST /portal/members/invite", role: access.Administrator, handle: p.invite},

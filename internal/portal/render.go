@@ -46,6 +46,7 @@ var functions = template.FuncMap{
 	"moment": func(t time.Time) string { return whenSet(t, "2 Jan 2006, 15:04 UTC") },
 	"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"number": number,
+	"plain":  plain,
 	"join":   strings.Join,
 	"roles":  access.Roles,
 	"tiers":  func() []access.Tier { return []access.Tier{access.Standard, access.Professional, access.Enterprise} },

@@ -1,0 +1,110 @@
+package portal
+
+import (
+	"net/url"
+	"slices"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/summary"
+	"anodyne/internal/store"
+)
+
+type patientPage struct {
+	Patient pain.Patient
+	History []pain.HistoryEntry
+	Summary summary.Summary
+	Records []recordRow
+	Type    string
+	Types   []pain.DataTypeInfo
+	pager
+}
+
+// patient shows how one is: curves, medicines, flags, and the records.
+func (p *Portal) patient(v *visit) error {
+	patientID, err := v.patientID()
+	if err != nil {
+		return err
+	}
+	chart, err := v.org.Chart(v.r.Context(), patientID)
+	if err != nil {
+		return err
+	}
+	page := patientPage{Patient: chart.Patient, Type: v.r.URL.Query().Get("type"), Types: pain.DataTypes()}
+	if page.History, err = chart.Patient.MedicalHistory.Entries(); err != nil {
+		return err
+	}
+	if page.Summary, err = summary.Of(&chart, pain.DateOf(v.now), v.now); err != nil {
+		return err
+	}
+	if err := v.records(&page, patientID); err != nil {
+		return err
+	}
+	for _, action := range []audit.Action{audit.PatientRead, audit.ClinicalRead} {
+		if err := v.saw(action, patientID.String()); err != nil {
+			return err
+		}
+	}
+	return v.show("patient", chart.Patient.Name, page)
+}
+
+// records reads a page of the patient's records, newest first.
+func (v *visit) records(page *patientPage, patientID id.Patient) (err error) {
+	if page.pager, err = v.pager(url.Values{"type": {page.Type}}); err != nil {
+		return err
+	}
+	q := store.RecordQuery{Inactive: true, Descending: true, Page: page.Page, Limit: pageSize}
+	if page.Type != "" {
+		at := slices.IndexFunc(page.Types, func(t pain.DataTypeInfo) bool { return t.Name == page.Type })
+		if at < 0 {
+			return fault.New(fault.InvalidParameter, "The type of records is unknown.")
+		}
+		q.Types = []pain.DataType{page.Types[at].Type}
+	}
+	page.Total, err = v.org.Records(v.r.Context(), patientID, q, func(rec *pain.Record) {
+		page.Records = append(page.Records, rowOf(rec))
+	})
+	return err
+}
+
+func (v *visit) patientID() (id.Patient, error) {
+	patientID, err := id.Parse[id.PatientKind](v.r.PathValue("id"))
+	if err != nil {
+		return patientID, fault.Missing("patient", "")
+	}
+	return patientID, nil
+}
+
+type recordPage struct {
+	Patient pain.Patient
+	Chain   []recordRow
+}
+
+// record shows a record with all that it corrects and all that corrects it.
+func (p *Portal) record(v *visit) error {
+	patientID, err := v.patientID()
+	if err != nil {
+		return err
+	}
+	recordID, err := id.Parse[id.RecordKind](v.r.PathValue("record"))
+	if err != nil {
+		return fault.Missing("clinical record", "")
+	}
+	chain, err := v.org.History(v.r.Context(), patientID, recordID)
+	if err != nil {
+		return err
+	}
+	page := recordPage{}
+	if page.Patient, err = v.org.Patient(v.r.Context(), patientID); err != nil {
+		return err
+	}
+	for i := range chain {
+		page.Chain = append(page.Chain, rowOf(&chain[i]))
+	}
+	if err := v.saw(audit.ClinicalRead, patientID.String()); err != nil {
+		return err
+	}
+	return v.show("record", "Record", page)
+}

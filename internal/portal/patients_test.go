@@ -1,0 +1,116 @@
+package portal
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"anodyne/internal/access"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+// org is the view of an organisation with a client of its own.
+func (h *house) org(name string) store.Org {
+	h.t.Helper()
+	p := storetest.Client(h.t, h.store, name)
+	return h.store.For(&p)
+}
+
+func TestPatientsAreListedAndFound(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		b := h.signedIn("ada@clinic.example", "ours", access.Viewer)
+		if p := b.get("/portal/patients"); !strings.Contains(p.text, "No patients yet") {
+			t.Error("the empty list is not friendly")
+		}
+		ours, theirs := h.org("ours"), h.org("theirs")
+		for i := range pageSize + 5 {
+			storetest.AddPatient(t, ours, fmt.Sprintf("Patient %02d", i+1))
+		}
+		stranger := storetest.AddPatient(t, theirs, "Patient Stranger")
+		first := b.get("/portal/patients")
+		if n := strings.Count(first.text, `<th scope="row">`); n != pageSize || !strings.Contains(first.text, "Page 1 of 2, 30 in all") {
+			t.Errorf("%d rows on the first page", n)
+		}
+		second := b.get("/portal/patients?page=2")
+		if n := strings.Count(second.text, `<th scope="row">`); n != 5 || !strings.Contains(second.text, `href="?page=1"`) {
+			t.Errorf("%d rows on the second page", n)
+		}
+		found := b.get("/portal/patients?search=patient+0")
+		if n := strings.Count(found.text, `<th scope="row">`); n != 9 {
+			t.Errorf("%d found", n)
+		}
+		if p := b.get("/portal/patients?search=Stranger"); !strings.Contains(p.text, "Nobody found") {
+			t.Error("a patient of another organisation is found")
+		}
+		if p := b.get("/portal/patients/" + stranger.ID.String()); p.status != http.StatusNotFound || strings.Contains(p.text, "Stranger") {
+			t.Errorf("another organisation's patient: %d", p.status)
+		}
+		for _, bad := range []string{"?page=0", "?page=x", "?page=99999999999", "?search=" + strings.Repeat("x", 201)} {
+			if p := b.get("/portal/patients" + bad); p.status != http.StatusBadRequest {
+				t.Errorf("%.30s: %d", bad, p.status)
+			}
+		}
+	})
+}
+
+func TestPatientWithRecordsAndCorrections(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		storeRun(t, h)
+		b := h.signedIn("admin@clinic.example", "ours", access.Administrator)
+		org := h.org("ours")
+		who := storetest.AddPatient(t, org, "Ada Lovelace")
+		score := storetest.Record(t, who.ID, `{"data_type":"pain_scores","recorded_at":"2026-01-10","value":{"score":7,"aspect":"average"},"notes":"<b>typed</b>"}`)
+		drug := storetest.Record(t, who.ID, `{"data_type":"medications","recorded_at":"2026-01-11","value":{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":60,"days_supply":30,"route":"oral"}}`)
+		if err := storetest.AddRecords(t.Context(), org, who.ID, score, drug); err != nil {
+			t.Fatal(err)
+		}
+		correction, err := storetest.Correct(t.Context(), org, who.ID, score.ID, `{"value":{"score":5,"aspect":"average"}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := "/portal/patients/" + who.ID.String()
+		p := b.get(path)
+		for _, want := range []string{"Ada Lovelace", "pain scores", "oxycodone", "superseded", "amended", correction.New.ID.String()} {
+			if !strings.Contains(p.text, want) {
+				t.Errorf("the page has no %s", want)
+			}
+		}
+		if p := b.get(path + "?type=medications"); strings.Contains(p.text, "superseded") || !strings.Contains(p.text, "oxycodone") {
+			t.Error("the type does not filter")
+		}
+		if p := b.get(path + "?type=nothing"); p.status != http.StatusBadRequest {
+			t.Errorf("an unknown type: %d", p.status)
+		}
+		p = b.get(path + "/records/" + score.ID.String())
+		if old, new := strings.Index(p.text, score.ID.String()), strings.Index(p.text, correction.New.ID.String()); old < 0 || new < old {
+			t.Errorf("the history is not in order: %d, %d", old, new)
+		}
+		if strings.Contains(p.text, "<b>typed</b>") {
+			t.Error("notes are not shown as text")
+		}
+		settle(t, h, b, "clinical_data.read")
+		if p := b.get("/portal/audit?action=patient.read"); !strings.Contains(p.text, who.ID.String()) {
+			t.Error("looking at a patient left no line")
+		}
+	})
+}
+
+func TestNamesAreShownAsText(t *testing.T) {
+	h := newHouse(t, sqliteDatabase(t))
+	b := h.signedIn("ada@clinic.example", "ours", access.Viewer)
+	org := h.org("ours")
+	for _, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `=cmd|' /C calc'!A0`, "\u202etfel ot thgir", "{{.Data}}"} {
+		who := storetest.AddPatient(t, org, name)
+		for _, path := range []string{"/portal/patients", "/portal/patients?search=" + escape(name), "/portal/patients/" + who.ID.String()} {
+			p := b.get(path)
+			if p.status != http.StatusOK || strings.Contains(p.text, "<script>alert") || strings.Contains(p.text, "<img src=x") {
+				t.Errorf("%s with %q: %d", path, name, p.status)
+			}
+			if strings.Contains(name, "\u202e") && !strings.Contains(p.text, "<bdi>"+name) {
+				t.Errorf("%s: a mark of direction is not kept to itself", path)
+			}
+		}
+	}
+}

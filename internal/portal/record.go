@@ -1,0 +1,88 @@
+package portal
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+)
+
+// recordRow is a record as a row of a table.
+type recordRow struct {
+	ID                    id.Record
+	RecordedAt, CreatedAt time.Time
+	Type, Status          string
+	Active                bool
+	Facts                 []fact
+	Notes, Source, Author string
+}
+
+// fact is one member of a record's value, as text.
+type fact struct{ Name, Text string }
+
+func rowOf(rec *pain.Record) recordRow {
+	return recordRow{
+		ID: rec.ID, RecordedAt: rec.RecordedAt, CreatedAt: rec.CreatedAt, Type: plain(rec.Type.String()), Status: string(rec.Status), Active: rec.Status.Active(),
+		Facts: facts(rec.Value.JSON()), Notes: rec.Notes, Source: rec.Source, Author: rec.Author,
+	}
+}
+
+// facts lists the members of a JSON object in their order: those that hold an
+// object with a name of two parts, lists with their entries in a row.
+func facts(object string) (list []fact) {
+	decoder := json.NewDecoder(strings.NewReader(object))
+	decoder.UseNumber()
+	if _, err := decoder.Token(); err != nil {
+		return nil
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return list
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return list
+		}
+		text, _ := name.(string)
+		if bytes.HasPrefix(value, []byte("{")) {
+			for _, inner := range facts(string(value)) {
+				list = append(list, fact{plain(text) + " " + inner.Name, inner.Text})
+			}
+			continue
+		}
+		list = append(list, fact{plain(text), valueText(value)})
+	}
+	return list
+}
+
+// valueText is a value as a person would write it.
+func valueText(value json.RawMessage) string {
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) == nil && list != nil {
+		texts := make([]string, 0, len(list))
+		for _, item := range list {
+			texts = append(texts, valueText(item))
+		}
+		return strings.Join(texts, ", ")
+	}
+	var text string
+	if json.Unmarshal(value, &text) == nil && string(value) != "null" {
+		return text
+	}
+	switch string(value) {
+	case "true":
+		return "yes"
+	case "false":
+		return "no"
+	case "null":
+		return "unknown"
+	}
+	return string(value)
+}
+
+// plain makes a name of the API readable.
+func plain(name string) string { return strings.ReplaceAll(name, "_", " ") }
