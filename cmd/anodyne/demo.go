@@ -2,26 +2,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"anodyne/client"
-	"anodyne/internal/access"
 	"anodyne/internal/config"
-	"anodyne/internal/oauth"
 	"anodyne/internal/server"
-	"anodyne/internal/store"
 )
 
-// demoCredentials are kept beside the demonstration's database, so that it
-// can be started again and print them again.
-type demoCredentials struct {
-	ClientID     string `json:"client_id"`
-	ClientSecret string `json:"client_secret"`
-}
+// demoOrganisation is whose patients the demonstration makes up.
+const demoOrganisation = "Demo Pain Clinic"
 
 func runDemo(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
@@ -44,15 +35,26 @@ func runDemo(ctx context.Context, e env, args []string) error {
 		}
 	}
 	return serve(ctx, e, cfg, cfg.Logger(e.stderr), func(s *server.Server) error {
-		creds, err := demoClient(ctx, s.Store().System(), filepath.Join(*dir, "credentials.json"))
+		state, err := openDemoState(ctx, s.Store().System(), *dir)
 		if err != nil {
 			return err
 		}
-		patients, first, err := seedDemo(ctx, e, client.New(s.URL(), creds.ClientID, creds.ClientSecret))
-		if err != nil {
-			return fmt.Errorf("made-up patients: %w", err)
+		c := client.New(s.URL(), state.ClientID, state.ClientSecret)
+		defer c.CloseIdleConnections()
+		if !state.Seeded {
+			if err := seedDemo(ctx, e.stderr, c, state.Until); err != nil {
+				return fmt.Errorf("made-up patients: %w", err)
+			}
+			state.Seeded = true
+			if err := state.save(); err != nil {
+				return err
+			}
 		}
-		fmt.Fprintf(e.stdout, demoText, *dir, patients, s.URL(), creds.ClientID, creds.ClientSecret, first)
+		page, err := c.Patients(ctx, client.PatientQuery{Limit: 1})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stdout, demoText, *dir, page.Pagination.Total, s.URL(), state.ClientID, state.ClientSecret, page.Data[0].ID, state.Email, state.Password)
 		return nil
 	})
 }
@@ -60,10 +62,13 @@ func runDemo(ctx context.Context, e env, args []string) error {
 const demoText = `
 Anodyne is running on made-up data in %[1]s/ (%[2]d patients). Ctrl-C stops it; starting it again keeps the data.
 
+  Portal         %[3]s/portal
+    sign in as   %[7]s
+    password     %[8]s
+  Documentation  %[3]s/docs
   API            %[3]s
-  API document   %[3]s/openapi.yaml
-  client_id      %[4]s
-  client_secret  %[5]s
+    client_id      %[4]s
+    client_secret  %[5]s
 
 Paste these into another terminal:
 
@@ -78,32 +83,10 @@ Paste these into another terminal:
 
 // removeDemo deletes what a demonstration made, and nothing else.
 func removeDemo(dir string) error {
-	for _, name := range []string{"anodyne.db", "anodyne.db-wal", "anodyne.db-shm", "anodyne.db.lock", "anodyne.db.key-check", "anodyne.db.d", "credentials.json"} {
+	for _, name := range []string{"anodyne.db", "anodyne.db-wal", "anodyne.db-shm", "anodyne.db.lock", "anodyne.db.key-check", "anodyne.db.d", "credentials.json", "demo.json"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// demoClient gives the demonstration's client, making it the first time.
-func demoClient(ctx context.Context, s store.System, path string) (demoCredentials, error) {
-	var creds demoCredentials
-	text, err := os.ReadFile(path)
-	if err == nil {
-		return creds, json.Unmarshal(text, &creds)
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return creds, err
-	}
-	secret, hash := oauth.NewSecret()
-	made, err := s.CreateClient(ctx, store.NewClient{Org: "default", Name: "Demonstration", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash})
-	if err != nil {
-		return creds, err
-	}
-	creds = demoCredentials{made.ID.String(), secret}
-	if text, err = json.MarshalIndent(creds, "", "  "); err != nil {
-		return creds, err
-	}
-	return creds, os.WriteFile(path, append(text, '\n'), 0o600)
 }

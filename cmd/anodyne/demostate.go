@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/fault"
+	"anodyne/internal/oauth"
+	"anodyne/internal/portal"
+	"anodyne/internal/store"
+)
+
+// demoState is what a demonstration must know when it is started again. It is
+// kept beside the database.
+type demoState struct {
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+	Email        string `json:"email"`
+	Password     string `json:"password"`
+	// Until is where the made-up year ends; Seeded says that all patients are
+	// there. One that was interrupted is finished with the same Until.
+	Until  time.Time `json:"until"`
+	Seeded bool      `json:"seeded"`
+
+	path string
+}
+
+// openDemoState reads the state, or makes it with a client and a member of the
+// portal.
+func openDemoState(ctx context.Context, s store.System, dir string) (*demoState, error) {
+	d := &demoState{path: filepath.Join(dir, "demo.json")}
+	text, err := os.ReadFile(d.path)
+	if err == nil {
+		return d, json.Unmarshal(text, d)
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	secret, hash := oauth.NewSecret()
+	made, err := s.CreateClient(ctx, store.NewClient{
+		Org: demoOrganisation, Name: "Demonstration", Description: "Made by anodyne demo; it may do everything.",
+		Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.ClientID, d.ClientSecret = made.ID.String(), secret
+	d.Email, d.Password, d.Until = "demo@example.org", rand.Text(), time.Now().UTC().Truncate(time.Second)
+	_, err = s.CreateAccount(ctx, demoOrganisation, store.NewAccount{
+		Email: d.Email, Name: "Demo Administrator", Role: access.Administrator, PasswordHash: portal.HashPassword(d.Password),
+	})
+	if err != nil && !fault.Is(err, fault.Conflict) {
+		return nil, err
+	}
+	return d, d.save()
+}
+
+// save writes the state so that a kill leaves the old one or the new one.
+func (d *demoState) save() error {
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(d.path+".new", append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(d.path+".new", d.path)
+}
