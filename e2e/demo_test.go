@@ -64,7 +64,7 @@ func TestDemo(t *testing.T) {
 	}
 
 	// Started again it keeps the data, unless it is to start over.
-	for _, again := range []struct{ flag, says string }{{"--reset=false", "(61 patients)"}, {"--reset", "(60 patients)"}} {
+	for _, again := range []struct{ flag, says string }{{"--reset=false", "(501 patients)"}, {"--reset", "(500 patients)"}} {
 		p, paste := demo(t, dir, again.flag)
 		if len(paste) != 6 || !strings.Contains(p.stdout.String(), again.says) {
 			t.Errorf("started again with %s, want %s:\n%s", again.flag, again.says, p.stdout)

@@ -17,6 +17,9 @@ const (
 	// demoPatients is how many patients the demonstration makes up.
 	demoPatients = 500
 	demoSeed     = 2026
+	// demoExample is a patient with much to see, who is made first and named
+	// in what is printed.
+	demoExample = 403
 	// demoWriters send at the same time; the server commits them together.
 	demoWriters = 16
 )
@@ -28,13 +31,16 @@ func seedDemo(ctx context.Context, w io.Writer, c *client.Client, until time.Tim
 	people := synth.Generator{Seed: demoSeed, Until: until}
 	draw := bar(w)
 	draw("patients", 0, demoPatients)
+	if err := addMadeUp(ctx, c, people.Patient(demoExample), demoKey(demoExample)); err != nil {
+		return err
+	}
 	var mu sync.Mutex
 	done := int64(0)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(demoWriters)
 	for n := range demoPatients {
 		group.Go(func() error {
-			if err := addMadeUp(ctx, c, people.Patient(n), fmt.Sprintf("demo-%d", n)); err != nil {
+			if err := addMadeUp(ctx, c, people.Patient(n), demoKey(n)); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -46,6 +52,8 @@ func seedDemo(ctx context.Context, w io.Writer, c *client.Client, until time.Tim
 	}
 	return group.Wait()
 }
+
+func demoKey(n int) string { return fmt.Sprintf("demo-%d", n) }
 
 func addMadeUp(ctx context.Context, c *client.Client, p synth.Patient, key string) error {
 	body := client.NewPatient{
