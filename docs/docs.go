@@ -22,7 +22,7 @@ type Guide struct {
 
 // order is that in which a newcomer would read.
 var order = []string{
-	"quick-start",
+	"quick-start", "authentication", "clinical-data", "pagination", "errors", "idempotency", "rate-limits", "versioning",
 }
 
 // Guides gives all guides in the order in which they are read.
