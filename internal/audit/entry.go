@@ -23,18 +23,30 @@ const (
 	ClinicalCreate  Action = "clinical_data.create"
 	ClinicalCorrect Action = "clinical_data.correct"
 	ClinicalRead    Action = "clinical_data.read"
-	AuditRead       Action = "audit.read"
-	OrgCreate       Action = "organization.create"
-	ClientCreate    Action = "client.create"
-	ClientRotate    Action = "client.rotate"
-	ClientRevoke    Action = "client.revoke"
-	ClientTier      Action = "client.tier"
-	TokenRevoke     Action = "token.revoke"
+	WebhookCreate   Action = "webhook.create"
+	WebhookUpdate   Action = "webhook.update"
+	WebhookDelete   Action = "webhook.delete"
+	WebhookRotate   Action = "webhook.rotate"
+	// WebhookReveal is a signing secret that was shown once more, because the
+	// request that made it was repeated.
+	WebhookReveal    Action = "webhook.reveal"
+	WebhookTest      Action = "webhook.test"
+	WebhookRedeliver Action = "webhook.redeliver"
+	WebhookRecover   Action = "webhook.recover"
+	AuditRead        Action = "audit.read"
+	OrgCreate        Action = "organization.create"
+	ClientCreate     Action = "client.create"
+	ClientRotate     Action = "client.rotate"
+	ClientRevoke     Action = "client.revoke"
+	ClientTier       Action = "client.tier"
+	TokenRevoke      Action = "token.revoke"
 )
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
+	WebhookCreate: true, WebhookUpdate: true, WebhookDelete: true, WebhookRotate: true, WebhookReveal: true,
+	WebhookTest: true, WebhookRedeliver: true, WebhookRecover: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
 }
 
