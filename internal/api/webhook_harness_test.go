@@ -1,9 +1,11 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"anodyne/internal/access"
+	"anodyne/internal/store"
 )
 
 const hookBody = `{"url":"https://hooks.example.com/anodyne","events":["patient.created","clinical_data.updated"],"description":"Record system"}`
@@ -39,3 +41,22 @@ func webhookRoutes(webhook, delivery string) map[string]string {
 }
 
 const webhookScopes = access.WebhooksRead | access.WebhooksWrite
+
+// dump is every row of every table of the database.
+func (n *node) dump() (rows []byte) {
+	n.tb.Helper()
+	if err := n.store.System().Dump(context.Background(), func(d *store.Dump) error {
+		for _, table := range d.Tables {
+			if err := d.Rows(table, func(r store.Row) error {
+				rows = table.AppendRow(rows, r)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		n.tb.Fatal(err)
+	}
+	return rows
+}
