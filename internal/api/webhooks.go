@@ -44,7 +44,7 @@ func (a *API) createWebhook(x *exchange) (answer, error) {
 	}
 	name, secret := w.ID.String(), a.NewWebhookSecret()
 	change := store.Change{Audit: x.line(audit.WebhookCreate, name)}
-	change.Audit.Details = audit.Changes(webhookChanges(&store.Webhook{}, &w))
+	change.Audit.Details = audit.Changes(webhookChanges(&store.Webhook{Enabled: true}, &w))
 	x.buf = appendSecret(appendWebhook(x.buf, &w), secret, time.Time{})
 	out, err := x.org.CreateWebhook(x.ctx(), &w, secret, change, key.Seal(), store.Outcome{
 		Status: http.StatusCreated, Location: webhooksPath + "/" + name, Body: x.buf,
