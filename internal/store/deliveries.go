@@ -129,7 +129,7 @@ func scanDelivery(r Row) (d Delivery, err error) {
 func (o Org) Deliveries(ctx context.Context, webhookID id.Webhook, q DeliveryQuery, each func(*Delivery)) (next id.Delivery, err error) {
 	before := q.Before.Bytes()
 	if q.Before.IsZero() {
-		before = append(make([]byte, 0, 17), "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"...)
+		before = allDeliveries
 	}
 	sql, scan := deliveriesAll, q.Limit
 	args := []any{int64(o.org), int64(0), before, 0}

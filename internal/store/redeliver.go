@@ -16,7 +16,8 @@ import (
 // whoever still has attempts under way from before.
 func switchWebhook(org access.OrgNo, no int64, enable bool) Stmt {
 	if !enable {
-		return Stmt{SQL: `UPDATE webhook_cursor SET due_at = NULL WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(org), no}}
+		return Stmt{SQL: `UPDATE webhook_cursor SET due_at = NULL, recover_since = NULL, recover_pos = NULL, recover_end = NULL
+			WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(org), no}}
 	}
 	return Stmt{SQL: `UPDATE webhook_cursor SET pos = (SELECT pos FROM journal_head WHERE org_no = $1), open = $3, failing_since = NULL, claim = 0,
 		due_at = (SELECT min(next_attempt_at) FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at IS NOT NULL)

@@ -24,11 +24,16 @@ const (
 // than maxAnswer is no failure; its rest is left unread.
 func readAnswer(body io.Reader) (string, error) {
 	var kept [keptAnswer]byte
-	n, err := io.ReadFull(body, kept[:])
+	n, err := 0, error(nil)
+	for n < len(kept) && err == nil {
+		var more int
+		more, err = body.Read(kept[n:])
+		n += more
+	}
 	if err == nil {
 		_, err = io.CopyN(io.Discard, body, maxAnswer-keptAnswer)
 	}
-	if errors.Is(err, io.EOF) || err == io.ErrUnexpectedEOF && n < keptAnswer {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return printable(kept[:n]), err

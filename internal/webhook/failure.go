@@ -68,8 +68,15 @@ func plainWords(err error, timeout time.Duration) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "the receiver closed the connection before it had answered"
 	}
-	return err.Error()
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return "the connection failed: " + op.Err.Error() // not op itself, which has the addresses of this side
+	}
+	// What is left may quote the receiver.
+	text := err.Error()
+	return printable([]byte(text[:min(len(text), longestError)]))
 }
+
+const longestError = 300
 
 // certificateWords says what is wrong with the receiver's TLS; "" if that is
 // not what failed.
@@ -90,8 +97,8 @@ func certificateWords(err error) string {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return "the receiver does not speak TLS on this port"
 	}
-	if alert, ok := errors.AsType[tls.AlertError](err); ok {
-		return "the receiver broke off the TLS handshake: " + alert.Error()
+	if alert, ok := errors.AsType[*net.OpError](err); ok && alert.Op == "remote error" {
+		return "the receiver broke off the TLS handshake: " + alert.Err.Error()
 	}
 	return ""
 }

@@ -51,6 +51,7 @@ type Sender struct {
 	dev       bool
 	timeout   time.Duration
 	userAgent string
+	dialer    *net.Dialer
 	transport *http.Transport
 }
 
@@ -64,13 +65,16 @@ func NewSender(c Config) (*Sender, error) {
 		c.Timeout = DefaultTimeout
 	}
 	s := &Sender{guard: newGuard(c.Dev, c.Allow), dev: c.Dev, timeout: c.Timeout, userAgent: "Anodyne/" + c.Version}
-	// A dial outlives the attempt that asked for it when another waits for
-	// its connection, so it has the time-out of its own.
-	dialer := &net.Dialer{Timeout: c.Timeout, ControlContext: s.guard.control}
+	// A dial may outlive the attempt that asked for it, when another waits
+	// for its connection, so it has a bound of its own. It is longer, so that
+	// of an attempt that takes too long always the attempt's own time-out is
+	// told.
+	bound := 2 * c.Timeout
+	s.dialer = &net.Dialer{Timeout: bound, ControlContext: s.guard.control}
 	s.transport = &http.Transport{
 		Proxy:                  nil, // the guard would judge the proxy instead of the receiver
-		DialContext:            dialer.DialContext,
-		TLSHandshakeTimeout:    c.Timeout,
+		DialContext:            s.dialer.DialContext,
+		TLSHandshakeTimeout:    bound,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 		DisableCompression:     true, // nothing is inflated
 		MaxResponseHeaderBytes: maxHeaderBytes,
@@ -127,8 +131,8 @@ func (s *Sender) Send(ctx context.Context, m Message) Attempt {
 	return attempt
 }
 
-// errStopped is an attempt that was broken off from this side.
-var errStopped = errors.New("the attempt was broken off, because this server is stopping")
+// errBrokenOff is an attempt whose context ended.
+var errBrokenOff = errors.New("the attempt was broken off by this server")
 
 func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error {
 	ctx, cancel := context.WithTimeout(parent, s.timeout)
@@ -149,8 +153,8 @@ func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error
 		attempt.Answer, err = readAnswer(response.Body)
 	}
 	switch {
-	case parent.Err() != nil:
-		return errStopped
+	case err != nil && parent.Err() != nil:
+		return errBrokenOff
 	case err != nil && ctx.Err() != nil:
 		return &timeoutError{connected: connected.Load(), answered: attempt.Status != 0}
 	case err != nil:
@@ -165,8 +169,7 @@ func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error
 
 // request makes the signed request of a message.
 func (s *Sender) request(ctx context.Context, m Message) (*http.Request, error) {
-	u, err := parseURL(m.URL, s.dev, s.guard)
-	if err != nil {
+	if err := judgeURL(m.URL, s.dev, s.guard); err != nil {
 		return nil, &addressError{err}
 	}
 	timestamp := m.At.Unix()
@@ -174,7 +177,7 @@ func (s *Sender) request(ctx context.Context, m Message) (*http.Request, error) 
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(m.Body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
 		return nil, err
 	}

@@ -22,42 +22,39 @@ func CheckURL(raw string, dev bool, allow ...netip.Prefix) error {
 	if raw == "" {
 		return fault.Parameter("url", nil, "url is missing.")
 	}
-	if _, err := parseURL(raw, dev, newGuard(dev, allow)); err != nil {
+	if err := judgeURL(raw, dev, newGuard(dev, allow)); err != nil {
 		return fault.Parameter("url", raw, "url "+err.Error()+".")
 	}
 	return nil
 }
 
-// parseURL reads a receiver's address. The text of its error completes the
-// sentence "the URL ...".
-func parseURL(raw string, dev bool, g guard) (*url.URL, error) {
+// judgeURL says what is wrong with a receiver's address; the text of its
+// error completes the sentence "the URL ...".
+func judgeURL(raw string, dev bool, g guard) error {
 	if utf8.RuneCountInString(raw) > longestURL {
-		return nil, errors.New("must have at most 2000 characters")
+		return errors.New("must have at most 2000 characters")
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errors.New("cannot be read; want one such as https://example.org/hooks")
+		return errors.New("cannot be read; want one such as https://example.org/hooks")
 	}
 	plain := dev && u.Scheme == "http"
 	switch {
 	case u.Scheme != "https" && !plain:
-		return nil, errors.New("must begin with https://")
+		return errors.New("must begin with https://")
 	case u.Host == "" || u.Hostname() == "":
-		return nil, errors.New("must name a host, as in https://example.org/hooks")
+		return errors.New("must name a host, as in https://example.org/hooks")
 	case u.User != nil:
-		return nil, errors.New("must not contain a user name or password; messages are signed instead")
+		return errors.New("must not contain a user name or password; messages are signed instead")
 	case strings.Contains(raw, "#"):
-		return nil, errors.New("must not contain a fragment (#)")
+		return errors.New("must not contain a fragment (#)")
 	}
 	if port := u.Port(); port != "" || strings.HasSuffix(u.Host, ":") {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return nil, errors.New("must have a port between 1 and 65535, or none")
+			return errors.New("must have a port between 1 and 65535, or none")
 		}
 	}
-	if err := checkHost(u.Hostname(), plain, g); err != nil {
-		return nil, err
-	}
-	return u, nil
+	return judgeHost(u.Hostname(), plain, g)
 }
 
 var (
@@ -67,9 +64,9 @@ var (
 	errHost  = errors.New("must name a host by letters, digits, hyphens and dots (xn-- for others), or by a plain IP address")
 )
 
-// checkHost judges a host by what is written; plain says that the connection
+// judgeHost judges a host by what is written; plain says that the connection
 // would not be encrypted.
-func checkHost(host string, plain bool, g guard) error {
+func judgeHost(host string, plain bool, g guard) error {
 	host = strings.ToLower(host)
 	addr, err := netip.ParseAddr(host)
 	switch {
@@ -94,7 +91,7 @@ func checkHost(host string, plain bool, g guard) error {
 	return nil
 }
 
-// isName reports whether host, in lower case, is the name of a host and nothing that some
+// isName reports whether host, in lower case, is a name and nothing that some
 // resolver would read as an address: 2130706433, 0x7f.1 and 0177.0.0.1 are
 // all loopback to getaddrinfo.
 func isName(host string) bool {
