@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/access"
 	"anodyne/internal/api/openapi/openapitest"
 	"anodyne/internal/fault"
 )
@@ -168,7 +169,7 @@ func TestContract9_Recover(t *testing.T) {
 
 func TestWebhookStats(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
-		c := n.caller("north")
+		c := n.auditor(access.AllScopes) // who may ask often
 		id := c.hook()
 		got := c.get("/v1/webhooks/" + id + "/stats").is(http.StatusOK).json()
 		want := map[string]any{"webhook_id": id, "window_hours": 24, "succeeded": 0, "failed": 0, "success_rate": nil, "latency_ms": nil, "last_failure": nil, "backlog": 0}
