@@ -20,6 +20,16 @@ func (c *Config) Webhooks(version string) (webhook.Config, error) {
 	return webhook.Config{Version: version, Dev: c.Dev, Allow: allow, CAFile: c.WebhookCAFile}, err
 }
 
+// CheckWebhookURL judges an address that is to be registered by what attempts
+// will be judged by.
+func (c *Config) CheckWebhookURL(address string) error {
+	sending, err := c.Webhooks("")
+	if err != nil {
+		return err
+	}
+	return webhook.CheckURL(address, sending.Dev, sending.Allow...)
+}
+
 // validateWebhooks names what is wrong with them.
 func (c *Config) validateWebhooks(bad func(flag, format string, args ...any)) {
 	if _, err := c.Webhooks(""); err != nil {
