@@ -7,21 +7,10 @@ import (
 
 	"anodyne/internal/audit"
 	"anodyne/internal/event"
-	"anodyne/internal/fault"
 	"anodyne/internal/id"
 	"anodyne/internal/store"
 	"anodyne/internal/strictjson"
 )
-
-// webhookID reads the identifier in the path. A malformed one is not found.
-func (x *exchange) webhookID() (id.Webhook, error) {
-	text := x.r.PathValue("id")
-	webhookID, err := id.Parse[id.WebhookKind](text)
-	if err != nil {
-		return webhookID, fault.Missing("webhook", clip(text))
-	}
-	return webhookID, nil
-}
 
 // onWebhook reads the path of a request that has neither query nor body.
 func (x *exchange) onWebhook() (id.Webhook, error) {
@@ -29,6 +18,16 @@ func (x *exchange) onWebhook() (id.Webhook, error) {
 		return id.Webhook{}, err
 	}
 	return x.webhookID()
+}
+
+// actOnWebhook reads the path and the key of a POST that has nothing to say.
+func (x *exchange) actOnWebhook() (id.Webhook, *store.Once, error) {
+	key, err := x.readBare()
+	if err != nil {
+		return id.Webhook{}, nil, err
+	}
+	webhookID, err := x.webhookID()
+	return webhookID, key, err
 }
 
 const webhooksPath = "/v1/webhooks"
@@ -148,11 +147,7 @@ func (a *API) deleteWebhook(x *exchange) (answer, error) {
 }
 
 func (a *API) rotateWebhookSecret(x *exchange) (answer, error) {
-	key, err := x.readBare()
-	if err != nil {
-		return answer{}, err
-	}
-	webhookID, err := x.webhookID()
+	webhookID, key, err := x.actOnWebhook()
 	if err != nil {
 		return answer{}, err
 	}
