@@ -43,6 +43,10 @@ type Config struct {
 	Registry prometheus.Registerer
 	// Pages answers the portal and the documentation; nil when there is none.
 	Pages http.Handler
+	// CheckWebhookURL judges where events may be sent, and NewWebhookSecret
+	// makes what signs them; internal/webhook has both.
+	CheckWebhookURL  func(address string) error
+	NewWebhookSecret func() string
 	// Draining ends when the server is about to stop; nil when it never does.
 	Draining context.Context
 }

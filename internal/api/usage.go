@@ -41,13 +41,13 @@ func (u *usage) count(p *access.Principal, status int, at time.Time) {
 func outcomeOf(status int) store.UsageOutcome {
 	switch {
 	case status == http.StatusTooManyRequests:
-		return store.Limited
+		return store.UsageLimited
 	case status >= http.StatusInternalServerError:
-		return store.Failed
+		return store.UsageFailed
 	case status >= http.StatusBadRequest:
-		return store.Refused
+		return store.UsageRefused
 	}
-	return store.Answered
+	return store.UsageAnswered
 }
 
 // flush adds what was counted to the store. When that fails it stays counted.

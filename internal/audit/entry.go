@@ -39,6 +39,17 @@ const (
 	SessionCreate   Action = "session.create"
 	SessionRefuse   Action = "session.refuse"
 	SessionEnd      Action = "session.end"
+
+	WebhookCreate Action = "webhook.create"
+	WebhookUpdate Action = "webhook.update"
+	WebhookDelete Action = "webhook.delete"
+	WebhookRotate Action = "webhook.rotate"
+	// WebhookReveal is a signing secret that was shown once more, because the
+	// request that made it was repeated.
+	WebhookReveal    Action = "webhook.reveal"
+	WebhookTest      Action = "webhook.test"
+	WebhookRedeliver Action = "webhook.redeliver"
+	WebhookRecover   Action = "webhook.recover"
 )
 
 var actions = map[Action]bool{
@@ -47,6 +58,8 @@ var actions = map[Action]bool{
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
 	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true,
 	SessionCreate: true, SessionRefuse: true, SessionEnd: true,
+	WebhookCreate: true, WebhookUpdate: true, WebhookDelete: true, WebhookRotate: true, WebhookReveal: true,
+	WebhookTest: true, WebhookRedeliver: true, WebhookRecover: true,
 }
 
 // Known reports whether an action is in the list.
@@ -58,12 +71,16 @@ func Actions() []Action { return slices.Sorted(maps.Keys(actions)) }
 // Operator is the actor of what is done on the command line.
 const Operator = "operator"
 
+// Service is the actor of what the service does by itself, such as disabling
+// a webhook that has failed for days.
+const Service = "service"
+
 // Entry is one audit line.
 type Entry struct {
 	At        time.Time
 	RequestID string
-	// Actor is the client's identifier, or Operator; Member is who did it in
-	// the portal.
+	// Actor is the client's identifier, Operator or Service; Member is who did
+	// it in the portal.
 	Actor  string
 	Member string
 	Action Action

@@ -38,6 +38,10 @@ type Config struct {
 	ShutdownTimeout time.Duration
 	ShutdownDelay   time.Duration
 	CohortMemory    int64
+	WebhookAllow    List
+	WebhookCAFile   string
+	// Version is the program's own, which receivers of webhooks are told.
+	Version string
 }
 
 // List is a flag of values separated by commas.
@@ -81,6 +85,7 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 20*time.Second, "how long requests may take to finish at a stop")
 	fs.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long /readyz says 503 at a stop before connections are refused, for load balancers")
 	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory")
+	c.webhookFlags(fs)
 }
 
 // FromEnvironment sets every registered flag that the command line did not
@@ -164,20 +169,13 @@ func (c *Config) Validate() error {
 	if c.CohortMemory < 1<<20 {
 		bad("cohort-memory", "must be at least 1048576")
 	}
+	c.validateWebhooks(bad)
 	return errors.Join(errs...)
 }
 
 // Proxies are the networks of --trusted-proxy.
 func (c *Config) Proxies() ([]netip.Prefix, error) {
-	var prefixes []netip.Prefix
-	for _, text := range c.TrustedProxies {
-		p, err := netip.ParsePrefix(text)
-		if err != nil {
-			return nil, fmt.Errorf("want networks such as 10.0.0.0/8, not %q", text)
-		}
-		prefixes = append(prefixes, p.Masked())
-	}
-	return prefixes, nil
+	return networks(c.TrustedProxies)
 }
 
 // Level is the level of --log-level.

@@ -44,15 +44,24 @@ func TestFlagWinsOverEnvironment(t *testing.T) {
 
 func TestValidateNamesEveryFaultAtOnce(t *testing.T) {
 	c, _ := read(t, []string{"--database", "mysql:x", "--listen", "8080", "--admin-listen", "0.0.0.0:9464", "--tls-cert", "a.pem", "--base-url", "ftp://x/",
-		"--cors-origin", "example.org", "--trusted-proxy", "10.0.0.1", "--log-level", "loud", "--log-format", "xml", "--shutdown-timeout", "0s", "--cohort-memory", "1"}, nil)
+		"--cors-origin", "example.org", "--trusted-proxy", "10.0.0.1", "--log-level", "loud", "--log-format", "xml", "--shutdown-timeout", "0s", "--cohort-memory", "1",
+		"--webhook-allow-cidr", "10.0.0.0/8,::ffff:10.0.0.0/104", "--webhook-ca-file", "missing.pem"}, nil)
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("nothing was found wrong")
 	}
-	for _, name := range []string{"database", "listen", "admin-listen", "tls-cert", "base-url", "cors-origin", "trusted-proxy", "log-level", "log-format", "shutdown-timeout", "cohort-memory"} {
+	for _, name := range []string{"database", "listen", "admin-listen", "tls-cert", "base-url", "cors-origin", "trusted-proxy", "log-level", "log-format", "shutdown-timeout", "cohort-memory", "webhook-allow-cidr", "webhook-ca-file"} {
 		if !strings.Contains(err.Error(), "--"+name+":") {
 			t.Errorf("--%s is not named in:\n%v", name, err)
 		}
+	}
+}
+
+func TestWebhooks(t *testing.T) {
+	c, _ := read(t, []string{"--webhook-allow-cidr", "10.1.2.3/8, fd00::/8", "--dev"}, map[string]string{"ANODYNE_WEBHOOK_CA_FILE": "ca.pem"})
+	got, err := c.Webhooks("1.2.3")
+	if err != nil || got.Version != "1.2.3" || !got.Dev || got.CAFile != "ca.pem" || len(got.Allow) != 2 || got.Allow[0].String() != "10.0.0.0/8" {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
 

@@ -109,15 +109,15 @@ func TestUsageIsPutIntoDays(t *testing.T) {
 	since := time.Date(2026, 1, 9, 0, 0, 0, 0, time.UTC)
 	now := since.AddDate(0, 0, 6).Add(10*time.Hour + 30*time.Minute)
 	got := tableOf([]store.Usage{
-		{Hour: since, Outcome: store.Answered, Requests: 3},
-		{Hour: since.Add(23 * time.Hour), Outcome: store.Answered, Requests: 4},
-		{Hour: since.Add(24 * time.Hour), Outcome: store.Limited, Requests: 5},
-		{Hour: since.Add(-time.Hour), Outcome: store.Answered, Requests: 100},
+		{Hour: since, Outcome: store.UsageAnswered, Requests: 3},
+		{Hour: since.Add(23 * time.Hour), Outcome: store.UsageAnswered, Requests: 4},
+		{Hour: since.Add(24 * time.Hour), Outcome: store.UsageLimited, Requests: 5},
+		{Hour: since.Add(-time.Hour), Outcome: store.UsageAnswered, Requests: 100},
 	}, since, now)
 	if len(got.Days) != 7 || len(got.Hours) != 6*24+11 || got.Total != 12 {
 		t.Fatalf("%d days, %d hours, %d requests", len(got.Days), len(got.Hours), got.Total)
 	}
-	if got.Days[0].Counts[store.Answered] != 7 || got.Days[1].Counts[store.Limited] != 5 || got.Hours[23].Counts[store.Answered] != 4 {
+	if got.Days[0].Counts[store.UsageAnswered] != 7 || got.Days[1].Counts[store.UsageLimited] != 5 || got.Hours[23].Counts[store.UsageAnswered] != 4 {
 		t.Errorf("days %v", got.Days)
 	}
 }

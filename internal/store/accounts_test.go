@@ -269,15 +269,15 @@ func TestUsageAddsUp(t *testing.T) {
 		hour := now.now().Truncate(time.Hour)
 		for range 2 {
 			if err := sys.AddUsage(t.Context(), []store.Usage{
-				{Org: c.Org, Client: c.No, Hour: hour, Outcome: store.Answered, Requests: 5},
-				{Org: c.Org, Client: c.No, Hour: hour, Outcome: store.Limited, Requests: 1},
+				{Org: c.Org, Client: c.No, Hour: hour, Outcome: store.UsageAnswered, Requests: 5},
+				{Org: c.Org, Client: c.No, Hour: hour, Outcome: store.UsageLimited, Requests: 1},
 			}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		p := c.Principal()
 		got := must[[]store.Usage](t)(s.For(&p).Usage(t.Context(), c.No, hour))
-		if len(got) != 2 || got[0].Requests != 10 || got[1].Requests != 2 || got[1].Outcome != store.Limited || !got[0].Hour.Equal(hour) {
+		if len(got) != 2 || got[0].Requests != 10 || got[1].Requests != 2 || got[1].Outcome != store.UsageLimited || !got[0].Hour.Equal(hour) {
 			t.Errorf("usage %+v", got)
 		}
 		now.pass(store.UsageKept + 2*time.Hour)

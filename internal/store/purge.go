@@ -11,7 +11,7 @@ const purgeSlice = 500
 // Purge deletes what is no longer of use, slice by slice: tokens that expired
 // a day ago (until then an expired token is told from an unknown one),
 // outcomes past their keeping, ended rate windows, shipped segments, ended
-// sessions and invitations, old usage.
+// sessions and invitations, old usage, deliveries to webhooks.
 func (s System) Purge(ctx context.Context) error {
 	now := s.now()
 	for _, p := range []struct {
@@ -28,6 +28,7 @@ func (s System) Purge(ctx context.Context) error {
 		{`DELETE FROM sign_in_failure WHERE email_hash IN (SELECT email_hash FROM sign_in_failure WHERE failed_at < $1 ORDER BY failed_at LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM client_usage WHERE (org_no, client_no, hour, outcome) IN
 			(SELECT org_no, client_no, hour, outcome FROM client_usage WHERE hour < $1 ORDER BY hour LIMIT $2)`, now.Add(-UsageKept)},
+		{`DELETE FROM webhook_node WHERE node IN (SELECT node FROM webhook_node WHERE lease_until < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM spool_segment WHERE segment IN (SELECT segment FROM spool_segment WHERE shipped_at < $1 LIMIT $2)`, now.Add(-7 * 24 * time.Hour)},
 	} {
 		for {
@@ -43,7 +44,7 @@ func (s System) Purge(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return s.purgeWebhooks(ctx, now)
 }
 
 // KeepPurged purges every few minutes until the context ends.

@@ -7,15 +7,15 @@ import (
 	"anodyne/internal/access"
 )
 
-// Outcome of a request, as far as usage tells them apart.
+// UsageOutcome is what came of a request, as far as usage tells them apart.
 type UsageOutcome uint8
 
 // The outcomes.
 const (
-	Answered UsageOutcome = iota // below 400
-	Refused                      // 4xx, but not for the rate limit
-	Limited                      // 429
-	Failed                       // 5xx
+	UsageAnswered UsageOutcome = iota // below 400
+	UsageRefused                      // 4xx, but not for the rate limit
+	UsageLimited                      // 429
+	UsageFailed                       // 5xx
 	UsageOutcomes
 )
 

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"flag"
+	"fmt"
+	"net/netip"
+
+	"anodyne/internal/webhook"
+)
+
+// webhookFlags registers what concerns the sending of webhooks.
+func (c *Config) webhookFlags(fs *flag.FlagSet) {
+	fs.Var(&c.WebhookAllow, "webhook-allow-cidr", "`networks` (CIDR) that are not public and that webhooks may reach all the same, separated by commas")
+	fs.StringVar(&c.WebhookCAFile, "webhook-ca-file", "", "`file` (PEM) of authorities that receivers' certificates may be signed by, beside the system's")
+}
+
+// Webhooks is how webhooks are sent by this version of the program.
+func (c *Config) Webhooks(version string) (webhook.Config, error) {
+	allow, err := networks(c.WebhookAllow)
+	return webhook.Config{Version: version, Dev: c.Dev, Allow: allow, CAFile: c.WebhookCAFile}, err
+}
+
+// CheckWebhookURL judges an address that is to be registered by what attempts
+// will be judged by.
+func (c *Config) CheckWebhookURL(address string) error {
+	sending, err := c.Webhooks("")
+	if err != nil {
+		return err
+	}
+	return webhook.CheckURL(address, sending.Dev, sending.Allow...)
+}
+
+// validateWebhooks names what is wrong with them.
+func (c *Config) validateWebhooks(bad func(flag, format string, args ...any)) {
+	if _, err := c.Webhooks(""); err != nil {
+		bad("webhook-allow-cidr", "%v", err)
+	}
+	if _, err := webhook.NewSender(webhook.Config{CAFile: c.WebhookCAFile}); err != nil {
+		bad("webhook-ca-file", "%v", err)
+	}
+}
+
+// networks reads networks in CIDR form. One of IPv4 addresses in IPv6 form
+// would never match, because addresses are compared in their plain form.
+func networks(texts []string) ([]netip.Prefix, error) {
+	var list []netip.Prefix
+	for _, text := range texts {
+		p, err := netip.ParsePrefix(text)
+		if err != nil || p.Addr().Is4In6() {
+			return nil, fmt.Errorf("want networks such as 10.0.0.0/8, not %q", text)
+		}
+		list = append(list, p.Masked())
+	}
+	return list, nil
+}

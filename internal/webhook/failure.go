@@ -1,0 +1,104 @@
+package webhook
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// timeoutError is an attempt that took too long, and how far it came.
+type timeoutError struct{ connected, answered bool }
+
+func (e *timeoutError) Error() string {
+	switch {
+	case e.answered:
+		return "the answer began but did not end"
+	case e.connected:
+		return "the receiver took the connection but did not answer"
+	}
+	return "no connection was made"
+}
+
+// statusError is an answer that is not 2xx.
+type statusError struct{ status int }
+
+func (e *statusError) Error() string {
+	text := fmt.Sprintf("the receiver answered %d", e.status)
+	if words := http.StatusText(e.status); words != "" {
+		text += " " + words
+	}
+	if e.status/100 == 3 {
+		text += "; redirects are not followed, so register the address they lead to"
+	}
+	return text
+}
+
+// addressError is a URL that may not be sent to, for instance since the
+// server left development mode.
+type addressError struct{ err error }
+
+func (e *addressError) Error() string { return "the URL " + e.err.Error() }
+
+// plainWords says why an attempt failed, for the developer of the receiver.
+func plainWords(err error, timeout time.Duration) string {
+	if late, ok := errors.AsType[*timeoutError](err); ok {
+		return fmt.Sprintf("nothing complete came within %v: %v", timeout, late)
+	}
+	if refused, ok := errors.AsType[*refusedError](err); ok {
+		return refused.Error()
+	}
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
+		if lookup.IsNotFound {
+			return fmt.Sprintf("the name %s has no address", lookup.Name)
+		}
+		return fmt.Sprintf("the name %s could not be looked up", lookup.Name)
+	}
+	if words := certificateWords(err); words != "" {
+		return words
+	}
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "the receiver refused the connection; does it listen on this port?"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "the receiver closed the connection before it had answered"
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return "the connection failed: " + op.Err.Error() // not op itself, which has the addresses of this side
+	}
+	// What is left may quote the receiver.
+	text := err.Error()
+	return printable([]byte(text[:min(len(text), longestError)]))
+}
+
+const longestError = 300
+
+// certificateWords says what is wrong with the receiver's TLS; "" if that is
+// not what failed.
+func certificateWords(err error) string {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "the receiver's certificate was not signed by a known authority, or the certificates between are missing; " +
+			"the operator of this server can make an authority known with --webhook-ca-file"
+	}
+	if wrong, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "the receiver's certificate is not for " + wrong.Host
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		if invalid.Reason == x509.Expired {
+			return "the receiver's certificate has expired or is not valid yet"
+		}
+		return "the receiver's certificate cannot be used: " + invalid.Error()
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "the receiver does not speak TLS on this port"
+	}
+	if alert, ok := errors.AsType[*net.OpError](err); ok && alert.Op == "remote error" {
+		return "the receiver broke off the TLS handshake: " + alert.Err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package webhook
+
+import (
+	"errors"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"anodyne/internal/fault"
+)
+
+// longestURL is in characters.
+const longestURL = 2000
+
+// CheckURL judges an address that is to be registered; the error is a
+// *fault.Error that names the parameter url. Names are not looked up: what
+// they resolve to is judged at each connection. With dev, loopback may be
+// registered, and there http too.
+func CheckURL(raw string, dev bool, allow ...netip.Prefix) error {
+	if raw == "" {
+		return fault.Parameter("url", nil, "url is missing.")
+	}
+	if err := judgeURL(raw, dev, newGuard(dev, allow)); err != nil {
+		return fault.Parameter("url", raw, "url "+err.Error()+".")
+	}
+	return nil
+}
+
+// judgeURL says what is wrong with a receiver's address; the text of its
+// error completes the sentence "the URL ...".
+func judgeURL(raw string, dev bool, g guard) error {
+	if utf8.RuneCountInString(raw) > longestURL {
+		return errors.New("must have at most 2000 characters")
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return errors.New("cannot be read; want one such as https://example.org/hooks")
+	}
+	plain := dev && u.Scheme == "http"
+	switch {
+	case u.Scheme != "https" && !plain:
+		return errors.New("must begin with https://")
+	case u.Host == "" || u.Hostname() == "":
+		return errors.New("must name a host, as in https://example.org/hooks")
+	case u.User != nil:
+		return errors.New("must not contain a user name or password; messages are signed instead")
+	case strings.Contains(raw, "#"):
+		return errors.New("must not contain a fragment (#)")
+	}
+	if port := u.Port(); port != "" || strings.HasSuffix(u.Host, ":") {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return errors.New("must have a port between 1 and 65535, or none")
+		}
+	}
+	return judgeHost(u.Hostname(), plain, g)
+}
+
+var (
+	loopback4 = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+
+	errPlain = errors.New("must begin with https://; http is only for loopback")
+	errHost  = errors.New("must name a host by letters, digits, hyphens and dots (xn-- for others), or by a plain IP address")
+)
+
+// judgeHost judges a host by what is written; plain says that the connection
+// would not be encrypted.
+func judgeHost(host string, plain bool, g guard) error {
+	host = strings.ToLower(host)
+	addr, err := netip.ParseAddr(host)
+	switch {
+	case err == nil && addr.Zone() != "":
+		return errors.New("must not contain a zone (%)")
+	case err == nil:
+	case host == "localhost" || strings.HasSuffix(host, ".localhost"):
+		addr = loopback4
+	case !isName(host):
+		return errHost
+	case plain:
+		return errPlain
+	default:
+		return nil
+	}
+	if plain && !addr.Unmap().IsLoopback() {
+		return errPlain
+	}
+	if err := g.judge(addr); err != nil {
+		return errors.New("names a host that cannot be reached from here: " + err.Error())
+	}
+	return nil
+}
+
+// isName reports whether host, in lower case, is a name and nothing that some
+// resolver would read as an address: 2130706433, 0x7f.1 and 0177.0.0.1 are
+// all loopback to getaddrinfo.
+func isName(host string) bool {
+	if len(host) > 253 {
+		return false
+	}
+	var last string
+	for label := range strings.SplitSeq(host, ".") {
+		if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return false
+		}
+		last = label
+	}
+	return strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x")
+}
