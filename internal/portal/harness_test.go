@@ -21,6 +21,7 @@ import (
 	"anodyne/internal/oauth"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/webhook"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -61,6 +62,7 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 	h.store = storetest.Start(t, cfg)
 	p := New(Config{
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
+		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
 		Source: func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
 	})
 	server := httptest.NewServer(p)

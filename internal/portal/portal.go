@@ -27,6 +27,10 @@ type Config struct {
 	Cohorts *cohort.Cohorts
 	// NewSecret makes a client's secret and its hash.
 	NewSecret func() (secret string, hash []byte)
+	// CheckWebhookURL judges where events may be sent, and NewWebhookSecret
+	// makes what signs them.
+	CheckWebhookURL  func(address string) error
+	NewWebhookSecret func() string
 	// Source is the caller's address.
 	Source func(*http.Request) netip.Addr
 	// BaseURL is the public address; when empty it is taken from the request.
@@ -89,6 +93,16 @@ func (p *Portal) table() []route {
 		{pattern: "POST /portal/applications/{id}/rotate", role: access.Developer, handle: p.rotateApplication},
 		{pattern: "POST /portal/applications/{id}/revoke", role: access.Developer, handle: p.revokeApplication},
 		{pattern: "POST /portal/applications/{id}/tier", role: access.Administrator, handle: p.setApplicationTier},
+
+		{pattern: "GET /portal/webhooks", handle: p.webhooks},
+		{pattern: "GET /portal/webhooks/new", role: access.Developer, handle: p.newWebhook},
+		{pattern: "POST /portal/webhooks", role: access.Developer, handle: p.createWebhook},
+		{pattern: "GET /portal/webhooks/{id}", handle: p.showWebhook},
+		{pattern: "POST /portal/webhooks/{id}", role: access.Developer, handle: p.actOnWebhook},
+		{pattern: "GET /portal/webhooks/{id}/edit", role: access.Developer, handle: p.editWebhook},
+		{pattern: "POST /portal/webhooks/{id}/edit", role: access.Developer, handle: p.saveWebhook},
+		{pattern: "GET /portal/webhooks/{id}/deliveries/{delivery}", handle: p.delivery},
+		{pattern: "POST /portal/webhooks/{id}/deliveries/{delivery}/redeliver", role: access.Developer, handle: p.redeliver},
 
 		{pattern: "GET /portal/patients", handle: p.patients},
 		{pattern: "GET /portal/patients/{id}", handle: p.patient},

@@ -48,6 +48,7 @@ var functions = template.FuncMap{
 	"number": number,
 	"plain":  plain,
 	"join":   strings.Join,
+	"words":  func(list ...string) []string { return list },
 	"roles":  access.Roles,
 	"tiers":  func() []access.Tier { return []access.Tier{access.Standard, access.Professional, access.Enterprise} },
 }
@@ -66,6 +67,11 @@ func number(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// percent is a share in whole per cent, but never rounded up to all.
+func percent(part, all int64) string {
+	return strconv.FormatInt(part*100/all, 10) + " %"
 }
 
 // shown is what every page gets besides its own data.

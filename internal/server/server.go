@@ -107,6 +107,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
 	pages := portal.New(portal.Config{
 		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
+		CheckWebhookURL: s.cfg.CheckWebhookURL, NewWebhookSecret: webhook.NewSecret,
 		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, Now: time.Now, Log: s.log,
 	})
 	handler := api.New(api.Config{

@@ -1,0 +1,173 @@
+package portal
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+)
+
+type webhookPage struct {
+	webhookRow
+	Status     string
+	Deliveries []store.Delivery
+	Older      string
+	Waiting    bool
+}
+
+// showWebhook shows an endpoint, how it does, and its deliveries.
+func (p *Portal) showWebhook(v *visit) error {
+	w, err := v.webhook()
+	if err != nil {
+		return err
+	}
+	page := webhookPage{Status: v.r.URL.Query().Get("status")}
+	if page.webhookRow, err = v.webhookRow(w); err != nil {
+		return err
+	}
+	q := store.DeliveryQuery{Limit: pageSize}
+	if before := v.r.URL.Query().Get("before"); before != "" {
+		if q.Before, err = id.Parse[id.DeliveryKind](before); err != nil {
+			return fault.New(fault.InvalidParameter, "The place in the log is unknown.")
+		}
+	}
+	if page.Status != "" {
+		status, known := store.ParseDeliveryStatus(page.Status)
+		if !known {
+			return fault.New(fault.InvalidParameter, "The status is unknown.")
+		}
+		q.Status = &status
+	}
+	next, err := v.org.Deliveries(v.r.Context(), w.ID, q, func(d *store.Delivery) {
+		page.Deliveries = append(page.Deliveries, *d)
+		// One that was never tried will be within moments.
+		page.Waiting = page.Waiting || d.Status == store.Pending && len(d.Attempts) == 0
+	})
+	if err != nil {
+		return err
+	}
+	if !next.IsZero() {
+		page.Older = "?" + url.Values{"before": {next.String()}, "status": {page.Status}}.Encode()
+	}
+	return v.show("webhook", "Webhook", page)
+}
+
+type deliveryPage struct {
+	Webhook  store.Webhook
+	Delivery store.Delivery
+	Payload  string
+}
+
+func (p *Portal) delivery(v *visit) error {
+	w, err := v.webhook()
+	if err != nil {
+		return err
+	}
+	deliveryID, err := v.deliveryID()
+	if err != nil {
+		return err
+	}
+	d, err := v.org.Delivery(v.r.Context(), w.ID, deliveryID)
+	if err != nil {
+		return err
+	}
+	page := deliveryPage{Webhook: w, Delivery: d, Payload: string(d.Payload)}
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, d.Payload, "", "  ") == nil {
+		page.Payload = pretty.String()
+	}
+	return v.show("delivery", "Delivery", page)
+}
+
+func (v *visit) deliveryID() (id.Delivery, error) {
+	deliveryID, err := id.Parse[id.DeliveryKind](v.r.PathValue("delivery"))
+	if err != nil {
+		return deliveryID, fault.Missing("delivery", "")
+	}
+	return deliveryID, nil
+}
+
+func (p *Portal) redeliver(v *visit) error {
+	w, err := v.webhook()
+	if err != nil {
+		return err
+	}
+	deliveryID, err := v.deliveryID()
+	if err != nil {
+		return err
+	}
+	if _, err := v.org.Redeliver(v.r.Context(), w.ID, deliveryID, v.change(audit.WebhookRedeliver, w.ID.String()), nil, v.now, nothing); err != nil {
+		return err
+	}
+	v.redirect("/portal/webhooks/" + w.ID.String())
+	return nil
+}
+
+// nothing is the outcome of what is not repeated by key.
+func nothing(*store.Delivery) store.Outcome { return store.Outcome{} }
+
+// actOnWebhook does what a button of an endpoint's page says.
+func (p *Portal) actOnWebhook(v *visit) error {
+	w, err := v.webhook()
+	if err != nil {
+		return err
+	}
+	ctx, name := v.r.Context(), w.ID.String()
+	switch v.form("act") {
+	case "test":
+		_, err = v.org.TestWebhook(ctx, w.ID, event.ForTest(v.now, w.ID), v.change(audit.WebhookTest, name), nil, nothing)
+	case "rotate":
+		return v.rotateWebhook(w)
+	case "recover":
+		err = v.recover(w)
+	case "enable":
+		return v.updateWebhook(w.ID, func(w *store.Webhook) { w.Enabled, w.DisabledReason = true, "" })
+	case "disable":
+		return v.updateWebhook(w.ID, func(w *store.Webhook) { w.Enabled, w.DisabledReason = false, store.DisabledByRequest })
+	case "delete":
+		if v.form("sure") != "yes" {
+			return fault.New(fault.InvalidParameter, "Tick that you are sure: the endpoint and its log are deleted.")
+		}
+		if err := v.org.DeleteWebhook(ctx, w.ID, v.change(audit.WebhookDelete, name)); err != nil {
+			return err
+		}
+		v.redirect("/portal/webhooks")
+		return nil
+	default:
+		err = fault.New(fault.InvalidParameter, "Nothing was asked for.")
+	}
+	if err != nil {
+		return err
+	}
+	v.redirect("/portal/webhooks/" + name)
+	return nil
+}
+
+func (v *visit) rotateWebhook(w store.Webhook) error {
+	secret := v.NewWebhookSecret()
+	page := webhookSecret{ID: w.ID, Secret: secret}
+	if _, err := v.org.RotateWebhookSecret(v.r.Context(), w.ID, secret, v.change(audit.WebhookRotate, w.ID.String()), nil, v.now, func(w store.Webhook) store.Outcome {
+		page.OldEnds = w.OldSecretEnds
+		return store.Outcome{}
+	}); err != nil {
+		return err
+	}
+	return v.show("webhook-secret", "New signing secret", page)
+}
+
+// recover has what was missed since a day sent again.
+func (v *visit) recover(w store.Webhook) error {
+	since, err := time.Parse(time.DateOnly, strings.TrimSpace(v.form("since")))
+	if err != nil || since.After(v.now) {
+		return fault.New(fault.InvalidParameter, "Say since which day, which must not be in the future.")
+	}
+	_, err = v.org.RecoverWebhook(v.r.Context(), w.ID, since, v.change(audit.WebhookRecover, w.ID.String()), nil, v.now, store.Outcome{})
+	return err
+}

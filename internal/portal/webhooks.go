@@ -1,0 +1,220 @@
+package portal
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+	"anodyne/internal/store"
+)
+
+type webhookRow struct {
+	store.Webhook
+	Stats  webhookHealth
+	Reason string
+}
+
+type webhooksPage struct {
+	Rows []webhookRow
+	Most int
+}
+
+// webhooks lists the endpoints with how they do.
+func (p *Portal) webhooks(v *visit) error {
+	hooks, _, err := v.org.WebhookPage(v.r.Context(), 1, store.MaxWebhooks)
+	if err != nil {
+		return err
+	}
+	page := webhooksPage{Most: store.MaxWebhooks}
+	for _, w := range hooks {
+		row, err := v.webhookRow(w)
+		if err != nil {
+			return err
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return v.show("webhooks", "Webhooks", page)
+}
+
+func (v *visit) webhookRow(w store.Webhook) (webhookRow, error) {
+	stats, err := v.org.WebhookStats(v.r.Context(), w.ID, v.now)
+	return webhookRow{w, healthOf(&w, stats), disabledReasons[w.DisabledReason]}, err
+}
+
+// disabledReasons says why an endpoint is disabled.
+var disabledReasons = map[string]string{
+	store.DisabledByRequest: "Somebody disabled it.",
+	store.DisabledGone:      "The receiver answered 410 Gone.",
+	store.DisabledFailing:   "Nothing but failures for five days.",
+}
+
+// webhookHealth is an endpoint's statistics in words.
+type webhookHealth struct {
+	store.WebhookStats
+	// Word and Class are the state at a glance.
+	Word, Class string
+	Percent     string
+}
+
+// Attempts24 is how many attempts the percentage is of.
+func (h webhookHealth) Attempts24() int64 { return h.Succeeded + h.Failed }
+
+func healthOf(w *store.Webhook, s store.WebhookStats) webhookHealth {
+	h := webhookHealth{WebhookStats: s, Word: "healthy", Class: "good", Percent: "–"}
+	all := s.Succeeded + s.Failed
+	if all > 0 {
+		h.Percent = percent(s.Succeeded, all)
+	}
+	switch {
+	case !w.Enabled:
+		h.Word, h.Class = "disabled", "off"
+	case all == 0:
+		h.Word, h.Class = "quiet", "off"
+	case s.Succeeded == 0:
+		h.Word, h.Class = "failing", "bad"
+	case s.Failed*20 > all:
+		h.Word, h.Class = "unsteady", "warn"
+	}
+	return h
+}
+
+type webhookForm struct {
+	ID               *id.Webhook
+	URL, Description string
+	Events           []event.Type
+	Wrong            []string
+}
+
+// Choices lists the events that can be subscribed to.
+func (webhookForm) Choices() []event.Type { return append([]event.Type{event.All}, event.Types()...) }
+
+// Has reports whether an event is ticked.
+func (f webhookForm) Has(t event.Type) bool { return slices.Contains(f.Events, t) }
+
+func (p *Portal) newWebhook(v *visit) error {
+	return v.show("webhook-form", "New webhook", webhookForm{Events: []event.Type{event.All}})
+}
+
+// readWebhook reads the form into an endpoint.
+func (v *visit) readWebhook(w *store.Webhook) (form webhookForm, err error) {
+	if err := v.r.ParseForm(); err != nil {
+		return form, fault.New(fault.InvalidBody, "The form could not be read.")
+	}
+	w.URL, w.Description, w.Events = v.form("url"), v.form("description"), nil
+	for _, name := range v.r.PostForm["event"] {
+		if t := event.Type(name); !slices.Contains(w.Events, t) && slices.Contains(form.Choices(), t) {
+			w.Events = append(w.Events, t)
+		}
+	}
+	if slices.Contains(w.Events, event.All) {
+		w.Events = []event.Type{event.All}
+	}
+	form = webhookForm{URL: w.URL, Description: w.Description, Events: w.Events}
+	if f, wrong := errors.AsType[*fault.Error](v.CheckWebhookURL(w.URL)); wrong {
+		form.Wrong = append(form.Wrong, "The address "+strings.TrimPrefix(f.Message, "url "))
+	}
+	if len(w.Events) == 0 {
+		form.Wrong = append(form.Wrong, "Choose at least one event.")
+	}
+	if problem := pain.LineProblem(w.Description, 500); problem != "" {
+		form.Wrong = append(form.Wrong, "The description "+problem)
+	}
+	return form, nil
+}
+
+// webhookSecret is the page that shows a signing secret, once.
+type webhookSecret struct {
+	ID      id.Webhook
+	Secret  string
+	OldEnds time.Time
+}
+
+func (p *Portal) createWebhook(v *visit) error {
+	w := store.Webhook{ID: id.New[id.WebhookKind](v.now), Enabled: true, CreatedAt: v.now.UTC().Truncate(time.Second), Version: 1}
+	form, err := v.readWebhook(&w)
+	if err != nil {
+		return err
+	}
+	if len(form.Wrong) > 0 {
+		v.status = http.StatusUnprocessableEntity
+		return v.show("webhook-form", "New webhook", form)
+	}
+	secret := p.NewWebhookSecret()
+	change := v.change(audit.WebhookCreate, w.ID.String())
+	change.Audit.Details = audit.Changes((&store.Webhook{Enabled: true}).Changes(&w))
+	if _, err := v.org.CreateWebhook(v.r.Context(), &w, secret, change, nil, store.Outcome{}); err != nil {
+		return err
+	}
+	v.status = http.StatusCreated
+	return v.show("webhook-secret", "Webhook created", webhookSecret{ID: w.ID, Secret: secret})
+}
+
+func (p *Portal) editWebhook(v *visit) error {
+	w, err := v.webhook()
+	if err != nil {
+		return err
+	}
+	return v.show("webhook-form", "Edit webhook", webhookForm{ID: &w.ID, URL: w.URL, Description: w.Description, Events: w.Events})
+}
+
+func (p *Portal) saveWebhook(v *visit) error {
+	w, err := v.webhook()
+	if err != nil {
+		return err
+	}
+	var form webhookForm
+	if form, err = v.readWebhook(&w); err != nil {
+		return err
+	}
+	if form.ID = &w.ID; len(form.Wrong) > 0 {
+		v.status = http.StatusUnprocessableEntity
+		return v.show("webhook-form", "Edit webhook", form)
+	}
+	return v.updateWebhook(w.ID, func(updated *store.Webhook) {
+		updated.URL, updated.Description, updated.Events = w.URL, w.Description, w.Events
+	})
+}
+
+// updateWebhook changes an endpoint and goes to its page.
+func (v *visit) updateWebhook(webhookID id.Webhook, edit func(*store.Webhook)) error {
+	_, err := v.org.UpdateWebhook(v.r.Context(), webhookID, func(old store.Webhook) (store.Webhook, *store.Change, error) {
+		updated := old
+		edit(&updated)
+		changes := old.Changes(&updated)
+		if len(changes) == 0 {
+			return old, nil, nil
+		}
+		updated.Version++
+		change := v.change(audit.WebhookUpdate, webhookID.String())
+		change.Audit.Details = audit.Changes(changes)
+		return updated, &change, nil
+	})
+	if err != nil {
+		return err
+	}
+	v.redirect("/portal/webhooks/" + webhookID.String())
+	return nil
+}
+
+// webhook finds the endpoint of the path.
+func (v *visit) webhook() (store.Webhook, error) {
+	webhookID, err := id.Parse[id.WebhookKind](v.r.PathValue("id"))
+	if err != nil {
+		return store.Webhook{}, fault.Missing("webhook", "")
+	}
+	return v.org.Webhook(v.r.Context(), webhookID)
+}
+
+// change begins what a write leaves besides its rows.
+func (v *visit) change(action audit.Action, resource string) store.Change {
+	line := v.line()
+	line.Action, line.Resource = action, resource
+	return store.Change{Audit: line}
+}
