@@ -1,0 +1,40 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Axe judges pages by the rules of axe-core, a test tool of its own that is
+// not part of the product.
+type Axe struct{ script string }
+
+// LoadAxe reads axe-core from a folder of npm packages.
+func LoadAxe(modules string) (Axe, error) {
+	script, err := os.ReadFile(filepath.Join(modules, "axe-core", "axe.min.js"))
+	return Axe{string(script)}, err
+}
+
+// Violations lists what a page does wrong against WCAG 2.2 A and AA and good
+// practice, one line a place.
+func (a Axe) Violations(b *Browser) (list []string, err error) {
+	if _, err := Evaluate[bool](b, a.script+"; true"); err != nil {
+		return nil, err
+	}
+	found, err := Evaluate[string](b, `axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]}).then(r => JSON.stringify(
+		r.violations.flatMap(v => v.nodes.map(n => ({rule: v.id, help: v.help, where: n.target.join(" "), what: n.failureSummary})))))`)
+	if err != nil {
+		return nil, err
+	}
+	var violations []struct{ Rule, Help, Where, What string }
+	if err := json.Unmarshal([]byte(found), &violations); err != nil {
+		return nil, err
+	}
+	for _, v := range violations {
+		list = append(list, fmt.Sprintf("%s (%s) at %s: %s", v.Rule, v.Help, v.Where, strings.ReplaceAll(v.What, "\n", " ")))
+	}
+	return list, nil
+}

@@ -1,0 +1,178 @@
+// Package browser drives a headless Chromium for the tests of the portal and
+// for pictures of it. Every request the browser makes is remembered, so that a
+// test can hold that none went to another host.
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// patience bounds one step; a busy machine is slow.
+const patience = time.Minute
+
+// Find says where the browser is.
+func Find() (path string, err error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err = exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("Chromium is not installed")
+}
+
+// Browser is one window with cookies of its own.
+type Browser struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	requests []string
+}
+
+// Open starts a browser. Whoever gets one must Close it.
+func Open(ctx context.Context, path, profile string) (*Browser, error) {
+	ctx, stop := chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-dev-shm-usage", true))...)
+	ctx, end := chromedp.NewContext(ctx)
+	b := &Browser{ctx: ctx, cancel: func() { end(); stop() }}
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		b.cancel()
+		return nil, fmt.Errorf("Chromium does not start: %w", err)
+	}
+	sent := chromedp.Events(ctx, network.RequestWillBeSent)
+	go func() {
+		for event, err := range sent {
+			if err != nil {
+				return
+			}
+			b.mu.Lock()
+			b.requests = append(b.requests, event.Request.URL)
+			b.mu.Unlock()
+		}
+	}()
+	return b, nil
+}
+
+// Close ends the browser.
+func (b *Browser) Close() { b.cancel() }
+
+// Requests lists what was asked for, and of whom, so far.
+func (b *Browser) Requests() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.requests...)
+}
+
+// do runs steps with patience.
+func (b *Browser) do(what string, steps ...chromedp.Action[chromedp.Void]) error {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// value runs a step that gives something.
+func value[T any](b *Browser, what string, step chromedp.Action[T]) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, step)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
+	return v, err
+}
+
+// Go shows a page.
+func (b *Browser) Go(url string) error { return b.do("go to "+url, chromedp.Navigate(url)) }
+
+// Wait waits until an element is seen.
+func (b *Browser) Wait(selector string) error {
+	return b.do("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
+}
+
+// Fill types into a field, in the place of what is there.
+func (b *Browser) Fill(selector, text string) error {
+	if err := b.Wait(selector); err != nil {
+		return err
+	}
+	if _, err := Evaluate[string](b, fmt.Sprintf(`document.querySelector(%q).value = ""`, selector)); err != nil {
+		return err
+	}
+	return b.do("fill "+selector, chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// Choose picks an option of a list by its value.
+func (b *Browser) Choose(selector, option string) error {
+	return b.do("choose "+option, chromedp.SetValue(chromedp.CSS(selector), option))
+}
+
+// Click presses something on the page that leads to another page, and waits
+// for that.
+func (b *Browser) Click(selector string) error {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
+		return fmt.Errorf("click %s: %w", selector, err)
+	}
+	return nil
+}
+
+// Press presses something that leads nowhere, such as a tick.
+func (b *Browser) Press(selector string) error {
+	return b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Text is what an element says.
+func (b *Browser) Text(selector string) (string, error) {
+	text, err := value(b, "text of "+selector, chromedp.TextContent(chromedp.CSS(selector)))
+	return strings.TrimSpace(text), err
+}
+
+// Page is what the whole page says.
+func (b *Browser) Page() (string, error) {
+	return value(b, "the page", chromedp.Evaluate[string](`document.body.innerText`))
+}
+
+// Location is the address of the page.
+func (b *Browser) Location() (string, error) {
+	return value(b, "location", chromedp.Evaluate[string](`location.href`))
+}
+
+// Evaluate runs a script in the page and gives what it comes to, awaited.
+func Evaluate[T any](b *Browser, script string) (T, error) {
+	return value(b, "script", chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+}
+
+// Look sets the size of the window and the theme.
+func (b *Browser) Look(width, height int64, dark bool) error {
+	theme := "light"
+	if dark {
+		theme = "dark"
+	}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: theme},
+			{Name: "prefers-reduced-motion", Value: "reduce"}, // a colour on its way to another is neither
+		},
+	}); err != nil {
+		return err
+	}
+	return b.do("size", chromedp.EmulateViewport(width, height))
+}
+
+// Picture is the whole page as a PNG.
+func (b *Browser) Picture() ([]byte, error) { return value(b, "picture", chromedp.FullScreenshot(100)) }

@@ -1,0 +1,326 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"anodyne/client"
+	"anodyne/e2e/browser"
+	"anodyne/internal/store/storetest"
+	"anodyne/internal/testneed"
+)
+
+// visitor is a browser at a node, in a test.
+type visitor struct {
+	*browser.Browser
+	t    *testing.T
+	base string
+	axe  browser.Axe
+	// hosts are those that the browser may ask.
+	hosts []string
+}
+
+func newVisitor(t *testing.T, base string) *visitor {
+	t.Helper()
+	path, err := browser.Find()
+	if err != nil {
+		testneed.Skip(t, err.Error())
+	}
+	modules := os.Getenv("ANODYNE_TEST_NODE_MODULES")
+	if modules == "" {
+		testneed.Skip(t, "the npm package axe-core is not there; scripts/test fetches it")
+	}
+	axe, err := browser.LoadAxe(modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	b, err := browser.Open(ctx, path, t.TempDir())
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	v := &visitor{b, t, base, axe, []string{base}}
+	t.Cleanup(func() {
+		v.noOtherHost()
+		b.Close()
+		cancel()
+	})
+	return v
+}
+
+func (v *visitor) must(err error) {
+	v.t.Helper()
+	if err != nil {
+		page, _ := v.Page()
+		where, _ := v.Location()
+		v.t.Fatalf("%v\nat %s:\n%s", err, where, page)
+	}
+}
+
+// noOtherHost holds all requests of the visit against the hosts it is for.
+func (v *visitor) noOtherHost() {
+	v.t.Helper()
+	requests := v.Requests()
+	if len(requests) == 0 {
+		v.t.Error("no request was seen; the test is blind")
+	}
+	for _, url := range requests {
+		own := strings.HasPrefix(url, "data:") || strings.HasPrefix(url, "about:")
+		for _, host := range v.hosts {
+			own = own || strings.HasPrefix(url, host+"/")
+		}
+		if !own {
+			v.t.Errorf("the browser asked %s", url)
+		}
+	}
+}
+
+// open shows a page and has axe judge it.
+func (v *visitor) open(path string) {
+	v.t.Helper()
+	v.must(v.Go(v.base + path))
+	v.judge()
+}
+
+// judge has axe look at the page that is shown, in both themes.
+func (v *visitor) judge() {
+	v.t.Helper()
+	for _, dark := range []bool{false, true} {
+		v.must(v.Look(1280, 900, dark))
+		wrong, err := v.axe.Violations(v.Browser)
+		v.must(err)
+		for _, w := range wrong {
+			where, _ := v.Location()
+			v.t.Errorf("%s (dark: %v): %s", strings.TrimPrefix(where, v.base), dark, w)
+		}
+	}
+}
+
+func (v *visitor) says(want string) {
+	v.t.Helper()
+	page, err := v.Page()
+	v.must(err)
+	if !strings.Contains(page, want) {
+		where, _ := v.Location()
+		v.t.Fatalf("%s does not say %q:\n%s", where, want, page)
+	}
+}
+
+func (v *visitor) fill(fields ...string) {
+	v.t.Helper()
+	for i := 0; i+1 < len(fields); i += 2 {
+		v.must(v.Fill(fields[i], fields[i+1]))
+	}
+}
+
+func (v *visitor) signIn(email string) {
+	v.t.Helper()
+	v.must(v.Go(v.base + "/portal/sign-in"))
+	v.fill("#email", email, "#password", portalPassword)
+	v.must(v.Click("main button"))
+	v.must(v.Wait(".who"))
+}
+
+// member makes a member on the command line.
+func (s *service) member(email, role string) {
+	s.tb.Helper()
+	p := start(s.tb, func(cmd *exec.Cmd) { cmd.Stdin = strings.NewReader(portalPassword + "\n") },
+		append([]string{"user", "create", "--email", email, "--name", "A " + role, "--role", role}, s.flags("operator")...)...)
+	if p.wait() != 0 {
+		s.tb.Fatalf("anodyne user create: exit code %d\n%s", p.code, p.stderr)
+	}
+}
+
+const portalPassword = "correct horse battery"
+
+// TestPortal is a newcomer's way through the portal.
+func TestPortal(t *testing.T) {
+	s := newService(t, storetest.SQLite)
+	n := s.node(0, "--dev")
+	link := strings.TrimSpace(n.awaitIn(n.stdout, "/portal/join/"))
+	v := newVisitor(t, n.url)
+
+	// The first administrator comes by the link, which works once.
+	v.must(v.Go(link))
+	v.judge()
+	v.fill("#name", "Ada Lovelace", "#email", "ada@clinic.example", "#password", portalPassword, "#again", portalPassword)
+	v.must(v.Click("main button"))
+	v.must(v.Wait(".who"))
+	v.judge()
+	v.must(v.Go(link))
+	v.says("used already or has expired")
+	v.judge()
+
+	// An application is registered; its credentials work.
+	v.open("/portal/applications")
+	v.says("No application yet")
+	v.open("/portal/applications/new")
+	v.fill("#name", "EHR <bridge>", "#description", "Brings patients")
+	for _, scope := range []string{"patients:write", "clinical_data:write", "events:read", "webhooks:read"} {
+		v.must(v.Press(`input[value="` + scope + `"]`))
+	}
+	v.must(v.Click("main form button"))
+	v.says("Copy the secret now")
+	v.judge()
+	clientID, err := v.Text(".facts dd:nth-of-type(1) code")
+	v.must(err)
+	secret, err := v.Text("#client-secret code")
+	v.must(err)
+	c := client.New(n.url, clientID, secret)
+	t.Cleanup(c.CloseIdleConnections)
+	patient, err := c.CreatePatient(t.Context(), client.NewPatient{Name: "Grace <b>Hopper</b>", DateOfBirth: "1966-12-09", Gender: "female"})
+	if err != nil {
+		t.Fatalf("the portal's credentials do not work: %v", err)
+	}
+	if _, err := c.AddRecords(t.Context(), patient.ID, []client.NewRecord{
+		{DataType: "pain_scores", Value: map[string]any{"score": 7, "aspect": "average"}},
+		{DataType: "medications", Value: map[string]any{"name": "oxycodone", "strength": 10, "strength_unit": "mg", "quantity": 60, "days_supply": 30, "route": "oral"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	v.open("/portal/applications/" + clientID)
+	v.must(v.Click(`form[action$="/rotate"] button`))
+	v.says("New secret")
+	rotated, err := v.Text("#client-secret code")
+	v.must(err)
+	for _, one := range []string{secret, rotated} { // both are good for a while
+		again := client.New(n.url, clientID, one)
+		if _, err := again.Patients(t.Context(), client.PatientQuery{}); err != nil {
+			t.Errorf("after the rotation: %v", err)
+		}
+		again.CloseIdleConnections()
+	}
+
+	v.lookAtPatients(patient.ID)
+	v.watchWebhook()
+	v.openTheRest()
+}
+
+// lookAtPatients searches a patient and sees the page.
+func (v *visitor) lookAtPatients(patientID string) {
+	v.t.Helper()
+	v.open("/portal/patients")
+	v.fill("#search", "hopper")
+	v.must(v.Click("main form button"))
+	v.judge()
+	v.must(v.Click(`a[href="/portal/patients/` + patientID + `"]`))
+	v.says("Grace <b>Hopper</b>")
+	v.says("oxycodone")
+	v.judge()
+	v.must(v.Click(`td a, tbody th a`))
+	v.judge()
+}
+
+// watchWebhook makes an endpoint and sees a delivery arrive.
+func (v *visitor) watchWebhook() {
+	v.t.Helper()
+	got := make(chan string, 16)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got <- r.Header.Get("webhook-signature")
+		fmt.Fprint(w, "thank <you>")
+	}))
+	v.t.Cleanup(receiver.Close)
+	v.open("/portal/webhooks")
+	v.open("/portal/webhooks/new")
+	v.fill("#url", receiver.URL+"/hook")
+	v.must(v.Click("main form button"))
+	v.says("Copy the signing secret now")
+	v.judge()
+	v.must(v.Click("main a.button"))
+	v.must(v.Click(`form:has(input[value="test"]) button`))
+	if signature := <-got; !strings.HasPrefix(signature, "v1,") {
+		v.t.Errorf("signature %q", signature)
+	}
+	v.must(v.Wait("td .badge.good")) // the page looks by itself
+	v.judge()
+	v.must(v.Click("tbody th a"))
+	v.says("thank <you>")
+	v.judge()
+	v.must(v.Click(`form[action$="/redeliver"] button`))
+	<-got
+	where, err := v.Location()
+	v.must(err)
+	v.must(v.Go(where + "/edit"))
+	v.judge()
+}
+
+// openTheRest shows the pages that were not on the way.
+func (v *visitor) openTheRest() {
+	v.t.Helper()
+	for _, path := range []string{"/portal/", "/portal/members", "/portal/audit", "/portal/account", "/portal/webhooks", "/portal/nothing", "/docs/", "/docs/quick-start"} {
+		v.open(path)
+	}
+	v.must(v.Go(v.base + "/docs/reference"))
+	v.must(v.Wait("#reference .opblock-tag"))
+}
+
+// TestPortalKeepsPeopleApart: wrong passwords, roles, ended sessions, posts
+// from another page.
+func TestPortalKeepsPeopleApart(t *testing.T) {
+	s := newService(t, storetest.SQLite)
+	n := s.node(0, "--dev")
+	for email, role := range map[string]string{"viewer@clinic.example": "viewer", "admin@clinic.example": "administrator"} {
+		s.member(email, role)
+	}
+	v := newVisitor(t, n.url)
+
+	// A wrong password is slowed down, then locked.
+	v.must(v.Go(v.base + "/portal/sign-in"))
+	v.judge()
+	for range 5 {
+		v.fill("#email", "admin@clinic.example", "#password", "wrong horse battery")
+		v.must(v.Click("main button"))
+	}
+	v.says("failed too often")
+	v.judge()
+
+	// A viewer is not offered what it cannot do, and cannot do it.
+	v.signIn("viewer@clinic.example")
+	v.open("/portal/applications")
+	page, err := v.Page()
+	v.must(err)
+	if strings.Contains(page, "Register an application") || strings.Contains(page, "Audit log") {
+		t.Errorf("a viewer is offered too much:\n%s", page)
+	}
+	for _, path := range []string{"/portal/members", "/portal/audit", "/portal/applications/new", "/portal/webhooks/new"} {
+		v.must(v.Go(v.base + path))
+		v.says("This takes the role")
+	}
+	status, err := browser.Evaluate[int](v.Browser, `fetch("/portal/applications", {method: "POST", body: new URLSearchParams({name: "x", scope: "patients:read"})}).then(r => r.status)`)
+	v.must(err)
+	if status != http.StatusForbidden {
+		t.Errorf("a viewer registers an application: %d", status)
+	}
+
+	// A form of another page does nothing.
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<form method="post" action="%s/portal/sign-out"><button>win</button></form>`, n.url)
+	}))
+	t.Cleanup(evil.Close)
+	other := newVisitor(t, n.url)
+	other.signIn("viewer@clinic.example")
+	other.hosts = append(other.hosts, evil.URL)
+	other.must(other.Go(evil.URL))
+	other.must(other.Click("button"))
+	other.must(other.Go(n.url + "/portal/"))
+	other.must(other.Wait(".who")) // still signed in
+
+	// Signed out everywhere, the first browser's session has ended too.
+	other.must(other.Go(n.url + "/portal/account"))
+	other.must(other.Click(`form:has(input[name="everywhere"]) button`))
+	v.must(v.Go(v.base + "/portal/account"))
+	v.must(v.Wait("#password"))
+	where, err := v.Location()
+	v.must(err)
+	if !strings.Contains(where, "/portal/sign-in") {
+		t.Errorf("still signed in, at %s", where)
+	}
+}
