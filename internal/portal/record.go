@@ -3,6 +3,8 @@ package portal
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,7 +83,31 @@ func valueText(value json.RawMessage) string {
 	case "null":
 		return "unknown"
 	}
-	return string(value)
+	return shortened(string(value))
+}
+
+// shortened gives a number at most two decimals; a record keeps all of them.
+func shortened(number string) string {
+	if _, decimals, ok := strings.Cut(number, "."); !ok || len(decimals) <= 2 {
+		return number
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return number
+	}
+	return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64)
+}
+
+// Brief is the facts that a list has room for: not the answers to each
+// question of a questionnaire.
+func (r recordRow) Brief() []fact {
+	brief := make([]fact, 0, 6)
+	for _, f := range r.Facts {
+		if len(brief) < cap(brief) && !strings.HasPrefix(f.Name, "items ") {
+			brief = append(brief, f)
+		}
+	}
+	return brief
 }
 
 // plain makes a name of the API readable.

@@ -6,10 +6,10 @@ import (
 )
 
 func TestFactsAreReadable(t *testing.T) {
-	got := facts(`{"name":"oxycodone","dose":10.50,"prn":false,"breakthrough":{"peak":8,"trigger":"incident"},"quality":["burning","dull"],"mme":null,"text":"a_b"}`)
+	got := facts(`{"name":"oxycodone","dose":10.50,"prn":false,"breakthrough":{"peak":8,"trigger":"incident"},"quality":["burning","dull"],"mme":null,"text":"a_b","score":2.6666666666666665}`)
 	want := []fact{
 		{"name", "oxycodone"}, {"dose", "10.50"}, {"prn", "no"}, {"breakthrough peak", "8"}, {"breakthrough trigger", "incident"},
-		{"quality", "burning, dull"}, {"mme", "unknown"}, {"text", "a_b"},
+		{"quality", "burning, dull"}, {"mme", "unknown"}, {"text", "a_b"}, {"score", "2.67"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
