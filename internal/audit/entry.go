@@ -30,12 +30,25 @@ const (
 	ClientRevoke    Action = "client.revoke"
 	ClientTier      Action = "client.tier"
 	TokenRevoke     Action = "token.revoke"
+
+	WebhookCreate Action = "webhook.create"
+	WebhookUpdate Action = "webhook.update"
+	WebhookDelete Action = "webhook.delete"
+	WebhookRotate Action = "webhook.rotate"
+	// WebhookReveal is a signing secret that was shown once more, because the
+	// request that made it was repeated.
+	WebhookReveal    Action = "webhook.reveal"
+	WebhookTest      Action = "webhook.test"
+	WebhookRedeliver Action = "webhook.redeliver"
+	WebhookRecover   Action = "webhook.recover"
 )
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
+	WebhookCreate: true, WebhookUpdate: true, WebhookDelete: true, WebhookRotate: true, WebhookReveal: true,
+	WebhookTest: true, WebhookRedeliver: true, WebhookRecover: true,
 }
 
 // Known reports whether an action is in the list.
@@ -44,11 +57,15 @@ func (a Action) Known() bool { return actions[a] }
 // Operator is the actor of what is done on the command line.
 const Operator = "operator"
 
+// Service is the actor of what the service does by itself, such as disabling
+// a webhook that has failed for days.
+const Service = "service"
+
 // Entry is one audit line.
 type Entry struct {
 	At        time.Time
 	RequestID string
-	// Actor is the client's identifier, or Operator.
+	// Actor is the client's identifier, Operator or Service.
 	Actor  string
 	Action Action
 	// Resource is the identifier of what was touched, or "".

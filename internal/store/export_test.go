@@ -67,7 +67,7 @@ func Settle(tb testing.TB, s *Store) {
 		return
 	}
 	for {
-		given, err := s.sequenceOnce(context.Background())
+		given, _, err := s.sequenceOnce(context.Background())
 		if err != nil {
 			tb.Fatal(err)
 		}

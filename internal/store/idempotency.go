@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"time"
 
 	"anodyne/internal/fault"
@@ -10,7 +11,21 @@ import (
 
 // Once is an idempotency key, hashed together with the method and path, and
 // the hash of the body it came with.
-type Once struct{ Key, Body []byte }
+type Once struct {
+	Key, Body []byte
+	// Sealed is set where the outcome shows a secret: it is kept sealed, so
+	// that the database does not give away what it seals elsewhere. A path
+	// always or never sets it.
+	Sealed bool
+}
+
+// Seal makes the key one whose outcome is kept sealed; it may be nil.
+func (k *Once) Seal() *Once {
+	if k != nil {
+		k.Sealed = true
+	}
+	return k
+}
 
 // Outcome is the answer to a write: what is sent, and kept under the key.
 type Outcome struct {
@@ -47,7 +62,7 @@ func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Ou
 		// here for the first, then fails, and is run again below.
 		_, err = tx.Exec(`INSERT INTO idempotency (org_no, client_no, key_hash, body_hash, status, location, etag, body, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-			int64(o.org), int64(o.client), key.Key, key.Body, out.Status, out.Location, out.ETag, out.Body, millis(now))
+			int64(o.org), int64(o.client), key.Key, key.Body, out.Status, out.Location, out.ETag, o.toKeep(key, out.Body), millis(now))
 		running = isLockTimeout(err)
 		return err
 	})
@@ -84,5 +99,21 @@ func (o Org) kept(tx Tx, key *Once) (out Outcome, found bool, err error) {
 	if found && !sameBody {
 		err = fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used before with another body; use a new key for a new request.")
 	}
+	if err == nil && found && key.Sealed {
+		out.Body, err = o.master.Open(out.Body, o.placeOf(key))
+	}
 	return out, found, err
+}
+
+// toKeep is the form in which an outcome's body is kept.
+func (o Org) toKeep(key *Once, body []byte) []byte {
+	if !key.Sealed {
+		return body
+	}
+	return o.master.Seal(body, o.placeOf(key))
+}
+
+// placeOf binds a sealed outcome to its row.
+func (o Org) placeOf(key *Once) []byte {
+	return fmt.Appendf(nil, "idempotency %d %d %x", o.org, o.client, key.Key)
 }

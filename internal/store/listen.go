@@ -3,14 +3,16 @@ package store
 import (
 	"context"
 	"time"
+
+	"anodyne/internal/access"
 )
 
 const journalChannel = "anodyne_journal"
 
-// notify tells the other nodes that the journal has grown. It is no part of
+// notify tells the other nodes whose journals have grown. It is no part of
 // a transaction: inside one, NOTIFY makes all commits wait for each other.
-func (e *postgresEngine) notify(ctx context.Context) error {
-	_, err := e.pool.Exec(ctx, "NOTIFY "+journalChannel)
+func (e *postgresEngine) notify(ctx context.Context, orgs []access.OrgNo) error {
+	_, err := e.pool.Exec(ctx, "SELECT pg_notify($1, $2)", journalChannel, printOrgs(orgs))
 	return err
 }
 
@@ -45,9 +47,10 @@ func (s System) listen(ctx context.Context, pg *postgresEngine) error {
 		return err
 	}
 	for {
-		if _, err := conn.WaitForNotification(ctx); err != nil {
+		said, err := conn.WaitForNotification(ctx)
+		if err != nil {
 			return err
 		}
-		s.positioned.broadcast()
+		s.grew(parseOrgs(said.Payload))
 	}
 }

@@ -10,7 +10,8 @@ const purgeSlice = 500
 
 // Purge deletes what is no longer of use, slice by slice: tokens that expired
 // a day ago (until then an expired token is told from an unknown one),
-// outcomes past their keeping, ended rate windows, shipped segments.
+// outcomes past their keeping, ended rate windows, shipped segments,
+// deliveries to webhooks.
 func (s System) Purge(ctx context.Context) error {
 	now := s.now()
 	for _, p := range []struct {
@@ -22,6 +23,7 @@ func (s System) Purge(ctx context.Context) error {
 			(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 ORDER BY created_at LIMIT $2)`, now.Add(-IdempotencyKept - time.Hour)},
 		{`DELETE FROM rate_window WHERE client_no IN (SELECT client_no FROM rate_window WHERE window_end < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM client_secret WHERE (client_no, hash) IN (SELECT client_no, hash FROM client_secret WHERE expires_at < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
+		{`DELETE FROM webhook_node WHERE node IN (SELECT node FROM webhook_node WHERE lease_until < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM spool_segment WHERE segment IN (SELECT segment FROM spool_segment WHERE shipped_at < $1 LIMIT $2)`, now.Add(-7 * 24 * time.Hour)},
 	} {
 		for {
@@ -37,7 +39,7 @@ func (s System) Purge(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return s.purgeWebhooks(ctx, now)
 }
 
 // KeepPurged purges every few minutes until the context ends.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"anodyne/internal/access"
 )
 
 // sequenceLock is the advisory lock of the one who gives positions.
@@ -24,22 +26,29 @@ const sequence = `WITH taken AS (
 	), heads AS (
 		INSERT INTO journal_head AS h (org_no, pos) SELECT org_no, n FROM counted ORDER BY org_no
 		ON CONFLICT (org_no) DO UPDATE SET pos = h.pos + excluded.pos RETURNING org_no, pos
+	), placed AS (
+		INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)
+		SELECT t.org_no, heads.pos - counted.n + row_number() OVER (PARTITION BY t.org_no ORDER BY t.seq),
+			t.at, t.subject, t.event_id, t.event_type, t.event_data, t.audit, t.packed
+		FROM taken t JOIN heads ON heads.org_no = t.org_no JOIN counted ON counted.org_no = t.org_no
 	)
-	INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)
-	SELECT t.org_no, heads.pos - counted.n + row_number() OVER (PARTITION BY t.org_no ORDER BY t.seq),
-		t.at, t.subject, t.event_id, t.event_type, t.event_data, t.audit, t.packed
-	FROM taken t JOIN heads ON heads.org_no = t.org_no JOIN counted ON counted.org_no = t.org_no`
+	SELECT org_no, n FROM counted`
 
-// sequenceOnce gives positions to what is pending and says how many it gave.
-func (s *Store) sequenceOnce(ctx context.Context) (given int64, err error) {
+// sequenceOnce gives positions to what is pending and says how many it gave,
+// and to whom.
+func (s *Store) sequenceOnce(ctx context.Context) (given int64, orgs []access.OrgNo, err error) {
 	err = s.write(ctx, func(tx Tx) error {
+		given, orgs = 0, nil
 		if err := tx.Query(`SELECT pg_advisory_xact_lock($1)`, nil, int64(sequenceLock)); err != nil {
 			return err
 		}
-		given, err = tx.Exec(sequence)
-		return err
+		return tx.Query(sequence, func(r Row) error {
+			given += r.Int(1)
+			orgs = append(orgs, access.OrgNo(r.Int(0)))
+			return nil
+		})
 	})
-	return given, err
+	return given, orgs, err
 }
 
 // FlushReads moves the read lines of this process into the journal and gives
@@ -54,7 +63,10 @@ func (s System) sequenceRest(ctx context.Context) error {
 		return nil
 	}
 	for {
-		given, err := s.sequenceOnce(ctx)
+		given, orgs, err := s.sequenceOnce(ctx)
+		if given > 0 {
+			s.grew(orgs)
+		}
 		if err != nil || given < 5000 {
 			return err
 		}
@@ -73,13 +85,13 @@ func (s System) Sequence(ctx context.Context) error {
 	defer poll.Stop()
 	for {
 		written := s.written.wait()
-		given, err := s.sequenceOnce(ctx)
+		given, orgs, err := s.sequenceOnce(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("journal entries wait for their position", "error", err)
 		}
 		if given > 0 {
-			s.positioned.broadcast()
-			if err := pg.notify(ctx); err != nil && ctx.Err() == nil {
+			s.grew(orgs)
+			if err := pg.notify(ctx, orgs); err != nil && ctx.Err() == nil {
 				s.log.Warn("other nodes were not told of new journal entries; they will find them by looking", "error", err)
 			}
 			if given >= 5000 {

@@ -179,7 +179,7 @@ func (s System) ship(ctx context.Context, seg segment) error {
 		}
 	}
 	name := strings.TrimSuffix(filepath.Base(seg.path), segmentSuffix)
-	err = s.change(ctx, func(tx Tx) error {
+	err = s.changeIn(ctx, nowhere, func(tx Tx) error {
 		fresh, err := tx.Exec(`INSERT INTO spool_segment (segment, shipped_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, name, now)
 		if err != nil || fresh == 0 {
 			return err

@@ -85,6 +85,8 @@ type Store struct {
 	// written is broadcast after a write of this process; positioned when
 	// entries have got their position in the journal, by any node.
 	written, positioned *signal
+	// followers are told which organisations' journals have grown.
+	followers followers
 
 	closing sync.Once
 	closed  error
@@ -182,18 +184,6 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.read(ctx, func(tx Tx) error {
 		return tx.Query(`SELECT version FROM schema_version WHERE version = 0`, func(Row) error { return nil })
 	})
-}
-
-// change runs a write and wakes those who follow the journal.
-func (s *Store) change(ctx context.Context, fn func(Tx) error) error {
-	err := s.write(ctx, fn)
-	if err == nil {
-		s.written.broadcast()
-		if s.Engine() == sqliteDialect.name {
-			s.positioned.broadcast() // the writer gave the position
-		}
-	}
-	return err
 }
 
 // Org is one organisation's view of the store.

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"anodyne/internal/access"
+)
+
+// WebhookKey names an endpoint among those of all organisations.
+type WebhookKey struct {
+	Org access.OrgNo
+	No  int64
+}
+
+// WaitingWebhook is an enabled endpoint that may have work: entries of the
+// journal that it has not seen, attempts whose outcome nobody wrote, or
+// deliveries that are due.
+type WaitingWebhook struct {
+	WebhookKey
+	// Head is where the organisation's journal ends.
+	Head Pos
+	// Due is when a delivery is due; zero when none is waiting.
+	Due time.Time
+	// Token is of the claim that the endpoint is under, 0 when it is free;
+	// Node has it, and Held says that it lives.
+	Token, Node int64
+	Held        bool
+}
+
+const selectWaiting = `SELECT c.org_no, c.webhook_no, h.pos, c.due_at, c.claim, n.lease_until, c.node
+	FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no AND c.webhook_no = w.webhook_no
+	JOIN journal_head h ON h.org_no = w.org_no LEFT JOIN webhook_node n ON n.node = c.node
+	WHERE w.enabled = 1`
+
+const (
+	waitingOf  = selectWaiting + ` AND w.org_no = $1`
+	waitingAll = selectWaiting + ` AND (h.pos > c.pos OR c.due_at <= $1 OR length(c.open) > 0)`
+	waitingDue = selectWaiting + ` AND c.due_at <= $1 ORDER BY c.due_at LIMIT 500`
+)
+
+func (s System) waiting(ctx context.Context, sql string, arg int64) (list []WaitingWebhook, err error) {
+	now := millis(s.now())
+	err = s.read(ctx, func(tx Tx) error {
+		list = nil
+		return tx.Query(sql, func(r Row) error {
+			w := WaitingWebhook{WebhookKey: WebhookKey{access.OrgNo(r.Int(0)), r.Int(1)}, Head: Pos(r.Int(2)), Token: r.Int(4), Node: r.Int(6)}
+			if !r.IsNull(3) {
+				w.Due = fromMillis(r.Int(3))
+			}
+			w.Held = w.Token != 0 && !r.IsNull(5) && r.Int(5) > now
+			list = append(list, w)
+			return nil
+		}, arg)
+	})
+	return list, err
+}
+
+// WebhooksOf gives the enabled endpoints of an organisation, whether or not
+// there is work for them.
+func (s System) WebhooksOf(ctx context.Context, org access.OrgNo) ([]WaitingWebhook, error) {
+	return s.waiting(ctx, waitingOf, int64(org))
+}
+
+// WaitingWebhooks gives the endpoints of all organisations that may have work.
+// It looks at every endpoint; GrownBy and DueWebhooks tell whether it is worth
+// it.
+func (s System) WaitingWebhooks(ctx context.Context) ([]WaitingWebhook, error) {
+	return s.waiting(ctx, waitingAll, millis(s.now()))
+}
+
+// DueWebhooks gives the endpoints with a delivery that is due.
+func (s System) DueWebhooks(ctx context.Context) ([]WaitingWebhook, error) {
+	return s.waiting(ctx, waitingDue, millis(s.now()))
+}
+
+// JournalSize is the number of entries in the journals of all organisations.
+func (s System) JournalSize(ctx context.Context) (entries int64, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		_, err := one(tx, `SELECT CAST(coalesce(sum(pos), 0) AS BIGINT) FROM journal_head`, func(r Row) { entries = r.Int(0) })
+		return err
+	})
+	return entries, err
+}
+
+// WebhookClaim is the right of one node to deliver to an endpoint. All that is
+// written under it carries its token, and is refused once there is another, so
+// that a node that slept cannot move the cursor of one that took over.
+type WebhookClaim struct {
+	WebhookKey
+	Token int64
+	// Pos is how far the endpoint has come; Open are the positions up to it
+	// whose outcome is not known, and which are to be sent again.
+	Pos  Pos
+	Open []Pos
+	// FailingSince is when the first attempt failed after which none
+	// succeeded; zero when the last one succeeded.
+	FailingSince time.Time
+}
+
+// HoldWebhooks renews the lease of a node until a moment, and with it all its
+// claims.
+func (s System) HoldWebhooks(ctx context.Context, node int64, until time.Time) error {
+	return s.write(ctx, func(tx Tx) error { return tx.Many(holdNode(node, until)) })
+}
+
+func holdNode(node int64, until time.Time) Stmt {
+	return Stmt{SQL: `INSERT INTO webhook_node (node, lease_until) VALUES ($1, $2) ON CONFLICT (node) DO UPDATE SET lease_until = excluded.lease_until`,
+		Args: []any{node, millis(until)}}
+}
+
+// ReleaseWebhooks gives all claims of a node up.
+func (s System) ReleaseWebhooks(ctx context.Context, node int64) error {
+	return s.write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(`DELETE FROM webhook_node WHERE node = $1`, node)
+		return err
+	})
+}
+
+// ClaimWebhooks claims those endpoints that are enabled and that no living
+// node has, and holds the node until a moment. newToken makes tokens that
+// nobody else makes.
+func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, newToken func() int64, keys []WebhookKey) (claims []*WebhookClaim, err error) {
+	now := millis(s.now())
+	tokens := make([]int64, len(keys))
+	for i := range tokens {
+		tokens[i] = newToken()
+	}
+	err = s.write(ctx, func(tx Tx) error {
+		claims = nil
+		stmts := make([]Stmt, 0, 1+len(keys))
+		stmts = append(stmts, holdNode(node, until))
+		for i, key := range keys {
+			stmts = append(stmts, Stmt{SQL: `UPDATE webhook_cursor SET node = $3, claim = $4 WHERE org_no = $1 AND webhook_no = $2
+				AND (node IS NULL OR node = $3 OR claim = 0
+					OR NOT EXISTS (SELECT 1 FROM webhook_node n WHERE n.node = webhook_cursor.node AND n.lease_until > $5))
+				AND EXISTS (SELECT 1 FROM webhook w WHERE w.org_no = $1 AND w.webhook_no = $2 AND w.enabled = 1)
+				RETURNING pos, open, failing_since`,
+				Args: []any{int64(key.Org), key.No, node, tokens[i], now},
+				Each: func(r Row) error {
+					c := &WebhookClaim{WebhookKey: key, Token: tokens[i], Pos: Pos(r.Int(0)), Open: unpackPositions(r.Raw(1))}
+					if !r.IsNull(2) {
+						c.FailingSince = fromMillis(r.Int(2))
+					}
+					claims = append(claims, c)
+					return nil
+				}})
+		}
+		return tx.Many(stmts...)
+	})
+	return claims, err
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"anodyne/internal/id"
+)
+
+const (
+	// recoverScan is how many entries of the journal one slice looks at.
+	recoverScan = 200
+	// recoverAhead is how many deliveries may be due before the next slice
+	// has to wait: a recovery fills no queue faster than it is emptied.
+	recoverAhead = 200
+)
+
+// RecoverSlice goes on with the recovery of an endpoint: it looks at the next
+// entries of the journal and makes pending what was not delivered. It leaves
+// out the positions whose attempts are under way. It does nothing while many
+// deliveries are due, or when the claim is lost, and says so.
+func (s System) RecoverSlice(ctx context.Context, c *WebhookClaim, underWay func(Pos) bool) (looked bool, err error) {
+	now := s.now()
+	err = s.write(ctx, func(tx Tx) error {
+		looked = false
+		var since time.Time
+		var from, end Pos
+		var w Webhook
+		held, err := one(tx, `SELECT recover_since, recover_pos, recover_end FROM webhook_cursor
+			WHERE org_no = $1 AND webhook_no = $2 AND claim = $3 AND recover_end IS NOT NULL /*FOR UPDATE*/`,
+			func(r Row) { since, from, end = fromMillis(r.Int(0)), Pos(r.Int(1)), Pos(r.Int(2)) }, int64(c.Org), c.No, c.Token)
+		if err != nil || !held {
+			return err
+		}
+		due := int64(0)
+		if _, err := one(tx, `SELECT count(*) FROM (SELECT 1 FROM webhook_delivery
+			WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at <= $3 LIMIT $4) AS due`,
+			func(r Row) { due = r.Int(0) }, int64(c.Org), c.No, millis(now), recoverAhead); err != nil || due >= recoverAhead {
+			return err
+		}
+		if err := tx.Query(`SELECT `+webhookColumns+` FROM webhook WHERE org_no = $1 AND webhook_no = $2`, func(r Row) (err error) {
+			w, _, err = scanWebhook(r)
+			return err
+		}, int64(c.Org), c.No); err != nil {
+			return err
+		}
+		to := min(from+recoverScan, end)
+		looked = true
+		tasks, err := missedTasks(tx, c, w, from, to, since, underWay)
+		if err != nil {
+			return err
+		}
+		again, err := s.revive(tx, c, tasks, now)
+		if err != nil {
+			return err
+		}
+		// pending and due_at are set in any case: the next slice, or the
+		// deliveries, are due now.
+		tx.Last(dueNow(c.Org, c.No, again, now))
+		if to < end {
+			tx.Last(Stmt{SQL: `UPDATE webhook_cursor SET recover_pos = $3 WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(c.Org), c.No, int64(to)}})
+			return nil
+		}
+		tx.Last(
+			Stmt{SQL: `UPDATE webhook_cursor SET recover_since = NULL, recover_pos = NULL, recover_end = NULL WHERE org_no = $1 AND webhook_no = $2`,
+				Args: []any{int64(c.Org), c.No}},
+			nextDue(c.WebhookKey),
+		)
+		return nil
+	})
+	return looked, err
+}
+
+// missedTasks gives the events of a range that the endpoint wants.
+func missedTasks(tx Tx, c *WebhookClaim, w Webhook, from, to Pos, since time.Time, underWay func(Pos) bool) (tasks []WebhookTask, err error) {
+	wanted := wantedTypes(w.Events)
+	err = tx.Query(selectEvents, func(r Row) error {
+		if !wanted(r.Raw(3)) || r.Int(1) < millis(since) || underWay(Pos(r.Int(0))) {
+			return nil
+		}
+		task, err := scanTask(r, w.ID)
+		tasks = append(tasks, task)
+		return err
+	}, int64(c.Org), int64(from), int64(to), recoverScan)
+	return tasks, err
+}
+
+// revive makes those pending that have no delivery, or a failed one, and says
+// how many.
+func (s System) revive(tx Tx, c *WebhookClaim, tasks []WebhookTask, now time.Time) (again int64, err error) {
+	known := map[id.Delivery]DeliveryStatus{}
+	stmts := make([]Stmt, len(tasks))
+	for i := range tasks {
+		delivery := tasks[i].Delivery
+		stmts[i] = Stmt{SQL: `SELECT status FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id = $3`,
+			Args: []any{int64(c.Org), c.No, delivery.Bytes()},
+			Each: func(r Row) error { known[delivery] = DeliveryStatus(r.Int(0)); return nil }}
+	}
+	if err := tx.Many(stmts...); err != nil {
+		return 0, err
+	}
+	for i := range tasks {
+		task := &tasks[i]
+		status, found := known[task.Delivery]
+		switch {
+		case found && status == Failed:
+			tx.Last(Stmt{SQL: `UPDATE webhook_delivery SET status = 0, tries = 0, next_attempt_at = $4 WHERE org_no = $1 AND webhook_no = $2 AND id = $3`,
+				Args: []any{int64(c.Org), c.No, task.Delivery.Bytes(), millis(now)}})
+		case !found:
+			tx.Last(Stmt{SQL: `INSERT INTO webhook_delivery (org_no, webhook_no, id, pos, event_id, event_type, status, created_at, next_attempt_at, tries, attempts)
+				VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, 0, $8)`,
+				Args: []any{int64(c.Org), c.No, task.Delivery.Bytes(), int64(task.Pos), task.Event.ID.Bytes(), string(task.Event.Type), millis(now), []byte{}}})
+		default:
+			continue
+		}
+		again++
+	}
+	return again, nil
+}

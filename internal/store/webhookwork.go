@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"anodyne/internal/event"
+	"anodyne/internal/id"
+)
+
+// WebhookTask is one event to be sent to an endpoint.
+type WebhookTask struct {
+	Delivery id.Delivery
+	Event    event.Event
+	// Body is what is sent.
+	Body []byte
+	// Pos is the event's position in the journal; 0 for an event that is in
+	// none.
+	Pos Pos
+	// Again says that the delivery is there, with what was tried before.
+	Again     bool
+	CreatedAt time.Time
+	Tries     int
+	Attempts  []Attempt
+}
+
+// WebhookWork is what is to be done for an endpoint.
+type WebhookWork struct {
+	// ID, URL and Secrets are of the endpoint as it is now.
+	ID      id.Webhook
+	URL     string
+	Secrets []string
+	// Retries are deliveries that are due, the longest first.
+	Retries []WebhookTask
+	// Events are those after the position that was asked for that the
+	// endpoint wants.
+	Events []WebhookTask
+	// Next is the position up to which all entries were looked at; More says
+	// that there are entries behind it.
+	Next Pos
+	More bool
+	// Recovering says that a recovery is to be gone on with.
+	Recovering bool
+}
+
+// workScan bounds the entries of the journal that one look for work reads.
+const workScan = 2000
+
+// selectWork reads the endpoint under its claim.
+const selectWork = `SELECT w.id, w.url, w.events, w.secret, w.old_secret, w.old_secret_ends, c.recover_end, h.pos
+	FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no AND c.webhook_no = w.webhook_no JOIN journal_head h ON h.org_no = w.org_no
+	WHERE w.org_no = $1 AND w.webhook_no = $2 AND w.enabled = 1 AND c.claim = $3`
+
+// selectDue reads the deliveries that are due, with their events.
+const selectDue = `SELECT d.id, d.pos, d.event_id, d.event_type, d.created_at, d.tries, d.attempts, d.payload, j.at, j.event_data
+	FROM webhook_delivery d LEFT JOIN journal j ON j.org_no = d.org_no AND j.pos = d.pos
+	WHERE d.org_no = $1 AND d.webhook_no = $2 AND d.next_attempt_at <= $3 ORDER BY d.next_attempt_at LIMIT $4`
+
+const (
+	selectEvents = `SELECT pos, at, event_id, event_type, event_data FROM journal
+		WHERE org_no = $1 AND pos > $2 AND pos <= $3 AND event_id IS NOT NULL ORDER BY pos LIMIT $4`
+	selectEvent = `SELECT pos, at, event_id, event_type, event_data FROM journal WHERE org_no = $1 AND pos = $2 AND event_id IS NOT NULL`
+)
+
+// WebhookWork looks for an endpoint's work: up to retries due deliveries and
+// up to events entries of the journal after a position. held is false when the
+// claim is lost, or the endpoint is disabled or deleted.
+func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after Pos, retries, events int) (work WebhookWork, held bool, err error) {
+	now := s.now()
+	var head Pos
+	var wanted func([]byte) bool
+	taken := 0
+	err = s.read(ctx, func(tx Tx) error {
+		work, held, taken = WebhookWork{Next: after}, false, 0
+		// On PostgreSQL the three go out together: the second and third must
+		// not need what the first gives. Each sees what the one before saw,
+		// or more; and entries of a journal become visible in their order.
+		return tx.Many(
+			Stmt{SQL: selectWork, Args: []any{int64(c.Org), c.No, c.Token}, Each: func(r Row) (err error) {
+				held, head = true, Pos(r.Int(7))
+				if work.ID, err = id.FromBytes[id.WebhookKind](r.Raw(0)); err != nil {
+					return err
+				}
+				work.URL, work.Recovering = r.Text(1), !r.IsNull(6)
+				wanted = wantedTypes(splitTypes(r.Text(2)))
+				work.Secrets, err = s.openSecrets(c.Org, work.ID, r.Raw(3), r.Raw(4), fromMillis(r.Int(5)), now)
+				return err
+			}},
+			Stmt{SQL: selectDue, Args: []any{int64(c.Org), c.No, millis(now), retries}, Each: func(r Row) error {
+				task, err := scanDue(r)
+				work.Retries = append(work.Retries, task)
+				return err
+			}},
+			Stmt{SQL: selectEvents, Args: []any{int64(c.Org), int64(after), int64(after) + workScan, events}, Each: func(r Row) error {
+				taken++
+				work.Next = Pos(r.Int(0))
+				if !held || !wanted(r.Raw(3)) {
+					return nil
+				}
+				task, err := scanTask(r, work.ID)
+				work.Events = append(work.Events, task)
+				return err
+			}},
+		)
+	})
+	if taken < events { // all entries of the range were looked at
+		work.Next = max(work.Next, min(head, after+workScan))
+	}
+	work.More = work.Next < head
+	return work, held, err
+}
+
+// OpenTasks gives the events of a claim whose outcome is not known.
+func (s System) OpenTasks(ctx context.Context, c *WebhookClaim, webhookID id.Webhook) (tasks []WebhookTask, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		tasks = nil
+		stmts := make([]Stmt, len(c.Open))
+		for i, pos := range c.Open {
+			stmts[i] = Stmt{SQL: selectEvent, Args: []any{int64(c.Org), int64(pos)}, Each: func(r Row) error {
+				task, err := scanTask(r, webhookID)
+				tasks = append(tasks, task)
+				return err
+			}}
+		}
+		return tx.Many(stmts...)
+	})
+	return tasks, err
+}
+
+// scanTask reads a row of selectEvents.
+func scanTask(r Row, webhookID id.Webhook) (task WebhookTask, err error) {
+	task = WebhookTask{Pos: Pos(r.Int(0)), Event: event.Event{Type: event.Type(r.Text(3)), At: fromMillis(r.Int(1)), Data: r.Raw(4)}}
+	if task.Event.ID, err = id.FromBytes[id.EventKind](r.Raw(2)); err != nil {
+		return task, err
+	}
+	task.Delivery = DeliveryID(webhookID, task.Event.ID)
+	task.Body = task.Event.Append(make([]byte, 0, 128+len(task.Event.Data)))
+	task.Event.Data = nil // it is the driver's
+	return task, nil
+}
+
+// scanDue reads a row of selectDue.
+func scanDue(r Row) (task WebhookTask, err error) {
+	task = WebhookTask{Pos: Pos(r.Int(1)), Again: true, CreatedAt: fromMillis(r.Int(4)), Tries: int(r.Int(5)), Body: []byte(r.Text(7)),
+		Event: event.Event{Type: event.Type(r.Text(3)), At: fromMillis(r.Int(4))}}
+	if task.Delivery, err = id.FromBytes[id.DeliveryKind](r.Raw(0)); err != nil {
+		return task, err
+	}
+	if task.Event.ID, err = id.FromBytes[id.EventKind](r.Raw(2)); err != nil {
+		return task, err
+	}
+	if task.Attempts, err = unpackAttempts(r.Raw(6)); err != nil {
+		return task, err
+	}
+	if !r.IsNull(8) {
+		task.Event.At, task.Event.Data = fromMillis(r.Int(8)), r.Raw(9)
+		task.Body = task.Event.Append(nil)
+		task.Event.Data = nil
+	}
+	return task, nil
+}

@@ -1,0 +1,204 @@
+package webhook
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"anodyne/internal/store"
+)
+
+const (
+	// batchResults bounds the results that one transaction writes.
+	batchResults = 256
+	// batchTime is how long the first of a batch waits for others: nobody
+	// waits for a result to be written, and a crash repeats little more.
+	batchTime = 20 * time.Millisecond
+)
+
+// result is what came of a task; without one it only says that an endpoint has
+// come further.
+type result struct {
+	endpoint *endpoint
+	task     *store.WebhookTask
+	attempt  Attempt
+}
+
+// record writes results, many in one transaction, until there are no more to
+// come.
+func (w *Worker) record() {
+	for first := range w.results {
+		w.write(w.gather(first))
+	}
+	w.settleRest()
+}
+
+// gather takes what comes shortly after a result.
+func (w *Worker) gather(first *result) []*result {
+	batch := append(make([]*result, 0, batchResults), first)
+	ripe := time.NewTimer(batchTime)
+	defer ripe.Stop()
+	for len(batch) < batchResults {
+		select {
+		case r, open := <-w.results:
+			if !open {
+				return batch
+			}
+			batch = append(batch, r)
+		case <-ripe.C:
+			return batch
+		}
+	}
+	return batch
+}
+
+// write writes a batch. As long as the store is away it is tried again: until
+// then no attempt more than the channel holds can end, and none begin.
+func (w *Worker) write(batch []*result) {
+	list, order := w.weigh(batch)
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		err := w.sys.WriteProgress(ctx, list)
+		cancel()
+		if err == nil {
+			break
+		}
+		w.log.Warn("results of webhooks wait to be written", "results", len(batch), "error", err)
+		if w.sending.Err() != nil {
+			return // stopping: what was sent is sent again by whoever comes next
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-w.sending.Done():
+		}
+	}
+	for i, p := range list {
+		w.settled(order[i], p)
+	}
+}
+
+// part is what a batch has of one endpoint.
+type part struct {
+	endpoint *endpoint
+	results  []*result
+	health   health
+}
+
+// weigh says what the results of a batch mean for each endpoint.
+func (w *Worker) weigh(batch []*result) (list []*store.WebhookProgress, parts []*part) {
+	at := map[*endpoint]*part{}
+	for _, r := range batch {
+		p := at[r.endpoint]
+		if p == nil {
+			p = &part{endpoint: r.endpoint}
+			at[r.endpoint] = p
+			parts = append(parts, p)
+		}
+		if r.task != nil {
+			p.results = append(p.results, r)
+		}
+	}
+	for _, p := range parts {
+		list = append(list, p.progress())
+	}
+	return list, parts
+}
+
+// progress is what is written of a part.
+func (p *part) progress() *store.WebhookProgress {
+	e := p.endpoint
+	out := &store.WebhookProgress{Claim: e.claim, Results: make([]store.WebhookResult, 0, len(p.results))}
+	e.mu.Lock()
+	p.health = e.health
+	e.mu.Unlock()
+	for _, r := range p.results {
+		var disable string
+		if p.health, disable = p.health.after(r.attempt); disable != "" {
+			out.Disable = disable
+		}
+		out.Results = append(out.Results, outcome(r))
+	}
+	out.FailingSince = p.health.failingSince
+	out.Pos, out.Open = e.progress(p.results)
+	return out
+}
+
+// outcome is what an attempt makes of its delivery.
+func outcome(r *result) store.WebhookResult {
+	a := r.attempt
+	out := store.WebhookResult{Task: r.task, Status: store.Delivered,
+		Attempt: store.Attempt{At: a.At, Latency: a.Latency, Status: a.Status, Answer: a.Answer, Error: a.Error}}
+	if a.OK() {
+		return out
+	}
+	wait, again := Next(r.task.Tries+1, a, rand.Float64)
+	if !again {
+		out.Status = store.Failed
+		return out
+	}
+	out.Status, out.Next = store.Pending, a.At.Add(a.Latency+wait)
+	return out
+}
+
+// settled takes note of what was written.
+func (w *Worker) settled(p *part, written *store.WebhookProgress) {
+	e := p.endpoint
+	if written.Lost {
+		if len(p.results) > 0 {
+			w.metrics.claimsLost.Inc()
+			w.log.Warn("results of a webhook were refused: another has taken it up, or it was changed", "results", len(p.results))
+		}
+		w.drop(e)
+		w.mu.Lock()
+		w.missed = true // it may be free
+		w.mu.Unlock()
+		return
+	}
+	for _, r := range written.Results {
+		w.metrics.results.WithLabelValues(r.Status.String()).Inc()
+		if r.Status == store.Pending {
+			w.noteDue(r.Next)
+		}
+	}
+	e.mu.Lock()
+	e.health = p.health
+	e.mu.Unlock()
+	if e.wrote(p.results, written.Pos) {
+		w.mu.Lock()
+		w.waited = append(w.waited, e)
+		w.mu.Unlock()
+		w.wake()
+	}
+	if written.Disable != "" {
+		w.log.Warn("a webhook was disabled", "reason", written.Disable)
+		w.drop(e)
+	}
+}
+
+// settleRest writes how far endpoints have come that had nothing to send.
+func (w *Worker) settleRest() {
+	rest := w.unwritten()
+	for len(rest) > 0 {
+		n := min(len(rest), batchResults)
+		batch := make([]*result, n)
+		for i, e := range rest[:n] {
+			batch[i] = &result{endpoint: e}
+		}
+		w.write(batch)
+		rest = rest[n:]
+	}
+}
+
+// unwritten gives the endpoints that are further than the store knows.
+func (w *Worker) unwritten() (list []*endpoint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.endpoints {
+		e.mu.Lock()
+		if e.taken > e.written && !e.lost {
+			list = append(list, e)
+		}
+		e.mu.Unlock()
+	}
+	return list
+}
