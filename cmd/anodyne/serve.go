@@ -46,6 +46,7 @@ func serve(ctx context.Context, e env, cfg config.Config, log *slog.Logger, read
 	if _, set := e.lookup("GOGC"); !set {
 		debug.SetGCPercent(garbagePercent)
 	}
+	cfg.Version = version
 	s, err := server.Start(ctx, cfg, log)
 	if err != nil {
 		return err

@@ -40,6 +40,10 @@ type Config struct {
 	CohortMemory    int64
 	WebhookAllow    List
 	WebhookCAFile   string
+
+	// Version is the program's own, which no operator sets; receivers of
+	// webhooks are told.
+	Version string
 }
 
 // List is a flag of values separated by commas.
