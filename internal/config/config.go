@@ -40,9 +40,7 @@ type Config struct {
 	CohortMemory    int64
 	WebhookAllow    List
 	WebhookCAFile   string
-
-	// Version is the program's own, which no operator sets; receivers of
-	// webhooks are told.
+	// Version is the program's own, which receivers of webhooks are told.
 	Version string
 }
 

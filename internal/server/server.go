@@ -29,11 +29,15 @@ import (
 
 // Server is a running service.
 type Server struct {
-	cfg      config.Config
-	log      *slog.Logger
-	store    *store.Store
-	limiter  *ratelimit.Limiter
-	workers  *worker.Group
+	cfg     config.Config
+	log     *slog.Logger
+	store   *store.Store
+	limiter *ratelimit.Limiter
+	workers *worker.Group
+	// deliveries sends webhooks; closeSender lets its connections go.
+	deliveries  *worker.Group
+	closeSender func()
+
 	public   *http.Server
 	admin    *http.Server
 	listener net.Listener
@@ -49,7 +53,7 @@ const addressCapacity = 100_000
 // Start migrates and opens the database and begins to serve. Whoever gets a
 // server must Stop it.
 func Start(ctx context.Context, cfg config.Config, log *slog.Logger) (*Server, error) {
-	s := &Server{cfg: cfg, log: log, workers: worker.NewGroup(log)}
+	s := &Server{cfg: cfg, log: log, workers: worker.NewGroup(log), deliveries: worker.NewGroup(log)}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.abandon())
@@ -113,7 +117,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	s.workers.Start("sealer", sys.KeepSealed)
 	s.workers.Start("purge", sys.KeepPurged)
 	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
-	return handler, nil
+	return handler, s.startWebhooks(registry)
 }
 
 // ahead is how much allowance is reserved before it is asked for. On SQLite
@@ -200,6 +204,11 @@ func (s *Server) Stop() error {
 	time.Sleep(s.cfg.ShutdownDelay)                         // a load balancer sees /readyz and sends no more
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
+	delivered := make(chan struct{})
+	go func() {
+		defer close(delivered)
+		s.stopWebhooks()
+	}()
 	err := s.public.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("requests were still running at the end of --shutdown-timeout")
@@ -208,12 +217,14 @@ func (s *Server) Stop() error {
 	if s.admin != nil {
 		err = errors.Join(err, s.admin.Close())
 	}
+	<-delivered
 	return errors.Join(err, s.limiter.Close(ctx), s.abandon())
 }
 
 // abandon stops what was started, from the top down.
 func (s *Server) abandon() error {
 	s.drain()
+	s.stopWebhooks()
 	s.workers.Stop()
 	var err error
 	for _, l := range []net.Listener{s.listener, s.adminLn} {

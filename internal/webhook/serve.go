@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -152,7 +153,7 @@ func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.Webho
 		defer slow.Stop()
 	}
 	w.metrics.inFlight.Inc()
-	a := w.send(w.sending, Message{URL: work.URL, ID: task.Event.ID.String(), Secrets: work.Secrets, Body: task.Body, At: w.now()})
+	a := w.try(Message{URL: work.URL, ID: task.Event.ID.String(), Secrets: work.Secrets, Body: task.Body, At: w.now()})
 	w.metrics.inFlight.Dec()
 	if w.sending.Err() != nil && !a.OK() {
 		e.giveUp(task) // it says nothing about the receiver
@@ -160,6 +161,18 @@ func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.Webho
 	}
 	w.metrics.latency.Observe(a.Latency.Seconds())
 	w.results <- &result{endpoint: e, task: task, attempt: a}
+}
+
+// try sends a message. A panic is the attempt's failure: it must not end the
+// service.
+func (w *Worker) try(m Message) (a Attempt) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.Error("panic in an attempt", "panic", p, "stack", string(debug.Stack()))
+			a = Attempt{At: m.At, Error: "the attempt failed for a reason inside this server"}
+		}
+	}()
+	return w.send(w.sending, m)
 }
 
 // drop forgets an endpoint that is not ours any more.

@@ -1,0 +1,35 @@
+package server
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/webhook"
+)
+
+// startWebhooks starts the delivery of events to webhooks. It is stopped before
+// the other workers, and while requests are finished: attempts that are under
+// way then have as long as those.
+func (s *Server) startWebhooks(registry prometheus.Registerer) error {
+	cfg, err := s.cfg.Webhooks()
+	if err != nil {
+		return err
+	}
+	sender, err := webhook.NewSender(cfg)
+	if err != nil {
+		return err
+	}
+	w := webhook.NewWorker(webhook.Delivery{
+		Store: s.store, Send: sender.Send, Grace: s.cfg.ShutdownTimeout, Log: s.log, Registry: registry,
+	})
+	s.closeSender = sender.Close
+	s.deliveries.Start("webhooks", w.Run)
+	return nil
+}
+
+// stopWebhooks waits until all is delivered, or given up, and written.
+func (s *Server) stopWebhooks() {
+	s.deliveries.Stop()
+	if s.closeSender != nil {
+		s.closeSender()
+	}
+}

@@ -1,0 +1,72 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+)
+
+// WebhookSecret signs the messages of all test endpoints.
+const WebhookSecret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+
+// Webhook makes an enabled endpoint that is not stored yet. Without types it
+// wants all events.
+func Webhook(url string, types ...event.Type) store.Webhook {
+	if len(types) == 0 {
+		types = []event.Type{event.All}
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	return store.Webhook{ID: id.New[id.WebhookKind](now), URL: url, Events: types, Enabled: true, CreatedAt: now, Version: 1}
+}
+
+// WebhookLine is the change that comes with something done to an endpoint.
+func WebhookLine(action audit.Action, webhookID id.Webhook) store.Change {
+	return store.Change{Audit: audit.Entry{At: time.Now(), Actor: "test", Action: action, Resource: webhookID.String()}}
+}
+
+// AddWebhook stores a new endpoint.
+func AddWebhook(tb testing.TB, o store.Org, url string, types ...event.Type) store.Webhook {
+	tb.Helper()
+	w := Webhook(url, types...)
+	if _, err := o.CreateWebhook(context.Background(), &w, WebhookSecret, WebhookLine(audit.WebhookCreate, w.ID), nil, store.Outcome{}); err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+// SwitchWebhook enables or disables an endpoint.
+func SwitchWebhook(tb testing.TB, o store.Org, webhookID id.Webhook, enabled bool) {
+	tb.Helper()
+	if _, err := o.UpdateWebhook(context.Background(), webhookID, func(w store.Webhook) (store.Webhook, *store.Change, error) {
+		w.Enabled, w.DisabledReason = enabled, ""
+		if !enabled {
+			w.DisabledReason = store.DisabledByRequest
+		}
+		w.Version++
+		c := WebhookLine(audit.WebhookUpdate, webhookID)
+		return w, &c, nil
+	}); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Deliveries lists all deliveries to an endpoint, newest first.
+func Deliveries(tb testing.TB, o store.Org, webhookID id.Webhook) (list []store.Delivery) {
+	tb.Helper()
+	q := store.DeliveryQuery{Limit: 100}
+	for {
+		next, err := o.Deliveries(context.Background(), webhookID, q, func(d *store.Delivery) { list = append(list, *d) })
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if next.IsZero() {
+			return list
+		}
+		q.Before = next
+	}
+}

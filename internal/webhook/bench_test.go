@@ -1,0 +1,119 @@
+package webhook
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+// counter is a receiver that counts, and tells when it has so many.
+type counter struct {
+	url  string
+	mu   sync.Mutex
+	n    int
+	want int
+	full chan struct{}
+	at   map[string]time.Time // when each came; nil to leave that out
+}
+
+func newCounter(tb testing.TB, want int, times bool) *counter {
+	tb.Helper()
+	c := &counter{want: want, full: make(chan struct{})}
+	if times {
+		c.at = map[string]time.Time{}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		now := time.Now()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.at != nil {
+			c.at[r.Header.Get(headerID)] = now
+		}
+		if c.n++; c.n == c.want {
+			close(c.full)
+		}
+	}))
+	tb.Cleanup(server.Close)
+	c.url = server.URL
+	return c
+}
+
+// fill makes events as many clients do.
+func (s *service) fill(n int) {
+	s.Helper()
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			for range n/64 + min(1, max(0, n%64-i)) {
+				s.event()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// BenchmarkDeliveries is about events that wait in the journal: sent to one
+// receiver on loopback, and every result durable.
+func BenchmarkDeliveries(b *testing.B) {
+	for _, engine := range storetest.Engines {
+		b.Run(engine, func(b *testing.B) {
+			s := newService(b, storetest.Database(b, engine))
+			in := newCounter(b, b.N, false)
+			w := storetest.AddWebhook(b, s.org, in.url)
+			s.fill(b.N)
+			b.ResetTimer()
+			running := s.deliver()
+			<-in.full
+			running.stop() // writes the rest
+			b.StopTimer()
+			if b.N <= 1000 {
+				if got := s.statuses(w)[store.Delivered]; got != b.N {
+					b.Fatalf("%d delivered, want %d", got, b.N)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
+		})
+	}
+}
+
+// BenchmarkCommitToReceipt is the time from the end of a commit to the
+// receiver's handler, at 200 events a second.
+func BenchmarkCommitToReceipt(b *testing.B) {
+	for _, engine := range storetest.Engines {
+		b.Run(engine, func(b *testing.B) {
+			s := newService(b, storetest.Database(b, engine))
+			in := newCounter(b, b.N+1, true)
+			storetest.AddWebhook(b, s.org, in.url)
+			s.deliver()
+			s.event() // claims the endpoint
+			committed := make(map[string]time.Time, b.N)
+			tick := time.NewTicker(5 * time.Millisecond)
+			defer tick.Stop()
+			b.ResetTimer()
+			for range b.N {
+				<-tick.C
+				p := storetest.Patient("A")
+				c := storetest.Created(p)
+				if _, err := s.org.CreatePatient(b.Context(), &p, c, nil, store.Outcome{}); err != nil {
+					b.Fatal(err)
+				}
+				committed[c.Event.ID.String()] = time.Now()
+			}
+			<-in.full
+			b.StopTimer()
+			var took []time.Duration
+			for id, at := range committed {
+				took = append(took, in.at[id].Sub(at))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
+}
