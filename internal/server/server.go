@@ -109,7 +109,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 		Cohorts:        cohort.New(s.cfg.CohortMemory, registry),
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
 		Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
-		CheckWebhookURL:  func(address string) error { return webhook.CheckURL(address, s.cfg.Dev) },
+		CheckWebhookURL:  s.checkWebhookURL,
 		NewWebhookSecret: webhook.NewSecret,
 	})
 	s.workers.Start("sequencer", sys.Sequence)

@@ -33,3 +33,13 @@ func (s *Server) stopWebhooks() {
 		s.closeSender()
 	}
 }
+
+// checkWebhookURL judges an address that is to be registered by the same
+// configuration that messages are sent with.
+func (s *Server) checkWebhookURL(address string) error {
+	cfg, err := s.cfg.Webhooks()
+	if err != nil {
+		return err
+	}
+	return webhook.CheckURL(address, cfg.Dev, cfg.Allow...)
+}
