@@ -13,7 +13,7 @@ import (
 // receiver takes the messages of one webhook and knows how often each came.
 type receiver struct {
 	tb      testing.TB
-	server  *httptest.Server
+	url     string
 	secret  string
 	mu      sync.Mutex
 	arrived map[string]int // by event
@@ -24,8 +24,9 @@ type receiver struct {
 func newReceiver(tb testing.TB) *receiver {
 	tb.Helper()
 	r := &receiver{tb: tb, arrived: map[string]int{}}
-	r.server = httptest.NewServer(r)
-	tb.Cleanup(r.server.Close)
+	server := httptest.NewServer(r)
+	tb.Cleanup(server.Close)
+	r.url = server.URL
 	return r
 }
 
@@ -55,7 +56,7 @@ func (r *receiver) register(c *client.Client) {
 	r.tb.Helper()
 	r.mu.Lock() // what arrives before the secret is known waits for it
 	defer r.mu.Unlock()
-	r.secret = subscribe(r.tb, c, r.server.URL)
+	r.secret = subscribe(r.tb, c, r.url)
 }
 
 // subscribe registers a webhook for new patients and gives its secret.

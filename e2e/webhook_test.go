@@ -3,7 +3,14 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"encoding/pem"
+	"errors"
 	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -71,7 +78,7 @@ type reader struct {
 	done   chan struct{}
 	events map[string]string // the patient of each event
 	twice  int
-	last   atomic.Int64 // how many it has seen
+	seen   atomic.Int64 // how many events of whatever type
 }
 
 // follow starts a reader at the beginning of the log.
@@ -113,7 +120,7 @@ func (r *reader) note(events []client.Event) {
 		}
 		r.events[e.ID] = data.Patient
 	}
-	r.last.Add(int64(len(events)))
+	r.seen.Add(int64(len(events)))
 }
 
 func (r *reader) stop() {
@@ -132,7 +139,7 @@ func (r *reader) log(c *crowd) map[string]string {
 		}
 		whole[e.ID] = ""
 	}
-	eventually(r.tb, patience, "the reader is at the end of the log", func() bool { return r.last.Load() >= int64(len(whole)) })
+	eventually(r.tb, takeover, "the reader is at the end of the log", func() bool { return r.seen.Load() >= int64(len(whole)) })
 	r.stop()
 	if r.twice > 0 {
 		r.tb.Errorf("the reader saw %d events twice", r.twice)
@@ -153,9 +160,13 @@ func (r *reader) log(c *crowd) map[string]string {
 }
 
 // TestWebhooksSurviveKill kills the service in the middle of 5,000 deliveries.
+// These tests run beside each other: most of their time they wait for the
+// claims of a node that was killed to end.
 func TestWebhooksSurviveKill(t *testing.T) {
+	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			const all = 5000
 			s := newService(t, engine)
 			n := s.node(0, "--dev")
@@ -189,6 +200,7 @@ func TestWebhooksSurviveKill(t *testing.T) {
 // TestWebhooksSurviveTheLossOfANode: three nodes share the webhooks of one
 // database; those of a node that is killed are taken over.
 func TestWebhooksSurviveTheLossOfANode(t *testing.T) {
+	t.Parallel()
 	const all, endpoints = 600, 6
 	s := newService(t, storetest.Postgres)
 	nodes := []*node{s.node(0, "--dev"), s.node(1, "--dev"), s.node(2, "--dev")}
@@ -237,8 +249,10 @@ func TestWebhooksSurviveTheLossOfANode(t *testing.T) {
 // fail, a healthy one gets everything. Were they worked on one after the other,
 // or did they share what may be under way, it would take a quarter of an hour.
 func TestDeadReceiversDelayNobody(t *testing.T) {
+	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			const all = 100
 			s := newService(t, engine)
 			n := s.node(0, "--dev")
@@ -251,10 +265,41 @@ func TestDeadReceiversDelayNobody(t *testing.T) {
 			to, c := newReceiver(t), newCrowd(t, app)
 			to.register(n.as(app))
 			c.grow(all, n)
-			eventually(t, 2*time.Minute, "the healthy receiver has everything", func() bool { events, _ := to.count(); return events >= c.count() })
+			eventually(t, takeover, "the healthy receiver has everything", func() bool { events, _ := to.count(); return events >= c.count() })
 			if code := n.terminate(); code != 0 {
 				t.Errorf("exit code %d after SIGTERM", code)
 			}
 		})
 	}
+}
+
+// TestReceiversWithinTheHouse: a receiver with a private address and a
+// certificate of a private authority is reached once the operator says so.
+func TestReceiversWithinTheHouse(t *testing.T) {
+	t.Parallel()
+	s := newService(t, storetest.SQLite)
+	to := newReceiver(t)
+	inside := httptest.NewUnstartedServer(to)
+	inside.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // connections that end with the node
+	inside.StartTLS()
+	t.Cleanup(inside.Close)
+	to.url = inside.URL
+	authority := filepath.Join(s.dir, "authority.pem")
+	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: inside.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	app := s.register("standard")
+
+	n := s.node(0)
+	_, err := n.as(app).CreateWebhook(t.Context(), client.NewWebhook{URL: inside.URL, Events: []client.EventType{client.EventAll}})
+	if e, ok := errors.AsType[*client.Error](err); !ok || e.Code != client.CodeInvalidParameter || e.Details["parameter"] != "url" || !strings.Contains(e.Message, "--webhook-allow-cidr") {
+		t.Errorf("a loopback address is registered, or the reason is not told: %v", err)
+	}
+	n.terminate()
+
+	n = s.node(0, "--webhook-allow-cidr", "127.0.0.0/8", "--webhook-ca-file", authority)
+	to.register(n.as(app))
+	c := newCrowd(t, app)
+	c.grow(1, n)
+	eventually(t, takeover, "the event arrives", func() bool { events, _ := to.count(); return events >= 1 })
 }
