@@ -109,7 +109,8 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 		Cohorts:        cohort.New(s.cfg.CohortMemory, registry),
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
 		Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
-		CheckWebhookURL: s.cfg.CheckWebhookURL, NewWebhookSecret: webhook.NewSecret,
+		CheckWebhookURL:  s.checkWebhookURL,
+		NewWebhookSecret: webhook.NewSecret,
 	})
 	s.workers.Start("sequencer", sys.Sequence)
 	s.workers.Start("listener", sys.Listen)
