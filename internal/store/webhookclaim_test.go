@@ -173,7 +173,7 @@ func TestOpenPositionsOutliveANode(t *testing.T) {
 			{Task: &sent[1], Attempt: ok(now.now()), Status: store.Delivered}, {Task: &sent[3], Attempt: ok(now.now()), Status: store.Delivered},
 		}})
 		now.pass(lease + time.Millisecond)
-		waiting := must[[]store.WaitingWebhook](t)(s.System().WaitingWebhooks(t.Context()))
+		waiting := must[[]store.WaitingWebhook](t)(s.System().WaitingWebhooks(t.Context(), 0))
 		if len(waiting) != 1 || waiting[0].Held {
 			t.Errorf("waiting: %+v", waiting)
 		}

@@ -290,7 +290,7 @@ func TestDisabledWebhookConflicts(t *testing.T) {
 		}
 		storetest.AddPatient(t, o, "A")
 		store.Settle(t, all[0])
-		if waiting, err := all[0].System().WaitingWebhooks(t.Context()); len(waiting) != 0 || err != nil {
+		if waiting, err := all[0].System().WaitingWebhooks(t.Context(), 0); len(waiting) != 0 || err != nil {
 			t.Errorf("%d endpoints wait, %v", len(waiting), err)
 		}
 		if claims, err := all[0].System().ClaimWebhooks(t.Context(), 1, time.Now().Add(time.Hour), newToken, []store.WebhookKey{{Org: o.No(), No: 1}}); len(claims) != 0 || err != nil {
