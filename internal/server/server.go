@@ -29,21 +29,21 @@ import (
 
 // Server is a running service.
 type Server struct {
-	cfg     config.Config
-	log     *slog.Logger
-	store   *store.Store
-	limiter *ratelimit.Limiter
-	workers *worker.Group
-	// deliveries sends webhooks; closeSender lets its connections go.
-	deliveries  *worker.Group
-	closeSender func()
-
+	cfg      config.Config
+	log      *slog.Logger
+	store    *store.Store
+	limiter  *ratelimit.Limiter
+	workers  *worker.Group
 	public   *http.Server
 	admin    *http.Server
 	listener net.Listener
 	adminLn  net.Listener
 	draining context.Context
 	drain    context.CancelFunc
+
+	// deliveries sends webhooks; closeSender lets its connections go.
+	deliveries  *worker.Group
+	closeSender func()
 }
 
 // addressCapacity bounds the source addresses whose failed requests are

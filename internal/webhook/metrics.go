@@ -48,10 +48,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 }
 
 // measure looks at what all endpoints together have to do.
-func (w *Worker) measure(ctx context.Context) {
+func (w *Worker) measure(ctx context.Context) error {
 	b, err := w.sys.WebhookBacklog(ctx)
 	if err != nil {
-		return // the next look says why
+		return err
 	}
 	w.metrics.pending.Set(float64(b.Pending))
 	w.metrics.disabled.Set(float64(b.Disabled))
@@ -60,4 +60,5 @@ func (w *Worker) measure(ctx context.Context) {
 		age = w.now().Sub(b.OldestPending).Seconds()
 	}
 	w.metrics.oldest.Set(age)
+	return nil
 }

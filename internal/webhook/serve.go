@@ -30,9 +30,7 @@ func (w *Worker) serve(ctx context.Context, e *endpoint) {
 			var err error
 			if more, err = w.hand(ctx, e); err != nil && ctx.Err() == nil {
 				w.log.Warn("a webhook waits", "error", err)
-				w.mu.Lock()
-				w.missed = true
-				w.mu.Unlock()
+				w.miss()
 			}
 			more = !e.end(more && err == nil) && ctx.Err() == nil
 		}

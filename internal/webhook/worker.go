@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"anodyne/internal/access"
 	"anodyne/internal/store"
 )
 
@@ -131,7 +132,7 @@ func (w *Worker) dispatch(ctx context.Context) {
 	defer stop()
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	look := &looker{Worker: w, stale: true}
+	look := &looker{Worker: w, heads: map[access.OrgNo]store.Pos{}}
 	for ctx.Err() == nil {
 		if err := look.round(ctx, news); err != nil && ctx.Err() == nil {
 			w.log.Warn("webhooks wait", "error", err)
@@ -156,6 +157,13 @@ func (w *Worker) wake() {
 	case w.woken <- struct{}{}:
 	default:
 	}
+}
+
+// miss notes that something could not be looked at: the next poll does.
+func (w *Worker) miss() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.missed = true
 }
 
 // noteDue remembers that something is due at a time.
