@@ -87,7 +87,7 @@ func TestWebhookFlow(t *testing.T) {
 		if got := c.get(one).json(); got["disabled_reason"] != "gone" {
 			t.Errorf("%v", got)
 		}
-		if got := c.switched(id, "disabled").json(); got["disabled_reason"] != "gone" {
+		if got := c.send("PATCH", one, `{"status":"disabled","description":"x"}`).is(http.StatusOK).json(); got["disabled_reason"] != "gone" {
 			t.Errorf("disabled once more: %v", got)
 		}
 		c.create("Cleo Finch")
