@@ -41,6 +41,10 @@ type Config struct {
 	Log     *slog.Logger
 	// Registry may be nil.
 	Registry prometheus.Registerer
+	// CheckWebhookURL judges where events may be sent, and NewWebhookSecret
+	// makes what signs them; internal/webhook has both.
+	CheckWebhookURL  func(address string) error
+	NewWebhookSecret func() string
 	// Draining ends when the server is about to stop; nil when it never does.
 	Draining context.Context
 }

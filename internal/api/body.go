@@ -86,6 +86,30 @@ func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *store.
 	return object, key, err
 }
 
+// readBare is readPost of a request that has nothing to say: its body is
+// empty, or an object without members.
+func (x *exchange) readBare() (*store.Once, error) {
+	if err := x.readQuery().err(); err != nil {
+		return nil, err
+	}
+	raw, err := x.readBody(bodyLimit, "application/json")
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > 0 {
+		object, err := strictjson.Parse(raw)
+		if err != nil {
+			return nil, err
+		}
+		var fields fault.Fields
+		r := strictjson.Read(object, &fields)
+		if r.Done(); !fields.OK() {
+			return nil, fields.Err()
+		}
+	}
+	return x.once(raw)
+}
+
 // once reads the Idempotency-Key: nil when there is none. The path belongs
 // to the key, so that one key may be used on two routes.
 func (x *exchange) once(body []byte) (*store.Once, error) {

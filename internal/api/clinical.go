@@ -21,16 +21,6 @@ import (
 // records.
 const batchLimit = 8 << 20
 
-// recordID reads the record's identifier in the path.
-func (x *exchange) recordID() (id.Record, error) {
-	text := x.r.PathValue("record_id")
-	recordID, err := id.Parse[id.RecordKind](text)
-	if err != nil {
-		return recordID, fault.Missing("clinical record", clip(text))
-	}
-	return recordID, nil
-}
-
 // intake is what the rules need to know to take records in. A patient who is
 // not there is no fault yet: what is wrong with the body is told first.
 func (x *exchange) intake() (in pain.Intake, missing, err error) {

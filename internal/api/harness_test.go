@@ -20,6 +20,7 @@ import (
 	"anodyne/internal/ratelimit"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/webhook"
 	"anodyne/internal/worker"
 )
 
@@ -88,6 +89,8 @@ func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook
 		Addresses: ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
 		Cohorts:   cohort.New(16<<20, nil),
 		Now:       clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
+		CheckWebhookURL:  func(address string) error { return webhook.CheckURL(address, false) },
+		NewWebhookSecret: webhook.NewSecret,
 	}
 	if tweak != nil {
 		tweak(&cfg)

@@ -14,12 +14,14 @@ func TestHeadWhereverGetWorks(t *testing.T) {
 		c := n.caller("north")
 		id := c.create("Arlo Finch")
 		record := c.score(id, 5)
+		hook := c.hook()
+		sent := c.tried(hook)
 		for _, route := range n.api.Routes() {
 			pattern, ok := strings.CutPrefix(route, "GET ")
 			if !ok {
 				continue
 			}
-			path := strings.NewReplacer("{id}", id, "{record_id}", record).Replace(pattern)
+			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "{id}", id, "{record_id}", record, "{delivery_id}", sent).Replace(pattern)
 			get, head := c.get(path).is(http.StatusOK), c.send("HEAD", path, "").is(http.StatusOK)
 			if len(head.body) != 0 {
 				t.Errorf("%s: a body of %d bytes", head.what, len(head.body))
@@ -47,6 +49,8 @@ func TestWrongMethodIs405(t *testing.T) {
 			"/v1/patients/pat_x": "GET, HEAD, PATCH",
 			"/v1/events":         "GET, HEAD",
 			"/v1/audit":          "GET, HEAD",
+			"/v1/webhooks":       "GET, HEAD, POST",
+			"/v1/webhooks/whk_x": "GET, HEAD, PATCH, DELETE",
 			"/oauth/token":       "POST",
 			"/oauth/revoke":      "POST",
 			"/oauth/introspect":  "POST",

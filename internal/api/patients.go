@@ -10,22 +10,10 @@ import (
 
 	"anodyne/internal/audit"
 	"anodyne/internal/event"
-	"anodyne/internal/fault"
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
 	"anodyne/internal/store"
 )
-
-// patientID reads the identifier in the path. A malformed one is not found:
-// it is nobody's.
-func (x *exchange) patientID() (id.Patient, error) {
-	text := x.r.PathValue("id")
-	patientID, err := id.Parse[id.PatientKind](text)
-	if err != nil {
-		return patientID, fault.Missing("patient", clip(text))
-	}
-	return patientID, nil
-}
 
 func (a *API) createPatient(x *exchange) (answer, error) {
 	object, key, err := x.readPost(bodyLimit)

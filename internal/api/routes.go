@@ -35,6 +35,18 @@ func (a *API) table() []route {
 		{method: "GET", pattern: "/v1/reference/instruments", handle: a.referenceInstruments},
 		{method: "GET", pattern: "/v1/reference/medications", handle: a.referenceMedications},
 		{method: "GET", pattern: "/v1/events", scope: access.EventsRead, handle: a.listEvents},
+		{method: "GET", pattern: "/v1/webhooks", scope: access.WebhooksRead, handle: a.listWebhooks},
+		{method: "POST", pattern: "/v1/webhooks", scope: access.WebhooksWrite, handle: a.createWebhook},
+		{method: "GET", pattern: "/v1/webhooks/{id}", scope: access.WebhooksRead, handle: a.getWebhook},
+		{method: "PATCH", pattern: "/v1/webhooks/{id}", scope: access.WebhooksWrite, handle: a.patchWebhook},
+		{method: "DELETE", pattern: "/v1/webhooks/{id}", scope: access.WebhooksWrite, handle: a.deleteWebhook},
+		{method: "POST", pattern: "/v1/webhooks/{id}/rotate-secret", scope: access.WebhooksWrite, handle: a.rotateWebhookSecret},
+		{method: "POST", pattern: "/v1/webhooks/{id}/test", scope: access.WebhooksWrite, handle: a.testWebhook},
+		{method: "POST", pattern: "/v1/webhooks/{id}/recover", scope: access.WebhooksWrite, handle: a.recoverWebhook},
+		{method: "GET", pattern: "/v1/webhooks/{id}/stats", scope: access.WebhooksRead, handle: a.getWebhookStats},
+		{method: "GET", pattern: "/v1/webhooks/{id}/deliveries", scope: access.WebhooksRead, handle: a.listDeliveries},
+		{method: "GET", pattern: "/v1/webhooks/{id}/deliveries/{delivery_id}", scope: access.WebhooksRead, handle: a.getDelivery},
+		{method: "POST", pattern: "/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", scope: access.WebhooksWrite, handle: a.redeliver},
 		{method: "GET", pattern: "/v1/audit", scope: access.AuditRead, handle: a.listAudit},
 
 		// These know their caller by its secret and count for themselves.

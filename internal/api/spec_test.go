@@ -9,8 +9,9 @@ import (
 )
 
 // The sentences of the specification that this stage covers, and the test of
-// each. Tests of a later section are in spec_patients_test.go (4) and
-// spec_service_test.go (4.12 to 9).
+// each. Tests of a later section are in spec_patients_test.go (4),
+// spec_webhooks_test.go (4.11, with its own list) and spec_service_test.go
+// (4.12 to 9).
 //
 //	     Bodies are JSON unless stated otherwise                 TestSpec0_BodiesAreJSON
 //	1    creating, listing and reading patient records           TestSpec1_CreateListRead

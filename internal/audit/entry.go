@@ -31,10 +31,13 @@ const (
 	ClientTier      Action = "client.tier"
 	TokenRevoke     Action = "token.revoke"
 
-	WebhookCreate    Action = "webhook.create"
-	WebhookUpdate    Action = "webhook.update"
-	WebhookDelete    Action = "webhook.delete"
-	WebhookRotate    Action = "webhook.rotate"
+	WebhookCreate Action = "webhook.create"
+	WebhookUpdate Action = "webhook.update"
+	WebhookDelete Action = "webhook.delete"
+	WebhookRotate Action = "webhook.rotate"
+	// WebhookReveal is a signing secret that was shown once more, because the
+	// request that made it was repeated.
+	WebhookReveal    Action = "webhook.reveal"
 	WebhookTest      Action = "webhook.test"
 	WebhookRedeliver Action = "webhook.redeliver"
 	WebhookRecover   Action = "webhook.recover"
@@ -44,7 +47,7 @@ var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
-	WebhookCreate: true, WebhookUpdate: true, WebhookDelete: true, WebhookRotate: true,
+	WebhookCreate: true, WebhookUpdate: true, WebhookDelete: true, WebhookRotate: true, WebhookReveal: true,
 	WebhookTest: true, WebhookRedeliver: true, WebhookRecover: true,
 }
 

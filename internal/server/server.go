@@ -23,6 +23,7 @@ import (
 	"anodyne/internal/oauth"
 	"anodyne/internal/ratelimit"
 	"anodyne/internal/store"
+	"anodyne/internal/webhook"
 	"anodyne/internal/worker"
 )
 
@@ -108,6 +109,8 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 		Cohorts:        cohort.New(s.cfg.CohortMemory, registry),
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
 		Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
+		CheckWebhookURL:  s.checkWebhookURL,
+		NewWebhookSecret: webhook.NewSecret,
 	})
 	s.workers.Start("sequencer", sys.Sequence)
 	s.workers.Start("listener", sys.Listen)

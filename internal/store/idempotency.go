@@ -19,6 +19,14 @@ type Once struct {
 	Sealed bool
 }
 
+// Seal makes the key one whose outcome is kept sealed; it may be nil.
+func (k *Once) Seal() *Once {
+	if k != nil {
+		k.Sealed = true
+	}
+	return k
+}
+
 // Outcome is the answer to a write: what is sent, and kept under the key.
 type Outcome struct {
 	Status   int

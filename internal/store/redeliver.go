@@ -33,10 +33,17 @@ func dueNow(org access.OrgNo, no, more int64, now time.Time) Stmt {
 // enabledWebhook reads an endpoint that something is to be sent to.
 func (o Org) enabledWebhook(tx Tx, webhookID id.Webhook) (no int64, err error) {
 	w, no, err := o.webhook(tx, selectWebhook, webhookID)
-	if err == nil && !w.Enabled {
-		err = fault.New(fault.Conflict, "The webhook is disabled; enable it first.", "status", "disabled", "disabled_reason", w.DisabledReason)
+	if err == nil {
+		err = mustBeEnabled(&w)
 	}
 	return no, err
+}
+
+func mustBeEnabled(w *Webhook) error {
+	if w.Enabled {
+		return nil
+	}
+	return fault.New(fault.Conflict, "The webhook is disabled; enable it first.", "status", "disabled", "disabled_reason", w.DisabledReason)
 }
 
 // TestWebhook sends an event that is in no journal to one endpoint, and gives
@@ -66,12 +73,15 @@ const selectDelivery = readDelivery + ` /*FOR UPDATE*/`
 // key had.
 func (o Org) Redeliver(ctx context.Context, webhookID id.Webhook, deliveryID id.Delivery, c Change, key *Once, now time.Time, answer func(*Delivery) Outcome) (Outcome, error) {
 	return o.once(ctx, key, now, func(tx Tx) (Outcome, error) {
-		no, err := o.enabledWebhook(tx, webhookID)
+		w, no, err := o.webhook(tx, selectWebhook, webhookID)
 		if err != nil {
 			return Outcome{}, err
 		}
 		d, err := o.delivery(tx, selectDelivery, no, deliveryID)
 		if err != nil {
+			return Outcome{}, err
+		}
+		if err := mustBeEnabled(&w); err != nil {
 			return Outcome{}, err
 		}
 		more := number(d.Status != Pending)

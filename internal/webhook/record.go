@@ -146,7 +146,7 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 	if written.Lost {
 		if len(p.results) > 0 {
 			w.metrics.claimsLost.Inc()
-			w.log.Warn("results of a webhook were refused: another has taken it up, or it was changed", "results", len(p.results))
+			w.log.Info("results of a webhook were refused: another has taken it up, or it was changed", "results", len(p.results))
 		}
 		w.drop(e)
 		w.miss() // it may be free

@@ -157,9 +157,19 @@ func TestListsAreThoseOfTheService(t *testing.T) {
 			t.Errorf("there is no audit action %s", action)
 		}
 	}
-	events := []any{
-		string(event.PatientCreated), string(event.PatientUpdated), string(event.ClinicalDataUpdated),
-		string(event.ReportCompleted), string(event.ReportFailed), string(event.SystemAlert),
+	var events []any
+	for _, t := range event.Types() {
+		events = append(events, string(t))
+	}
+	if got := at(t, schemas, "Subscription", "enum"); !reflect.DeepEqual(got, append([]any{string(event.All)}, events...)) {
+		t.Errorf("subscriptions %v, want %v and all", got, events)
+	}
+	sent := append(slices.Clone(events), string(event.Test))
+	if got := at(t, schemas, "DeliveredType", "enum"); !reflect.DeepEqual(got, sent) {
+		t.Errorf("delivered types %v, want %v", got, sent)
+	}
+	for _, name := range sent {
+		at(t, document(t), "webhooks", name.(string), "post", "requestBody")
 	}
 	var types []any
 	for _, info := range pain.DataTypes() {

@@ -29,6 +29,8 @@ type document struct {
 	root     object
 	compiler *jsonschema.Compiler
 	paths    []path
+	// delivered has the schemas of what is sent to webhooks, by event.
+	delivered map[string]*jsonschema.Schema
 	// What is said about the answers to requests that are no operation of the
 	// document; anyError is for those judged before the path was.
 	unknownPath, wrongMethod, anyError *response
@@ -69,6 +71,9 @@ func compile(text []byte) (*document, error) {
 			return nil, err
 		}
 		d.paths = append(d.paths, p)
+	}
+	if err := d.compileDelivered(); err != nil {
+		return nil, err
 	}
 	return d, d.compileOthers()
 }

@@ -16,6 +16,8 @@ const formType = "application/x-www-form-urlencoded"
 type Live struct {
 	PatientID    string
 	RecordID     string // of that patient
+	WebhookID    string
+	DeliveryID   string // of that webhook
 	AccessToken  string
 	ClientID     string
 	ClientSecret string
@@ -36,7 +38,11 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 			body = []byte(form.Encode())
 		}
 	}
-	address := base + strings.NewReplacer("{id}", live.PatientID, "{record_id}", live.RecordID).Replace(e.Path)
+	id := live.PatientID
+	if strings.HasPrefix(e.Path, "/v1/webhooks/") {
+		id = live.WebhookID
+	}
+	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID).Replace(e.Path)
 	if len(e.Query) > 0 {
 		address += "?" + e.Query.Encode()
 	}

@@ -1,0 +1,81 @@
+package openapitest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"anodyne/internal/event"
+	"anodyne/internal/id"
+)
+
+// sent has an event of each type, with everything that it can hold.
+func sent() map[event.Type]*event.Event {
+	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
+	patient, report := id.New[id.PatientKind](now), id.New[id.ReportKind](now)
+	client, webhook := id.New[id.ClientKind](now), id.New[id.WebhookKind](now)
+	return map[event.Type]*event.Event{
+		event.PatientCreated:      event.Patient(event.PatientCreated, now, patient),
+		event.PatientUpdated:      event.Patient(event.PatientUpdated, now, patient),
+		event.ClinicalDataUpdated: event.ClinicalData(now, patient, []id.Record{id.New[id.RecordKind](now), id.New[id.RecordKind](now)}, []string{"pain_scores", "notes"}),
+		event.ReportCompleted:     event.Report(event.ReportCompleted, now, report),
+		event.ReportFailed:        event.Report(event.ReportFailed, now, report),
+		event.SystemAlert: event.Alert{Kind: event.HighDoseOpioid, Severity: event.Warning, Patient: &patient, Client: &client,
+			Webhook: &webhook, Report: &report, Threshold: 90, Reason: "the receiver answered 410"}.Event(now),
+	}
+}
+
+// Every event that there is goes out with identifiers and words of closed
+// lists, and with nothing else.
+func TestEventsLeaveWithIdentifiersOnly(t *testing.T) {
+	all := sent()
+	for _, name := range event.Types() {
+		e := all[name]
+		if e == nil {
+			t.Errorf("%s: this test does not know what it holds", name)
+			continue
+		}
+		body := e.Append(nil)
+		Delivered(t, body)
+		var envelope struct{ Data map[string]any }
+		if err := json.Unmarshal(body, &envelope); err != nil || len(envelope.Data) == 0 {
+			t.Fatalf("%s: %s, %v", name, body, err)
+		}
+		// The check can fail: whatever is added to an event is found.
+		for _, more := range []string{`"name":"Ada Nowak"`, `"score":7`, `"value":{"score":7}`, `"notes":"x"`} {
+			changed := strings.Replace(string(body), `"data":{`, `"data":{`+more+`,`, 1)
+			if !reports(func(tb testing.TB) { Delivered(tb, []byte(changed)) }) {
+				t.Errorf("%s may leave with %s", name, more)
+			}
+		}
+		changed := strings.Replace(string(body), `{"id"`, `{"patient":"Ada Nowak","id"`, 1)
+		if !reports(func(tb testing.TB) { Delivered(tb, []byte(changed)) }) {
+			t.Errorf("%s may leave with more in its envelope", name)
+		}
+	}
+	if len(all) != len(event.Types()) {
+		t.Errorf("%d events, and %d types", len(all), len(event.Types()))
+	}
+}
+
+func TestDeliveredReports(t *testing.T) {
+	good := string(sent()[event.PatientCreated].Append(nil))
+	for _, wrong := range []string{
+		"", "[]", "{}", good[:len(good)-1],
+		strings.Replace(good, "patient.created", "patient.deleted", 1),
+		strings.Replace(good, "pat_", "Ada ", 1),
+		strings.Replace(good, "T10:30:00Z", "T10:30:00.5Z", 1),
+	} {
+		if !reports(func(tb testing.TB) { Delivered(tb, []byte(wrong)) }) {
+			t.Errorf("%s was taken", wrong)
+		}
+	}
+}
+
+// reports says whether a check reports something.
+func reports(check func(testing.TB)) bool {
+	var seen recorder
+	check(&seen)
+	return len(seen.faults) > 0
+}

@@ -1,0 +1,29 @@
+package api
+
+import (
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+)
+
+// pathID reads an identifier in the path. A malformed one is not found: it is
+// nobody's.
+func pathID[K id.Kind](x *exchange, name, resource string) (id.ID[K], error) {
+	text := x.r.PathValue(name)
+	parsed, err := id.Parse[K](text)
+	if err != nil {
+		return parsed, fault.Missing(resource, clip(text))
+	}
+	return parsed, nil
+}
+
+func (x *exchange) patientID() (id.Patient, error) { return pathID[id.PatientKind](x, "id", "patient") }
+
+func (x *exchange) recordID() (id.Record, error) {
+	return pathID[id.RecordKind](x, "record_id", "clinical record")
+}
+
+func (x *exchange) webhookID() (id.Webhook, error) { return pathID[id.WebhookKind](x, "id", "webhook") }
+
+func (x *exchange) deliveryID() (id.Delivery, error) {
+	return pathID[id.DeliveryKind](x, "delivery_id", "delivery")
+}

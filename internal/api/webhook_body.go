@@ -1,0 +1,113 @@
+package api
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"anodyne/internal/event"
+	"anodyne/internal/fault"
+	"anodyne/internal/pain"
+	"anodyne/internal/store"
+	"anodyne/internal/strictjson"
+)
+
+// maxDescription is the longest description of a webhook, in characters.
+const maxDescription = 200
+
+// mergeWebhook sets the members of an endpoint that a body has. A new one is
+// merged into nothing, and must have the required ones.
+func (a *API) mergeWebhook(w *store.Webhook, body *strictjson.Object, creating bool) error {
+	var fields fault.Fields
+	r := strictjson.Read(body, &fields)
+	if present, _ := r.Has("url"); present || creating {
+		w.URL = a.readWebhookURL(&r)
+	}
+	if present, _ := r.Has("events"); present || creating {
+		w.Events = readSubscriptions(&r, &fields)
+	}
+	if present, _ := r.Has("description"); present {
+		w.Description, _ = r.String("description")
+		if problem := pain.LineProblem(w.Description, maxDescription); problem != "" {
+			r.Fault("description", problem)
+		}
+	}
+	if creating {
+		r.Refuse("status", "is read-only here: a new webhook is enabled.")
+	} else if present, _ := r.Has("status"); present {
+		readWebhookStatus(&r, w)
+	}
+	for _, name := range []string{"id", "created_at", "disabled_reason", "secret"} {
+		r.Refuse(name, "is read-only: the service sets it.")
+	}
+	r.Done()
+	return fields.Err()
+}
+
+func (a *API) readWebhookURL(r *strictjson.Reader) string {
+	address, ok := r.Required("url")
+	if !ok {
+		return ""
+	}
+	if wrong, refused := errors.AsType[*fault.Error](a.CheckWebhookURL(address)); refused {
+		r.Fault("url", strings.TrimPrefix(wrong.Message, "url "))
+	}
+	return address
+}
+
+// readSubscriptions reads the names of events, each kept once; the one for all
+// takes in the others.
+func readSubscriptions(r *strictjson.Reader, fields *fault.Fields) (events []event.Type) {
+	list, ok := r.Array("events")
+	if !ok {
+		if _, there := r.Value("events"); !there {
+			r.Fault("events", "is required.")
+		}
+		return nil
+	}
+	if list.Len() == 0 {
+		r.Fault("events", "must have at least one event, or \"*\" for all.")
+	}
+	names := subscribable()
+	for _, element := range list.All() {
+		name, isText := element.AsString()
+		switch {
+		case !isText:
+			element.Fault(fields, "must be a string.")
+		case !slices.Contains(names, name):
+			element.Fault(fields, pain.WordProblem(name, names))
+		case !slices.Contains(events, event.Type(name)):
+			events = append(events, event.Type(name))
+		}
+	}
+	if slices.Contains(events, event.All) {
+		return []event.Type{event.All}
+	}
+	return events
+}
+
+// subscribable are the names that a webhook may list.
+func subscribable() []string {
+	names := []string{string(event.All)}
+	for _, t := range event.Types() {
+		names = append(names, string(t))
+	}
+	return names
+}
+
+// readWebhookStatus reads the state a webhook is to be in. One that is
+// disabled already keeps its reason.
+func readWebhookStatus(r *strictjson.Reader, w *store.Webhook) {
+	var status string
+	if v, ok := r.Value("status"); ok {
+		status, _ = v.AsString() // of another type: none of the two either
+	}
+	switch {
+	case status == "enabled":
+		w.Enabled, w.DisabledReason = true, ""
+	case status != "disabled":
+		r.Fault("status", "must be enabled or disabled.")
+	case w.Enabled:
+		w.Enabled, w.DisabledReason = false, store.DisabledByRequest
+	}
+}

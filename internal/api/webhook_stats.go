@@ -1,0 +1,50 @@
+package api
+
+import (
+	"math"
+	"net/http"
+	"time"
+
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+)
+
+func (a *API) getWebhookStats(x *exchange) (answer, error) {
+	webhookID, err := x.onWebhook()
+	if err != nil {
+		return answer{}, err
+	}
+	s, err := x.org.WebhookStats(x.ctx(), webhookID, x.now)
+	if err != nil {
+		return answer{}, err
+	}
+	type latency struct {
+		P50 float64 `json:"p50"`
+		P95 float64 `json:"p95"`
+	}
+	type failure struct {
+		At    string `json:"at"`
+		Error string `json:"error"`
+	}
+	doc := struct {
+		Webhook     id.Webhook `json:"webhook_id"`
+		Hours       int        `json:"window_hours"`
+		Succeeded   int64      `json:"succeeded"`
+		Failed      int64      `json:"failed"`
+		SuccessRate *float64   `json:"success_rate"`
+		Latency     *latency   `json:"latency_ms"`
+		LastFailure *failure   `json:"last_failure"`
+		Backlog     int64      `json:"backlog"`
+	}{Webhook: webhookID, Hours: int(store.StatsWindow / time.Hour), Succeeded: s.Succeeded, Failed: s.Failed, Backlog: s.Backlog}
+	if all := s.Succeeded + s.Failed; all > 0 {
+		rate := math.Round(float64(s.Succeeded)/float64(all)*1e4) / 1e4
+		doc.SuccessRate, doc.Latency = &rate, &latency{inMillis(s.P50), inMillis(s.P95)}
+	}
+	if !s.LastFailureAt.IsZero() {
+		doc.LastFailure = &failure{s.LastFailureAt.UTC().Format(time.RFC3339), s.LastFailure}
+	}
+	return x.json(http.StatusOK, &doc), nil
+}
+
+// inMillis is a duration in milliseconds, to a tenth.
+func inMillis(d time.Duration) float64 { return math.Round(d.Seconds()*1e4) / 10 }

@@ -1,0 +1,231 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+	"anodyne/internal/strictjson"
+)
+
+// onWebhook reads the path of a request that has neither query nor body.
+func (x *exchange) onWebhook() (id.Webhook, error) {
+	if err := x.readQuery().err(); err != nil {
+		return id.Webhook{}, err
+	}
+	return x.webhookID()
+}
+
+// actOnWebhook reads the path and the key of a POST that has nothing to say.
+func (x *exchange) actOnWebhook() (id.Webhook, *store.Once, error) {
+	key, err := x.readBare()
+	if err != nil {
+		return id.Webhook{}, nil, err
+	}
+	webhookID, err := x.webhookID()
+	return webhookID, key, err
+}
+
+const webhooksPath = "/v1/webhooks"
+
+func (a *API) createWebhook(x *exchange) (answer, error) {
+	object, key, err := x.readPost(bodyLimit)
+	if err != nil {
+		return answer{}, err
+	}
+	w := store.Webhook{ID: id.New[id.WebhookKind](x.now), Enabled: true, CreatedAt: x.now.UTC().Truncate(time.Second), Version: 1}
+	if err := a.mergeWebhook(&w, object, true); err != nil {
+		return answer{}, err
+	}
+	name, secret := w.ID.String(), a.NewWebhookSecret()
+	change := store.Change{Audit: x.line(audit.WebhookCreate, name)}
+	change.Audit.Details = audit.Changes(webhookChanges(&store.Webhook{Enabled: true}, &w))
+	x.buf = appendSecret(appendWebhook(x.buf, &w), secret, time.Time{})
+	out, err := x.org.CreateWebhook(x.ctx(), &w, secret, change, key.Seal(), store.Outcome{
+		Status: http.StatusCreated, Location: webhooksPath + "/" + name, Body: x.buf,
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return x.revealed(out, strings.TrimPrefix(out.Location, webhooksPath+"/")), nil
+}
+
+// revealed is an outcome that shows a secret; shown again, it leaves a line.
+func (x *exchange) revealed(out store.Outcome, webhook string) answer {
+	done := x.outcome(out)
+	if out.Replayed {
+		line := x.line(audit.WebhookReveal, webhook)
+		done.line = &line
+	}
+	return done
+}
+
+func (a *API) listWebhooks(x *exchange) (answer, error) {
+	q := x.readQuery("page", "limit")
+	p := q.page()
+	if err := q.err(); err != nil {
+		return answer{}, err
+	}
+	hooks, total, err := x.org.WebhookPage(x.ctx(), p.number, p.limit)
+	if err != nil {
+		return answer{}, err
+	}
+	b := append(x.buf, `{"data":[`...)
+	for i := range hooks {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendWebhook(b, &hooks[i])
+	}
+	x.buf = p.appendPagination(b, total)
+	return answer{status: http.StatusOK, body: x.buf, link: p.link(webhooksPath, total, nil)}, nil
+}
+
+func (a *API) getWebhook(x *exchange) (answer, error) {
+	webhookID, err := x.onWebhook()
+	if err != nil {
+		return answer{}, err
+	}
+	w, err := x.org.Webhook(x.ctx(), webhookID)
+	if err != nil {
+		return answer{}, err
+	}
+	x.buf = appendWebhook(x.buf, &w)
+	return answer{status: http.StatusOK, body: x.buf}, nil
+}
+
+func (a *API) patchWebhook(x *exchange) (answer, error) {
+	if err := x.readQuery().err(); err != nil {
+		return answer{}, err
+	}
+	object, _, err := x.readJSON(bodyLimit, "application/merge-patch+json", "application/json")
+	if err != nil {
+		return answer{}, err
+	}
+	// A body that fits no webhook is refused before the webhook is looked for.
+	if err := a.mergeWebhook(&store.Webhook{}, object, false); err != nil {
+		return answer{}, err
+	}
+	webhookID, err := x.webhookID()
+	if err != nil {
+		return answer{}, err
+	}
+	w, err := x.org.UpdateWebhook(x.ctx(), webhookID, func(old store.Webhook) (store.Webhook, *store.Change, error) {
+		updated := old
+		if err := a.mergeWebhook(&updated, object, false); err != nil {
+			return old, nil, err
+		}
+		changes := webhookChanges(&old, &updated)
+		if len(changes) == 0 {
+			return old, nil, nil
+		}
+		updated.Version++
+		line := x.line(audit.WebhookUpdate, webhookID.String())
+		line.Details = audit.Changes(changes)
+		return updated, &store.Change{Audit: line}, nil
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	x.buf = appendWebhook(x.buf, &w)
+	return answer{status: http.StatusOK, body: x.buf}, nil
+}
+
+func (a *API) deleteWebhook(x *exchange) (answer, error) {
+	webhookID, err := x.onWebhook()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := x.org.DeleteWebhook(x.ctx(), webhookID, store.Change{Audit: x.line(audit.WebhookDelete, webhookID.String())}); err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusNoContent}, nil
+}
+
+func (a *API) rotateWebhookSecret(x *exchange) (answer, error) {
+	webhookID, key, err := x.actOnWebhook()
+	if err != nil {
+		return answer{}, err
+	}
+	secret := a.NewWebhookSecret()
+	change := store.Change{Audit: x.line(audit.WebhookRotate, webhookID.String())}
+	out, err := x.org.RotateWebhookSecret(x.ctx(), webhookID, secret, change, key.Seal(), x.now, func(w store.Webhook) store.Outcome {
+		return store.Outcome{Status: http.StatusOK, Body: appendSecret(appendWebhook(nil, &w), secret, w.OldSecretEnds)}
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return x.revealed(out, webhookID.String()), nil
+}
+
+// webhookChanges lists what differs, for the audit log.
+func webhookChanges(old, updated *store.Webhook) (changes []audit.Change) {
+	note := func(field, before, after string) {
+		if before != after {
+			changes = append(changes, audit.Change{Field: field, Before: before, After: after})
+		}
+	}
+	note("url", old.URL, updated.URL)
+	note("events", eventNames(old.Events), eventNames(updated.Events))
+	note("description", old.Description, updated.Description)
+	note("status", webhookStatus(old), webhookStatus(updated))
+	return changes
+}
+
+func eventNames(events []event.Type) string {
+	var b []byte
+	for i, t := range events {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, t...)
+	}
+	return string(b)
+}
+
+func webhookStatus(w *store.Webhook) string {
+	if w.Enabled {
+		return "enabled"
+	}
+	return "disabled"
+}
+
+// appendWebhook appends an endpoint's JSON form, which never holds a secret.
+func appendWebhook(b []byte, w *store.Webhook) []byte {
+	b = append(b, `{"id":"`...)
+	b = w.ID.Append(b)
+	b = strictjson.AppendString(append(b, `","url":`...), w.URL)
+	b = append(b, `,"events":["`...)
+	for i, t := range w.Events {
+		if i > 0 {
+			b = append(b, `","`...)
+		}
+		b = append(b, t...)
+	}
+	b = strictjson.AppendString(append(b, `"],"description":`...), w.Description)
+	b = append(b, `,"status":"`...)
+	b = append(b, webhookStatus(w)...)
+	if !w.Enabled {
+		b = append(b, `","disabled_reason":"`...)
+		b = append(b, w.DisabledReason...)
+	}
+	b = append(b, `","created_at":"`...)
+	b = w.CreatedAt.AppendFormat(b, time.RFC3339)
+	return append(b, `"}`...)
+}
+
+// appendSecret adds a secret to an endpoint's JSON form, and until when the one
+// before it is good.
+func appendSecret(b []byte, secret string, oldEnds time.Time) []byte {
+	b = append(b[:len(b)-1], `,"secret":"`...)
+	b = append(b, secret...)
+	if !oldEnds.IsZero() {
+		b = append(b, `","previous_secret_expires_at":"`...)
+		b = oldEnds.UTC().AppendFormat(b, time.RFC3339)
+	}
+	return append(b, `"}`...)
+}
