@@ -82,7 +82,8 @@ func follow(tb testing.TB, n *node, app application) *reader {
 				if isAnswer(err) {
 					tb.Errorf("read events: %v", err)
 				}
-				continue // the node is killed, or starting again
+				<-time.After(20 * time.Millisecond) // the node is killed, or starting again
+				continue
 			}
 			r.note(page.Data)
 			after = page.NextCursor
