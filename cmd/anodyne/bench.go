@@ -118,23 +118,11 @@ func (j *jsonOutput) write(w io.Writer, result bench.Result) error {
 }
 
 func printBench(w io.Writer, r bench.Result) error {
-	fmt.Fprintf(w, "%s, %d patients, %d connections, %d cores, %s\n\n", r.Engine, r.Patients, r.Connections, r.CPUs, r.Go)
-	const titleWidth = 22 // names stand left, numbers right
-	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "%-*s\tREQ/S\tFLOOR\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
-	for _, p := range r.Paths {
-		gate := "-"
-		if p.Gate > 0 {
-			gate = fmt.Sprintf("%.2f not met", p.Gate)
-			if p.GateMet {
-				gate = fmt.Sprintf("%.2f met", p.Gate)
-			}
+	fmt.Fprintf(w, "%s, %d patients, %d connections, %d cores, %s\n", r.Engine, r.Patients, r.Connections, r.CPUs, r.Go)
+	if len(r.Paths) > 0 {
+		if err := printPaths(w, r.Paths); err != nil {
+			return err
 		}
-		fmt.Fprintf(table, "%-*s\t%.0f\t%.0f\t%.3f\t%.3f\t%.3f-%.3f\t%.1fms\t%.1fms\t%.1fms\t%.0f\t%d\t%s\t\n", titleWidth, p.Title, p.Rate, p.FloorRate,
-			p.Ratio.Total, p.Ratio.Median, p.Ratio.Q1, p.Ratio.Q3, p.Latency.P50, p.Latency.P95, p.Latency.P99, p.Allocations, p.Errors, gate)
-	}
-	if err := table.Flush(); err != nil {
-		return err
 	}
 	for _, p := range r.Paths {
 		if p.Errors > 0 {
@@ -146,6 +134,7 @@ func printBench(w io.Writer, r bench.Result) error {
 			fmt.Fprintf(w, "\n%s: %.0f records a second%s\n", p.Title, p.RecordRate, recordGate(p))
 		}
 	}
+	printWebhooks(w, r.Webhook)
 	fmt.Fprintf(w, "\nfilled in      %.1f s (%d patients, %d records)\nready after    %.3f s\n", r.FillSeconds, r.Patients, r.Records, r.ReadySeconds)
 	if r.DeepPageCost > 0 {
 		fmt.Fprintf(w, "last page      %.2f times the cost of the first\n", r.DeepPageCost)
@@ -155,6 +144,43 @@ func printBench(w io.Writer, r bench.Result) error {
 	}
 	_, err := fmt.Fprintf(w, "server memory  %d MiB, at most %d MiB\n", r.ServerRSS>>20, r.ServerPeakRSS>>20)
 	return err
+}
+
+// printPaths prints what was measured against a floor.
+func printPaths(w io.Writer, paths []bench.PathResult) error {
+	fmt.Fprintln(w)
+	const titleWidth = 22 // names stand left, numbers right
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "%-*s\tREQ/S\tFLOOR\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
+	for _, p := range paths {
+		gate := "-"
+		if p.Gate > 0 {
+			gate = fmt.Sprintf("%.2f not met", p.Gate)
+			if p.GateMet {
+				gate = fmt.Sprintf("%.2f met", p.Gate)
+			}
+		}
+		fmt.Fprintf(table, "%-*s\t%.0f\t%.0f\t%.3f\t%.3f\t%.3f-%.3f\t%.1fms\t%.1fms\t%.1fms\t%.0f\t%d\t%s\t\n", titleWidth, p.Title, p.Rate, p.FloorRate,
+			p.Ratio.Total, p.Ratio.Median, p.Ratio.Q1, p.Ratio.Q3, p.Latency.P50, p.Latency.P95, p.Latency.P99, p.Allocations, p.Errors, gate)
+	}
+	return table.Flush()
+}
+
+// printWebhooks prints what was measured of deliveries, if it was.
+func printWebhooks(w io.Writer, r *bench.WebhookResult) {
+	if r == nil {
+		return
+	}
+	met := "not met"
+	if r.GateMet {
+		met = "met"
+	}
+	fmt.Fprintf(w, "\nwebhooks: %.0f deliveries a second of a backlog of %d; from request to receipt p50 %.1f ms, p99 %.1f ms, beside dead receivers p50 %.1f ms, p99 %.1f ms\n"+
+		"          (%.0f a second, p50 %.0f ms: %s)\n",
+		r.Rate, r.Deliveries, r.Latency.P50, r.Latency.P99, r.BesideDead.P50, r.BesideDead.P99, r.RateGate, r.P50Gate, met)
+	if r.Missing > 0 {
+		fmt.Fprintf(w, "          %d events did not arrive\n", r.Missing)
+	}
 }
 
 // recordGate says whether a path moved as many records as it must.

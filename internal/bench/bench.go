@@ -111,7 +111,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 	}
 	result.Engine, result.Records, result.FillSeconds = stock.engine, stock.records, time.Since(began).Seconds()
 
-	server, err := startServer(ctx, o.Program, cfg, o.Note)
+	server, err := startServer(ctx, &o, cfg)
 	if err != nil {
 		return result, err
 	}
@@ -119,6 +119,12 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 	result.ReadySeconds = server.ready.Seconds()
 	m := &measurement{Options: o, stock: stock, server: server, slots: stock.slots(o.Connections)}
 	for _, name := range o.Paths {
+		if name == webhookPath {
+			if result.Webhook, err = m.webhooks(ctx); err != nil {
+				return result, fmt.Errorf("%s: %w", name, err)
+			}
+			continue
+		}
 		measured, err := m.path(ctx, findPath(name))
 		if err != nil {
 			return result, fmt.Errorf("%s: %w", name, err)

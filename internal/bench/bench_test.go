@@ -58,6 +58,10 @@ func TestRunMeasuresEveryPath(t *testing.T) {
 			t.Errorf("%s: %d errors, the first: %s", p.Name, p.Errors, p.FirstError)
 		}
 	}
+	if w := r.Webhook; w == nil || w.Deliveries == 0 || w.Rate <= 0 || w.Latency.P50 <= 0 || w.BesideDead.P99 <= 0 || w.Missing != 0 {
+		t.Errorf("webhooks were not measured: %+v", w)
+	}
+	names = append(names, webhookPath)
 	if !slices.Equal(names, PathNames()) {
 		t.Errorf("measured %v, want %v", names, PathNames())
 	}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -87,9 +88,12 @@ func (c *child) resume() { _ = c.cmd.Process.Signal(syscall.SIGCONT) }
 
 // startServer starts the product on a filled database and waits until it is
 // ready.
-func startServer(ctx context.Context, program string, cfg store.Config, note func(string)) (*child, error) {
-	log := &serverLog{serving: make(chan servingLine, 1), note: note}
-	cmd := exec.Command(program, "serve", "--data-dir", cfg.DataDir, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+func startServer(ctx context.Context, o *Options, cfg store.Config) (*child, error) {
+	log := &serverLog{serving: make(chan servingLine, 1), note: o.Note}
+	cmd := exec.Command(o.Program, "serve", "--data-dir", cfg.DataDir, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+	if slices.Contains(o.Paths, webhookPath) {
+		cmd.Args = append(cmd.Args, "--dev") // the receiver is on loopback
+	}
 	cmd.Stderr = log
 	began := time.Now()
 	c, err := run(cmd, config.Variable("database")+"="+cfg.Database) // not an argument: it may hold a password

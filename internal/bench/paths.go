@@ -46,7 +46,7 @@ var paths = append([]path{
 		}},
 	{name: "post", title: "POST patient", method: http.MethodPost, expect: http.StatusCreated, gate: 0.20,
 		target: func(b []byte, _ *stock, _ int) []byte { return append(b, "/v1/patients"...) }},
-}, clinicalPaths...)
+}, append(clinicalPaths, path{name: webhookPath})...)
 
 // searchTerms are the family names, encoded and in lower case.
 var searchTerms = func() (terms []string) {

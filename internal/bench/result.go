@@ -19,6 +19,8 @@ type Result struct {
 	FillSeconds    float64      `json:"fill_seconds"`
 	ReadySeconds   float64      `json:"ready_seconds"`
 	Paths          []PathResult `json:"paths"`
+	// Webhook is nil when not measured.
+	Webhook *WebhookResult `json:"webhook,omitempty"`
 
 	// DeepPageCost is the time of the last page as a multiple of the first's,
 	// each held against its own floor; 0 when not measured.
@@ -103,10 +105,14 @@ func (r *Result) Path(name string) *PathResult {
 	return nil
 }
 
-// Errors counts the wrong answers of all paths.
+// Errors counts the wrong answers of all paths, and events that did not
+// arrive.
 func (r *Result) Errors() (count int) {
 	for _, p := range r.Paths {
 		count += p.Errors
+	}
+	if r.Webhook != nil {
+		count += r.Webhook.Missing
 	}
 	return count
 }
@@ -118,5 +124,5 @@ func (r *Result) GatesMet() bool {
 			return false
 		}
 	}
-	return true
+	return r.Webhook == nil || r.Webhook.GateMet
 }

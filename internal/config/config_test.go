@@ -59,7 +59,8 @@ func TestValidateNamesEveryFaultAtOnce(t *testing.T) {
 
 func TestWebhooks(t *testing.T) {
 	c, _ := read(t, []string{"--webhook-allow-cidr", "10.1.2.3/8, fd00::/8", "--dev"}, map[string]string{"ANODYNE_WEBHOOK_CA_FILE": "ca.pem"})
-	got, err := c.Webhooks("1.2.3")
+	c.Version = "1.2.3"
+	got, err := c.Webhooks()
 	if err != nil || got.Version != "1.2.3" || !got.Dev || got.CAFile != "ca.pem" || len(got.Allow) != 2 || got.Allow[0].String() != "10.0.0.0/8" {
 		t.Errorf("got %+v, %v", got, err)
 	}

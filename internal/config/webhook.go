@@ -14,25 +14,15 @@ func (c *Config) webhookFlags(fs *flag.FlagSet) {
 	fs.StringVar(&c.WebhookCAFile, "webhook-ca-file", "", "`file` (PEM) of authorities that receivers' certificates may be signed by, beside the system's")
 }
 
-// Webhooks is how webhooks are sent by this version of the program.
-func (c *Config) Webhooks(version string) (webhook.Config, error) {
+// Webhooks is how webhooks are sent.
+func (c *Config) Webhooks() (webhook.Config, error) {
 	allow, err := networks(c.WebhookAllow)
-	return webhook.Config{Version: version, Dev: c.Dev, Allow: allow, CAFile: c.WebhookCAFile}, err
-}
-
-// CheckWebhookURL judges an address that is to be registered by what attempts
-// will be judged by.
-func (c *Config) CheckWebhookURL(address string) error {
-	sending, err := c.Webhooks("")
-	if err != nil {
-		return err
-	}
-	return webhook.CheckURL(address, sending.Dev, sending.Allow...)
+	return webhook.Config{Version: c.Version, Dev: c.Dev, Allow: allow, CAFile: c.WebhookCAFile}, err
 }
 
 // validateWebhooks names what is wrong with them.
 func (c *Config) validateWebhooks(bad func(flag, format string, args ...any)) {
-	if _, err := c.Webhooks(""); err != nil {
+	if _, err := c.Webhooks(); err != nil {
 		bad("webhook-allow-cidr", "%v", err)
 	}
 	if _, err := webhook.NewSender(webhook.Config{CAFile: c.WebhookCAFile}); err != nil {

@@ -30,21 +30,21 @@ import (
 
 // Server is a running service.
 type Server struct {
-	cfg     config.Config
-	log     *slog.Logger
-	store   *store.Store
-	limiter *ratelimit.Limiter
-	workers *worker.Group
-	// deliveries sends webhooks; closeSender lets its connections go.
-	deliveries  *worker.Group
-	closeSender func()
-
+	cfg      config.Config
+	log      *slog.Logger
+	store    *store.Store
+	limiter  *ratelimit.Limiter
+	workers  *worker.Group
 	public   *http.Server
 	admin    *http.Server
 	listener net.Listener
 	adminLn  net.Listener
 	draining context.Context
 	drain    context.CancelFunc
+
+	// deliveries sends webhooks; closeSender lets its connections go.
+	deliveries  *worker.Group
+	closeSender func()
 }
 
 // addressCapacity bounds the source addresses whose failed requests are
@@ -117,7 +117,8 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 		Pages:          pages,
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
 		Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
-		CheckWebhookURL: s.cfg.CheckWebhookURL, NewWebhookSecret: webhook.NewSecret,
+		CheckWebhookURL:  s.checkWebhookURL,
+		NewWebhookSecret: webhook.NewSecret,
 	})
 	s.workers.Start("sequencer", sys.Sequence)
 	s.workers.Start("listener", sys.Listen)

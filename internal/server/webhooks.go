@@ -10,7 +10,7 @@ import (
 // the other workers, and while requests are finished: attempts that are under
 // way then have as long as those.
 func (s *Server) startWebhooks(registry prometheus.Registerer) error {
-	cfg, err := s.cfg.Webhooks(s.cfg.Version)
+	cfg, err := s.cfg.Webhooks()
 	if err != nil {
 		return err
 	}
@@ -32,4 +32,14 @@ func (s *Server) stopWebhooks() {
 	if s.closeSender != nil {
 		s.closeSender()
 	}
+}
+
+// checkWebhookURL judges an address that is to be registered by the same
+// configuration that messages are sent with.
+func (s *Server) checkWebhookURL(address string) error {
+	cfg, err := s.cfg.Webhooks()
+	if err != nil {
+		return err
+	}
+	return webhook.CheckURL(address, cfg.Dev, cfg.Allow...)
 }

@@ -15,6 +15,7 @@ var (
 	PurgeSlice   = int64(purgeSlice)
 	PackLines    = packLines
 	AuditScan    = auditScan
+	RecoverScan  = recoverScan
 )
 
 // Exec runs one statement in a transaction of its own, past all rules.
@@ -106,3 +107,6 @@ func Series(tb testing.TB, o Org, patientID id.Patient) map[int]string {
 	}
 	return years
 }
+
+// Now is the store's clock.
+func (s System) Now() time.Time { return s.now() }

@@ -72,7 +72,7 @@ func (h *histogram) merge(packed []byte) error {
 			return errHistogram
 		}
 		n, more := binary.Uvarint(packed[size:])
-		if more <= 0 || step > latencyBuckets || at+int(step) >= latencyBuckets {
+		if more <= 0 || step == 0 || step > latencyBuckets || at+int(step) >= latencyBuckets {
 			return errHistogram
 		}
 		at += int(step)

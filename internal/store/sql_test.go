@@ -72,6 +72,16 @@ var unbound = map[string]string{
 	"DELETE FROM account_session WHERE hash IN":         "purge, over all organisations",
 	"DELETE FROM invitation WHERE hash IN":              "purge, over all organisations",
 	"DELETE FROM client_usage WHERE (org_no":            "purge, over all organisations",
+
+	"pg_notify":               "no data: which journals have grown",
+	"webhook_node WHERE node": "a process that delivers, over all organisations",
+	"INTO webhook_node":       "a process that delivers, over all organisations",
+	"FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no": "the delivery worker, over all organisations",
+	"coalesce(sum(pos), 0) AS BIGINT) FROM journal_head":          "the delivery worker, over all organisations",
+	"SELECT org_no, pos FROM journal_head":                        "the delivery worker, over all organisations",
+	"FROM webhook_cursor c LEFT JOIN webhook w":                   "purge, over all organisations",
+	"count(*) FROM webhook WHERE enabled = 0":                     "the operator's metrics, over all organisations",
+	"FROM webhook_cursor c JOIN webhook w":                        "the operator's metrics, over all organisations",
 }
 
 // Every statement of the package is bound to an organisation, or stands in the

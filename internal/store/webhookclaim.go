@@ -35,11 +35,11 @@ const selectWaiting = `SELECT c.org_no, c.webhook_no, h.pos, c.due_at, c.claim, 
 
 const (
 	waitingOf  = selectWaiting + ` AND w.org_no = $1`
-	waitingAll = selectWaiting + ` AND (h.pos > c.pos OR c.due_at <= $1 OR length(c.open) > 0)`
+	waitingAll = selectWaiting + ` AND (h.pos > c.pos OR c.due_at <= $1 OR length(c.open) > 0) AND (c.node IS NULL OR c.node <> $2 OR c.claim = 0)`
 	waitingDue = selectWaiting + ` AND c.due_at <= $1 ORDER BY c.due_at LIMIT 500`
 )
 
-func (s System) waiting(ctx context.Context, sql string, arg int64) (list []WaitingWebhook, err error) {
+func (s System) waiting(ctx context.Context, sql string, args ...any) (list []WaitingWebhook, err error) {
 	now := millis(s.now())
 	err = s.read(ctx, func(tx Tx) error {
 		list = nil
@@ -51,7 +51,7 @@ func (s System) waiting(ctx context.Context, sql string, arg int64) (list []Wait
 			w.Held = w.Token != 0 && !r.IsNull(5) && r.Int(5) > now
 			list = append(list, w)
 			return nil
-		}, arg)
+		}, args...)
 	})
 	return list, err
 }
@@ -62,11 +62,10 @@ func (s System) WebhooksOf(ctx context.Context, org access.OrgNo) ([]WaitingWebh
 	return s.waiting(ctx, waitingOf, int64(org))
 }
 
-// WaitingWebhooks gives the endpoints of all organisations that may have work.
-// It looks at every endpoint; GrownBy and DueWebhooks tell whether it is worth
-// it.
-func (s System) WaitingWebhooks(ctx context.Context) ([]WaitingWebhook, error) {
-	return s.waiting(ctx, waitingAll, millis(s.now()))
+// WaitingWebhooks gives the endpoints of all organisations that may have work,
+// but for those that a node has claimed itself. It looks at every endpoint.
+func (s System) WaitingWebhooks(ctx context.Context, node int64) ([]WaitingWebhook, error) {
+	return s.waiting(ctx, waitingAll, millis(s.now()), node)
 }
 
 // DueWebhooks gives the endpoints with a delivery that is due.
@@ -74,7 +73,18 @@ func (s System) DueWebhooks(ctx context.Context) ([]WaitingWebhook, error) {
 	return s.waiting(ctx, waitingDue, millis(s.now()))
 }
 
-// JournalSize is the number of entries in the journals of all organisations.
+// JournalHeads calls each for every organisation and the end of its journal.
+func (s System) JournalHeads(ctx context.Context, each func(access.OrgNo, Pos)) error {
+	return s.read(ctx, func(tx Tx) error {
+		return tx.Query(`SELECT org_no, pos FROM journal_head`, func(r Row) error {
+			each(access.OrgNo(r.Int(0)), Pos(r.Int(1)))
+			return nil
+		})
+	})
+}
+
+// JournalSize is the number of entries in the journals of all organisations:
+// whether any has grown.
 func (s System) JournalSize(ctx context.Context) (entries int64, err error) {
 	err = s.read(ctx, func(tx Tx) error {
 		_, err := one(tx, `SELECT CAST(coalesce(sum(pos), 0) AS BIGINT) FROM journal_head`, func(r Row) { entries = r.Int(0) })

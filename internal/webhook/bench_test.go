@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/access"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 )
@@ -42,20 +44,6 @@ func newCounter(tb testing.TB, want int, times bool) *counter {
 	tb.Cleanup(server.Close)
 	c.url = server.URL
 	return c
-}
-
-// fill makes events as many clients do.
-func (s *service) fill(n int) {
-	s.Helper()
-	var wg sync.WaitGroup
-	for i := range 64 {
-		wg.Go(func() {
-			for range n/64 + min(1, max(0, n%64-i)) {
-				s.event()
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // BenchmarkDeliveries is about events that wait in the journal: sent to one
@@ -115,5 +103,45 @@ func BenchmarkCommitToReceipt(b *testing.B) {
 			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 		})
+	}
+}
+
+// BenchmarkIdle is what a service with 10,000 endpoints and nothing to do costs
+// a second, and what a look at all of them costs every sweep.
+func BenchmarkIdle(b *testing.B) {
+	for _, engine := range storetest.Engines {
+		s := newService(b, storetest.Database(b, engine))
+		var wg sync.WaitGroup
+		for i := range 100 {
+			wg.Go(func() {
+				who := storetest.Client(b, s.store, fmt.Sprint("Hospital ", i))
+				for range store.MaxWebhooks {
+					storetest.AddWebhook(b, s.store.For(&who), "https://example.org/")
+				}
+			})
+		}
+		wg.Wait()
+		w := NewWorker(Delivery{Store: s.store, Now: s.clock.now})
+		w.endpoints = map[store.WebhookKey]*endpoint{}
+		news, stop := w.sys.Follow()
+		look := &looker{Worker: w, heads: map[access.OrgNo]store.Pos{}}
+		round := func(b *testing.B, prepare func()) {
+			for b.Loop() {
+				prepare()
+				if err := look.round(b.Context(), news); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		for len(w.endpoints) < 100*store.MaxWebhooks { // all have entries to look at, and are claimed
+			look.polled = false
+			if err := look.round(b.Context(), news); err != nil {
+				b.Fatal(err)
+			}
+		}
+		w.running.Wait()
+		b.Run(engine+"/second", func(b *testing.B) { round(b, func() { look.polled = false }) })
+		b.Run(engine+"/sweep", func(b *testing.B) { round(b, func() { look.polled, look.swept = false, time.Time{} }) })
+		stop()
 	}
 }

@@ -10,21 +10,19 @@ import (
 )
 
 // looker finds endpoints that have work. Being told of a commit it looks at
-// that organisation only; once a second it asks whether anything is due or has
-// grown at all, and only then looks at everything.
+// that organisation only. Once a second it asks what is due, and whether any
+// journal has grown, and where. Every sweep it looks at all endpoints that are
+// not its own, for what a dead node left.
 type looker struct {
 	*Worker
-	polled bool      // since the last poll
-	stale  bool      // everything is to be looked at
-	swept  time.Time // when everything was
-	size   int64     // of all journals, then
+	polled bool      // since the last tick
+	swept  time.Time // when all endpoints were looked at
+	size   int64     // of all journals, at the last poll
+	heads  map[access.OrgNo]store.Pos
 }
 
 // claimsAtOnce bounds the endpoints that one transaction claims.
 const claimsAtOnce = 200
-
-// orgsAtOnce is up to how many organisations are looked at one by one.
-const orgsAtOnce = 100
 
 // patience is how long to wait for a word.
 func (l *looker) patience() time.Duration {
@@ -46,16 +44,10 @@ func (l *looker) round(ctx context.Context, news *store.News) error {
 	for _, e := range waited {
 		l.serve(ctx, e)
 	}
-	l.stale = l.stale || all || len(orgs) > orgsAtOnce
 	var err error
-	if !l.polled {
+	if !l.polled || all {
 		err = l.poll(ctx)
 		l.polled = err == nil
-	}
-	if l.stale {
-		waiting, lookErr := l.sys.WaitingWebhooks(ctx)
-		l.stale = lookErr != nil
-		return errors.Join(err, lookErr, l.serveAll(ctx, waiting))
 	}
 	for _, org := range orgs {
 		err = errors.Join(err, l.lookAt(ctx, org))
@@ -63,34 +55,80 @@ func (l *looker) round(ctx context.Context, news *store.News) error {
 	return err
 }
 
+// lookAt has the endpoints of one organisation served.
 func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 	waiting, err := l.sys.WebhooksOf(ctx, org)
-	return errors.Join(err, l.serveAll(ctx, waiting))
+	if err != nil {
+		return err
+	}
+	if len(waiting) > 0 {
+		l.heads[org] = waiting[0].Head
+	}
+	return l.serveAll(ctx, waiting)
 }
 
-// poll is what is done once a second: it keeps the claims, takes up what is
-// due, and finds out whether there may be more.
+// poll is what is done once a second.
 func (l *looker) poll(ctx context.Context) error {
 	l.mu.Lock()
 	l.nextDue = time.Time{}
-	l.stale = l.stale || l.missed
-	l.missed = false
+	missed, failed := l.missed, l.failed
+	l.missed, l.failed = false, nil
 	l.mu.Unlock()
-	err := l.keep(ctx)
-	due, dueErr := l.sys.DueWebhooks(ctx)
-	size, sizeErr := l.sys.JournalSize(ctx)
-	if err = errors.Join(err, dueErr, sizeErr); err != nil {
+	for _, e := range failed {
+		l.serve(ctx, e)
+	}
+	steps := []func(context.Context) error{l.keep, l.lookAtDue, l.lookAtGrown}
+	if missed || l.now().Sub(l.swept) >= sweep {
+		steps = append(steps, l.sweep)
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			l.miss()
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *looker) lookAtDue(ctx context.Context) error {
+	due, err := l.sys.DueWebhooks(ctx)
+	return errors.Join(err, l.serveAll(ctx, due))
+}
+
+// lookAtGrown looks at the organisations whose journals have grown without
+// our being told.
+func (l *looker) lookAtGrown(ctx context.Context) error {
+	size, err := l.sys.JournalSize(ctx)
+	if err != nil || size == l.size {
 		return err
 	}
-	now := l.now()
-	l.stale = l.stale || size != l.size
-	l.size = size
-	if now.Sub(l.swept) >= sweep {
-		l.swept, l.stale = now, true
-		l.dropIdle(now)
-		l.measure(ctx)
+	grown := map[access.OrgNo]store.Pos{}
+	if err := l.sys.JournalHeads(ctx, func(org access.OrgNo, head store.Pos) {
+		if l.heads[org] != head {
+			grown[org] = head
+		}
+	}); err != nil {
+		return err
 	}
-	return l.serveAll(ctx, due)
+	for org, head := range grown {
+		if err := l.lookAt(ctx, org); err != nil {
+			return err
+		}
+		l.heads[org] = max(l.heads[org], head)
+	}
+	l.size = size
+	return nil
+}
+
+func (l *looker) sweep(ctx context.Context) error {
+	now := l.now()
+	l.dropIdle(now)
+	waiting, err := l.sys.WaitingWebhooks(ctx, l.node)
+	if err = errors.Join(err, l.serveAll(ctx, waiting)); err != nil {
+		return err
+	}
+	l.swept = now
+	return l.measure(ctx)
 }
 
 // keep renews the lease in time, as long as there is a claim. One that ran out

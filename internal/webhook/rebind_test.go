@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// names is a DNS server whose answers a test chooses.
+// names is a DNS server whose answers a test chooses; the zero value knows no
+// address.
 type names struct {
 	mu      sync.Mutex
 	answers func(question int) []netip.Addr
@@ -57,7 +58,7 @@ func (n *names) answer(query []byte) []byte {
 	}
 	question := query[header : end+5]
 	var addrs []netip.Addr
-	if binary.BigEndian.Uint16(query[end+1:]) == typeA {
+	if n.answers != nil && binary.BigEndian.Uint16(query[end+1:]) == typeA {
 		n.mu.Lock()
 		addrs = n.answers(n.asked)
 		n.asked++

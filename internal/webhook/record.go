@@ -146,12 +146,10 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 	if written.Lost {
 		if len(p.results) > 0 {
 			w.metrics.claimsLost.Inc()
-			w.log.Warn("results of a webhook were refused: another has taken it up, or it was changed", "results", len(p.results))
+			w.log.Info("results of a webhook were refused: another has taken it up, or it was changed", "results", len(p.results))
 		}
 		w.drop(e)
-		w.mu.Lock()
-		w.missed = true // it may be free
-		w.mu.Unlock()
+		w.miss() // it may be free
 		return
 	}
 	for _, r := range written.Results {

@@ -31,7 +31,7 @@ func (w *Worker) serve(ctx context.Context, e *endpoint) {
 			if more, err = w.hand(ctx, e); err != nil && ctx.Err() == nil {
 				w.log.Warn("a webhook waits", "error", err)
 				w.mu.Lock()
-				w.missed = true
+				w.failed = append(w.failed, e)
 				w.mu.Unlock()
 			}
 			more = !e.end(more && err == nil) && ctx.Err() == nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"anodyne/internal/access"
 	"anodyne/internal/store"
 )
 
@@ -72,7 +73,8 @@ type Worker struct {
 	endpoints map[store.WebhookKey]*endpoint
 	nextDue   time.Time   // of the retries noted since the last poll; may be zero
 	waited    []*endpoint // could begin nothing until now
-	missed    bool        // something failed: look at everything again
+	failed    []*endpoint // could not be read; to be tried at the next poll
+	missed    bool        // an endpoint may be free: sweep at the next poll
 
 	fast, failing, looking chan struct{}
 	results                chan *result
@@ -101,9 +103,9 @@ func NewWorker(d Delivery) *Worker {
 // finished, or given up after Grace; nothing is lost either way. It can be run
 // again.
 func (w *Worker) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
 	var giveUp context.CancelFunc
 	w.sending, giveUp = context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
 	w.endpoints, w.node, w.held = map[store.WebhookKey]*endpoint{}, newToken(), time.Time{}
 	w.results = make(chan *result, 2*batchResults)
 	recorded := make(chan struct{})
@@ -111,17 +113,19 @@ func (w *Worker) Run(ctx context.Context) error {
 		defer close(recorded)
 		w.record()
 	}()
-
+	defer func() { // also after a panic, so that nobody is left behind
+		stop()
+		patience := time.AfterFunc(w.grace, giveUp)
+		w.running.Wait()
+		close(w.results)
+		<-recorded
+		patience.Stop()
+		giveUp()
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		w.release(last)
+	}()
 	w.dispatch(ctx)
-
-	patience := time.AfterFunc(w.grace, giveUp)
-	defer patience.Stop()
-	w.running.Wait()
-	close(w.results)
-	<-recorded
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	w.release(last)
 	return nil
 }
 
@@ -131,7 +135,7 @@ func (w *Worker) dispatch(ctx context.Context) {
 	defer stop()
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	look := &looker{Worker: w, stale: true}
+	look := &looker{Worker: w, heads: map[access.OrgNo]store.Pos{}}
 	for ctx.Err() == nil {
 		if err := look.round(ctx, news); err != nil && ctx.Err() == nil {
 			w.log.Warn("webhooks wait", "error", err)
@@ -156,6 +160,13 @@ func (w *Worker) wake() {
 	case w.woken <- struct{}{}:
 	default:
 	}
+}
+
+// miss has the next poll look at everything.
+func (w *Worker) miss() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.missed = true
 }
 
 // noteDue remembers that something is due at a time.

@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"anodyne/client"
+)
+
+// crowd makes patients, from many goroutines and on several nodes, and knows
+// which were acknowledged.
+type crowd struct {
+	tb    testing.TB
+	app   application
+	names atomic.Int64
+	mu    sync.Mutex
+	made  map[string]bool
+}
+
+func newCrowd(tb testing.TB, app application) *crowd {
+	return &crowd{tb: tb, app: app, made: map[string]bool{}}
+}
+
+// grow makes patients until so many are acknowledged. A writer whose answer is
+// lost, because its node was killed, ends.
+func (c *crowd) grow(until int, nodes ...*node) {
+	var group sync.WaitGroup
+	for i := range writers {
+		api := nodes[i%len(nodes)].as(c.app)
+		group.Go(func() {
+			for c.count() < until {
+				p, err := api.CreatePatient(c.tb.Context(), client.NewPatient{Name: fmt.Sprint("Crowd ", c.names.Add(1)), DateOfBirth: "1980-02-29"})
+				if err != nil {
+					if isAnswer(err) {
+						c.tb.Errorf("create: %v", err)
+					}
+					return
+				}
+				c.mu.Lock()
+				c.made[p.ID] = true
+				c.mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+}
+
+func (c *crowd) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.made)
+}
+
+// reader follows the log of events by its cursor, over whatever happens to the
+// node that it asks.
+type reader struct {
+	tb     testing.TB
+	node   atomic.Pointer[node]
+	app    application
+	cancel context.CancelFunc
+	done   chan struct{}
+	events map[string]string // the patient of each event
+	twice  int
+	seen   atomic.Int64 // how many events of whatever type
+}
+
+// follow starts a reader at the beginning of the log.
+func follow(tb testing.TB, n *node, app application) *reader {
+	ctx, cancel := context.WithCancel(tb.Context())
+	r := &reader{tb: tb, app: app, cancel: cancel, done: make(chan struct{}), events: map[string]string{}}
+	r.node.Store(n)
+	go func() {
+		defer close(r.done)
+		for after := ""; ctx.Err() == nil; {
+			page, err := r.node.Load().as(app).Events(ctx, after, 100, time.Second)
+			if err != nil {
+				if isAnswer(err) {
+					tb.Errorf("read events: %v", err)
+				}
+				<-time.After(20 * time.Millisecond) // the node is killed, or starting again
+				continue
+			}
+			r.note(page.Data)
+			after = page.NextCursor
+		}
+	}()
+	tb.Cleanup(r.stop)
+	return r
+}
+
+func (r *reader) note(events []client.Event) {
+	for _, e := range events {
+		if e.Type != client.EventPatientCreated {
+			continue
+		}
+		var data struct {
+			Patient string `json:"patient_id"`
+		}
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			r.tb.Error(err)
+		}
+		if _, seen := r.events[e.ID]; seen {
+			r.twice++
+		}
+		r.events[e.ID] = data.Patient
+	}
+	r.seen.Add(int64(len(events)))
+}
+
+func (r *reader) stop() {
+	r.cancel()
+	<-r.done
+}
+
+// log ends the reader once it has come to the log's end, and checks that it
+// saw each event once, with every acknowledged patient among them.
+func (r *reader) log(c *crowd) map[string]string {
+	r.tb.Helper()
+	whole := map[string]string{}
+	for e, err := range r.node.Load().as(r.app).AllEvents(r.tb.Context(), "") {
+		if err != nil {
+			r.tb.Fatal(err)
+		}
+		whole[e.ID] = ""
+	}
+	eventually(r.tb, takeover, "the reader is at the end of the log", func() bool { return r.seen.Load() >= int64(len(whole)) })
+	r.stop()
+	if r.twice > 0 {
+		r.tb.Errorf("the reader saw %d events twice", r.twice)
+	}
+	patients := map[string]bool{}
+	for event, patient := range r.events {
+		if _, there := whole[event]; !there {
+			r.tb.Errorf("the reader saw %s, which is not in the log", event)
+		}
+		patients[patient] = true
+	}
+	for patient := range c.made {
+		if !patients[patient] {
+			r.tb.Errorf("there is no event of patient %s", patient)
+		}
+	}
+	return r.events
+}

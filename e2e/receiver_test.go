@@ -1,0 +1,131 @@
+package e2e
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"anodyne/client"
+)
+
+// receiver takes the messages of one webhook and knows how often each came.
+type receiver struct {
+	tb      testing.TB
+	url     string
+	secret  string
+	mu      sync.Mutex
+	arrived map[string]int // by event
+	total   int
+}
+
+// newReceiver listens; register tells it its secret.
+func newReceiver(tb testing.TB) *receiver {
+	tb.Helper()
+	r := &receiver{tb: tb, arrived: map[string]int{}}
+	server := httptest.NewServer(r)
+	tb.Cleanup(server.Close)
+	r.url = server.URL
+	return r
+}
+
+// ServeHTTP takes a message that is signed and whose header names its event.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	r.mu.Lock()
+	secret := r.secret
+	r.mu.Unlock()
+	event, err := client.ReadWebhook(request, secret)
+	if err != nil {
+		r.tb.Errorf("a message cannot be read: %v", err)
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+		return
+	}
+	if named := request.Header.Get("webhook-id"); named != event.ID {
+		r.tb.Errorf("the header names the event %s, the body %s", named, event.ID)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.arrived[event.ID]++
+	r.total++
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// register has all new patients announced to the receiver.
+func (r *receiver) register(c *client.Client) {
+	r.tb.Helper()
+	r.mu.Lock() // what arrives before the secret is known waits for it
+	defer r.mu.Unlock()
+	r.secret = subscribe(r.tb, c, r.url)
+}
+
+// subscribe registers a webhook for new patients and gives its secret.
+func subscribe(tb testing.TB, c *client.Client, url string) string {
+	tb.Helper()
+	w, err := c.CreateWebhook(tb.Context(), client.NewWebhook{URL: url, Events: []client.EventType{client.EventPatientCreated}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return w.Secret
+}
+
+// count gives how many events have arrived, and how many messages.
+func (r *receiver) count() (events, messages int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.arrived), r.total
+}
+
+// holds compares what arrived with the log: every event at least once, and
+// nothing else. It gives how many messages were repeats.
+func (r *receiver) holds(log map[string]string) (repeats int) {
+	r.tb.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	missing, strange := 0, 0
+	for event := range log {
+		if r.arrived[event] == 0 {
+			missing++
+		}
+	}
+	for event := range r.arrived {
+		if _, logged := log[event]; !logged {
+			strange++
+		}
+	}
+	if missing > 0 || strange > 0 {
+		r.tb.Errorf("of %d events %d did not arrive; %d arrived that are not in the log", len(log), missing, strange)
+	}
+	return r.total - len(r.arrived)
+}
+
+// deadReceiver accepts connections and says nothing.
+func deadReceiver(tb testing.TB) string {
+	tb.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var mu sync.Mutex
+	var taken []net.Conn
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			taken = append(taken, conn)
+			mu.Unlock()
+		}
+	})
+	tb.Cleanup(func() {
+		listener.Close()
+		done.Wait()
+		for _, conn := range taken {
+			conn.Close()
+		}
+	})
+	return "http://" + listener.Addr().String() + "/"
+}

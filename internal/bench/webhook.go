@@ -1,0 +1,232 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// webhookPath is measured in its own way: there is no floor to hold it
+// against.
+const webhookPath = "webhook"
+
+const (
+	// eventRate is how many events a second happen while latency is measured.
+	eventRate = 200
+	// deadReceivers is how many receivers that never answer are beside the
+	// one that is measured the second time.
+	deadReceivers = 10
+	// backlogTime is for how long events pile up at most. It is less than an
+	// attempt may take, because the first ones wait that long.
+	backlogTime = 2 * time.Second
+	// arrivalTime is how long deliveries may take to arrive.
+	arrivalTime = time.Minute
+
+	webhookRateGate = 3000 // deliveries a second
+	webhookP50Gate  = 20   // milliseconds
+)
+
+// WebhookResult is what was measured of deliveries to a receiver on loopback.
+// Latency is from sending the request that causes an event to the event's
+// receipt, so a little more than from the commit.
+type WebhookResult struct {
+	Deliveries int     `json:"deliveries"`
+	Rate       float64 `json:"deliveries_per_second"`
+	RateGate   float64 `json:"rate_gate"`
+	Latency    Latency `json:"latency"`
+	P50Gate    float64 `json:"p50_gate_ms"`
+	// BesideDead is the latency while other receivers never answer.
+	BesideDead Latency `json:"latency_beside_dead_receivers"`
+	GateMet    bool    `json:"gate_met"`
+	// Missing counts events that did not arrive.
+	Missing int `json:"missing"`
+}
+
+// webhooks measures latency, latency beside dead receivers, and then how fast
+// a backlog is delivered.
+func (m *measurement) webhooks(ctx context.Context) (result *WebhookResult, err error) {
+	m.server.resume()
+	to, err := newReceiver()
+	if err != nil {
+		return nil, err
+	}
+	defer to.close()
+	api := &caller{measurement: m, slot: m.slots[0], http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: eventRate}}}
+	defer api.http.CloseIdleConnections()
+	if err := api.subscribe(ctx, to.url); err != nil {
+		return nil, err
+	}
+	result = &WebhookResult{RateGate: webhookRateGate, P50Gate: webhookP50Gate}
+	if result.Latency, err = api.latency(ctx, to, result); err != nil {
+		return nil, err
+	}
+	dead, err := newDeadReceivers(deadReceivers)
+	if err != nil {
+		return nil, err
+	}
+	defer dead.close()
+	for _, url := range dead.urls {
+		if err := api.subscribe(ctx, url); err != nil {
+			return nil, err
+		}
+	}
+	if result.BesideDead, err = api.latency(ctx, to, result); err != nil {
+		return nil, err
+	}
+	if err := api.unsubscribe(ctx, 1); err != nil {
+		return nil, err
+	}
+	if err := m.drain(ctx, to, result); err != nil {
+		return nil, err
+	}
+	result.GateMet = result.Rate >= webhookRateGate && result.Latency.P50 <= webhookP50Gate
+	return result, api.unsubscribe(ctx, 0)
+}
+
+// drain piles events up behind a receiver that does not answer, lets it go on,
+// and takes the time until all have arrived.
+func (m *measurement) drain(ctx context.Context, to *receiver, result *WebhookResult) error {
+	s := &script{path: findPath("post"), stock: m.stock, bodies: creations(bodyVariants), keys: m.IdempotencyKey}
+	product, err := connect(ctx, m.server, s, m.slots, true)
+	if err != nil {
+		return err
+	}
+	defer product.close()
+	before := to.count()
+	to.hold()
+	posted, err := product.slice(min(backlogTime, m.Duration))
+	began := time.Now()
+	to.release()
+	m.server.resume()
+	if err != nil {
+		return err
+	}
+	if wrong, first := product.errors(); wrong > 0 {
+		return fmt.Errorf("POST patient: %s", first)
+	}
+	want := before + int(posted.requests)
+	to.await(ctx, want)
+	result.Deliveries = to.count() - before
+	result.Missing += want - to.count()
+	result.Rate = float64(result.Deliveries) / to.last().Sub(began).Seconds()
+	return ctx.Err()
+}
+
+// caller makes the requests of this measurement.
+type caller struct {
+	*measurement
+	slot     *slot
+	http     *http.Client
+	webhooks []string
+}
+
+// call makes one request and gives the id that it is answered with.
+func (c *caller) call(ctx context.Context, method, path, token string, body []byte, expect int) (id string, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.server.address+path, bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != expect {
+		err = fmt.Errorf("%s %s: status %d instead of %d", method, path, response.StatusCode, expect)
+	}
+	if err != nil || len(answer) == 0 {
+		return "", err
+	}
+	var made struct {
+		ID string `json:"id"`
+	}
+	return made.ID, json.Unmarshal(answer, &made)
+}
+
+// token is for one request more.
+func (c *caller) token() (string, error) {
+	err := c.slot.use()
+	return c.slot.token, err
+}
+
+func (c *caller) subscribe(ctx context.Context, url string) error {
+	token, err := c.token()
+	if err != nil {
+		return err
+	}
+	id, err := c.call(ctx, http.MethodPost, "/v1/webhooks", token, fmt.Appendf(nil, `{"url":%q,"events":["patient.created"]}`, url), http.StatusCreated)
+	c.webhooks = append(c.webhooks, id)
+	return err
+}
+
+// unsubscribe removes all webhooks but the first so many.
+func (c *caller) unsubscribe(ctx context.Context, keep int) error {
+	for _, id := range c.webhooks[keep:] {
+		token, err := c.token()
+		if err != nil {
+			return err
+		}
+		if _, err := c.call(ctx, http.MethodDelete, "/v1/webhooks/"+id, token, nil, http.StatusNoContent); err != nil {
+			return err
+		}
+	}
+	c.webhooks = c.webhooks[:keep]
+	return nil
+}
+
+// latency makes patients at a steady rate and says how long after it was sent
+// each one's event arrived.
+func (c *caller) latency(ctx context.Context, to *receiver, result *WebhookResult) (Latency, error) {
+	count := max(1, int(c.Duration.Seconds()*eventRate))
+	bodies := creations(bodyVariants)
+	var (
+		mu       sync.Mutex
+		sent     = make(map[string]time.Time, count)
+		failures []error
+		done     sync.WaitGroup
+	)
+	before := to.count()
+	tick := time.NewTicker(time.Second / eventRate)
+	defer tick.Stop()
+	for n := range count {
+		token, err := c.token()
+		if err != nil {
+			return Latency{}, err
+		}
+		done.Go(func() {
+			began := time.Now()
+			id, err := c.call(ctx, http.MethodPost, "/v1/patients", token, bodies[n%len(bodies)], http.StatusCreated)
+			mu.Lock()
+			defer mu.Unlock()
+			sent[id] = began
+			failures = append(failures, err)
+		})
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+	done.Wait()
+	if err := errors.Join(append(failures, ctx.Err())...); err != nil {
+		return Latency{}, err
+	}
+	to.await(ctx, before+count)
+	all := new(histogram)
+	for patient, began := range sent {
+		if at, arrived := to.arrival(patient); arrived {
+			all.add(at.Sub(began))
+		} else {
+			result.Missing++
+		}
+	}
+	return latencyOf(all), ctx.Err()
+}

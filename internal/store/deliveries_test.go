@@ -1,0 +1,373 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+// hooked is a store with an organisation and an endpoint that a node has
+// claimed, on a clock.
+type hooked struct {
+	*testing.T
+	s     *store.Store
+	o     store.Org
+	w     store.Webhook
+	now   *clock
+	claim *store.WebhookClaim
+}
+
+func eachHooked(t *testing.T, test func(t *testing.T, h *hooked)) {
+	t.Helper()
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		h := &hooked{T: t, now: newClock()}
+		cfg.Now = h.now.now
+		h.s = storetest.Start(t, cfg)
+		who := storetest.Client(t, h.s, "O")
+		h.o = h.s.For(&who)
+		store.Settle(t, h.s)
+		h.w = storetest.AddWebhook(t, h.o, someURL)
+		store.Settle(t, h.s)
+		h.claim = claimOne(t, h.s, 1)
+		test(t, h)
+	})
+}
+
+// events makes events now, and gives the tasks that follow from them.
+func (h *hooked) events(n int) []store.WebhookTask {
+	h.Helper()
+	for i := range n {
+		p := storetest.Patient(name(i))
+		p.CreatedAt = h.now.now()
+		if _, err := h.o.CreatePatient(h.Context(), &p, storetest.Created(p), nil, store.Outcome{}); err != nil {
+			h.Fatal(err)
+		}
+	}
+	store.Settle(h, h.s)
+	work, held, err := h.s.System().WebhookWork(h.Context(), h.claim, h.claim.Pos, 1, 1000)
+	if err != nil || !held || len(work.Events) != n {
+		h.Fatalf("%d events, held %v, %v", len(work.Events), held, err)
+	}
+	h.claim.Pos = work.Next
+	return work.Events
+}
+
+// result writes what came of a task. One that is pending is due after an hour.
+func (h *hooked) result(task *store.WebhookTask, status store.DeliveryStatus) {
+	h.Helper()
+	r := store.WebhookResult{Task: task, Attempt: ok(h.now.now()), Status: status}
+	if status != store.Delivered {
+		r.Attempt = bad(h.now.now())
+	}
+	if status == store.Pending {
+		r.Next = h.now.now().Add(time.Hour)
+	}
+	p := &store.WebhookProgress{Claim: h.claim, Pos: h.claim.Pos, Results: []store.WebhookResult{r}}
+	write(h.T, h.s, p)
+	if p.Lost {
+		h.Fatal("the claim was lost")
+	}
+}
+
+// due gives the deliveries that are to be sent again now.
+func (h *hooked) due() []store.WebhookTask {
+	h.Helper()
+	work, held, err := h.s.System().WebhookWork(h.Context(), h.claim, h.claim.Pos, 1000, 1)
+	if err != nil || !held {
+		h.Fatalf("held %v, %v", held, err)
+	}
+	return work.Retries
+}
+
+func (h *hooked) stats() store.WebhookStats {
+	h.Helper()
+	return must[store.WebhookStats](h.T)(h.o.WebhookStats(h.Context(), h.w.ID, h.now.now()))
+}
+
+func TestDeliveriesAreListed(t *testing.T) {
+	eachHooked(t, func(t *testing.T, h *hooked) {
+		var want []id.Delivery
+		status := map[id.Delivery]store.DeliveryStatus{}
+		for i := range 25 {
+			task := h.events(1)[0]
+			h.result(&task, store.DeliveryStatus(i%3))
+			want = append(want, task.Delivery)
+			status[task.Delivery] = store.DeliveryStatus(i % 3)
+			h.now.pass(time.Second)
+		}
+		slices.Reverse(want)
+		list := func(q store.DeliveryQuery) (got []id.Delivery) {
+			t.Helper()
+			for {
+				next, err := h.o.Deliveries(t.Context(), h.w.ID, q, func(d *store.Delivery) {
+					got = append(got, d.ID)
+					if d.Status != status[d.ID] || d.EventType != event.PatientCreated || len(d.Attempts) != 1 || (d.Status == store.Pending) == d.NextAttemptAt.IsZero() {
+						t.Errorf("%+v should be %s", d, status[d.ID])
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if next.IsZero() {
+					return got
+				}
+				q.Before = next
+			}
+		}
+		for _, limit := range []int{1, 7, 25, 100} {
+			if got := list(store.DeliveryQuery{Limit: limit}); !slices.Equal(got, want) {
+				t.Errorf("by %d: %v, want %v", limit, got, want)
+			}
+			for one := store.Pending; one <= store.Failed; one++ {
+				kept := slices.DeleteFunc(slices.Clone(want), func(d id.Delivery) bool { return status[d] != one })
+				if got := list(store.DeliveryQuery{Limit: limit, Status: &one}); !slices.Equal(got, kept) {
+					t.Errorf("%s by %d: %v, want %v", one, limit, got, kept)
+				}
+			}
+			if got := list(store.DeliveryQuery{Limit: limit, EventType: event.SystemAlert}); len(got) != 0 {
+				t.Errorf("of another type: %v", got)
+			}
+		}
+	})
+}
+
+func TestDeliveryIsKeptAsItWas(t *testing.T) {
+	eachHooked(t, func(t *testing.T, h *hooked) {
+		task := h.events(1)[0]
+		h.result(&task, store.Pending)
+		h.now.pass(time.Hour)
+		again := h.due()
+		if len(again) != 1 || !again[0].Again || again[0].Tries != 1 || !bytes.Equal(again[0].Body, task.Body) || again[0].Event.ID != task.Event.ID {
+			t.Fatalf("due are %+v", again)
+		}
+		second := h.now.now()
+		h.result(&again[0], store.Delivered)
+		d := must[store.Delivery](t)(h.o.Delivery(t.Context(), h.w.ID, task.Delivery))
+		if d.Status != store.Delivered || !bytes.Equal(d.Payload, task.Body) || d.Event != task.Event.ID || !d.NextAttemptAt.IsZero() {
+			t.Errorf("the delivery is %+v", d)
+		}
+		if want := []store.Attempt{bad(second.Add(-time.Hour)), ok(second)}; !slices.Equal(d.Attempts, want) {
+			t.Errorf("attempts %+v, want %+v", d.Attempts, want)
+		}
+		if len(h.due()) != 0 {
+			t.Error("it is still due")
+		}
+		if _, err := h.o.Delivery(t.Context(), h.w.ID, id.New[id.DeliveryKind](second)); !fault.Is(err, fault.NotFound) {
+			t.Errorf("an unknown delivery: %v", err)
+		}
+	})
+}
+
+// Redelivery sends the same event with the same identifier, whatever became of
+// it before, and with a schedule of its own.
+func TestRedeliver(t *testing.T) {
+	eachHooked(t, func(t *testing.T, h *hooked) {
+		for i, task := range h.events(3) {
+			h.result(&task, store.DeliveryStatus(i))
+			key := &store.Once{Key: fmt.Append(nil, i), Body: []byte("{}")}
+			for n := range 2 {
+				out, err := h.o.Redeliver(t.Context(), h.w.ID, task.Delivery, hookLine(audit.WebhookRedeliver, h.w), key, h.now.now(), func(d *store.Delivery) store.Outcome {
+					if d.ID != task.Delivery || d.Status != store.Pending || !d.NextAttemptAt.Equal(h.now.now()) || len(d.Attempts) != 1 {
+						t.Errorf("answered with %+v", d)
+					}
+					return store.Outcome{Status: 202}
+				})
+				if err != nil || out.Status != 202 || out.Replayed != (n == 1) {
+					t.Errorf("%+v, %v", out, err)
+				}
+			}
+			due := h.due()
+			if len(due) != 1 || due[0].Event.ID != task.Event.ID || due[0].Tries != 0 || len(due[0].Attempts) != 1 {
+				t.Fatalf("due are %+v", due)
+			}
+			if stats := h.stats(); stats.Backlog != 1 {
+				t.Errorf("the backlog is %d", stats.Backlog)
+			}
+			h.result(&due[0], store.Delivered)
+		}
+		if stats := h.stats(); stats.Backlog != 0 || stats.Succeeded != 4 || stats.Failed != 2 {
+			t.Errorf("at the end: %+v", stats)
+		}
+		if _, err := h.o.Redeliver(t.Context(), h.w.ID, id.New[id.DeliveryKind](h.now.now()), hookLine(audit.WebhookRedeliver, h.w), nil, h.now.now(), nil); !fault.Is(err, fault.NotFound) {
+			t.Errorf("an unknown delivery: %v", err)
+		}
+	})
+}
+
+// A test event goes to its endpoint only, and is in no log.
+func TestTestWebhook(t *testing.T) {
+	eachHooked(t, func(t *testing.T, h *hooked) {
+		other := storetest.AddWebhook(t, h.o, someURL)
+		test := testEvent()
+		test.At = h.now.now()
+		if _, err := h.o.TestWebhook(t.Context(), h.w.ID, test, hookLine(audit.WebhookTest, h.w), nil, func(d *store.Delivery) store.Outcome {
+			if d.ID != store.DeliveryID(h.w.ID, test.ID) || d.Status != store.Pending {
+				t.Errorf("answered with %+v", d)
+			}
+			return store.Outcome{}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		due := h.due()
+		if len(due) != 1 || due[0].Event.Type != event.Test || !bytes.Equal(due[0].Body, test.Append(nil)) {
+			t.Fatalf("due are %+v", due)
+		}
+		h.result(&due[0], store.Delivered)
+		d := must[store.Delivery](t)(h.o.Delivery(t.Context(), h.w.ID, due[0].Delivery))
+		if d.Status != store.Delivered || !bytes.Equal(d.Payload, test.Append(nil)) {
+			t.Errorf("the delivery is %+v", d)
+		}
+		store.Settle(t, h.s)
+		if events, _, err := h.o.Events(t.Context(), 0, 10); len(events) != 0 || err != nil {
+			t.Errorf("the log has %d events, %v", len(events), err)
+		}
+		if got := storetest.Deliveries(t, h.o, other.ID); len(got) != 0 {
+			t.Errorf("the other endpoint has %+v", got)
+		}
+	})
+}
+
+// Recovery brings what was not delivered since a moment, also what was missed
+// while the endpoint was disabled, slice by slice.
+func TestRecoverWebhook(t *testing.T) {
+	eachHooked(t, func(t *testing.T, h *hooked) {
+		before := h.events(2) // one before that moment failed, and stays so
+		h.result(&before[0], store.Failed)
+		h.result(&before[1], store.Delivered)
+		h.now.pass(time.Hour)
+		since := h.now.now()
+		seen := h.events(3)
+		for i := range seen {
+			h.result(&seen[i], []store.DeliveryStatus{store.Delivered, store.Failed, store.Pending}[i])
+		}
+		storetest.SwitchWebhook(t, h.o, h.w.ID, false)
+		missed := store.RecoverScan + 20
+		for i := range missed {
+			p := storetest.Patient(name(i))
+			p.CreatedAt = h.now.now()
+			if _, err := h.o.CreatePatient(t.Context(), &p, storetest.Created(p), nil, store.Outcome{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		store.Settle(t, h.s)
+		storetest.SwitchWebhook(t, h.o, h.w.ID, true)
+		store.Settle(t, h.s)
+		h.claim = claimOne(t, h.s, 2)
+		if work, _, err := h.s.System().WebhookWork(t.Context(), h.claim, h.claim.Pos, 10, 10); len(work.Events) != 0 || len(work.Retries) != 0 || err != nil {
+			t.Errorf("it did not begin at the head: %+v, %v", work, err)
+		}
+		for range 2 { // a second one changes nothing
+			if _, err := h.o.RecoverWebhook(t.Context(), h.w.ID, since, hookLine(audit.WebhookRecover, h.w), nil, h.now.now(), store.Outcome{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, slices := map[id.Event]int{}, 0
+		for looked := true; looked; {
+			var err error
+			if looked, err = h.s.System().RecoverSlice(t.Context(), h.claim, func(store.Pos) bool { return false }); err != nil {
+				t.Fatal(err)
+			}
+			if looked {
+				slices++
+			}
+			for _, task := range h.due() {
+				got[task.Event.ID]++
+				h.result(&task, store.Delivered)
+			}
+		}
+		if slices < 2 {
+			t.Errorf("it was done in %d slices", slices)
+		}
+		if len(got) != missed+1 || got[seen[1].Event.ID] != 1 || got[before[0].Event.ID] != 0 || got[seen[0].Event.ID] != 0 {
+			t.Errorf("%d events were sent again, want %d that were missed and one that failed", len(got), missed)
+		}
+		if stats := h.stats(); stats.Backlog != 1 { // the pending one, which waits for its time
+			t.Errorf("the backlog is %d", stats.Backlog)
+		}
+		h.now.pass(2 * time.Hour)
+		if due := h.due(); len(due) != 1 || due[0].Event.ID != seen[2].Event.ID {
+			t.Errorf("due later are %+v", due)
+		}
+	})
+}
+
+// A recovery fills the queue no faster than it is emptied, and leaves alone
+// what is under way.
+func TestRecoverySlicesWait(t *testing.T) {
+	eachHooked(t, func(t *testing.T, h *hooked) {
+		tasks := h.events(store.RecoverScan + 50)
+		write(t, h.s, &store.WebhookProgress{Claim: h.claim, Pos: h.claim.Pos, Open: []store.Pos{tasks[0].Pos}})
+		if _, err := h.o.RecoverWebhook(t.Context(), h.w.ID, h.now.now(), hookLine(audit.WebhookRecover, h.w), nil, h.now.now(), store.Outcome{}); err != nil {
+			t.Fatal(err)
+		}
+		underWay := func(p store.Pos) bool { return p == tasks[0].Pos }
+		slice := func(want bool) {
+			t.Helper()
+			if looked, err := h.s.System().RecoverSlice(t.Context(), h.claim, underWay); looked != want || err != nil {
+				t.Errorf("looked %v, %v, want %v", looked, err, want)
+			}
+		}
+		slice(true)
+		due := h.due()
+		if len(due) == 0 || due[0].Event.ID == tasks[0].Event.ID {
+			t.Fatalf("%d are due", len(due))
+		}
+		slice(true)
+		if due = h.due(); len(due) != len(tasks)-1 {
+			t.Errorf("%d are due, want %d", len(due), len(tasks)-1)
+		}
+		slice(false) // it is done
+		// With a full queue, and in the name of one who has lost his claim,
+		// nothing is done.
+		if _, err := h.o.RecoverWebhook(t.Context(), h.w.ID, h.now.now(), hookLine(audit.WebhookRecover, h.w), nil, h.now.now(), store.Outcome{}); err != nil {
+			t.Fatal(err)
+		}
+		slice(false)
+		h.claim.Token = newToken()
+		slice(false)
+	})
+}
+
+func TestStatistics(t *testing.T) {
+	eachHooked(t, func(t *testing.T, h *hooked) {
+		if stats := h.stats(); stats != (store.WebhookStats{}) {
+			t.Errorf("of nothing: %+v", stats)
+		}
+		tasks := h.events(120)
+		var results []store.WebhookResult
+		for i := range tasks[:100] {
+			a, status := ok(h.now.now()), store.Delivered
+			a.Latency = time.Duration(i+1) * 10 * time.Millisecond
+			if i%4 == 0 {
+				a.Error, a.Status, status = "503", 503, store.Failed
+			}
+			results = append(results, store.WebhookResult{Task: &tasks[i], Attempt: a, Status: status})
+		}
+		write(t, h.s, &store.WebhookProgress{Claim: h.claim, Pos: tasks[99].Pos, Open: []store.Pos{tasks[3].Pos}, Results: results})
+		stats := h.stats()
+		near := func(got, want time.Duration) bool { return got > want*85/100 && got < want*115/100 }
+		if stats.Succeeded != 75 || stats.Failed != 25 || !near(stats.P50, 500*time.Millisecond) || !near(stats.P95, 950*time.Millisecond) {
+			t.Errorf("statistics %+v", stats)
+		}
+		if stats.Backlog != 21 || stats.LastFailure != "503" || !stats.LastFailureAt.Equal(h.now.now()) {
+			t.Errorf("statistics %+v", stats)
+		}
+		h.now.pass(store.StatsWindow + time.Hour)
+		if stats := h.stats(); stats.Succeeded != 0 || stats.Failed != 0 || stats.P50 != 0 || stats.LastFailure != "503" {
+			t.Errorf("a day later: %+v", stats)
+		}
+		storetest.SwitchWebhook(t, h.o, h.w.ID, false)
+		if stats := h.stats(); stats.Backlog != 0 {
+			t.Errorf("disabled it has a backlog of %d", stats.Backlog)
+		}
+	})
+}

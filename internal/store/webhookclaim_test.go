@@ -1,0 +1,286 @@
+package store_test
+
+import (
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+var lastToken atomic.Int64
+
+func newToken() int64 { return lastToken.Add(1) }
+
+// lease is how long the nodes of these tests hold their claims.
+const lease = 30 * time.Second
+
+// claimOne has a node claim the one endpoint that waits or can be claimed.
+func claimOne(t *testing.T, s *store.Store, node int64) *store.WebhookClaim {
+	t.Helper()
+	claims := must[[]*store.WebhookClaim](t)(claimAll(t, s, node))
+	if len(claims) != 1 {
+		t.Fatalf("node %d got %d claims, want one", node, len(claims))
+	}
+	return claims[0]
+}
+
+// claimAll has a node claim the first endpoints of the first organisation.
+func claimAll(t *testing.T, s *store.Store, node int64) ([]*store.WebhookClaim, error) {
+	keys := []store.WebhookKey{{Org: 1, No: 1}, {Org: 1, No: 2}, {Org: 1, No: 3}}
+	until := s.System().Now().Add(lease)
+	return s.System().ClaimWebhooks(t.Context(), node, until, newToken, keys)
+}
+
+// tasks reads all events after a claim's position.
+func tasks(t *testing.T, s *store.Store, c *store.WebhookClaim) []store.WebhookTask {
+	t.Helper()
+	work, held, err := s.System().WebhookWork(t.Context(), c, c.Pos, 10, 1000)
+	if err != nil || !held {
+		t.Fatalf("held %v, %v", held, err)
+	}
+	return work.Events
+}
+
+// ok and bad are attempts that went well and that did not.
+func ok(at time.Time) store.Attempt {
+	return store.Attempt{At: at.UTC().Truncate(time.Millisecond), Latency: 20 * time.Millisecond, Status: http.StatusOK, Answer: "thanks"}
+}
+
+func bad(at time.Time) store.Attempt {
+	return store.Attempt{At: at.UTC().Truncate(time.Millisecond), Latency: 15 * time.Second, Error: "no answer within 15 s"}
+}
+
+func write(t *testing.T, s *store.Store, p *store.WebhookProgress) {
+	t.Helper()
+	if err := s.System().WriteProgress(t.Context(), []*store.WebhookProgress{p}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOneNodeGetsAnEndpoint(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := nodes(t, 3, open)
+		for range 3 {
+			storetest.AddWebhook(t, all[0].For(&who), someURL)
+		}
+		var got atomic.Int32
+		together(t, 9, func(i int) error {
+			claims, err := claimAll(t, all[i%3], int64(i+1))
+			got.Add(int32(len(claims)))
+			return err
+		})
+		// Two that come at the same moment may both believe it; only one
+		// token stands.
+		if n := got.Load(); n < 3 {
+			t.Errorf("%d claims of three endpoints", n)
+		}
+		held := map[int64]bool{}
+		for _, w := range must[[]store.WaitingWebhook](t)(all[0].System().WebhooksOf(t.Context(), 1)) {
+			if !w.Held || w.Node == 0 || w.Token == 0 {
+				t.Errorf("not held: %+v", w)
+			}
+			held[w.Token] = true
+		}
+		if len(held) != 3 {
+			t.Errorf("%d tokens", len(held))
+		}
+		// Later, nobody gets what somebody has.
+		if claims, err := claimAll(t, all[1], 99); len(claims) != 0 || err != nil {
+			t.Errorf("%d claims were taken over, %v", len(claims), err)
+		}
+	})
+}
+
+// A node that slept through its lease writes nothing: neither a row, nor the
+// cursor, nor the statistics.
+func TestLateNodeIsRefused(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		now := newClock()
+		cfg.Now = now.now
+		s := storetest.Start(t, cfg)
+		who := storetest.Client(t, s, "O")
+		o := s.For(&who)
+		w := storetest.AddWebhook(t, o, someURL)
+		for i := range 4 {
+			storetest.AddPatient(t, o, name(i))
+		}
+		store.Settle(t, s)
+		slow := claimOne(t, s, 1)
+		sent := tasks(t, s, slow)
+		now.pass(lease + time.Millisecond)
+		quick := claimOne(t, s, 2)
+		if quick.Pos != slow.Pos || len(tasks(t, s, quick)) != 4 {
+			t.Fatalf("the second node goes on at %d", quick.Pos)
+		}
+		if _, held, err := s.System().WebhookWork(t.Context(), slow, slow.Pos, 1, 1); held || err != nil {
+			t.Errorf("the first node still gets work: %v, %v", held, err)
+		}
+		write(t, s, &store.WebhookProgress{Claim: quick, Pos: sent[1].Pos, Results: []store.WebhookResult{
+			{Task: &sent[0], Attempt: ok(now.now()), Status: store.Delivered}, {Task: &sent[1], Attempt: ok(now.now()), Status: store.Delivered},
+		}})
+		late := &store.WebhookProgress{Claim: slow, Pos: sent[3].Pos, Disable: store.DisabledFailing, Results: []store.WebhookResult{
+			{Task: &sent[0], Attempt: bad(now.now()), Status: store.Failed}, {Task: &sent[3], Attempt: ok(now.now()), Status: store.Delivered},
+		}}
+		write(t, s, late)
+		if !late.Lost {
+			t.Error("the late node is not told")
+		}
+		if hook, err := o.Webhook(t.Context(), w.ID); !hook.Enabled || err != nil {
+			t.Errorf("the late node disabled it: %+v, %v", hook, err)
+		}
+		list := storetest.Deliveries(t, o, w.ID)
+		if len(list) != 2 || list[0].Status != store.Delivered || list[1].Status != store.Delivered {
+			t.Errorf("deliveries %+v", list)
+		}
+		stats := must[store.WebhookStats](t)(o.WebhookStats(t.Context(), w.ID, now.now()))
+		if stats.Succeeded != 2 || stats.Failed != 0 || stats.Backlog != 2 {
+			t.Errorf("statistics %+v", stats)
+		}
+		// Released, it can be had at once.
+		if err := s.System().ReleaseWebhooks(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+		if next := claimOne(t, s, 3); next.Pos != sent[1].Pos || len(next.Open) != 0 {
+			t.Errorf("the third node goes on at %d with %v", next.Pos, next.Open)
+		}
+	})
+}
+
+// What was in flight when a node died is found by the next one, and nothing
+// else is sent again.
+func TestOpenPositionsOutliveANode(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		now := newClock()
+		cfg.Now = now.now
+		s := storetest.Start(t, cfg)
+		who := storetest.Client(t, s, "O")
+		o := s.For(&who)
+		storetest.AddWebhook(t, o, someURL, event.PatientCreated)
+		for i := range 5 {
+			storetest.AddPatient(t, o, name(i))
+		}
+		store.Settle(t, s)
+		first := claimOne(t, s, 1)
+		sent := tasks(t, s, first)
+		// The second and fourth are done; the first and third are under way.
+		write(t, s, &store.WebhookProgress{Claim: first, Pos: sent[3].Pos, Open: []store.Pos{sent[0].Pos, sent[2].Pos}, Results: []store.WebhookResult{
+			{Task: &sent[1], Attempt: ok(now.now()), Status: store.Delivered}, {Task: &sent[3], Attempt: ok(now.now()), Status: store.Delivered},
+		}})
+		now.pass(lease + time.Millisecond)
+		waiting := must[[]store.WaitingWebhook](t)(s.System().WaitingWebhooks(t.Context(), 0))
+		if len(waiting) != 1 || waiting[0].Held {
+			t.Errorf("waiting: %+v", waiting)
+		}
+		second := claimOne(t, s, 2)
+		hook, _, err := o.WebhookPage(t.Context(), 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := must[[]store.WebhookTask](t)(s.System().OpenTasks(t.Context(), second, hook[0].ID))
+		again := append(open, tasks(t, s, second)...)
+		var positions []store.Pos
+		for _, task := range again {
+			positions = append(positions, task.Pos)
+		}
+		if want := []store.Pos{sent[0].Pos, sent[2].Pos, sent[4].Pos}; !slices.Equal(positions, want) {
+			t.Errorf("sent again are %v, want %v", positions, want)
+		}
+		for i, j := range []int{0, 2, 4} {
+			if again[i].Event.ID != sent[j].Event.ID || again[i].Delivery != sent[j].Delivery || string(again[i].Body) != string(sent[j].Body) {
+				t.Errorf("task %d is %+v, was %+v", i, again[i], sent[j])
+			}
+		}
+	})
+}
+
+// An endpoint that is disabled for its failures tells the others, in the
+// transaction that disables it.
+func TestDisabledByTheService(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		s, o := all[0], all[0].For(&who)
+		w := storetest.AddWebhook(t, o, someURL)
+		storetest.AddPatient(t, o, "A")
+		store.Settle(t, s)
+		claim := claimOne(t, s, 1)
+		sent := tasks(t, s, claim)
+		for range 2 { // the second time it is disabled already
+			write(t, s, &store.WebhookProgress{Claim: claim, Pos: sent[0].Pos, Disable: store.DisabledFailing, FailingSince: time.Now().Add(-store.FailingFor),
+				Results: []store.WebhookResult{{Task: &sent[0], Attempt: bad(time.Now()), Status: store.Pending, Next: time.Now()}}})
+		}
+		store.Settle(t, s)
+		hook := must[store.Webhook](t)(o.Webhook(t.Context(), w.ID))
+		if hook.Enabled || hook.DisabledReason != store.DisabledFailing || hook.Version != w.Version+1 {
+			t.Errorf("it is %+v", hook)
+		}
+		events, _, err := o.Events(t.Context(), 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var alerts []string
+		for _, e := range events {
+			if e.Type == event.SystemAlert {
+				alerts = append(alerts, string(e.Data))
+			}
+		}
+		want := `{"kind":"webhook_disabled","severity":"warning","webhook_id":"` + w.ID.String() + `","reason":"failing"}`
+		if len(alerts) != 1 || alerts[0] != want {
+			t.Errorf("alerts %q, want %s", alerts, want)
+		}
+		if lines := auditLines(t, o, store.AuditFilter{Action: audit.WebhookUpdate}); len(lines) != 1 {
+			t.Errorf("%d audit lines: %s", len(lines), lines)
+		}
+		// What waits is due when it is enabled again, not before.
+		if due := must[[]store.WaitingWebhook](t)(s.System().DueWebhooks(t.Context())); len(due) != 0 {
+			t.Errorf("due while disabled: %+v", due)
+		}
+		storetest.SwitchWebhook(t, o, w.ID, true)
+		if due := must[[]store.WaitingWebhook](t)(s.System().DueWebhooks(t.Context())); len(due) != 1 {
+			t.Errorf("due when enabled again: %+v", due)
+		}
+		if again := claimOne(t, s, 1); again.Pos <= claim.Pos || !again.FailingSince.IsZero() || len(again.Open) != 0 {
+			t.Errorf("enabled again it is at %+v", again)
+		}
+	})
+}
+
+// Of a batch, only the endpoint whose claim is lost is left out.
+func TestProgressOfManyEndpoints(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		s, o := all[0], all[0].For(&who)
+		hooks := []store.Webhook{storetest.AddWebhook(t, o, someURL), storetest.AddWebhook(t, o, someURL), storetest.AddWebhook(t, o, someURL)}
+		storetest.AddPatient(t, o, "A")
+		store.Settle(t, s)
+		claims := must[[]*store.WebhookClaim](t)(claimAll(t, s, 1))
+		if len(claims) != 3 {
+			t.Fatalf("%d claims, want three", len(claims))
+		}
+		sent := tasks(t, s, claims[0])[0]
+		storetest.SwitchWebhook(t, o, hooks[1].ID, false)
+		storetest.SwitchWebhook(t, o, hooks[1].ID, true) // ends its claim
+		store.Settle(t, s)
+		var list []*store.WebhookProgress
+		for i, c := range claims {
+			task := sent
+			task.Delivery = store.DeliveryID(hooks[i].ID, sent.Event.ID)
+			list = append(list, &store.WebhookProgress{Claim: c, Pos: task.Pos,
+				Results: []store.WebhookResult{{Task: &task, Attempt: ok(time.Now()), Status: store.Delivered}}})
+		}
+		if err := s.System().WriteProgress(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range hooks {
+			lost := i == 1
+			if got := len(storetest.Deliveries(t, o, w.ID)); list[i].Lost != lost || (got == 0) != lost {
+				t.Errorf("endpoint %d: lost %v, %d deliveries", i, list[i].Lost, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+// The environment of a process that delivers until it is killed.
+const (
+	childDatabase = "ANODYNE_TEST_DELIVER_DATABASE"
+	childDataDir  = "ANODYNE_TEST_DELIVER_DATA_DIR"
+)
+
+// deliverUntilKilled is such a process.
+func deliverUntilKilled(database string) {
+	fail := func(err error) {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	s, err := store.Open(context.Background(), store.Config{Database: database, DataDir: os.Getenv(childDataDir), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		fail(err)
+	}
+	sender, err := NewSender(Config{Dev: true})
+	if err != nil {
+		fail(err)
+	}
+	w := NewWorker(Delivery{Store: s, Send: sender.Send, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	fail(w.Run(context.Background()))
+}
+
+// child starts such a process on the service's database.
+func (s *service) child() *exec.Cmd {
+	s.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		s.Fatal(err)
+	}
+	child := exec.Command(self)
+	child.Env = append(os.Environ(), childDatabase+"="+s.cfg.Database, childDataDir+"="+storetest.Node(s, s.cfg).DataDir)
+	child.Stderr = os.Stderr
+	if err := child.Start(); err != nil {
+		s.Fatal(err)
+	}
+	return child
+}
+
+// A process that is killed loses nothing: the next one sends again what was
+// under way, or sent and not written, with the same identifiers; and nothing
+// else.
+func TestKillLosesNothing(t *testing.T) {
+	const events, killAt = 600, 300
+	for _, c := range []struct {
+		name string
+		// hold keeps those beyond killAt from being answered, so that all
+		// that was answered is written before the kill.
+		hold  bool
+		twice int // how many may come again
+	}{
+		{"with attempts under way", true, inFlight},
+		{"with results not written", false, events},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			eachService(t, func(t *testing.T, s *service) {
+				reached, dead := make(chan struct{}), make(chan struct{})
+				var once sync.Once
+				in := newInbox(t, nil)
+				in.answer = func(string, int) int {
+					if all, _ := in.counts(); all > killAt {
+						once.Do(func() { close(reached) })
+						if c.hold {
+							<-dead
+						}
+					}
+					return 200
+				}
+				w := storetest.AddWebhook(t, s.org, in.url)
+				s.fill(events)
+				child := s.child()
+				<-reached
+				if c.hold {
+					s.eventually("what was answered is written", func() bool { return s.statuses(w)[store.Delivered] >= killAt })
+				}
+				if err := child.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+				_ = child.Wait() // it says that it was killed
+				close(dead)
+				written := storetest.Deliveries(t, s.org, w.ID)
+
+				s.clock.pass(4 * lease) // the dead one's lease ends
+				s.deliver()
+				s.eventually("all have come and are written", func() bool {
+					_, different := in.counts()
+					return different == events && s.statuses(w)[store.Delivered] == events
+				})
+				for _, d := range written {
+					if n := in.times(d.Event); n != 1 {
+						t.Errorf("an event that was written as %s came %d times", d.Status, n)
+					}
+				}
+				if all, _ := in.counts(); all-events > c.twice {
+					t.Errorf("%d came again, want at most %d", all-events, c.twice)
+				}
+			})
+		})
+	}
+}
