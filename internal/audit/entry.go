@@ -30,25 +30,31 @@ const (
 	ClientRevoke    Action = "client.revoke"
 	ClientTier      Action = "client.tier"
 	TokenRevoke     Action = "token.revoke"
+	AlertRaise      Action = "alert.raise"
 )
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
+	AlertRaise: true,
 }
 
 // Known reports whether an action is in the list.
 func (a Action) Known() bool { return actions[a] }
 
-// Operator is the actor of what is done on the command line.
-const Operator = "operator"
+// Operator is the actor of what is done on the command line, and Service of
+// what the service does by itself.
+const (
+	Operator = "operator"
+	Service  = "service"
+)
 
 // Entry is one audit line.
 type Entry struct {
 	At        time.Time
 	RequestID string
-	// Actor is the client's identifier, or Operator.
+	// Actor is the client's identifier, Operator or Service.
 	Actor  string
 	Action Action
 	// Resource is the identifier of what was touched, or "".

@@ -94,6 +94,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 		return nil, err
 	}
 	s.limiter = ratelimit.New(sys.Reserve, sys.Return, s.ahead(), time.Now)
+	s.limiter.OnUse(sys.WarnQuota)
 	proxies, err := s.cfg.Proxies()
 	if err != nil {
 		return nil, err
@@ -109,6 +110,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	s.workers.Start("listener", sys.Listen)
 	s.workers.Start("sealer", sys.KeepSealed)
 	s.workers.Start("purge", sys.KeepPurged)
+	s.workers.Start("alerts", sys.KeepAlerted)
 	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
 	return handler, nil
 }
