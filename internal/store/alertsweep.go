@@ -13,9 +13,11 @@ import (
 	"anodyne/internal/pain/drug"
 )
 
+// sweepSlice is how many patients are looked up at a time. Tests of that
+// shorten it.
+var sweepSlice = 500
+
 const (
-	// sweepSlice is how many patients are looked up at a time.
-	sweepSlice = 500
 	// sweepers is how many patients are judged at once, each in a transaction
 	// of its own. On SQLite these share a commit.
 	sweepers = 4
