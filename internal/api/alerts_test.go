@@ -13,9 +13,8 @@ import (
 // gives where the log ends: kind, severity, threshold and what it is about.
 func (c *caller) alerts(cursor string, least int) (alerts []string, next string) {
 	c.tb.Helper()
-	query := "/v1/events?wait=20&limit=100"
 	for next = cursor; ; {
-		path := query
+		path := "/v1/events?wait=20&limit=100"
 		if next != "" {
 			path += "&after=" + next
 		}

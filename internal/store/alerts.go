@@ -41,15 +41,16 @@ func (y seriesByYear) watched() (w alert.Watched) {
 
 // startWatch reads all years of a patient, those that cannot be read made from
 // the records, and how the patient stands.
-func (o Org) startWatch(tx Tx, patientNo int64, stored seriesByYear, w *watch) error {
+func (o Org) startWatch(tx Tx, patientNo int64, stored seriesByYear) (*watch, error) {
+	w := &watch{}
 	if err := tx.Many(o.selectSeries(patientNo, firstYear, lastYear, stored), o.selectStanding(patientNo, &w.standing)); err != nil {
-		return err
+		return nil, err
 	}
 	if err := o.mendSeries(tx, patientNo, stored, maps.Keys(stored)); err != nil {
-		return err
+		return nil, err
 	}
 	w.before = stored.watched()
-	return nil
+	return w, nil
 }
 
 // endWatch judges what the write made of it.

@@ -84,13 +84,15 @@ func (o Org) appendSeries(tx Tx, patientNo int64, added seriesByYear, now time.T
 	}
 	years := slices.Sorted(maps.Keys(added))
 	stored := seriesByYear{}
-	var w *watch
+	var w *watch // nil when what is added does not concern alerts
+	var err error
 	if added.concernAlerts() {
-		w = &watch{}
-		if err := o.startWatch(tx, patientNo, stored, w); err != nil {
-			return err
-		}
-	} else if err := tx.Many(o.selectSeries(patientNo, years[0], years[len(years)-1], stored)); err != nil {
+		w, err = o.startWatch(tx, patientNo, stored)
+	} else {
+		s := o.selectSeries(patientNo, years[0], years[len(years)-1], stored)
+		err = tx.Query(s.SQL, s.Each, s.Args...)
+	}
+	if err != nil {
 		return err
 	}
 	if err := o.mendSeries(tx, patientNo, stored, slices.Values(years)); err != nil {
@@ -114,13 +116,14 @@ func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction, now time.
 	if !series.Takes(c.Old.Type) {
 		return nil
 	}
-	years, old := seriesByYear{}, seriesByYear{}
+	years := seriesByYear{}
 	years.year(series.YearOf(c.Old.RecordedAt))
 	if c.Replaced {
 		if err := years.add(c.New.Type, c.New.RecordedAt, c.New.Value); err != nil {
 			return err
 		}
 	}
+	old := seriesByYear{}
 	unreadable := old.add(c.Old.Type, c.Old.RecordedAt, c.Old.Value) != nil
 	concern := unreadable || old.concernAlerts() || years.concernAlerts()
 	for year := range years {
@@ -134,8 +137,9 @@ func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction, now time.
 	if !concern {
 		return nil
 	}
-	stored, w := seriesByYear{}, &watch{}
-	if err := o.startWatch(tx, patientNo, stored, w); err != nil {
+	stored := seriesByYear{}
+	w, err := o.startWatch(tx, patientNo, stored)
+	if err != nil {
 		return err
 	}
 	maps.Copy(stored, years)
