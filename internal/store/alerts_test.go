@@ -169,13 +169,41 @@ func TestSweepGoesOnPastAFault(t *testing.T) {
 		store.Exec(t, all[0], `UPDATE patient_series SET bytes = $1 WHERE patient_no = 3`, []byte("spoilt")) // its records are sound
 		c.pass(day)
 		err := all[0].System().SweepAlerts(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "1 patients could not be judged") || strings.Contains(err.Error(), patients[1].String()) {
+		if err == nil || !strings.Contains(err.Error(), "could not be judged: 1,") || strings.Contains(err.Error(), patients[1].String()) {
 			t.Errorf("the sweep says %v", err)
 		}
 		for i, p := range patients {
 			if got := alertsOf(t, all[0], o, p, 0); (len(got) == 1) != (i != 1) {
 				t.Errorf("patient %d: alerted %q", i, got)
 			}
+		}
+	})
+}
+
+// A write counts the years whose series cannot be read by their records.
+func TestAlertsCountUnreadableYears(t *testing.T) {
+	eachClocked(t, func(t *testing.T, c *clock, all []*store.Store, o store.Org) {
+		p := storetest.AddPatient(t, o, "Spoilt").ID
+		old := storetest.RecordAt(t, c.now(), p, `{"data_type":"medications","recorded_at":"2023-12-01","value":{"name":"morphine","dose":30,"dose_unit":"mg","frequency":"BID","end_date":"2025-12-01"}}`)
+		if err := storetest.AddRecordsAt(t.Context(), o, c.now(), p, old); err != nil {
+			t.Fatal(err)
+		}
+		store.Exec(t, all[0], `INSERT INTO patient_series (org_no, patient_no, year, bytes) SELECT org_no, patient_no, 1999, bytes FROM patient_series`) // of no record
+		store.Exec(t, all[0], `UPDATE patient_series SET bytes = $1`, []byte("spoilt"))
+		added := morphine(t, c, p, 40, c.now())
+		if err := storetest.AddRecordsAt(t.Context(), o, c.now(), p, added); err != nil {
+			t.Fatal(err)
+		}
+		store.Exec(t, all[0], `UPDATE patient_series SET bytes = $1`, []byte("spoilt"))
+		for _, body := range []string{`{"entered_in_error":true,"reason":"x"}`, `{"value":{"name":"morphine","dose":50,"dose_unit":"mg","frequency":"BID","end_date":"2025-12-01"}}`} {
+			if _, err := storetest.CorrectAt(t.Context(), o, c.now(), p, added.ID, body); err != nil {
+				t.Fatal(err)
+			}
+			added = old
+		}
+		want := []string{"2024-12-20 high_dose_opioid 50", "2024-12-20 high_dose_opioid 90", "2024-12-20 high_dose_opioid 90"}
+		if got := alertsOf(t, all[0], o, p, 0); !slices.Equal(got, want) {
+			t.Errorf("alerted %q, want %q", got, want)
 		}
 	})
 }

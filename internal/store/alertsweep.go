@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -68,8 +69,7 @@ func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.
 		}); err != nil {
 			return err
 		}
-		errs := s.judgeAll(ctx, slice, now)
-		if len(errs) > 0 {
+		if errs := s.judgeAll(ctx, slice, now); len(errs) > 0 {
 			failed, reason = failed+len(errs), errs[0]
 		}
 		if len(slice) < sweepSlice {
@@ -78,12 +78,14 @@ func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.
 		last = slice[len(slice)-1]
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d patients could not be judged, such as: %w", failed, reason)
+		return fmt.Errorf("patients that could not be judged: %d, one because: %w", failed, reason)
 	}
 	return ctx.Err()
 }
 
-// judgeAll judges patients, some at once, and gives what went wrong.
+// judgeAll judges patients, some at once, and gives what went wrong. The order
+// is by chance, so that nodes that sweep at the same moment seldom meet at a
+// patient.
 func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (errs []error) {
 	work := make(chan sweeping)
 	var mu sync.Mutex
@@ -100,8 +102,8 @@ func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (
 			}
 		})
 	}
-	for _, each := range slice {
-		work <- each
+	for _, i := range rand.Perm(len(slice)) {
+		work <- slice[i]
 	}
 	close(work)
 	group.Wait()

@@ -66,6 +66,7 @@ func (o Org) selectSeries(patientNo int64, first, last int, into seriesByYear) S
 func (o Org) mendSeries(tx Tx, patientNo int64, stored seriesByYear, years iter.Seq[int]) error {
 	for year := range years {
 		if stored[year] == nil {
+			stored.year(year) // which may have no record
 			if err := o.recordedSeries(tx, patientNo, year, year, stored, nil); err != nil {
 				return err
 			}
@@ -99,7 +100,7 @@ func (o Org) appendSeries(tx Tx, patientNo int64, added seriesByYear, now time.T
 		return err
 	}
 	for _, year := range years {
-		s := stored.year(year)
+		s := stored[year]
 		s.Join(added[year]) // added itself stays as it is: the transaction may run again
 		o.keepSeries(tx, patientNo, year, s)
 	}
