@@ -125,7 +125,9 @@ func (n *node) newLimiter() *ratelimit.Limiter {
 		}
 		return 0
 	}
-	return ratelimit.New(sys.Reserve, sys.Return, ahead, n.clock.now)
+	l := ratelimit.New(sys.Reserve, sys.Return, ahead, n.clock.now)
+	l.OnUse(sys.WarnQuota)
+	return l
 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -50,6 +50,7 @@ const (
 	WebhookTest      Action = "webhook.test"
 	WebhookRedeliver Action = "webhook.redeliver"
 	WebhookRecover   Action = "webhook.recover"
+	AlertRaise       Action = "alert.raise"
 )
 
 var actions = map[Action]bool{
@@ -60,6 +61,7 @@ var actions = map[Action]bool{
 	SessionCreate: true, SessionRefuse: true, SessionEnd: true,
 	WebhookCreate: true, WebhookUpdate: true, WebhookDelete: true, WebhookRotate: true, WebhookReveal: true,
 	WebhookTest: true, WebhookRedeliver: true, WebhookRecover: true,
+	AlertRaise: true,
 }
 
 // Known reports whether an action is in the list.
@@ -68,12 +70,12 @@ func (a Action) Known() bool { return actions[a] }
 // Actions lists the actions in alphabetical order.
 func Actions() []Action { return slices.Sorted(maps.Keys(actions)) }
 
-// Operator is the actor of what is done on the command line.
-const Operator = "operator"
-
-// Service is the actor of what the service does by itself, such as disabling
-// a webhook that has failed for days.
-const Service = "service"
+// Operator is the actor of what is done on the command line, and Service of
+// what the service does by itself.
+const (
+	Operator = "operator"
+	Service  = "service"
+)
 
 // Entry is one audit line.
 type Entry struct {

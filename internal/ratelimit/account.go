@@ -10,6 +10,8 @@ type account struct {
 	spare  int64     // of used, reserved by this process and not spent
 	next   *round    // gathers those who have to wait for the store
 	served bool      // a goroutine is working on the rounds
+	told   uses      // thresholds of the window that were crossed
+	news   uses      // of told, those that nobody was warned of yet
 }
 
 // spent is how much of the window is gone, as far as this process knows.
@@ -22,12 +24,14 @@ func (a *account) take(limit int64, now time.Time) (d Decision, known bool) {
 		return Decision{}, false
 	}
 	if a.spent() >= limit {
+		a.note(limit)
 		return decide(false, limit, a.spent(), a.end, now), true
 	}
 	if a.spare == 0 {
 		return Decision{}, false
 	}
 	a.spare--
+	a.note(limit)
 	return decide(true, limit, a.spent(), a.end, now), true
 }
 
@@ -36,7 +40,7 @@ func (a *account) credit(g Grant, limit, n int64) {
 	// Windows are compared by the wall clock, which is all the store knows.
 	end := g.WindowEnd.Round(0)
 	if !end.Equal(a.end) {
-		a.end, a.spare = end, 0
+		a.end, a.spare, a.told, a.news = end, 0, 0, 0
 	}
 	a.spare += g.Granted
 	a.used = g.Used

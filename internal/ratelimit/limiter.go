@@ -18,6 +18,7 @@ type Limiter struct {
 	giveBack Return
 	ahead    func(limit int64) int64
 	now      func() time.Time
+	warn     Warn           // nil when nobody wants to know
 	rounds   sync.WaitGroup // goroutines that talk to the store
 	shards   [64]shard
 }
@@ -60,6 +61,9 @@ func (l *Limiter) Take(ctx context.Context, client access.ClientNo, limit int64)
 	a := sh.accounts[client]
 	if a != nil {
 		if d, known := a.take(limit, now); known {
+			if a.news != 0 {
+				l.tell(ctx, sh, client, a)
+			}
 			sh.mu.Unlock()
 			return d, nil
 		}

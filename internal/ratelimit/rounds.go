@@ -43,6 +43,9 @@ func (l *Limiter) serve(ctx context.Context, sh *shard, client access.ClientNo, 
 			}
 			r.err = err
 		}
+		if a.news != 0 {
+			l.tell(ctx, sh, client, a)
+		}
 		close(r.done)
 	}
 	a.served = false

@@ -100,6 +100,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 		return nil, err
 	}
 	s.limiter = ratelimit.New(sys.Reserve, sys.Return, s.ahead(), time.Now)
+	s.limiter.OnUse(sys.WarnQuota)
 	proxies, err := s.cfg.Proxies()
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
 	pages := portal.New(portal.Config{
 		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
-		CheckWebhookURL: s.cfg.CheckWebhookURL, NewWebhookSecret: webhook.NewSecret,
+		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret,
 		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, Now: time.Now, Log: s.log,
 	})
 	handler := api.New(api.Config{
@@ -125,6 +126,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	s.workers.Start("sealer", sys.KeepSealed)
 	s.workers.Start("purge", sys.KeepPurged)
 	s.workers.Start("usage", handler.KeepUsage)
+	s.workers.Start("alerts", sys.KeepAlerted)
 	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
 	return handler, s.startWebhooks(registry)
 }

@@ -16,7 +16,27 @@ var (
 	PackLines    = packLines
 	AuditScan    = auditScan
 	RecoverScan  = recoverScan
+	UntilSweep   = untilSweep
+	SweepBegun   = sweepBegun
+	SweepAhead   = sweepAhead
 )
+
+// ShortSweepSlice makes sweeps look up a few patients at a time.
+func ShortSweepSlice(tb testing.TB) {
+	before := sweepSlice
+	sweepSlice = 3
+	tb.Cleanup(func() { sweepSlice = before })
+}
+
+// MigrationSQL is the text of a step.
+func MigrationSQL(engine, name string) string {
+	for _, step := range migrations(engine) {
+		if step.Name == name {
+			return step.sql
+		}
+	}
+	return ""
+}
 
 // Exec runs one statement in a transaction of its own, past all rules.
 func Exec(tb testing.TB, s *Store, sql string, args ...any) int64 {

@@ -143,6 +143,7 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(groups[a].Patient.Bytes(), groups[b].Patient.Bytes()) })
+	now := o.now()
 	err = o.change(ctx, func(tx Tx) error {
 		added, missing = 0, nil
 		numbers, err := o.patientNumbers(tx, groups, order)
@@ -169,7 +170,7 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 			}
 		}
 		for patientNo, years := range worth {
-			if err := o.appendSeries(tx, patientNo, years); err != nil {
+			if err := o.appendSeries(tx, patientNo, years, now); err != nil {
 				return err
 			}
 		}

@@ -79,15 +79,15 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 		if err != nil {
 			return Outcome{}, err
 		}
-		return out, o.keepRecords(tx, no, records, added, c)
+		return out, o.keepRecords(tx, no, records, added, c, now)
 	})
 }
 
 // keepRecords keeps records of one patient; added is what they are worth to
 // the patient's series.
-func (o Org) keepRecords(tx Tx, patientNo int64, records []pain.Record, added seriesByYear, c Change) error {
+func (o Org) keepRecords(tx Tx, patientNo int64, records []pain.Record, added seriesByYear, c Change, now time.Time) error {
 	o.insertRecords(tx, patientNo, records, c)
-	return o.appendSeries(tx, patientNo, added)
+	return o.appendSeries(tx, patientNo, added, now)
 }
 
 // insertRecords is keepRecords without the series, for whoever keeps several
@@ -219,16 +219,13 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 		if err != nil {
 			return Outcome{}, err
 		}
-		if err := o.correctSeries(tx, no, &correction); err != nil {
-			return Outcome{}, err
-		}
 		tx.Last(Stmt{SQL: `UPDATE clinical_record SET status = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
 			Args: []any{int64(o.org), no, millis(old.RecordedAt), old.ID.Bytes(), int64(slices.Index(statuses, correction.Old.Status))}})
 		if correction.Replaced {
 			tx.Last(o.insertRecord(no, &correction.New))
 		}
 		tx.Last(o.journal(o.org, change)...)
-		return out, nil
+		return out, o.correctSeries(tx, no, &correction, now) // last: an alert comes after what raised it
 	})
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -47,40 +48,72 @@ func (y seriesByYear) year(year int) *series.Series {
 	return y[year]
 }
 
-// appendSeries adds new records to a patient's series. Records never change,
-// so what is stored and what is new make the year, in whatever order they
-// came. A year that is not stored or cannot be read is made from the records.
-func (o Org) appendSeries(tx Tx, patientNo int64, added seriesByYear) error {
+// selectSeries gives the statement that reads a patient's series of some
+// years. One that cannot be read is there and nil.
+func (o Org) selectSeries(patientNo int64, first, last int, into seriesByYear) Stmt {
+	return Stmt{SQL: `SELECT year, bytes FROM patient_series WHERE org_no = $1 AND patient_no = $2 AND year BETWEEN $3 AND $4`,
+		Args: []any{int64(o.org), patientNo, first, last}, Each: func(r Row) error {
+			var s series.Series
+			into[int(r.Int(0))] = nil
+			if s.Decode(r.Raw(1)) == nil {
+				into[int(r.Int(0))] = &s
+			}
+			return nil
+		}}
+}
+
+// mendSeries makes those of some years that are not there from the records.
+func (o Org) mendSeries(tx Tx, patientNo int64, stored seriesByYear, years iter.Seq[int]) error {
+	for year := range years {
+		if stored[year] == nil {
+			stored.year(year) // which may have no record
+			if err := o.recordedSeries(tx, patientNo, year, year, stored, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// appendSeries adds new records to a patient's series, and judges what follows
+// for the patient's alerts. Records never change, so what is stored and what is
+// new make the year, in whatever order they came. A year that is not stored or
+// cannot be read is made from the records.
+func (o Org) appendSeries(tx Tx, patientNo int64, added seriesByYear, now time.Time) error {
 	if len(added) == 0 {
 		return nil
 	}
 	years := slices.Sorted(maps.Keys(added))
 	stored := seriesByYear{}
-	if err := tx.Query(`SELECT year, bytes FROM patient_series WHERE org_no = $1 AND patient_no = $2 AND year BETWEEN $3 AND $4`, func(r Row) error {
-		var s series.Series
-		if s.Decode(r.Raw(1)) == nil {
-			stored[int(r.Int(0))] = &s
-		}
-		return nil
-	}, int64(o.org), patientNo, years[0], years[len(years)-1]); err != nil {
+	var w *watch // nil when what is added does not concern alerts
+	var err error
+	if added.concernAlerts() {
+		w, err = o.startWatch(tx, patientNo, stored)
+	} else {
+		s := o.selectSeries(patientNo, years[0], years[len(years)-1], stored)
+		err = tx.Query(s.SQL, s.Each, s.Args...)
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.mendSeries(tx, patientNo, stored, slices.Values(years)); err != nil {
 		return err
 	}
 	for _, year := range years {
-		if stored[year] == nil {
-			if err := o.recordedSeries(tx, patientNo, year, year, stored, nil); err != nil {
-				return err
-			}
-		}
-		s := stored.year(year)
+		s := stored[year]
 		s.Join(added[year]) // added itself stays as it is: the transaction may run again
 		o.keepSeries(tx, patientNo, year, s)
 	}
-	return nil
+	if w == nil {
+		return nil
+	}
+	return o.endWatch(tx, patientNo, stored, w, now)
 }
 
 // correctSeries makes the patient-years of a correction again from the
-// records, the old one left out and the new one put in.
-func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction) error {
+// records, the old one left out and the new one put in, and judges what
+// follows for the patient's alerts.
+func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction, now time.Time) error {
 	if !series.Takes(c.Old.Type) {
 		return nil
 	}
@@ -91,6 +124,9 @@ func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction) error {
 			return err
 		}
 	}
+	old := seriesByYear{}
+	unreadable := old.add(c.Old.Type, c.Old.RecordedAt, c.Old.Value) != nil
+	concern := unreadable || old.concernAlerts() || years.concernAlerts()
 	for year := range years {
 		if err := o.recordedSeries(tx, patientNo, year, year, years, c.Old.ID.Bytes()); err != nil {
 			return err
@@ -99,7 +135,16 @@ func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction) error {
 	for year, s := range years {
 		o.keepSeries(tx, patientNo, year, s)
 	}
-	return nil
+	if !concern {
+		return nil
+	}
+	stored := seriesByYear{}
+	w, err := o.startWatch(tx, patientNo, stored)
+	if err != nil {
+		return err
+	}
+	maps.Copy(stored, years)
+	return o.endWatch(tx, patientNo, stored, w, now)
 }
 
 // recordedSeries adds what the active records of some years are worth; except,

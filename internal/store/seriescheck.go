@@ -10,6 +10,7 @@ import (
 	"anodyne/internal/access"
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
+	"anodyne/internal/pain/alert"
 )
 
 // seriesAtOnce is how many patients one look of CheckSeries takes in.
@@ -160,12 +161,13 @@ func (y seriesByYear) packed(year int) []byte {
 }
 
 // repairSeries writes what the records of one patient say, and gives the
-// number of years that were wrong.
+// number of years that were wrong. What a wrong series kept from being alerted
+// is alerted now.
 func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired int, err error) {
-	err = o.write(ctx, func(tx Tx) error {
+	now := o.now()
+	err = o.change(ctx, func(tx Tx) error {
 		repaired = 0
-		// The lock keeps the records from changing meanwhile.
-		if _, err := one(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(Row) {}, int64(o.org), patientNo); err != nil {
+		if err := o.lockPatient(tx, patientNo); err != nil {
 			return err
 		}
 		want := seriesByYear{}
@@ -180,9 +182,24 @@ func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired int, e
 			o.keepSeries(tx, patientNo, year, want.year(year))
 			repaired++
 		}
-		return nil
+		if repaired == 0 || !want.concernAlerts() {
+			return nil
+		}
+		var standing alert.Standing
+		if err := tx.Many(o.selectStanding(patientNo, &standing)); err != nil {
+			return err
+		}
+		watched := want.watched()
+		return o.judge(tx, patientNo, standing, &watched, &watched, now)
 	})
 	return repaired, err
+}
+
+// lockPatient keeps a patient's records from changing until the transaction
+// ends.
+func (o Org) lockPatient(tx Tx, patientNo int64) error {
+	_, err := one(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(Row) {}, int64(o.org), patientNo)
+	return err
 }
 
 // The years that a record can be of.

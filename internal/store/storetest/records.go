@@ -15,8 +15,9 @@ import (
 )
 
 // Intake takes records of a patient in, now.
-func Intake(patientID id.Patient) pain.Intake {
-	now := time.Now()
+func Intake(patientID id.Patient) pain.Intake { return intake(patientID, time.Now()) }
+
+func intake(patientID id.Patient, now time.Time) pain.Intake {
 	return pain.Intake{PatientID: patientID, NewID: func() id.Record { return id.New[id.RecordKind](now) }, Now: now}
 }
 
@@ -24,13 +25,19 @@ func Intake(patientID id.Patient) pain.Intake {
 // caller sends. It can be called from any goroutine.
 func Record(tb testing.TB, patientID id.Patient, body string) pain.Record {
 	tb.Helper()
+	return RecordAt(tb, time.Now(), patientID, body)
+}
+
+// RecordAt is Record at another time.
+func RecordAt(tb testing.TB, now time.Time, patientID id.Patient, body string) pain.Record {
+	tb.Helper()
 	object, err := strictjson.Parse([]byte(body))
 	if err != nil {
 		tb.Errorf("%v: %s", err, body)
 		return pain.Record{}
 	}
 	var fields fault.Fields
-	rec := pain.NewRecord(object, &fields, Intake(patientID))
+	rec := pain.NewRecord(object, &fields, intake(patientID, now))
 	if err := fields.Err(); err != nil {
 		tb.Errorf("%v: %s", err, body)
 	}
@@ -39,27 +46,36 @@ func Record(tb testing.TB, patientID id.Patient, body string) pain.Record {
 
 // AddRecords stores records of one patient.
 func AddRecords(ctx context.Context, o store.Org, patientID id.Patient, records ...pain.Record) error {
-	_, err := o.AddRecords(ctx, patientID, records, recorded(patientID, audit.ClinicalCreate), nil, time.Now(), store.Outcome{})
+	return AddRecordsAt(ctx, o, time.Now(), patientID, records...)
+}
+
+// AddRecordsAt is AddRecords at another time.
+func AddRecordsAt(ctx context.Context, o store.Org, now time.Time, patientID id.Patient, records ...pain.Record) error {
+	_, err := o.AddRecords(ctx, patientID, records, recorded(patientID, audit.ClinicalCreate, now), nil, now, store.Outcome{})
 	return err
 }
 
 // Correct corrects a record with what a caller sends, and gives what stands in
 // its place.
 func Correct(ctx context.Context, o store.Org, patientID id.Patient, recordID id.Record, body string) (c pain.Correction, err error) {
+	return CorrectAt(ctx, o, time.Now(), patientID, recordID, body)
+}
+
+// CorrectAt is Correct at another time.
+func CorrectAt(ctx context.Context, o store.Org, now time.Time, patientID id.Patient, recordID id.Record, body string) (c pain.Correction, err error) {
 	object, err := strictjson.Parse([]byte(body))
 	if err != nil {
 		return c, err
 	}
-	_, err = o.CorrectRecord(ctx, patientID, recordID, nil, time.Now(), func(old pain.Record) (pain.Correction, store.Change, store.Outcome, error) {
+	_, err = o.CorrectRecord(ctx, patientID, recordID, nil, now, func(old pain.Record) (pain.Correction, store.Change, store.Outcome, error) {
 		var err error
-		c, err = pain.NewCorrection(old, object, Intake(patientID))
-		return c, recorded(patientID, audit.ClinicalCorrect), store.Outcome{}, err
+		c, err = pain.NewCorrection(old, object, intake(patientID, now))
+		return c, recorded(patientID, audit.ClinicalCorrect, now), store.Outcome{}, err
 	})
 	return c, err
 }
 
-func recorded(patientID id.Patient, action audit.Action) store.Change {
-	now := time.Now()
+func recorded(patientID id.Patient, action audit.Action, now time.Time) store.Change {
 	return store.Change{
 		Audit:   audit.Entry{At: now, Actor: "test", Action: action, Resource: patientID.String()},
 		Event:   event.ClinicalData(now, patientID, nil, nil),

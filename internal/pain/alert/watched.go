@@ -1,0 +1,96 @@
+package alert
+
+import (
+	"math"
+	"slices"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Watched is the prescriptions of a patient that alerts are about: those of
+// opioids and benzodiazepines. One without supply and end is not among them:
+// which days it covers nobody knows.
+type Watched struct {
+	opioids         []drug.Course
+	benzodiazepines []drug.Span
+}
+
+var (
+	opioid         = series.ClassOf(drug.Opioid)
+	benzodiazepine = series.ClassOf(drug.Benzodiazepine)
+)
+
+// Concerns reports whether any of the medicines is one that alerts are about.
+func Concerns(medications []series.Medication) bool {
+	return slices.ContainsFunc(medications, func(m series.Medication) bool {
+		return !m.Open && (m.Class == opioid || m.Class == benzodiazepine)
+	})
+}
+
+// Add puts in those of the medicines that are watched.
+func (w *Watched) Add(medications []series.Medication) {
+	for i := range medications {
+		switch m := &medications[i]; {
+		case m.Open:
+		case m.Class == opioid:
+			w.opioids = append(w.opioids, m.Course(m.Last))
+		case m.Class == benzodiazepine:
+			w.benzodiazepines = append(w.benzodiazepines, m.Span)
+		}
+	}
+}
+
+// reading is how a patient's day is.
+type reading struct {
+	level   int // the highest threshold that the day's dose reaches, or 0
+	overlap bool
+}
+
+// on reads a day.
+func (w *Watched) on(day drug.Day) (r reading) {
+	today := drug.Span{First: day, Last: day}
+	dose := drug.Measure(w.opioids, today)
+	for _, threshold := range Thresholds {
+		if drug.AtLeast(dose.Peak, float64(threshold)) {
+			r.level = threshold
+		}
+	}
+	r.overlap = dose.OpioidDays > 0 && slices.ContainsFunc(w.benzodiazepines, func(s drug.Span) bool {
+		_, covers := s.Within(today)
+		return covers
+	})
+	return r
+}
+
+// least is what two days have in common.
+func (r reading) least(other reading) reading {
+	return reading{min(r.level, other.level), r.overlap && other.overlap}
+}
+
+// Never is the day that does not come.
+const Never drug.Day = math.MaxInt32
+
+// starts is the first day after another on which a prescription begins.
+func (w *Watched) starts(after drug.Day) drug.Day { return w.next(after, false) }
+
+// changes is the first day after another that may differ from the one before.
+func (w *Watched) changes(after drug.Day) drug.Day { return w.next(after, true) }
+
+func (w *Watched) next(after drug.Day, ends bool) drug.Day {
+	next := Never
+	take := func(s drug.Span) {
+		if s.First > after {
+			next = min(next, s.First)
+		} else if ends && s.Last >= after {
+			next = min(next, s.Last+1)
+		}
+	}
+	for i := range w.opioids {
+		take(w.opioids[i].Span)
+	}
+	for _, s := range w.benzodiazepines {
+		take(s)
+	}
+	return next
+}
