@@ -13,13 +13,13 @@ type changeable[C, P any] interface {
 	with(changed []P, first int64) (C, bool)
 }
 
-// numbered is something of the patient with a number.
-type numbered interface{ number() int64 }
+// ofPatient is something of the patient with a number.
+type ofPatient interface{ number() int64 }
 
 // withChanges gives chunks of so many patients after changes, in any order.
 // Chunks without a change are shared. It fails when a number is left out,
 // which means that the changes are not those of these chunks.
-func withChanges[C changeable[C, P], P numbered](chunks []C, changed []P, size int64, empty func() C) (next []C, ok bool) {
+func withChanges[C changeable[C, P], P ofPatient](chunks []C, changed []P, size int64, empty func() C) (next []C, ok bool) {
 	if len(changed) == 0 {
 		return chunks, true
 	}
