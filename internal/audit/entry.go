@@ -23,6 +23,7 @@ const (
 	ClinicalCreate  Action = "clinical_data.create"
 	ClinicalCorrect Action = "clinical_data.correct"
 	ClinicalRead    Action = "clinical_data.read"
+	AnalyticsRead   Action = "analytics.read"
 	AuditRead       Action = "audit.read"
 	OrgCreate       Action = "organization.create"
 	ClientCreate    Action = "client.create"
@@ -34,7 +35,7 @@ const (
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
-	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
+	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, AnalyticsRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // charts is the read model that analytics run on.
-var charts = &kind[*panel]{name: "series", size: panelSize, read: readPanel, follow: followCharts}
+var charts = &kind[*panel]{name: "series", bounded: true, size: panelSize, read: readPanel, follow: followCharts}
 
 func readPanel(ctx context.Context, org store.Org, first, last int64) (*panel, error) {
 	var g gathering

@@ -72,23 +72,25 @@ func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, p *analyt
 		return none, err
 	}
 	defer func() { <-cs.scans.running }()
-	panels, err := fresh(ctx, cs, org, charts)
+	count, panelAt, err := cs.panels(ctx, org)
 	if err != nil {
 		return none, err
 	}
-	workers := min(cap(cs.scans.processors), max(1, len(panels)))
-	tallies := make([]T, workers)
+	tallies := make([]T, min(cap(cs.scans.processors), max(1, count)))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for w := range tallies {
 		group.Go(func() error {
 			tallies[w] = newTally(p)
 			r := newReader(p)
-			for i := next.Add(1) - 1; i < int64(len(panels)); i = next.Add(1) - 1 {
+			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
 				if err := enter(ctx, cs.scans.processors); err != nil {
 					return err
 				}
-				err := r.each(panels[i], tallies[w].Add)
+				read, err := panelAt(ctx, i)
+				if err == nil {
+					err = r.each(read, tallies[w].Add)
+				}
 				<-cs.scans.processors
 				if err != nil {
 					return err
@@ -105,6 +107,28 @@ func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, p *analyt
 		tallies[0].Merge(other)
 	}
 	return tallies[0], nil
+}
+
+// panels gives the number of an organisation's panels and how to get at each:
+// from memory, where all of them are of one moment, or, when they do not fit
+// there, from the database, where each is of a moment after the call.
+func (cs *Cohorts) panels(ctx context.Context, org store.Org) (count int, at func(ctx context.Context, i int) (*panel, error), err error) {
+	loaded, err := fresh(ctx, cs, org, charts)
+	if err == nil {
+		return len(loaded), func(_ context.Context, i int) (*panel, error) { return loaded[i], nil }, nil
+	}
+	if !errors.Is(err, errTooLarge) {
+		return 0, nil, err
+	}
+	_, patients, err := org.Head(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	cs.metrics.streamed.Inc()
+	return int((patients + panelSize - 1) / panelSize), func(ctx context.Context, i int) (*panel, error) {
+		first := int64(i)*panelSize + 1
+		return readPanel(ctx, org, first, min(first+panelSize-1, patients))
+	}, nil
 }
 
 // reader gives the patients of panels to a tally, in memory that it uses again
