@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"anodyne/internal/analytics"
-	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 	"anodyne/internal/store"
 )
@@ -82,14 +81,14 @@ func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, p *analyt
 	for w := range tallies {
 		group.Go(func() error {
 			tallies[w] = newTally(p)
-			r := newReader(p)
+			filter := p.Filter()
 			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
 				if err := enter(ctx, cs.scans.processors); err != nil {
 					return err
 				}
 				read, err := panelAt(ctx, i)
 				if err == nil {
-					err = r.each(read, tallies[w].Add)
+					read.addTo(&filter, tallies[w].Add)
 				}
 				<-cs.scans.processors
 				if err != nil {
@@ -131,43 +130,17 @@ func (cs *Cohorts) panels(ctx context.Context, org store.Org) (count int, at fun
 	}, nil
 }
 
-// reader gives the patients of panels to a tally, in memory that it uses again
-// and again.
-type reader struct {
-	filter  analytics.Filter
-	class   series.Class // 0 for any
-	patient analytics.Patient
-	series  series.Series
-}
-
-func newReader(p *analytics.Params) *reader {
-	r := &reader{filter: p.Filter()}
-	if p.MedicationClass != nil {
-		r.class = series.ClassOf(drug.Class(*p.MedicationClass))
-	}
-	return r
-}
-
-var errPanel = errors.New("a series in memory cannot be read")
-
-// each calls add for the patients that pass what can be judged before their
-// series is decoded; add judges the rest.
-func (r *reader) each(p *panel, add func(*analytics.Patient)) error {
-	s := &r.series
+// addTo adds the patients to a tally, which judges the whole filter;
+// most of those who do not pass are left out before that.
+func (p *panel) addTo(filter *analytics.Filter, add func(*analytics.Patient)) {
+	var patient analytics.Patient
+	var s series.Series
 	for slot := range p.heads {
-		h := &p.heads[slot]
-		if !h.here || r.class != 0 && !h.classes.has(r.class) {
+		if !p.heads[slot].here {
 			continue
 		}
-		r.patient = analytics.Patient{Born: h.born, Gender: h.gender, Codes: p.codesOf(slot), Series: s}
-		if !r.filter.Admits(&r.patient) {
-			continue
+		if p.patient(slot, &patient, &s); filter.Admits(&patient) {
+			add(&patient)
 		}
-		*s = series.Series{Scores: s.Scores[:0], Assessments: s.Assessments[:0], Procedures: s.Procedures[:0], Medications: s.Medications[:0]}
-		if decodeYears(s, p.seriesOf(slot)) != nil {
-			return errPanel // which gathering keeps from happening
-		}
-		add(&r.patient)
 	}
-	return nil
 }
