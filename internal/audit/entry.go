@@ -23,6 +23,7 @@ const (
 	ClinicalCreate  Action = "clinical_data.create"
 	ClinicalCorrect Action = "clinical_data.correct"
 	ClinicalRead    Action = "clinical_data.read"
+	SeriesRepair    Action = "series.repair"
 	AnalyticsRead   Action = "analytics.read"
 	AuditRead       Action = "audit.read"
 	OrgCreate       Action = "organization.create"
@@ -35,7 +36,7 @@ const (
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
-	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, AnalyticsRead: true,
+	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, AnalyticsRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
 }
 

@@ -238,6 +238,29 @@ func TestDamagedSeries(t *testing.T) {
 	}
 }
 
+// What an operator repairs is heard of by those who have it in memory.
+func TestRepairedSeries(t *testing.T) {
+	cfg := storetest.Database(t, storetest.SQLite)
+	s := storetest.Start(t, cfg)
+	h := newHospital(t, s, "general", New(plenty, nil))
+	for score := range 3 {
+		h.addScore(t, storetest.AddPatient(t, h.Org, "Arlo Finch").ID, 3*score)
+	}
+	p := checked(t, analytics.Request{})
+	want := h.both(t, p)
+	h.cohorts = New(plenty, nil)
+	execute(t, cfg, `UPDATE patient_series SET bytes = (SELECT bytes FROM patient_series WHERE patient_no = 1)`)
+	if h.both(t, p) == want {
+		t.Fatal("wrong series do not show")
+	}
+	if _, repaired, err := s.System().CheckSeries(t.Context(), true, func(string, int64, int64) {}); repaired != 2 || err != nil {
+		t.Fatalf("repaired %d, %v", repaired, err)
+	}
+	if got := h.both(t, p); got != want {
+		t.Errorf("repaired: %s, want %s", got, want)
+	}
+}
+
 // A number whose patient is gone counts nowhere.
 func TestMissingPatient(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
