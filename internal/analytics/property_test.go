@@ -68,7 +68,7 @@ func pairs(t *rapid.T, what string, got *comparison, list []change) {
 func TestOutcomesAreThoseOfTheRecords(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := roll(rt)
-		patients := random.patients(100)
+		patients := random.patients(50)
 		q := ask(t, random.request())
 		tally := NewOutcomesTally(q)
 		for _, p := range patients {
@@ -282,7 +282,7 @@ func checkInstrument(t *rapid.T, tally *OutcomesTally, kept []*Patient, q *Param
 func TestPopulationIsThatOfTheRecords(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := roll(rt)
-		patients := random.patients(100)
+		patients := random.patients(50)
 		q := ask(t, random.request())
 		tally := NewPopulationTally(q)
 		want := map[string]int{}
@@ -440,7 +440,7 @@ func naiveOverlap(p *Patient, class series.Class, q *Params) (yes, maybe bool) {
 func TestWorkersDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := roll(rt)
-		patients := random.patients(100)
+		patients := random.patients(50)
 		r := random.request()
 		r.MinCellSize = oneOf(random, "", "5", "11")
 		q := ask(t, r)
