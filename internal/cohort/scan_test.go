@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"anodyne/internal/analytics"
@@ -279,5 +281,49 @@ func TestMissingPatient(t *testing.T) {
 			t.Errorf("%d patients, want 3", got)
 		}
 		execute(t, cfg, `DELETE FROM patient WHERE patient_no = (SELECT max(patient_no) FROM patient)`)
+	}
+}
+
+// However many ask at once, no more panels are counted at a time than there
+// are processors.
+func TestScansShareTheProcessors(t *testing.T) {
+	const callers, panels = 10, 40
+	s, p := newScans(), checked(t, analytics.Request{})
+	var now, counted atomic.Int64
+	source := source{panels, func(context.Context, int) (*panel, error) {
+		defer now.Add(-1)
+		if n := now.Add(1); n > int64(cap(s.processors)) {
+			t.Errorf("%d panels at once on %d processors", n, cap(s.processors))
+		}
+		counted.Add(1)
+		runtime.Gosched()
+		return nobody, nil
+	}}
+	var running sync.WaitGroup
+	for range callers {
+		running.Go(func() {
+			if _, err := countAll(t.Context(), s, source, p, analytics.NewPopulationTally); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+	if counted.Load() != callers*panels {
+		t.Errorf("%d panels were counted, want %d", counted.Load(), callers*panels)
+	}
+}
+
+// An error of one panel is the error of the scan, and leaves nothing behind.
+func TestScanFails(t *testing.T) {
+	s, p := newScans(), checked(t, analytics.Request{})
+	failed := errors.New("the database is away")
+	source := source{100, func(_ context.Context, i int) (*panel, error) {
+		if i == 7 {
+			return nil, failed
+		}
+		return nobody, nil
+	}}
+	if _, err := countAll(t.Context(), s, source, p, analytics.NewOutcomesTally); !errors.Is(err, failed) || len(s.processors) != 0 {
+		t.Errorf("error %v, %d processors are held", err, len(s.processors))
 	}
 }
