@@ -327,3 +327,27 @@ func TestScanFails(t *testing.T) {
 		t.Errorf("error %v, %d processors are held", err, len(s.processors))
 	}
 }
+
+// Own conditions count, whether they still stand or not; those of the family
+// do not.
+func TestConditionsThatCount(t *testing.T) {
+	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", New(plenty, nil))
+	p := storetest.AddPatient(t, h.Org, "Arlo Finch")
+	for _, test := range []struct {
+		entry pain.HistoryEntry
+		want  int
+	}{
+		{pain.HistoryEntry{Condition: "x", ICD10Code: "C50.911"}, 1},
+		{pain.HistoryEntry{Condition: "x", ICD10Code: "C50.911", Status: "resolved"}, 1},
+		{pain.HistoryEntry{Condition: "x", ICD10Code: "C50.911", Category: "family"}, 0},
+		{pain.HistoryEntry{Condition: "C50"}, 0},
+	} {
+		h.change(t, p.ID, func(p *pain.Patient) {
+			p.MedicalHistory = pain.NewHistory(pain.HistoryEntry{Condition: "y", ICD10Code: "M54.50"}, test.entry)
+		})
+		outcomes, err := h.cohorts.Outcomes(t.Context(), h.Org, checked(t, analytics.Request{Condition: "C50"}), today)
+		if err != nil || *outcomes.Cohort.Patients.Count != test.want {
+			t.Errorf("%+v: %v patients, want %d; %v", test.entry, outcomes.Cohort.Patients.Count, test.want, err)
+		}
+	}
+}
