@@ -25,6 +25,8 @@ const (
 	ClinicalCreate  Action = "clinical_data.create"
 	ClinicalCorrect Action = "clinical_data.correct"
 	ClinicalRead    Action = "clinical_data.read"
+	SeriesRepair    Action = "series.repair"
+	AnalyticsRead   Action = "analytics.read"
 	AuditRead       Action = "audit.read"
 	OrgCreate       Action = "organization.create"
 	ClientCreate    Action = "client.create"
@@ -55,7 +57,7 @@ const (
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
-	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
+	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, AnalyticsRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
 	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true,
 	SessionCreate: true, SessionRefuse: true, SessionEnd: true,
