@@ -1,0 +1,85 @@
+package analytics
+
+import (
+	"math"
+	"strings"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Filter says whom the parameters ask for.
+type Filter struct {
+	gender       Gender
+	anyGender    bool
+	bornFrom, by drug.Day
+	condition    string
+	class        series.Class
+	period       drug.Span
+}
+
+// Filter is the filter of the parameters.
+func (p *Params) Filter() Filter {
+	f := Filter{anyGender: p.Gender == nil, bornFrom: math.MinInt32, by: math.MaxInt32, class: p.class, period: p.Period()}
+	if p.Gender != nil {
+		f.gender = FoldGender(*p.Gender)
+	}
+	if p.AgeMin != nil {
+		f.by = bornBy(p.AsOf, *p.AgeMin)
+	}
+	if p.AgeMax != nil {
+		f.bornFrom = bornBy(p.AsOf, *p.AgeMax+1) + 1
+	}
+	if p.Condition != nil {
+		f.condition = *p.Condition
+	}
+	return f
+}
+
+// Admits reports whether a patient passes by what is known without the series,
+// so that those who do not need not be decoded. The tallies ask it again.
+func (f *Filter) Admits(p *Patient) bool {
+	if p.Born < f.bornFrom || p.Born > f.by || !f.anyGender && p.Gender != f.gender {
+		return false
+	}
+	if f.condition == "" {
+		return true
+	}
+	for _, code := range p.Codes {
+		if strings.HasPrefix(code, f.condition) {
+			return true
+		}
+	}
+	return false
+}
+
+// passes is the whole filter.
+func (f *Filter) passes(p *Patient) bool {
+	if !f.Admits(p) {
+		return false
+	}
+	if f.class == 0 {
+		return true
+	}
+	for i := range p.Series.Medications {
+		if m := &p.Series.Medications[i]; m.Class == f.class && taken(m, f.period) {
+			return true
+		}
+	}
+	return false
+}
+
+// taken reports whether a medicine was taken on a day of a window, as far as
+// that is known: a covered day lies in it, an open one began in it, or began
+// before and nobody says that it has ended.
+func taken(m *series.Medication, window drug.Span) bool {
+	switch {
+	case m.First > window.Last:
+		return false
+	case m.Open && !m.Ended():
+		return true
+	case m.Open:
+		return m.First >= window.First
+	}
+	return m.Last >= window.First
+}

@@ -1,0 +1,215 @@
+package analytics
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Request is the parameters as a caller wrote them; what is empty was not
+// given. The names of the parameters are those of [Names].
+type Request struct {
+	StartDate, EndDate, Interval, FollowUp, Gender, AgeMin, AgeMax, Condition, MedicationClass, MinCellSize string
+}
+
+// Names are the names of the parameters.
+var Names = []string{"start_date", "end_date", "interval", "follow_up", "gender", "age_min", "age_max", "condition", "medication_class", "min_cell_size"}
+
+// Set takes a parameter by its name; not ok when there is none of that name.
+func (r *Request) Set(name, value string) (ok bool) {
+	fields := []*string{&r.StartDate, &r.EndDate, &r.Interval, &r.FollowUp, &r.Gender, &r.AgeMin, &r.AgeMax, &r.Condition, &r.MedicationClass, &r.MinCellSize}
+	i := slices.Index(Names, name)
+	if i < 0 {
+		return false
+	}
+	*fields[i] = value
+	return true
+}
+
+// Interval is the width of a bucket of the trend.
+type Interval string
+
+// The intervals. A week is an ISO week, Monday to Sunday.
+const (
+	ByDay   Interval = "day"
+	ByWeek  Interval = "week"
+	ByMonth Interval = "month"
+)
+
+// Params is what is asked for, checked. Its JSON form is the parameters in
+// force that an answer repeats.
+type Params struct {
+	// Start and End are the days of the period, both included.
+	Start drug.Day `json:"-"`
+	End   drug.Day `json:"-"`
+	// AsOf is the last day that is looked at: End, or today when End is later.
+	AsOf            drug.Day     `json:"-"`
+	StartDate       string       `json:"start_date"`
+	EndDate         string       `json:"end_date"`
+	AsOfDate        string       `json:"as_of"`
+	Interval        Interval     `json:"interval"`
+	FollowUp        int          `json:"follow_up"`
+	Gender          *string      `json:"gender"`
+	AgeMin          *int         `json:"age_min"`
+	AgeMax          *int         `json:"age_max"`
+	Condition       *string      `json:"condition"`
+	MedicationClass *string      `json:"medication_class"`
+	MinCellSize     int          `json:"min_cell_size"`
+	class           series.Class // of MedicationClass
+}
+
+// Bounds of the parameters.
+const (
+	DefaultDays     = 365
+	DefaultFollowUp = 90
+	maxPeriodDays   = 36525
+	maxBuckets      = 3700
+	maxAge          = 150
+	maxCellSize     = 1000
+)
+
+// tolerances are the follow-up days with the days that a score may lie off.
+var tolerances = map[int]drug.Day{30: 14, 90: 30, 180: 45, 365: 60}
+
+// conditionPrefix is the beginning of an ICD-10 code.
+var conditionPrefix = regexp.MustCompile(`^[A-Z]([0-9]([0-9A-Z](\.[0-9A-Z]{0,4})?)?)?$`)
+
+// Params checks a request; what is wrong is added to the fields. Today is the
+// last day that anything can be known of.
+func (r Request) Params(today pain.Date, fields *fault.Fields) Params {
+	c := checker{fields}
+	p := Params{Interval: ByMonth, FollowUp: DefaultFollowUp}
+	p.Interval = Interval(c.word("interval", r.Interval, string(ByMonth), []string{"day", "week", "month"}))
+	if days := c.word("follow_up", r.FollowUp, "90", []string{"30", "90", "180", "365"}); days != "" {
+		p.FollowUp, _ = strconv.Atoi(days)
+	}
+	if g := c.word("gender", strings.ToLower(r.Gender), "", genderNames[:]); g != "" {
+		p.Gender = &g
+	}
+	p.AgeMin, p.AgeMax = c.number("age_min", r.AgeMin, maxAge), c.number("age_max", r.AgeMax, maxAge)
+	if p.AgeMin != nil && p.AgeMax != nil && *p.AgeMin > *p.AgeMax {
+		fields.Add("age_min", r.AgeMin, "age_min must not be above age_max.")
+	}
+	if condition := strings.ToUpper(r.Condition); condition != "" {
+		p.Condition = &condition
+		if !conditionPrefix.MatchString(condition) {
+			fields.Add("condition", clip(r.Condition), "condition must be the beginning of an ICD-10 code, such as M54 or M54.5.")
+		}
+	}
+	if class := c.word("medication_class", r.MedicationClass, "", classNames()); class != "" {
+		p.MedicationClass, p.class = &class, series.ClassOf(drug.Class(class))
+	}
+	if size := c.number("min_cell_size", r.MinCellSize, maxCellSize); size != nil {
+		p.MinCellSize = *size
+	}
+	c.period(&p, r, today.DayNumber())
+	return p
+}
+
+// period reads the dates. Without a start the period is the 365 days up to
+// its end, without an end it goes on up to today.
+func (c checker) period(p *Params, r Request, today drug.Day) {
+	end, okEnd := c.date("end_date", r.EndDate, today)
+	start, okStart := c.date("start_date", r.StartDate, end-DefaultDays+1)
+	p.Start, p.End = start, end
+	p.AsOf = max(start, min(end, today))
+	if !okStart || !okEnd {
+		return
+	}
+	switch days := int(end-start) + 1; {
+	case days < 1:
+		c.Add("start_date", valueOf(r.StartDate), "start_date must not be after end_date.")
+	case days > maxPeriodDays:
+		c.Add("start_date", valueOf(r.StartDate), "The period must not be longer than 100 years.")
+	case p.Interval == ByDay && days > maxBuckets:
+		c.Add("interval", r.Interval, "A period of over "+strconv.Itoa(maxBuckets)+" days cannot be shown by day; take week or month.")
+	case p.Interval == ByWeek && days > 7*maxBuckets:
+		c.Add("interval", r.Interval, "A period of over "+strconv.Itoa(maxBuckets)+" weeks cannot be shown by week; take month.")
+	}
+	p.StartDate, p.EndDate, p.AsOfDate = dateOf(p.Start), dateOf(p.End), dateOf(p.AsOf)
+}
+
+// checker reads parameters and notes what is wrong with them.
+type checker struct{ *fault.Fields }
+
+func (c checker) word(name, value, otherwise string, words []string) string {
+	if value == "" {
+		return otherwise
+	}
+	if !slices.Contains(words, value) {
+		c.Add(name, clip(value), name+" must be one of "+strings.Join(words, ", ")+".")
+		return otherwise
+	}
+	return value
+}
+
+func (c checker) number(name, value string, most int) *int {
+	if value == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n > most || value[0] == '+' || value[0] == '-' {
+		c.Add(name, clip(value), name+" must be a whole number from 0 to "+strconv.Itoa(most)+".")
+		return nil
+	}
+	return &n
+}
+
+func (c checker) date(name, value string, otherwise drug.Day) (_ drug.Day, ok bool) {
+	if value == "" {
+		return otherwise, true
+	}
+	d, err := pain.ParseDate(value)
+	if err != nil {
+		c.Add(name, clip(value), name+" "+err.Error()+".")
+		return otherwise, false
+	}
+	return d.DayNumber(), true
+}
+
+// clip bounds what is echoed.
+func clip(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if runes := []rune(s); len(runes) > 200 {
+		return string(runes[:200]) + "…"
+	}
+	return s
+}
+
+// valueOf is a parameter as it is echoed: null when it was not given.
+func valueOf(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func classNames() (names []string) {
+	for _, c := range drug.Classes() {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+func dateOf(d drug.Day) string { return pain.DateOfDay(d).String() }
+
+// Period is the days that are looked at.
+func (p *Params) Period() drug.Span { return drug.Span{First: p.Start, Last: p.AsOf} }
+
+// bornBy is the last day on which somebody who is at least so old on a day was
+// born: who is born on 29 February is a year older on 1 March of other years.
+func bornBy(on drug.Day, age int) drug.Day {
+	d := pain.DateOfDay(on)
+	d.Year -= age
+	if d.Month == time.February && d.Day == 29 && time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC).Month() != time.February {
+		d.Day = 28
+	}
+	return d.DayNumber()
+}
