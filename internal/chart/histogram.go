@@ -12,8 +12,7 @@ type Histogram struct {
 type Bin struct {
 	Low, High float64
 	Count     *int
-	// Open is set when the last bin has no end: High is then only where it is
-	// drawn to.
+	// Open is set when the last bin has no end.
 	Open bool
 }
 
@@ -24,28 +23,27 @@ func (b *Bin) name() string {
 	return formatNumber(b.Low) + " to < " + formatNumber(b.High)
 }
 
-// Draw lays the chart out; bars are as wide as their doses are apart.
+// Draw lays the chart out. Bins are drawn equally wide, whatever they span,
+// because their heights are counts; the edges between them are labelled.
 func (c *Histogram) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, "Number of patients by daily opioid dose in MME. Lines mark 50 and 90.")
 	most := 0
-	var end float64 = highFrom + 10
 	for i := range c.Bins {
 		if n := c.Bins[i].Count; n != nil {
 			most = max(most, *n)
 		}
-		end = max(end, c.Bins[i].High)
 	}
-	ticks := wholeTicks(most, max(2, int(f.Height/(size*4))))
-	p := &plot{Scene: s, size: size, high: ticks[len(ticks)-1].at, end: end}
+	ticks := wholeTicks(most, max(2, int(f.Height/(size*5))))
+	p := &plot{Scene: s, size: size, high: ticks[len(ticks)-1].at, end: float64(max(len(c.Bins), 1))}
 	p.box = box{size*0.6 + widest(Regular, size, labels(ticks)...), size * 3, f.Width - size, f.Height - size*3.2}
 	p.horizontals(ticks)
 	for i := range c.Bins {
 		bin := &c.Bins[i]
-		left, right := p.x(bin.Low)+0.5, p.x(bin.High)-0.5
+		left, right := p.x(float64(i))+1, p.x(float64(i+1))-1
 		middle := (left + right) / 2
 		if bin.Count == nil {
-			p.writeIfFree(label{text: "few", x: middle, y: p.bottom - size*0.4, anchor: Middle, size: size * 0.9, ink: Muted})
+			p.writeIfFree(label{text: "hidden", x: middle, y: p.bottom - size*0.4, anchor: Middle, size: size * 0.9, ink: Muted})
 			continue
 		}
 		hatch, fill := Plain, AccentSoft
@@ -61,27 +59,37 @@ func (c *Histogram) Draw(f Frame) *Scene {
 		p.writeIfFree(label{text: count(bin.Count), x: middle, y: p.y(float64(*bin.Count)) - size*0.35, anchor: Middle, weight: Bold, size: size * 0.9})
 	}
 	for _, at := range []float64{reviewFrom, highFrom} {
-		p.line(p.x(at), p.top-size*1.2, p.x(at), p.bottom, pen{Threshold, 1, dashed})
-		text := fmt.Sprintf("≥ %g", at)
-		p.write(label{text: text, x: p.x(at), y: p.top - size*1.5, anchor: Middle, weight: Bold, size: size, ink: Threshold})
+		if edge, ok := c.edge(at); ok {
+			x := p.x(edge)
+			p.line(x, p.top-size*1.2, x, p.bottom, pen{Threshold, 1, dashed})
+			p.writeIfFree(label{text: fmt.Sprintf("%g MME", at), x: x, y: p.top - size*1.5, anchor: Middle, weight: Bold, size: size, ink: Threshold})
+		}
 	}
-	p.numbers(numberTicksTo(end, max(2, int((p.right-p.left)/(size*5)))))
+	var edges []tick
+	for i := range c.Bins {
+		edges = append(edges, tick{p.x(float64(i)), formatNumber(c.Bins[i].Low)})
+		if i == len(c.Bins)-1 && !c.Bins[i].Open {
+			edges = append(edges, tick{p.x(float64(i + 1)), formatNumber(c.Bins[i].High)})
+		}
+	}
+	p.bottomAxis(edges)
 	p.write(label{text: "MME a day", x: (p.left + p.right) / 2, y: p.bottom + size*2.7, anchor: Middle, size: size, ink: Muted})
 	return s
+}
+
+// edge is where a dose lies, counted in bins.
+func (c *Histogram) edge(dose float64) (_ float64, ok bool) {
+	for i := range c.Bins {
+		if b := &c.Bins[i]; b.Low <= dose && (dose < b.High || b.Open) {
+			return between(float64(i), float64(i+1), b.Low, b.High, dose), true
+		}
+	}
+	return 0, false
 }
 
 // wholeTicks are round whole numbers.
 func wholeTicks(most, about int) []tick {
 	return numberTicks(float64(max(most, about)), about)
-}
-
-// numberTicksTo are round numbers from 0 that do not go beyond the end.
-func numberTicksTo(end float64, about int) []tick {
-	ticks := numberTicks(end, about)
-	for len(ticks) > 1 && ticks[len(ticks)-1].at > end {
-		ticks = ticks[:len(ticks)-1]
-	}
-	return ticks
 }
 
 // Table lists the bins.

@@ -32,7 +32,7 @@ type EventKind uint8
 // The kinds of events.
 const (
 	Started EventKind = iota
-	Stopped
+	Ended
 	Procedural
 	eventKinds
 )
@@ -55,7 +55,7 @@ var eventSigns = [eventKinds]struct {
 	ink  Ink
 }{
 	Started:    {"medicine started", triangleUp, Medication, Medication},
-	Stopped:    {"medicine stopped", triangleDown, Surface, Medication},
+	Ended:      {"medicine ended", triangleDown, Surface, Medication},
 	Procedural: {"procedure", diamond, Procedure, Procedure},
 }
 

@@ -14,8 +14,13 @@ func AddFonts(pdf *fpdf.Fpdf) {
 
 func (w Weight) style() string { return []string{Regular: "", Bold: "B"}[w] }
 
-// SetFont chooses weight and size of the texts that follow.
-func SetFont(pdf *fpdf.Fpdf, w Weight, size float64) { pdf.SetFont(Family, w.style(), size) }
+// SetFont chooses weight and size of the texts that follow; a file is a third
+// smaller when it does not say again what is so already.
+func SetFont(pdf *fpdf.Fpdf, w Weight, size float64) {
+	if now, _ := pdf.GetFontSize(); now != size || pdf.GetFontFamily() != Family || pdf.GetFontStyle() != w.style() {
+		pdf.SetFont(Family, w.style(), size)
+	}
+}
 
 // PDF draws the scene on the current page with its top left corner at a point.
 // The document's unit is the point, and it has the fonts of [AddFonts].

@@ -15,12 +15,12 @@ type Survival struct {
 	Median *float64       // the first day with half of them, if any
 }
 
-// SurvivalStep is what happened on a day.
+// SurvivalStep is what happened up to and on a day.
 type SurvivalStep struct {
 	Day      float64
 	AtRisk   int // before the day's events
 	Events   int
-	Censored int
+	Censored int     // since the step before, and before this one
 	Share    float64 // after the day's events, 0 to 1
 }
 
@@ -34,7 +34,7 @@ func (c *Survival) Draw(f Frame) *Scene {
 	}
 	const row = "at risk"
 	p := &plot{Scene: s, size: size, low: 0, high: 100}
-	p.left = size*0.6 + max(Regular.Width("100 %", size), Regular.Width(row, size))
+	p.left = size*1.1 + max(Regular.Width("100 %", size), Regular.Width(row, size))
 	p.right = f.Width - size*1.2
 	ticks := numberTicks(end, max(2, int((p.right-p.left)/(size*6))))
 	p.end = ticks[len(ticks)-1].at
@@ -43,28 +43,27 @@ func (c *Survival) Draw(f Frame) *Scene {
 	p.horizontals(percentTicks)
 
 	line := []point{{p.x(0), p.y(100)}}
-	share := 1.0
 	for _, step := range c.Steps {
 		x := p.x(step.Day)
-		line = append(line, point{x, p.y(100 * share)}, point{x, p.y(100 * step.Share)})
-		share = step.Share
+		line = append(line, point{x, line[len(line)-1].y}, point{x, p.y(100 * step.Share)})
 	}
 	p.polyline(line, pen{Accent, 1.8, nil})
+	before, share := 0.0, 1.0
 	for _, step := range c.Steps {
 		if step.Censored > 0 {
-			x, y := p.x(step.Day), p.y(100*step.Share)
+			x, y := p.x((before+step.Day)/2), p.y(100*share)
 			p.line(x, y-size*0.35, x, y+size*0.35, pen{Text, 1.2, nil})
 		}
+		before, share = step.Day, step.Share
 	}
 	if c.Median != nil {
 		x, y := p.x(*c.Median), p.y(50)
 		p.polyline([]point{{p.left, y}, {x, y}, {x, p.bottom}}, pen{Muted, 1, dashed})
-		p.writeIfFree(label{text: "median: day " + formatNumber(*c.Median), x: p.left + size*0.5, y: y - size*0.4, weight: Bold, size: size})
 	}
 	p.numbers(ticks)
 	p.write(label{text: "days", x: p.right, y: p.bottom + size*2.55, anchor: End, size: size, ink: Muted})
 	y := p.bottom + size*4
-	p.write(label{text: row, x: p.left - size*0.45, y: y, anchor: End, size: size, ink: Muted})
+	p.write(label{text: row, x: p.left - size*0.95, y: y, anchor: End, size: size, ink: Muted})
 	for _, t := range ticks {
 		p.writeIfFree(label{text: strconv.Itoa(c.atRisk(t.at)), x: p.x(t.at), y: y, anchor: Middle, size: size, ink: Muted})
 	}
@@ -72,17 +71,23 @@ func (c *Survival) Draw(f Frame) *Scene {
 }
 
 func (c *Survival) legend(s *Scene, size float64) legend {
-	return legend{
+	l := legend{
 		{"without " + c.Event + " so far", func(b box) {
 			y := (b.top + b.bottom) / 2
 			s.polyline([]point{{b.left, y - size*0.25}, {(b.left + b.right) / 2, y - size*0.25}, {(b.left + b.right) / 2, y + size*0.25}, {b.right, y + size*0.25}}, pen{Accent, 1.8, nil})
 		}},
-		{"last seen without it", func(b box) {
+		{"some last seen without it, between two steps", func(b box) {
 			x, y := (b.left+b.right)/2, (b.top+b.bottom)/2
 			s.line(b.left, y, b.right, y, pen{Accent, 1.8, nil})
 			s.line(x, y-size*0.35, x, y+size*0.35, pen{Text, 1.2, nil})
 		}},
 	}
+	if c.Median != nil {
+		l = append(l, legendEntry{"median: day " + formatNumber(*c.Median), func(b box) {
+			s.line(b.left, (b.top+b.bottom)/2, b.right, (b.top+b.bottom)/2, pen{Muted, 1, dashed})
+		}})
+	}
+	return l
 }
 
 // atRisk is how many are still followed on a day.

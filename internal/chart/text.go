@@ -101,6 +101,55 @@ func (w Weight) Fit(s string, size, width float64) string {
 	return strings.TrimRight(s[:end], " ") + ellipsis
 }
 
+// Wrap breaks a printable text into lines that are at most so wide, and at
+// most so many; the last is shortened when there would be more. A word that is
+// wider than a line is broken.
+func (w Weight) Wrap(s string, size, width float64, most int) []string {
+	var lines []string
+	line, used := "", 0.0
+	space := w.Width(" ", size)
+	words := strings.Fields(s)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		wide := w.Width(word, size)
+		switch {
+		case line == "" && wide <= width:
+			line, used = word, wide
+		case line != "" && used+space+wide <= width:
+			line, used = line+" "+word, used+space+wide
+		case line != "":
+			lines, line = append(lines, line), ""
+			i-- // it begins the next line
+		default:
+			cut := w.cut(word, size, width)
+			lines = append(lines, word[:cut])
+			words[i] = word[cut:]
+			i--
+		}
+		if len(lines) == most {
+			lines[most-1] = w.Fit(lines[most-1]+" "+strings.Join(words[i+1:], " "), size, width)
+			return lines
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// cut is how much of a word fits, at least a letter.
+func (w Weight) cut(word string, size, width float64) int {
+	end := 0
+	for i, r := range word {
+		width -= w.Width(string(r), size)
+		if width < 0 && i > 0 {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	return end
+}
+
 // Replacement stands for a character that cannot be printed.
 const Replacement = '□'
 

@@ -90,7 +90,9 @@ func dateTicks(from, to time.Time, size float64, scale func(time.Time) float64) 
 }
 
 // length is about how many days a step is.
-func (s dateStep) length() float64 { return float64(s.days) + 30*float64(s.months) + 365*float64(s.years) }
+func (s dateStep) length() float64 {
+	return float64(s.days) + 30*float64(s.months) + 365*float64(s.years)
+}
 
 func ticksBy(step dateStep, from, to time.Time, size float64, scale func(time.Time) float64) (ticks []tick, fits bool) {
 	day := firstTick(step, from)

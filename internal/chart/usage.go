@@ -27,7 +27,7 @@ var usageSigns = [4]struct {
 	name  string
 	fill  Ink
 	hatch Hatch
-}{{"2xx, 3xx", AccentSoft, Plain}, {"4xx", FillMild, Rising}, {"429", FillModerate, Falling}, {"5xx", FillSevere, Crossed}}
+}{{"2xx, 3xx", AccentSoft, Plain}, {"other 4xx", FillMild, Rising}, {"429", FillModerate, Falling}, {"5xx", FillSevere, Crossed}}
 
 // Draw lays the chart out.
 func (c *Usage) Draw(f Frame) *Scene {
