@@ -1,0 +1,157 @@
+package chart
+
+import "time"
+
+// plot is the part of a scene that data is drawn in, with its axes around it.
+type plot struct {
+	*Scene
+	box
+	size       float64 // of letters
+	low, high  float64 // at the bottom and the top
+	start, end float64 // at the left and the right
+}
+
+func newScene(f Frame, title, desc string) *Scene {
+	return &Scene{Width: f.Width, Height: f.Height, Title: title, Desc: desc}
+}
+
+// x and y are where numbers are drawn. A range of nothing is drawn in the
+// middle.
+func (p *plot) x(v float64) float64 { return between(p.left, p.right, p.start, p.end, v) }
+func (p *plot) y(v float64) float64 { return between(p.bottom, p.top, p.low, p.high, v) }
+
+func between(a, b, from, to, v float64) float64 {
+	if to == from {
+		return (a + b) / 2
+	}
+	return a + (b-a)*(v-from)/(to-from)
+}
+
+// day is where a moment is drawn, when the range is of [seconds].
+func (p *plot) day(t time.Time) float64 { return p.x(seconds(t)) }
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+
+// horizontals draws the lines of numbers with their labels at the left.
+func (p *plot) horizontals(ticks []tick) {
+	for _, t := range ticks {
+		y := p.y(t.at)
+		p.line(p.left, y, p.right, y, pen{Grid, 0.7, nil})
+		p.write(label{text: t.label, x: p.left - p.size*0.45, y: y + p.size*0.33, anchor: End, size: p.size, ink: Muted})
+	}
+}
+
+// bottomAxis draws the axis with its labels below; ticks are in places of the
+// scene. The first and the last label are moved in, so that they are whole.
+func (p *plot) bottomAxis(ticks []tick) {
+	p.line(p.left, p.bottom, p.right, p.bottom, pen{Axis, 1, nil})
+	for _, t := range ticks {
+		p.line(t.at, p.bottom, t.at, p.bottom+p.size*0.3, pen{Axis, 1, nil})
+		half := Regular.Width(t.label, p.size) / 2
+		p.writeIfFree(label{text: t.label, x: min(max(t.at, half), p.Width-half), y: p.bottom + p.size*1.35, anchor: Middle, size: p.size, ink: Muted})
+	}
+}
+
+// dates draws the axis of days.
+func (p *plot) dates(from, to time.Time) {
+	p.bottomAxis(dateTicks(from, to, p.size, p.day))
+}
+
+// numbers draws the axis of numbers from 0 on.
+func (p *plot) numbers(ticks []tick) {
+	placed := make([]tick, len(ticks))
+	for i, t := range ticks {
+		placed[i] = tick{p.x(t.at), t.label}
+	}
+	p.bottomAxis(placed)
+}
+
+// widest is the width of the widest text.
+func widest(w Weight, size float64, texts ...string) float64 {
+	var most float64
+	for _, s := range texts {
+		most = max(most, w.Width(printable(s), size))
+	}
+	return most
+}
+
+func labels(ticks []tick) []string {
+	list := make([]string, len(ticks))
+	for i, t := range ticks {
+		list[i] = t.label
+	}
+	return list
+}
+
+// legend is what the signs of a chart mean. Each is drawn by a function into a
+// box of the height of a line.
+type legend []legendEntry
+
+type legendEntry struct {
+	text string
+	draw func(b box)
+}
+
+// signWidth is the width of a legend's sign, in sizes of letters.
+const signWidth = 1.8
+
+// draw sets the entries side by side from a point on, in as many lines as they
+// need, and returns the height of those.
+func (l legend) draw(s *Scene, x, y, right, size float64) float64 {
+	return l.each(x, y, right, size, func(e legendEntry, text string, b box) {
+		e.draw(b)
+		s.write(label{text: text, x: b.right + size*0.4, y: b.bottom - size*0.1, size: size, ink: Muted})
+	})
+}
+
+// height is what draw would return.
+func (l legend) height(x, right, size float64) float64 {
+	return l.each(x, 0, right, size, func(legendEntry, string, box) {})
+}
+
+func (l legend) each(x, y, right, size float64, do func(e legendEntry, text string, sign box)) float64 {
+	if len(l) == 0 {
+		return 0
+	}
+	left, top := x, y
+	for _, e := range l {
+		text := Regular.Fit(printable(e.text), size, right-x-size*(signWidth+0.4))
+		width := size*(signWidth+0.4) + Regular.Width(text, size)
+		if x > left && x+width > right {
+			x, y = left, y+size*1.5
+		}
+		do(e, text, box{x, y, x + size*signWidth, y + size})
+		x += width + size*1.4
+	}
+	return y + size*1.5 - top
+}
+
+// marker is the shape of a point.
+type marker uint8
+
+const (
+	disc marker = iota
+	triangleUp
+	triangleDown
+	diamond
+	square
+)
+
+// mark draws a shape of so much across around a point.
+func (s *Scene) mark(m marker, at point, across float64, fill Ink, p pen) {
+	r := across / 2
+	switch m {
+	case disc:
+		s.dot(at, r, fill, p)
+	case triangleUp:
+		s.polygon([]point{{at.x, at.y - r}, {at.x + r, at.y + r}, {at.x - r, at.y + r}}, fill, p)
+	case triangleDown:
+		s.polygon([]point{{at.x, at.y + r}, {at.x + r, at.y - r}, {at.x - r, at.y - r}}, fill, p)
+	case diamond:
+		s.polygon([]point{{at.x, at.y - r*1.2}, {at.x + r*1.2, at.y}, {at.x, at.y + r*1.2}, {at.x - r*1.2, at.y}}, fill, p)
+	case square:
+		s.rect(box{at.x - r*0.9, at.y - r*0.9, at.x + r*0.9, at.y + r*0.9}, fill, p)
+	}
+}

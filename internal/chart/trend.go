@@ -1,0 +1,130 @@
+package chart
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Trend is mean pain over patients, bucket by bucket, on 0 to 10.
+type Trend struct {
+	Title  string
+	Points []TrendPoint // in order of time, at equal distances
+	Bands  Bands
+}
+
+// TrendPoint is one bucket. Without a mean nobody reported, or too few.
+type TrendPoint struct {
+	Start     time.Time
+	Mean      *float64
+	Low, High *float64
+	N         *int // patients; nil when hidden
+}
+
+// Draw lays the chart out, with the number of patients under each bucket.
+func (c *Trend) Draw(f Frame) *Scene {
+	size := f.text()
+	s := newScene(f, c.Title, c.describe())
+	names := c.Bands.names()
+	p := &plot{Scene: s, size: size, low: 0, high: 10, start: -0.5, end: float64(max(len(c.Points), 1)) - 0.5}
+	p.left, p.right = size*0.6+Regular.Width("10", size), f.Width-size*0.6-widest(Regular, size, names[:]...)
+	p.top, p.bottom = size*0.7, f.Height-size*3.2
+	c.Bands.draw(p, names)
+	p.horizontals([]tick{{0, "0"}, {2, "2"}, {4, "4"}, {6, "6"}, {8, "8"}, {10, "10"}})
+	if len(c.Points) == 0 {
+		p.bottomAxis(nil)
+		return s
+	}
+	first, last := c.Points[0].Start, c.Points[len(c.Points)-1].Start
+	p.bottomAxis(dateTicks(first, last, size, func(t time.Time) float64 {
+		return p.x(between(0, float64(len(c.Points)-1), seconds(first), seconds(last), seconds(t)))
+	}))
+	c.counts(p)
+
+	var run []point
+	flush := func() { p.polyline(run, pen{Accent, 1.6, nil}); run = nil }
+	for i, pt := range c.Points {
+		if pt.Mean == nil {
+			flush()
+			continue
+		}
+		at := point{p.x(float64(i)), p.y(*pt.Mean)}
+		if pt.Low != nil && pt.High != nil {
+			p.interval(at.x, max(*pt.Low, 0), min(*pt.High, 10))
+		}
+		run = append(run, at)
+	}
+	flush()
+	for i, pt := range c.Points {
+		if pt.Mean != nil {
+			p.mark(disc, point{p.x(float64(i)), p.y(*pt.Mean)}, size*0.55, Accent, pen{Surface, 0.8, nil})
+		}
+	}
+	return s
+}
+
+// interval draws a whisker upright.
+func (p *plot) interval(x, low, high float64) {
+	pn := pen{Accent, 1, nil}
+	half := p.size * 0.22
+	p.line(x, p.y(low), x, p.y(high), pn)
+	p.line(x-half, p.y(low), x+half, p.y(low), pn)
+	p.line(x-half, p.y(high), x+half, p.y(high), pn)
+}
+
+// counts writes how many patients a mean is of, as many as fit side by side.
+func (c *Trend) counts(p *plot) {
+	y := p.bottom + p.size*2.7
+	p.write(label{text: "n", x: p.left - p.size*0.45, y: y, anchor: End, size: p.size, ink: Muted})
+	for i, pt := range c.Points {
+		text := "–"
+		if pt.N != nil {
+			text = strconv.Itoa(*pt.N)
+		}
+		l := label{text: text, x: p.x(float64(i)), y: y, anchor: Middle, size: p.size, ink: Muted}
+		b := l.box()
+		gap := p.size * 0.4
+		free := true
+		for _, o := range p.taken {
+			free = free && !(box{b.left - gap, b.top, b.right + gap, b.bottom}).meets(o)
+		}
+		if free {
+			p.write(l)
+		}
+	}
+}
+
+func (c *Trend) describe() string {
+	var first, last *TrendPoint
+	known := 0
+	for i := range c.Points {
+		if c.Points[i].Mean == nil {
+			continue
+		}
+		if first == nil {
+			first = &c.Points[i]
+		}
+		last = &c.Points[i]
+		known++
+	}
+	if known == 0 {
+		return "Mean pain over patients: nothing to show."
+	}
+	return fmt.Sprintf("Mean pain over patients from 0 to 10, %d of %d periods with data; %s in the first, %s in the last.",
+		known, len(c.Points), formatNumber(*first.Mean), formatNumber(*last.Mean))
+}
+
+// Table lists the buckets.
+func (c *Trend) Table() (header []string, rows [][]string) {
+	for _, pt := range c.Points {
+		mean, interval := "–", "–"
+		if pt.Mean != nil {
+			mean = formatNumber(*pt.Mean)
+		}
+		if pt.Low != nil && pt.High != nil {
+			interval = formatNumber(*pt.Low) + " to " + formatNumber(*pt.High)
+		}
+		rows = append(rows, []string{pt.Start.UTC().Format(time.DateOnly), mean, interval, count(pt.N)})
+	}
+	return []string{"From", "Mean", "95 % CI", "Patients"}, rows
+}

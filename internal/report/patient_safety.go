@@ -1,0 +1,111 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"anodyne/internal/chart"
+	"anodyne/internal/pain/summary"
+)
+
+const (
+	safetyLine = bodySize * 1.45
+	safetyHead = 18.0
+)
+
+// review are the flags that say something, those that are set first; the rest
+// are named in one line.
+func (p *patientPages) review() (lines []summary.Flag, quiet []string) {
+	for _, f := range p.Summary.Flags {
+		if is(f.Active) {
+			lines = append(lines, f)
+		}
+	}
+	for _, f := range p.Summary.Flags {
+		switch {
+		case f.Active == nil && f.Flag == "phq9_item9":
+			quiet = append(quiet, words(f.Flag)+" (never asked)")
+		case f.Active == nil:
+			lines = append(lines, f)
+		case !*f.Active:
+			quiet = append(quiet, words(f.Flag))
+		}
+	}
+	return lines, quiet
+}
+
+func (p *patientPages) quietText(quiet []string) string {
+	return "Not found: " + strings.Join(quiet, "; ") + "."
+}
+
+func (p *patientPages) safetyHeight() float64 {
+	lines, quiet := p.review()
+	height := safetyHead + safetyLine*float64(max(len(lines), 1)) + 6
+	if len(quiet) > 0 {
+		height += blockHeight(fullWidth-20, p.quietText(quiet), small, 2)
+	}
+	return height
+}
+
+// safety draws the box of what asks for review.
+func (p *patientPages) safety(y float64) {
+	lines, quiet := p.review()
+	ground, edge := chart.FillNone, chart.Axis
+	for _, f := range lines {
+		if is(f.Active) {
+			ground, edge = chart.BandSevere, chart.Threshold
+		}
+	}
+	p.panel(margin, y, fullWidth, p.safetyHeight(), ground, edge)
+	p.text(margin+10, y+13, "Safety: please review", strong)
+	y += safetyHead
+	if len(lines) == 0 {
+		p.text(margin+10, y+bodySize, "Nothing asks for review.", body)
+		y += safetyLine
+	}
+	for _, f := range lines {
+		state, look := "REVIEW", strong
+		if f.Active == nil {
+			state, look = "NOT KNOWN", caption
+		}
+		p.text(margin+10, y+bodySize, state, look)
+		p.fitted(margin+72, y+bodySize, fullWidth-82, flagText(&f), body)
+		y += safetyLine
+	}
+	if len(quiet) > 0 {
+		p.block(margin+10, y, fullWidth-20, p.quietText(quiet), small, 2)
+	}
+}
+
+// flagText is a flag with what it rests on.
+func flagText(f *summary.Flag) string {
+	text := words(f.Flag)
+	if f.Since != nil {
+		text += " since " + *f.Since
+	}
+	var basis []string
+	if days, ok := f.Basis["shared_days"].(int); ok && days > 0 {
+		basis = append(basis, fmt.Sprintf("%d shared days", days))
+	}
+	if mme, ok := f.Basis["mme"].(*float64); ok && mme != nil {
+		basis = append(basis, num(mme)+" MME a day")
+	}
+	if incomplete, ok := f.Basis["incomplete"].(bool); ok && incomplete {
+		basis = append(basis, "an opioid is missing from the dose")
+	}
+	if reasons, ok := f.Basis["reasons"].([]string); ok {
+		for _, reason := range reasons {
+			basis = append(basis, words(reason))
+		}
+	}
+	if codes, ok := f.Basis["icd10_codes"].([]string); ok {
+		basis = append(basis, codes...)
+	}
+	if outside, ok := f.Basis["out_of_guideline_scope"].(bool); ok && outside {
+		basis = append(basis, "outside the guideline's scope")
+	}
+	if len(basis) > 0 {
+		text += ": " + strings.Join(basis, ", ")
+	}
+	return text
+}

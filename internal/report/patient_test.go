@@ -1,0 +1,7 @@
+package report
+
+import "testing"
+
+func TestPatientSummary(t *testing.T) {
+	written(t, "usual", usual(t, "Eleni Παπαδοπούλου-Nowak"))
+}
