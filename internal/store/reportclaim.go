@@ -50,31 +50,30 @@ func (s System) ClaimReport(ctx context.Context, node string, lease time.Duratio
 		}); err != nil || !waits {
 			return nil, err
 		}
-		gaveUp := false
-		err := s.change(ctx, func(tx Tx) (err error) {
-			claim, gaveUp, err = s.claimReport(tx, node, lease)
+		if err := s.write(ctx, func(tx Tx) (err error) {
+			claim, err = s.claimReport(tx, node, lease)
 			return err
-		})
-		if err != nil || !gaveUp {
-			return claim, err
+		}); err != nil || claim == nil {
+			return nil, err
+		}
+		if claim.Tries <= maxReportTries {
+			return claim, nil
+		}
+		if err := claim.Fail(ctx, "Servers stopped while making this report, five times over. Ask for it again, perhaps with a shorter period."); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// claimReport is ClaimReport's transaction. One that was begun too often fails
-// instead.
-func (s System) claimReport(tx Tx, node string, lease time.Duration) (claim *ReportClaim, gaveUp bool, err error) {
+// claimReport is ClaimReport's transaction.
+func (s System) claimReport(tx Tx, node string, lease time.Duration) (claim *ReportClaim, err error) {
 	now := s.now()
 	if err := tx.Query(nextReport+` /*FOR UPDATE SKIP LOCKED*/`, func(r Row) error {
 		rep, err := scanReport(shifted{r, 2})
 		claim = &ReportClaim{Report: rep, Tries: int(r.Int(1)) + 1, org: Org{Store: s.Store, org: access.OrgNo(r.Int(0))}}
 		return err
 	}, millis(now)); err != nil || claim == nil {
-		return nil, false, err
-	}
-	if claim.Tries > maxReportTries {
-		claim.failed(tx, now, "Servers stopped while making this report, five times over. Ask for it again, perhaps with a shorter period.")
-		return nil, true, nil
+		return nil, err
 	}
 	tx.Last(claim.org.countReports(claim.Type, claim.Status, ReportProcessing)...)
 	if claim.fence > 0 {
@@ -88,7 +87,7 @@ func (s System) claimReport(tx Tx, node string, lease time.Duration) (claim *Rep
 	tx.Last(Stmt{SQL: `UPDATE report SET status = $3, progress = 0, started_at = $4, node = $5, lease_until = $6, fence = $7, tries = $8
 		WHERE org_no = $1 AND report_no = $2`,
 		Args: []any{int64(claim.org.org), claim.no, ReportProcessing.code(), millis(claim.StartedAt), node, millis(now.Add(lease)), claim.fence, claim.Tries}})
-	return claim, false, nil
+	return claim, nil
 }
 
 // shifted is a row whose columns begin later.
@@ -162,25 +161,21 @@ func (c *ReportClaim) Complete(ctx context.Context, size int64, sum []byte, rete
 // Fail says in words why the report cannot be made.
 func (c *ReportClaim) Fail(ctx context.Context, reason string) error {
 	now := c.org.now()
+	failed := c.change(now, audit.ReportFail, event.ReportFailed)
+	alert := failed
+	alert.Event = event.Alert{Kind: event.ReportDidFail, Severity: event.Warning, Report: &c.ID}.Event(now)
 	return c.org.change(ctx, func(tx Tx) error {
 		if err := c.held(tx); err != nil {
 			return err
 		}
-		c.failed(tx, now, reason)
+		tx.Last(Stmt{SQL: `UPDATE report SET status = $3, completed_at = $4, error = $5 WHERE org_no = $1 AND report_no = $2`,
+			Args: []any{int64(c.org.org), c.no, ReportFailed.code(), millis(now), reason}})
+		tx.Last(c.org.discard(c.no, c.fence))
+		tx.Last(c.org.countReports(c.Type, ReportProcessing, ReportFailed)...)
+		tx.Last(c.org.journal(c.org.org, failed)...)
+		tx.Last(c.org.journal(c.org.org, alert)...)
 		return nil
 	})
-}
-
-// failed is what every way to fail does.
-func (c *ReportClaim) failed(tx Tx, now time.Time, reason string) {
-	tx.Last(Stmt{SQL: `UPDATE report SET status = $3, completed_at = $4, error = $5 WHERE org_no = $1 AND report_no = $2`,
-		Args: []any{int64(c.org.org), c.no, ReportFailed.code(), millis(now), reason}})
-	tx.Last(c.org.discard(c.no, c.fence))
-	tx.Last(c.org.countReports(c.Type, c.Status, ReportFailed)...)
-	tx.Last(c.org.journal(c.org.org, c.change(now, audit.ReportFail, event.ReportFailed))...)
-	alert := c.change(now, audit.ReportFail, event.ReportFailed)
-	alert.Event = event.Alert{Kind: event.ReportDidFail, Severity: event.Warning, Report: &c.ID}.Event(now)
-	tx.Last(c.org.journal(c.org.org, alert)...)
 }
 
 // change is what a report's end leaves in the journal. It is done on behalf of
