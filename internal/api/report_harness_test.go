@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/access"
 	"anodyne/internal/analytics"
 	"anodyne/internal/cohort"
+	"anodyne/internal/id"
 	"anodyne/internal/store"
 )
 
@@ -72,14 +74,23 @@ func (c *caller) ask(body string) string {
 	return c.post("/v1/reports", body).is(http.StatusCreated).json()["id"].(string)
 }
 
-// becomes waits until a report has a status.
+// becomes waits until a report has a status. It looks past the interface, which
+// would count how often.
 func (c *caller) becomes(report, status string) (rep map[string]any) {
 	c.tb.Helper()
+	reportID, err := id.Parse[id.ReportKind](report)
+	if err != nil {
+		c.tb.Fatal(err)
+	}
+	o := c.store.For(&access.Principal{Org: c.client.Org, Client: c.client.No})
 	eventually(c.tb, report+" is "+status, func() bool {
-		rep = c.get("/v1/reports/" + report).is(http.StatusOK).json()
-		return rep["status"] == status
+		found, err := o.Report(context.Background(), reportID)
+		if err != nil {
+			c.tb.Fatal(err)
+		}
+		return string(found.Status) == status
 	})
-	return rep
+	return c.get("/v1/reports/" + report).is(http.StatusOK).json()
 }
 
 // report asks for a report, waits until it is completed and gives its
