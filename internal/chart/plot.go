@@ -34,6 +34,22 @@ func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
+// join draws a line through points, and each of them as well, unless the
+// chart has so many in all that they could not be told apart. One by itself is
+// always seen.
+func (p *plot) join(run []point, all int) {
+	across := p.size * 0.55
+	if (p.right-p.left)/float64(max(all, 1)) < across*1.3 {
+		across = 0
+	}
+	p.polyline(run, pen{Accent, 1.6, nil})
+	for _, at := range run {
+		if across > 0 || len(run) == 1 {
+			p.mark(disc, at, max(across, p.size*0.3), Accent, pen{Surface, 0.8, nil})
+		}
+	}
+}
+
 // horizontals draws the lines of numbers with their labels at the left.
 func (p *plot) horizontals(ticks []tick) {
 	for _, t := range ticks {
@@ -66,6 +82,16 @@ func (p *plot) numbers(ticks []tick) {
 		placed[i] = tick{p.x(t.at), t.label}
 	}
 	p.bottomAxis(placed)
+}
+
+// sideLeft and sideRight are the least room beside charts over time, so that
+// one above the other they show a day at the same place.
+func sideLeft(size float64, ticks ...string) float64 {
+	return size*0.6 + max(widest(Regular, size, ticks...), Regular.Width("100", size))
+}
+
+func sideRight(size float64, words ...string) float64 {
+	return size*0.6 + max(widest(Regular, size, words...), Regular.Width("moderate ≥ 4", size))
 }
 
 // widest is the width of the widest text.

@@ -202,7 +202,7 @@ func (p *patientPages) missing() (list []string) {
 		list = append(list, "no score in the period")
 	}
 	if p.leftOut > 0 {
-		list = append(list, fmt.Sprintf("%d older scores are not drawn", p.leftOut))
+		list = append(list, fmt.Sprintf("older scores that are not drawn: %d", p.leftOut))
 	}
 	if p.Summary.MME.Incomplete {
 		list = append(list, "the dose or the days of an opioid are not known, so MME is too low")
@@ -214,7 +214,7 @@ func (p *patientPages) missing() (list []string) {
 		}
 	}
 	if open > 0 {
-		list = append(list, fmt.Sprintf("%d medicines without supply or end are taken to go on", open))
+		list = append(list, fmt.Sprintf("medicines without supply or end, taken to go on: %d", open))
 	}
 	if len(list) == 0 {
 		list = append(list, "nothing that is known of")

@@ -87,6 +87,9 @@ func flagText(f *summary.Flag) string {
 	if days, ok := f.Basis["shared_days"].(int); ok && days > 0 {
 		basis = append(basis, fmt.Sprintf("%d shared days", days))
 	}
+	if current, ok := f.Basis["current"].(bool); ok && current {
+		basis = append(basis, "both current")
+	}
 	if mme, ok := f.Basis["mme"].(*float64); ok && mme != nil {
 		basis = append(basis, num(mme)+" MME a day")
 	}

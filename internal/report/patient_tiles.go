@@ -90,10 +90,11 @@ func (p *patientPages) pegTile() tile {
 			t.value, t.line = num(in.Score)+" of 10", "first one"
 		}
 		if in.Change != nil {
-			t.line = signed(in.Change) + " since " + dayPart(in.Previous.RecordedAt)
+			t.line = signed(in.Change) + ", no important change"
 			if is(in.MCIDMet) {
-				t.line += ", matters"
+				t.line = signed(in.Change) + ", an important change"
 			}
+			t.note = dayPart(in.Previous.RecordedAt) + " to " + dayPart(in.RecordedAt)
 		}
 		return t
 	}

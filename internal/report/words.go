@@ -18,20 +18,15 @@ func num(f *float64) string {
 	if f == nil {
 		return none
 	}
-	return strconv.FormatFloat(*f, 'f', -1, 64)
+	return strings.Replace(strconv.FormatFloat(*f, 'f', -1, 64), "-", "−", 1)
 }
 
 // signed writes a change, with its sign.
 func signed(f *float64) string {
-	switch {
-	case f == nil:
-		return none
-	case *f > 0:
+	if f != nil && *f > 0 {
 		return "+" + num(f)
-	case *f < 0:
-		return "−" + strings.TrimPrefix(num(f), "-")
 	}
-	return "0"
+	return num(f)
 }
 
 // words makes a name of the API readable.
@@ -46,6 +41,7 @@ func words(name string) string {
 var names = map[string]string{
 	"peg": "PEG", "phq_9": "PHQ-9", "phq_2": "PHQ-2", "gad_7": "GAD-7", "rmdq": "RMDQ", "pgic": "PGIC", "bpi_severity": "BPI severity", "bpi_interference": "BPI interference",
 	"promis_pi": "PROMIS pain interference (T)", "odi": "ODI", "ndi": "NDI", "pcs": "PCS", "pain_detect": "painDETECT", "dn4": "DN4", "ort": "ORT", "ort_oud": "ORT-OUD", "comm": "COMM",
+	"nrs": "NRS", "vas": "VAS", "vrs4": "VRS-4", "fps_r": "FPS-R",
 	"nsaid": "NSAID", "cbt": "cognitive behavioural therapy", "scs_trial": "spinal cord stimulation trial", "scs_implant": "spinal cord stimulation implant",
 	"na": "", "iv": "intravenous", "im": "intramuscular", "sc": "subcutaneous",
 	"ge_50": "≥ 50 MME a day", "ge_90": "≥ 90 MME a day", "opioid_benzo_overlap": "opioid with benzodiazepine", "opioid_gabapentinoid_overlap": "opioid with gabapentinoid",
