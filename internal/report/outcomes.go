@@ -91,7 +91,7 @@ func percentInterval(b *analytics.Bounds) string {
 func (p *outcomePages) cohort() {
 	c := &p.Cohort
 	p.section("Who was looked at", 90)
-	t := p.newTable(column{"", 60, false}, column{"Patients", 15, true}, column{"Share (95 % CI)", 40, true})
+	t := p.newTable(column{title: "", share: 60}, column{title: "Patients", share: 15, right: true}, column{title: "Share (95 % CI)", share: 40, right: true})
 	t.header()
 	t.row("match the filters", counted(c.Patients), "")
 	t.row("have comparable pain scores in the period", counted(c.WithScores), "")

@@ -12,8 +12,8 @@ func (p *outcomePages) instruments() {
 		return
 	}
 	p.section("Questionnaires", 70)
-	t := p.newTable(column{"Questionnaire", 24, false}, column{"n", 9, true}, column{"Missing", 10, true}, column{"Baseline (95 % CI)", 23, true},
-		column{"Follow-up (95 % CI)", 23, true}, column{"Change (95 % CI)", 23, true}, column{"Important change", 24, true})
+	t := p.newTable(column{title: "Questionnaire", share: 24}, column{title: "n", share: 9, right: true}, column{title: "Missing", share: 10, right: true}, column{title: "Baseline (95 % CI)", share: 23, right: true},
+		column{title: "Follow-up (95 % CI)", share: 23, right: true}, column{title: "Change (95 % CI)", share: 23, right: true}, column{title: "Important change", share: 24, right: true})
 	t.header()
 	for i := range p.Instruments {
 		in := &p.Instruments[i]
@@ -34,8 +34,8 @@ func (p *outcomePages) treatments(title string, list []analytics.BeforeAfter) {
 		return
 	}
 	p.section(title, 70)
-	t := p.newTable(column{"Treatment", 26, false}, column{"Patients", 11, true}, column{"n", 8, true}, column{"Before (95 % CI)", 22, true},
-		column{"After (95 % CI)", 22, true}, column{"Change (95 % CI)", 22, true}, column{"30 % better", 18, true}, column{"SRM", 9, true})
+	t := p.newTable(column{title: "Treatment", share: 26}, column{title: "Patients", share: 11, right: true}, column{title: "n", share: 8, right: true}, column{title: "Before (95 % CI)", share: 22, right: true},
+		column{title: "After (95 % CI)", share: 22, right: true}, column{title: "Change (95 % CI)", share: 22, right: true}, column{title: "30 % better", share: 18, right: true}, column{title: "SRM", share: 9, right: true})
 	t.header()
 	label := ""
 	for i := range list {

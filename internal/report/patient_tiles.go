@@ -124,4 +124,3 @@ func bandWords(band string) string {
 
 // dayPart is the day of a time in RFC 3339.
 func dayPart(at string) string { return at[:min(len(at), len("YYYY-MM-DD"))] }
-

@@ -123,7 +123,7 @@ func (p *populationPages) opioids() {
 }
 
 func (p *populationPages) doses() {
-	t := p.newTable(column{"MME a day", 40, false}, column{"n", 10, true}, column{"Mean", 10, true}, column{"Quartile 1", 12, true}, column{"Median", 10, true}, column{"Quartile 3", 12, true}, column{"90th percentile", 16, true})
+	t := p.newTable(column{title: "MME a day", share: 40}, column{title: "n", share: 10, right: true}, column{title: "Mean", share: 10, right: true}, column{title: "Quartile 1", share: 12, right: true}, column{title: "Median", share: 10, right: true}, column{title: "Quartile 3", share: 12, right: true}, column{title: "90th percentile", share: 16, right: true})
 	t.header()
 	for _, d := range []struct {
 		name string
@@ -136,7 +136,7 @@ func (p *populationPages) doses() {
 
 // proportions lists shares, each with what it is of.
 func (p *populationPages) proportions(list []*analytics.Proportion) {
-	t := p.newTable(column{"Measure", 34, false}, column{"Patients", 18, true}, column{"Share (95 % CI)", 26, true}, column{"Not known", 11, true}, column{"Of", 50, false})
+	t := p.newTable(column{title: "Measure", share: 34}, column{title: "Patients", share: 18, right: true}, column{title: "Share (95 % CI)", share: 26, right: true}, column{title: "Not known", share: 11, right: true}, column{title: "Of", share: 50})
 	p.need(60)
 	t.header()
 	for _, m := range list {

@@ -94,7 +94,9 @@ func (p *stewardPages) lists() []list {
 		{"No PEG in 12 months", "An opioid is current.", "PEG",
 			func(r *StewardshipRow) bool { return r.Current && !thisYear(r.LastPEG, p.day) }, last("PEG", peg), false},
 		{"Several prescribers or pharmacies", fmt.Sprintf("%d or more of either in 365 days, as far as they are named.", ManyPrescribers), "Prescribers / pharmacies",
-			func(r *StewardshipRow) bool { return r.Prescribers >= ManyPrescribers || r.Pharmacies >= ManyPrescribers },
+			func(r *StewardshipRow) bool {
+				return r.Prescribers >= ManyPrescribers || r.Pharmacies >= ManyPrescribers
+			},
 			func(r *StewardshipRow) string { return fmt.Sprintf("%d / %d", r.Prescribers, r.Pharmacies) }, false},
 	}
 }
@@ -158,7 +160,7 @@ func (p *stewardPages) doses() {
 
 func (p *stewardPages) overview() {
 	p.section("What asks for review", 120)
-	t := p.newTable(column{"List", 60, false}, column{"Patients", 15, true}, column{"Outside the guideline's scope", 30, true})
+	t := p.newTable(column{title: "List", share: 60}, column{title: "Patients", share: 15, right: true}, column{title: "Outside the guideline's scope", share: 30, right: true})
 	t.header()
 	for _, l := range p.lists() {
 		outside := p.count(func(r *StewardshipRow) bool { return r.OutOfScope && l.holds(r) })
@@ -186,7 +188,8 @@ func (p *stewardPages) list(l *list) {
 	}
 	p.section(fmt.Sprintf("%s (%s)", l.title, thousands(len(rows))), 70)
 	p.paragraph(l.why, small)
-	t := p.newTable(column{"Patient", 31, false}, column{"Born", 13, false}, column{"Identifier", 35, false}, column{"MME a day", 12, true}, column{l.detail, 34, false})
+	t := p.newTable(column{title: "Patient", share: 138}, column{title: "Born", share: 60}, column{title: "Identifier", share: 140, fine: true},
+		column{title: "MME a day", share: 54, right: true}, column{title: l.detail, share: 124})
 	t.header()
 	for _, r := range rows {
 		name := r.Name
