@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"anodyne/internal/analytics"
@@ -48,23 +49,19 @@ func (p *outcomePages) tiles() {
 		{"PATIENTS WITH SCORES", counted(c.WithScores), "of " + counted(c.Patients) + " patients", "followed up: " + counted(c.FollowedUp)},
 		{"PAIN AT BASELINE", mean0(&p.FollowUp.Baseline), interval(p.FollowUp.Baseline.CI95), "n = " + count(p.FollowUp.Baseline.N)},
 		change,
-		{"30 % BETTER OR MORE", percent0(p.Response.Responder30.Percent), percentInterval(p.Response.Responder30.CI95), ofN(&p.Response.Responder30)},
+		{"30 % BETTER OR MORE", percent(p.Response.Responder30.Percent), percentInterval(p.Response.Responder30.CI95), ofN(&p.Response.Responder30)},
 	})
 }
 
 // mean0 is a mean without its interval.
 func mean0(m *analytics.Mean) string {
-	if m.Mean == nil && m.Suppressed {
+	switch {
+	case m.Mean != nil:
+		return decimal(*m.Mean)
+	case m.Suppressed:
 		return hidden
 	}
-	return signedIf(m.Definition == "change_from_baseline", m.Mean)
-}
-
-func signedIf(change bool, f *float64) string {
-	if change {
-		return signed(f)
-	}
-	return num(f)
+	return none
 }
 
 func interval(b *analytics.Bounds) string {
@@ -72,13 +69,6 @@ func interval(b *analytics.Bounds) string {
 		return "no interval"
 	}
 	return fmt.Sprintf("95 %% CI %s to %s", decimal(b.Low), decimal(b.High))
-}
-
-func percent0(f *float64) string {
-	if f == nil {
-		return none
-	}
-	return num(f) + " %"
 }
 
 func percentInterval(b *analytics.Bounds) string {
@@ -142,10 +132,11 @@ func (p *outcomePages) trend() error {
 	p.figure(fmt.Sprintf("Mean pain by %s, one value a patient; n under the axis", p.Trend.Interval), c, 165)
 	slope := "No slope: fewer than two patients have three scores over 14 days."
 	if s := &p.Trend.Slope; s.PerWeek.Mean != nil && s.Direction != nil {
-		slope = fmt.Sprintf("Mean slope of patients: %s points a week (n = %s), %s. ", signed(s.PerWeek.Mean), count(s.PerWeek.N), *s.Direction)
+		slope = fmt.Sprintf("Mean slope: %s points a week (n = %s), %s. By patient:", fixed(s.PerWeek.Mean), count(s.PerWeek.N), *s.Direction)
 		for _, g := range s.Patients.Groups {
-			slope += fmt.Sprintf("%s: %s. ", words(g.Group), count(g.Count))
+			slope += fmt.Sprintf(" %s %s;", words(g.Group), count(g.Count))
 		}
+		slope = strings.TrimSuffix(slope, ";") + "."
 	}
 	p.paragraph(slope, small)
 	return nil

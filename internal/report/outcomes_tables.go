@@ -19,7 +19,7 @@ func (p *outcomePages) instruments() {
 		in := &p.Instruments[i]
 		met := "none published"
 		if in.MCIDMet != nil {
-			met = strings.TrimPrefix(ofN(in.MCIDMet)+", "+percent0(in.MCIDMet.Percent), "nobody to count, ")
+			met = strings.TrimPrefix(ofN(in.MCIDMet)+", "+percent(in.MCIDMet.Percent), "nobody to count, ")
 		}
 		t.row(words(in.Instrument), count(in.Change.N), counted(in.Missing), mean(&in.Baseline), mean(&in.FollowUp), mean(&in.Change), met)
 	}
@@ -33,20 +33,16 @@ func (p *outcomePages) treatments(title string, list []analytics.BeforeAfter) {
 	if len(list) == 0 {
 		return
 	}
-	p.section(title, 70)
+	p.section(title, 80)
+	p.paragraph(capital(list[0].Label)+".", small)
 	t := p.newTable(column{title: "Treatment", share: 26}, column{title: "Patients", share: 11, right: true}, column{title: "n", share: 8, right: true}, column{title: "Before (95 % CI)", share: 22, right: true},
 		column{title: "After (95 % CI)", share: 22, right: true}, column{title: "Change (95 % CI)", share: 22, right: true}, column{title: "30 % better", share: 18, right: true}, column{title: "SRM", share: 9, right: true})
 	t.header()
-	label := ""
 	for i := range list {
 		b := &list[i]
-		t.row(words(b.Treatment), counted(b.Patients), count(b.Change.N), mean(&b.Before), mean(&b.After), mean(&b.Change), percent0(b.R30.Percent), num(b.SRM))
-		label = b.Label
+		t.row(words(b.Treatment), counted(b.Patients), count(b.Change.N), mean(&b.Before), mean(&b.After), mean(&b.Change), percent(b.R30.Percent), fixed(b.SRM))
 	}
 	t.end()
-	if label != "" {
-		p.paragraph(strings.ToUpper(label[:1])+label[1:]+".", small)
-	}
 }
 
 func (p *outcomePages) definitions() {

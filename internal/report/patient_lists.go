@@ -202,7 +202,7 @@ func (p *patientPages) missing() (list []string) {
 		list = append(list, "no score in the period")
 	}
 	if p.leftOut > 0 {
-		list = append(list, fmt.Sprintf("older scores that are not drawn: %d", p.leftOut))
+		list = append(list, fmt.Sprintf("scores before the period, which are not drawn: %d", p.leftOut))
 	}
 	if p.Summary.MME.Incomplete {
 		list = append(list, "the dose or the days of an opioid are not known, so MME is too low")

@@ -103,10 +103,13 @@ func (p *patientPages) pegTile() tile {
 
 func (p *patientPages) mmeTile() tile {
 	m := &p.Summary.MME
-	t := tile{title: "MME A DAY", value: "not known", line: "the opioid's dose does not count"}
+	t := tile{title: "MME A DAY", value: "not known", line: "dose not counted"}
 	if m.Current != nil {
 		t.value = num(m.Current)
 		t.line = "band " + bandWords(*m.CurrentBand)
+		if *m.Current == 0 {
+			t.line = "no current opioid"
+		}
 	}
 	if m.Incomplete {
 		t.line += ", incomplete"

@@ -43,15 +43,15 @@ func (p *populationPages) tiles() {
 	severe := tile{"SEVERE PAIN", none, "by the latest score", "n = " + count(p.Severity.Bands.N)}
 	for _, g := range p.Severity.Bands.Groups {
 		if g.Group == "severe" {
-			severe.value = percent0(g.Percent)
+			severe.value = percent(g.Percent)
 		}
 	}
 	o := &p.Opioids
 	p.tileRow([]tile{
 		{"ACTIVE PATIENTS", counted(p.Cohort.Active), "of " + counted(p.Cohort.Patients) + " patients", "with a record in the period"},
 		severe,
-		{"WITH AN OPIOID", percent0(o.Exposure.Percent), ofN(&o.Exposure), percentInterval(o.Exposure.CI95)},
-		{"NO SCORE IN 90 DAYS", percent0(p.FollowUpGap.Gap.Percent), ofN(&p.FollowUpGap.Gap), percentInterval(p.FollowUpGap.Gap.CI95)},
+		{"WITH AN OPIOID", percent(o.Exposure.Percent), ofN(&o.Exposure), percentInterval(o.Exposure.CI95)},
+		{"NO SCORE IN 90 DAYS", percent(p.FollowUpGap.Gap.Percent), ofN(&p.FollowUpGap.Gap), percentInterval(p.FollowUpGap.Gap.CI95)},
 	})
 }
 
@@ -136,7 +136,7 @@ func (p *populationPages) doses() {
 
 // proportions lists shares, each with what it is of.
 func (p *populationPages) proportions(list []*analytics.Proportion) {
-	t := p.newTable(column{title: "Measure", share: 34}, column{title: "Patients", share: 18, right: true}, column{title: "Share (95 % CI)", share: 26, right: true}, column{title: "Not known", share: 11, right: true}, column{title: "Of", share: 50})
+	t := p.newTable(column{title: "Measure", share: 34}, column{title: "Patients", share: 18, right: true}, column{title: "Share (95 % CI)", share: 26, right: true}, column{title: "Unknown", share: 13, right: true}, column{title: "Of", share: 50})
 	p.need(60)
 	t.header()
 	for _, m := range list {
@@ -188,17 +188,16 @@ func (p *populationPages) disparities() {
 }
 
 func forest(d *analytics.Disparity) *chart.Forest {
-	measure := words(d.Measure)
-	c := &chart.Forest{Title: strings.ToUpper(measure[:1]) + measure[1:] + " by " + words(d.Dimension), Measure: "difference in percentage points"}
+	c := &chart.Forest{Title: capital(words(d.Measure)) + " by " + words(d.Dimension), Measure: "difference in percentage points"}
 	for _, g := range d.Groups {
 		row := chart.Effect{Label: words(g.Group), Words: "not compared"}
 		switch {
 		case g.Suppressed:
 			row.Words = hidden
 		case d.Reference != nil && g.Group == *d.Reference:
-			row.Words = "reference, " + percent0(g.Percent) + " of " + count(g.N)
+			row.Words = "reference, " + percent(g.Percent) + " of " + count(g.N)
 		case g.Difference != nil && g.DiffCI95 != nil:
-			row.Words = percent0(g.Percent) + " of " + count(g.N)
+			row.Words = percent(g.Percent) + " of " + count(g.N)
 			row.Estimate, row.Low, row.High = points(*g.Difference), points(g.DiffCI95.Low), points(g.DiffCI95.High)
 		case g.N != nil:
 			row.Words = "not compared, n = " + count(g.N)

@@ -3,6 +3,8 @@ package report
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"anodyne/internal/analytics"
 )
@@ -48,6 +50,7 @@ var names = map[string]string{
 	"naloxone_gap": "naloxone gap", "phq9_item9": "PHQ-9 item 9: thoughts of self-harm", "out_of_guideline_scope": "outside the opioid guideline's scope",
 	"mme_ge_50": "≥ 50 MME a day", "overdose_or_substance_use": "overdose or substance use", "age_65_or_over": "age 65 or over",
 	"nrs_ge_2": "better by 2 points or more", "long_term_opioid": "long-term opioid use (90 days or more)",
+	"follow_up_gap": "no score in 90 days", "severe_pain": "severe pain",
 	"within_90_days": "within 90 days", "over_90_days": "over 90 days ago", "age_band": "age", "high_dose_90": "≥ 90 MME a day",
 }
 
@@ -85,14 +88,36 @@ func share(p *analytics.Proportion) string {
 	if p.Percent == nil {
 		return none
 	}
-	text := num(p.Percent) + " %"
+	text := percent(p.Percent)
 	if p.CI95 != nil {
 		text += " (" + percentOf(p.CI95.Low) + " to " + percentOf(p.CI95.High) + ")"
 	}
 	return text
 }
 
+// percent writes a percentage with one decimal.
+func percent(f *float64) string {
+	if f == nil {
+		return none
+	}
+	return decimal(*f) + " %"
+}
+
 func percentOf(proportion float64) string { return strconv.FormatFloat(100*proportion, 'f', 1, 64) }
+
+// fixed writes a number with two decimals.
+func fixed(f *float64) string {
+	if f == nil {
+		return none
+	}
+	return strings.Replace(strconv.FormatFloat(*f, 'f', 2, 64), "-", "−", 1)
+}
+
+// capital begins a text with a capital letter.
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
+}
 
 // mean is a mean with its interval.
 func mean(m *analytics.Mean) string {
@@ -102,7 +127,7 @@ func mean(m *analytics.Mean) string {
 		}
 		return none
 	}
-	text := num(m.Mean)
+	text := decimal(*m.Mean)
 	if m.CI95 != nil {
 		text += " (" + decimal(m.CI95.Low) + " to " + decimal(m.CI95.High) + ")"
 	}
