@@ -50,12 +50,16 @@ func (p *plot) join(run []point, all int) {
 	}
 }
 
-// horizontals draws the lines of numbers with their labels at the left.
+// horizontals draws the lines of numbers with their labels at the left: those
+// of the ends first, then as many as there is room for.
 func (p *plot) horizontals(ticks []tick) {
 	for _, t := range ticks {
-		y := p.y(t.at)
-		p.line(p.left, y, p.right, y, pen{Grid, 0.7, nil})
-		p.write(label{text: t.label, x: p.left - p.size*0.45, y: y + p.size*0.33, anchor: End, size: p.size, ink: Muted})
+		p.line(p.left, p.y(t.at), p.right, p.y(t.at), pen{Grid, 0.7, nil})
+	}
+	last := len(ticks) - 1
+	for i := range ticks {
+		t := ticks[(i+last)%len(ticks)]
+		p.writeIfFree(label{text: t.label, x: p.left - p.size*0.45, y: p.y(t.at) + p.size*0.33, anchor: End, size: p.size, ink: Muted})
 	}
 }
 

@@ -25,7 +25,7 @@ func (s *sheet) cover(about string) {
 		for _, f := range h.Filters {
 			parts = append(parts, words(f.Name)+": "+f.Value)
 		}
-		s.paragraph("Only patients with "+strings.Join(parts, "; ")+".", small)
+		s.paragraph("Parameters: "+strings.Join(parts, "; ")+".", small)
 	}
 	s.rule(s.y, chart.Grid)
 	s.y += 10

@@ -115,7 +115,7 @@ func (p *patientPages) mmeTile() tile {
 		t.line += ", incomplete"
 	}
 	if m.Peak != nil {
-		t.note = "peak " + num(m.Peak) + " in 365 days"
+		t.note = "peak " + num(m.Peak) + " since " + m.From
 	}
 	return t
 }

@@ -1,10 +1,9 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
+	"math"
 	"strings"
 
 	"anodyne/internal/chart"
@@ -17,7 +16,7 @@ import (
 func (d *Stewardship) WritePDF(w io.Writer) error {
 	s := newSheet(&d.Head, "Opioid stewardship")
 	p := stewardPages{s, d, d.To.DayNumber()}
-	s.cover("Patients with an opioid in the 365 days up to the end of the period. A flag asks for review; it is no verdict, and no reason for a forced or abrupt taper.")
+	s.cover("Patients with an opioid in the period. A flag asks for review; it is no verdict, and no reason for a forced or abrupt taper.")
 	p.tiles()
 	p.doses()
 	p.overview()
@@ -41,7 +40,6 @@ type list struct {
 	detail     string // the heading of its own column
 	holds      func(*StewardshipRow) bool
 	words      func(*StewardshipRow) string
-	byDose     bool
 }
 
 // thisYear reports whether a day lies within the 365 days up to another.
@@ -58,7 +56,7 @@ func (p *stewardPages) lists() []list {
 	opioids := func(r *StewardshipRow) string {
 		text := strings.Join(r.Opioids, ", ")
 		if r.Peak != nil {
-			text += "; peak " + num(r.Peak)
+			text += "; peak " + tenths(r.Peak)
 		}
 		return text
 	}
@@ -73,12 +71,12 @@ func (p *stewardPages) lists() []list {
 	uds := func(r *StewardshipRow) pain.Date { return r.LastUDS }
 	peg := func(r *StewardshipRow) pain.Date { return r.LastPEG }
 	return []list{
-		{"90 MME a day or more", "The daily dose of the current opioids.", "Opioids", atLeast(90, 1e9), opioids, true},
-		{"50 to less than 90 MME a day", "The daily dose of the current opioids.", "Opioids", atLeast(50, 90), opioids, true},
+		{"90 MME a day or more", "The daily dose of the current opioids.", "Opioids", atLeast(90, 1e9), opioids},
+		{"50 to less than 90 MME a day", "The daily dose of the current opioids.", "Opioids", atLeast(50, 90), opioids},
 		{"Opioid dose not known", "An opioid is current, and its dose is not known or must not be compared: the total is too low, or there is none.", "Opioids",
-			func(r *StewardshipRow) bool { return r.Current && (r.Incomplete || r.MME == nil) }, opioids, true},
-		{"Opioid with benzodiazepine", "Both cover the same days in the last 365, or both are current.", "Shared days",
-			func(r *StewardshipRow) bool { return is(r.Overlap) }, func(r *StewardshipRow) string { return thousands(r.OverlapDays) }, false},
+			func(r *StewardshipRow) bool { return r.Current && (r.Incomplete || r.MME == nil) }, opioids},
+		{"Opioid with benzodiazepine", "Both cover the same days of the period, or both are current.", "Shared days",
+			func(r *StewardshipRow) bool { return is(r.Overlap) }, func(r *StewardshipRow) string { return thousands(r.OverlapDays) }},
 		{"Naloxone gap", "An opioid is current, something makes an overdose likelier, and no naloxone was given in 365 days.", "Because of",
 			func(r *StewardshipRow) bool { return is(r.NaloxoneGap) }, func(r *StewardshipRow) string {
 				reasons := make([]string, len(r.NaloxoneReasons))
@@ -86,18 +84,18 @@ func (p *stewardPages) lists() []list {
 					reasons[i] = words(reason)
 				}
 				return strings.Join(reasons, ", ")
-			}, false},
+			}},
 		{"Unexpected urine drug screen", "The newest screen has a result that was not expected. Immunoassays are presumptive until confirmed.", "Screen",
-			func(r *StewardshipRow) bool { return r.UnexpectedUDS }, last("screen", uds), false},
+			func(r *StewardshipRow) bool { return r.UnexpectedUDS }, last("screen", uds)},
 		{"No urine drug screen in 12 months", "An opioid is current.", "Screen",
-			func(r *StewardshipRow) bool { return r.Current && !thisYear(r.LastUDS, p.day) }, last("screen", uds), false},
+			func(r *StewardshipRow) bool { return r.Current && !thisYear(r.LastUDS, p.day) }, last("screen", uds)},
 		{"No PEG in 12 months", "An opioid is current.", "PEG",
-			func(r *StewardshipRow) bool { return r.Current && !thisYear(r.LastPEG, p.day) }, last("PEG", peg), false},
-		{"Several prescribers or pharmacies", fmt.Sprintf("%d or more of either in 365 days, as far as they are named.", ManyPrescribers), "Prescribers / pharmacies",
+			func(r *StewardshipRow) bool { return r.Current && !thisYear(r.LastPEG, p.day) }, last("PEG", peg)},
+		{"Several prescribers or pharmacies", fmt.Sprintf("%d or more of either in the period, as far as they are named.", ManyPrescribers), "Prescribers / pharmacies",
 			func(r *StewardshipRow) bool {
 				return r.Prescribers >= ManyPrescribers || r.Pharmacies >= ManyPrescribers
 			},
-			func(r *StewardshipRow) string { return fmt.Sprintf("%d / %d", r.Prescribers, r.Pharmacies) }, false},
+			func(r *StewardshipRow) string { return fmt.Sprintf("%d / %d", r.Prescribers, r.Pharmacies) }},
 	}
 }
 
@@ -119,7 +117,7 @@ func (p *stewardPages) tiles() {
 	gap := p.count(func(r *StewardshipRow) bool { return is(r.NaloxoneGap) })
 	of := "of " + thousands(current) + " with a current opioid"
 	p.tileRow([]tile{
-		{"WITH A CURRENT OPIOID", thousands(current), "of " + thousands(p.Patients) + " patients", thousands(len(p.Rows)) + " with one in 365 days"},
+		{"WITH A CURRENT OPIOID", thousands(current), "of " + thousands(p.Patients) + " patients", thousands(len(p.Rows)) + " with one in the period"},
 		{"50 MME A DAY OR MORE", thousands(at(50)), percentText(at(50), current), of},
 		{"90 MME A DAY OR MORE", thousands(at(90)), percentText(at(90), current), of},
 		{"NALOXONE GAP", thousands(gap), percentText(gap, current), of},
@@ -167,7 +165,7 @@ func (p *stewardPages) overview() {
 		t.row(l.title, thousands(p.count(l.holds)), thousands(outside))
 	}
 	long := func(r *StewardshipRow) bool { return r.OpioidDays >= LongTerm }
-	t.row(fmt.Sprintf("Opioid on %d days or more of 365 (not listed)", LongTerm), thousands(p.count(long)),
+	t.row(fmt.Sprintf("Opioid on %d days or more of the period (not listed)", LongTerm), thousands(p.count(long)),
 		thousands(p.count(func(r *StewardshipRow) bool { return r.OutOfScope && long(r) })))
 	t.end()
 }
@@ -182,9 +180,6 @@ func (p *stewardPages) list(l *list) {
 	}
 	if len(rows) == 0 {
 		return
-	}
-	if l.byDose {
-		slices.SortStableFunc(rows, func(a, b *StewardshipRow) int { return cmp.Compare(dose(b), dose(a)) })
 	}
 	p.section(fmt.Sprintf("%s (%s)", l.title, thousands(len(rows))), 70)
 	p.paragraph(l.why, small)
@@ -201,27 +196,23 @@ func (p *stewardPages) list(l *list) {
 	t.end()
 }
 
-func dose(r *StewardshipRow) float64 {
-	if r.MME == nil {
-		return -1
-	}
-	return *r.MME
-}
+// tenths rounds a dose as it is printed.
+func tenths(f *float64) string { return num(new(math.Round(*f*10) / 10)) }
 
 func doseText(r *StewardshipRow) string {
 	switch {
 	case r.MME == nil:
 		return "not known"
 	case r.Incomplete:
-		return "≥ " + num(r.MME)
+		return "≥ " + tenths(r.MME)
 	}
-	return num(r.MME)
+	return tenths(r.MME)
 }
 
 func (p *stewardPages) definitions() {
 	p.section("Definitions", 50)
 	p.paragraph("² Outside the scope of the opioid guideline: cancer, sickle cell disease, or palliative care. "+
 		"MME a day is that of the current opioids; buprenorphine, and methadone for opioid use disorder, are in no total. ≥ before a dose: that of another opioid is not known. "+
-		"Peak is the highest single day of the last 365 (definition 4). A clinic sees its own prescriptions, not what is filled elsewhere. "+
+		"Peak is the highest single day of the period (definition 4). A clinic sees its own prescriptions, not what is filled elsewhere. "+
 		"The 50 and 90 lines come from the guidelines of 2022 and 2016; they are not limits. "+drug.MMETable+". "+summary.Caveat, small)
 }
