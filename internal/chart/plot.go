@@ -129,30 +129,17 @@ const signWidth = 1.8
 
 // draw sets the entries side by side from a point on, in as many lines as they
 // need, and returns the height of those.
-func (l legend) draw(s *Scene, x, y, right, size float64) float64 {
-	return l.each(x, y, right, size, func(e legendEntry, text string, b box) {
-		e.draw(b)
-		s.write(label{text: text, x: b.right + size*0.4, y: b.bottom - size*0.1, size: size, ink: Muted})
-	})
-}
-
-// height is what draw would return.
-func (l legend) height(x, right, size float64) float64 {
-	return l.each(x, 0, right, size, func(legendEntry, string, box) {})
-}
-
-func (l legend) each(x, y, right, size float64, do func(e legendEntry, text string, sign box)) float64 {
-	if len(l) == 0 {
-		return 0
-	}
-	left, top := x, y
+func (l legend) draw(s *Scene, left, top, right, size float64) float64 {
+	x, y := left, top
+	sign := size * (signWidth + 0.4)
 	for _, e := range l {
-		text := Regular.Fit(printable(e.text), size, right-x-size*(signWidth+0.4))
-		width := size*(signWidth+0.4) + Regular.Width(text, size)
+		text := Regular.Fit(printable(e.text), size, right-left-sign)
+		width := sign + Regular.Width(text, size)
 		if x > left && x+width > right {
 			x, y = left, y+size*1.5
 		}
-		do(e, text, box{x, y, x + size*signWidth, y + size})
+		e.draw(box{x, y, x + size*signWidth, y + size})
+		s.write(label{text: text, x: x + sign, y: y + size*0.9, size: size, ink: Muted})
 		x += width + size*1.4
 	}
 	return y + size*1.5 - top

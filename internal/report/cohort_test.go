@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,9 +81,78 @@ func population(t testing.TB, n int, r analytics.Request) *Population {
 }
 
 func TestOutcomes(t *testing.T) {
-	written(t, "outcomes", outcomes(t, 300, analytics.Request{}))
+	d := outcomes(t, 300, analytics.Request{})
+	file := written(t, "outcomes", d)
+	tidy(t, file)
+	text := strings.Join(pages(t, file), " ")
+	r := d.Result
+	says(t, text, "Outcomes", "of 300 patients", "Pain at follow-up after 90 days (± 30)", "Who was looked at", "missing, of those due", "Trend", "severe ≥ 7",
+		"Time to response", fmt.Sprintf("median: day %d", *r.TimeToResponse.MedianDays), "at risk", "Questionnaires", "PEG 300", "Before and after procedures", "epidural steroid",
+		"Uncontrolled: patients are compared with themselves", "Before and after a class of medicines began", "Definitions", "nothing is carried forward",
+		"30 % better or more", ofN(&r.Response.Responder30), ofN(&r.Response.NonresponderImputation.Responder50),
+		decimal(*r.FollowUp.Change.Mean), interval(r.FollowUp.Change.CI95), percentInterval(r.Response.Responder30.CI95))
+	if strings.Contains(text, "…") {
+		t.Error("something is shortened")
+	}
 }
 
 func TestPopulation(t *testing.T) {
-	written(t, "population", population(t, 300, analytics.Request{}))
+	d := population(t, 300, analytics.Request{})
+	file := written(t, "population", d)
+	tidy(t, file)
+	text := strings.Join(pages(t, file), " ")
+	r := d.Result
+	says(t, text, "Population health", "ACTIVE PATIENTS", "of 300 patients", "In words", "Severity of pain", "none", "mild", "moderate", "severe", "n = 300", "Age at the end of the period", "45-64", "Gender", "female",
+		"50 MME", "90 MME", "peak: the highest single day (definition 4)", ofN(&r.Opioids.AtLeast50), share(&r.Opioids.AtLeast90), "naloxone coverage", "MME is for risk assessment",
+		"Patients with a medicine of the class", "NSAID", "Differences between groups", "difference in percentage points", "reference,", "aligned, not certified")
+	for _, in := range r.Insights {
+		says(t, text, strings.Join(strings.Fields(in.Text)[:5], " "))
+	}
+	if strings.Contains(text, "…") {
+		t.Error("something is shortened")
+	}
+}
+
+// TestOfFew is about cohorts that leave nothing to say, or nothing that may be
+// said.
+func TestOfFew(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		n    int
+		r    analytics.Request
+		want string
+	}{
+		{"nobody", 0, analytics.Request{}, "nobody to count"},
+		{"one", 1, analytics.Request{}, "of 1 patients"},
+		{"hidden", 20, analytics.Request{MinCellSize: "11"}, "hidden"},
+		{"by day", 30, analytics.Request{Interval: "day"}, "of 30 patients"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for name, d := range map[string]document{"outcomes": outcomes(t, c.n, c.r), "population": population(t, c.n, c.r)} {
+				file := written(t, name+"-"+c.name, d)
+				tidy(t, file)
+				text := strings.Join(pages(t, file), " ")
+				says(t, text, c.want)
+				if strings.Contains(text, "NaN") || strings.Contains(text, "%!") {
+					t.Error(text)
+				}
+			}
+		})
+	}
+}
+
+// Under min_cell_size what is hidden is in no word of the document.
+func TestHiddenStaysHidden(t *testing.T) {
+	d := population(t, 60, analytics.Request{MinCellSize: "11"})
+	for _, g := range d.Result.AgeBands.Groups {
+		if g.Suppressed != (g.Count == nil) {
+			t.Fatalf("%+v", g)
+		}
+	}
+	text := strings.Join(pages(t, written(t, "hidden", d)), " ")
+	for _, g := range d.Result.AgeBands.Groups {
+		if g.Suppressed {
+			says(t, text, "n = hidden")
+		}
+	}
 }
