@@ -103,8 +103,8 @@ type TimeToResponse struct {
 }
 
 // SurvivalPoint is a step of the Kaplan-Meier curve. Survival is the share
-// that has not responded yet. Under min_cell_size steps are put together, and
-// at_risk is then of the first of them.
+// that has not responded yet. Under min_cell_size steps are put together;
+// at_risk is then who was left when the ones before had ended.
 type SurvivalPoint struct {
 	Day      int     `json:"day"`
 	AtRisk   int     `json:"at_risk"`

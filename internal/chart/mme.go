@@ -33,7 +33,7 @@ func (c *MME) Draw(f Frame) *Scene {
 	from, to := midnight(c.From), midnight(c.To).AddDate(0, 0, 1)
 	ticks := numberTicks(max(100, c.peak()*1.05), max(2, int(f.Height/(size*4))))
 	p := &plot{Scene: s, size: size, high: ticks[len(ticks)-1].at, start: seconds(from), end: seconds(to)}
-	p.left, p.right = size*0.6+widest(Regular, size, labels(ticks)...), f.Width-size*0.6-Regular.Width("≥ 90 MME", size)
+	p.left, p.right = sideLeft(size, labels(ticks)...), f.Width-sideRight(size)
 	p.bottom = f.Height - size*1.8
 	p.top = c.legend(s).draw(s, p.left, 0, f.Width, size) + size*0.7
 

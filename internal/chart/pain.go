@@ -66,7 +66,7 @@ func (c *Pain) Draw(f Frame) *Scene {
 	from, to := midnight(c.From), midnight(c.To).AddDate(0, 0, 1)
 	names := c.Bands.names()
 	p := &plot{Scene: s, size: size, low: 0, high: 10, start: seconds(from), end: seconds(to)}
-	p.left, p.right = size*0.6+Regular.Width("10", size), f.Width-size*0.6-widest(Regular, size, names[:]...)
+	p.left, p.right = sideLeft(size), f.Width-sideRight(size, names[:]...)
 	p.bottom = f.Height - size*1.8
 
 	legend := c.legend(s, size)
@@ -111,20 +111,8 @@ func (b Bands) draw(p *plot, names [3]string) {
 
 // curve draws the scores, joined where they are close in time.
 func (c *Pain) curve(p *plot) {
-	across := p.size * 0.55
-	if len(c.Points) > 1 && (p.right-p.left)/float64(len(c.Points)) < across*1.3 {
-		across = 0 // too many to be told apart
-	}
 	var run []point
-	flush := func() {
-		p.polyline(run, pen{Accent, 1.6, nil})
-		for _, at := range run {
-			if across > 0 || len(run) == 1 {
-				p.mark(disc, at, max(across, p.size*0.3), Accent, pen{Surface, 0.8, nil})
-			}
-		}
-		run = nil
-	}
+	flush := func() { p.join(run, len(c.Points)); run = nil }
 	for i, pt := range c.Points {
 		if i > 0 && pt.At.Sub(c.Points[i-1].At) > longestGap {
 			flush()
@@ -135,8 +123,8 @@ func (c *Pain) curve(p *plot) {
 	if n := len(c.Points); n > 0 {
 		last := c.Points[n-1]
 		x, y := p.day(last.At), p.y(last.Score)
-		for _, dy := range []float64{-0.7, 1.35} {
-			l := label{text: formatNumber(last.Score), x: min(x, p.right-p.size), y: y + dy*p.size, anchor: Middle, weight: Bold, size: p.size * 1.1, ink: Accent}
+		for _, dy := range []float64{-0.75, 1.45} {
+			l := label{text: formatNumber(last.Score), x: min(x+p.size*0.5, p.right-p.size), y: y + dy*p.size, anchor: Middle, weight: Bold, size: p.size * 1.1, ink: Accent}
 			if l.box().top > p.top-p.size*0.3 && l.box().bottom < p.bottom && p.writeIfFree(l) {
 				break
 			}

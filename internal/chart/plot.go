@@ -34,12 +34,32 @@ func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// horizontals draws the lines of numbers with their labels at the left.
+// join draws a line through points, and each of them as well, unless the
+// chart has so many in all that they could not be told apart. One by itself is
+// always seen.
+func (p *plot) join(run []point, all int) {
+	across := p.size * 0.55
+	if (p.right-p.left)/float64(max(all, 1)) < across*1.3 {
+		across = 0
+	}
+	p.polyline(run, pen{Accent, 1.6, nil})
+	for _, at := range run {
+		if across > 0 || len(run) == 1 {
+			p.mark(disc, at, max(across, p.size*0.3), Accent, pen{Surface, 0.8, nil})
+		}
+	}
+}
+
+// horizontals draws the lines of numbers with their labels at the left: those
+// of the ends first, then as many as there is room for.
 func (p *plot) horizontals(ticks []tick) {
 	for _, t := range ticks {
-		y := p.y(t.at)
-		p.line(p.left, y, p.right, y, pen{Grid, 0.7, nil})
-		p.write(label{text: t.label, x: p.left - p.size*0.45, y: y + p.size*0.33, anchor: End, size: p.size, ink: Muted})
+		p.line(p.left, p.y(t.at), p.right, p.y(t.at), pen{Grid, 0.7, nil})
+	}
+	last := len(ticks) - 1
+	for i := range ticks {
+		t := ticks[(i+last)%len(ticks)]
+		p.writeIfFree(label{text: t.label, x: p.left - p.size*0.45, y: p.y(t.at) + p.size*0.33, anchor: End, size: p.size, ink: Muted})
 	}
 }
 
@@ -66,6 +86,16 @@ func (p *plot) numbers(ticks []tick) {
 		placed[i] = tick{p.x(t.at), t.label}
 	}
 	p.bottomAxis(placed)
+}
+
+// sideLeft and sideRight are the least room beside charts over time, so that
+// one above the other they show a day at the same place.
+func sideLeft(size float64, ticks ...string) float64 {
+	return size*0.6 + max(widest(Regular, size, ticks...), Regular.Width("100", size))
+}
+
+func sideRight(size float64, words ...string) float64 {
+	return size*0.6 + max(widest(Regular, size, words...), Regular.Width("moderate ≥ 4", size))
 }
 
 // widest is the width of the widest text.
@@ -99,30 +129,17 @@ const signWidth = 1.8
 
 // draw sets the entries side by side from a point on, in as many lines as they
 // need, and returns the height of those.
-func (l legend) draw(s *Scene, x, y, right, size float64) float64 {
-	return l.each(x, y, right, size, func(e legendEntry, text string, b box) {
-		e.draw(b)
-		s.write(label{text: text, x: b.right + size*0.4, y: b.bottom - size*0.1, size: size, ink: Muted})
-	})
-}
-
-// height is what draw would return.
-func (l legend) height(x, right, size float64) float64 {
-	return l.each(x, 0, right, size, func(legendEntry, string, box) {})
-}
-
-func (l legend) each(x, y, right, size float64, do func(e legendEntry, text string, sign box)) float64 {
-	if len(l) == 0 {
-		return 0
-	}
-	left, top := x, y
+func (l legend) draw(s *Scene, left, top, right, size float64) float64 {
+	x, y := left, top
+	sign := size * (signWidth + 0.4)
 	for _, e := range l {
-		text := Regular.Fit(printable(e.text), size, right-x-size*(signWidth+0.4))
-		width := size*(signWidth+0.4) + Regular.Width(text, size)
+		text := Regular.Fit(printable(e.text), size, right-left-sign)
+		width := sign + Regular.Width(text, size)
 		if x > left && x+width > right {
 			x, y = left, y+size*1.5
 		}
-		do(e, text, box{x, y, x + size*signWidth, y + size})
+		e.draw(box{x, y, x + size*signWidth, y + size})
+		s.write(label{text: text, x: x + sign, y: y + size*0.9, size: size, ink: Muted})
 		x += width + size*1.4
 	}
 	return y + size*1.5 - top

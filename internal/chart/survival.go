@@ -34,7 +34,8 @@ func (c *Survival) Draw(f Frame) *Scene {
 	}
 	const row = "at risk"
 	p := &plot{Scene: s, size: size, low: 0, high: 100}
-	p.left = size*1.1 + max(Regular.Width("100 %", size), Regular.Width(row, size))
+	first := Regular.Width(strconv.Itoa(c.atRisk(0)), size) / 2 // it stands half left of the axis
+	p.left = size*1.1 + max(Regular.Width("100 %", size), Regular.Width(row, size)+first)
 	p.right = f.Width - size*1.2
 	ticks := numberTicks(end, max(2, int((p.right-p.left)/(size*6))))
 	p.end = ticks[len(ticks)-1].at
@@ -63,7 +64,7 @@ func (c *Survival) Draw(f Frame) *Scene {
 	p.numbers(ticks)
 	p.write(label{text: "days", x: p.right, y: p.bottom + size*2.55, anchor: End, size: size, ink: Muted})
 	y := p.bottom + size*4
-	p.write(label{text: row, x: p.left - size*0.95, y: y, anchor: End, size: size, ink: Muted})
+	p.write(label{text: row, x: p.left - size*0.6 - first, y: y, anchor: End, size: size, ink: Muted})
 	for _, t := range ticks {
 		p.writeIfFree(label{text: strconv.Itoa(c.atRisk(t.at)), x: p.x(t.at), y: y, anchor: Middle, size: size, ink: Muted})
 	}

@@ -26,8 +26,8 @@ func (c *Trend) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, c.describe())
 	names := c.Bands.names()
-	p := &plot{Scene: s, size: size, low: 0, high: 10, start: -0.5, end: float64(max(len(c.Points), 1)) - 0.5}
-	p.left, p.right = size*0.6+Regular.Width("10", size), f.Width-size*0.6-widest(Regular, size, names[:]...)
+	p := &plot{Scene: s, size: size, low: 0, high: 10}
+	p.left, p.right = sideLeft(size), f.Width-sideRight(size, names[:]...)
 	p.top, p.bottom = size*0.7, f.Height-size*3.2
 	c.Bands.draw(p, names)
 	p.horizontals([]tick{{0, "0"}, {2, "2"}, {4, "4"}, {6, "6"}, {8, "8"}, {10, "10"}})
@@ -36,31 +36,30 @@ func (c *Trend) Draw(f Frame) *Scene {
 		return s
 	}
 	first, last := c.Points[0].Start, c.Points[len(c.Points)-1].Start
-	p.bottomAxis(dateTicks(first, last, size, func(t time.Time) float64 {
-		return p.x(between(0, float64(len(c.Points)-1), seconds(first), seconds(last), seconds(t)))
-	}))
+	pad := (seconds(last) - seconds(first)) / float64(2*max(len(c.Points)-1, 1))
+	p.start, p.end = seconds(first)-pad, seconds(last)+pad
+	p.dates(first, last)
 	c.counts(p)
+	c.curve(p)
+	return s
+}
 
+// curve draws the means, joined where no bucket between them is without one.
+func (c *Trend) curve(p *plot) {
 	var run []point
-	flush := func() { p.polyline(run, pen{Accent, 1.6, nil}); run = nil }
-	for i, pt := range c.Points {
+	flush := func() { p.join(run, len(c.Points)); run = nil }
+	for _, pt := range c.Points {
 		if pt.Mean == nil {
 			flush()
 			continue
 		}
-		at := point{p.x(float64(i)), p.y(*pt.Mean)}
+		at := point{p.day(pt.Start), p.y(*pt.Mean)}
 		if pt.Low != nil && pt.High != nil {
 			p.interval(at.x, max(*pt.Low, 0), min(*pt.High, 10))
 		}
 		run = append(run, at)
 	}
 	flush()
-	for i, pt := range c.Points {
-		if pt.Mean != nil {
-			p.mark(disc, point{p.x(float64(i)), p.y(*pt.Mean)}, size*0.55, Accent, pen{Surface, 0.8, nil})
-		}
-	}
-	return s
 }
 
 // interval draws a whisker upright.
@@ -76,12 +75,12 @@ func (p *plot) interval(x, low, high float64) {
 func (c *Trend) counts(p *plot) {
 	y := p.bottom + p.size*2.7
 	p.write(label{text: "n", x: p.left - p.size*0.45, y: y, anchor: End, size: p.size, ink: Muted})
-	for i, pt := range c.Points {
+	for _, pt := range c.Points {
 		text := "–"
 		if pt.N != nil {
 			text = strconv.Itoa(*pt.N)
 		}
-		l := label{text: text, x: p.x(float64(i)), y: y, anchor: Middle, size: p.size, ink: Muted}
+		l := label{text: text, x: p.day(pt.Start), y: y, anchor: Middle, size: p.size, ink: Muted}
 		b := l.box()
 		gap := p.size * 0.4
 		free := true

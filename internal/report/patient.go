@@ -39,7 +39,7 @@ func (d *PatientSummary) WritePDF(w io.Writer) error {
 	definitions := p.definitions()
 	foot := floor - blockHeight(fullWidth, definitions, small, 12)
 	safety := foot - 8 - p.safetyHeight()
-	rest := p.medications(safety - 10)
+	rest := p.medications(safety - 6)
 	p.safety(safety)
 	s.block(margin, foot, fullWidth, definitions, small, 12)
 	s.y = floor
@@ -59,8 +59,8 @@ type patientPages struct {
 	medicines   map[string]pain.Medication // by the id of their record
 	from, to    time.Time                  // the days of the curves
 	events      []chart.Event
-	leftOut     int // scores before the period
 	inThePeriod []chart.PainPoint
+	leftOut     int // scores before the period
 }
 
 func (p *patientPages) read() (err error) {
@@ -73,22 +73,30 @@ func (p *patientPages) read() (err error) {
 	if err := p.readRecords(); err != nil {
 		return err
 	}
-	for _, point := range p.Summary.Pain.Points {
-		at, err := time.Parse(time.RFC3339, point.RecordedAt)
-		if err != nil {
-			return fmt.Errorf("a score's time: %w", err)
-		}
-		if point.Score == nil {
+	p.readScores()
+	return nil
+}
+
+// readScores takes the scores of the summary's series, all of them: the
+// summary itself lists only the newest.
+func (p *patientPages) readScores() {
+	sum := &p.Summary.Pain
+	if sum.Aspect == nil {
+		return
+	}
+	before := p.to.AddDate(0, 0, 1).UnixMilli()
+	for i := range p.Chart.Series.Scores {
+		s := &p.Chart.Series.Scores[i]
+		score, ok := s.Normalized()
+		if !ok || s.At >= before || s.Aspect.String() != *sum.Aspect || s.Scale.String() != *sum.Scale || s.Site.String() != *sum.BodySite {
 			continue
 		}
-		if at.Before(p.from) {
+		if s.At < p.from.UnixMilli() {
 			p.leftOut++
 			continue
 		}
-		p.inThePeriod = append(p.inThePeriod, chart.PainPoint{At: at, Score: *point.Score})
+		p.inThePeriod = append(p.inThePeriod, chart.PainPoint{At: time.UnixMilli(s.At).UTC(), Score: score})
 	}
-	p.leftOut += p.Summary.Pain.Scores - len(p.Summary.Pain.Points)
-	return nil
 }
 
 func dayOf(d pain.Date) time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
@@ -96,9 +104,8 @@ func dayOf(d pain.Date) time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 
 func (p *patientPages) header() {
 	patient := &p.Chart.Patient
 	const side = 150.0
-	name := set{size: 18, ink: chart.Text, weight: chart.Bold}
 	p.text(margin, p.y+6, strings.ToUpper(p.title), caption)
-	height := p.block(margin, p.y+11, fullWidth-side-16, patient.Name, name, 2)
+	height := p.name(p.y+11, fullWidth-side-16)
 	right := margin + fullWidth
 	p.text(right, p.y+6, "PERIOD", caption.at(chart.End))
 	p.text(right, p.y+18, fmt.Sprintf("%s to %s", p.From, p.To), strong.at(chart.End))
@@ -114,6 +121,16 @@ func (p *patientPages) header() {
 	p.y += 3 * bodySize
 	p.rule(p.y, chart.Grid)
 	p.y += 8
+}
+
+// name sets the patient's name whole, however long it is: smaller, if it must.
+func (p *patientPages) name(y, width float64) (height float64) {
+	name, _ := chart.Printable(p.Chart.Patient.Name)
+	look := set{size: 18, ink: chart.Text, weight: chart.Bold}
+	for look.size > 8 && len(look.weight.Wrap(name, look.size, width, 99)) > 3 {
+		look.size -= 2
+	}
+	return p.block(margin, y, width, p.Chart.Patient.Name, look, 99)
 }
 
 // age is in whole years on a day.

@@ -9,8 +9,8 @@ import (
 )
 
 func (p *patientPages) medicationTable() *table {
-	t := p.newTable(column{"Medicine", 30, false}, column{"Class", 16, false}, column{"Dose", 25, false}, column{"Since", 12, false},
-		column{"Until", 12, false}, column{"MME a day", 13, true})
+	t := p.newTable(column{title: "Medicine", share: 30}, column{title: "Class", share: 16}, column{title: "Dose", share: 25}, column{title: "Since", share: 12},
+		column{title: "Until", share: 12}, column{title: "MME a day", share: 13, right: true})
 	t.header()
 	return t
 }
@@ -117,8 +117,8 @@ func (p *patientPages) instruments() {
 		return
 	}
 	p.section("Questionnaires", 60)
-	t := p.newTable(column{"Questionnaire", 28, false}, column{"Date", 13, false}, column{"Score", 10, true}, column{"Band", 18, false},
-		column{"Before", 10, true}, column{"On", 13, false}, column{"Change", 10, true}, column{"Matters", 10, false})
+	t := p.newTable(column{title: "Questionnaire", share: 28}, column{title: "Date", share: 13}, column{title: "Score", share: 10, right: true}, column{title: "Band", share: 18},
+		column{title: "Before", share: 10, right: true}, column{title: "On", share: 13}, column{title: "Change", share: 10, right: true}, column{title: "Matters", share: 10})
 	t.header()
 	for _, in := range p.Summary.Instruments {
 		before, on, matters := none, "", none
@@ -150,7 +150,7 @@ func (p *patientPages) procedures() {
 		return
 	}
 	p.section("Procedures", 60)
-	t := p.newTable(column{"Date", 13, false}, column{"Procedure", 30, false}, column{"Site", 32, false}, column{"Pain before", 12, true}, column{"Pain after", 12, true}, column{"Relief", 10, true})
+	t := p.newTable(column{title: "Date", share: 13}, column{title: "Procedure", share: 30}, column{title: "Site", share: 32}, column{title: "Pain before", share: 12, right: true}, column{title: "Pain after", share: 12, right: true}, column{title: "Relief", share: 10, right: true})
 	t.header()
 	for _, done := range p.Summary.Procedures {
 		relief := none
@@ -169,7 +169,7 @@ func (p *patientPages) diagnoses() {
 		return
 	}
 	p.section("Medical history", 60)
-	t := p.newTable(column{"Condition", 45, false}, column{"ICD-10", 12, false}, column{"Status", 14, false}, column{"Since", 13, false}, column{"Category", 16, false})
+	t := p.newTable(column{title: "Condition", share: 45}, column{title: "ICD-10", share: 12}, column{title: "Status", share: 14}, column{title: "Since", share: 13}, column{title: "Category", share: 16})
 	t.header()
 	for i := range p.history {
 		h := &p.history[i]
@@ -202,7 +202,7 @@ func (p *patientPages) missing() (list []string) {
 		list = append(list, "no score in the period")
 	}
 	if p.leftOut > 0 {
-		list = append(list, fmt.Sprintf("%d older scores are not drawn", p.leftOut))
+		list = append(list, fmt.Sprintf("scores before the period, which are not drawn: %d", p.leftOut))
 	}
 	if p.Summary.MME.Incomplete {
 		list = append(list, "the dose or the days of an opioid are not known, so MME is too low")
@@ -214,7 +214,7 @@ func (p *patientPages) missing() (list []string) {
 		}
 	}
 	if open > 0 {
-		list = append(list, fmt.Sprintf("%d medicines without supply or end are taken to go on", open))
+		list = append(list, fmt.Sprintf("medicines without supply or end, taken to go on: %d", open))
 	}
 	if len(list) == 0 {
 		list = append(list, "nothing that is known of")

@@ -15,7 +15,8 @@ const (
 
 // review are the flags that say something, those that are set first; the rest
 // are named in one line.
-func (p *patientPages) review() (lines []summary.Flag, quiet []string) {
+func (p *patientPages) review() (lines []summary.Flag, quiet string) {
+	var absent, unasked []string
 	for _, f := range p.Summary.Flags {
 		if is(f.Active) {
 			lines = append(lines, f)
@@ -24,25 +25,27 @@ func (p *patientPages) review() (lines []summary.Flag, quiet []string) {
 	for _, f := range p.Summary.Flags {
 		switch {
 		case f.Active == nil && f.Flag == "phq9_item9":
-			quiet = append(quiet, words(f.Flag)+" (never asked)")
+			unasked = append(unasked, words(f.Flag))
 		case f.Active == nil:
 			lines = append(lines, f)
 		case !*f.Active:
-			quiet = append(quiet, words(f.Flag))
+			absent = append(absent, words(f.Flag))
 		}
 	}
+	if len(absent) > 0 {
+		quiet = "Not found: " + strings.Join(absent, "; ") + ". "
+	}
+	if len(unasked) > 0 {
+		quiet += "Never asked: " + strings.Join(unasked, "; ") + "."
+	}
 	return lines, quiet
-}
-
-func (p *patientPages) quietText(quiet []string) string {
-	return "Not found: " + strings.Join(quiet, "; ") + "."
 }
 
 func (p *patientPages) safetyHeight() float64 {
 	lines, quiet := p.review()
 	height := safetyHead + safetyLine*float64(max(len(lines), 1)) + 6
-	if len(quiet) > 0 {
-		height += blockHeight(fullWidth-20, p.quietText(quiet), small, 2)
+	if quiet != "" {
+		height += blockHeight(fullWidth-20, quiet, small, 2)
 	}
 	return height
 }
@@ -50,14 +53,12 @@ func (p *patientPages) safetyHeight() float64 {
 // safety draws the box of what asks for review.
 func (p *patientPages) safety(y float64) {
 	lines, quiet := p.review()
-	ground, edge := chart.FillNone, chart.Axis
-	for _, f := range lines {
-		if is(f.Active) {
-			ground, edge = chart.BandSevere, chart.Threshold
-		}
+	title, ground, edge := "Safety", chart.FillNone, chart.Axis
+	if len(lines) > 0 && is(lines[0].Active) {
+		title, ground, edge = "Safety: please review", chart.BandSevere, chart.Threshold
 	}
 	p.panel(margin, y, fullWidth, p.safetyHeight(), ground, edge)
-	p.text(margin+10, y+13, "Safety: please review", strong)
+	p.text(margin+10, y+13, title, strong)
 	y += safetyHead
 	if len(lines) == 0 {
 		p.text(margin+10, y+bodySize, "Nothing asks for review.", body)
@@ -72,8 +73,8 @@ func (p *patientPages) safety(y float64) {
 		p.fitted(margin+72, y+bodySize, fullWidth-82, flagText(&f), body)
 		y += safetyLine
 	}
-	if len(quiet) > 0 {
-		p.block(margin+10, y, fullWidth-20, p.quietText(quiet), small, 2)
+	if quiet != "" {
+		p.block(margin+10, y, fullWidth-20, quiet, small, 2)
 	}
 }
 
@@ -86,6 +87,9 @@ func flagText(f *summary.Flag) string {
 	var basis []string
 	if days, ok := f.Basis["shared_days"].(int); ok && days > 0 {
 		basis = append(basis, fmt.Sprintf("%d shared days", days))
+	}
+	if current, ok := f.Basis["current"].(bool); ok && current {
+		basis = append(basis, "both current")
 	}
 	if mme, ok := f.Basis["mme"].(*float64); ok && mme != nil {
 		basis = append(basis, num(mme)+" MME a day")

@@ -90,10 +90,11 @@ func (p *patientPages) pegTile() tile {
 			t.value, t.line = num(in.Score)+" of 10", "first one"
 		}
 		if in.Change != nil {
-			t.line = signed(in.Change) + " since " + dayPart(in.Previous.RecordedAt)
+			t.line = signed(in.Change) + ", no important change"
 			if is(in.MCIDMet) {
-				t.line += ", matters"
+				t.line = signed(in.Change) + ", an important change"
 			}
+			t.note = dayPart(in.Previous.RecordedAt) + " to " + dayPart(in.RecordedAt)
 		}
 		return t
 	}
@@ -102,16 +103,19 @@ func (p *patientPages) pegTile() tile {
 
 func (p *patientPages) mmeTile() tile {
 	m := &p.Summary.MME
-	t := tile{title: "MME A DAY", value: "not known", line: "the opioid's dose does not count"}
+	t := tile{title: "MME A DAY", value: "not known", line: "dose not counted"}
 	if m.Current != nil {
 		t.value = num(m.Current)
 		t.line = "band " + bandWords(*m.CurrentBand)
+		if *m.Current == 0 {
+			t.line = "no current opioid"
+		}
 	}
 	if m.Incomplete {
 		t.line += ", incomplete"
 	}
 	if m.Peak != nil {
-		t.note = "peak " + num(m.Peak) + " in 365 days"
+		t.note = "peak " + num(m.Peak) + " since " + m.From
 	}
 	return t
 }

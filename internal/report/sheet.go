@@ -190,9 +190,6 @@ func (s *sheet) figure(title string, c chart.Chart, height float64) {
 // finish puts the foot on every page, which only now can say how many there
 // are, and writes the file.
 func (s *sheet) finish(w io.Writer) error {
-	if s.inexact {
-		s.paragraph(fmt.Sprintf("Some characters are not in the font of this document. They are printed without their accents, or as %c.", chart.Replacement), small)
-	}
 	pages := s.pdf.PageCount()
 	for n := 1; n <= pages; n++ {
 		s.pdf.SetPage(n)
@@ -201,6 +198,9 @@ func (s *sheet) finish(w io.Writer) error {
 		y := floor + 22
 		s.fitted(margin, y, fullWidth-80, s.foot(), small)
 		s.text(margin+fullWidth, y, fmt.Sprintf("Page %d of %d", n, pages), small.at(chart.End))
+		if s.inexact {
+			s.text(margin, y+smallSize*lineGap, fmt.Sprintf("Some characters are not in the font of this document: they are printed without their accents, or as %c.", chart.Replacement), small)
+		}
 	}
 	return s.pdf.Output(w)
 }

@@ -10,12 +10,13 @@ type Stewardship struct {
 	Head
 	// Patients is how many were looked at, with an opioid or without.
 	Patients int
-	// Rows are the patients with an opioid in the 365 days up to the day, in
-	// the order in which they are to be listed.
+	// Rows are the patients with an opioid in the period, in the order in which
+	// they are to be listed.
 	Rows []StewardshipRow
 }
 
-// StewardshipRow is one patient who takes, or took, an opioid.
+// StewardshipRow is one patient who takes, or took, an opioid. The day is the
+// last of the period. Numbers are not rounded.
 type StewardshipRow struct {
 	PatientID   string
 	Name        string
@@ -29,9 +30,9 @@ type StewardshipRow struct {
 	// dose of one is not known.
 	MME        *float64
 	Incomplete bool
-	// Peak and Average are definitions 4 and 2 of MME a day, over 365 days.
+	// Peak and Average are definitions 4 and 2 of MME a day, over the period.
 	Peak, Average *float64
-	OpioidDays    int // of the 365
+	OpioidDays    int // of the period
 	// Overlap is whether an opioid and a benzodiazepine share days or are both
 	// current; nil when that is not known. OverlapDays are those shared.
 	Overlap     *bool
@@ -43,15 +44,15 @@ type StewardshipRow struct {
 	// LastUDS and LastPEG are the newest, however old; zero without one.
 	LastUDS, LastPEG pain.Date
 	UnexpectedUDS    bool // the newest has a result that was not expected
-	// Prescribers and Pharmacies of opioids, counted over the 365 days; those
-	// that are not named are not counted.
+	// Prescribers and Pharmacies of opioids, counted over the period; those that
+	// are not named are not counted.
 	Prescribers, Pharmacies int
 	// OutOfScope: the guideline leaves the patient out (cancer, sickle cell
 	// disease, palliative care).
 	OutOfScope bool
 }
 
-// LongTerm is from how many days of opioids in 365 a use is long-term.
+// LongTerm is from how many days of opioids a use is long-term.
 const LongTerm = 90
 
 // ManyPrescribers is from how many prescribers, or pharmacies, on a patient is

@@ -7,6 +7,14 @@ type column struct {
 	title string
 	share float64
 	right bool // numbers
+	fine  bool // identifiers, which nobody reads aloud
+}
+
+func (c *column) look() set {
+	if c.fine {
+		return small
+	}
+	return body
 }
 
 const (
@@ -67,7 +75,7 @@ func (t *table) lines(cells []string) (lines [][]string, height float64) {
 	for i, text := range cells {
 		text, exact := chart.Printable(text)
 		t.inexact = t.inexact || !exact
-		lines[i] = chart.Regular.Wrap(text, bodySize, t.widths[i]-2*cellPad, mostRows)
+		lines[i] = chart.Regular.Wrap(text, t.columns[i].look().size, t.widths[i]-2*cellPad, mostRows)
 		most = max(most, len(lines[i]))
 	}
 	return lines, bodySize*lineGap*float64(most) + 2*rowPad
@@ -96,7 +104,7 @@ func (t *table) rowAbove(limit float64, cells ...string) bool {
 func (t *table) draw(lines [][]string, height float64) {
 	for i, cell := range lines {
 		for k, line := range cell {
-			t.cell(i, t.y+rowPad+bodySize*lineGap*float64(k), line, body)
+			t.cell(i, t.y+rowPad+bodySize*lineGap*float64(k), line, t.columns[i].look())
 		}
 	}
 	t.y += height

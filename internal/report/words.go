@@ -3,6 +3,8 @@ package report
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"anodyne/internal/analytics"
 )
@@ -18,20 +20,15 @@ func num(f *float64) string {
 	if f == nil {
 		return none
 	}
-	return strconv.FormatFloat(*f, 'f', -1, 64)
+	return strings.Replace(strconv.FormatFloat(*f, 'f', -1, 64), "-", "−", 1)
 }
 
 // signed writes a change, with its sign.
 func signed(f *float64) string {
-	switch {
-	case f == nil:
-		return none
-	case *f > 0:
+	if f != nil && *f > 0 {
 		return "+" + num(f)
-	case *f < 0:
-		return "−" + strings.TrimPrefix(num(f), "-")
 	}
-	return "0"
+	return num(f)
 }
 
 // words makes a name of the API readable.
@@ -46,12 +43,14 @@ func words(name string) string {
 var names = map[string]string{
 	"peg": "PEG", "phq_9": "PHQ-9", "phq_2": "PHQ-2", "gad_7": "GAD-7", "rmdq": "RMDQ", "pgic": "PGIC", "bpi_severity": "BPI severity", "bpi_interference": "BPI interference",
 	"promis_pi": "PROMIS pain interference (T)", "odi": "ODI", "ndi": "NDI", "pcs": "PCS", "pain_detect": "painDETECT", "dn4": "DN4", "ort": "ORT", "ort_oud": "ORT-OUD", "comm": "COMM",
+	"nrs": "NRS", "vas": "VAS", "vrs4": "VRS-4", "fps_r": "FPS-R",
 	"nsaid": "NSAID", "cbt": "cognitive behavioural therapy", "scs_trial": "spinal cord stimulation trial", "scs_implant": "spinal cord stimulation implant",
 	"na": "", "iv": "intravenous", "im": "intramuscular", "sc": "subcutaneous",
 	"ge_50": "≥ 50 MME a day", "ge_90": "≥ 90 MME a day", "opioid_benzo_overlap": "opioid with benzodiazepine", "opioid_gabapentinoid_overlap": "opioid with gabapentinoid",
 	"naloxone_gap": "naloxone gap", "phq9_item9": "PHQ-9 item 9: thoughts of self-harm", "out_of_guideline_scope": "outside the opioid guideline's scope",
 	"mme_ge_50": "≥ 50 MME a day", "overdose_or_substance_use": "overdose or substance use", "age_65_or_over": "age 65 or over",
 	"nrs_ge_2": "better by 2 points or more", "long_term_opioid": "long-term opioid use (90 days or more)",
+	"follow_up_gap": "no score in 90 days", "severe_pain": "severe pain",
 	"within_90_days": "within 90 days", "over_90_days": "over 90 days ago", "age_band": "age", "high_dose_90": "≥ 90 MME a day",
 }
 
@@ -89,14 +88,36 @@ func share(p *analytics.Proportion) string {
 	if p.Percent == nil {
 		return none
 	}
-	text := num(p.Percent) + " %"
+	text := percent(p.Percent)
 	if p.CI95 != nil {
 		text += " (" + percentOf(p.CI95.Low) + " to " + percentOf(p.CI95.High) + ")"
 	}
 	return text
 }
 
+// percent writes a percentage with one decimal.
+func percent(f *float64) string {
+	if f == nil {
+		return none
+	}
+	return decimal(*f) + " %"
+}
+
 func percentOf(proportion float64) string { return strconv.FormatFloat(100*proportion, 'f', 1, 64) }
+
+// fixed writes a number with two decimals.
+func fixed(f *float64) string {
+	if f == nil {
+		return none
+	}
+	return strings.Replace(strconv.FormatFloat(*f, 'f', 2, 64), "-", "−", 1)
+}
+
+// capital begins a text with a capital letter.
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
+}
 
 // mean is a mean with its interval.
 func mean(m *analytics.Mean) string {
@@ -106,7 +127,7 @@ func mean(m *analytics.Mean) string {
 		}
 		return none
 	}
-	text := num(m.Mean)
+	text := decimal(*m.Mean)
 	if m.CI95 != nil {
 		text += " (" + decimal(m.CI95.Low) + " to " + decimal(m.CI95.High) + ")"
 	}

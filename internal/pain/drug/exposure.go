@@ -179,12 +179,18 @@ func Shared(a, b []Span) []Span {
 	return shared
 }
 
+// CoveredDays counts the days that spans cover, each day once. It puts the
+// spans in another order.
+func CoveredDays(spans []Span) int { return count(join(spans)) }
+
 // union returns the same days as spans in order that do not touch.
-func union(spans []Span) []Span {
-	sorted := slices.Clone(spans)
-	slices.SortFunc(sorted, func(a, b Span) int { return int(a.First) - int(b.First) })
-	var joined []Span
-	for _, s := range sorted {
+func union(spans []Span) []Span { return join(slices.Clone(spans)) }
+
+// join is union in the memory of the spans.
+func join(spans []Span) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return int(a.First) - int(b.First) })
+	joined := spans[:0]
+	for _, s := range spans {
 		if last := len(joined) - 1; last >= 0 && int64(s.First) <= int64(joined[last].Last)+1 {
 			joined[last].Last = max(joined[last].Last, s.Last)
 		} else {

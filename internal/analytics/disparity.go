@@ -1,0 +1,97 @@
+package analytics
+
+// The two ways in which patients are grouped.
+const (
+	byGender = iota
+	byAge
+	dimensions
+)
+
+var (
+	dimensionNames = [dimensions]string{"gender", "age_band"}
+	groupNames     = [dimensions][]string{genderNames[:], ageBandNames}
+	measureNames   = [measures]string{"severe_pain", "opioid_exposure", "long_term_opioid", "ge_50", "follow_up_gap"}
+)
+
+// comparisons are the numbers that groups are compared by.
+type comparisons struct {
+	everybody, present [dimensions][]*cell
+	totals             [measures]totals
+}
+
+// totals are a measure's numbers of all groups together.
+type totals struct{ yes, n *cell }
+
+// groups enters how a whole is grouped.
+func (l *ledger) groups(g *grouped, whole *cell) (cells [dimensions][]*cell) {
+	cells[byGender], cells[byAge] = l.cellsOf(g.genders[:]), l.cellsOf(g.ages[:])
+	for _, parts := range cells {
+		l.sum(whole, parts...)
+	}
+	return cells
+}
+
+// printDisparities prints, for each measure and dimension, the groups against
+// the largest of them.
+func (t *PopulationTally) printDisparities(l *ledger, c *comparisons) []Disparity {
+	out := make([]Disparity, 0, measures*dimensions)
+	for m := range measures {
+		rates, total := &t.measures[m], c.totals[m]
+		yes := l.groups(&rates.yes, total.yes)
+		var n [dimensions][]*cell
+		switch m {
+		case exposure:
+			n = c.present
+		case gap:
+			n = c.everybody
+		default:
+			n = l.groups(&rates.n, total.n)
+			for d := range n {
+				for i := range n[d] {
+					l.within(c.present[d][i], n[d][i])
+				}
+			}
+		}
+		for d := range dimensions {
+			out = append(out, Disparity{Measure: measureNames[m], Definition: defDisparity, Dimension: dimensionNames[d]})
+			l.disparity(&out[len(out)-1], groupNames[d], yes[d], n[d])
+		}
+	}
+	return out
+}
+
+func (l *ledger) disparity(into *Disparity, names []string, yes, n []*cell) {
+	reference := 0
+	for i := range n {
+		l.within(n[i], yes[i])
+		if names[i] != "unknown" && n[i].value > n[reference].value {
+			reference = i
+		}
+	}
+	l.after(func() {
+		into.Groups = make([]DisparityGroup, len(names))
+		if n[reference].value > 0 {
+			into.Reference = &names[reference]
+		}
+		shown := func(i int) bool { return !yes[i].hidden && !n[i].hidden }
+		for i, name := range names {
+			g := DisparityGroup{Group: name, Count: yes[i].shown(), N: n[i].shown(), Suppressed: !shown(i)}
+			if shown(i) {
+				g.Proportion, g.Percent, g.CI95 = share(yes[i].value, n[i].value)
+			}
+			if i != reference && shown(i) && shown(reference) && n[i].value >= minToCompare && n[reference].value >= minToCompare {
+				g.compare(yes[i].value, n[i].value, yes[reference].value, n[reference].value)
+			}
+			into.Groups[i] = g
+		}
+	})
+}
+
+// compare puts the group beside the reference. There is no ratio to nothing.
+func (g *DisparityGroup) compare(count, n, refCount, refN int) {
+	difference, ci := Newcombe(count, n, refCount, refN)
+	g.Difference, g.DiffCI95 = rounded(difference, 4), ci.rounded()
+	if refCount > 0 {
+		g.Ratio = rounded(float64(count)*float64(refN)/(float64(n)*float64(refCount)), 4)
+	}
+}

@@ -1,0 +1,239 @@
+package analytics
+
+import (
+	"strings"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// opioidTally counts opioid exposure.
+type opioidTally struct {
+	exposed, outOfScope  int
+	longTerm, longTermN  int
+	peaks, averages      []float64 // of those with a known dose
+	incomplete           int
+	at50, at50N          int
+	at90, at90N          int
+	out50, out90         int
+	benzo, gabapentinoid overlapTally
+	naloxone, outBenzo   int
+
+	// Used again for each patient.
+	courses []drug.Course
+	a, b    []drug.Span
+}
+
+// overlapTally counts who took two classes on one day, of those of whom that
+// is known.
+type overlapTally struct{ yes, n int }
+
+func (o *opioidTally) merge(other *opioidTally) {
+	for _, c := range []struct{ to, from *int }{
+		{&o.exposed, &other.exposed}, {&o.outOfScope, &other.outOfScope}, {&o.longTerm, &other.longTerm}, {&o.longTermN, &other.longTermN},
+		{&o.incomplete, &other.incomplete}, {&o.at50, &other.at50}, {&o.at50N, &other.at50N}, {&o.at90, &other.at90}, {&o.at90N, &other.at90N},
+		{&o.out50, &other.out50}, {&o.out90, &other.out90}, {&o.benzo.yes, &other.benzo.yes}, {&o.benzo.n, &other.benzo.n},
+		{&o.gabapentinoid.yes, &other.gabapentinoid.yes}, {&o.gabapentinoid.n, &other.gabapentinoid.n},
+		{&o.naloxone, &other.naloxone}, {&o.outBenzo, &other.outBenzo},
+	} {
+		*c.to += *c.from
+	}
+	o.peaks = append(o.peaks, other.peaks...)
+	o.averages = append(o.averages, other.averages...)
+}
+
+var (
+	opioid         = series.ClassOf(drug.Opioid)
+	benzodiazepine = series.ClassOf(drug.Benzodiazepine)
+	gabapentinoid  = series.ClassOf(drug.Gabapentinoid)
+	naloxone       = func() series.Ingredient {
+		for i := series.Ingredient(1); i != 0; i++ {
+			if i.String() == drug.Naloxone {
+				return i
+			}
+		}
+		return 0
+	}()
+)
+
+// longTermDays of the 365 up to the last day make long-term use.
+const longTermDays, yearDays = 90, 365
+
+// addOpioids counts an active patient.
+func (t *PopulationTally) addOpioids(p *Patient, classes classSet, who *groups) {
+	exposed := classes&opioids != 0
+	t.measures[exposure].add(who, exposed)
+	t.addLongTerm(p.Series.Medications, who)
+	if !exposed {
+		return
+	}
+	o := &t.opioid
+	o.exposed++
+	outOfScope := outOfGuideline(p.Codes)
+	if outOfScope {
+		o.outOfScope++
+	}
+	t.addDose(p.Series.Medications, outOfScope, who)
+	medications := p.Series.Medications
+	if o.addOverlap(&o.benzo, medications, benzodiazepine, t.period) && outOfScope {
+		o.outBenzo++
+	}
+	o.addOverlap(&o.gabapentinoid, medications, gabapentinoid, t.period)
+	if hasNaloxone(medications, drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}) {
+		o.naloxone++
+	}
+}
+
+// addLongTerm counts who had an opioid on 90 days of the last 365; not those
+// of whom open prescriptions leave it unknown.
+func (t *PopulationTally) addLongTerm(medications []series.Medication, who *groups) {
+	o := &t.opioid
+	year := drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}
+	o.a, o.b = o.a[:0], o.b[:0]
+	for i := range medications {
+		m := &medications[i]
+		if m.Class != opioid {
+			continue
+		}
+		span, ok := m.Possible(year.Last).Within(year)
+		if !ok {
+			continue
+		}
+		o.b = append(o.b, span)
+		if !m.Open {
+			o.a = append(o.a, span)
+		}
+	}
+	certain := drug.CoveredDays(o.a) >= longTermDays
+	if !certain && drug.CoveredDays(o.b) >= longTermDays {
+		return
+	}
+	o.longTermN++
+	if certain {
+		o.longTerm++
+	}
+	t.measures[longTerm].add(who, certain)
+}
+
+// addDose counts the MME of a patient with an opioid. Below a threshold it is
+// not known when an opioid is missing from the dose, or none is counted.
+func (t *PopulationTally) addDose(medications []series.Medication, outOfScope bool, who *groups) {
+	o := &t.opioid
+	o.courses = o.courses[:0]
+	for i := range medications {
+		if m := &medications[i]; m.Class == opioid {
+			o.courses = append(o.courses, m.Course(t.period.Last))
+		}
+	}
+	e := drug.Measure(o.courses, t.period)
+	if e.Incomplete {
+		o.incomplete++
+	}
+	average, dosed := e.Average()
+	if dosed {
+		o.peaks = append(o.peaks, e.Peak)
+		o.averages = append(o.averages, average)
+	}
+	decided := dosed && !e.Incomplete
+	if high := dosed && drug.AtLeast(e.Peak, 50); high || decided {
+		t.measures[atLeast50].add(who, high)
+		countHigh(high, outOfScope, &o.at50, &o.at50N, &o.out50)
+	}
+	if high := dosed && drug.AtLeast(e.Peak, 90); high || decided {
+		countHigh(high, outOfScope, &o.at90, &o.at90N, &o.out90)
+	}
+}
+
+func countHigh(high, outOfScope bool, yes, n, out *int) {
+	*n++
+	if high {
+		*yes++
+		if outOfScope {
+			*out++
+		}
+	}
+}
+
+// addOverlap counts whether an opioid and a medicine of a class were taken on
+// the same day: days that both cover, or both go on at the end. Others whose
+// days are not known leave it open.
+func (o *opioidTally) addOverlap(to *overlapTally, medications []series.Medication, class series.Class, period drug.Span) (yes bool) {
+	certain := o.shared(medications, class, period, false)
+	if certain || o.current(medications, opioid, period.Last) && o.current(medications, class, period.Last) {
+		to.yes++
+		to.n++
+		return true
+	}
+	if !o.shared(medications, class, period, true) {
+		to.n++
+	}
+	return false
+}
+
+// shared reports whether two classes cover, or may cover, a day together.
+func (o *opioidTally) shared(medications []series.Medication, class series.Class, period drug.Span, possible bool) bool {
+	o.a, o.b = o.a[:0], o.b[:0]
+	for i := range medications {
+		m := &medications[i]
+		if m.Class != opioid && m.Class != class || m.Open && !possible {
+			continue
+		}
+		if span, ok := m.Possible(period.Last).Within(period); ok {
+			if m.Class == opioid {
+				o.a = append(o.a, span)
+			} else {
+				o.b = append(o.b, span)
+			}
+		}
+	}
+	for _, a := range o.a {
+		for _, b := range o.b {
+			if _, ok := a.Within(b); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// current reports whether a medicine of a class is taken on a day: it covers
+// it, or it is open and goes on.
+func (o *opioidTally) current(medications []series.Medication, class series.Class, day drug.Day) bool {
+	for i := range medications {
+		m := &medications[i]
+		if m.Class == class && m.First <= day && (m.Open && !m.Ended() || !m.Open && day <= m.Last) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasNaloxone reports whether naloxone was given or covered in a window.
+// Naloxone within an opioid is not meant.
+func hasNaloxone(medications []series.Medication, window drug.Span) bool {
+	for i := range medications {
+		m := &medications[i]
+		if m.Ingredient != naloxone {
+			continue
+		}
+		span := m.Span
+		if m.Open {
+			span.Last = span.First
+		}
+		if _, ok := span.Within(window); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// outOfGuideline reports whether a condition is one that the opioid guideline
+// leaves out: cancer (C00 to C96), sickle cell disease, palliative care.
+func outOfGuideline(codes []string) bool {
+	for _, code := range codes {
+		if len(code) >= 3 && code[0] == 'C' && code[1:3] <= "96" || strings.HasPrefix(code, "D57") || strings.HasPrefix(code, "Z51.5") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,255 @@
+package analytics
+
+import (
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// PopulationTally counts how patients are, one after the other. It is for one
+// goroutine at a time.
+type PopulationTally struct {
+	params       *Params
+	filter       Filter
+	period       drug.Span
+	from, before int64
+	bornBy       [ageBands - 1]drug.Day
+
+	patients, active     int
+	byAverage, byCurrent int
+	severity             [4]int
+	last                 [3]int // the last score: within 90 days, longer ago, never
+	treated              [classCodes]int
+	exclusive            [4]int
+	opioid               opioidTally
+	everybody, present   grouped
+	measures             [measures]rates
+}
+
+// ageBands are the bands of ages at the end of the period.
+const ageBands = 5
+
+var (
+	ageFrom      = [ageBands - 1]int{18, 30, 45, 65}
+	ageBandNames = []string{"<18", "18-29", "30-44", "45-64", "65+"}
+)
+
+// grouped counts patients by gender and by age band.
+type grouped struct {
+	genders [genders]int
+	ages    [ageBands]int
+}
+
+func (g *grouped) add(who *groups) {
+	g.genders[who.gender]++
+	g.ages[who.age]++
+}
+
+func (g *grouped) merge(o *grouped) {
+	for i := range g.genders {
+		g.genders[i] += o.genders[i]
+	}
+	for i := range g.ages {
+		g.ages[i] += o.ages[i]
+	}
+}
+
+// groups are those that a patient is in.
+type groups struct {
+	gender Gender
+	age    int
+}
+
+// rates counts who has something, of those of whom it is known.
+type rates struct{ n, yes grouped }
+
+func (r *rates) add(who *groups, yes bool) {
+	r.n.add(who)
+	if yes {
+		r.yes.add(who)
+	}
+}
+
+// The measures that groups are compared by.
+const (
+	severePain = iota
+	exposure
+	longTerm
+	atLeast50
+	gap
+	measures
+)
+
+// NewPopulationTally begins a tally.
+func NewPopulationTally(p *Params) *PopulationTally {
+	t := &PopulationTally{params: p, filter: p.Filter(), period: p.Period(), from: startOf(p.Start), before: startOf(p.AsOf + 1)}
+	for i, age := range ageFrom {
+		t.bornBy[i] = bornBy(p.AsOf, age)
+	}
+	return t
+}
+
+// Add counts a patient, if the filter asks for one like that.
+func (t *PopulationTally) Add(p *Patient) {
+	if !t.filter.passes(p) {
+		return
+	}
+	who := groups{gender: min(p.Gender, UnknownGender)}
+	for who.age < len(t.bornBy) && p.Born <= t.bornBy[who.age] {
+		who.age++
+	}
+	t.patients++
+	t.everybody.add(&who)
+	scores := p.Series.Scores[:since(p.Series.Scores, t.before)]
+	t.addGap(scores, &who)
+	classes := t.classes(p.Series.Medications)
+	inPeriod := scores[since(scores, t.from):]
+	if len(inPeriod) == 0 && classes == 0 && !t.assessed(p.Series) {
+		return
+	}
+	t.active++
+	t.present.add(&who)
+	t.addSeverity(inPeriod, &who)
+	t.addTreatment(classes)
+	t.addOpioids(p, classes, &who)
+}
+
+// assessed reports whether there is an assessment or a procedure in the period.
+func (t *PopulationTally) assessed(s *series.Series) bool {
+	for i := range s.Assessments {
+		if at := s.Assessments[i].At; at >= t.from && at < t.before {
+			return true
+		}
+	}
+	for i := range s.Procedures {
+		if at := s.Procedures[i].At; at >= t.from && at < t.before {
+			return true
+		}
+	}
+	return false
+}
+
+// gapDays is after how many days without a score there is a gap.
+const gapDays = 90
+
+var lastScores = []string{"within_90_days", "over_90_days", "never"}
+
+func (t *PopulationTally) addGap(scores []series.Score, who *groups) {
+	group := 2
+	if n := len(scores); n > 0 {
+		group = 0
+		if t.params.AsOf-dayOf(scores[n-1].At) > gapDays {
+			group = 1
+		}
+	}
+	t.last[group]++
+	t.measures[gap].add(who, group > 0)
+}
+
+var severities = []string{string(pain.NoPain), string(pain.Mild), string(pain.Moderate), string(pain.Severe)}
+
+// addSeverity counts the latest score of average pain, else of current pain.
+func (t *PopulationTally) addSeverity(scores []series.Score, who *groups) {
+	latest := -1
+	for i := len(scores) - 1; i >= 0; i-- {
+		if kind := scores[i].Kind; primaryKind(kind) {
+			if kind.Aspect == series.Average {
+				latest = i
+				break
+			}
+			latest = max(latest, i)
+		}
+	}
+	if latest < 0 {
+		return
+	}
+	if scores[latest].Aspect == series.Average {
+		t.byAverage++
+	} else {
+		t.byCurrent++
+	}
+	score, _ := scores[latest].Normalized()
+	band := 0
+	switch pain.DefaultScheme.Of(score) {
+	case pain.Mild:
+		band = 1
+	case pain.Moderate:
+		band = 2
+	case pain.Severe:
+		band = 3
+	}
+	t.severity[band]++
+	t.measures[severePain].add(who, band == 3)
+}
+
+// classSet is a set of classes of medicines.
+type classSet uint32
+
+func setOf(classes ...drug.Class) (set classSet) {
+	for _, c := range classes {
+		set |= 1 << series.ClassOf(c)
+	}
+	return set
+}
+
+// nonOpioids are the classes that treat pain besides opioids. Benzodiazepines
+// and antagonists do not.
+var (
+	nonOpioids = setOf(drug.Gabapentinoid, drug.NSAID, drug.Antidepressant, drug.MuscleRelaxant, drug.Anticonvulsant, drug.Topical, drug.OtherAnalgesic)
+	opioids    = setOf(drug.Opioid)
+)
+
+// classes are those that were taken in the period.
+func (t *PopulationTally) classes(medications []series.Medication) (set classSet) {
+	for i := range medications {
+		if m := &medications[i]; taken(m, t.period) {
+			set |= 1 << (m.Class % classCodes)
+		}
+	}
+	return set
+}
+
+var mixes = []string{"opioid_only", "non_opioid_only", "both", "none"}
+
+func (t *PopulationTally) addTreatment(taken classSet) {
+	for class := range t.treated {
+		if taken&(1<<class) != 0 {
+			t.treated[class]++
+		}
+	}
+	switch opioid, other := taken&opioids != 0, taken&nonOpioids != 0; {
+	case opioid && other:
+		t.exclusive[2]++
+	case opioid:
+		t.exclusive[0]++
+	case other:
+		t.exclusive[1]++
+	default:
+		t.exclusive[3]++
+	}
+}
+
+// Merge adds what another tally of the same parameters counted.
+func (t *PopulationTally) Merge(o *PopulationTally) {
+	t.patients += o.patients
+	t.active += o.active
+	t.byAverage += o.byAverage
+	t.byCurrent += o.byCurrent
+	addAll(t.severity[:], o.severity[:])
+	addAll(t.last[:], o.last[:])
+	addAll(t.treated[:], o.treated[:])
+	addAll(t.exclusive[:], o.exclusive[:])
+	t.opioid.merge(&o.opioid)
+	t.everybody.merge(&o.everybody)
+	t.present.merge(&o.present)
+	for i := range t.measures {
+		t.measures[i].n.merge(&o.measures[i].n)
+		t.measures[i].yes.merge(&o.measures[i].yes)
+	}
+}
+
+func addAll(to, from []int) {
+	for i := range to {
+		to[i] += from[i]
+	}
+}

@@ -1,0 +1,85 @@
+package analytics
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// z is the 0.975 quantile of the normal distribution, as it is published.
+const z = 1.959964
+
+// Minimum numbers of patients.
+const (
+	minForInterval   = 2
+	minForEffectSize = 5
+	stableFrom       = 10
+	minToCompare     = 11
+)
+
+// tolerance is what comparisons allow for binary fractions.
+const tolerance = 1e-9
+
+// Wilson is Wilson's interval of a proportion of n patients, n > 0.
+func Wilson(count, n int) Bounds {
+	total := float64(n)
+	p := float64(count) / total
+	centre := (p + z*z/(2*total)) / (1 + z*z/total)
+	half := z * math.Sqrt(p*(1-p)/total+z*z/(4*total*total)) / (1 + z*z/total)
+	return Bounds{max(0, centre-half), min(1, centre+half)}
+}
+
+// Newcombe is the difference of two proportions, the first less the second,
+// with its interval made of theirs.
+func Newcombe(count1, n1, count2, n2 int) (difference float64, _ Bounds) {
+	p1, p2 := float64(count1)/float64(n1), float64(count2)/float64(n2)
+	ci1, ci2 := Wilson(count1, n1), Wilson(count2, n2)
+	d := p1 - p2
+	return d, Bounds{d - math.Hypot(p1-ci1.Low, ci2.High-p2), d + math.Hypot(ci1.High-p1, p2-ci2.Low)}
+}
+
+// student is the 0.975 quantile of Student's distribution.
+func student(df int) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(0.975)
+}
+
+// meanInterval is Student's interval of a mean over n patients, n > 1.
+func meanInterval(mean, sd float64, n int) Bounds {
+	half := student(n-1) * sd / math.Sqrt(float64(n))
+	return Bounds{mean - half, mean + half}
+}
+
+// quantile is that of type 7, of numbers in order; the one of gonum that
+// interpolates is of type 4.
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	low := int(at)
+	if low+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
+}
+
+// meanOf adds numbers up in their order.
+func meanOf(numbers []float64) float64 {
+	var sum float64
+	for _, f := range numbers {
+		sum += f
+	}
+	return sum / float64(len(numbers))
+}
+
+// responded reports whether pain fell by at least a percentage. The numbers
+// are compared as they are, never rounded first. There is no percentage of a
+// baseline of 0.
+func responded(before, after, percent float64) bool {
+	return before > 0 && 100*(before-after)/before >= percent-tolerance
+}
+
+// rounded is a number at output.
+func rounded(f float64, decimals int) *float64 {
+	unit := math.Pow10(decimals)
+	return new(math.Round(f*unit)/unit + 0) // no -0
+}
+
+func (b Bounds) rounded() *Bounds { return &Bounds{*rounded(b.Low, 4), *rounded(b.High, 4)} }

@@ -1,0 +1,212 @@
+package analytics
+
+import (
+	"cmp"
+	"math"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// point is a score on 0 to 10.
+type point struct {
+	at    int64
+	score float64
+}
+
+// track is one patient's comparable scores: those of the primary outcome from
+// the days on that a baseline may reach back to. It is used again for the next
+// patient.
+type track struct {
+	points []point
+	first  int // of those in the period
+	aspect series.Aspect
+	groups []group
+}
+
+// group is scores in the period that may be compared with each other.
+type group struct {
+	series.Kind
+	count int
+	last  int64
+}
+
+// better reports whether the group is rather the primary outcome than another:
+// the rule of a patient's summary. Average is the higher number.
+func (g *group) better(than *group) bool {
+	return cmp.Or(cmp.Compare(g.Aspect, than.Aspect), cmp.Compare(g.count, than.count), cmp.Compare(g.last, than.last),
+		cmp.Compare(than.Scale, g.Scale), cmp.Compare(than.Site, g.Site)) > 0
+}
+
+// normalized has for each scale the scores on 0 to 10; NaN where there are
+// none.
+var normalized = func() (table [8][256]float64) {
+	for scale := range table {
+		for value := range table[scale] {
+			s := series.Score{Kind: series.Kind{Scale: series.Scale(scale)}, Value: uint8(value)}
+			if f, ok := s.Normalized(); ok {
+				table[scale][value] = f
+			} else {
+				table[scale][value] = math.NaN()
+			}
+		}
+	}
+	return table
+}()
+
+// primaryKind reports whether scores of a kind can be the primary outcome.
+func primaryKind(k series.Kind) bool {
+	return (k.Aspect == series.Average || k.Aspect == series.Current) && int(k.Scale) < len(normalized) && normalized[k.Scale][0] == 0
+}
+
+// reach is how many days before a day a baseline may lie.
+const reach = 30
+
+// follow takes up a patient's scores; not ok when none in the period can be
+// the primary outcome.
+func (t *track) follow(scores []series.Score, from, before int64) (ok bool) {
+	t.points = t.points[:0]
+	start := since(scores, from-reach*millisecondsPerDay)
+	begin := start + since(scores[start:], from)
+	end := begin + since(scores[begin:], before)
+	kind, ok := t.choose(scores[begin:end])
+	if !ok {
+		return false
+	}
+	t.aspect = kind.Aspect
+	values := &normalized[kind.Scale]
+	t.take(scores[start:begin], kind, values)
+	t.first = len(t.points)
+	t.take(scores[begin:end], kind, values)
+	return true
+}
+
+func (t *track) take(scores []series.Score, kind series.Kind, values *[256]float64) {
+	points := t.points
+	for i := range scores {
+		if s := &scores[i]; s.Kind == kind {
+			points = append(points, point{s.At, values[s.Value]})
+		}
+	}
+	t.points = points
+}
+
+// choose finds the kind of scores that is the primary outcome.
+func (t *track) choose(scores []series.Score) (_ series.Kind, ok bool) {
+	t.groups = t.groups[:0]
+	var current *group
+	for i := range scores {
+		s := &scores[i]
+		if current != nil && s.Kind == current.Kind { // mostly
+			current.count++
+			current.last = s.At
+			continue
+		}
+		if primaryKind(s.Kind) {
+			current = t.group(s.Kind)
+			current.count++
+			current.last = s.At
+		}
+	}
+	if len(t.groups) == 0 {
+		return series.Kind{}, false
+	}
+	best := &t.groups[0]
+	for i := range t.groups[1:] {
+		if g := &t.groups[i+1]; g.better(best) {
+			best = g
+		}
+	}
+	return best.Kind, true
+}
+
+func (t *track) group(kind series.Kind) *group {
+	for i := range t.groups {
+		if t.groups[i].Kind == kind {
+			return &t.groups[i]
+		}
+	}
+	t.groups = append(t.groups, group{Kind: kind})
+	return &t.groups[len(t.groups)-1]
+}
+
+// since is the index of the first score at a time or later.
+func since(scores []series.Score, ms int64) int {
+	low, high := 0, len(scores)
+	for low < high {
+		if middle := (low + high) / 2; scores[middle].At < ms {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// baseline is the mean of the scores in the 14 days up to and including a day,
+// else the nearest in the 30 days before it.
+func (t *track) baseline(day drug.Day) (_ float64, ok bool) {
+	const days = 14
+	from, before := startOf(day-days+1), startOf(day+1)
+	var sum float64
+	n := 0
+	nearest := -1
+	for i := range t.points {
+		p := &t.points[i]
+		switch {
+		case p.at >= before:
+			if n > 0 {
+				return sum / float64(n), true
+			}
+			return t.at(nearest)
+		case p.at >= from:
+			sum += p.score
+			n++
+		case p.at >= startOf(day-reach):
+			nearest = i
+		}
+	}
+	if n > 0 {
+		return sum / float64(n), true
+	}
+	return t.at(nearest)
+}
+
+func (t *track) at(i int) (_ float64, ok bool) {
+	if i < 0 {
+		return 0, false
+	}
+	return t.points[i].score, true
+}
+
+// window is the days after an index date in which a follow-up counts.
+type window struct{ target, tolerance drug.Day }
+
+func (p *Params) window() window { return window{drug.Day(p.FollowUp), tolerances[p.FollowUp]} }
+
+// due reports whether the window of an index date has ended.
+func (w window) due(index, asOf drug.Day) bool { return index+w.target+w.tolerance <= asOf }
+
+// follow is the score nearest to the target day; of two as near the earlier.
+func (w window) follow(points []point, index drug.Day) (_ float64, ok bool) {
+	target := index + w.target
+	from, before := startOf(target-w.tolerance), startOf(target+w.tolerance+1)
+	nearest := w.tolerance + 1
+	var score float64
+	low, high := 0, len(points)
+	for low < high {
+		if middle := (low + high) / 2; points[middle].at < from {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	for i := low; i < len(points) && points[i].at < before; i++ {
+		if off := distance(dayOf(points[i].at), target); off < nearest {
+			nearest, score = off, points[i].score
+		}
+	}
+	return score, nearest <= w.tolerance
+}
+
+func distance(a, b drug.Day) drug.Day { return max(a-b, b-a) }
