@@ -145,38 +145,36 @@ func since(scores []series.Score, ms int64) int {
 
 // baseline is the mean of the scores in the 14 days up to and including a day,
 // else the nearest in the 30 days before it.
-func (t *track) baseline(day drug.Day) (_ float64, ok bool) {
+func baseline(points []point, day drug.Day) (_ float64, ok bool) {
 	const days = 14
 	from, before := startOf(day-days+1), startOf(day+1)
+	end := firstFrom(points, before)
 	var sum float64
 	n := 0
-	nearest := -1
-	for i := range t.points {
-		p := &t.points[i]
-		switch {
-		case p.at >= before:
-			if n > 0 {
-				return sum / float64(n), true
-			}
-			return t.at(nearest)
-		case p.at >= from:
-			sum += p.score
-			n++
-		case p.at >= startOf(day-reach):
-			nearest = i
-		}
+	for i := end - 1; i >= 0 && points[i].at >= from; i-- {
+		sum += points[i].score
+		n++
 	}
 	if n > 0 {
 		return sum / float64(n), true
 	}
-	return t.at(nearest)
+	if end > 0 && points[end-1].at >= startOf(day-reach) {
+		return points[end-1].score, true
+	}
+	return 0, false
 }
 
-func (t *track) at(i int) (_ float64, ok bool) {
-	if i < 0 {
-		return 0, false
+// firstFrom is the index of the first point at a time or later.
+func firstFrom(points []point, ms int64) int {
+	low, high := 0, len(points)
+	for low < high {
+		if middle := (low + high) / 2; points[middle].at < ms {
+			low = middle + 1
+		} else {
+			high = middle
+		}
 	}
-	return t.points[i].score, true
+	return low
 }
 
 // window is the days after an index date in which a follow-up counts.
@@ -190,23 +188,23 @@ func (w window) due(index, asOf drug.Day) bool { return index+w.target+w.toleran
 // follow is the score nearest to the target day; of two as near the earlier.
 func (w window) follow(points []point, index drug.Day) (_ float64, ok bool) {
 	target := index + w.target
-	from, before := startOf(target-w.tolerance), startOf(target+w.tolerance+1)
+	after := firstFrom(points, startOf(target))
 	nearest := w.tolerance + 1
 	var score float64
-	low, high := 0, len(points)
-	for low < high {
-		if middle := (low + high) / 2; points[middle].at < from {
-			low = middle + 1
-		} else {
-			high = middle
+	if after < len(points) {
+		if off := dayOf(points[after].at) - target; off <= w.tolerance {
+			nearest, score = off, points[after].score
 		}
 	}
-	for i := low; i < len(points) && points[i].at < before; i++ {
-		if off := distance(dayOf(points[i].at), target); off < nearest {
-			nearest, score = off, points[i].score
+	if after > 0 {
+		day := dayOf(points[after-1].at)
+		if off := target - day; off <= min(nearest, w.tolerance) {
+			first := after - 1
+			for start := startOf(day); first > 0 && points[first-1].at >= start; {
+				first--
+			}
+			nearest, score = off, points[first].score
 		}
 	}
 	return score, nearest <= w.tolerance
 }
-
-func distance(a, b drug.Day) drug.Day { return max(a-b, b-a) }

@@ -29,6 +29,7 @@ const (
 	ReportDelete    Action = "report.delete"
 	ReportComplete  Action = "report.complete"
 	ReportFail      Action = "report.fail"
+	AnalyticsRead   Action = "analytics.read"
 	AuditRead       Action = "audit.read"
 	OrgCreate       Action = "organization.create"
 	ClientCreate    Action = "client.create"
@@ -40,8 +41,8 @@ const (
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
-	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
+	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, AnalyticsRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
 }
 

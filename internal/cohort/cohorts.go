@@ -91,7 +91,7 @@ func use[C chunked](cs *Cohorts, at place, k *kind[C]) *resident {
 	defer cs.mu.Unlock()
 	found := cs.places[at]
 	if found == nil {
-		m := newModel(k, cs.metrics.loads.WithLabelValues(k.name).Inc)
+		m := newModel(k, cs.limit, cs.metrics.loads.WithLabelValues(k.name).Inc)
 		found = cs.recent.PushFront(&resident{place: at, model: m})
 		cs.places[at] = found
 		cs.metrics.models.WithLabelValues(k.name).Inc()

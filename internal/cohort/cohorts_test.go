@@ -292,7 +292,7 @@ func TestCallersShareARefresh(t *testing.T) {
 func TestCallersShareNoHalfLoadedPatients(t *testing.T) {
 	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", nil)
 	storetest.AddPatient(t, h.Org, "Anna")
-	c := newModel(names, func() {})
+	c := newModel(names, plenty, func() {})
 	c.ended, c.toLoad, c.chunks = 1, 1, make(roster, 1)
 	patients, err := c.fresh(t.Context(), h.Org)
 	if err != nil || len(unpack(patients)) != 1 {
@@ -304,7 +304,7 @@ func TestCallerWhoLeftDecidesNothingForOthers(t *testing.T) {
 	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", nil)
 	storetest.AddPatient(t, h.Org, "Anna")
 	ctx, leave := context.WithCancel(t.Context())
-	c := newModel(names, leave) // in the middle of loading
+	c := newModel(names, plenty, leave) // in the middle of loading
 	if _, err := c.fresh(ctx, h.Org); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that the caller left", err)
 	}
@@ -320,7 +320,7 @@ func TestCallerWhoLeftDecidesNothingForOthers(t *testing.T) {
 func TestLoadGoesOnWhereItWasCutShort(t *testing.T) {
 	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", nil)
 	storetest.AddPatient(t, h.Org, "Anna")
-	c := newModel(names, func() { t.Error("loaded from the start") })
+	c := newModel(names, plenty, func() { t.Error("loaded from the start") })
 	var err error
 	if c.pos, c.toLoad, err = h.Head(t.Context()); err != nil {
 		t.Fatal(err)
@@ -335,7 +335,7 @@ func TestLoadGoesOnWhereItWasCutShort(t *testing.T) {
 func TestFollowGivesUpWhenTooMuchChanged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		h := newHospital(t, open(), "general", nil)
-		c := newModel(names, func() {})
+		c := newModel(names, plenty, func() {})
 		if _, err := c.fresh(t.Context(), h.Org); err != nil {
 			t.Fatal(err)
 		}

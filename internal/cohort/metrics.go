@@ -4,9 +4,10 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // metrics are by the kind of read model.
 type metrics struct {
-	bytes  *prometheus.GaugeVec
-	models *prometheus.GaugeVec
-	loads  *prometheus.CounterVec
+	bytes    *prometheus.GaugeVec
+	models   *prometheus.GaugeVec
+	loads    *prometheus.CounterVec
+	streamed prometheus.Counter
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -21,9 +22,12 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		loads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anodyne_cohort_loads_total", Help: "Times an organisation was loaded from the start.",
 		}, byModel),
+		streamed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "anodyne_cohort_streamed_total", Help: "Analytics read from the database because the organisation does not fit into --cohort-memory.",
+		}),
 	}
 	if registry != nil {
-		registry.MustRegister(m.bytes, m.models, m.loads)
+		registry.MustRegister(m.bytes, m.models, m.loads, m.streamed)
 	}
 	return m
 }

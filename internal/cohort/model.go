@@ -25,6 +25,8 @@ type model[C chunked] struct {
 	taken atomic.Int64
 	// loads counts, for the metrics, how often the whole was read.
 	loads func()
+	// limit is how many bytes the chunks may take.
+	limit int64
 
 	// What follows belongs to the holder of the turn. ended is the last
 	// refresh that came to a result, by its count, and err that result.
@@ -37,7 +39,13 @@ type model[C chunked] struct {
 	pos    store.Pos
 	loaded bool
 	toLoad int64
+	// tooLarge is set when the chunks take more than the limit. It stays: an
+	// organisation rarely shrinks.
+	tooLarge bool
 }
+
+// errTooLarge says that the patients do not fit into the limit.
+var errTooLarge = errors.New("the patients of an organisation take more memory than is allowed")
 
 // chunked is a chunk, a pointer that is nil until it is read.
 type chunked interface {
@@ -49,6 +57,9 @@ type chunked interface {
 // kind is what differs between the read models.
 type kind[C chunked] struct {
 	name string
+	// bounded is set when there is another way for an organisation that alone
+	// takes more memory than all may; see errTooLarge.
+	bounded bool
 	// size is the number of patients in a full chunk.
 	size int64
 	// read packs the patients with numbers first to last. A number without a
@@ -66,8 +77,11 @@ const unknown = -1
 // very many empty organisations count too.
 const modelBytes = 1 << 10
 
-func newModel[C chunked](k *kind[C], loads func()) *model[C] {
-	m := &model[C]{kind: k, turn: make(chan struct{}, 1), loads: loads, toLoad: unknown}
+func newModel[C chunked](k *kind[C], limit int64, loads func()) *model[C] {
+	m := &model[C]{kind: k, turn: make(chan struct{}, 1), loads: loads, limit: limit, toLoad: unknown}
+	if !k.bounded {
+		m.limit = math.MaxInt64
+	}
 	m.taken.Store(modelBytes)
 	return m
 }
@@ -100,6 +114,9 @@ func (m *model[C]) fresh(ctx context.Context, org store.Org) ([]C, error) {
 // refresh takes up what changed, or loads everything when that is not known
 // or too much.
 func (m *model[C]) refresh(ctx context.Context, org store.Org) error {
+	if m.tooLarge {
+		return errTooLarge
+	}
 	if m.loaded {
 		// Patients that changed are read one by one, which takes several
 		// times as long as reading them in order.
@@ -131,8 +148,18 @@ func (m *model[C]) catchUp(ctx context.Context, org store.Org, most int64) (ok b
 	if err != nil || !ok || head < m.pos {
 		return false, err
 	}
+	if sizeOf(chunks) > m.limit {
+		return false, m.refuse()
+	}
 	m.chunks, m.pos = chunks, head
 	return true, nil
+}
+
+// refuse lets go of patients that do not fit.
+func (m *model[C]) refuse() error {
+	m.forget()
+	m.tooLarge = true
+	return errTooLarge
 }
 
 // load reads all patients, a chunk at a time so that no reader of the
@@ -148,6 +175,8 @@ func (m *model[C]) load(ctx context.Context, org store.Org) error {
 		m.loads()
 		m.pos, m.toLoad, m.chunks = pos, patients, make([]C, (patients+m.size-1)/m.size)
 	}
+	var taken atomic.Int64
+	taken.Store(sizeOf(m.chunks))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers())
 	for i, c := range m.chunks {
@@ -155,16 +184,23 @@ func (m *model[C]) load(ctx context.Context, org store.Org) error {
 			continue
 		}
 		first := int64(i)*m.size + 1
-		group.Go(func() (err error) {
-			m.chunks[i], err = m.read(ctx, org, first, min(first+m.size-1, m.toLoad))
+		group.Go(func() error {
+			read, err := m.read(ctx, org, first, min(first+m.size-1, m.toLoad))
+			if err == nil && taken.Add(read.bytes()) > m.limit {
+				err = errTooLarge
+			}
+			if err == nil {
+				m.chunks[i] = read
+			}
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
+	err := group.Wait()
+	if errors.Is(err, errTooLarge) {
+		return m.refuse()
 	}
-	m.loaded = true
-	return nil
+	m.loaded = err == nil
+	return err
 }
 
 // readers is how many chunks are read at once; the store has twice as many

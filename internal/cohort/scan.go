@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"anodyne/internal/analytics"
-	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 	"anodyne/internal/store"
 )
@@ -72,23 +71,25 @@ func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, p *analyt
 		return none, err
 	}
 	defer func() { <-cs.scans.running }()
-	panels, err := fresh(ctx, cs, org, charts)
+	count, panelAt, err := cs.panels(ctx, org)
 	if err != nil {
 		return none, err
 	}
-	workers := min(cap(cs.scans.processors), max(1, len(panels)))
-	tallies := make([]T, workers)
+	tallies := make([]T, min(cap(cs.scans.processors), max(1, count)))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for w := range tallies {
 		group.Go(func() error {
 			tallies[w] = newTally(p)
-			r := newReader(p)
-			for i := next.Add(1) - 1; i < int64(len(panels)); i = next.Add(1) - 1 {
+			filter := p.Filter()
+			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
 				if err := enter(ctx, cs.scans.processors); err != nil {
 					return err
 				}
-				err := r.each(panels[i], tallies[w].Add)
+				read, err := panelAt(ctx, i)
+				if err == nil {
+					read.addTo(&filter, tallies[w].Add)
+				}
 				<-cs.scans.processors
 				if err != nil {
 					return err
@@ -107,43 +108,39 @@ func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, p *analyt
 	return tallies[0], nil
 }
 
-// reader gives the patients of panels to a tally, in memory that it uses again
-// and again.
-type reader struct {
-	filter  analytics.Filter
-	class   series.Class // 0 for any
-	patient analytics.Patient
-	series  series.Series
-}
-
-func newReader(p *analytics.Params) *reader {
-	r := &reader{filter: p.Filter()}
-	if p.MedicationClass != nil {
-		r.class = series.ClassOf(drug.Class(*p.MedicationClass))
+// panels gives the number of an organisation's panels and how to get at each:
+// from memory, where all of them are of one moment, or, when they do not fit
+// there, from the database, where each is of a moment after the call.
+func (cs *Cohorts) panels(ctx context.Context, org store.Org) (count int, at func(ctx context.Context, i int) (*panel, error), err error) {
+	loaded, err := fresh(ctx, cs, org, charts)
+	if err == nil {
+		return len(loaded), func(_ context.Context, i int) (*panel, error) { return loaded[i], nil }, nil
 	}
-	return r
+	if !errors.Is(err, errTooLarge) {
+		return 0, nil, err
+	}
+	_, patients, err := org.Head(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	cs.metrics.streamed.Inc()
+	return int((patients + panelSize - 1) / panelSize), func(ctx context.Context, i int) (*panel, error) {
+		first := int64(i)*panelSize + 1
+		return readPanel(ctx, org, first, min(first+panelSize-1, patients))
+	}, nil
 }
 
-var errPanel = errors.New("a series in memory cannot be read")
-
-// each calls add for the patients that pass what can be judged before their
-// series is decoded; add judges the rest.
-func (r *reader) each(p *panel, add func(*analytics.Patient)) error {
-	s := &r.series
+// addTo adds the patients to a tally, which judges the whole filter;
+// most of those who do not pass are left out before that.
+func (p *panel) addTo(filter *analytics.Filter, add func(*analytics.Patient)) {
+	var patient analytics.Patient
+	var s series.Series
 	for slot := range p.heads {
-		h := &p.heads[slot]
-		if !h.here || r.class != 0 && !h.classes.has(r.class) {
+		if !p.heads[slot].here {
 			continue
 		}
-		r.patient = analytics.Patient{Born: h.born, Gender: h.gender, Codes: p.codesOf(slot), Series: s}
-		if !r.filter.Admits(&r.patient) {
-			continue
+		if p.patient(slot, &patient, &s); filter.Admits(&patient) {
+			add(&patient)
 		}
-		*s = series.Series{Scores: s.Scores[:0], Assessments: s.Assessments[:0], Procedures: s.Procedures[:0], Medications: s.Medications[:0]}
-		if decodeYears(s, p.seriesOf(slot)) != nil {
-			return errPanel // which gathering keeps from happening
-		}
-		add(&r.patient)
 	}
-	return nil
 }

@@ -220,7 +220,7 @@ func TestReportIsGivenUp(t *testing.T) {
 				if err := c.Release(t.Context(), 0, false); err != nil {
 					t.Fatal(err)
 				}
-				c = claim(t, s)
+				claim(t, s)
 			}
 			now.pass(lease + 1)
 		}

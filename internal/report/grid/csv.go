@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"anodyne/internal/pain"
 )
@@ -96,12 +98,9 @@ func csvText(cell any) string {
 // like a formula gets an apostrophe before it. Numbers are not texts, and stay
 // as they are.
 func guard(s string) string {
-	for _, first := range s {
-		switch first {
-		case '=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠':
-			return "'" + s
-		}
-		break
+	first, _ := utf8.DecodeRuneInString(s)
+	if s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+		return "'" + s
 	}
 	return s
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -215,7 +214,7 @@ func appendText(b []byte, s string) []byte {
 			b = append(b, "&#13;"...)
 		case r == '_' && isEscape(s[i:]):
 			b = append(b, "_x005F_"...)
-		case r == '\t' || r == '\n' || r >= ' ' && r < 0xD800 || r >= 0xE000 && r != 0xFFFE && r != 0xFFFF && r <= math.MaxInt32:
+		case r == '\t' || r == '\n' || r >= ' ' && r < 0xD800 || r >= 0xE000 && r != 0xFFFE && r != 0xFFFF:
 			b = utf8.AppendRune(b, r)
 		default:
 			b = append(b, "\uFFFD"...)
