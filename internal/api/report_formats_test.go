@@ -74,11 +74,12 @@ func at(v any, path ...string) any {
 func TestReportNumbersAreTheAnalytics(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
-		patient := c.clinic()[0]
+		ids, today := c.clinic()
+		patient, end := ids[0], `"end_date":"`+today+`"`
 		for _, tt := range []struct{ kind, parameters, path string }{
-			{"outcomes", `{"follow_up":90,"interval":"month"}`, "/v1/analytics/outcomes?follow_up=90&interval=month"},
-			{"population_health", `{"min_cell_size":2}`, "/v1/analytics/population-health?min_cell_size=2"},
-			{"patient_summary", `{"patient_id":"` + patient + `"}`, "/v1/patients/" + patient + "/summary"},
+			{"outcomes", `{"follow_up":90,"interval":"month",` + end + `}`, "/v1/analytics/outcomes?follow_up=90&interval=month&end_date=" + today},
+			{"population_health", `{"min_cell_size":2,` + end + `}`, "/v1/analytics/population-health?min_cell_size=2&end_date=" + today},
+			{"patient_summary", `{"patient_id":"` + patient + `",` + end + `}`, "/v1/patients/" + patient + "/summary?as_of=" + today},
 		} {
 			report := c.download(`{"format":"json","type":"` + tt.kind + `","parameters":` + tt.parameters + `}`).json()
 			want := c.get(tt.path).is(http.StatusOK).json()
@@ -89,8 +90,8 @@ func TestReportNumbersAreTheAnalytics(t *testing.T) {
 			}
 		}
 
-		outcomes := c.get("/v1/analytics/outcomes").is(http.StatusOK).json()
-		file := c.download(`{"format":"csv","type":"outcomes"}`).body
+		outcomes := c.get("/v1/analytics/outcomes?end_date=" + today).is(http.StatusOK).json()
+		file := c.download(`{"format":"csv","type":"outcomes","parameters":{` + end + `}}`).body
 		if got, want := figure(t, file, "cohort", "patients")["count"], number(at(outcomes, "cohort", "patients", "count")); got != want || want != "3" {
 			t.Errorf("patients %s, want %s", got, want)
 		}
@@ -103,8 +104,8 @@ func TestReportNumbersAreTheAnalytics(t *testing.T) {
 		if got, want := len(tableOf(t, file, "Trend")), len(at(outcomes, "trend", "buckets").([]any)); got != want || got < 12 {
 			t.Errorf("%d buckets, want %d", got, want)
 		}
-		population := c.get("/v1/analytics/population-health").is(http.StatusOK).json()
-		file = c.download(`{"format":"csv","type":"population_health"}`).body
+		population := c.get("/v1/analytics/population-health?end_date=" + today).is(http.StatusOK).json()
+		file = c.download(`{"format":"csv","type":"population_health","parameters":{` + end + `}}`).body
 		if got, want := figure(t, file, "opioids", "ge_50")["count"], number(at(population, "opioids", "ge_50", "count")); got != want || want == "" {
 			t.Errorf("at least 50: %q, want %q", got, want)
 		}
@@ -116,8 +117,8 @@ func TestReportNumbersAreTheAnalytics(t *testing.T) {
 func TestStewardshipIsWhatTheSummariesSay(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
-		ids := c.clinic()
-		const body = `{"type":"opioid_stewardship","format":"`
+		ids, today := c.clinic()
+		body := `{"type":"opioid_stewardship","parameters":{"end_date":"` + today + `"},"format":"`
 		var list struct {
 			Looked   int `json:"patients_looked_at"`
 			Counts   map[string]any
@@ -130,7 +131,7 @@ func TestStewardshipIsWhatTheSummariesSay(t *testing.T) {
 			t.Fatalf("%+v", list)
 		}
 		for _, p := range list.Patients {
-			s := c.get("/v1/patients/" + p["patient_id"].(string) + "/summary").is(http.StatusOK).json()
+			s := c.get("/v1/patients/" + p["patient_id"].(string) + "/summary?as_of=" + today).is(http.StatusOK).json()
 			mme := s["mme"].(map[string]any)
 			flags := map[string]any{}
 			for _, f := range s["flags"].([]any) {
@@ -202,7 +203,7 @@ func TestStewardshipIsWhatTheSummariesSay(t *testing.T) {
 			t.Errorf("a name that looks like a formula is %q", got)
 		}
 		for query, want := range map[string]int{`"age_min":18`: 2, `"age_max":17`: 0, `"gender":"unknown"`: 2, `"gender":"male"`: 0, `"condition":"M54"`: 0, `"end_date":"2020-01-01"`: 0} {
-			lines, err := csv.NewReader(bytes.NewReader(c.download(body + `csv","parameters":{` + query + `}}`).body)).ReadAll()
+			lines, err := csv.NewReader(bytes.NewReader(c.download(`{"type":"opioid_stewardship","format":"csv","parameters":{` + query + `}}`).body)).ReadAll()
 			if err != nil || len(lines) != want+1 {
 				t.Errorf("%s: %d lines, %v", query, len(lines), err)
 			}
@@ -215,7 +216,8 @@ func TestStewardshipIsWhatTheSummariesSay(t *testing.T) {
 func TestSameMomentSameBytes(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
-		patient := c.clinic()[0]
+		ids, _ := c.clinic()
+		patient := ids[0]
 		for _, kind := range []string{"patient_summary", "outcomes", "population_health", "opioid_stewardship"} {
 			for _, format := range []string{"pdf", "csv", "json", "xlsx"} {
 				parameters := `{}`

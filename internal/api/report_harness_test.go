@@ -110,8 +110,9 @@ func (c *caller) download(body string) *reply {
 	return c.get(downloadOf(c.report(body))).is(http.StatusOK)
 }
 
-// clinic makes patients with something to report, and gives their identifiers.
-func (c *caller) clinic() (ids []string) {
+// clinic makes patients with something to report, and gives their identifiers
+// and the day that it was.
+func (c *caller) clinic() (ids []string, today string) {
 	c.tb.Helper()
 	for _, name := range []string{"Arlo Finch", "=cmd|' /C calc'!A0", "Łucja Βασίλη"} {
 		ids = append(ids, c.create(name))
@@ -132,5 +133,5 @@ func (c *caller) clinic() (ids []string) {
 		day(400)+`T09:00:00Z labs {"analyte":"tramadol","result":"positive","expected":"positive"}`,
 	)
 	c.records(ids[2], day(5)+`T09:00:00Z pain_scores {"score":6}`, day(5)+`T09:00:00Z medications {"name":"gabapentin","days_supply":30}`)
-	return ids
+	return ids, day(0)
 }

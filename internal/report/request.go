@@ -97,10 +97,11 @@ func noParameters() *strictjson.Object {
 
 // readWord reads one of some words.
 func readWord[T ~string](r *strictjson.Reader, name string, words []T, otherwise T) T {
-	text, given := r.String(name)
+	read := r.String
 	if otherwise == "" {
-		text, given = r.Required(name)
+		read = r.Required
 	}
+	text, given := read(name)
 	if !given {
 		return otherwise
 	}
