@@ -28,7 +28,7 @@ type Config struct {
 	// Registry may be nil.
 	Registry prometheus.Registerer
 	// Lease is how long a report is left alone by others when its node says
-	// nothing; 30 s when zero. Tests shorten it.
+	// nothing; 15 s when zero. Tests shorten it.
 	Lease time.Duration
 }
 
@@ -52,7 +52,7 @@ type Worker struct {
 // NewWorker makes a worker; Run makes it work.
 func NewWorker(cfg Config) *Worker {
 	if cfg.Lease == 0 {
-		cfg.Lease = 30 * time.Second
+		cfg.Lease = 15 * time.Second
 	}
 	host, err := os.Hostname()
 	if err != nil {

@@ -254,6 +254,28 @@ func TestReleasedReportWaits(t *testing.T) {
 	})
 }
 
+// As long as a lease is renewed nobody else takes the report.
+func TestLeaseIsRenewed(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 2, open)
+		addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		c := claim(t, all[0])
+		for range 4 {
+			now.pass(lease - time.Second)
+			if err := c.Renew(t.Context(), lease, 10); err != nil {
+				t.Fatal(err)
+			}
+			if other := must[*store.ReportClaim](t)(all[1].System().ClaimReport(t.Context(), "other", lease)); other != nil {
+				t.Fatalf("taken: %+v", other)
+			}
+		}
+		now.pass(lease)
+		if other := claim(t, all[1]); other.ID != c.ID {
+			t.Errorf("%+v", other)
+		}
+	})
+}
+
 // Many who claim at once, on several nodes, get each report once; and an
 // organisation with many of them does not keep another one waiting.
 func TestReportsAreClaimedOnceAndFairly(t *testing.T) {
