@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -65,6 +67,11 @@ var dangerous = regexp.MustCompile(`(?i)<script|<foreignObject|<image|<use|\bon\
 func TestSVG(t *testing.T) {
 	eachExample(t, func(t *testing.T, _ Chart, s *Scene) {
 		svg := s.SVG("chart-1")
+		if dir := os.Getenv("ANODYNE_TEST_KEEP"); dir != "" { // to be looked at
+			if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".svg"), svg, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		elements := map[string]string{}
 		decoder := xml.NewDecoder(bytes.NewReader(svg))
 		open := ""
