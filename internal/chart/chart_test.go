@@ -175,6 +175,31 @@ func TestWhatMustBeSaid(t *testing.T) {
 	has(t, drawn(all["usage"]), "2xx, 3xx", "other 4xx", "429", "5xx")
 }
 
+// The line from a mark up to its label passes beside the other labels.
+func TestNoLineThroughALabel(t *testing.T) {
+	for _, n := range []int{2, 5, 12, 40} {
+		c := &Pain{Title: "Pain", From: jan1, To: dec31, Bands: bands, Events: events(n, 360/n)}
+		s := c.Draw(frames[0])
+		boxes, texts := textBoxes(s)
+		lines := 0
+		for _, it := range s.items {
+			if len(it.paths) != 1 || len(it.paths[0]) != 2 || it.stroke != Medication && it.stroke != Procedure || it.dash != nil {
+				continue
+			}
+			lines++
+			foot, top := it.paths[0][0], it.paths[0][1]
+			for i, b := range boxes {
+				if b.meets(box{foot.x, top.y, foot.x + 0.1, foot.y}) && b.bottom > top.y+s.Height/20 {
+					t.Errorf("%d events: a line goes through %q", n, texts[i])
+				}
+			}
+		}
+		if lines == 0 {
+			t.Errorf("%d events: no line was found", n)
+		}
+	}
+}
+
 // lines counts the lines of an ink with several points.
 func lines(s *Scene, ink Ink, dashes bool) (n int) {
 	for _, it := range s.items {
