@@ -177,8 +177,14 @@ func TestWhatMustBeSaid(t *testing.T) {
 
 // The line from a mark up to its label passes beside the other labels.
 func TestNoLineThroughALabel(t *testing.T) {
-	for _, n := range []int{2, 5, 12, 40} {
-		c := &Pain{Title: "Pain", From: jan1, To: dec31, Bands: bands, Events: events(n, 360/n)}
+	at := func(days ...int) (list []Event) {
+		for _, d := range days {
+			list = append(list, Event{jan1.AddDate(0, 0, d), Started, "a medicine of some length"})
+		}
+		return list
+	}
+	for n, list := range [][]Event{events(2, 180), events(5, 72), events(12, 30), events(40, 9), at(340, 345, 350, 355, 360, 364), at(330, 364, 362), at(364, 364, 363)} {
+		c := &Pain{Title: "Pain", From: jan1, To: dec31, Bands: bands, Events: list}
 		s := c.Draw(frames[0])
 		boxes, texts := textBoxes(s)
 		lines := 0
@@ -190,12 +196,12 @@ func TestNoLineThroughALabel(t *testing.T) {
 			foot, top := it.paths[0][0], it.paths[0][1]
 			for i, b := range boxes {
 				if b.meets(box{foot.x, top.y, foot.x + 0.1, foot.y}) && b.bottom > top.y+s.Height/20 {
-					t.Errorf("%d events: a line goes through %q", n, texts[i])
+					t.Errorf("chart %d: a line goes through %q", n, texts[i])
 				}
 			}
 		}
 		if lines == 0 {
-			t.Errorf("%d events: no line was found", n)
+			t.Errorf("chart %d: no line was found", n)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ func TestPatientSummary(t *testing.T) {
 			"PERIOD", "2025-01-16 to 2026-01-15", "AS OF", "2026-01-15 10:30 UTC")
 	})
 	t.Run("tiles", func(t *testing.T) {
-		says(t, first, "LATEST AVERAGE PAIN", "3 of 10", "mild", "CHANGE FROM BASELINE", "−5 (−62.5 %)", "responder: 50 % or more", "baseline 8 on 2025-01-20",
+		says(t, first, "LATEST AVERAGE PAIN", "3 of 10", "mild", "on 2025-12-10, best 3", "CHANGE FROM BASELINE", "−5 (−62.5 %)", "responder: 50 % or more", "baseline 8 on 2025-01-20",
 			"PEG", "4.3 of 10", "−2.3, an important change", "MME A DAY", "90", "band ≥ 90")
 	})
 	t.Run("charts", func(t *testing.T) {
@@ -166,5 +167,15 @@ func TestUgly(t *testing.T) {
 				t.Error("NaN is no number")
 			}
 		})
+	}
+}
+
+func BenchmarkPatientSummary(b *testing.B) {
+	d := usual(b, "Eleni Παπαδοπούλου-Nowak")
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := d.WritePDF(io.Discard); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"anodyne/internal/chart"
@@ -39,7 +41,12 @@ func (p *patientPages) painTile() tile {
 	if sum.Aspect != nil {
 		title = "LATEST " + strings.ToUpper(words(*sum.Aspect)) + " PAIN"
 	}
-	return tile{title, num(sum.Latest.Score) + " of 10", sum.Latest.Band, "on " + dayPart(sum.Latest.RecordedAt)}
+	note := "on " + dayPart(sum.Latest.RecordedAt)
+	if len(p.inThePeriod) > 1 {
+		best := slices.MinFunc(p.inThePeriod, func(a, b chart.PainPoint) int { return cmp.Compare(a.Score, b.Score) })
+		note += ", best " + num(&best.Score)
+	}
+	return tile{title, num(sum.Latest.Score) + " of 10", sum.Latest.Band, note}
 }
 
 func (p *patientPages) changeTile() tile {
