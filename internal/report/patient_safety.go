@@ -9,8 +9,11 @@ import (
 )
 
 const (
-	safetyLine = bodySize * 1.45
-	safetyHead = 18.0
+	safetyHead  = 18.0
+	safetyGap   = 1.2  // between two flags
+	safetyInset = 62.0 // of what a flag says
+	safetyWidth = fullWidth - 20 - safetyInset
+	safetyLines = 4 // of one flag
 )
 
 // review are the flags that say something, those that are set first; the rest
@@ -43,7 +46,13 @@ func (p *patientPages) review() (lines []summary.Flag, quiet string) {
 
 func (p *patientPages) safetyHeight() float64 {
 	lines, quiet := p.review()
-	height := safetyHead + safetyLine*float64(max(len(lines), 1)) + 6
+	height := safetyHead + 6
+	for i := range lines {
+		height += blockHeight(safetyWidth, flagText(&lines[i]), body, safetyLines) + safetyGap
+	}
+	if len(lines) == 0 {
+		height += bodySize * lineGap
+	}
 	if quiet != "" {
 		height += blockHeight(fullWidth-20, quiet, small, 2)
 	}
@@ -62,16 +71,15 @@ func (p *patientPages) safety(y float64) {
 	y += safetyHead
 	if len(lines) == 0 {
 		p.text(margin+10, y+bodySize, "Nothing asks for review.", body)
-		y += safetyLine
+		y += bodySize * lineGap
 	}
 	for _, f := range lines {
 		state, look := "REVIEW", strong
 		if f.Active == nil {
 			state, look = "NOT KNOWN", caption
 		}
-		p.text(margin+10, y+bodySize, state, look)
-		p.fitted(margin+72, y+bodySize, fullWidth-82, flagText(&f), body)
-		y += safetyLine
+		p.text(margin+10, y+bodySize*0.9, state, look)
+		y += p.block(margin+10+safetyInset, y, safetyWidth, flagText(&f), body, safetyLines) + safetyGap
 	}
 	if quiet != "" {
 		p.block(margin+10, y, fullWidth-20, quiet, small, 2)

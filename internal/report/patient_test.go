@@ -47,8 +47,8 @@ func TestPatientSummary(t *testing.T) {
 			"MME is for risk assessment, not for converting between opioids.", "average (definition 2: total MME over the calendar days that are covered) 72.5")
 	})
 	t.Run("foot", func(t *testing.T) {
-		says(t, first, "Riverside Pain Clinic · Confidential.", "Page 1 of 2")
-		says(t, list[1], "Page 2 of 2", "Pain summary · Eleni Παπαδοπούλου-Nowak · born 1959-05-17")
+		says(t, first, "Confidential. Data as of 2026-01-15 10:30 UTC · rep_01kf00000000000000000000aa · Riverside Pain Clinic", "Page 1 of 2")
+		says(t, list[1], "Page 2 of 2", d.Chart.Patient.ID.String()+" · born 1959-05-17 · Eleni Παπαδοπούλου-Nowak · Pain summary")
 	})
 	t.Run("further pages", func(t *testing.T) {
 		says(t, list[1], "Questionnaires", "PEG 2025-12-01 4.3", "6.7 2025-03-01 −2.3 yes", "Procedures", "2025-06-12 epidural steroid lower back L4-L5 7 4 40 %",
@@ -142,6 +142,11 @@ func TestUgly(t *testing.T) {
 		{"baseline of zero", patient(t, "Zero", `2025-06-01T08:00:00Z pain_scores 0`, `2025-07-01T08:00:00Z pain_scores 6`), 1, []string{"LATEST CURRENT PAIN", "+6", "no percentage: baseline is 0"}},
 		{"low baseline", patient(t, "Low", `2025-06-01T08:00:00Z pain_scores 2`, `2025-07-01T08:00:00Z pain_scores 1`), 1, []string{"−1 (−50 %)", "responder: 50 % or more", "low baseline (2): % misleads"}},
 		{"worse", patient(t, "Worse", `2025-06-01T08:00:00Z pain_scores 5`, `2025-07-01T08:00:00Z pain_scores 8`), 1, []string{"+3 (+60 %)", "worse by 30 % or more"}},
+		{"every reason", patient(t, "Risky", "history N18.6 End-stage renal disease", "history G47.33 Sleep apnoea", "history F11.20 Opioid dependence", "history C50.911 Breast cancer",
+			`2025-12-01T08:00:00Z medications {"name":"morphine","strength":30,"strength_unit":"mg","quantity":180,"days_supply":60}`,
+			`2025-12-01T08:00:00Z medications {"name":"lorazepam","dose":1,"dose_unit":"mg","frequency":"QD","days_supply":60}`), 2,
+			[]string{"naloxone gap: ≥ 50 MME a day, benzodiazepine, overdose or substance use, sleep disordered breathing, age 65 or over, renal", "or hepatic failure, outside the guideline's scope",
+				"outside the opioid guideline's scope: C50.911"}},
 		{"about the same", patient(t, "Same", `2025-06-01T08:00:00Z pain_scores 5`, `2025-07-01T08:00:00Z pain_scores 4`), 1, []string{"−1 (−20 %)", "no responder (under 30 %)"}},
 		{"2,000 scores", patient(t, "Many", many...), 1, []string{"n = 2000 in the period, 2000 in all"}},
 		{"40 medicines", patient(t, "Forty", medicines...), 3, []string{"Current medicines (40)", "more on the next page.", "more"}},
@@ -163,8 +168,12 @@ func TestUgly(t *testing.T) {
 				t.Errorf("%d pages, want %d", len(list), c.pages)
 			}
 			says(t, list[0], c.first...)
-			if strings.Contains(strings.Join(list, ""), "NaN") {
+			text := strings.Join(list, "")
+			if strings.Contains(text, "NaN") {
 				t.Error("NaN is no number")
+			}
+			if strings.Contains(text, "…") != (c.name == "40 medicines") { // whose labels in the chart are too long
+				t.Errorf("shortened: %s", text)
 			}
 		})
 	}

@@ -20,10 +20,10 @@ func (s *sheet) tileRow(tiles []tile) {
 		x := margin + float64(i)*(width+gap)
 		s.panel(x, s.y, width, height, chart.FillNone, chart.Grid)
 		inner := width - 14
-		s.fitted(x+7, s.y+12, inner, t.title, caption)
-		s.fitted(x+7, s.y+31, inner, t.value, set{size: 17, ink: chart.Text, weight: chart.Bold})
-		s.fitted(x+7, s.y+44, inner, t.line, set{size: smallSize + 0.4, ink: chart.Text})
-		s.fitted(x+7, s.y+55, inner, t.note, small)
+		s.shrunk(x+7, s.y+12, inner, t.title, caption)
+		s.shrunk(x+7, s.y+31, inner, t.value, set{size: 17, ink: chart.Text, weight: chart.Bold})
+		s.shrunk(x+7, s.y+44, inner, t.line, set{size: smallSize + 0.4, ink: chart.Text})
+		s.shrunk(x+7, s.y+55, inner, t.note, small)
 	}
 	s.y += height + 10
 }
