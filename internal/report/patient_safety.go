@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"anodyne/internal/chart"
@@ -16,23 +17,27 @@ const (
 	safetyLines = 4 // of one flag
 )
 
-// review are the flags that say something, those that are set first; the rest
-// are named in one line.
+// asks reports whether a flag asks for review. That a patient is outside the
+// guideline's scope only says how to read the others.
+func asks(f *summary.Flag) bool { return is(f.Active) && f.Flag != "out_of_guideline_scope" }
+
+// review are the flags that say something: those that ask for review, those
+// that cannot be decided, and notes; the rest are named in one line.
 func (p *patientPages) review() (lines []summary.Flag, quiet string) {
+	var open, notes []summary.Flag
 	var absent, unasked []string
 	for _, f := range p.Summary.Flags {
-		if is(f.Active) {
-			lines = append(lines, f)
-		}
-	}
-	for _, f := range p.Summary.Flags {
 		switch {
-		case f.Active == nil && f.Flag == "phq9_item9":
-			unasked = append(unasked, words(f.Flag))
-		case f.Active == nil:
+		case asks(&f):
 			lines = append(lines, f)
-		case !*f.Active:
+		case is(f.Active):
+			notes = append(notes, f)
+		case f.Active != nil:
 			absent = append(absent, words(f.Flag))
+		case f.Flag == "phq9_item9":
+			unasked = append(unasked, words(f.Flag))
+		default:
+			open = append(open, f)
 		}
 	}
 	if len(absent) > 0 {
@@ -41,7 +46,7 @@ func (p *patientPages) review() (lines []summary.Flag, quiet string) {
 	if len(unasked) > 0 {
 		quiet += "Never asked: " + strings.Join(unasked, "; ") + "."
 	}
-	return lines, quiet
+	return slices.Concat(lines, open, notes), quiet
 }
 
 func (p *patientPages) safetyHeight() float64 {
@@ -63,7 +68,7 @@ func (p *patientPages) safetyHeight() float64 {
 func (p *patientPages) safety(y float64) {
 	lines, quiet := p.review()
 	title, ground, edge := "Safety", chart.FillNone, chart.Axis
-	if len(lines) > 0 && is(lines[0].Active) {
+	if len(lines) > 0 && asks(&lines[0]) {
 		title, ground, edge = "Safety: please review", chart.BandSevere, chart.Threshold
 	}
 	p.panel(margin, y, fullWidth, p.safetyHeight(), ground, edge)
@@ -75,8 +80,11 @@ func (p *patientPages) safety(y float64) {
 	}
 	for _, f := range lines {
 		state, look := "REVIEW", strong
-		if f.Active == nil {
+		switch {
+		case f.Active == nil:
 			state, look = "NOT KNOWN", caption
+		case !asks(&f):
+			state, look = "NOTE", caption
 		}
 		p.text(margin+10, y+bodySize*0.9, state, look)
 		y += p.block(margin+10+safetyInset, y, safetyWidth, flagText(&f), body, safetyLines) + safetyGap

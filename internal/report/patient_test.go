@@ -146,7 +146,7 @@ func TestUgly(t *testing.T) {
 			`2025-12-01T08:00:00Z medications {"name":"morphine","strength":30,"strength_unit":"mg","quantity":180,"days_supply":60}`,
 			`2025-12-01T08:00:00Z medications {"name":"lorazepam","dose":1,"dose_unit":"mg","frequency":"QD","days_supply":60}`), 2,
 			[]string{"naloxone gap: ≥ 50 MME a day, benzodiazepine, overdose or substance use, sleep disordered breathing, age 65 or over, renal", "or hepatic failure, outside the guideline's scope",
-				"outside the opioid guideline's scope: C50.911"}},
+				"NOTE outside the opioid guideline's scope: C50.911"}},
 		{"about the same", patient(t, "Same", `2025-06-01T08:00:00Z pain_scores 5`, `2025-07-01T08:00:00Z pain_scores 4`), 1, []string{"−1 (−20 %)", "no responder (under 30 %)"}},
 		{"2,000 scores", patient(t, "Many", many...), 1, []string{"n = 2000 in the period, 2000 in all"}},
 		{"40 medicines", patient(t, "Forty", medicines...), 3, []string{"Current medicines (40)", "more on the next page.", "more"}},
