@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -65,6 +67,11 @@ var dangerous = regexp.MustCompile(`(?i)<script|<foreignObject|<image|<use|\bon\
 func TestSVG(t *testing.T) {
 	eachExample(t, func(t *testing.T, _ Chart, s *Scene) {
 		svg := s.SVG("chart-1")
+		if dir := os.Getenv("ANODYNE_TEST_KEEP"); dir != "" { // to be looked at
+			if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".svg"), svg, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		elements := map[string]string{}
 		decoder := xml.NewDecoder(bytes.NewReader(svg))
 		open := ""
@@ -166,6 +173,37 @@ func TestWhatMustBeSaid(t *testing.T) {
 	has(t, drawn(all["survival"]), "median: day 42", "100 %", "0 %", "at risk", "6")
 	has(t, drawn(all["trend"]), "n", "0", "10", "37")
 	has(t, drawn(all["usage"]), "2xx, 3xx", "other 4xx", "429", "5xx")
+}
+
+// The line from a mark up to its label passes beside the other labels.
+func TestNoLineThroughALabel(t *testing.T) {
+	at := func(days ...int) (list []Event) {
+		for _, d := range days {
+			list = append(list, Event{jan1.AddDate(0, 0, d), Started, "a medicine of some length"})
+		}
+		return list
+	}
+	for n, list := range [][]Event{events(2, 180), events(5, 72), events(12, 30), events(40, 9), at(340, 345, 350, 355, 360, 364), at(330, 364, 362), at(364, 364, 363)} {
+		c := &Pain{Title: "Pain", From: jan1, To: dec31, Bands: bands, Events: list}
+		s := c.Draw(frames[0])
+		boxes, texts := textBoxes(s)
+		lines := 0
+		for _, it := range s.items {
+			if len(it.paths) != 1 || len(it.paths[0]) != 2 || it.stroke != Medication && it.stroke != Procedure || it.dash != nil {
+				continue
+			}
+			lines++
+			foot, top := it.paths[0][0], it.paths[0][1]
+			for i, b := range boxes {
+				if b.meets(box{foot.x, top.y, foot.x + 0.1, foot.y}) && b.bottom > top.y+s.Height/20 {
+					t.Errorf("chart %d: a line goes through %q", n, texts[i])
+				}
+			}
+		}
+		if lines == 0 {
+			t.Errorf("chart %d: no line was found", n)
+		}
+	}
 }
 
 // lines counts the lines of an ink with several points.

@@ -11,8 +11,6 @@ type Forest struct {
 	Title string
 	// Measure is what the axis shows, such as "difference in percentage points".
 	Measure string
-	// Neutral is where there is no difference: 0 of a difference, 1 of a ratio.
-	Neutral float64
 	Rows    []Effect
 }
 
@@ -40,7 +38,7 @@ func (e *Effect) words() string {
 // Draw lays the chart out.
 func (c *Forest) Draw(f Frame) *Scene {
 	size := f.text()
-	s := newScene(f, c.Title, fmt.Sprintf("%s by group, with 95 %% confidence intervals. No difference is %s.", c.Measure, formatNumber(c.Neutral)))
+	s := newScene(f, c.Title, fmt.Sprintf("%s by group, with 95 %% confidence intervals. No difference is 0.", c.Measure))
 	names, words := make([]string, len(c.Rows)), make([]string, len(c.Rows))
 	for i := range c.Rows {
 		names[i], words[i] = c.Rows[i].Label, c.Rows[i].words()
@@ -49,7 +47,7 @@ func (c *Forest) Draw(f Frame) *Scene {
 	ticks := c.ticks(max(2, int((r.right-r.left)/(size*6))))
 	r.start, r.end = ticks[0].at, ticks[len(ticks)-1].at
 	r.verticals(ticks)
-	r.line(r.x(c.Neutral), r.top, r.x(c.Neutral), r.bottom, pen{Text, 1, dashed})
+	r.line(r.x(0), r.top, r.x(0), r.bottom, pen{Text, 1, dashed})
 	for i := range c.Rows {
 		row := &c.Rows[i]
 		middle := r.name(i, row.Label)
@@ -66,28 +64,22 @@ func (c *Forest) Draw(f Frame) *Scene {
 	return s
 }
 
-// ticks reach as far on both sides of no difference as the estimates and most
-// of their intervals do.
+// ticks reach as far on both sides as the estimates and their intervals do.
 func (c *Forest) ticks(about int) []tick {
 	var reach float64
 	for i := range c.Rows {
 		for _, v := range []*float64{c.Rows[i].Estimate, c.Rows[i].Low, c.Rows[i].High} {
 			if v != nil && finite(*v) {
-				reach = max(reach, math.Abs(*v-c.Neutral))
+				reach = max(reach, math.Abs(*v))
 			}
 		}
 	}
 	side := numberTicks(reach, max(1, about/2))
 	var ticks []tick
 	for i := len(side) - 1; i > 0; i-- {
-		at := c.Neutral - side[i].at
-		ticks = append(ticks, tick{at, formatNumber(at)})
+		ticks = append(ticks, tick{-side[i].at, formatNumber(-side[i].at)})
 	}
-	for _, t := range side {
-		at := c.Neutral + t.at
-		ticks = append(ticks, tick{at, formatNumber(at)})
-	}
-	return ticks
+	return append(ticks, side...)
 }
 
 // Table lists the estimates.

@@ -34,19 +34,24 @@ func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// join draws a line through points, and each of them as well, unless the
-// chart has so many in all that they could not be told apart. One by itself is
-// always seen.
+// dense reports whether so many points across could not be told apart.
+func (p *plot) dense(all int) bool {
+	return (p.right-p.left)/float64(max(all, 1)) < p.size*0.7
+}
+
+// join draws a line through points, and each of them as well, unless the chart
+// has too many in all. One by itself is always seen.
 func (p *plot) join(run []point, all int) {
-	across := p.size * 0.55
-	if (p.right-p.left)/float64(max(all, 1)) < across*1.3 {
-		across = 0
-	}
 	p.polyline(run, pen{Accent, 1.6, nil})
-	for _, at := range run {
-		if across > 0 || len(run) == 1 {
-			p.mark(disc, at, max(across, p.size*0.3), Accent, pen{Surface, 0.8, nil})
+	across := p.size * 0.55
+	if p.dense(all) {
+		if len(run) > 1 {
+			return
 		}
+		across = p.size * 0.3
+	}
+	for _, at := range run {
+		p.mark(disc, at, across, Accent, pen{Surface, 0.8, nil})
 	}
 }
 

@@ -185,7 +185,7 @@ func (s *Scene) hatched(b box, fill Ink, h Hatch, p pen) {
 	if len(lines) > 0 {
 		s.add(item{paths: lines, stroke: p.ink, width: p.width})
 	}
-	s.rect(b, None, pen{p.ink, 0.8, nil})
+	s.rect(b, None, pen{p.ink, min(0.8, width/8), nil}) // a narrow bar would be all edge
 }
 
 // finite keeps what would be drawn nowhere out of a scene.

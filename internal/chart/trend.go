@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -44,31 +45,46 @@ func (c *Trend) Draw(f Frame) *Scene {
 	return s
 }
 
-// curve draws the means, joined where no bucket between them is without one.
+// curve draws the means, joined where no bucket between them is without one,
+// with their intervals.
 func (c *Trend) curve(p *plot) {
-	var run []point
-	flush := func() { p.join(run, len(c.Points)); run = nil }
+	var run, low, high []point
+	flush := func() {
+		p.intervals(low, high, len(c.Points))
+		p.join(run, len(c.Points))
+		run, low, high = nil, nil, nil
+	}
 	for _, pt := range c.Points {
 		if pt.Mean == nil {
 			flush()
 			continue
 		}
-		at := point{p.day(pt.Start), p.y(*pt.Mean)}
+		x := p.day(pt.Start)
+		run = append(run, point{x, p.y(*pt.Mean)})
 		if pt.Low != nil && pt.High != nil {
-			p.interval(at.x, max(*pt.Low, 0), min(*pt.High, 10))
+			low, high = append(low, point{x, p.y(max(*pt.Low, 0))}), append(high, point{x, p.y(min(*pt.High, 10))})
 		}
-		run = append(run, at)
 	}
 	flush()
 }
 
-// interval draws a whisker upright.
-func (p *plot) interval(x, low, high float64) {
-	pn := pen{Accent, 1, nil}
+// intervals draws whiskers, or one band when there are too many to be told
+// apart.
+func (p *plot) intervals(low, high []point, all int) {
+	if p.dense(all) && len(low) > 1 {
+		around := slices.Clone(low)
+		for _, at := range slices.Backward(high) {
+			around = append(around, at)
+		}
+		p.polygon(around, AccentSoft, pen{})
+		return
+	}
 	half := p.size * 0.22
-	p.line(x, p.y(low), x, p.y(high), pn)
-	p.line(x-half, p.y(low), x+half, p.y(low), pn)
-	p.line(x-half, p.y(high), x+half, p.y(high), pn)
+	for i := range low {
+		for _, line := range [][2]point{{low[i], high[i]}, {{low[i].x - half, low[i].y}, {low[i].x + half, low[i].y}}, {{high[i].x - half, high[i].y}, {high[i].x + half, high[i].y}}} {
+			p.line(line[0].x, line[0].y, line[1].x, line[1].y, pen{Accent, 1, nil})
+		}
+	}
 }
 
 // counts writes how many patients a mean is of, as many as fit side by side.

@@ -11,7 +11,7 @@ import (
 func (s *sheet) cover(about string) {
 	h := s.head
 	const side = 150.0
-	height := s.block(margin, s.y, fullWidth-side-16, s.title, set{size: 18, ink: chart.Text, weight: chart.Bold}, 2)
+	height := s.heading(s.y, fullWidth-side-16, s.title)
 	right := margin + fullWidth
 	s.text(right, s.y+8, "PERIOD", caption.at(chart.End))
 	s.text(right, s.y+20, fmt.Sprintf("%s to %s", h.From, h.To), strong.at(chart.End))

@@ -29,7 +29,7 @@ func (d *PatientSummary) WritePDF(w io.Writer) error {
 	if err := p.read(); err != nil {
 		return err
 	}
-	s.running = fmt.Sprintf("%s · %s · born %s · %s", s.title, d.Chart.Patient.Name, d.Chart.Patient.DateOfBirth, d.Chart.Patient.ID)
+	s.running = fmt.Sprintf("%s · born %s · %s · %s", d.Chart.Patient.ID, d.Chart.Patient.DateOfBirth, d.Chart.Patient.Name, s.title)
 	p.header()
 	p.tiles()
 	p.curves()
@@ -37,11 +37,11 @@ func (d *PatientSummary) WritePDF(w io.Writer) error {
 	// What must be on the first page stands at its foot; the medicines get
 	// the room between, and go on behind when it is not enough.
 	definitions := p.definitions()
-	foot := floor - blockHeight(fullWidth, definitions, small, 12)
+	foot := floor - blockHeight(fullWidth, definitions, small, 30)
 	safety := foot - 8 - p.safetyHeight()
 	rest := p.medications(safety - 6)
 	p.safety(safety)
-	s.block(margin, foot, fullWidth, definitions, small, 12)
+	s.block(margin, foot, fullWidth, definitions, small, 30)
 	s.y = floor
 
 	p.moreMedications(rest)
@@ -105,7 +105,7 @@ func (p *patientPages) header() {
 	patient := &p.Chart.Patient
 	const side = 150.0
 	p.text(margin, p.y+6, strings.ToUpper(p.title), caption)
-	height := p.name(p.y+11, fullWidth-side-16)
+	height := p.heading(p.y+11, fullWidth-side-16, patient.Name)
 	right := margin + fullWidth
 	p.text(right, p.y+6, "PERIOD", caption.at(chart.End))
 	p.text(right, p.y+18, fmt.Sprintf("%s to %s", p.From, p.To), strong.at(chart.End))
@@ -121,16 +121,6 @@ func (p *patientPages) header() {
 	p.y += 3 * bodySize
 	p.rule(p.y, chart.Grid)
 	p.y += 8
-}
-
-// name sets the patient's name whole, however long it is: smaller, if it must.
-func (p *patientPages) name(y, width float64) (height float64) {
-	name, _ := chart.Printable(p.Chart.Patient.Name)
-	look := set{size: 18, ink: chart.Text, weight: chart.Bold}
-	for look.size > 8 && len(look.weight.Wrap(name, look.size, width, 99)) > 3 {
-		look.size -= 2
-	}
-	return p.block(margin, y, width, p.Chart.Patient.Name, look, 99)
 }
 
 // age is in whole years on a day.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"anodyne/internal/chart"
@@ -9,27 +10,34 @@ import (
 )
 
 const (
-	safetyLine = bodySize * 1.45
-	safetyHead = 18.0
+	safetyHead  = 18.0
+	safetyGap   = 1.2  // between two flags
+	safetyInset = 62.0 // of what a flag says
+	safetyWidth = fullWidth - 20 - safetyInset
+	safetyLines = 4 // of one flag
 )
 
-// review are the flags that say something, those that are set first; the rest
-// are named in one line.
+// asks reports whether a flag asks for review. That a patient is outside the
+// guideline's scope only says how to read the others.
+func asks(f *summary.Flag) bool { return is(f.Active) && f.Flag != "out_of_guideline_scope" }
+
+// review are the flags that say something: those that ask for review, those
+// that cannot be decided, and notes; the rest are named in one line.
 func (p *patientPages) review() (lines []summary.Flag, quiet string) {
+	var open, notes []summary.Flag
 	var absent, unasked []string
 	for _, f := range p.Summary.Flags {
-		if is(f.Active) {
-			lines = append(lines, f)
-		}
-	}
-	for _, f := range p.Summary.Flags {
 		switch {
-		case f.Active == nil && f.Flag == "phq9_item9":
-			unasked = append(unasked, words(f.Flag))
-		case f.Active == nil:
+		case asks(&f):
 			lines = append(lines, f)
-		case !*f.Active:
+		case is(f.Active):
+			notes = append(notes, f)
+		case f.Active != nil:
 			absent = append(absent, words(f.Flag))
+		case f.Flag == "phq9_item9":
+			unasked = append(unasked, words(f.Flag))
+		default:
+			open = append(open, f)
 		}
 	}
 	if len(absent) > 0 {
@@ -38,12 +46,18 @@ func (p *patientPages) review() (lines []summary.Flag, quiet string) {
 	if len(unasked) > 0 {
 		quiet += "Never asked: " + strings.Join(unasked, "; ") + "."
 	}
-	return lines, quiet
+	return slices.Concat(lines, open, notes), quiet
 }
 
 func (p *patientPages) safetyHeight() float64 {
 	lines, quiet := p.review()
-	height := safetyHead + safetyLine*float64(max(len(lines), 1)) + 6
+	height := safetyHead + 6
+	for i := range lines {
+		height += blockHeight(safetyWidth, flagText(&lines[i]), body, safetyLines) + safetyGap
+	}
+	if len(lines) == 0 {
+		height += bodySize * lineGap
+	}
 	if quiet != "" {
 		height += blockHeight(fullWidth-20, quiet, small, 2)
 	}
@@ -54,7 +68,7 @@ func (p *patientPages) safetyHeight() float64 {
 func (p *patientPages) safety(y float64) {
 	lines, quiet := p.review()
 	title, ground, edge := "Safety", chart.FillNone, chart.Axis
-	if len(lines) > 0 && is(lines[0].Active) {
+	if len(lines) > 0 && asks(&lines[0]) {
 		title, ground, edge = "Safety: please review", chart.BandSevere, chart.Threshold
 	}
 	p.panel(margin, y, fullWidth, p.safetyHeight(), ground, edge)
@@ -62,16 +76,18 @@ func (p *patientPages) safety(y float64) {
 	y += safetyHead
 	if len(lines) == 0 {
 		p.text(margin+10, y+bodySize, "Nothing asks for review.", body)
-		y += safetyLine
+		y += bodySize * lineGap
 	}
 	for _, f := range lines {
 		state, look := "REVIEW", strong
-		if f.Active == nil {
+		switch {
+		case f.Active == nil:
 			state, look = "NOT KNOWN", caption
+		case !asks(&f):
+			state, look = "NOTE", caption
 		}
-		p.text(margin+10, y+bodySize, state, look)
-		p.fitted(margin+72, y+bodySize, fullWidth-82, flagText(&f), body)
-		y += safetyLine
+		p.text(margin+10, y+bodySize*0.9, state, look)
+		y += p.block(margin+10+safetyInset, y, safetyWidth, flagText(&f), body, safetyLines) + safetyGap
 	}
 	if quiet != "" {
 		p.block(margin+10, y, fullWidth-20, quiet, small, 2)

@@ -3,10 +3,14 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"anodyne/internal/pain/drug"
 )
 
 func TestPatientSummary(t *testing.T) {
@@ -23,7 +27,7 @@ func TestPatientSummary(t *testing.T) {
 			"PERIOD", "2025-01-16 to 2026-01-15", "AS OF", "2026-01-15 10:30 UTC")
 	})
 	t.Run("tiles", func(t *testing.T) {
-		says(t, first, "LATEST AVERAGE PAIN", "3 of 10", "mild", "CHANGE FROM BASELINE", "−5 (−62.5 %)", "responder: 50 % or more", "baseline 8 on 2025-01-20",
+		says(t, first, "LATEST AVERAGE PAIN", "3 of 10", "mild", "on 2025-12-10, best 3", "CHANGE FROM BASELINE", "−5 (−62.5 %)", "responder: 50 % or more", "baseline 8 on 2025-01-20",
 			"PEG", "4.3 of 10", "−2.3, an important change", "MME A DAY", "90", "band ≥ 90")
 	})
 	t.Run("charts", func(t *testing.T) {
@@ -43,8 +47,8 @@ func TestPatientSummary(t *testing.T) {
 			"MME is for risk assessment, not for converting between opioids.", "average (definition 2: total MME over the calendar days that are covered) 72.5")
 	})
 	t.Run("foot", func(t *testing.T) {
-		says(t, first, "Riverside Pain Clinic · Confidential.", "Page 1 of 2")
-		says(t, list[1], "Page 2 of 2", "Pain summary · Eleni Παπαδοπούλου-Nowak · born 1959-05-17")
+		says(t, first, "Confidential. Data as of 2026-01-15 10:30 UTC · rep_01kf00000000000000000000aa · Riverside Pain Clinic", "Page 1 of 2")
+		says(t, list[1], "Page 2 of 2", d.Chart.Patient.ID.String()+" · born 1959-05-17 · Eleni Παπαδοπούλου-Nowak · Pain summary")
 	})
 	t.Run("further pages", func(t *testing.T) {
 		says(t, list[1], "Questionnaires", "PEG 2025-12-01 4.3", "6.7 2025-03-01 −2.3 yes", "Procedures", "2025-06-12 epidural steroid lower back L4-L5 7 4 40 %",
@@ -52,6 +56,28 @@ func TestPatientSummary(t *testing.T) {
 	})
 	if strings.Contains(strings.Join(list, ""), "…") {
 		t.Error("something is shortened")
+	}
+}
+
+// Prescriptions that follow one another are one course, which begins once.
+func TestCourses(t *testing.T) {
+	span := func(first, last drug.Day) course { return course{Span: drug.Span{First: first, Last: last}} }
+	open := func(first drug.Day) course { return course{Span: drug.Span{First: first, Last: first}, going: true} }
+	for _, c := range []struct {
+		name string
+		list []course
+		want []course
+	}{
+		{"one", []course{span(0, 29)}, []course{span(0, 29)}},
+		{"refilled in time", []course{span(30, 59), span(0, 29)}, []course{span(0, 59)}},
+		{"a fortnight late", []course{span(0, 29), span(44, 59)}, []course{span(0, 59)}},
+		{"later", []course{span(0, 29), span(45, 59)}, []course{span(0, 29), span(45, 59)}},
+		{"within another", []course{span(0, 90), span(10, 20)}, []course{span(0, 90)}},
+		{"going on", []course{open(0), span(400, 410)}, []course{{Span: drug.Span{First: 0, Last: 410}, going: true}}},
+	} {
+		if got := joined(c.list); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
 	}
 }
 
@@ -116,6 +142,11 @@ func TestUgly(t *testing.T) {
 		{"baseline of zero", patient(t, "Zero", `2025-06-01T08:00:00Z pain_scores 0`, `2025-07-01T08:00:00Z pain_scores 6`), 1, []string{"LATEST CURRENT PAIN", "+6", "no percentage: baseline is 0"}},
 		{"low baseline", patient(t, "Low", `2025-06-01T08:00:00Z pain_scores 2`, `2025-07-01T08:00:00Z pain_scores 1`), 1, []string{"−1 (−50 %)", "responder: 50 % or more", "low baseline (2): % misleads"}},
 		{"worse", patient(t, "Worse", `2025-06-01T08:00:00Z pain_scores 5`, `2025-07-01T08:00:00Z pain_scores 8`), 1, []string{"+3 (+60 %)", "worse by 30 % or more"}},
+		{"every reason", patient(t, "Risky", "history N18.6 End-stage renal disease", "history G47.33 Sleep apnoea", "history F11.20 Opioid dependence", "history C50.911 Breast cancer",
+			`2025-12-01T08:00:00Z medications {"name":"morphine","strength":30,"strength_unit":"mg","quantity":180,"days_supply":60}`,
+			`2025-12-01T08:00:00Z medications {"name":"lorazepam","dose":1,"dose_unit":"mg","frequency":"QD","days_supply":60}`), 2,
+			[]string{"naloxone gap: ≥ 50 MME a day, benzodiazepine, overdose or substance use, sleep disordered breathing, age 65 or over, renal", "or hepatic failure, outside the guideline's scope",
+				"NOTE outside the opioid guideline's scope: C50.911"}},
 		{"about the same", patient(t, "Same", `2025-06-01T08:00:00Z pain_scores 5`, `2025-07-01T08:00:00Z pain_scores 4`), 1, []string{"−1 (−20 %)", "no responder (under 30 %)"}},
 		{"2,000 scores", patient(t, "Many", many...), 1, []string{"n = 2000 in the period, 2000 in all"}},
 		{"40 medicines", patient(t, "Forty", medicines...), 3, []string{"Current medicines (40)", "more on the next page.", "more"}},
@@ -137,9 +168,23 @@ func TestUgly(t *testing.T) {
 				t.Errorf("%d pages, want %d", len(list), c.pages)
 			}
 			says(t, list[0], c.first...)
-			if strings.Contains(strings.Join(list, ""), "NaN") {
+			text := strings.Join(list, "")
+			if strings.Contains(text, "NaN") {
 				t.Error("NaN is no number")
 			}
+			if strings.Contains(text, "…") != (c.name == "40 medicines") { // whose labels in the chart are too long
+				t.Errorf("shortened: %s", text)
+			}
 		})
+	}
+}
+
+func BenchmarkPatientSummary(b *testing.B) {
+	d := usual(b, "Eleni Παπαδοπούλου-Nowak")
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := d.WritePDF(io.Discard); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"anodyne/internal/chart"
@@ -18,10 +20,10 @@ func (s *sheet) tileRow(tiles []tile) {
 		x := margin + float64(i)*(width+gap)
 		s.panel(x, s.y, width, height, chart.FillNone, chart.Grid)
 		inner := width - 14
-		s.fitted(x+7, s.y+12, inner, t.title, caption)
-		s.fitted(x+7, s.y+31, inner, t.value, set{size: 17, ink: chart.Text, weight: chart.Bold})
-		s.fitted(x+7, s.y+44, inner, t.line, set{size: smallSize + 0.4, ink: chart.Text})
-		s.fitted(x+7, s.y+55, inner, t.note, small)
+		s.shrunk(x+7, s.y+12, inner, t.title, caption)
+		s.shrunk(x+7, s.y+31, inner, t.value, set{size: 17, ink: chart.Text, weight: chart.Bold})
+		s.shrunk(x+7, s.y+44, inner, t.line, set{size: smallSize + 0.4, ink: chart.Text})
+		s.shrunk(x+7, s.y+55, inner, t.note, small)
 	}
 	s.y += height + 10
 }
@@ -39,7 +41,12 @@ func (p *patientPages) painTile() tile {
 	if sum.Aspect != nil {
 		title = "LATEST " + strings.ToUpper(words(*sum.Aspect)) + " PAIN"
 	}
-	return tile{title, num(sum.Latest.Score) + " of 10", sum.Latest.Band, "on " + dayPart(sum.Latest.RecordedAt)}
+	note := "on " + dayPart(sum.Latest.RecordedAt)
+	if len(p.inThePeriod) > 1 {
+		best := slices.MinFunc(p.inThePeriod, func(a, b chart.PainPoint) int { return cmp.Compare(a.Score, b.Score) })
+		note += ", best " + num(&best.Score)
+	}
+	return tile{title, num(sum.Latest.Score) + " of 10", sum.Latest.Band, note}
 }
 
 func (p *patientPages) changeTile() tile {

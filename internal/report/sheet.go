@@ -107,6 +107,26 @@ func (s *sheet) fitted(x, y, width float64, text string, look set) {
 	s.text(x, y, look.weight.Fit(text, look.size, width), look)
 }
 
+// shrunk sets one line, in smaller letters when it would be too wide.
+func (s *sheet) shrunk(x, y, width float64, text string, look set) {
+	text, exact := chart.Printable(text)
+	s.inexact = s.inexact || !exact
+	if wide := look.weight.Width(text, look.size); wide > width {
+		look.size = max(look.size*width/wide, 5)
+	}
+	s.fitted(x, y, width, text, look)
+}
+
+// heading sets a text large, and whole however long it is; it returns the
+// height.
+func (s *sheet) heading(y, width float64, text string) float64 {
+	look := set{size: 18, ink: chart.Text, weight: chart.Bold}
+	for look.size > 8 && len(look.weight.Wrap(printable(text), look.size, width, 4)) > 3 {
+		look.size -= 2
+	}
+	return s.block(margin, y, width, text, look, 99)
+}
+
 // block sets lines from the top y on and returns their height.
 func (s *sheet) block(x, y, width float64, text string, look set, most int) float64 {
 	text, exact := chart.Printable(text)
@@ -207,11 +227,10 @@ func (s *sheet) finish(w io.Writer) error {
 
 func (s *sheet) foot() string {
 	text := "Confidential. Data as of " + moment(s.head.AsOf)
-	if s.head.Organisation != "" {
-		text = s.head.Organisation + " · " + text
-	}
-	if s.head.ID != "" {
-		text += " · " + s.head.ID
+	for _, more := range []string{s.head.ID, s.head.Organisation} {
+		if more != "" {
+			text += " · " + more
+		}
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
@@ -78,6 +79,22 @@ func TestStewardship(t *testing.T) {
 	}
 	if strings.Contains(text, "…") {
 		t.Error("something is shortened")
+	}
+}
+
+func TestThisYear(t *testing.T) {
+	day := pain.Date{Year: 2026, Month: time.January, Day: 15}.DayNumber()
+	for date, want := range map[string]bool{"2026-01-15": true, "2025-01-16": true, "2025-01-15": false, "2026-01-16": false} {
+		d, err := pain.ParseDate(date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if thisYear(d, day) != want {
+			t.Errorf("%s: %v", date, !want)
+		}
+	}
+	if thisYear(pain.Date{}, day) {
+		t.Error("no day is not this year")
 	}
 }
 

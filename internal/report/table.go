@@ -20,7 +20,7 @@ func (c *column) look() set {
 const (
 	cellPad  = 4.0
 	rowPad   = 3.2
-	mostRows = 4 // lines in a cell; what is longer is shortened
+	mostRows = 12 // lines in a cell; what is longer is shortened
 )
 
 // table is rows under a head that is repeated on every page.
