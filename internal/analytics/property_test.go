@@ -67,8 +67,9 @@ func pairs(t *rapid.T, what string, got *comparison, list []change) {
 // worked out in the plainest way.
 func TestOutcomesAreThoseOfTheRecords(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		patients := somePatients.Draw(rt, "patients")
-		q := ask(t, aRequest.Draw(rt, "request"))
+		random := roll(rt)
+		patients := random.patients(50)
+		q := ask(t, random.request())
 		tally := NewOutcomesTally(q)
 		for _, p := range patients {
 			tally.Add(p)
@@ -280,8 +281,9 @@ func checkInstrument(t *rapid.T, tally *OutcomesTally, kept []*Patient, q *Param
 // TestPopulationIsThatOfTheRecords does the same for the other tally.
 func TestPopulationIsThatOfTheRecords(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		patients := somePatients.Draw(rt, "patients")
-		q := ask(t, aRequest.Draw(rt, "request"))
+		random := roll(rt)
+		patients := random.patients(50)
+		q := ask(t, random.request())
 		tally := NewPopulationTally(q)
 		want := map[string]int{}
 		var peaks, averages []float64
@@ -437,11 +439,12 @@ func naiveOverlap(p *Patient, class series.Class, q *Params) (yes, maybe bool) {
 // the tallies in any order: the answer is the same to the last bit.
 func TestWorkersDoNotMatter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		patients := somePatients.Draw(rt, "patients")
-		r := aRequest.Draw(rt, "request")
-		r.MinCellSize = rapid.SampledFrom([]string{"", "5", "11"}).Draw(rt, "min_cell_size")
+		random := roll(rt)
+		patients := random.patients(50)
+		r := random.request()
+		r.MinCellSize = oneOf(random, "", "5", "11")
 		q := ask(t, r)
-		workers := rapid.IntRange(1, 5).Draw(rt, "workers")
+		workers := 1 + random.IntN(5)
 		one, otherOne := NewOutcomesTally(q), NewPopulationTally(q)
 		many, otherMany := make([]*OutcomesTally, workers), make([]*PopulationTally, workers)
 		for i := range many {
@@ -450,7 +453,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 		for _, p := range patients {
 			one.Add(p)
 			otherOne.Add(p)
-			worker := rapid.IntRange(0, workers-1).Draw(rt, "worker")
+			worker := random.IntN(workers)
 			many[worker].Add(p)
 			otherMany[worker].Add(p)
 		}

@@ -94,18 +94,14 @@ func (t *track) take(scores []series.Score, kind series.Kind, values *[256]float
 // choose finds the kind of scores that is the primary outcome.
 func (t *track) choose(scores []series.Score) (_ series.Kind, ok bool) {
 	t.groups = t.groups[:0]
-	var current *group
-	for i := range scores {
-		s := &scores[i]
-		if current != nil && s.Kind == current.Kind { // mostly
-			current.count++
-			current.last = s.At
-			continue
+	for i := 0; i < len(scores); { // a run of one kind at a time
+		first, kind := i, scores[i].Kind
+		for i++; i < len(scores) && scores[i].Kind == kind; i++ {
 		}
-		if primaryKind(s.Kind) {
-			current = t.group(s.Kind)
-			current.count++
-			current.last = s.At
+		if primaryKind(kind) {
+			g := t.group(kind)
+			g.count += i - first
+			g.last = scores[i-1].At
 		}
 	}
 	if len(t.groups) == 0 {
@@ -130,15 +126,22 @@ func (t *track) group(kind series.Kind) *group {
 	return &t.groups[len(t.groups)-1]
 }
 
-// since is the index of the first score at a time or later.
+// since is the index of the first score at a time or later. The search has no
+// branch that depends on the times, which nobody could foretell.
 func since(scores []series.Score, ms int64) int {
-	low, high := 0, len(scores)
-	for low < high {
-		if middle := (low + high) / 2; scores[middle].At < ms {
-			low = middle + 1
-		} else {
-			high = middle
+	if len(scores) == 0 {
+		return 0
+	}
+	low, n := 0, len(scores)
+	for n > 1 {
+		half := n / 2
+		if scores[low+half-1].At < ms {
+			low += half
 		}
+		n -= half
+	}
+	if scores[low].At < ms {
+		low++
 	}
 	return low
 }
@@ -164,15 +167,21 @@ func baseline(points []point, day drug.Day) (_ float64, ok bool) {
 	return 0, false
 }
 
-// firstFrom is the index of the first point at a time or later.
+// firstFrom is the index of the first point at a time or later; see since.
 func firstFrom(points []point, ms int64) int {
-	low, high := 0, len(points)
-	for low < high {
-		if middle := (low + high) / 2; points[middle].at < ms {
-			low = middle + 1
-		} else {
-			high = middle
+	if len(points) == 0 {
+		return 0
+	}
+	low, n := 0, len(points)
+	for n > 1 {
+		half := n / 2
+		if points[low+half-1].at < ms {
+			low += half
 		}
+		n -= half
+	}
+	if points[low].at < ms {
+		low++
 	}
 	return low
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/client"
 	"anodyne/internal/access"
 	"anodyne/internal/fault"
 	"anodyne/internal/pain"
@@ -258,6 +260,29 @@ func TestAnalyticsHideSmallNumbers(t *testing.T) {
 		}
 		if open, hidden := shown(""), shown("?min_cell_size=11"); !strings.Contains(open, "count:2 ") || strings.Contains(hidden, "count:2 ") || !strings.Contains(hidden, "suppressed:true") {
 			t.Errorf("%s\nbecame %s", open, hidden)
+		}
+	})
+}
+
+// The Go client has a place for every member of an answer.
+func TestClientKnowsTheAnalytics(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		c := n.caller("north")
+		for _, medicine := range []string{"oxycodone", "ibuprofen"} {
+			c.course(c.person("female", "1980-01-01", "M54.50"), medicine, daysAgo(100))
+		}
+		for route, into := range map[string]any{outcomesPath: &client.Outcomes{}, populationPath: &client.PopulationHealth{}} {
+			r := c.get(route)
+			if err := json.Unmarshal(r.is(http.StatusOK).body, into); err != nil {
+				t.Fatal(err)
+			}
+			var again map[string]any
+			if err := json.Unmarshal([]byte(quoteAny(into)), &again); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(again, r.json()) {
+				t.Errorf("%s\nbecame %s", r.body, quoteAny(again))
+			}
 		}
 	})
 }

@@ -29,6 +29,7 @@ const (
 	ReportDelete    Action = "report.delete"
 	ReportComplete  Action = "report.complete"
 	ReportFail      Action = "report.fail"
+	SeriesRepair    Action = "series.repair"
 	AnalyticsRead   Action = "analytics.read"
 	AuditRead       Action = "audit.read"
 	OrgCreate       Action = "organization.create"
@@ -42,7 +43,7 @@ const (
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
-	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, AnalyticsRead: true,
+	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, AnalyticsRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
 }
 

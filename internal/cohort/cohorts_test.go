@@ -55,14 +55,7 @@ func (h hospital) expect(t *testing.T, term string, want ...int64) {
 
 func (h hospital) rename(t *testing.T, patientID id.Patient, name string) {
 	t.Helper()
-	if _, err := h.UpdatePatient(t.Context(), patientID, func(old pain.Patient) (pain.Patient, *store.Change, error) {
-		old.Name = name
-		old.Version++
-		change := storetest.Updated(old)
-		return old, &change, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	h.change(t, patientID, func(p *pain.Patient) { p.Name = name })
 }
 
 // metricValue reads a gauge or a counter.

@@ -104,7 +104,7 @@ func (m *model[C]) fresh(ctx context.Context, org store.Org) ([]C, error) {
 	}
 	number := m.started.Add(1)
 	err := m.refresh(ctx, org)
-	m.taken.Store(modelBytes + sizeOf(m.chunks))
+	m.taken.Store(sizeOf(m.chunks))
 	if err == nil || ctx.Err() == nil { // that this caller left is no result for others
 		m.ended, m.err = number, err
 	}
@@ -212,7 +212,9 @@ func isNil[C comparable](c C) bool {
 	return c == none
 }
 
-func sizeOf[C chunked](chunks []C) (total int64) {
+// sizeOf is the memory that a model with these chunks takes.
+func sizeOf[C chunked](chunks []C) int64 {
+	total := int64(modelBytes)
 	for _, c := range chunks {
 		if !isNil(c) {
 			total += c.bytes()

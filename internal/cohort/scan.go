@@ -71,26 +71,31 @@ func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, p *analyt
 		return none, err
 	}
 	defer func() { <-cs.scans.running }()
-	count, panelAt, err := cs.panels(ctx, org)
+	panels, err := cs.panels(ctx, org)
 	if err != nil {
 		return none, err
 	}
-	tallies := make([]T, min(cap(cs.scans.processors), max(1, count)))
+	return countAll(ctx, cs.scans, panels, p, newTally)
+}
+
+// countAll counts panels on all processors, and gives one tally of them.
+func countAll[T tally[T]](ctx context.Context, s *scans, panels source, p *analytics.Params, newTally func(*analytics.Params) T) (T, error) {
+	tallies := make([]T, min(cap(s.processors), max(1, panels.count)))
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for w := range tallies {
+		tallies[w] = newTally(p)
 		group.Go(func() error {
-			tallies[w] = newTally(p)
 			filter := p.Filter()
-			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
-				if err := enter(ctx, cs.scans.processors); err != nil {
+			for i := int(next.Add(1)) - 1; i < panels.count; i = int(next.Add(1)) - 1 {
+				if err := enter(ctx, s.processors); err != nil {
 					return err
 				}
-				read, err := panelAt(ctx, i)
+				read, err := panels.at(ctx, i)
 				if err == nil {
 					read.addTo(&filter, tallies[w].Add)
 				}
-				<-cs.scans.processors
+				<-s.processors
 				if err != nil {
 					return err
 				}
@@ -100,6 +105,7 @@ func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, p *analyt
 		})
 	}
 	if err := group.Wait(); err != nil {
+		var none T
 		return none, err
 	}
 	for _, other := range tallies[1:] {
@@ -108,26 +114,34 @@ func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, p *analyt
 	return tallies[0], nil
 }
 
-// panels gives the number of an organisation's panels and how to get at each:
-// from memory, where all of them are of one moment, or, when they do not fit
-// there, from the database, where each is of a moment after the call.
-func (cs *Cohorts) panels(ctx context.Context, org store.Org) (count int, at func(ctx context.Context, i int) (*panel, error), err error) {
+// source is panels, and how to get at each.
+type source struct {
+	count int
+	at    func(ctx context.Context, i int) (*panel, error)
+}
+
+// inMemory is panels that are there.
+func inMemory(panels []*panel) source {
+	return source{len(panels), func(_ context.Context, i int) (*panel, error) { return panels[i], nil }}
+}
+
+// panels gives an organisation's panels: from memory, where all of them are of
+// one moment, or, when they do not fit there, from the database, where each is
+// of a moment after the call.
+func (cs *Cohorts) panels(ctx context.Context, org store.Org) (source, error) {
 	loaded, err := fresh(ctx, cs, org, charts)
-	if err == nil {
-		return len(loaded), func(_ context.Context, i int) (*panel, error) { return loaded[i], nil }, nil
-	}
 	if !errors.Is(err, errTooLarge) {
-		return 0, nil, err
+		return inMemory(loaded), err
 	}
 	_, patients, err := org.Head(ctx)
 	if err != nil {
-		return 0, nil, err
+		return source{}, err
 	}
 	cs.metrics.streamed.Inc()
-	return int((patients + panelSize - 1) / panelSize), func(ctx context.Context, i int) (*panel, error) {
+	return source{int((patients + panelSize - 1) / panelSize), func(ctx context.Context, i int) (*panel, error) {
 		first := int64(i)*panelSize + 1
 		return readPanel(ctx, org, first, min(first+panelSize-1, patients))
-	}, nil
+	}}, nil
 }
 
 // addTo adds the patients to a tally, which judges the whole filter;
