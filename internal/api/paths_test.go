@@ -16,12 +16,14 @@ func TestHeadWhereverGetWorks(t *testing.T) {
 		record := c.score(id, 5)
 		hook := c.hook()
 		sent := c.tried(hook)
+		report := c.report(`{"type":"outcomes","format":"csv"}`)
 		for _, route := range n.api.Routes() {
 			pattern, ok := strings.CutPrefix(route, "GET ")
 			if !ok {
 				continue
 			}
-			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "{id}", id, "{record_id}", record, "{delivery_id}", sent).Replace(pattern)
+			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "{id}", id,
+				"{record_id}", record, "{delivery_id}", sent).Replace(pattern)
 			get, head := c.get(path).is(http.StatusOK), c.send("HEAD", path, "").is(http.StatusOK)
 			if len(head.body) != 0 {
 				t.Errorf("%s: a body of %d bytes", head.what, len(head.body))
@@ -47,6 +49,8 @@ func TestWrongMethodIs405(t *testing.T) {
 		for path, allow := range map[string]string{
 			"/v1/patients":       "GET, HEAD, POST",
 			"/v1/patients/pat_x": "GET, HEAD, PATCH",
+			"/v1/reports":        "GET, HEAD, POST",
+			"/v1/reports/rep_x":  "GET, HEAD, DELETE",
 			"/v1/events":         "GET, HEAD",
 			"/v1/audit":          "GET, HEAD",
 			"/v1/webhooks":       "GET, HEAD, POST",

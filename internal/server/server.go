@@ -23,6 +23,7 @@ import (
 	"anodyne/internal/oauth"
 	"anodyne/internal/portal"
 	"anodyne/internal/ratelimit"
+	"anodyne/internal/report"
 	"anodyne/internal/store"
 	"anodyne/internal/webhook"
 	"anodyne/internal/worker"
@@ -111,11 +112,13 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret,
 		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, Now: time.Now, Log: s.log,
 	})
+	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
 	handler := api.New(api.Config{
 		Store: s.store, Authority: authority, Limiter: s.limiter,
 		Addresses:      ratelimit.NewAddresses(access.Standard.Limit(), addressCapacity, time.Now),
 		Cohorts:        cohorts,
 		Pages:          pages,
+		ReadReport:     report.ReadRequest,
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
 		Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
 		CheckWebhookURL:  s.checkWebhookURL,
@@ -127,6 +130,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	s.workers.Start("purge", sys.KeepPurged)
 	s.workers.Start("usage", handler.KeepUsage)
 	s.workers.Start("alerts", sys.KeepAlerted)
+	s.workers.Start("reports", reports.Run)
 	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
 	return handler, s.startWebhooks(registry)
 }

@@ -23,18 +23,9 @@ func member(n int, role access.Role) store.NewAccount {
 // at begins the audit line of somebody in the portal.
 func at(now time.Time) audit.Entry { return audit.Entry{At: now, Source: "192.0.2.1"} }
 
-// eachClock runs a test on both engines with a clock that it moves.
-func eachClock(t *testing.T, test func(t *testing.T, s *store.Store, now *clock)) {
-	t.Helper()
-	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
-		now := newClock()
-		cfg.Now = now.now
-		test(t, storetest.Start(t, cfg), now)
-	})
-}
-
 func TestFirstInvitationIsUsedOnce(t *testing.T) {
-	eachClock(t, func(t *testing.T, s *store.Store, now *clock) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
 		sys := s.System()
 		for _, link := range []string{"old", "new"} {
 			if invited := must[bool](t)(sys.InviteFirst(t.Context(), "default", []byte(link), time.Hour)); !invited {
@@ -71,7 +62,8 @@ func TestFirstInvitationIsUsedOnce(t *testing.T) {
 }
 
 func TestInvitationExpires(t *testing.T) {
-	eachClock(t, func(t *testing.T, s *store.Store, now *clock) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
 		sys := s.System()
 		must[bool](t)(sys.InviteFirst(t.Context(), "default", []byte("link"), time.Hour))
 		now.pass(time.Hour)
@@ -83,7 +75,8 @@ func TestInvitationExpires(t *testing.T) {
 
 func TestSessionsEnd(t *testing.T) {
 	const idle, lifetime = 30 * time.Minute, 12 * time.Hour
-	eachClock(t, func(t *testing.T, s *store.Store, now *clock) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
 		sys := s.System()
 		a := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Viewer)))
 		p := a.Principal()
@@ -136,7 +129,8 @@ func TestSessionsEnd(t *testing.T) {
 }
 
 func TestFailuresLockAnAddress(t *testing.T) {
-	eachClock(t, func(t *testing.T, s *store.Store, now *clock) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
 		sys := s.System()
 		a := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Viewer)))
 		lock := func(failures int64) time.Duration { return time.Duration(failures) * time.Second }
@@ -162,7 +156,8 @@ func TestFailuresLockAnAddress(t *testing.T) {
 }
 
 func TestTheLastAdministratorStays(t *testing.T) {
-	eachClock(t, func(t *testing.T, s *store.Store, now *clock) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
 		sys := s.System()
 		first := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Administrator)))
 		p := first.Principal()
@@ -192,7 +187,8 @@ func TestTheLastAdministratorStays(t *testing.T) {
 }
 
 func TestMembersAreOfOneOrganisation(t *testing.T) {
-	eachClock(t, func(t *testing.T, s *store.Store, now *clock) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
 		sys := s.System()
 		ours := must[store.Account](t)(sys.CreateAccount(t.Context(), "ours", member(1, access.Administrator)))
 		theirs := must[store.Account](t)(sys.CreateAccount(t.Context(), "theirs", member(2, access.Administrator)))
@@ -227,7 +223,8 @@ func TestMembersAreOfOneOrganisation(t *testing.T) {
 }
 
 func TestMembersLeaveAuditLines(t *testing.T) {
-	eachClock(t, func(t *testing.T, s *store.Store, now *clock) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
 		sys := s.System()
 		a := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Administrator)))
 		p := a.Principal()
@@ -263,7 +260,8 @@ func TestMembersLeaveAuditLines(t *testing.T) {
 }
 
 func TestUsageAddsUp(t *testing.T) {
-	eachClock(t, func(t *testing.T, s *store.Store, now *clock) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
 		sys := s.System()
 		c := must[store.Client](t)(sys.CreateClient(t.Context(), store.NewClient{Org: "default", Name: "app", Scopes: access.AllScopes, SecretHash: []byte("secret")}))
 		hour := now.now().Truncate(time.Hour)

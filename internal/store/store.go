@@ -87,6 +87,8 @@ type Store struct {
 	written, positioned *signal
 	// followers are told which organisations' journals have grown.
 	followers followers
+	// reportQueued is broadcast when this process puts a report into the queue.
+	reportQueued *signal
 
 	closing sync.Once
 	closed  error
@@ -113,7 +115,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal()}
+	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal(), reportQueued: newSignal()}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
 		s.engine, err = openSQLite(path, cfg.Key, s.metrics)

@@ -18,6 +18,7 @@ type Live struct {
 	RecordID     string // of that patient
 	WebhookID    string
 	DeliveryID   string // of that webhook
+	ReportID     string
 	AccessToken  string
 	ClientID     string
 	ClientSecret string
@@ -39,8 +40,11 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 		}
 	}
 	id := live.PatientID
-	if strings.HasPrefix(e.Path, "/v1/webhooks/") {
+	switch {
+	case strings.HasPrefix(e.Path, "/v1/webhooks/"):
 		id = live.WebhookID
+	case strings.HasPrefix(e.Path, "/v1/reports/"):
+		id = live.ReportID
 	}
 	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID).Replace(e.Path)
 	if len(e.Query) > 0 {

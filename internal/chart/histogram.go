@@ -1,0 +1,101 @@
+package chart
+
+import "fmt"
+
+// Histogram is how many patients take which daily dose of opioids.
+type Histogram struct {
+	Title string
+	Bins  []Bin // side by side, from the lowest dose up
+}
+
+// Bin is doses from Low to below High; the count is nil when hidden.
+type Bin struct {
+	Low, High float64
+	Count     *int
+	// Open is set when the last bin has no end.
+	Open bool
+}
+
+func (b *Bin) name() string {
+	if b.Open {
+		return "≥ " + formatNumber(b.Low)
+	}
+	return formatNumber(b.Low) + " to < " + formatNumber(b.High)
+}
+
+// Draw lays the chart out. Bins are drawn equally wide, whatever they span,
+// because their heights are counts; the edges between them are labelled.
+func (c *Histogram) Draw(f Frame) *Scene {
+	size := f.text()
+	s := newScene(f, c.Title, "Number of patients by daily opioid dose in MME. Lines mark 50 and 90.")
+	most := 0
+	for i := range c.Bins {
+		if n := c.Bins[i].Count; n != nil {
+			most = max(most, *n)
+		}
+	}
+	ticks := wholeTicks(most, max(2, int(f.Height/(size*5))))
+	p := &plot{Scene: s, size: size, high: ticks[len(ticks)-1].at, end: float64(max(len(c.Bins), 1))}
+	p.box = box{size*0.6 + widest(Regular, size, labels(ticks)...), size * 3, f.Width - size, f.Height - size*3.2}
+	p.horizontals(ticks)
+	for i := range c.Bins {
+		bin := &c.Bins[i]
+		left, right := p.x(float64(i))+1, p.x(float64(i+1))-1
+		middle := (left + right) / 2
+		if bin.Count == nil {
+			p.writeIfFree(label{text: "hidden", x: middle, y: p.bottom - size*0.4, anchor: Middle, size: size * 0.9, ink: Muted})
+			continue
+		}
+		hatch, fill := Plain, AccentSoft
+		switch {
+		case bin.Low >= highFrom:
+			hatch, fill = Crossed, FillSevere
+		case bin.Low >= reviewFrom:
+			hatch, fill = Falling, FillModerate
+		}
+		if *bin.Count > 0 {
+			p.hatched(box{left, p.y(float64(*bin.Count)), right, p.bottom}, fill, hatch, pen{Axis, 0.6, nil})
+		}
+		p.writeIfFree(label{text: count(bin.Count), x: middle, y: p.y(float64(*bin.Count)) - size*0.35, anchor: Middle, weight: Bold, size: size * 0.9})
+	}
+	for _, at := range []float64{reviewFrom, highFrom} {
+		if edge, ok := c.edge(at); ok {
+			x := p.x(edge)
+			p.line(x, p.top-size*1.2, x, p.bottom, pen{Threshold, 1, dashed})
+			p.writeIfFree(label{text: fmt.Sprintf("%g MME", at), x: x, y: p.top - size*1.5, anchor: Middle, weight: Bold, size: size, ink: Threshold})
+		}
+	}
+	var edges []tick
+	for i := range c.Bins {
+		edges = append(edges, tick{p.x(float64(i)), formatNumber(c.Bins[i].Low)})
+		if i == len(c.Bins)-1 && !c.Bins[i].Open {
+			edges = append(edges, tick{p.x(float64(i + 1)), formatNumber(c.Bins[i].High)})
+		}
+	}
+	p.bottomAxis(edges)
+	p.write(label{text: "MME a day", x: (p.left + p.right) / 2, y: p.bottom + size*2.7, anchor: Middle, size: size, ink: Muted})
+	return s
+}
+
+// edge is where a dose lies, counted in bins.
+func (c *Histogram) edge(dose float64) (_ float64, ok bool) {
+	for i := range c.Bins {
+		if b := &c.Bins[i]; b.Low <= dose && (dose < b.High || b.Open) {
+			return between(float64(i), float64(i+1), b.Low, b.High, dose), true
+		}
+	}
+	return 0, false
+}
+
+// wholeTicks are round whole numbers.
+func wholeTicks(most, about int) []tick {
+	return numberTicks(float64(max(most, about)), about)
+}
+
+// Table lists the bins.
+func (c *Histogram) Table() (header []string, rows [][]string) {
+	for i := range c.Bins {
+		rows = append(rows, []string{c.Bins[i].name(), count(c.Bins[i].Count)})
+	}
+	return []string{"MME a day", "Patients"}, rows
+}

@@ -1,0 +1,121 @@
+package chart
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Survival is a Kaplan-Meier curve: the share of patients without an event yet
+// by day.
+type Survival struct {
+	Title string
+	// Event is what has not happened yet, such as "response of 30 %".
+	Event  string
+	Steps  []SurvivalStep // in order of days
+	Median *float64       // the first day with half of them, if any
+}
+
+// SurvivalStep is what happened up to and on a day.
+type SurvivalStep struct {
+	Day      float64
+	AtRisk   int // before the day's events
+	Events   int
+	Censored int     // since the step before, and before this one
+	Share    float64 // after the day's events, 0 to 1
+}
+
+// Draw lays the chart out, with the patients at risk under the axis.
+func (c *Survival) Draw(f Frame) *Scene {
+	size := f.text()
+	s := newScene(f, c.Title, c.describe())
+	var end float64 = 1
+	if n := len(c.Steps); n > 0 {
+		end = max(end, c.Steps[n-1].Day)
+	}
+	const row = "at risk"
+	p := &plot{Scene: s, size: size, low: 0, high: 100}
+	first := Regular.Width(strconv.Itoa(c.atRisk(0)), size) / 2 // it stands half left of the axis
+	p.left = size*1.1 + max(Regular.Width("100 %", size), Regular.Width(row, size)+first)
+	p.right = f.Width - size*1.2
+	ticks := numberTicks(end, max(2, int((p.right-p.left)/(size*6))))
+	p.end = ticks[len(ticks)-1].at
+	p.bottom = f.Height - size*4.5
+	p.top = c.legend(s, size).draw(s, p.left, 0, f.Width, size) + size*0.7
+	p.horizontals(percentTicks)
+
+	line := []point{{p.x(0), p.y(100)}}
+	for _, step := range c.Steps {
+		x := p.x(step.Day)
+		line = append(line, point{x, line[len(line)-1].y}, point{x, p.y(100 * step.Share)})
+	}
+	p.polyline(line, pen{Accent, 1.8, nil})
+	before, share := 0.0, 1.0
+	for _, step := range c.Steps {
+		if step.Censored > 0 {
+			x, y := p.x((before+step.Day)/2), p.y(100*share)
+			p.line(x, y-size*0.35, x, y+size*0.35, pen{Text, 1.2, nil})
+		}
+		before, share = step.Day, step.Share
+	}
+	if c.Median != nil {
+		x, y := p.x(*c.Median), p.y(50)
+		p.polyline([]point{{p.left, y}, {x, y}, {x, p.bottom}}, pen{Muted, 1, dashed})
+	}
+	p.numbers(ticks)
+	p.write(label{text: "days", x: p.right, y: p.bottom + size*2.55, anchor: End, size: size, ink: Muted})
+	y := p.bottom + size*4
+	p.write(label{text: row, x: p.left - size*0.6 - first, y: y, anchor: End, size: size, ink: Muted})
+	for _, t := range ticks {
+		p.writeIfFree(label{text: strconv.Itoa(c.atRisk(t.at)), x: p.x(t.at), y: y, anchor: Middle, size: size, ink: Muted})
+	}
+	return s
+}
+
+func (c *Survival) legend(s *Scene, size float64) legend {
+	l := legend{
+		{"without " + c.Event + " so far", func(b box) {
+			y := (b.top + b.bottom) / 2
+			s.polyline([]point{{b.left, y - size*0.25}, {(b.left + b.right) / 2, y - size*0.25}, {(b.left + b.right) / 2, y + size*0.25}, {b.right, y + size*0.25}}, pen{Accent, 1.8, nil})
+		}},
+		{"some last seen without it, between two steps", func(b box) {
+			x, y := (b.left+b.right)/2, (b.top+b.bottom)/2
+			s.line(b.left, y, b.right, y, pen{Accent, 1.8, nil})
+			s.line(x, y-size*0.35, x, y+size*0.35, pen{Text, 1.2, nil})
+		}},
+	}
+	if c.Median != nil {
+		l = append(l, legendEntry{"median: day " + formatNumber(*c.Median), func(b box) {
+			s.line(b.left, (b.top+b.bottom)/2, b.right, (b.top+b.bottom)/2, pen{Muted, 1, dashed})
+		}})
+	}
+	return l
+}
+
+// atRisk is how many are still followed on a day.
+func (c *Survival) atRisk(day float64) int {
+	for _, step := range c.Steps {
+		if step.Day >= day {
+			return step.AtRisk
+		}
+	}
+	return 0
+}
+
+func (c *Survival) describe() string {
+	if len(c.Steps) == 0 {
+		return "Nobody to follow."
+	}
+	text := fmt.Sprintf("Share of %d patients without %s by day. ", c.Steps[0].AtRisk, c.Event)
+	if c.Median != nil {
+		return text + fmt.Sprintf("Half of them have had it by day %s.", formatNumber(*c.Median))
+	}
+	return text + "Fewer than half of them have had it."
+}
+
+// Table lists the steps.
+func (c *Survival) Table() (header []string, rows [][]string) {
+	for _, s := range c.Steps {
+		rows = append(rows, []string{formatNumber(s.Day), strconv.Itoa(s.AtRisk), strconv.Itoa(s.Events), strconv.Itoa(s.Censored), percent(s.Share)})
+	}
+	return []string{"Day", "At risk", "Events", "Censored", "Without the event"}, rows
+}

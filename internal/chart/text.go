@@ -1,0 +1,198 @@
+package chart
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Weight is how heavy letters are.
+type Weight uint8
+
+// The weights.
+const (
+	Regular Weight = iota
+	Bold
+)
+
+// TTF is the font of a weight: the Go fonts, which have Latin, Greek and
+// Cyrillic. The caller gets a copy of its own.
+func (w Weight) TTF() []byte {
+	if w == Bold {
+		return append([]byte(nil), gobold.TTF...)
+	}
+	return append([]byte(nil), goregular.TTF...)
+}
+
+// noGlyph marks a rune that the font does not have.
+const noGlyph = 0xFFFF
+
+// advances are the widths of the runes of the basic plane, in units of the
+// font; beyond it the font has none.
+var advances = [2]func() *[0x10000]uint16{
+	sync.OnceValue(func() *[0x10000]uint16 { return measure(goregular.TTF) }),
+	sync.OnceValue(func() *[0x10000]uint16 { return measure(gobold.TTF) }),
+}
+
+const unitsPerEm = 2048
+
+func measure(ttf []byte) *[0x10000]uint16 {
+	f, err := sfnt.Parse(ttf)
+	if err != nil {
+		panic("chart: the embedded font cannot be read: " + err.Error())
+	}
+	var table [0x10000]uint16
+	var buf sfnt.Buffer
+	for r := range table {
+		table[r] = noGlyph
+		glyph, err := f.GlyphIndex(&buf, rune(r))
+		if err != nil || glyph == 0 {
+			continue
+		}
+		if advance, err := f.GlyphAdvance(&buf, glyph, fixed.I(unitsPerEm), font.HintingNone); err == nil {
+			table[r] = uint16(advance.Round())
+		}
+	}
+	return &table
+}
+
+// Width is how wide a printable text is when set in a size.
+func (w Weight) Width(s string, size float64) float64 {
+	table := advances[w]()
+	units := 0
+	for _, r := range s {
+		if r < 0x10000 && table[r] != noGlyph {
+			units += int(table[r])
+		} else {
+			units += unitsPerEm
+		}
+	}
+	return float64(units) * size / unitsPerEm
+}
+
+const ellipsis = "…"
+
+// Fit shortens a text, if it must, so that it is at most so wide. What cannot
+// be shortened enough becomes "".
+func (w Weight) Fit(s string, size, width float64) string {
+	if w.Width(s, size) <= width {
+		return s
+	}
+	room := width - w.Width(ellipsis, size)
+	end := 0
+	for i, r := range s {
+		room -= w.Width(string(r), size)
+		if room < 0 {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	if end == 0 {
+		return ""
+	}
+	return strings.TrimRight(s[:end], " ") + ellipsis
+}
+
+// Wrap breaks a printable text into lines that are at most so wide, and at
+// most so many; the last is shortened when there would be more. A word that is
+// wider than a line is broken.
+func (w Weight) Wrap(s string, size, width float64, most int) []string {
+	var lines []string
+	line, used := "", 0.0
+	space := w.Width(" ", size)
+	words := strings.Fields(s)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		wide := w.Width(word, size)
+		switch {
+		case line == "" && wide <= width:
+			line, used = word, wide
+		case line != "" && used+space+wide <= width:
+			line, used = line+" "+word, used+space+wide
+		case line != "":
+			lines, line = append(lines, line), ""
+			i-- // it begins the next line
+		default:
+			cut := w.cut(word, size, width)
+			lines = append(lines, word[:cut])
+			words[i] = word[cut:]
+			i--
+		}
+		if len(lines) == most {
+			lines[most-1] = w.Fit(lines[most-1]+" "+strings.Join(words[i+1:], " "), size, width)
+			return lines
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// cut is how much of a word fits, at least a letter.
+func (w Weight) cut(word string, size, width float64) int {
+	end := 0
+	for i, r := range word {
+		width -= w.Width(string(r), size)
+		if width < 0 && i > 0 {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	return end
+}
+
+// Replacement stands for a character that cannot be printed.
+const Replacement = '□'
+
+// Printable makes a text safe to print on one line: line breaks and tabs
+// become spaces, marks that would turn the direction of writing or are
+// invisible go, and a character that the font does not have becomes its base
+// letter or a visible replacement. Exact is false when something was replaced.
+func Printable(s string) (_ string, exact bool) {
+	if plain(s) {
+		return s, true
+	}
+	table := advances[Regular]()
+	has := func(r rune) bool { return r < 0x10000 && table[r] != noGlyph }
+	var b strings.Builder
+	exact = true
+	for _, r := range norm.NFC.String(s) {
+		switch {
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		case unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r):
+		case r != utf8.RuneError && has(r) && !unicode.IsControl(r):
+			b.WriteRune(r)
+		default:
+			exact = false
+			if unicode.Is(unicode.Mn, r) {
+				continue // a mark of a letter that stands without it
+			}
+			base, _ := utf8.DecodeRuneInString(norm.NFD.String(string(r)))
+			if base == r || !has(base) || unicode.IsControl(base) {
+				base = Replacement
+			}
+			b.WriteRune(base)
+		}
+	}
+	return b.String(), exact
+}
+
+// plain reports whether a text is of printable ASCII, as most are.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

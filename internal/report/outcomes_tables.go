@@ -1,0 +1,57 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"anodyne/internal/analytics"
+)
+
+func (p *outcomePages) instruments() {
+	if len(p.Instruments) == 0 {
+		return
+	}
+	p.section("Questionnaires", 70)
+	t := p.newTable(column{title: "Questionnaire", share: 24}, column{title: "n", share: 9, right: true}, column{title: "Missing", share: 10, right: true}, column{title: "Baseline (95 % CI)", share: 23, right: true},
+		column{title: "Follow-up (95 % CI)", share: 23, right: true}, column{title: "Change (95 % CI)", share: 23, right: true}, column{title: "Important change", share: 24, right: true})
+	t.header()
+	for i := range p.Instruments {
+		in := &p.Instruments[i]
+		met := "none published"
+		if in.MCIDMet != nil {
+			met = strings.TrimPrefix(ofN(in.MCIDMet)+", "+percent(in.MCIDMet.Percent), "nobody to count, ")
+		}
+		t.row(words(in.Instrument), count(in.Change.N), counted(in.Missing), mean(&in.Baseline), mean(&in.FollowUp), mean(&in.Change), met)
+	}
+	t.end()
+	if g := &p.GlobalImpression; g.N != nil && *g.N > 0 {
+		p.paragraph(fmt.Sprintf("Global impression (PGIC 1 or 2, much or very much improved): %s, %s.", ofN(g), share(g)), body)
+	}
+}
+
+func (p *outcomePages) treatments(title string, list []analytics.BeforeAfter) {
+	if len(list) == 0 {
+		return
+	}
+	p.section(title, 80)
+	p.paragraph(capital(list[0].Label)+".", small)
+	t := p.newTable(column{title: "Treatment", share: 26}, column{title: "Patients", share: 11, right: true}, column{title: "n", share: 8, right: true}, column{title: "Before (95 % CI)", share: 22, right: true},
+		column{title: "After (95 % CI)", share: 22, right: true}, column{title: "Change (95 % CI)", share: 22, right: true}, column{title: "30 % better", share: 18, right: true}, column{title: "SRM", share: 9, right: true})
+	t.header()
+	for i := range list {
+		b := &list[i]
+		t.row(words(b.Treatment), counted(b.Patients), count(b.Change.N), mean(&b.Before), mean(&b.After), mean(&b.Change), percent(b.R30.Percent), fixed(b.SRM))
+	}
+	t.end()
+}
+
+func (p *outcomePages) definitions() {
+	p.section("Definitions", 60)
+	p.paragraph("Primary outcome: "+p.Cohort.PrimaryOutcome, small)
+	p.paragraph("A patient's index date is the day of the first comparable score in the period; the baseline is the mean of the comparable scores in the 14 days up to and including it. "+
+		fmt.Sprintf("Follow-up is the score nearest to day %d, at most %d days off. ", p.FollowUp.TargetDay, p.FollowUp.ToleranceDays)+
+		"Patients whose window is not over are not yet due, and not missing. Only complete cases are compared; nothing is carried forward. "+
+		"Percentages are of patients whose baseline is above 0.", small)
+	p.paragraph("* fewer than 10 patients: unstable. Intervals of means are Student's, of shares Wilson's, both 95 %. SRM is the mean change over its standard deviation. "+
+		"Hidden: a number that would tell of few patients is left out, and others with it where it could be worked out.", small)
+}

@@ -1,0 +1,223 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/summary"
+)
+
+func (p *patientPages) medicationTable() *table {
+	t := p.newTable(column{title: "Medicine", share: 30}, column{title: "Class", share: 16}, column{title: "Dose", share: 25}, column{title: "Since", share: 12},
+		column{title: "Until", share: 12}, column{title: "MME a day", share: 13, right: true})
+	t.header()
+	return t
+}
+
+func (p *patientPages) medicationCells(m *summary.Medication) []string {
+	until := "not said"
+	if m.EndDate != nil {
+		until = *m.EndDate
+	}
+	mme := ""
+	switch {
+	case m.MMEPerDay != nil:
+		mme = num(m.MMEPerDay)
+	case m.MMEExcludedReason != nil:
+		mme = none + " ¹"
+	}
+	return []string{m.Name, words(m.DrugClass), p.dose(m.RecordID), m.StartDate, until, mme}
+}
+
+// dose is how a medicine is taken, as far as it is said.
+func (p *patientPages) dose(recordID string) string {
+	m, ok := p.medicines[recordID]
+	if !ok {
+		return ""
+	}
+	var parts []string
+	amount, unit := m.Dose, m.DoseUnit
+	if _, given := amount.Get(); !given {
+		amount, unit = m.Strength, m.StrengthUnit
+	}
+	if n, given := amount.Get(); given {
+		parts = append(parts, strings.TrimSpace(num(&n)+" "+unit))
+	}
+	if m.Frequency != "" {
+		parts = append(parts, m.Frequency)
+	} else if n, given := m.DosesPerDay.Get(); given {
+		parts = append(parts, num(&n)+" a day")
+	}
+	if prn, given := m.PRN.Get(); given && prn {
+		parts = append(parts, "as needed")
+	}
+	if m.Route != "" {
+		parts = append(parts, words(m.Route))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// medications lists the current medicines down to a height, and returns those
+// that did not fit.
+func (p *patientPages) medications(limit float64) (rest []summary.Medication) {
+	current := p.Summary.Medications.Current
+	p.text(margin, p.y+bodySize, fmt.Sprintf("Current medicines (%d)", len(current)), strong)
+	p.y += 14
+	if len(current) == 0 {
+		p.text(margin, p.y+bodySize, "None recorded.", body)
+		return nil
+	}
+	const note = smallSize * lineGap
+	t := p.medicationTable()
+	for i := range current {
+		keep := note // for the word that the list goes on
+		if i == len(current)-1 && !p.uncounted() {
+			keep = 0
+		}
+		if !t.rowAbove(limit-keep, p.medicationCells(&current[i])...) {
+			p.text(margin+cellPad, p.y+smallSize*1.1, fmt.Sprintf("%d more on the next page.", len(current)-i), small)
+			return current[i:]
+		}
+	}
+	if p.uncounted() {
+		p.text(margin+cellPad, p.y+smallSize*1.1, footnote, small)
+	}
+	return nil
+}
+
+const footnote = "¹ This opioid is not in the total: its dose is not known, or it must not be compared by MME."
+
+func (p *patientPages) uncounted() bool {
+	for i := range p.Summary.Medications.Current {
+		if p.Summary.Medications.Current[i].MMEExcludedReason != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *patientPages) moreMedications(rest []summary.Medication) {
+	if len(rest) == 0 {
+		return
+	}
+	p.section("Current medicines, continued", 60)
+	t := p.medicationTable()
+	for i := range rest {
+		t.row(p.medicationCells(&rest[i])...)
+	}
+	t.end()
+	if p.uncounted() {
+		p.paragraph(footnote, small)
+	}
+}
+
+func (p *patientPages) instruments() {
+	if len(p.Summary.Instruments) == 0 {
+		return
+	}
+	p.section("Questionnaires", 60)
+	t := p.newTable(column{title: "Questionnaire", share: 28}, column{title: "Date", share: 13}, column{title: "Score", share: 10, right: true}, column{title: "Band", share: 18},
+		column{title: "Before", share: 10, right: true}, column{title: "On", share: 13}, column{title: "Change", share: 10, right: true}, column{title: "Matters", share: 10})
+	t.header()
+	for _, in := range p.Summary.Instruments {
+		before, on, matters := none, "", none
+		if in.Previous != nil {
+			before, on = num(in.Previous.Score), dayPart(in.Previous.RecordedAt)
+		}
+		if in.MCIDMet != nil {
+			matters = yesNo(*in.MCIDMet)
+		}
+		score := num(in.Score)
+		if in.Score == nil {
+			score = in.Status
+		}
+		t.row(words(in.Instrument), dayPart(in.RecordedAt), score, in.Band, before, on, signed(in.Change), matters)
+	}
+	t.end()
+	p.paragraph("Matters: the change from the score before is at least the smallest one that patients notice, as far as one is published.", small)
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func (p *patientPages) procedures() {
+	if len(p.Summary.Procedures) == 0 {
+		return
+	}
+	p.section("Procedures", 60)
+	t := p.newTable(column{title: "Date", share: 13}, column{title: "Procedure", share: 30}, column{title: "Site", share: 32}, column{title: "Pain before", share: 12, right: true}, column{title: "Pain after", share: 12, right: true}, column{title: "Relief", share: 10, right: true})
+	t.header()
+	for _, done := range p.Summary.Procedures {
+		relief := none
+		if done.ReliefPercent != nil {
+			relief = num(done.ReliefPercent) + " %"
+		}
+		site := strings.Join(strings.Fields(words(done.Laterality)+" "+words(done.BodySite)+" "+done.Level), " ")
+		t.row(dayPart(done.RecordedAt), words(done.ProcedureType), site, num(done.PreScore), num(done.PostScore), relief)
+	}
+	t.end()
+	p.paragraph("The newest 20. Pain before and after a procedure is not a comparison with anybody else: pain that is treated when it is worst often falls by itself.", small)
+}
+
+func (p *patientPages) diagnoses() {
+	if len(p.history) == 0 {
+		return
+	}
+	p.section("Medical history", 60)
+	t := p.newTable(column{title: "Condition", share: 45}, column{title: "ICD-10", share: 12}, column{title: "Status", share: 14}, column{title: "Since", share: 13}, column{title: "Category", share: 16})
+	t.header()
+	for i := range p.history {
+		h := &p.history[i]
+		t.row(h.Condition, h.ICD10Code, h.Status, h.OnsetDate, words(h.Category))
+	}
+	t.end()
+}
+
+// definitions says what the numbers of the first page are, of how many, and
+// what is missing.
+func (p *patientPages) definitions() string {
+	sum := &p.Summary.Pain
+	scheme := pain.DefaultScheme
+	var b strings.Builder
+	fmt.Fprintf(&b, "Pain: %s; n = %d in the period, %d in all. Bands: %s scheme, mild below %g, moderate from %g, severe from %g. ",
+		p.kind(), len(p.inThePeriod), sum.Scores, sum.Scheme, scheme.Moderate, scheme.Moderate, scheme.Severe)
+	if sum.Baseline != nil {
+		fmt.Fprintf(&b, "Baseline: %s Here n = %d. Responder: at least 30 %% (or 50 %%) less pain than at baseline. ", sum.Baseline.Rule, sum.Baseline.Scores)
+	}
+	b.WriteString("Scores more than 30 days apart are not joined by a line. Kinds of scores are never mixed: " + sum.Rule + " ")
+	fmt.Fprintf(&b, "MME: %s, %s to %s; peak is %s, average (%s) %s. ", p.Summary.MME.Table, p.Summary.MME.From, p.Summary.MME.To,
+		p.Summary.MME.Definitions.Peak, p.Summary.MME.Definitions.Average, num(p.Summary.MME.Average))
+	b.WriteString("Missing: " + strings.Join(p.missing(), "; ") + ". " + p.Summary.MME.Caveat + " A flag asks for review; it is no verdict, and no reason for a forced or abrupt taper.")
+	return b.String()
+}
+
+// missing lists what a reader could take for nothing, and is not known.
+func (p *patientPages) missing() (list []string) {
+	if len(p.inThePeriod) == 0 {
+		list = append(list, "no score in the period")
+	}
+	if p.leftOut > 0 {
+		list = append(list, fmt.Sprintf("scores before the period, which are not drawn: %d", p.leftOut))
+	}
+	if p.Summary.MME.Incomplete {
+		list = append(list, "the dose or the days of an opioid are not known, so MME is too low")
+	}
+	open := 0
+	for i := range p.Summary.Medications.Current {
+		if p.Summary.Medications.Current[i].EndDate == nil {
+			open++
+		}
+	}
+	if open > 0 {
+		list = append(list, fmt.Sprintf("medicines without supply or end, taken to go on: %d", open))
+	}
+	if len(list) == 0 {
+		list = append(list, "nothing that is known of")
+	}
+	return list
+}

@@ -1,0 +1,131 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"anodyne/internal/chart"
+	"anodyne/internal/pain/summary"
+)
+
+const (
+	safetyHead  = 18.0
+	safetyGap   = 1.2  // between two flags
+	safetyInset = 62.0 // of what a flag says
+	safetyWidth = fullWidth - 20 - safetyInset
+	safetyLines = 4 // of one flag
+)
+
+// asks reports whether a flag asks for review. That a patient is outside the
+// guideline's scope only says how to read the others.
+func asks(f *summary.Flag) bool { return is(f.Active) && f.Flag != "out_of_guideline_scope" }
+
+// review are the flags that say something: those that ask for review, those
+// that cannot be decided, and notes; the rest are named in one line.
+func (p *patientPages) review() (lines []summary.Flag, quiet string) {
+	var open, notes []summary.Flag
+	var absent, unasked []string
+	for _, f := range p.Summary.Flags {
+		switch {
+		case asks(&f):
+			lines = append(lines, f)
+		case is(f.Active):
+			notes = append(notes, f)
+		case f.Active != nil:
+			absent = append(absent, words(f.Flag))
+		case f.Flag == "phq9_item9":
+			unasked = append(unasked, words(f.Flag))
+		default:
+			open = append(open, f)
+		}
+	}
+	if len(absent) > 0 {
+		quiet = "Not found: " + strings.Join(absent, "; ") + ". "
+	}
+	if len(unasked) > 0 {
+		quiet += "Never asked: " + strings.Join(unasked, "; ") + "."
+	}
+	return slices.Concat(lines, open, notes), quiet
+}
+
+func (p *patientPages) safetyHeight() float64 {
+	lines, quiet := p.review()
+	height := safetyHead + 6
+	for i := range lines {
+		height += blockHeight(safetyWidth, flagText(&lines[i]), body, safetyLines) + safetyGap
+	}
+	if len(lines) == 0 {
+		height += bodySize * lineGap
+	}
+	if quiet != "" {
+		height += blockHeight(fullWidth-20, quiet, small, 2)
+	}
+	return height
+}
+
+// safety draws the box of what asks for review.
+func (p *patientPages) safety(y float64) {
+	lines, quiet := p.review()
+	title, ground, edge := "Safety", chart.FillNone, chart.Axis
+	if len(lines) > 0 && asks(&lines[0]) {
+		title, ground, edge = "Safety: please review", chart.BandSevere, chart.Threshold
+	}
+	p.panel(margin, y, fullWidth, p.safetyHeight(), ground, edge)
+	p.text(margin+10, y+13, title, strong)
+	y += safetyHead
+	if len(lines) == 0 {
+		p.text(margin+10, y+bodySize, "Nothing asks for review.", body)
+		y += bodySize * lineGap
+	}
+	for _, f := range lines {
+		state, look := "REVIEW", strong
+		switch {
+		case f.Active == nil:
+			state, look = "NOT KNOWN", caption
+		case !asks(&f):
+			state, look = "NOTE", caption
+		}
+		p.text(margin+10, y+bodySize*0.9, state, look)
+		y += p.block(margin+10+safetyInset, y, safetyWidth, flagText(&f), body, safetyLines) + safetyGap
+	}
+	if quiet != "" {
+		p.block(margin+10, y, fullWidth-20, quiet, small, 2)
+	}
+}
+
+// flagText is a flag with what it rests on.
+func flagText(f *summary.Flag) string {
+	text := words(f.Flag)
+	if f.Since != nil {
+		text += " since " + *f.Since
+	}
+	var basis []string
+	if days, ok := f.Basis["shared_days"].(int); ok && days > 0 {
+		basis = append(basis, fmt.Sprintf("%d shared days", days))
+	}
+	if current, ok := f.Basis["current"].(bool); ok && current {
+		basis = append(basis, "both current")
+	}
+	if mme, ok := f.Basis["mme"].(*float64); ok && mme != nil {
+		basis = append(basis, num(mme)+" MME a day")
+	}
+	if incomplete, ok := f.Basis["incomplete"].(bool); ok && incomplete {
+		basis = append(basis, "an opioid is missing from the dose")
+	}
+	if reasons, ok := f.Basis["reasons"].([]string); ok {
+		for _, reason := range reasons {
+			basis = append(basis, words(reason))
+		}
+	}
+	if codes, ok := f.Basis["icd10_codes"].([]string); ok {
+		basis = append(basis, codes...)
+	}
+	if outside, ok := f.Basis["out_of_guideline_scope"].(bool); ok && outside {
+		basis = append(basis, "outside the guideline's scope")
+	}
+	if len(basis) > 0 {
+		text += ": " + strings.Join(basis, ", ")
+	}
+	return text
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"anodyne/internal/chart"
+)
+
+// tile is a number that is seen first.
+type tile struct{ title, value, line, note string }
+
+// tileRow draws tiles side by side.
+func (s *sheet) tileRow(tiles []tile) {
+	const gap, height = 8.0, 62.0
+	width := (fullWidth - gap*float64(len(tiles)-1)) / float64(len(tiles))
+	for i, t := range tiles {
+		x := margin + float64(i)*(width+gap)
+		s.panel(x, s.y, width, height, chart.FillNone, chart.Grid)
+		inner := width - 14
+		s.shrunk(x+7, s.y+12, inner, t.title, caption)
+		s.shrunk(x+7, s.y+31, inner, t.value, set{size: 17, ink: chart.Text, weight: chart.Bold})
+		s.shrunk(x+7, s.y+44, inner, t.line, set{size: smallSize + 0.4, ink: chart.Text})
+		s.shrunk(x+7, s.y+55, inner, t.note, small)
+	}
+	s.y += height + 10
+}
+
+func (p *patientPages) tiles() {
+	p.tileRow([]tile{p.painTile(), p.changeTile(), p.pegTile(), p.mmeTile()})
+}
+
+func (p *patientPages) painTile() tile {
+	sum := &p.Summary.Pain
+	if sum.Latest == nil {
+		return tile{"LATEST PAIN", none, "no comparable score", ""}
+	}
+	title := "LATEST PAIN"
+	if sum.Aspect != nil {
+		title = "LATEST " + strings.ToUpper(words(*sum.Aspect)) + " PAIN"
+	}
+	note := "on " + dayPart(sum.Latest.RecordedAt)
+	if len(p.inThePeriod) > 1 {
+		best := slices.MinFunc(p.inThePeriod, func(a, b chart.PainPoint) int { return cmp.Compare(a.Score, b.Score) })
+		note += ", best " + num(&best.Score)
+	}
+	return tile{title, num(sum.Latest.Score) + " of 10", sum.Latest.Band, note}
+}
+
+func (p *patientPages) changeTile() tile {
+	sum := &p.Summary.Pain
+	t := tile{title: "CHANGE FROM BASELINE", value: none}
+	if sum.Baseline == nil {
+		t.line = "no baseline"
+		return t
+	}
+	t.note = fmt.Sprintf("baseline %s on %s", num(sum.Baseline.Score), sum.Baseline.IndexDate)
+	c := sum.Change
+	if c == nil {
+		t.line = "no score after the baseline"
+		return t
+	}
+	t.value = signed(c.Points)
+	if c.Percent != nil {
+		t.value += fmt.Sprintf(" (%s %%)", signed(c.Percent))
+	}
+	switch {
+	case c.Percent == nil:
+		t.line = "no percentage: baseline is 0"
+	case is(c.Responder50):
+		t.line = "responder: 50 % or more"
+	case is(c.Responder30):
+		t.line = "responder: 30 % or more"
+	case is(c.Worsened30):
+		t.line = "worse by 30 % or more"
+	default:
+		t.line = "no responder (under 30 %)"
+	}
+	if c.LowBaseline && c.Percent != nil {
+		t.note = fmt.Sprintf("low baseline (%s): %% misleads", num(sum.Baseline.Score))
+	}
+	return t
+}
+
+func is(b *bool) bool { return b != nil && *b }
+
+func (p *patientPages) pegTile() tile {
+	for i := range p.Summary.Instruments {
+		in := &p.Summary.Instruments[i]
+		if in.Instrument != "peg" {
+			continue
+		}
+		t := tile{"PEG", none, "cannot be scored: " + in.Status, "on " + dayPart(in.RecordedAt)}
+		if in.Score != nil {
+			t.value, t.line = num(in.Score)+" of 10", "first one"
+		}
+		if in.Change != nil {
+			t.line = signed(in.Change) + ", no important change"
+			if is(in.MCIDMet) {
+				t.line = signed(in.Change) + ", an important change"
+			}
+			t.note = dayPart(in.Previous.RecordedAt) + " to " + dayPart(in.RecordedAt)
+		}
+		return t
+	}
+	return tile{"PEG", none, "never answered", ""}
+}
+
+func (p *patientPages) mmeTile() tile {
+	m := &p.Summary.MME
+	t := tile{title: "MME A DAY", value: "not known", line: "dose not counted"}
+	if m.Current != nil {
+		t.value = num(m.Current)
+		t.line = "band " + bandWords(*m.CurrentBand)
+		if *m.Current == 0 {
+			t.line = "no current opioid"
+		}
+	}
+	if m.Incomplete {
+		t.line += ", incomplete"
+	}
+	if m.Peak != nil {
+		t.note = "peak " + num(m.Peak) + " since " + m.From
+	}
+	return t
+}
+
+// bandWords is a band of MME as it is printed.
+func bandWords(band string) string {
+	return strings.NewReplacer(">=", "≥ ", "-<", " to < ", ">0", "> 0").Replace(band)
+}
+
+// dayPart is the day of a time in RFC 3339.
+func dayPart(at string) string { return at[:min(len(at), len("YYYY-MM-DD"))] }

@@ -1,0 +1,239 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"codeberg.org/go-pdf/fpdf"
+
+	"anodyne/internal/chart"
+)
+
+// A page is A4, measured in points from the top left.
+const (
+	pageWidth  = 595.28
+	pageHeight = 841.89
+	margin     = 40.0
+	fullWidth  = pageWidth - 2*margin
+	// floor is where the body of a page ends and its foot begins.
+	floor = pageHeight - 46
+)
+
+// The sizes of letters.
+const (
+	bodySize  = 8.5
+	smallSize = 7.2
+	lineGap   = 1.32 // from base line to base line, in sizes
+)
+
+// sheet is a PDF in the making: pages that fill from the top down. Everything
+// it sets is made printable first, so no text of a patient can break it.
+type sheet struct {
+	pdf     *fpdf.Fpdf
+	head    *Head
+	title   string
+	running string  // what the top of each page but the first says
+	y       float64 // where the next thing goes
+	inexact bool    // a character was replaced
+}
+
+// newSheet begins a document with an empty first page.
+func newSheet(h *Head, title string) *sheet {
+	if h.Title != "" {
+		title = h.Title
+	}
+	s := &sheet{head: h, title: printable(title)}
+	s.running = s.title
+	s.pdf = fpdf.NewCustom(&fpdf.InitType{OrientationStr: "P", UnitStr: "pt", Size: fpdf.SizeType{Wd: pageWidth, Ht: pageHeight}})
+	// Without these a map's order or a clock would show in the bytes.
+	s.pdf.SetCatalogSort(true)
+	s.pdf.SetCreationDate(h.AsOf.UTC())
+	s.pdf.SetModificationDate(h.AsOf.UTC())
+	s.pdf.SetTitle(s.title, true)
+	s.pdf.SetAuthor(printable(h.Organisation), true)
+	s.pdf.SetCreator("Anodyne", true)
+	s.pdf.SetProducer("Anodyne", true)
+	s.pdf.SetLang("en-GB")
+	s.pdf.SetAutoPageBreak(false, 0)
+	s.pdf.SetMargins(margin, margin, margin)
+	chart.AddFonts(s.pdf)
+	s.pdf.AddPage()
+	s.y = margin
+	return s
+}
+
+func printable(text string) string {
+	text, _ = chart.Printable(text)
+	return text
+}
+
+// set is how a text looks.
+type set struct {
+	weight chart.Weight
+	size   float64
+	ink    chart.Ink
+	anchor chart.Anchor
+}
+
+var (
+	body    = set{size: bodySize, ink: chart.Text}
+	strong  = set{size: bodySize, ink: chart.Text, weight: chart.Bold}
+	small   = set{size: smallSize, ink: chart.Muted}
+	caption = set{size: smallSize, ink: chart.Muted, weight: chart.Bold}
+)
+
+func (l set) at(anchor chart.Anchor) set { l.anchor = anchor; return l }
+
+// text sets one line with its base line at y.
+func (s *sheet) text(x, y float64, text string, look set) {
+	text, exact := chart.Printable(text)
+	s.inexact = s.inexact || !exact
+	switch look.anchor {
+	case chart.Middle:
+		x -= look.weight.Width(text, look.size) / 2
+	case chart.End:
+		x -= look.weight.Width(text, look.size)
+	}
+	chart.SetFont(s.pdf, look.weight, look.size)
+	s.pdf.SetTextColor(look.ink.RGB())
+	s.pdf.Text(x, y, text)
+}
+
+// fitted sets one line that is shortened to a width.
+func (s *sheet) fitted(x, y, width float64, text string, look set) {
+	text, exact := chart.Printable(text)
+	s.inexact = s.inexact || !exact
+	s.text(x, y, look.weight.Fit(text, look.size, width), look)
+}
+
+// shrunk sets one line, in smaller letters when it would be too wide.
+func (s *sheet) shrunk(x, y, width float64, text string, look set) {
+	text, exact := chart.Printable(text)
+	s.inexact = s.inexact || !exact
+	if wide := look.weight.Width(text, look.size); wide > width {
+		look.size = max(look.size*width/wide, 5)
+	}
+	s.fitted(x, y, width, text, look)
+}
+
+// heading sets a text large, and whole however long it is; it returns the
+// height.
+func (s *sheet) heading(y, width float64, text string) float64 {
+	look := set{size: 18, ink: chart.Text, weight: chart.Bold}
+	for look.size > 8 && len(look.weight.Wrap(printable(text), look.size, width, 4)) > 3 {
+		look.size -= 2
+	}
+	return s.block(margin, y, width, text, look, 99)
+}
+
+// block sets lines from the top y on and returns their height.
+func (s *sheet) block(x, y, width float64, text string, look set, most int) float64 {
+	text, exact := chart.Printable(text)
+	s.inexact = s.inexact || !exact
+	lines := look.weight.Wrap(text, look.size, width, most)
+	for i, line := range lines {
+		s.text(x, y+look.size*(0.9+lineGap*float64(i)), line, look)
+	}
+	return look.size * lineGap * float64(len(lines))
+}
+
+// blockHeight is what block would return.
+func blockHeight(width float64, text string, look set, most int) float64 {
+	return look.size * lineGap * float64(len(look.weight.Wrap(printable(text), look.size, width, most)))
+}
+
+// rule draws a thin line across.
+func (s *sheet) rule(y float64, ink chart.Ink) {
+	s.pdf.SetDrawColor(ink.RGB())
+	s.pdf.SetLineWidth(0.6)
+	s.pdf.Line(margin, y, margin+fullWidth, y)
+}
+
+// panel draws a box to write on; with no edge only its ground.
+func (s *sheet) panel(x, y, width, height float64, ground, edge chart.Ink) {
+	s.pdf.SetFillColor(ground.RGB())
+	style := "F"
+	if edge != chart.None {
+		s.pdf.SetDrawColor(edge.RGB())
+		s.pdf.SetLineWidth(0.7)
+		style = "FD"
+	}
+	s.pdf.RoundedRect(x, y, width, height, 3, "1234", style)
+}
+
+// breakPage goes on at the top of a new page.
+func (s *sheet) breakPage() {
+	s.pdf.AddPage()
+	s.fitted(margin, margin, fullWidth, s.running, small)
+	s.rule(margin+6, chart.Grid)
+	s.y = margin + 20
+}
+
+// need goes to a new page unless so much fits on this one.
+func (s *sheet) need(height float64) {
+	if s.y+height > floor {
+		s.breakPage()
+	}
+}
+
+// section begins a part, with at least so much of it on the same page.
+func (s *sheet) section(title string, height float64) {
+	s.need(height + 26)
+	s.y += 8
+	s.pdf.Bookmark(printable(title), 0, s.y)
+	s.text(margin, s.y+10, title, set{size: 11, ink: chart.Text, weight: chart.Bold})
+	s.y += 18
+}
+
+// paragraph sets text across the page; it may go on on the next one.
+func (s *sheet) paragraph(text string, look set) {
+	text, exact := chart.Printable(text)
+	s.inexact = s.inexact || !exact
+	for _, line := range look.weight.Wrap(text, look.size, fullWidth, 1000) {
+		s.need(look.size * lineGap)
+		s.text(margin, s.y+look.size*0.9, line, look)
+		s.y += look.size * lineGap
+	}
+	s.y += look.size * 0.4
+}
+
+// figure draws a chart across the page with its title above.
+func (s *sheet) figure(title string, c chart.Chart, height float64) {
+	s.need(height + 16)
+	s.text(margin, s.y+bodySize, title, strong)
+	s.y += 15
+	c.Draw(chart.Frame{Width: fullWidth, Height: height, Text: smallSize + 0.3}).PDF(s.pdf, margin, s.y)
+	s.y += height + 8
+}
+
+// finish puts the foot on every page, which only now can say how many there
+// are, and writes the file.
+func (s *sheet) finish(w io.Writer) error {
+	pages := s.pdf.PageCount()
+	for n := 1; n <= pages; n++ {
+		s.pdf.SetPage(n)
+		s.pdf.SetFont(chart.Family, "", smallSize) // this page was left with another
+		s.rule(floor+10, chart.Grid)
+		y := floor + 22
+		s.fitted(margin, y, fullWidth-80, s.foot(), small)
+		s.text(margin+fullWidth, y, fmt.Sprintf("Page %d of %d", n, pages), small.at(chart.End))
+		if s.inexact {
+			s.text(margin, y+smallSize*lineGap, fmt.Sprintf("Some characters are not in the font of this document: they are printed without their accents, or as %c.", chart.Replacement), small)
+		}
+	}
+	return s.pdf.Output(w)
+}
+
+func (s *sheet) foot() string {
+	text := "Confidential. Data as of " + moment(s.head.AsOf)
+	for _, more := range []string{s.head.ID, s.head.Organisation} {
+		if more != "" {
+			text += " · " + more
+		}
+	}
+	return text
+}
+
+// moment is a time as people read it.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }

@@ -1,0 +1,60 @@
+package report
+
+import (
+	"anodyne/internal/pain"
+)
+
+// Stewardship is who takes opioids on a day, and what asks for review there.
+// A flag is a prompt for review, never a verdict.
+type Stewardship struct {
+	Head
+	// Patients is how many were looked at, with an opioid or without.
+	Patients int
+	// Rows are the patients with an opioid in the period, in the order in which
+	// they are to be listed.
+	Rows []StewardshipRow
+}
+
+// StewardshipRow is one patient who takes, or took, an opioid. The day is the
+// last of the period. Numbers are not rounded.
+type StewardshipRow struct {
+	PatientID   string
+	Name        string
+	DateOfBirth pain.Date
+	Age         int      // on the day
+	Opioids     []string // names of the current ones, each once
+	// Current is whether an opioid is taken on the day.
+	Current bool
+	// MME is the daily dose of the current opioids: 0 without one, nil when
+	// none of them counts. Incomplete says that it is too low, because the
+	// dose of one is not known.
+	MME        *float64
+	Incomplete bool
+	// Peak and Average are definitions 4 and 2 of MME a day, over the period.
+	Peak, Average *float64
+	OpioidDays    int // of the period
+	// Overlap is whether an opioid and a benzodiazepine share days or are both
+	// current; nil when that is not known. OverlapDays are those shared.
+	Overlap     *bool
+	OverlapDays int
+	// NaloxoneGap is as in the patient's summary; nil when not known.
+	NaloxoneGap     *bool
+	NaloxoneReasons []string
+	LastNaloxone    pain.Date // zero without one in 365 days
+	// LastUDS and LastPEG are the newest, however old; zero without one.
+	LastUDS, LastPEG pain.Date
+	UnexpectedUDS    bool // the newest has a result that was not expected
+	// Prescribers and Pharmacies of opioids, counted over the period; those that
+	// are not named are not counted.
+	Prescribers, Pharmacies int
+	// OutOfScope: the guideline leaves the patient out (cancer, sickle cell
+	// disease, palliative care).
+	OutOfScope bool
+}
+
+// LongTerm is from how many days of opioids a use is long-term.
+const LongTerm = 90
+
+// ManyPrescribers is from how many prescribers, or pharmacies, on a patient is
+// listed for it.
+const ManyPrescribers = 4

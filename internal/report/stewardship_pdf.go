@@ -1,0 +1,218 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"anodyne/internal/chart"
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/summary"
+)
+
+// WritePDF writes the lists of an opioid stewardship programme.
+func (d *Stewardship) WritePDF(w io.Writer) error {
+	s := newSheet(&d.Head, "Opioid stewardship")
+	p := stewardPages{s, d, d.To.DayNumber()}
+	s.cover("Patients with an opioid in the period. A flag asks for review; it is no verdict, and no reason for a forced or abrupt taper.")
+	p.tiles()
+	p.doses()
+	p.overview()
+	for _, l := range p.lists() {
+		p.list(&l)
+	}
+	p.definitions()
+	return s.finish(w)
+}
+
+// stewardPages are the pages of a stewardship report.
+type stewardPages struct {
+	*sheet
+	*Stewardship
+	day drug.Day
+}
+
+// list is the patients whom something asks to review.
+type list struct {
+	title, why string
+	detail     string // the heading of its own column
+	holds      func(*StewardshipRow) bool
+	words      func(*StewardshipRow) string
+}
+
+// thisYear reports whether a day lies within the 365 days up to another.
+func thisYear(d pain.Date, up drug.Day) bool {
+	return d != (pain.Date{}) && d.DayNumber() > up-summary.Window && d.DayNumber() <= up
+}
+
+func (p *stewardPages) lists() []list {
+	atLeast := func(low, below float64) func(*StewardshipRow) bool {
+		return func(r *StewardshipRow) bool {
+			return r.MME != nil && drug.AtLeast(*r.MME, low) && !drug.AtLeast(*r.MME, below)
+		}
+	}
+	opioids := func(r *StewardshipRow) string {
+		text := strings.Join(r.Opioids, ", ")
+		if r.Peak != nil {
+			text += "; peak " + tenths(r.Peak)
+		}
+		return text
+	}
+	last := func(what string, day func(*StewardshipRow) pain.Date) func(*StewardshipRow) string {
+		return func(r *StewardshipRow) string {
+			if d := day(r); d != (pain.Date{}) {
+				return "last " + d.String()
+			}
+			return "no " + what + " recorded"
+		}
+	}
+	uds := func(r *StewardshipRow) pain.Date { return r.LastUDS }
+	peg := func(r *StewardshipRow) pain.Date { return r.LastPEG }
+	return []list{
+		{"90 MME a day or more", "The daily dose of the current opioids.", "Opioids", atLeast(90, 1e9), opioids},
+		{"50 to less than 90 MME a day", "The daily dose of the current opioids.", "Opioids", atLeast(50, 90), opioids},
+		{"Opioid dose not known", "An opioid is current, and its dose is not known or must not be compared: the total is too low, or there is none.", "Opioids",
+			func(r *StewardshipRow) bool { return r.Current && (r.Incomplete || r.MME == nil) }, opioids},
+		{"Opioid with benzodiazepine", "Both cover the same days of the period, or both are current.", "Shared days",
+			func(r *StewardshipRow) bool { return is(r.Overlap) }, func(r *StewardshipRow) string { return thousands(r.OverlapDays) }},
+		{"Naloxone gap", "An opioid is current, something makes an overdose likelier, and no naloxone was given in 365 days.", "Because of",
+			func(r *StewardshipRow) bool { return is(r.NaloxoneGap) }, func(r *StewardshipRow) string {
+				reasons := make([]string, len(r.NaloxoneReasons))
+				for i, reason := range r.NaloxoneReasons {
+					reasons[i] = words(reason)
+				}
+				return strings.Join(reasons, ", ")
+			}},
+		{"Unexpected urine drug screen", "The newest screen has a result that was not expected. Immunoassays are presumptive until confirmed.", "Screen",
+			func(r *StewardshipRow) bool { return r.UnexpectedUDS }, last("screen", uds)},
+		{"No urine drug screen in 12 months", "An opioid is current.", "Screen",
+			func(r *StewardshipRow) bool { return r.Current && !thisYear(r.LastUDS, p.day) }, last("screen", uds)},
+		{"No PEG in 12 months", "An opioid is current.", "PEG",
+			func(r *StewardshipRow) bool { return r.Current && !thisYear(r.LastPEG, p.day) }, last("PEG", peg)},
+		{"Several prescribers or pharmacies", fmt.Sprintf("%d or more of either in the period, as far as they are named.", ManyPrescribers), "Prescribers / pharmacies",
+			func(r *StewardshipRow) bool {
+				return r.Prescribers >= ManyPrescribers || r.Pharmacies >= ManyPrescribers
+			},
+			func(r *StewardshipRow) string { return fmt.Sprintf("%d / %d", r.Prescribers, r.Pharmacies) }},
+	}
+}
+
+// count is how many rows something holds of.
+func (p *stewardPages) count(holds func(*StewardshipRow) bool) (n int) {
+	for i := range p.Rows {
+		if holds(&p.Rows[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *stewardPages) tiles() {
+	current := p.count(func(r *StewardshipRow) bool { return r.Current })
+	at := func(mme float64) int {
+		return p.count(func(r *StewardshipRow) bool { return r.MME != nil && drug.AtLeast(*r.MME, mme) })
+	}
+	gap := p.count(func(r *StewardshipRow) bool { return is(r.NaloxoneGap) })
+	of := "of " + thousands(current) + " with a current opioid"
+	p.tileRow([]tile{
+		{"WITH A CURRENT OPIOID", thousands(current), "of " + thousands(p.Patients) + " patients", thousands(len(p.Rows)) + " with one in the period"},
+		{"50 MME A DAY OR MORE", thousands(at(50)), percentText(at(50), current), of},
+		{"90 MME A DAY OR MORE", thousands(at(90)), percentText(at(90), current), of},
+		{"NALOXONE GAP", thousands(gap), percentText(gap, current), of},
+	})
+}
+
+func percentText(n, of int) string {
+	if of == 0 {
+		return none
+	}
+	return percentOf(float64(n)/float64(of)) + " %"
+}
+
+// doses draws the current daily doses by band.
+func (p *stewardPages) doses() {
+	bands := map[string]int{}
+	unknown := 0
+	for i := range p.Rows {
+		switch r := &p.Rows[i]; {
+		case !r.Current:
+		case r.MME == nil:
+			unknown++
+		default:
+			bands[drug.Band(*r.MME)]++
+		}
+	}
+	c := &chart.Histogram{Title: "Current opioid dose"}
+	for _, band := range []string{">0-<20", "20-<50", "50-<90", ">=90"} {
+		bin := bandEdges[band]
+		bin.Count = new(bands[band])
+		c.Bins = append(c.Bins, bin)
+	}
+	p.figure("Patients by current daily dose", c, 120)
+	if unknown > 0 {
+		p.paragraph(fmt.Sprintf("Not shown: %s with an opioid whose dose is not known or must not be compared.", thousands(unknown)), small)
+	}
+}
+
+func (p *stewardPages) overview() {
+	p.section("What asks for review", 120)
+	t := p.newTable(column{title: "List", share: 60}, column{title: "Patients", share: 15, right: true}, column{title: "Outside the guideline's scope", share: 30, right: true})
+	t.header()
+	for _, l := range p.lists() {
+		outside := p.count(func(r *StewardshipRow) bool { return r.OutOfScope && l.holds(r) })
+		t.row(l.title, thousands(p.count(l.holds)), thousands(outside))
+	}
+	long := func(r *StewardshipRow) bool { return r.OpioidDays >= LongTerm }
+	t.row(fmt.Sprintf("Opioid on %d days or more of the period (not listed)", LongTerm), thousands(p.count(long)),
+		thousands(p.count(func(r *StewardshipRow) bool { return r.OutOfScope && long(r) })))
+	t.end()
+}
+
+// list prints the patients of a list, over as many pages as it takes.
+func (p *stewardPages) list(l *list) {
+	var rows []*StewardshipRow
+	for i := range p.Rows {
+		if l.holds(&p.Rows[i]) {
+			rows = append(rows, &p.Rows[i])
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	p.section(fmt.Sprintf("%s (%s)", l.title, thousands(len(rows))), 70)
+	p.paragraph(l.why, small)
+	t := p.newTable(column{title: "Patient", share: 138}, column{title: "Born", share: 60}, column{title: "Identifier", share: 140, fine: true},
+		column{title: "MME a day", share: 54, right: true}, column{title: l.detail, share: 124})
+	t.header()
+	for _, r := range rows {
+		name := r.Name
+		if r.OutOfScope {
+			name += " ²"
+		}
+		t.row(name, r.DateOfBirth.String(), r.PatientID, doseText(r), l.words(r))
+	}
+	t.end()
+}
+
+// tenths rounds a dose as it is printed.
+func tenths(f *float64) string { return num(new(math.Round(*f*10) / 10)) }
+
+func doseText(r *StewardshipRow) string {
+	switch {
+	case r.MME == nil:
+		return "not known"
+	case r.Incomplete:
+		return "≥ " + tenths(r.MME)
+	}
+	return tenths(r.MME)
+}
+
+func (p *stewardPages) definitions() {
+	p.section("Definitions", 50)
+	p.paragraph("² Outside the scope of the opioid guideline: cancer, sickle cell disease, or palliative care. "+
+		"MME a day is that of the current opioids; buprenorphine, and methadone for opioid use disorder, are in no total. ≥ before a dose: that of another opioid is not known. "+
+		"Peak is the highest single day of the period (definition 4). A clinic sees its own prescriptions, not what is filled elsewhere. "+
+		"The 50 and 90 lines come from the guidelines of 2022 and 2016; they are not limits. "+drug.MMETable+". "+summary.Caveat, small)
+}

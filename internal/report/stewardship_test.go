@@ -1,0 +1,115 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+)
+
+// stewards makes a report of so many patients, all different.
+func stewards(n int) *Stewardship {
+	d := &Stewardship{Head: head(), Patients: 3 * n}
+	day := func(back int) pain.Date { return pain.DateOfDay(d.To.DayNumber() - drug.Day(back)) }
+	for i := range n {
+		r := StewardshipRow{
+			PatientID: fmt.Sprintf("pat_%026d", i), Name: fmt.Sprintf("%s %s", []string{"Anna", "Łukasz", "Ζωή", "Наталья", "José"}[i%5], []string{"Smith", "Wiśniewski", "Παππάς", "Иванова", "Núñez de la Torre"}[i/5%5]),
+			DateOfBirth: day(20000 + i%9000), Age: 50, Opioids: []string{"oxycodone"}, Current: i%10 != 0,
+			OpioidDays: i % 366, OverlapDays: i % 40, Overlap: new(i%4 == 0), NaloxoneGap: new(i%3 == 0), NaloxoneReasons: []string{"mme_ge_50", "age_65_or_over"},
+			Prescribers: i % 6, Pharmacies: i % 3, OutOfScope: i%17 == 0, UnexpectedUDS: i%50 == 0, Incomplete: i%29 == 0,
+		}
+		if i%23 != 0 {
+			r.MME, r.Peak, r.Average = new(float64(i%140)), new(float64(i%140+10)), new(float64(i%140))
+		}
+		if i%2 == 0 {
+			r.LastUDS = day(i % 700)
+		}
+		if i%3 == 0 {
+			r.LastPEG = day(i % 500)
+		}
+		d.Rows = append(d.Rows, r)
+	}
+	return d
+}
+
+func TestStewardship(t *testing.T) {
+	d := stewards(300)
+	d.Rows = append(d.Rows, StewardshipRow{PatientID: "pat_ffffffffffffffffffffffffff", Name: "Exact Fifty", DateOfBirth: d.From, Current: true, Opioids: []string{"tapentadol"}, MME: new(49.99999999999999)})
+	file := written(t, "stewardship", d)
+	tidy(t, file)
+	list := pages(t, file)
+	says(t, list[0], "Opioid stewardship", "WITH A CURRENT OPIOID", "of 900 patients", "301 with one in the period", "NALOXONE GAP", "50 MME", "90 MME",
+		"Outside the guideline's scope", "Opioid on 90 days or more of the period (not listed)")
+
+	lists := map[string]func(*StewardshipRow) bool{
+		"90 MME a day or more":              func(r *StewardshipRow) bool { return r.MME != nil && *r.MME >= 90 },
+		"50 to less than 90 MME a day":      func(r *StewardshipRow) bool { return r.MME != nil && *r.MME >= 49.9999999 && *r.MME < 90 },
+		"Opioid dose not known":             func(r *StewardshipRow) bool { return r.Current && (r.MME == nil || r.Incomplete) },
+		"Opioid with benzodiazepine":        func(r *StewardshipRow) bool { return r.Overlap != nil && *r.Overlap },
+		"Naloxone gap":                      func(r *StewardshipRow) bool { return r.NaloxoneGap != nil && *r.NaloxoneGap },
+		"Unexpected urine drug screen":      func(r *StewardshipRow) bool { return r.UnexpectedUDS },
+		"No urine drug screen in 12 months": func(r *StewardshipRow) bool { return r.Current && r.LastUDS.String() <= "2025-01-15" },
+		"No PEG in 12 months":               func(r *StewardshipRow) bool { return r.Current && r.LastPEG.String() <= "2025-01-15" },
+		"Several prescribers or pharmacies": func(r *StewardshipRow) bool { return r.Prescribers >= 4 || r.Pharmacies >= 4 },
+	}
+	text := strings.Join(list, " ")
+	for title, holds := range lists {
+		n, outside := 0, 0
+		for i := range d.Rows {
+			if holds(&d.Rows[i]) {
+				n++
+				if d.Rows[i].OutOfScope {
+					outside++
+				}
+			}
+		}
+		says(t, list[0], fmt.Sprintf("%s %d %d", title, n, outside))
+		says(t, text, fmt.Sprintf("%s (%d)", title, n))
+	}
+	says(t, text, "Exact Fifty 2025-01-16 pat_ffffffffffffffffffffffffff 50 tapentadol")
+	for i, page := range list {
+		says(t, page, fmt.Sprintf("Page %d of %d", i+1, len(list)))
+		if i > 0 && strings.Contains(page, "pat_") {
+			says(t, page, "Patient Born Identifier MME a day") // the head is repeated
+		}
+	}
+	if strings.Contains(text, "…") {
+		t.Error("something is shortened")
+	}
+}
+
+func TestThisYear(t *testing.T) {
+	day := pain.Date{Year: 2026, Month: time.January, Day: 15}.DayNumber()
+	for date, want := range map[string]bool{"2026-01-15": true, "2025-01-16": true, "2025-01-15": false, "2026-01-16": false} {
+		d, err := pain.ParseDate(date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if thisYear(d, day) != want {
+			t.Errorf("%s: %v", date, !want)
+		}
+	}
+	if thisYear(pain.Date{}, day) {
+		t.Error("no day is not this year")
+	}
+}
+
+func TestStewardshipOfNobody(t *testing.T) {
+	file := written(t, "nobody", &Stewardship{Head: head()})
+	tidy(t, file)
+	says(t, pages(t, file)[0], "WITH A CURRENT OPIOID", "of 0 patients", "90 MME a day or more 0 0", "Page 1 of 1")
+}
+
+func BenchmarkStewardship(b *testing.B) {
+	d := stewards(10_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := d.WritePDF(io.Discard); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package report
+
+import "anodyne/internal/chart"
+
+// column is one of a table. Share is its part of the width.
+type column struct {
+	title string
+	share float64
+	right bool // numbers
+	fine  bool // identifiers, which nobody reads aloud
+}
+
+func (c *column) look() set {
+	if c.fine {
+		return small
+	}
+	return body
+}
+
+const (
+	cellPad  = 4.0
+	rowPad   = 3.2
+	mostRows = 12 // lines in a cell; what is longer is shortened
+)
+
+// table is rows under a head that is repeated on every page.
+type table struct {
+	*sheet
+	columns []column
+	lefts   []float64
+	widths  []float64
+	striped bool
+}
+
+func (s *sheet) newTable(columns ...column) *table {
+	t := &table{sheet: s, columns: columns}
+	var sum float64
+	for _, c := range columns {
+		sum += c.share
+	}
+	x := margin
+	for _, c := range columns {
+		width := fullWidth * c.share / sum
+		t.lefts, t.widths = append(t.lefts, x), append(t.widths, width)
+		x += width
+	}
+	return t
+}
+
+func (t *table) header() {
+	const height = smallSize*lineGap + 2*rowPad
+	t.pdf.SetFillColor(chart.FillNone.RGB())
+	t.pdf.Rect(margin, t.y, fullWidth, height, "F")
+	for i, c := range t.columns {
+		t.cell(i, t.y+rowPad, chart.Bold.Fit(printable(c.title), smallSize, t.widths[i]-2*cellPad), caption)
+	}
+	t.y += height
+	t.rule(t.y, chart.Axis)
+	t.striped = false
+}
+
+// cell sets a line of a cell; y is the top of the line.
+func (t *table) cell(i int, y float64, text string, look set) {
+	x := t.lefts[i] + cellPad
+	if t.columns[i].right {
+		x, look = t.lefts[i]+t.widths[i]-cellPad, look.at(chart.End)
+	}
+	t.text(x, y+look.size*0.9, text, look)
+}
+
+// lines breaks the cells of a row, and says how high it is.
+func (t *table) lines(cells []string) (lines [][]string, height float64) {
+	lines = make([][]string, len(cells))
+	most := 1
+	for i, text := range cells {
+		text, exact := chart.Printable(text)
+		t.inexact = t.inexact || !exact
+		lines[i] = chart.Regular.Wrap(text, t.columns[i].look().size, t.widths[i]-2*cellPad, mostRows)
+		most = max(most, len(lines[i]))
+	}
+	return lines, bodySize*lineGap*float64(most) + 2*rowPad
+}
+
+// row adds a row, on a new page with the head when it must.
+func (t *table) row(cells ...string) {
+	lines, height := t.lines(cells)
+	if t.y+height > floor {
+		t.breakPage()
+		t.header()
+	}
+	t.draw(lines, height)
+}
+
+// rowAbove adds a row only if it ends above a height.
+func (t *table) rowAbove(limit float64, cells ...string) bool {
+	lines, height := t.lines(cells)
+	if t.y+height > limit {
+		return false
+	}
+	t.draw(lines, height)
+	return true
+}
+
+func (t *table) draw(lines [][]string, height float64) {
+	for i, cell := range lines {
+		for k, line := range cell {
+			t.cell(i, t.y+rowPad+bodySize*lineGap*float64(k), line, t.columns[i].look())
+		}
+	}
+	t.y += height
+	t.rule(t.y, chart.Grid)
+}
+
+// end leaves room below.
+func (t *table) end() { t.y += 10 }
