@@ -13,7 +13,6 @@ import (
 	"anodyne/internal/audit"
 	"anodyne/internal/fault"
 	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
 )
 
 func member(n int, role access.Role) store.NewAccount {

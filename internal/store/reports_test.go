@@ -19,8 +19,6 @@ import (
 	"anodyne/internal/store/storetest"
 )
 
-const lease = 30 * time.Second
-
 // eachClock is storetest.Each with a clock that the test moves.
 func eachClock(t *testing.T, test func(t *testing.T, now *clock, open func() *store.Store)) {
 	t.Helper()
@@ -56,8 +54,8 @@ func claim(t *testing.T, s *store.Store) *store.ReportClaim {
 	return c
 }
 
-// write keeps a file of a claim.
-func write(t *testing.T, c *store.ReportClaim, file []byte) {
+// writeFile keeps a file of a claim.
+func writeFile(t *testing.T, c *store.ReportClaim, file []byte) {
 	t.Helper()
 	n := int64(0)
 	for chunk := range slices.Chunk(file, store.ReportChunk) {
@@ -134,7 +132,7 @@ func TestReportGoesItsWay(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		file := fileOf(1, 2*store.ReportChunk+77)
-		write(t, c, file)
+		writeFile(t, c, file)
 		if events := reportEvents(t, all[0], o); len(events) != 0 {
 			t.Errorf("before it is whole: %v", events)
 		}
@@ -167,7 +165,7 @@ func TestLateNodeCannotOverwrite(t *testing.T) {
 		o := all[0].For(&who)
 		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
 		late := claim(t, all[0])
-		write(t, late, fileOf(1, 3*store.ReportChunk))
+		writeFile(t, late, fileOf(1, 3*store.ReportChunk))
 		now.pass(lease + time.Second)
 		quick := claim(t, all[1])
 		if quick.ID != rep.ID || quick.Tries != 2 {
@@ -186,7 +184,7 @@ func TestLateNodeCannotOverwrite(t *testing.T) {
 		}
 		refused("claimed anew")
 		file := fileOf(2, store.ReportChunk+5)
-		write(t, quick, file)
+		writeFile(t, quick, file)
 		refused("written anew")
 		complete(t, quick, file)
 		refused("completed")
@@ -431,7 +429,7 @@ func TestReportsExpire(t *testing.T) {
 		rep := addReport(t, s, &who, store.OutcomesReport, now.now())
 		file := fileOf(3, 9*store.ReportChunk)
 		c := claim(t, s)
-		write(t, c, file)
+		writeFile(t, c, file)
 		complete(t, c, file)
 		sweep := func() store.Report {
 			t.Helper()
@@ -468,7 +466,7 @@ func TestDeletedReportIsGivenUp(t *testing.T) {
 		o := all[0].For(&who)
 		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
 		c := claim(t, all[1])
-		write(t, c, fileOf(1, store.ReportChunk))
+		writeFile(t, c, fileOf(1, store.ReportChunk))
 		if err := o.DeleteReport(t.Context(), rep.ID, reportChange(rep, now.now(), audit.ReportDelete)); err != nil {
 			t.Fatal(err)
 		}
@@ -498,7 +496,7 @@ func TestReportsAreIsolated(t *testing.T) {
 		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
 		c := claim(t, all[0])
 		file := fileOf(1, 10)
-		write(t, c, file)
+		writeFile(t, c, file)
 		complete(t, c, file)
 		mine := must[store.Report](t)(all[0].For(&who).Report(t.Context(), rep.ID))
 		if _, err := o.Report(t.Context(), rep.ID); !fault.Is(err, fault.NotFound) {
