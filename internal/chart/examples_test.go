@@ -85,6 +85,8 @@ func examples() map[string]Chart {
 		"pain, one day":    &Pain{Title: "Pain", From: jan1, To: jan1, Points: scores(20, time.Hour), Bands: bands, Events: events(30, 365)},
 		"pain, 90 years":   &Pain{Title: "Pain", From: day("1935-01-01"), To: dec31, Points: scores(5, 240*time.Hour), Bands: bands, Events: events(9, 40)},
 		"mme":              &MME{"MME", jan1, dec31, []MMERun{{jan1, day("2025-03-01"), new(45.0), false}, {day("2025-03-02"), day("2025-05-01"), new(105.0), true}, {day("2025-07-01"), dec31, nil, true}}},
+		"pain, outside":    &Pain{Title: "Pain", From: day("2025-03-01"), To: day("2025-03-31"), Points: scores(60, 144*time.Hour), Bands: bands, Events: events(12, 30)},
+		"mme, outside":     &MME{"MME", day("2025-03-01"), day("2025-03-31"), []MMERun{{jan1, day("2025-02-01"), new(45.0), false}, {day("2025-02-20"), day("2025-05-01"), new(105.0), true}, {day("2025-07-01"), dec31, nil, true}}},
 		"mme, none":        &MME{"MME", jan1, dec31, nil},
 		"mme, high":        &MME{"MME", jan1, dec31, []MMERun{{jan1, jan1, new(12345.5), false}}},
 		"severity":         &Severity{"Severity", []SeverityRow{{"all", [4]*int{new(12), new(140), new(230), new(90)}}, {"male", [4]*int{nil, new(20), new(20), nil}}, {"none", [4]*int{new(0), new(0), new(0), new(0)}}}},
