@@ -32,6 +32,8 @@ type call struct {
 	// oauth marks calls that authenticate by the credentials in their form.
 	// All of them can be repeated without harm.
 	oauth bool
+	// download, if set, takes the body of a successful answer.
+	download *download
 
 	target  string
 	payload []byte
@@ -145,6 +147,9 @@ func (c *Client) try(ctx context.Context, call *call, token string) (http.Header
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
+	if call.download != nil {
+		call.download.ask(req.Header)
+	}
 
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -152,6 +157,9 @@ func (c *Client) try(ctx context.Context, call *call, token string) (http.Header
 	}
 	defer resp.Body.Close()
 	c.noteRateLimit(resp.Header)
+	if call.download != nil && resp.StatusCode/100 == 2 {
+		return resp.Header, nil, call.download.take(ctx, call.op, resp)
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
 		return nil, nil, newNetError(ctx, call.op, err)

@@ -150,8 +150,10 @@ func printBench(w io.Writer, r bench.Result) error {
 	if r.DeepPageCost > 0 {
 		fmt.Fprintf(w, "last page      %.2f times the cost of the first\n", r.DeepPageCost)
 	}
-	if search := r.Path("search"); search != nil {
-		fmt.Fprintf(w, "first search   %.3f s (reads all names), then p99 %.1f ms\n", r.FirstSearchSeconds, search.Latency.P99)
+	for _, first := range []struct{ path, reads string }{{"search", "all names"}, {"outcomes", "all series"}, {"population", "all series, unless that is done"}} {
+		if p := r.Path(first.path); p != nil {
+			fmt.Fprintf(w, "first %-10s%.3f s (reads %s), then p99 %.1f ms\n", first.path, p.FirstSeconds, first.reads, p.Latency.P99)
+		}
 	}
 	_, err := fmt.Fprintf(w, "server memory  %d MiB, at most %d MiB\n", r.ServerRSS>>20, r.ServerPeakRSS>>20)
 	return err

@@ -13,9 +13,9 @@ import (
 )
 
 func measured() bench.Result {
-	return bench.Result{Engine: "sqlite", Patients: 10, FillSeconds: 1, FirstSearchSeconds: 0.25, DeepPageCost: 1.5, Paths: []bench.PathResult{
+	return bench.Result{Engine: "sqlite", Patients: 10, FillSeconds: 1, DeepPageCost: 1.5, Paths: []bench.PathResult{
 		{Name: "get", Title: "GET patient", Rate: 400, FloorRate: 1000, Ratio: bench.Ratio{Total: 0.4}, Gate: 0.45},
-		{Name: "search", Title: "search", Rate: 500, FloorRate: 1000, Ratio: bench.Ratio{Total: 0.5}, GateMet: true},
+		{Name: "search", Title: "search", FirstSeconds: 0.25, Rate: 500, FloorRate: 1000, Ratio: bench.Ratio{Total: 0.5}, GateMet: true},
 	}}
 }
 

@@ -16,7 +16,8 @@ const (
 	benchScores   = 50 // each
 )
 
-// benchPatient is a patient as the cohort keeps one.
+// benchPatient is a patient with its series, packed one after the other as
+// the cohort keeps them.
 type benchPatient struct {
 	born   drug.Day
 	gender Gender
@@ -31,6 +32,7 @@ func benchCohort() []benchPatient {
 	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() / 60_000
 	codes := [][]string{{"M54.50"}, {"G89.29", "M79.7"}, {"C50.911"}, nil}
 	patients := make([]benchPatient, benchPatients)
+	packed := make([]byte, 0, benchPatients*benchScores*8)
 	for i := range patients {
 		years := map[int]*series.Series{}
 		year := func(at int64) *series.Series {
@@ -70,7 +72,9 @@ func benchCohort() []benchPatient {
 		for y := 2024; y < 2030; y++ {
 			if s := years[y]; s != nil {
 				s.Sort()
-				p.packed = append(p.packed, s.Encode(nil))
+				from := len(packed)
+				packed = s.Encode(packed)
+				p.packed = append(p.packed, packed[from:])
 			}
 		}
 	}
@@ -83,6 +87,7 @@ type tally interface{ Add(*Patient) }
 // scan runs a tally over a cohort, as the cohort does on each core.
 func scan(tb testing.TB, cohort []benchPatient, to tally) {
 	var s series.Series
+	var patient Patient
 	for i := range cohort {
 		p := &cohort[i]
 		s.Scores, s.Assessments, s.Procedures, s.Medications = s.Scores[:0], s.Assessments[:0], s.Procedures[:0], s.Medications[:0]
@@ -91,7 +96,8 @@ func scan(tb testing.TB, cohort []benchPatient, to tally) {
 				tb.Fatal(err)
 			}
 		}
-		to.Add(&Patient{Born: p.born, Gender: p.gender, Codes: p.codes, Series: &s})
+		patient = Patient{Born: p.born, Gender: p.gender, Codes: p.codes, Series: &s}
+		to.Add(&patient)
 	}
 }
 

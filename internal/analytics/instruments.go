@@ -68,16 +68,15 @@ func (t *OutcomesTally) addInstrument(answered []series.Assessment, of series.In
 	}
 	// A questionnaire that was answered twice on the day, or shortly before
 	// the period, counts as its mean, as scores do.
-	var scores track
-	var buffer [16]point
-	scores.points = buffer[:0]
+	var room [16]point
+	scores := room[:0]
 	for i := range answered {
 		if a := &answered[i]; a.Instrument == of && a.Score.Known && a.At < t.before {
-			scores.points = append(scores.points, point{a.At, a.Score.Number})
+			scores = append(scores, point{a.At, a.Score.Number})
 		}
 	}
-	before, _ := scores.baseline(index)
-	after, ok := t.window.follow(scores.points, index)
+	before, _ := baseline(scores, index)
+	after, ok := t.window.follow(scores, index)
 	if !ok {
 		to.missing++
 		return

@@ -133,15 +133,3 @@ func (e equation) unknown() (n int) {
 	}
 	return n
 }
-
-// derived lists the small numbers that follow from the sums together.
-func (l *ledger) derived() (list []*cell) {
-	for known := range l.solve() {
-		if l.small(known) {
-			list = append(list, known)
-		}
-	}
-	// The order of a map must not decide what is hidden.
-	slices.SortFunc(list, func(a, b *cell) int { return slices.Index(l.cells, a) - slices.Index(l.cells, b) })
-	return list
-}

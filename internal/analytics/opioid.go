@@ -21,6 +21,7 @@ type opioidTally struct {
 
 	// Used again for each patient.
 	courses []drug.Course
+	meter   drug.Meter
 	a, b    []drug.Span
 }
 
@@ -125,7 +126,7 @@ func (t *PopulationTally) addDose(medications []series.Medication, outOfScope bo
 			o.courses = append(o.courses, m.Course(t.period.Last))
 		}
 	}
-	e := drug.Measure(o.courses, t.period)
+	e := o.meter.Measure(o.courses, t.period)
 	if e.Incomplete {
 		o.incomplete++
 	}

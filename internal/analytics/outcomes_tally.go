@@ -67,7 +67,7 @@ func (t *OutcomesTally) addPain() {
 		t.byCurrent++
 	}
 	index := dayOf(t.track.points[t.track.first].at)
-	base, _ := t.track.baseline(index)
+	base, _ := baseline(t.track.points, index)
 	t.baseline.add(base)
 	if base == 0 {
 		t.zeroBaseline++
@@ -211,7 +211,7 @@ func (t *OutcomesTally) treat(to *treatmentTally, day drug.Day) {
 		to.notDue++
 		return
 	}
-	before, ok := t.track.baseline(day)
+	before, ok := baseline(t.track.points, day)
 	if !ok {
 		to.noBaseline++
 		return

@@ -1,43 +1,34 @@
 package analytics
 
-import "math"
+import (
+	"maps"
+	"math"
+)
 
 // row is a linear equation of hidden numbers: their coefficients.
 type row map[*cell]float64
 
-// solve gives the hidden numbers that the sums determine.
-func (l *ledger) solve() map[*cell]bool {
-	known := map[*cell]bool{}
-	for {
-		rows := l.rows(known)
-		found := eliminate(prune(rows))
-		for _, r := range rows { // those with nothing else unknown
-			if len(r) == 1 {
-				for c := range r {
-					found = append(found, c)
-				}
-			}
-		}
-		if len(found) == 0 {
-			return known
-		}
-		for _, c := range found {
-			known[c] = true
+// derived lists the small numbers that follow from the sums together.
+func (l *ledger) derived() (list []*cell) {
+	determined := eliminate(l.prune(l.rows()))
+	for _, c := range l.cells { // in their order: that of a map must not decide what is hidden
+		if determined[c] && l.small(c) {
+			list = append(list, c)
 		}
 	}
+	return list
 }
 
-// rows are the sums, as far as something in them is not known.
-func (l *ledger) rows(known map[*cell]bool) (rows []row) {
+// rows are the sums, as far as something in them is hidden.
+func (l *ledger) rows() (rows []row) {
 	for _, e := range l.sums {
 		r := row{}
 		for i, c := range e {
-			if !c.hidden || known[c] {
-				continue
-			}
-			if i == 0 {
+			switch {
+			case !c.hidden:
+			case i == 0:
 				r[c]++
-			} else {
+			default:
 				r[c]--
 			}
 		}
@@ -48,9 +39,11 @@ func (l *ledger) rows(known map[*cell]bool) (rows []row) {
 	return rows
 }
 
-// prune leaves out, again and again, sums with a number that is in no other:
-// whatever the others are, that one makes up for it.
-func prune(rows []row) []row {
+// prune leaves out, again and again, sums that tell nothing: with a number in
+// them that is in no other sum, it makes up for whatever the others are. That
+// number itself may follow from the sum, unless there are two of them; if it
+// is not small, nobody minds.
+func (l *ledger) prune(rows []row) []row {
 	for {
 		uses := map[*cell]int{}
 		for _, r := range rows {
@@ -60,11 +53,14 @@ func prune(rows []row) []row {
 		}
 		var kept []row
 		for _, r := range rows {
-			free := false
+			alone, harmless := 0, false
 			for c := range r {
-				free = free || uses[c] == 1 && len(r) > 1
+				if uses[c] == 1 {
+					alone++
+					harmless = harmless || !l.small(c)
+				}
 			}
-			if !free {
+			if alone < 2 && !harmless {
 				kept = append(kept, r)
 			}
 		}
@@ -77,10 +73,8 @@ func prune(rows []row) []row {
 
 // eliminate brings rows into reduced echelon form; a row with one number left
 // determines it.
-func eliminate(rows []row) (found []*cell) {
+func eliminate(rows []row) (determined map[*cell]bool) {
 	const zero = 1e-9
-	reduced := make([]row, 0, len(rows))
-	pivots := make([]*cell, 0, len(rows))
 	subtract := func(from, what row, pivot *cell) {
 		factor := from[pivot] / what[pivot]
 		for c, f := range what {
@@ -90,35 +84,29 @@ func eliminate(rows []row) (found []*cell) {
 		}
 		delete(from, pivot)
 	}
+	reduced := map[*cell]row{} // by their pivots
 	for _, source := range rows {
-		r := row{}
-		for c, f := range source {
-			r[c] = f
-		}
-		for i, done := range reduced {
-			if r[pivots[i]] != 0 {
-				subtract(r, done, pivots[i])
+		r := maps.Clone(source)
+		for pivot, done := range reduced {
+			if r[pivot] != 0 {
+				subtract(r, done, pivot)
 			}
 		}
-		if len(r) == 0 {
-			continue
-		}
-		var pivot *cell
-		for c := range r {
-			pivot = c
+		for pivot := range r {
+			for _, done := range reduced {
+				if done[pivot] != 0 {
+					subtract(done, r, pivot)
+				}
+			}
+			reduced[pivot] = r
 			break
 		}
-		for _, done := range reduced {
-			if done[pivot] != 0 {
-				subtract(done, r, pivot)
-			}
-		}
-		reduced, pivots = append(reduced, r), append(pivots, pivot)
 	}
-	for i, r := range reduced {
+	determined = map[*cell]bool{}
+	for pivot, r := range reduced {
 		if len(r) == 1 {
-			found = append(found, pivots[i])
+			determined[pivot] = true
 		}
 	}
-	return found
+	return determined
 }

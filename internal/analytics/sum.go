@@ -12,7 +12,7 @@ import (
 // is off by 5e-10 at most, and not at all when it is whole.
 const fraction = 1 << 30
 
-func fixed(f float64) int64 { return int64(math.Round(f * fraction)) }
+func fixed(f float64) int64 { return int64(f*fraction + math.Copysign(0.5, f)) }
 
 // wide is a whole number of 128 bits.
 type wide struct{ hi, lo uint64 }

@@ -94,18 +94,14 @@ func (t *track) take(scores []series.Score, kind series.Kind, values *[256]float
 // choose finds the kind of scores that is the primary outcome.
 func (t *track) choose(scores []series.Score) (_ series.Kind, ok bool) {
 	t.groups = t.groups[:0]
-	var current *group
-	for i := range scores {
-		s := &scores[i]
-		if current != nil && s.Kind == current.Kind { // mostly
-			current.count++
-			current.last = s.At
-			continue
+	for i := 0; i < len(scores); { // a run of one kind at a time
+		first, kind := i, scores[i].Kind
+		for i++; i < len(scores) && scores[i].Kind == kind; i++ {
 		}
-		if primaryKind(s.Kind) {
-			current = t.group(s.Kind)
-			current.count++
-			current.last = s.At
+		if primaryKind(kind) {
+			g := t.group(kind)
+			g.count += i - first
+			g.last = scores[i-1].At
 		}
 	}
 	if len(t.groups) == 0 {
@@ -130,53 +126,64 @@ func (t *track) group(kind series.Kind) *group {
 	return &t.groups[len(t.groups)-1]
 }
 
-// since is the index of the first score at a time or later.
+// since is the index of the first score at a time or later. The search has no
+// branch that depends on the times, which nobody could foretell.
 func since(scores []series.Score, ms int64) int {
-	low, high := 0, len(scores)
-	for low < high {
-		if middle := (low + high) / 2; scores[middle].At < ms {
-			low = middle + 1
-		} else {
-			high = middle
+	if len(scores) == 0 {
+		return 0
+	}
+	low, n := 0, len(scores)
+	for n > 1 {
+		half := n / 2
+		if scores[low+half-1].At < ms {
+			low += half
 		}
+		n -= half
+	}
+	if scores[low].At < ms {
+		low++
 	}
 	return low
 }
 
 // baseline is the mean of the scores in the 14 days up to and including a day,
 // else the nearest in the 30 days before it.
-func (t *track) baseline(day drug.Day) (_ float64, ok bool) {
+func baseline(points []point, day drug.Day) (_ float64, ok bool) {
 	const days = 14
 	from, before := startOf(day-days+1), startOf(day+1)
+	end := firstFrom(points, before)
 	var sum float64
 	n := 0
-	nearest := -1
-	for i := range t.points {
-		p := &t.points[i]
-		switch {
-		case p.at >= before:
-			if n > 0 {
-				return sum / float64(n), true
-			}
-			return t.at(nearest)
-		case p.at >= from:
-			sum += p.score
-			n++
-		case p.at >= startOf(day-reach):
-			nearest = i
-		}
+	for i := end - 1; i >= 0 && points[i].at >= from; i-- {
+		sum += points[i].score
+		n++
 	}
 	if n > 0 {
 		return sum / float64(n), true
 	}
-	return t.at(nearest)
+	if end > 0 && points[end-1].at >= startOf(day-reach) {
+		return points[end-1].score, true
+	}
+	return 0, false
 }
 
-func (t *track) at(i int) (_ float64, ok bool) {
-	if i < 0 {
-		return 0, false
+// firstFrom is the index of the first point at a time or later; see since.
+func firstFrom(points []point, ms int64) int {
+	if len(points) == 0 {
+		return 0
 	}
-	return t.points[i].score, true
+	low, n := 0, len(points)
+	for n > 1 {
+		half := n / 2
+		if points[low+half-1].at < ms {
+			low += half
+		}
+		n -= half
+	}
+	if points[low].at < ms {
+		low++
+	}
+	return low
 }
 
 // window is the days after an index date in which a follow-up counts.
@@ -190,23 +197,23 @@ func (w window) due(index, asOf drug.Day) bool { return index+w.target+w.toleran
 // follow is the score nearest to the target day; of two as near the earlier.
 func (w window) follow(points []point, index drug.Day) (_ float64, ok bool) {
 	target := index + w.target
-	from, before := startOf(target-w.tolerance), startOf(target+w.tolerance+1)
+	after := firstFrom(points, startOf(target))
 	nearest := w.tolerance + 1
 	var score float64
-	low, high := 0, len(points)
-	for low < high {
-		if middle := (low + high) / 2; points[middle].at < from {
-			low = middle + 1
-		} else {
-			high = middle
+	if after < len(points) {
+		if off := dayOf(points[after].at) - target; off <= w.tolerance {
+			nearest, score = off, points[after].score
 		}
 	}
-	for i := low; i < len(points) && points[i].at < before; i++ {
-		if off := distance(dayOf(points[i].at), target); off < nearest {
-			nearest, score = off, points[i].score
+	if after > 0 {
+		day := dayOf(points[after-1].at)
+		if off := target - day; off <= min(nearest, w.tolerance) {
+			first := after - 1
+			for start := startOf(day); first > 0 && points[first-1].at >= start; {
+				first--
+			}
+			nearest, score = off, points[first].score
 		}
 	}
 	return score, nearest <= w.tolerance
 }
-
-func distance(a, b drug.Day) drug.Day { return max(a-b, b-a) }

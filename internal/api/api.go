@@ -30,6 +30,8 @@ type Config struct {
 	Limiter   *ratelimit.Limiter
 	Addresses *ratelimit.Addresses
 	Cohorts   *cohort.Cohorts
+	// ReadReport reads what POST /v1/reports is sent.
+	ReadReport ReadReport
 	// TrustedProxies may name the caller's address in X-Forwarded-For.
 	TrustedProxies []netip.Prefix
 	// CORSOrigins may read answers in a browser; none by default.

@@ -19,12 +19,12 @@ func (a *API) cors(x *exchange) (done bool) {
 	}
 	x.h.Set("Access-Control-Allow-Origin", origin)
 	x.h.Set("Access-Control-Expose-Headers",
-		"X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, Link, Location, Idempotency-Replayed")
+		"X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, Retry-After, ETag, Link, Location, Idempotency-Replayed, Content-Disposition, Content-Range")
 	if x.r.Method != http.MethodOptions || x.r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}
 	x.h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE")
-	x.h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id")
+	x.h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Range, X-Request-Id")
 	x.h.Set("Access-Control-Max-Age", "600")
 	x.send(answer{status: http.StatusNoContent})
 	return true

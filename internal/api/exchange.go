@@ -42,9 +42,22 @@ type answer struct {
 	etag        string
 	link        string
 	replayed    bool
+	// file, if set, is sent instead of body.
+	file *file
 	// line is left in the audit log before the answer goes out.
 	line *audit.Entry
 }
+
+// file is a body that is read while it is sent. It is not compressed: its
+// bytes are what a Range counts and an ETag names.
+type file struct {
+	size int64
+	// each calls send with the bytes, part by part.
+	each func(send func([]byte) error) error
+}
+
+// sendTime is how long a caller may take for a part of a file.
+const sendTime = time.Minute
 
 var exchanges = sync.Pool{New: func() any { return &exchange{buf: make([]byte, 0, 8<<10)} }}
 
@@ -166,6 +179,10 @@ func (x *exchange) send(out answer) {
 	} else {
 		x.h["Content-Type"] = []string{out.contentType}
 	}
+	if out.file != nil {
+		x.sendFile(out.status, out.file)
+		return
+	}
 	body := out.body
 	if len(body) >= gzipFrom {
 		x.h["Vary"] = append(x.h["Vary"], varyCoded...)
@@ -180,5 +197,27 @@ func (x *exchange) send(out answer) {
 	x.WriteHeader(out.status)
 	if x.r.Method != http.MethodHead {
 		_, _ = x.w.Write(body) // a caller who is gone cannot be told
+	}
+}
+
+// sendFile sends a file. When it breaks off, net/http closes the connection,
+// so that the caller knows.
+func (x *exchange) sendFile(status int, f *file) {
+	x.h["Content-Length"] = []string{strconv.FormatInt(f.size, 10)}
+	x.WriteHeader(status)
+	if x.r.Method == http.MethodHead {
+		return
+	}
+	connection := http.NewResponseController(x.w)
+	gone := false
+	err := f.each(func(b []byte) error {
+		// The time for an answer is too short for a large file on a slow line.
+		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not every connection has one
+		_, err := x.w.Write(b)
+		gone = err != nil
+		return err
+	})
+	if err != nil && !gone && x.r.Context().Err() == nil {
+		x.api.Log.Warn("a download broke off", "request_id", x.requestID, "error", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"anodyne/internal/cohort"
 	"anodyne/internal/oauth"
 	"anodyne/internal/ratelimit"
+	"anodyne/internal/report"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/worker"
@@ -33,6 +34,7 @@ type node struct {
 	store     *store.Store
 	authority *oauth.Authority
 	limiter   *ratelimit.Limiter
+	gate      *gate
 	registry  *prometheus.Registry
 	drain     func() // what the server does before it stops
 	api       *API
@@ -83,11 +85,13 @@ func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook
 	n.limiter = n.newLimiter()
 	draining, drain := context.WithCancel(context.Background())
 	n.drain = drain
+	n.gate = &gate{Cohorts: cohort.New(16<<20, nil)}
 	cfg := Config{
 		Store: n.store, Authority: n.authority, Limiter: n.limiter,
-		Addresses: ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
-		Cohorts:   cohort.New(16<<20, nil),
-		Now:       clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
+		Addresses:  ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
+		Cohorts:    n.gate.Cohorts,
+		ReadReport: report.ReadRequest,
+		Now:        clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
 	}
 	if tweak != nil {
 		tweak(&cfg)
@@ -96,6 +100,7 @@ func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook
 	workers := worker.NewGroup(database.Log)
 	workers.Start("sequencer", sys.Sequence)
 	workers.Start("listener", sys.Listen)
+	workers.Start("reports", report.NewWorker(report.Config{Store: n.store, Analyst: n.gate, Retention: 30 * 24 * time.Hour, Log: database.Log}).Run)
 	server := httptest.NewUnstartedServer(n.api)
 	server.Config.DisableGeneralOptionsHandler = true // net/http would answer "OPTIONS *" itself
 	server.Start()

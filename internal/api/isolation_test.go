@@ -41,6 +41,20 @@ var strangers = map[string]func(t *testing.T, south *caller, id string){
 			south.get("/v1/patients/"+id+"/summary"+query).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
 		}
 	},
+	"GET /v1/analytics/outcomes": func(t *testing.T, south *caller, _ string) {
+		for _, query := range []string{"", "?condition=M54", "?gender=other"} {
+			if r := south.get("/v1/analytics/outcomes" + query); r.dig("cohort", "patients", "count") != 0.0 {
+				t.Errorf("%s: %s", r.what, r.body)
+			}
+		}
+	},
+	"GET /v1/analytics/population-health": func(t *testing.T, south *caller, _ string) {
+		for _, query := range []string{"", "?condition=M54", "?gender=other"} {
+			if r := south.get("/v1/analytics/population-health" + query); r.dig("cohort", "patients", "count") != 0.0 {
+				t.Errorf("%s: %s", r.what, r.body)
+			}
+		}
+	},
 	"GET /v1/events": func(t *testing.T, south *caller, id string) {
 		for _, query := range []string{"", "?after=" + makeCursor(eventCursor, 0), "?wait=1"} {
 			if r := south.get("/v1/events" + query); strings.Contains(string(r.is(http.StatusOK).body), id) {

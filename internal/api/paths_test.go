@@ -14,12 +14,13 @@ func TestHeadWhereverGetWorks(t *testing.T) {
 		c := n.caller("north")
 		id := c.create("Arlo Finch")
 		record := c.score(id, 5)
+		report := c.report(`{"type":"outcomes","format":"csv"}`)
 		for _, route := range n.api.Routes() {
 			pattern, ok := strings.CutPrefix(route, "GET ")
 			if !ok {
 				continue
 			}
-			path := strings.NewReplacer("{id}", id, "{record_id}", record).Replace(pattern)
+			path := strings.NewReplacer("/reports/{id}", "/reports/"+report, "{id}", id, "{record_id}", record).Replace(pattern)
 			get, head := c.get(path).is(http.StatusOK), c.send("HEAD", path, "").is(http.StatusOK)
 			if len(head.body) != 0 {
 				t.Errorf("%s: a body of %d bytes", head.what, len(head.body))
@@ -45,6 +46,8 @@ func TestWrongMethodIs405(t *testing.T) {
 		for path, allow := range map[string]string{
 			"/v1/patients":       "GET, HEAD, POST",
 			"/v1/patients/pat_x": "GET, HEAD, PATCH",
+			"/v1/reports":        "GET, HEAD, POST",
+			"/v1/reports/rep_x":  "GET, HEAD, DELETE",
 			"/v1/events":         "GET, HEAD",
 			"/v1/audit":          "GET, HEAD",
 			"/oauth/token":       "POST",

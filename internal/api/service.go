@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 
@@ -36,6 +37,18 @@ func (a *API) openapiJSON(x *exchange) (answer, error) {
 func (a *API) openapiYAML(x *exchange) (answer, error) {
 	x.h["Cache-Control"] = []string{"no-cache"}
 	return answer{status: http.StatusOK, body: openapi.YAML, contentType: "application/yaml"}, nil
+}
+
+// encoded is an answer made by reflection, in the exchange's memory.
+func (x *exchange) encoded(status int, v any) (answer, error) {
+	buf := bytes.NewBuffer(x.buf)
+	encoder := json.NewEncoder(buf)
+	encoder.SetEscapeHTML(false) // this is JSON, not a page
+	if err := encoder.Encode(v); err != nil {
+		return answer{}, err
+	}
+	x.buf = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	return answer{status: status, body: x.buf}, nil
 }
 
 // json is an answer made by reflection, for what is not asked often.

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 
 	"anodyne/internal/audit"
@@ -35,13 +33,8 @@ func (a *API) getSummary(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	buf := bytes.NewBuffer(x.buf)
-	encoder := json.NewEncoder(buf)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(&s); err != nil {
-		return answer{}, err
-	}
-	x.buf = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	out, err := x.encoded(http.StatusOK, &s)
 	line := x.line(audit.ClinicalRead, patientID.String())
-	return answer{status: http.StatusOK, body: x.buf, line: &line}, nil
+	out.line = &line
+	return out, err
 }

@@ -23,6 +23,14 @@ const (
 	ClinicalCreate  Action = "clinical_data.create"
 	ClinicalCorrect Action = "clinical_data.correct"
 	ClinicalRead    Action = "clinical_data.read"
+	ReportCreate    Action = "report.create"
+	ReportRead      Action = "report.read"
+	ReportDownload  Action = "report.download"
+	ReportDelete    Action = "report.delete"
+	ReportComplete  Action = "report.complete"
+	ReportFail      Action = "report.fail"
+	SeriesRepair    Action = "series.repair"
+	AnalyticsRead   Action = "analytics.read"
 	AuditRead       Action = "audit.read"
 	OrgCreate       Action = "organization.create"
 	ClientCreate    Action = "client.create"
@@ -34,7 +42,8 @@ const (
 
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
-	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true,
+	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
+	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, AnalyticsRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
 }
 

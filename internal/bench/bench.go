@@ -126,7 +126,6 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 		result.Paths = append(result.Paths, measured)
 	}
 	result.ServerRSS, result.ServerPeakRSS = memoryOf(server.cmd.Process.Pid)
-	result.FirstSearchSeconds = m.firstSearch.Seconds()
 	result.derive()
 	return result, nil
 }

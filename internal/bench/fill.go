@@ -31,7 +31,7 @@ const (
 	// writer to take full batches.
 	fillers = 256
 	// sampleSize bounds the identifiers that are kept.
-	sampleSize = 1 << 16
+	sampleSize = 1 << 17
 	// perToken is how many requests a token is used for, with a distance to
 	// the 100,000 that its client has an hour.
 	perToken = 90_000
@@ -73,12 +73,13 @@ func fill(ctx context.Context, cfg store.Config, o *Options) (_ *stock, err erro
 	}
 	entries := o.Patients
 	if o.Records > 0 && readsRecords(o.Paths) {
-		added, err := st.addCourses(ctx, org, p.ClientID, o.Records, o.Progress)
+		size := courseSize(o)
+		added, err := st.addCourses(ctx, org, p.ClientID, o.Records, size, o.Progress)
 		if err != nil {
 			return nil, err
 		}
 		entries += added
-		st.records = added * perBatch
+		st.records = added * size
 	}
 	// Tokens come last: they live for an hour, and filling may take long.
 	if err := st.issue(ctx, s, clientsNeeded(o)); err != nil {

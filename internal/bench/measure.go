@@ -17,10 +17,9 @@ import (
 // measurement is a run under way.
 type measurement struct {
 	Options
-	stock       *stock
-	server      *child
-	slots       []*slot
-	firstSearch time.Duration
+	stock  *stock
+	server *child
+	slots  []*slot
 }
 
 // bodyVariants is how many different patients are posted.
@@ -35,7 +34,7 @@ func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err
 	} else {
 		s.bodies = creations(bodyVariants)
 	}
-	rec, err := m.record(ctx, s)
+	rec, first, err := m.record(ctx, s)
 	if err != nil {
 		return result, err
 	}
@@ -62,7 +61,7 @@ func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err
 		return result, err
 	}
 	result = newPathResult(p, product, floor)
-	result.Bytes = len(rec.Body)
+	result.Bytes, result.FirstSeconds = len(rec.Body), first.Seconds()
 	if total := sum(product.turns); total.requests > 0 {
 		result.Allocations = mallocs / float64(total.requests)
 	}
@@ -103,42 +102,41 @@ func (m *measurement) alternate(ctx context.Context, product, floor *side) (mall
 	return after - before, errors.Join(err, profile())
 }
 
-// record asks the product once, with a request as the load sends it.
-func (m *measurement) record(ctx context.Context, s *script) (rec recording, err error) {
+// record asks the product once, with a request as the load sends it, and gives
+// the time that the answer took.
+func (m *measurement) record(ctx context.Context, s *script) (rec recording, first time.Duration, err error) {
 	slot := m.slots[0]
 	if err := slot.use(); err != nil {
-		return rec, err
+		return rec, 0, err
 	}
 	side, err := connect(ctx, m.server, s, m.slots[:1], true)
 	if err != nil {
-		return rec, err
+		return rec, 0, err
 	}
 	defer side.close()
 	l := side.links[0]
 	if err := l.SetDeadline(time.Now().Add(startTime)); err != nil { // a first search reads all names
-		return rec, err
+		return rec, 0, err
 	}
 	began := time.Now()
 	if _, err := l.Write(s.render(nil, slot.n, slot.token)); err != nil {
-		return rec, err
+		return rec, 0, err
 	}
 	slot.n++
 	response, err := http.ReadResponse(l.in, &http.Request{Method: s.method})
 	if err != nil {
-		return rec, err
+		return rec, 0, err
 	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return rec, err
+		return rec, 0, err
 	}
-	if s.name == "search" {
-		m.firstSearch = time.Since(began)
-	}
+	first = time.Since(began)
 	if response.StatusCode != s.expect {
-		return rec, fmt.Errorf("status %d instead of %d", response.StatusCode, s.expect)
+		return rec, 0, fmt.Errorf("status %d instead of %d", response.StatusCode, s.expect)
 	}
 	response.Header.Del("Date") // net/http adds its own
-	return recording{response.StatusCode, response.Header, body}, nil
+	return recording{response.StatusCode, response.Header, body}, first, nil
 }
 
 // mallocs reads how many allocations the product has made.

@@ -3,6 +3,7 @@ package bench
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,7 +29,7 @@ type path struct {
 
 const pageSize = 50
 
-var paths = append([]path{
+var paths = slices.Concat([]path{
 	{name: "get", title: "GET patient", method: http.MethodGet, expect: http.StatusOK, gate: 0.45,
 		target: func(b []byte, s *stock, n int) []byte {
 			return s.patients[scatter(n)%len(s.patients)].Append(append(b, "/v1/patients/"...))
@@ -46,7 +47,7 @@ var paths = append([]path{
 		}},
 	{name: "post", title: "POST patient", method: http.MethodPost, expect: http.StatusCreated, gate: 0.20,
 		target: func(b []byte, _ *stock, _ int) []byte { return append(b, "/v1/patients"...) }},
-}, clinicalPaths...)
+}, clinicalPaths, analyticsPaths)
 
 // searchTerms are the family names, encoded and in lower case.
 var searchTerms = func() (terms []string) {

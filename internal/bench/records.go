@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -38,25 +39,41 @@ var clinicalPaths = []path{
 		}},
 }
 
-var opioids = []string{"oxycodone", "morphine", "tramadol", "hydrocodone"}
+// medicines are prescribed in turn: name and dose in mg.
+var medicines = []struct {
+	name string
+	dose int
+}{{"oxycodone", 10}, {"gabapentin", 300}, {"ibuprofen", 400}, {"morphine", 15}, {"duloxetine", 30}, {"tramadol", 50}, {"lorazepam", 1}, {"naloxone", 4}}
 
-// batch renders the records of one request: four scores to each medicine,
-// over a year.
-func batch(n int) []byte {
-	day := time.Now().UTC().AddDate(-1, 0, 0)
+var procedures = []string{"epidural_steroid", "nerve_block", "physical_therapy", "radiofrequency_ablation"}
+
+// batch renders the records of one request: a course over a year, in which pain
+// falls by a third. Of ten records seven are scores, and one each a medicine, a
+// questionnaire, and a medicine or, every other time, a procedure.
+func batch(n, size int) []byte {
+	const minutes = 360 * 24 * 60
+	start := time.Now().UTC().AddDate(-1, 0, 0).Truncate(time.Minute)
 	b := []byte(`{"records":[`)
-	for i := range perBatch {
+	for i := range size {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		s := scatter(n*perBatch + i)
-		at := day.Add(time.Duration(s%(360*24*60)) * time.Minute).Format(time.RFC3339)
-		if i%5 == 4 {
+		at := start.Add(time.Duration((i*minutes+s%minutes)/size) * time.Minute).Format(time.RFC3339)
+		pain := min(10, max(0, 4+scatter(n)%5-i*2/size+s%3-1))
+		switch {
+		case i%10 < 7:
+			b = fmt.Appendf(b, `{"data_type":"pain_scores","recorded_at":"%s","value":{"score":%d,"aspect":"average","recall":"7d","body_site":"lower back"},"source":"patient"}`, at, pain)
+		case i%10 == 8:
+			b = fmt.Appendf(b, `{"data_type":"assessments","recorded_at":"%s","value":{"instrument":"peg","items":{"1":%d,"2":%d,"3":%d}},"source":"patient"}`, at, pain, pain, min(10, pain+1))
+		case i%20 == 19:
+			b = fmt.Appendf(b, `{"data_type":"procedures","recorded_at":"%s","value":{"procedure_type":"%s","body_site":"lower back","pre_score":%d,"post_score":%d},"source":"clinician"}`,
+				at, procedures[s%len(procedures)], pain, max(0, pain-2))
+		default:
+			m := medicines[(scatter(n)+s%2)%len(medicines)]
 			b = fmt.Appendf(b, `{"data_type":"medications","recorded_at":"%s","value":{"name":"%s","dose":%d,"dose_unit":"mg","route":"oral","frequency":"BID","days_supply":30,"status":"active"},"source":"clinician"}`,
-				at, opioids[s%len(opioids)], 5+s%4*5)
-			continue
+				at, m.name, m.dose)
 		}
-		b = fmt.Appendf(b, `{"data_type":"pain_scores","recorded_at":"%s","value":{"score":%d,"aspect":"average","recall":"7d","body_site":"lower back"},"source":"patient"}`, at, s%11)
 	}
 	return append(b, `]}`...)
 }
@@ -64,10 +81,13 @@ func batch(n int) []byte {
 func batches() [][]byte {
 	bodies := make([][]byte, batchVariants)
 	for n := range bodies {
-		bodies[n] = batch(n)
+		bodies[n] = batch(n, perBatch)
 	}
 	return bodies
 }
+
+// courseTypes are the types of records in a batch.
+var courseTypes = []string{pain.TypePainScores.String(), pain.TypeMedications.String(), pain.TypeAssessments.String(), pain.TypeProcedures.String()}
 
 // readsRecords reports whether a path wants records to be there.
 func readsRecords(names []string) bool {
@@ -79,20 +99,29 @@ func readsRecords(names []string) bool {
 	return false
 }
 
-// addCourses adds records, a batch to a patient, until there are as many as
-// wanted, and gives the number of batches.
-func (st *stock) addCourses(ctx context.Context, org store.Org, client id.Client, records int, progress func(done, total int)) (int, error) {
-	count := (records + perBatch - 1) / perBatch
+// courseSize is how many records a patient gets at once: as many as make all
+// patients have some, unless a path wants full pages of them.
+func courseSize(o *Options) int {
+	if slices.ContainsFunc(o.Paths, func(name string) bool { return findPath(name).records > 0 }) {
+		return perBatch
+	}
+	return min(perBatch, max(1, o.Records/o.Patients))
+}
+
+// addCourses adds records, a course to a patient, until there are as many as
+// wanted, and gives the number of courses.
+func (st *stock) addCourses(ctx context.Context, org store.Org, client id.Client, records, size int, progress func(done, total int)) (int, error) {
+	count := (records + size - 1) / size
 	st.courses = min(count, len(st.patients))
 	var next, done atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(fillers, count) {
 		group.Go(func() error {
 			for n := int(next.Add(1)) - 1; n < count; n = int(next.Add(1)) - 1 {
-				if err := addBatch(ctx, org, client, st.patients[n%len(st.patients)], n); err != nil {
+				if err := addBatch(ctx, org, client, st.patients[n%len(st.patients)], batch(n, size)); err != nil {
 					return err
 				}
-				progress(int(done.Add(1))*perBatch, count*perBatch)
+				progress(int(done.Add(1))*size, count*size)
 			}
 			return nil
 		})
@@ -101,8 +130,8 @@ func (st *stock) addCourses(ctx context.Context, org store.Org, client id.Client
 }
 
 // addBatch keeps what the API would of a batch.
-func addBatch(ctx context.Context, org store.Org, client id.Client, patientID id.Patient, n int) error {
-	object, err := strictjson.Parse(batch(n))
+func addBatch(ctx context.Context, org store.Org, client id.Client, patientID id.Patient, body []byte) error {
+	object, err := strictjson.Parse(body)
 	if err != nil {
 		return err
 	}
@@ -118,7 +147,7 @@ func addBatch(ctx context.Context, org store.Org, client id.Client, patientID id
 	change := store.Change{
 		Audit: audit.Entry{At: now, RequestID: id.New[id.RequestKind](now).String(), Actor: client.String(), Action: audit.ClinicalCreate,
 			Resource: patientID.String(), Source: "127.0.0.1", Details: fmt.Appendf(nil, `{"count":%d}`, len(records))},
-		Event:   event.ClinicalData(now, patientID, ids, []string{pain.TypePainScores.String(), pain.TypeMedications.String()}),
+		Event:   event.ClinicalData(now, patientID, ids, courseTypes),
 		Subject: patientID,
 	}
 	_, err = org.AddRecords(ctx, patientID, records, change, nil, now, store.Outcome{})

@@ -22,19 +22,20 @@ type Result struct {
 
 	// DeepPageCost is the time of the last page as a multiple of the first's,
 	// each held against its own floor; 0 when not measured.
-	DeepPageCost float64 `json:"deep_page_cost"`
-	// FirstSearchSeconds is the search that reads all names into memory.
-	FirstSearchSeconds float64 `json:"first_search_seconds"`
-	ServerRSS          int64   `json:"server_rss_bytes"`
-	ServerPeakRSS      int64   `json:"server_peak_rss_bytes"`
+	DeepPageCost  float64 `json:"deep_page_cost"`
+	ServerRSS     int64   `json:"server_rss_bytes"`
+	ServerPeakRSS int64   `json:"server_peak_rss_bytes"`
 }
 
 // PathResult is what was measured of one path.
 type PathResult struct {
-	Name         string  `json:"name"`
-	Title        string  `json:"title"`
-	Bytes        int     `json:"body_bytes"`
-	Requests     int64   `json:"requests"`
+	Name     string `json:"name"`
+	Title    string `json:"title"`
+	Bytes    int    `json:"body_bytes"`
+	Requests int64  `json:"requests"`
+	// FirstSeconds is how long the first answer took. That of a search reads
+	// all names into memory, that of analytics all series.
+	FirstSeconds float64 `json:"first_seconds"`
 	Rate         float64 `json:"requests_per_second"`
 	FloorRate    float64 `json:"floor_requests_per_second"`
 	Ratio        Ratio   `json:"ratio"`

@@ -38,6 +38,8 @@ type patient struct {
 	name string
 }
 
+func (p patient) number() int64 { return p.no }
+
 // chunk packs patients with consecutive numbers. What is in a chunk never
 // changes. A version with more patients may share its memory, behind the end
 // that this one knows of; so only the newest version may be added to.

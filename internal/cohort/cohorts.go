@@ -1,9 +1,9 @@
-// Package cohort keeps a read model of each organisation's patients in memory
-// and answers from it what the database could answer only by reading
-// everything: search. It owns how patients are packed, how they are kept equal
-// to the database, and which organisations stay in memory. The rule by which
-// names are compared is internal/pain's; analytics, when they come, run on
-// the same model.
+// Package cohort keeps read models of each organisation's patients in memory
+// and answers from them what the database could answer only by reading
+// everything: search, and measures over all patients. It owns how patients are
+// packed, how they are kept equal to the database, which organisations stay in
+// memory, and how a scan is spread over the processors. The rule by which names
+// are compared is internal/pain's; what is measured is internal/analytics'.
 //
 // An answer is exact: it includes every write that was acknowledged before
 // the question was asked, by this process or another.
@@ -20,32 +20,41 @@ import (
 	"anodyne/internal/store"
 )
 
-// Cohorts holds the read models of the organisations that were used last, in
-// a limited number of bytes.
+// Cohorts holds the read models that were used last, in a limited number of
+// bytes. An organisation has one of each kind that it has use for: one that
+// only searches has no series in memory.
 type Cohorts struct {
 	limit   int64
 	metrics *metrics
+	scans   *scans
 
 	mu     sync.Mutex
-	orgs   map[access.OrgNo]*list.Element
+	places map[place]*list.Element
 	recent *list.List // of *resident, the one used last in front
 	bytes  int64
 }
 
-// resident is a cohort in memory; all but the cohort itself is guarded by
+// place is which model of which organisation.
+type place struct {
+	org  access.OrgNo
+	kind string
+}
+
+// resident is a model in memory; all but the model itself is guarded by
 // Cohorts.mu.
 type resident struct {
-	*cohort
-	org     access.OrgNo
+	place
+	model   interface{ bytes() int64 }
 	users   int
 	counted int64 // its part of Cohorts.bytes
 }
 
-// New makes an empty Cohorts. The organisation used last stays in memory even
-// when it alone takes more than limitBytes. A nil registry keeps the metrics
+// New makes an empty Cohorts. The names used last stay in memory even when
+// they alone take more than limitBytes; series that alone take more are read
+// from the database for every answer. A nil registry keeps the metrics
 // unpublished.
 func New(limitBytes int64, registry prometheus.Registerer) *Cohorts {
-	return &Cohorts{limit: limitBytes, metrics: newMetrics(registry), orgs: map[access.OrgNo]*list.Element{}, recent: list.New()}
+	return &Cohorts{limit: limitBytes, metrics: newMetrics(registry), scans: newScans(), places: map[place]*list.Element{}, recent: list.New()}
 }
 
 // Search finds the patients whose name contains the term, without regard to
@@ -54,37 +63,41 @@ func New(limitBytes int64, registry prometheus.Registerer) *Cohorts {
 // in the order in which the patients were created, and the exact total. The
 // term is trimmed and not empty.
 func (cs *Cohorts) Search(ctx context.Context, org store.Org, term string, page, limit int64) (numbers []int64, total int64, err error) {
-	patients, err := cs.fresh(ctx, org)
+	patients, err := fresh(ctx, cs, org, names)
 	if err != nil {
 		return nil, 0, err
 	}
-	numbers, total = patients.search(term, page, limit)
+	numbers, total = roster(patients).search(term, page, limit)
 	return numbers, total, nil
 }
 
-// Warm loads an organisation, so that its first search need not wait.
+// Warm loads an organisation's names, so that its first search need not wait.
 func (cs *Cohorts) Warm(ctx context.Context, org store.Org) error {
-	_, err := cs.fresh(ctx, org)
+	_, err := fresh(ctx, cs, org, names)
 	return err
 }
 
-func (cs *Cohorts) fresh(ctx context.Context, org store.Org) (roster, error) {
-	r := cs.use(org.No())
+// fresh gives a model of an organisation with everything that was acknowledged
+// before the call.
+func fresh[C chunked](ctx context.Context, cs *Cohorts, org store.Org, k *kind[C]) ([]C, error) {
+	r := use(cs, place{org.No(), k.name}, k)
 	defer cs.release(r)
-	return r.fresh(ctx, org)
+	return r.model.(*model[C]).fresh(ctx, org)
 }
 
 // use finds or makes the resident and keeps it from being dropped.
-func (cs *Cohorts) use(org access.OrgNo) *resident {
+func use[C chunked](cs *Cohorts, at place, k *kind[C]) *resident {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	place := cs.orgs[org]
-	if place == nil {
-		place = cs.recent.PushFront(&resident{cohort: newCohort(cs.metrics.loads.Inc), org: org})
-		cs.orgs[org] = place
+	found := cs.places[at]
+	if found == nil {
+		m := newModel(k, cs.limit, cs.metrics.loads.WithLabelValues(k.name).Inc)
+		found = cs.recent.PushFront(&resident{place: at, model: m})
+		cs.places[at] = found
+		cs.metrics.models.WithLabelValues(k.name).Inc()
 	}
-	cs.recent.MoveToFront(place)
-	r := place.Value.(*resident)
+	cs.recent.MoveToFront(found)
+	r := found.Value.(*resident)
 	r.users++
 	return r
 }
@@ -95,19 +108,23 @@ func (cs *Cohorts) release(r *resident) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	r.users--
-	size := r.size.Load()
-	cs.bytes += size - r.counted
-	r.counted = size
-	for place := cs.recent.Back(); cs.bytes > cs.limit && place != nil && place != cs.recent.Front(); {
-		longest := place.Value.(*resident)
-		before := place.Prev()
+	cs.count(r, r.model.bytes())
+	for at := cs.recent.Back(); cs.bytes > cs.limit && at != nil && at != cs.recent.Front(); {
+		longest := at.Value.(*resident)
+		before := at.Prev()
 		if longest.users == 0 {
-			cs.recent.Remove(place)
-			delete(cs.orgs, longest.org)
-			cs.bytes -= longest.counted
+			cs.recent.Remove(at)
+			delete(cs.places, longest.place)
+			cs.count(longest, 0)
+			cs.metrics.models.WithLabelValues(longest.kind).Dec()
 		}
-		place = before
+		at = before
 	}
-	cs.metrics.bytes.Set(float64(cs.bytes))
-	cs.metrics.organisations.Set(float64(cs.recent.Len()))
+}
+
+// count sets what a resident takes.
+func (cs *Cohorts) count(r *resident, bytes int64) {
+	cs.bytes += bytes - r.counted
+	cs.metrics.bytes.WithLabelValues(r.kind).Add(float64(bytes - r.counted))
+	r.counted = bytes
 }

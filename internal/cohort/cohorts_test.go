@@ -55,14 +55,7 @@ func (h hospital) expect(t *testing.T, term string, want ...int64) {
 
 func (h hospital) rename(t *testing.T, patientID id.Patient, name string) {
 	t.Helper()
-	if _, err := h.UpdatePatient(t.Context(), patientID, func(old pain.Patient) (pain.Patient, *store.Change, error) {
-		old.Name = name
-		old.Version++
-		change := storetest.Updated(old)
-		return old, &change, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	h.change(t, patientID, func(p *pain.Patient) { p.Name = name })
 }
 
 // metricValue reads a gauge or a counter.
@@ -204,19 +197,19 @@ func TestLeastRecentlyUsedIsDropped(t *testing.T) {
 		t.Helper()
 		var bytes int64
 		for _, h := range want {
-			place := cohorts.orgs[h.no]
+			place := cohorts.places[place{h.no, names.name}]
 			if place == nil {
 				t.Fatal("an organisation was dropped that should not be")
 			}
-			bytes += place.Value.(*resident).size.Load()
+			bytes += place.Value.(*resident).model.bytes()
 		}
-		if len(cohorts.orgs) != len(want) || cohorts.recent.Len() != len(want) || cohorts.bytes != bytes {
-			t.Errorf("%d organisations with %d bytes, want %d with %d", len(cohorts.orgs), cohorts.bytes, len(want), bytes)
+		if len(cohorts.places) != len(want) || cohorts.recent.Len() != len(want) || cohorts.bytes != bytes {
+			t.Errorf("%d organisations with %d bytes, want %d with %d", len(cohorts.places), cohorts.bytes, len(want), bytes)
 		}
-		if got := metricValue(t, cohorts.metrics.bytes); got != float64(bytes) {
+		if got := metricValue(t, cohorts.metrics.bytes.WithLabelValues(names.name)); got != float64(bytes) {
 			t.Errorf("the metric says %v bytes, want %d", got, bytes)
 		}
-		if got := metricValue(t, cohorts.metrics.organisations); got != float64(len(want)) {
+		if got := metricValue(t, cohorts.metrics.models.WithLabelValues(names.name)); got != float64(len(want)) {
 			t.Errorf("the metric says %v organisations, want %d", got, len(want))
 		}
 	}
@@ -225,7 +218,7 @@ func TestLeastRecentlyUsedIsDropped(t *testing.T) {
 	b.expect(t, "anna", 1)
 	inMemory(b)
 
-	inUse := cohorts.use(b.no)
+	inUse := use(cohorts, place{b.no, names.name}, names)
 	a.expect(t, "anna", 1)
 	c.expect(t, "anna", 1)
 	inMemory(b, c)
@@ -239,7 +232,7 @@ func TestLeastRecentlyUsedIsDropped(t *testing.T) {
 	cohorts.limit = cohorts.bytes - 1
 	b.expect(t, "anna", 1)
 	inMemory(b, c) // a was used before the two
-	if got := metricValue(t, cohorts.metrics.loads); got != 6 {
+	if got := metricValue(t, cohorts.metrics.loads.WithLabelValues(names.name)); got != 6 {
 		t.Errorf("%v loads, want 6", got)
 	}
 }
@@ -247,19 +240,19 @@ func TestLeastRecentlyUsedIsDropped(t *testing.T) {
 func TestLoadsWhenTheJournalDoesNotFollow(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		spoil func(*cohort)
+		spoil func(*model[*chunk])
 	}{
-		{"position after the head", func(c *cohort) { c.pos += 100 }},
-		{"fewer patients than there are", func(c *cohort) { c.patients = nil }},
+		{"position after the head", func(m *model[*chunk]) { m.pos += 100 }},
+		{"fewer patients than there are", func(m *model[*chunk]) { m.chunks = nil }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", New(plenty, nil))
 			storetest.AddPatient(t, h.Org, "Anna")
 			h.expect(t, "anna", 1)
-			test.spoil(h.cohorts.orgs[h.no].Value.(*resident).cohort)
+			test.spoil(h.cohorts.places[place{h.no, names.name}].Value.(*resident).model.(*model[*chunk]))
 			storetest.AddPatient(t, h.Org, "Hanna")
 			h.expect(t, "anna", 1, 2)
-			if got := metricValue(t, h.cohorts.metrics.loads); got != 2 {
+			if got := metricValue(t, h.cohorts.metrics.loads.WithLabelValues(names.name)); got != 2 {
 				t.Errorf("%v loads, want 2", got)
 			}
 		})
@@ -273,15 +266,15 @@ func TestCallersShareARefresh(t *testing.T) {
 	failed := errors.New("the database is away")
 	for _, test := range []struct {
 		name string
-		c    *cohort
+		m    *model[*chunk]
 		want error
 	}{
-		{"that found the patients", &cohort{ended: 1, loaded: true, patients: newRoster(numbered(1, 3))}, nil},
-		{"that failed", &cohort{ended: 1, err: failed}, failed},
+		{"that found the patients", &model[*chunk]{ended: 1, loaded: true, chunks: newRoster(numbered(1, 3))}, nil},
+		{"that failed", &model[*chunk]{ended: 1, err: failed}, failed},
 	} {
-		test.c.turn = make(chan struct{}, 1)
-		patients, err := test.c.fresh(t.Context(), noDatabase)
-		if err != test.want || len(patients) != len(test.c.patients) {
+		test.m.turn = make(chan struct{}, 1)
+		patients, err := test.m.fresh(t.Context(), noDatabase)
+		if err != test.want || len(patients) != len(test.m.chunks) {
 			t.Errorf("%s: %d chunks, %v", test.name, len(patients), err)
 		}
 	}
@@ -292,8 +285,8 @@ func TestCallersShareARefresh(t *testing.T) {
 func TestCallersShareNoHalfLoadedPatients(t *testing.T) {
 	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", nil)
 	storetest.AddPatient(t, h.Org, "Anna")
-	c := newCohort(func() {})
-	c.ended, c.toLoad, c.patients = 1, 1, make(roster, 1)
+	c := newModel(names, plenty, func() {})
+	c.ended, c.toLoad, c.chunks = 1, 1, make(roster, 1)
 	patients, err := c.fresh(t.Context(), h.Org)
 	if err != nil || len(unpack(patients)) != 1 {
 		t.Errorf("%d chunks, %v", len(patients), err)
@@ -304,7 +297,7 @@ func TestCallerWhoLeftDecidesNothingForOthers(t *testing.T) {
 	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", nil)
 	storetest.AddPatient(t, h.Org, "Anna")
 	ctx, leave := context.WithCancel(t.Context())
-	c := newCohort(leave) // in the middle of loading
+	c := newModel(names, plenty, leave) // in the middle of loading
 	if _, err := c.fresh(ctx, h.Org); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that the caller left", err)
 	}
@@ -320,12 +313,12 @@ func TestCallerWhoLeftDecidesNothingForOthers(t *testing.T) {
 func TestLoadGoesOnWhereItWasCutShort(t *testing.T) {
 	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", nil)
 	storetest.AddPatient(t, h.Org, "Anna")
-	c := newCohort(func() { t.Error("loaded from the start") })
+	c := newModel(names, plenty, func() { t.Error("loaded from the start") })
 	var err error
 	if c.pos, c.toLoad, err = h.Head(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c.patients = newRoster(numbered(1, 1)) // unlike what would be read
+	c.chunks = newRoster(numbered(1, 1)) // unlike what would be read
 	patients, err := c.fresh(t.Context(), h.Org)
 	if err != nil || !slices.Equal(unpack(patients), numbered(1, 1)) {
 		t.Errorf("what had been read was read again; %v", err)
@@ -335,20 +328,20 @@ func TestLoadGoesOnWhereItWasCutShort(t *testing.T) {
 func TestFollowGivesUpWhenTooMuchChanged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		h := newHospital(t, open(), "general", nil)
-		c := newCohort(func() {})
+		c := newModel(names, plenty, func() {})
 		if _, err := c.fresh(t.Context(), h.Org); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 5 {
 			storetest.AddPatient(t, h.Org, fmt.Sprint("Anna ", i))
 		}
-		if ok, err := c.follow(t.Context(), h.Org, 5); ok || err != nil {
+		if ok, err := c.catchUp(t.Context(), h.Org, 5); ok || err != nil {
 			t.Errorf("five changes were taken up when five are too many: %v", err)
 		}
-		if got := unpack(c.patients); len(got) != 0 {
+		if got := unpack(c.chunks); len(got) != 0 {
 			t.Errorf("half of the changes were taken up: %d", len(got))
 		}
-		if ok, err := c.follow(t.Context(), h.Org, 100); !ok || err != nil || len(unpack(c.patients)) != 5 {
+		if ok, err := c.catchUp(t.Context(), h.Org, 100); !ok || err != nil || len(unpack(c.chunks)) != 5 {
 			t.Errorf("five changes of at most a hundred were not taken up: %v", err)
 		}
 	})
@@ -387,7 +380,7 @@ func TestLoadsSeveralChunks(t *testing.T) {
 			t.Errorf("patient %d was found %d times", i, total)
 		}
 	}
-	if got := metricValue(t, h.cohorts.metrics.loads); got != 1 {
+	if got := metricValue(t, h.cohorts.metrics.loads.WithLabelValues(names.name)); got != 1 {
 		t.Errorf("%v loads, want 1", got)
 	}
 }

@@ -2,26 +2,32 @@ package cohort
 
 import "github.com/prometheus/client_golang/prometheus"
 
+// metrics are by the kind of read model.
 type metrics struct {
-	bytes         prometheus.Gauge
-	organisations prometheus.Gauge
-	loads         prometheus.Counter
+	bytes    *prometheus.GaugeVec
+	models   *prometheus.GaugeVec
+	loads    *prometheus.CounterVec
+	streamed prometheus.Counter
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
+	byModel := []string{"model"}
 	m := &metrics{
-		bytes: prometheus.NewGauge(prometheus.GaugeOpts{
+		bytes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "anodyne_cohort_bytes", Help: "Memory that the organisations' read models take.",
-		}),
-		organisations: prometheus.NewGauge(prometheus.GaugeOpts{
+		}, byModel),
+		models: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "anodyne_cohort_organizations", Help: "Organisations whose read model is in memory.",
-		}),
-		loads: prometheus.NewCounter(prometheus.CounterOpts{
+		}, byModel),
+		loads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "anodyne_cohort_loads_total", Help: "Times an organisation was loaded from the start.",
+		}, byModel),
+		streamed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "anodyne_cohort_streamed_total", Help: "Analytics read from the database because the organisation does not fit into --cohort-memory.",
 		}),
 	}
 	if registry != nil {
-		registry.MustRegister(m.bytes, m.organisations, m.loads)
+		registry.MustRegister(m.bytes, m.models, m.loads, m.streamed)
 	}
 	return m
 }

@@ -1,8 +1,10 @@
 package cohort
 
 import (
-	"cmp"
-	"slices"
+	"context"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/store"
 )
 
 // roster is an organisation's patients in order of their numbers: chunks that
@@ -10,41 +12,41 @@ import (
 // that shares the chunks in which nothing changed.
 type roster []*chunk
 
+// names is the read model that search runs on.
+var names = &kind[*chunk]{name: "names", size: chunkSize, read: readChunk, follow: followNames}
+
 // with gives the roster after changes, in any order. It fails when a number
 // is left out, which means that the changes are not those of this roster.
 // Only the newest roster may be changed; see chunk.
 func (r roster) with(changed []patient) (next roster, ok bool) {
-	if len(changed) == 0 {
-		return r, true
-	}
-	slices.SortFunc(changed, func(a, b patient) int { return cmp.Compare(a.no, b.no) })
-	next = slices.Clone(r)
-	for len(changed) > 0 {
-		i := int((changed[0].no - 1) / chunkSize)
-		first := int64(i)*chunkSize + 1
-		inChunk := len(changed)
-		if after := slices.IndexFunc(changed, func(p patient) bool { return p.no >= first+chunkSize }); after >= 0 {
-			inChunk = after
-		}
-		if i == len(next) && (i == 0 || next[i-1].len() == chunkSize) {
-			next = append(next, &chunk{})
-		}
-		if i >= len(next) {
-			return nil, false
-		}
-		if next[i], ok = next[i].with(changed[:inChunk], first); !ok {
-			return nil, false
-		}
-		changed = changed[inChunk:]
-	}
-	return next, true
+	return withChanges(r, changed, chunkSize, func() *chunk { return &chunk{} })
 }
 
-func (r roster) bytes() (total int64) {
-	for _, c := range r {
-		if c != nil {
-			total += c.bytes()
+func followNames(ctx context.Context, org store.Org, chunks []*chunk, after store.Pos, most int64) (next []*chunk, head store.Pos, ok bool, err error) {
+	var changed []patient
+	head, complete, err := org.ChangedPatients(ctx, after, most, func(item store.PatientItem) {
+		changed = append(changed, patient{item.No, keyOf(item.ID), pain.Fold(string(item.Name))})
+	})
+	if err != nil || !complete {
+		return nil, head, false, err
+	}
+	next, ok = roster(chunks).with(changed)
+	return next, head, ok, nil
+}
+
+func readChunk(ctx context.Context, org store.Org, first, last int64) (*chunk, error) {
+	read := newChunk(last - first + 1)
+	fillTo := func(no int64) {
+		for first+int64(read.len()) < no {
+			read.add(key{}, "")
 		}
 	}
-	return total
+	if err := org.PatientRange(ctx, first, last, func(item store.PatientItem) {
+		fillTo(item.No)
+		read.add(keyOf(item.ID), pain.Fold(string(item.Name)))
+	}); err != nil {
+		return nil, err
+	}
+	fillTo(last + 1)
+	return read.fit(), nil
 }

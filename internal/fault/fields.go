@@ -26,6 +26,9 @@ func (f *Fields) Add(parameter string, value any, message string) {
 	f.list = append(f.list, Field{parameter, value, message})
 }
 
+// All lists what was noted.
+func (f *Fields) All() []Field { return f.list }
+
 // OK reports whether nothing was noted.
 func (f *Fields) OK() bool { return len(f.list) == 0 }
 

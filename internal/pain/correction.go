@@ -53,7 +53,7 @@ func NewCorrection(old Record, body *strictjson.Object, in Intake) (Correction, 
 func (c *Correction) readRetraction(r *strictjson.Reader) {
 	c.Old.Status = EnteredInError
 	if reason, ok := r.Required("reason"); ok {
-		if problem := lineProblem(reason, maxReason); problem != "" {
+		if problem := LineProblem(reason, maxReason); problem != "" {
 			r.Fault("reason", problem)
 		}
 		c.Reason = reason

@@ -78,7 +78,7 @@ func (t DataType) String() string {
 func ParseDataType(parameter, name string) (DataType, error) {
 	t, ok := dataTypeNamed(name)
 	if !ok {
-		return 0, fault.Parameter(parameter, name, parameter+" "+wordProblem(name, dataTypeNames))
+		return 0, fault.Parameter(parameter, name, parameter+" "+WordProblem(name, dataTypeNames))
 	}
 	return t, nil
 }

@@ -55,7 +55,7 @@ func checkFunctionalStatus(v *FunctionalStatus, r *reading) {
 	switch f, isNumber := v.Value.Number.Get(); {
 	case len(m.Words) > 0 && (isNumber || v.Value.Text != ""):
 		if !slices.Contains(m.Words, v.Value.Text) {
-			r.Fault("value", wordProblem(v.Value.Text, m.Words))
+			r.Fault("value", WordProblem(v.Value.Text, m.Words))
 		}
 	case isNumber && !m.span().holds(f), v.Value.Text != "":
 		r.Fault("value", m.span().problem())

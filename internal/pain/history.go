@@ -149,7 +149,7 @@ func conditionProblem(s string) string {
 	if s == "" {
 		return "must not be blank."
 	}
-	return lineProblem(s, maxCondition)
+	return LineProblem(s, maxCondition)
 }
 
 // readPartialDate returns a date and whether there is a good one.

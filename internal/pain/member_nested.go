@@ -104,7 +104,7 @@ func numberOrText[T any](name string, at func(*T) *NumberOrText, allowed span, m
 			}
 			if s, isText := value.AsString(); isText {
 				s = strings.TrimSpace(s)
-				if problem := lineProblem(s, max); s == "" {
+				if problem := LineProblem(s, max); s == "" {
 					r.Fault(name, "must not be blank.")
 				} else if problem != "" {
 					r.Fault(name, problem)

@@ -43,7 +43,7 @@ func line[T any](name string, at func(*T) *string, max int) member[T] {
 		if strings.TrimSpace(s) == "" {
 			return "must not be blank."
 		}
-		return lineProblem(strings.TrimSpace(s), max)
+		return LineProblem(strings.TrimSpace(s), max)
 	})
 	read := m.read
 	m.read = func(r *reading, v *T) {
@@ -83,7 +83,7 @@ func word[T any](name string, at func(*T) *string, words []string) member[T] {
 			case r.stored:
 				*at(v) = s
 			default:
-				r.Fault(name, wordProblem(s, words))
+				r.Fault(name, WordProblem(s, words))
 			}
 		},
 		print:  func(b []byte, v *T) []byte { return appendText(b, *at(v)) },
@@ -91,8 +91,8 @@ func word[T any](name string, at func(*T) *string, words []string) member[T] {
 	}
 }
 
-// wordProblem says which words are allowed and which one was meant.
-func wordProblem(s string, words []string) string {
+// WordProblem says which words are allowed and which one was meant.
+func WordProblem(s string, words []string) string {
 	problem := "must be one of " + strings.Join(words, ", ") + "."
 	if meant := strictjson.Suggest(s, words); meant != "" {
 		problem += " Did you mean " + strconv.Quote(meant) + "?"
@@ -130,7 +130,7 @@ func words[T any](name string, at func(*T) *[]string, allowed []string) member[T
 				case r.stored:
 					*at(v) = append(*at(v), s)
 				case i < 0:
-					element.Fault(r.fields, wordProblem(s, allowed))
+					element.Fault(r.fields, WordProblem(s, allowed))
 				case slices.Contains(*at(v), s):
 					element.Fault(r.fields, "must be there only once.")
 				default:

@@ -131,7 +131,7 @@ func readName(r *strictjson.Reader) string {
 	name = strings.TrimSpace(name)
 	if name == "" {
 		r.Fault("name", "must not be blank.")
-	} else if problem := lineProblem(name, maxName); problem != "" {
+	} else if problem := LineProblem(name, maxName); problem != "" {
 		r.Fault("name", problem)
 	}
 	return name

@@ -81,7 +81,7 @@ func readDataType(r *strictjson.Reader) DataType {
 	}
 	t, ok := dataTypeNamed(name)
 	if !ok {
-		r.Fault("data_type", wordProblem(name, dataTypeNames))
+		r.Fault("data_type", WordProblem(name, dataTypeNames))
 	}
 	return t
 }

@@ -21,7 +21,7 @@ func readRecordedAt(r *strictjson.Reader, in Intake, otherwise time.Time) time.T
 	if isText && text == "" {
 		return otherwise
 	}
-	at, ok := parseMoment(text)
+	at, ok := ParseMoment(text)
 	switch {
 	case !ok:
 		r.Fault("recorded_at", "must be a time such as 2026-01-15T10:30:00Z, or a real date in the form YYYY-MM-DD.")
@@ -35,8 +35,8 @@ func readRecordedAt(r *strictjson.Reader, in Intake, otherwise time.Time) time.T
 	return truncate(at)
 }
 
-// parseMoment reads an RFC 3339 time or a date.
-func parseMoment(text string) (time.Time, bool) {
+// ParseMoment reads an RFC 3339 time or a date.
+func ParseMoment(text string) (time.Time, bool) {
 	if d, err := ParseDate(text); err == nil {
 		return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC), true
 	}

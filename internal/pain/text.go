@@ -24,12 +24,12 @@ func readText(r *strictjson.Reader, name string, problem func(string) string) st
 
 // readLine reads an optional text of one line and at most max characters.
 func readLine(r *strictjson.Reader, name string, max int) string {
-	return readText(r, name, func(s string) string { return lineProblem(s, max) })
+	return readText(r, name, func(s string) string { return LineProblem(s, max) })
 }
 
-// lineProblem says what is wrong with a text of one line. Lengths are in
+// LineProblem says what is wrong with a text of one line. Lengths are in
 // characters. Marks of writing direction are fine: names need them.
-func lineProblem(s string, max int) string {
+func LineProblem(s string, max int) string {
 	if utf8.RuneCountInString(s) > max {
 		return atMost(max)
 	}

@@ -22,6 +22,7 @@ import (
 	"anodyne/internal/config"
 	"anodyne/internal/oauth"
 	"anodyne/internal/ratelimit"
+	"anodyne/internal/report"
 	"anodyne/internal/store"
 	"anodyne/internal/worker"
 )
@@ -98,10 +99,13 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	if err != nil {
 		return nil, err
 	}
+	cohorts := cohort.New(s.cfg.CohortMemory, registry)
+	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
 	handler := api.New(api.Config{
 		Store: s.store, Authority: authority, Limiter: s.limiter,
 		Addresses:      ratelimit.NewAddresses(access.Standard.Limit(), addressCapacity, time.Now),
-		Cohorts:        cohort.New(s.cfg.CohortMemory, registry),
+		Cohorts:        cohorts,
+		ReadReport:     report.ReadRequest,
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
 		Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
 	})
@@ -109,6 +113,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	s.workers.Start("listener", sys.Listen)
 	s.workers.Start("sealer", sys.KeepSealed)
 	s.workers.Start("purge", sys.KeepPurged)
+	s.workers.Start("reports", reports.Run)
 	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
 	return handler, nil
 }

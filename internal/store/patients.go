@@ -53,19 +53,24 @@ func (o Org) Patient(ctx context.Context, patientID id.Patient) (p pain.Patient,
 
 func (o Org) patient(tx Tx, sql string, patientID id.Patient) (p pain.Patient, err error) {
 	found := false
-	err = tx.Query(sql, func(r Row) error {
+	err = tx.Query(sql, func(r Row) (err error) {
 		found = true
-		birth, err := pain.ParseDate(r.Text(3))
-		p = pain.Patient{
-			ID: patientID, Version: r.Int(0), CreatedAt: fromMillis(r.Int(1)), Name: r.Text(2), DateOfBirth: birth, Gender: r.Text(4),
-			Contact: pain.Contact{Email: r.Text(5), Phone: r.Text(6)}, MedicalHistory: pain.StoredHistory(r.Text(7)),
-		}
+		p, err = scanPatient(r, patientID)
 		return err
 	}, int64(o.org), patientID.Bytes())
 	if err == nil && !found {
 		err = fault.Missing("patient", patientID.String())
 	}
 	return p, err
+}
+
+// scanPatient reads the columns of readPatient.
+func scanPatient(r Row, patientID id.Patient) (pain.Patient, error) {
+	birth, err := pain.ParseDate(r.Text(3))
+	return pain.Patient{
+		ID: patientID, Version: r.Int(0), CreatedAt: fromMillis(r.Int(1)), Name: r.Text(2), DateOfBirth: birth, Gender: r.Text(4),
+		Contact: pain.Contact{Email: r.Text(5), Phone: r.Text(6)}, MedicalHistory: pain.StoredHistory(r.Text(7)),
+	}, err
 }
 
 // UpdatePatient reads a patient, lets a rule change it, and keeps the result

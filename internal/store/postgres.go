@@ -190,15 +190,18 @@ func (e *postgresEngine) close() error {
 	return nil
 }
 
+// locking is what means nothing on SQLite, where there is one writer.
+var locking = strings.NewReplacer("/*FOR UPDATE*/", "FOR UPDATE", "/*FOR UPDATE SKIP LOCKED*/", "FOR UPDATE SKIP LOCKED")
+
 // rewrite gives the SQL that PostgreSQL gets.
 func (e *postgresEngine) rewrite(sql string) string {
-	if !strings.Contains(sql, "/*FOR UPDATE*/") {
+	if !strings.Contains(sql, "/*FOR UPDATE") {
 		return sql
 	}
 	if done, ok := e.sql.Load(sql); ok {
 		return done.(string)
 	}
-	done := strings.ReplaceAll(sql, "/*FOR UPDATE*/", "FOR UPDATE")
+	done := locking.Replace(sql)
 	e.sql.Store(sql, done)
 	return done
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"anodyne/internal/access"
+	"anodyne/internal/audit"
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
 )
@@ -160,12 +161,16 @@ func (y seriesByYear) packed(year int) []byte {
 }
 
 // repairSeries writes what the records of one patient say, and gives the
-// number of years that were wrong.
+// number of years that were wrong. The journal tells those who have the series
+// in memory.
 func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired int, err error) {
-	err = o.write(ctx, func(tx Tx) error {
+	err = o.change(ctx, func(tx Tx) error {
 		repaired = 0
+		var patientID id.Patient
 		// The lock keeps the records from changing meanwhile.
-		if _, err := one(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(Row) {}, int64(o.org), patientNo); err != nil {
+		if _, err := one(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(r Row) {
+			patientID, _ = id.FromBytes[id.PatientKind](r.Raw(0)) // of records without their patient there is none to tell of
+		}, int64(o.org), patientNo); err != nil {
 			return err
 		}
 		want := seriesByYear{}
@@ -179,6 +184,10 @@ func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired int, e
 		for _, year := range slices.Sorted(slices.Values(differs[patientNo])) {
 			o.keepSeries(tx, patientNo, year, want.year(year))
 			repaired++
+		}
+		if repaired > 0 && !patientID.IsZero() {
+			line := audit.Entry{At: o.now(), Actor: audit.Operator, Action: audit.SeriesRepair, Resource: patientID.String()}
+			tx.Last(o.journal(o.org, Change{Audit: line, Subject: patientID})...)
 		}
 		return nil
 	})

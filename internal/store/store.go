@@ -85,6 +85,8 @@ type Store struct {
 	// written is broadcast after a write of this process; positioned when
 	// entries have got their position in the journal, by any node.
 	written, positioned *signal
+	// reportQueued is broadcast when this process puts a report into the queue.
+	reportQueued *signal
 
 	closing sync.Once
 	closed  error
@@ -111,7 +113,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal()}
+	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal(), reportQueued: newSignal()}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
 		s.engine, err = openSQLite(path, cfg.Key, s.metrics)

@@ -21,7 +21,8 @@ type Stmt struct {
 // Tx runs statements of one transaction, on either engine. SQL is written
 // once, with $1 placeholders and no function that only one engine has;
 // "/*FOR UPDATE*/" locks the rows on PostgreSQL, and means nothing on SQLite,
-// where there is one writer.
+// where there is one writer; "/*FOR UPDATE SKIP LOCKED*/" passes over rows that
+// another transaction has locked.
 //
 // Arguments are int64, int, string, []byte, bool or nil.
 type Tx interface {

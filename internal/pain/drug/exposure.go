@@ -51,20 +51,32 @@ type Dose struct {
 
 // Timeline sums the courses of known MME for each calendar day. Spans are in
 // order and do not overlap; days without a course are left out.
-func Timeline(courses []Course) []Dose {
-	type step struct {
-		day    Day
-		change float64
-		count  int
-	}
-	steps := make([]step, 0, 2*len(courses))
+func Timeline(courses []Course) []Dose { return new(Meter).timeline(courses) }
+
+// Meter measures exposures one after the other in the same memory. The zero
+// value is ready; it is for one goroutine at a time.
+type Meter struct {
+	inside []Course
+	spans  []Span
+	steps  []step
+	doses  []Dose
+}
+
+// step is where courses begin or end.
+type step struct {
+	day    Day
+	change float64
+	count  int
+}
+
+func (m *Meter) timeline(courses []Course) []Dose {
+	steps, doses := m.steps[:0], m.doses[:0]
 	for _, c := range courses {
 		if c.Reason == "" {
 			steps = append(steps, step{c.First, c.MME, 1}, step{c.Last + 1, -c.MME, -1})
 		}
 	}
 	slices.SortFunc(steps, func(a, b step) int { return int(a.day) - int(b.day) })
-	var doses []Dose
 	var sum float64
 	count := 0
 	for i, s := range steps {
@@ -74,6 +86,7 @@ func Timeline(courses []Course) []Dose {
 			doses = append(doses, Dose{Span{s.day, steps[i+1].day - 1}, tidy(sum)})
 		}
 	}
+	m.steps, m.doses = steps, doses
 	return doses
 }
 
@@ -91,10 +104,12 @@ type Exposure struct {
 }
 
 // Measure sums the courses up, as far as they lie in the window.
-func Measure(courses []Course, window Span) Exposure {
+func Measure(courses []Course, window Span) Exposure { return new(Meter).Measure(courses, window) }
+
+// Measure sums the courses up, as far as they lie in the window.
+func (m *Meter) Measure(courses []Course, window Span) Exposure {
 	var e Exposure
-	inside := make([]Course, 0, len(courses))
-	spans := make([]Span, 0, len(courses))
+	inside, spans := m.inside[:0], m.spans[:0]
 	for _, c := range courses {
 		span, ok := c.Within(window)
 		if !ok {
@@ -108,8 +123,9 @@ func Measure(courses []Course, window Span) Exposure {
 			e.SuppliedDays += span.Days()
 		}
 	}
-	e.OpioidDays = count(union(spans))
-	for _, d := range Timeline(inside) {
+	m.inside, m.spans = inside, spans
+	e.OpioidDays = CoveredDays(spans)
+	for _, d := range m.timeline(inside) {
 		days := d.Days()
 		e.CoveredDays += days
 		e.TotalMME += d.MME * float64(days)

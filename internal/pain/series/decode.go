@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 
 	"anodyne/internal/pain/drug"
 )
@@ -38,10 +39,11 @@ type decoder struct {
 }
 
 func (d *decoder) uvarint() uint64 {
-	if len(d.b) > 0 && d.b[0] < 0x80 { // by far the most
-		u := uint64(d.b[0])
-		d.b = d.b[1:]
-		return u
+	if len(d.b) >= 8 {
+		if u, n := short(binary.LittleEndian.Uint64(d.b)); n <= maxShort {
+			d.b = d.b[n:]
+			return u
+		}
 	}
 	u, n := binary.Uvarint(d.b)
 	if n <= 0 {
@@ -50,6 +52,19 @@ func (d *decoder) uvarint() uint64 {
 	}
 	d.b = d.b[n:]
 	return u
+}
+
+// maxShort is how many bytes a varint has that short can read: all but a few
+// have so many at most.
+const maxShort = 4
+
+// short reads a varint from the next eight bytes without a branch for each of
+// them, which nobody could foretell. n is above maxShort when it is longer.
+func short(next uint64) (u uint64, n int) {
+	ends := ^next & 0x80808080_80808080
+	n = bits.TrailingZeros64(ends)>>3 + 1
+	next &= ends ^ (ends - 1) // up to the end of the first byte without a 1 in front
+	return next&0x7f | next>>1&(0x7f<<7) | next>>2&(0x7f<<14) | next>>3&(0x7f<<21), n
 }
 
 func (d *decoder) byte() byte {
@@ -105,19 +120,42 @@ func room[T any](list []T, n int) []T {
 	return append(make([]T, 0, len(list)+n), list...)
 }
 
+// scores are nearly all of what is decoded: as long as one load has all of a
+// score, it is read from that, and the rest entry by entry.
 func (d *decoder) scores(s *Series) {
 	n := d.count(2)
 	s.Scores = room(s.Scores, n)
+	list := s.Scores[len(s.Scores) : len(s.Scores)+n]
 	var e Score
-	for range n {
+	b, unit, done := d.b, d.unit, 0
+	for ; done < len(list) && len(b) >= 8; done++ {
+		next := binary.LittleEndian.Uint64(b)
+		step, size := short(next)
+		if size > maxShort {
+			break
+		}
+		next >>= 8 * size
+		e.At += unzigzag(step>>1) * unit
+		e.Value = byte(next)
+		size++
+		if step&1 != 0 {
+			e.Kind = Kind{Scale(next >> 12 & 15), Aspect(next >> 8 & 15), Site(next >> 16)}
+			size += 2
+		}
+		b = b[size:]
+		list[done] = e
+	}
+	d.b = b
+	for ; done < len(list); done++ {
 		step := d.uvarint()
 		e.At, e.Value = d.time(e.At, step>>1), d.byte()
 		if step&1 != 0 {
 			c := d.byte()
 			e.Kind = Kind{Scale(c >> 4), Aspect(c & 15), Site(d.byte())}
 		}
-		s.Scores = append(s.Scores, e)
+		list[done] = e
 	}
+	s.Scores = s.Scores[:len(s.Scores)+n]
 }
 
 func (d *decoder) assessments(s *Series) {

@@ -88,7 +88,7 @@ func (e *evidence) overlapFlag(name string, class series.Class) Flag {
 }
 
 // naloxoneGap: an opioid is taken, something makes an overdose likelier, and
-// no naloxone was given within the window.
+// no naloxone was given within a year.
 func (e *evidence) naloxoneGap() Flag {
 	reasons := e.overdoseRisks()
 	taken := e.anyCurrent(opioid)
@@ -147,9 +147,10 @@ func (e *evidence) age() int {
 	return age
 }
 
-// lastNaloxone is the newest day within the window on which naloxone was given
-// or covered; nil when there is none. Naloxone within an opioid is not meant.
+// lastNaloxone is the newest day within a year on which naloxone was given or
+// covered; nil when there is none. Naloxone within an opioid is not meant.
 func (e *evidence) lastNaloxone() *drug.Day {
+	year := drug.Span{First: e.day - Window + 1, Last: e.day}
 	var last *drug.Day
 	for i := range e.medicines {
 		m := &e.medicines[i]
@@ -160,7 +161,7 @@ func (e *evidence) lastNaloxone() *drug.Day {
 		if m.Open {
 			span.Last = span.First
 		}
-		if within, ok := span.Within(e.window()); ok && (last == nil || *last < within.Last) {
+		if within, ok := span.Within(year); ok && (last == nil || *last < within.Last) {
 			last = &within.Last
 		}
 	}

@@ -31,9 +31,10 @@ type Medication struct {
 // medicine is a prescription with the days it covers or may cover.
 type medicine struct {
 	series.Medication
-	record *pain.Record
-	name   string
-	ends   bool // has an end date
+	record               *pain.Record
+	name                 string
+	ends                 bool // has an end date
+	prescriber, pharmacy string
 }
 
 func (e *evidence) readMedicine(rec *pain.Record) error {
@@ -42,7 +43,7 @@ func (e *evidence) readMedicine(rec *pain.Record) error {
 		return err
 	}
 	if entry, ok := series.MedicationOf(&v, rec.RecordedAt); ok && entry.First <= e.day {
-		e.medicines = append(e.medicines, medicine{entry, rec, v.Name, v.EndDate != (pain.Date{})})
+		e.medicines = append(e.medicines, medicine{entry, rec, v.Name, v.EndDate != (pain.Date{}), v.PrescriberID, v.PharmacyID})
 	}
 	return nil
 }

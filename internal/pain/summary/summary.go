@@ -53,12 +53,19 @@ type Summary struct {
 // they cover, whenever they were recorded. The error says that something
 // stored cannot be read.
 func Of(c *Chart, asOf pain.Date, now time.Time) (Summary, error) {
-	e := evidence{Chart: c, day: asOf.DayNumber(), before: (int64(asOf.DayNumber()) + 1) * millisecondsPerDay}
+	day := asOf.DayNumber()
+	return Over(c, drug.Span{First: day - Window + 1, Last: day}, now)
+}
+
+// Over is Of the last day of a period, with the medicines of the period instead
+// of those of the last year.
+func Over(c *Chart, period drug.Span, now time.Time) (Summary, error) {
+	e := evidenceOf(c, period)
 	if err := e.read(); err != nil {
 		return Summary{}, err
 	}
 	s := Summary{
-		PatientID: c.Patient.ID.String(), GeneratedAt: now.UTC().Format(time.RFC3339), AsOf: asOf.String(),
+		PatientID: c.Patient.ID.String(), GeneratedAt: now.UTC().Format(time.RFC3339), AsOf: date(e.day),
 		Pain: e.pain(), Medications: Medications{Current: e.current()}, MME: e.mme(), Instruments: e.instruments(), Procedures: e.procedures(),
 	}
 	s.Flags = e.flags()
@@ -69,12 +76,17 @@ func Of(c *Chart, asOf pain.Date, now time.Time) (Summary, error) {
 type evidence struct {
 	*Chart
 	day        drug.Day
-	before     int64 // the end of the day, in milliseconds
+	from       drug.Day // since when medicines are looked at
+	before     int64    // the end of the day, in milliseconds
 	history    []pain.HistoryEntry
 	medicines  []medicine
 	treatments []procedure
 	overdoses  int
 	doses      []dose // of all days up to the day
+}
+
+func evidenceOf(c *Chart, period drug.Span) *evidence {
+	return &evidence{Chart: c, day: period.Last, from: period.First, before: (int64(period.Last) + 1) * millisecondsPerDay}
 }
 
 func (e *evidence) read() (err error) {
@@ -108,7 +120,7 @@ func (e *evidence) readEvent(rec *pain.Record) error {
 }
 
 // window is the days that are looked at for medicines.
-func (e *evidence) window() drug.Span { return drug.Span{First: e.day - Window + 1, Last: e.day} }
+func (e *evidence) window() drug.Span { return drug.Span{First: e.from, Last: e.day} }
 
 func moment(ms int64) string { return pain.Moment(time.UnixMilli(ms)) }
 

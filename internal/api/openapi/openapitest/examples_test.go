@@ -36,7 +36,7 @@ func TestExamplesCoverEveryOperation(t *testing.T) {
 }
 
 func TestExampleRequests(t *testing.T) {
-	live := Live{PatientID: "pat_live", RecordID: "rec_live", AccessToken: "at_live", ClientID: "cli_live", ClientSecret: "cs live"}
+	live := Live{PatientID: "pat_live", RecordID: "rec_live", ReportID: "rep_live", AccessToken: "at_live", ClientID: "cli_live", ClientSecret: "cs live"}
 	const base = "https://api.example.com"
 	for _, c := range []struct{ name, method, url, authorization, contentType, body string }{
 		{"listPatients", "GET", "/v1/patients", "Bearer at_live", "", ""},

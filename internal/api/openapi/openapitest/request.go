@@ -16,6 +16,7 @@ const formType = "application/x-www-form-urlencoded"
 type Live struct {
 	PatientID    string
 	RecordID     string // of that patient
+	ReportID     string
 	AccessToken  string
 	ClientID     string
 	ClientSecret string
@@ -36,7 +37,11 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 			body = []byte(form.Encode())
 		}
 	}
-	address := base + strings.NewReplacer("{id}", live.PatientID, "{record_id}", live.RecordID).Replace(e.Path)
+	id := live.PatientID
+	if strings.HasPrefix(e.Path, "/v1/reports/") {
+		id = live.ReportID
+	}
+	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID).Replace(e.Path)
 	if len(e.Query) > 0 {
 		address += "?" + e.Query.Encode()
 	}

@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// AnalyticsQuery says what is measured, and over whom. Zero members leave the
+// choice to the service: the last 365 days, by month, with a follow-up after 90
+// days, of everybody.
+type AnalyticsQuery struct {
+	StartDate string // YYYY-MM-DD, inclusive
+	EndDate   string // YYYY-MM-DD, inclusive
+	Interval  string // day, week or month; for outcomes only
+	FollowUp  int    // 30, 90, 180 or 365 days; for outcomes only
+
+	Gender          string // female, male, other or unknown
+	AgeMin          *int   // at the end of the period
+	AgeMax          *int
+	Condition       string // the beginning of an ICD-10 code
+	MedicationClass string // taken in the period
+	// MinCellSize hides numbers of patients below it.
+	MinCellSize int
+}
+
+// AnalyticsParameters are the parameters that an answer was made with.
+type AnalyticsParameters struct {
+	StartDate       string  `json:"start_date"`
+	EndDate         string  `json:"end_date"`
+	AsOf            string  `json:"as_of"` // the last day that was looked at
+	Interval        string  `json:"interval"`
+	FollowUp        int     `json:"follow_up"`
+	Gender          *string `json:"gender"`
+	AgeMin          *int    `json:"age_min"`
+	AgeMax          *int    `json:"age_max"`
+	Condition       *string `json:"condition"`
+	MedicationClass *string `json:"medication_class"`
+	MinCellSize     int     `json:"min_cell_size"`
+}
+
+func (q *AnalyticsQuery) values() url.Values {
+	values := url.Values{}
+	for name, value := range map[string]string{
+		"start_date": q.StartDate, "end_date": q.EndDate, "interval": q.Interval, "gender": q.Gender, "condition": q.Condition, "medication_class": q.MedicationClass,
+	} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	setNumber(values, "follow_up", q.FollowUp)
+	setNumber(values, "min_cell_size", q.MinCellSize)
+	for name, age := range map[string]*int{"age_min": q.AgeMin, "age_max": q.AgeMax} {
+		if age != nil {
+			values.Set(name, strconv.Itoa(*age))
+		}
+	}
+	return values
+}
+
+// Outcomes returns how the organisation's patients fared. It needs the scope
+// analytics:read.
+func (c *Client) Outcomes(ctx context.Context, query AnalyticsQuery) (*Outcomes, error) {
+	return measured[Outcomes](ctx, c, "get outcomes", "outcomes", query)
+}
+
+// PopulationHealth returns how the organisation's patients are. It needs the
+// scope analytics:read.
+func (c *Client) PopulationHealth(ctx context.Context, query AnalyticsQuery) (*PopulationHealth, error) {
+	return measured[PopulationHealth](ctx, c, "get population health", "population-health", query)
+}
+
+func measured[T any](ctx context.Context, c *Client, op, name string, query AnalyticsQuery) (*T, error) {
+	var measures T
+	call := &call{op: op, method: http.MethodGet, path: []string{"v1", "analytics", name}, query: query.values()}
+	if _, err := c.do(ctx, call, &measures); err != nil {
+		return nil, err
+	}
+	return &measures, nil
+}

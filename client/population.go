@@ -1,0 +1,127 @@
+package client
+
+import "time"
+
+// PopulationHealth is how patients are. [Client.PopulationHealth] returns it.
+type PopulationHealth struct {
+	GeneratedAt time.Time           `json:"generated_at"`
+	Parameters  AnalyticsParameters `json:"parameters"`
+	Cohort      PopulationCohort    `json:"cohort"`
+	Severity    SeverityPrevalence  `json:"severity_prevalence"`
+	AgeBands    GroupSplit          `json:"age_bands"`
+	Genders     GroupSplit          `json:"genders"`
+	Opioids     OpioidUse           `json:"opioids"`
+	Treatments  TreatmentMix        `json:"treatment_mix"`
+	FollowUpGap FollowUpGap         `json:"follow_up_gap"`
+	Disparities []Disparity         `json:"disparities"`
+	Insights    []Insight           `json:"insights"`
+}
+
+// PopulationCohort says who was looked at.
+type PopulationCohort struct {
+	Definition string `json:"definition"`
+	Patients   Count  `json:"patients"` // that match the filters
+	Active     Count  `json:"active"`   // of those, with a record in the period
+	Inactive   Count  `json:"inactive"`
+}
+
+// SeverityPrevalence is the latest score of each patient by band.
+type SeverityPrevalence struct {
+	Scheme string     `json:"scheme"`
+	Bands  GroupSplit `json:"bands"`
+	// ByAverage and ByCurrent say which aspect the scores are of.
+	ByAverage Count `json:"by_average"`
+	ByCurrent Count `json:"by_current"`
+}
+
+// OpioidUse is about medicines of the class.
+type OpioidUse struct {
+	Exposure              Proportion `json:"opioid_exposure"`
+	LongTerm              Proportion `json:"long_term_opioid"`
+	MME                   MMEUse     `json:"mme"`
+	AtLeast50             Proportion `json:"ge_50"`
+	AtLeast90             Proportion `json:"ge_90"`
+	BenzodiazepineOverlap Proportion `json:"opioid_benzo_overlap"`
+	GabapentinoidOverlap  Proportion `json:"opioid_gabapentinoid_overlap"`
+	NaloxoneCoverage      Proportion `json:"naloxone_coverage"`
+	OutOfScope            OutOfScope `json:"out_of_guideline_scope"`
+}
+
+// OutOfScope is how many of those counted have a condition that the opioid
+// guideline leaves out.
+type OutOfScope struct {
+	Definition            string `json:"definition"`
+	Exposure              Count  `json:"opioid_exposure"`
+	AtLeast50             Count  `json:"ge_50"`
+	AtLeast90             Count  `json:"ge_90"`
+	BenzodiazepineOverlap Count  `json:"opioid_benzo_overlap"`
+}
+
+// MMEUse is the daily opioid doses of those exposed.
+type MMEUse struct {
+	Table   string           `json:"table"`
+	Caveat  string           `json:"caveat"`
+	Peak    DoseDistribution `json:"peak"`    // definition 4
+	Average DoseDistribution `json:"average"` // definition 2
+	// Incomplete is of how many the dose of an opioid, or its days, are not
+	// known: their numbers are too low.
+	Incomplete Count `json:"incomplete"`
+}
+
+// DoseDistribution is a number over patients. Quantiles are of type 7.
+type DoseDistribution struct {
+	Definition string   `json:"definition"`
+	N          *int     `json:"n"`
+	Mean       *float64 `json:"mean"`
+	Q1         *float64 `json:"q1"`
+	Median     *float64 `json:"median"`
+	Q3         *float64 `json:"q3"`
+	P90        *float64 `json:"p90"`
+	Suppressed bool     `json:"suppressed"`
+	// Bands are of all active patients: 0 is who had no opioid, unknown who
+	// had one that is not counted or of unknown dose.
+	Bands GroupSplit `json:"bands"`
+}
+
+// TreatmentMix is who had which medicines.
+type TreatmentMix struct {
+	Classes   []Proportion `json:"classes"` // not exclusive, each of the active
+	Exclusive GroupSplit   `json:"exclusive"`
+}
+
+// FollowUpGap is who has had no score for over 90 days.
+type FollowUpGap struct {
+	Gap  Proportion `json:"gap"`
+	Last GroupSplit `json:"last_score"` // within_90_days, over_90_days, never
+}
+
+// Disparity compares groups with the largest of them.
+type Disparity struct {
+	Measure    string           `json:"measure"`
+	Definition string           `json:"definition"`
+	Dimension  string           `json:"dimension"` // gender or age_band
+	Reference  *string          `json:"reference"`
+	Groups     []DisparityGroup `json:"groups"`
+}
+
+// DisparityGroup is one group. Difference and ratio are to the reference, and
+// null when either has fewer than 11 patients.
+type DisparityGroup struct {
+	Group      string      `json:"group"`
+	Count      *int        `json:"count"`
+	N          *int        `json:"n"`
+	Proportion *float64    `json:"proportion"`
+	Percent    *float64    `json:"percent"`
+	CI95       *Interval95 `json:"ci95"`
+	Difference *float64    `json:"difference"` // of proportions
+	DiffCI95   *Interval95 `json:"difference_ci95"`
+	Ratio      *float64    `json:"ratio"`
+	Suppressed bool        `json:"suppressed"`
+}
+
+// Insight is a sentence made from the numbers, and nothing more.
+type Insight struct {
+	Insight string         `json:"insight"`
+	Text    string         `json:"text"`
+	Figures map[string]any `json:"figures"`
+}

@@ -1,0 +1,187 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// ReportType is what a report is about.
+type ReportType string
+
+// The types of reports.
+const (
+	PatientSummaryReport ReportType = "patient_summary"
+	OutcomesReport       ReportType = "outcomes"
+	PopulationReport     ReportType = "population_health"
+	StewardshipReport    ReportType = "opioid_stewardship"
+)
+
+// ReportFormat is the kind of file.
+type ReportFormat string
+
+// The formats of reports.
+const (
+	PDF  ReportFormat = "pdf"
+	CSV  ReportFormat = "csv"
+	JSON ReportFormat = "json"
+	XLSX ReportFormat = "xlsx"
+)
+
+// ReportStatus is how far a report is.
+type ReportStatus string
+
+// The statuses of reports.
+const (
+	ReportPending    ReportStatus = "pending"
+	ReportProcessing ReportStatus = "processing"
+	ReportCompleted  ReportStatus = "completed"
+	ReportFailed     ReportStatus = "failed"
+	ReportExpired    ReportStatus = "expired"
+)
+
+// ReportParameters say what a report is about. Members that are empty are left
+// to the service; which ones a type takes is in the documentation.
+type ReportParameters struct {
+	PatientID       string `json:"patient_id,omitempty"`
+	AsOf            string `json:"as_of,omitempty"`      // a time, or YYYY-MM-DD
+	StartDate       string `json:"start_date,omitempty"` // YYYY-MM-DD
+	EndDate         string `json:"end_date,omitempty"`
+	Interval        string `json:"interval,omitempty"`
+	FollowUp        int    `json:"follow_up,omitempty"`
+	Gender          string `json:"gender,omitempty"`
+	AgeMin          *int   `json:"age_min,omitempty"`
+	AgeMax          *int   `json:"age_max,omitempty"`
+	Condition       string `json:"condition,omitempty"`
+	MedicationClass string `json:"medication_class,omitempty"`
+	MinCellSize     int    `json:"min_cell_size,omitempty"`
+}
+
+// NewReport is what CreateReport sends. Type is required.
+type NewReport struct {
+	Type       ReportType       `json:"type"`
+	Format     ReportFormat     `json:"format,omitempty"` // PDF when empty
+	Title      string           `json:"title,omitempty"`
+	Parameters ReportParameters `json:"parameters"`
+}
+
+// Report is a report and how far it is. Times and the size are nil until they
+// are known.
+type Report struct {
+	ID          string           `json:"id"`
+	Type        ReportType       `json:"type"`
+	Format      ReportFormat     `json:"format"`
+	Title       string           `json:"title"`
+	Status      ReportStatus     `json:"status"`
+	Progress    int              `json:"progress"` // percent
+	Parameters  ReportParameters `json:"parameters"`
+	CreatedAt   time.Time        `json:"created_at"`
+	StartedAt   *time.Time       `json:"started_at"`
+	CompletedAt *time.Time       `json:"completed_at"`
+	ExpiresAt   *time.Time       `json:"expires_at"`
+	SizeBytes   *int64           `json:"size_bytes"`
+	SHA256      string           `json:"sha256"`
+	Error       string           `json:"error"`
+	DownloadURL string           `json:"download_url"`
+}
+
+// ReportQuery selects reports. Zero members leave the choice to the service.
+type ReportQuery struct {
+	Page   int // from 1
+	Limit  int // reports a page, up to 100
+	Status ReportStatus
+	Type   ReportType
+}
+
+// CreateReport asks for a report, which is made in the background; see
+// [Client.WaitReport]. It needs the scope reports:write and the scopes of the
+// data the report is made of.
+func (c *Client) CreateReport(ctx context.Context, report NewReport, opts ...CallOption) (*Report, error) {
+	return c.report(ctx, &call{op: "create report", method: http.MethodPost, path: []string{"v1", "reports"}, body: report}, opts...)
+}
+
+// Report returns a report. It needs the scope reports:read.
+func (c *Client) Report(ctx context.Context, id string) (*Report, error) {
+	return c.report(ctx, &call{op: "get report", method: http.MethodGet, path: []string{"v1", "reports", id}})
+}
+
+func (c *Client) report(ctx context.Context, call *call, opts ...CallOption) (*Report, error) {
+	var report Report
+	if _, err := c.do(ctx, call, &report, opts...); err != nil {
+		return nil, err
+	}
+	return &report, nil
+}
+
+// Reports returns one page of reports in the order of their creation. It needs
+// the scope reports:read.
+func (c *Client) Reports(ctx context.Context, query ReportQuery) (*Page[Report], error) {
+	q := url.Values{}
+	setNumber(q, "page", query.Page)
+	setNumber(q, "limit", query.Limit)
+	if query.Status != "" {
+		q.Set("status", string(query.Status))
+	}
+	if query.Type != "" {
+		q.Set("type", string(query.Type))
+	}
+	var page Page[Report]
+	if _, err := c.do(ctx, &call{op: "list reports", method: http.MethodGet, path: []string{"v1", "reports"}, query: q}, &page); err != nil {
+		return nil, err
+	}
+	return &page, nil
+}
+
+// AllReports yields all reports that match, page by page from query.Page on. It
+// ends after the first error.
+func (c *Client) AllReports(ctx context.Context, query ReportQuery) iter.Seq2[Report, error] {
+	if query.Limit == 0 {
+		query.Limit = maxLimit
+	}
+	return walkPages(max(query.Page, 1), func(number int) (*Page[Report], error) {
+		query.Page = number
+		return c.Reports(ctx, query)
+	})
+}
+
+// DeleteReport cancels a report, or removes it with its file. It needs the
+// scope reports:write.
+func (c *Client) DeleteReport(ctx context.Context, id string) error {
+	_, err := c.do(ctx, &call{op: "delete report", method: http.MethodDelete, path: []string{"v1", "reports", id}}, nil)
+	return err
+}
+
+// ErrReportFailed is what [Client.WaitReport] returns for a report that could
+// not be made; the error's text says why.
+var ErrReportFailed = errors.New("the report could not be made")
+
+// The first and the longest pause between two looks of WaitReport.
+const (
+	firstLook = 100 * time.Millisecond
+	lastLook  = 2 * time.Second
+)
+
+// WaitReport waits until a report is completed or has failed, or the context
+// ends. An application with a webhook need not wait: report.completed tells it.
+func (c *Client) WaitReport(ctx context.Context, id string) (*Report, error) {
+	for wait := firstLook; ; wait = min(2*wait, lastLook) {
+		report, err := c.Report(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		switch report.Status {
+		case ReportPending, ReportProcessing:
+		case ReportFailed:
+			return report, fmt.Errorf("anodyne: %w: %s", ErrReportFailed, report.Error)
+		default:
+			return report, nil
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return report, fmt.Errorf("anodyne: wait for report: %w", err)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package analytics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/instrument"
+	"anodyne/internal/pain/series"
+)
+
+// The same measures once more, in the plainest words: everything is looked at
+// day by day, from the beginning, for each figure anew.
+
+func date(d drug.Day) time.Time { return time.Unix(int64(d)*86400, 0).UTC() }
+
+func within(at int64, first, last drug.Day) bool {
+	t := time.UnixMilli(at)
+	return !t.Before(date(first)) && t.Before(date(last).AddDate(0, 0, 1))
+}
+
+// covers reports whether a medicine surely covers a day; may, whether it may.
+func covers(m series.Medication, d drug.Day) bool { return !m.Open && m.First <= d && d <= m.Last }
+
+func may(m series.Medication, d drug.Day) bool {
+	if !m.Open {
+		return covers(m, d)
+	}
+	ended := slices.Contains([]string{"stopped", "completed", "on-hold"}, m.Status.String())
+	return m.First <= d && (!ended || d <= m.Last)
+}
+
+func naiveTook(m series.Medication, first, last drug.Day) bool {
+	for d := first; d <= last; d++ {
+		if covers(m, d) || m.Open && m.First == d {
+			return true
+		}
+	}
+	return m.Open && m.First <= last && may(m, 1<<29)
+}
+
+func naiveAge(born, on drug.Day) int {
+	age := 0
+	for b := date(born); ; age++ {
+		birthday := time.Date(b.Year()+age+1, b.Month(), b.Day(), 0, 0, 0, 0, time.UTC) // 29 February becomes 1 March
+		if birthday.After(date(on)) {
+			return age
+		}
+	}
+}
+
+func naivePasses(p *Patient, q *Params) bool {
+	age := naiveAge(p.Born, q.AsOf)
+	if q.AgeMin != nil && age < *q.AgeMin || q.AgeMax != nil && age > *q.AgeMax || q.Gender != nil && *q.Gender != p.Gender.String() {
+		return false
+	}
+	if q.Condition != nil && !slices.ContainsFunc(p.Codes, func(c string) bool { return strings.HasPrefix(c, *q.Condition) }) {
+		return false
+	}
+	return q.MedicationClass == nil || slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool {
+		return m.Class.String() == *q.MedicationClass && naiveTook(m, q.Start, q.AsOf)
+	})
+}
+
+// naivePrimary is the scores of the primary outcome, up to the last day.
+func naivePrimary(p *Patient, q *Params) (list []series.Score, average bool) {
+	byKind := map[series.Kind][]series.Score{}
+	for _, s := range p.Series.Scores {
+		if within(s.At, q.Start, q.AsOf) && s.Scale.String() != "vrs4" && (s.Aspect == series.Average || s.Aspect == series.Current) {
+			byKind[s.Kind] = append(byKind[s.Kind], s)
+		}
+	}
+	rank := func(k series.Kind) string {
+		scores := byKind[k]
+		return fmt.Sprintf("%d %09d %020d %03d %03d", k.Aspect, len(scores), scores[len(scores)-1].At, 255-k.Scale, 255-k.Site)
+	}
+	var best string
+	for k := range byKind {
+		best = max(best, rank(k))
+	}
+	for k := range byKind {
+		if rank(k) == best {
+			for _, s := range p.Series.Scores {
+				if s.Kind == k && s.At < startOf(q.AsOf+1) {
+					list = append(list, s)
+				}
+			}
+			return list, k.Aspect == series.Average
+		}
+	}
+	return nil, false
+}
+
+func pointsOf(scores []series.Score) (list []point) {
+	for _, s := range scores {
+		f, _ := s.Normalized()
+		list = append(list, point{s.At, f})
+	}
+	return list
+}
+
+func naiveBaseline(list []point, index drug.Day) float64 {
+	var sum, n float64
+	nearest := math.NaN()
+	for _, p := range list {
+		if within(p.at, index-13, index) {
+			sum, n = sum+p.score, n+1
+		}
+		if within(p.at, index-30, index) {
+			nearest = p.score
+		}
+	}
+	if n > 0 {
+		return sum / n
+	}
+	return nearest
+}
+
+func naiveFollowUp(list []point, index drug.Day, q *Params) float64 {
+	off := map[int]int{30: 14, 90: 30, 180: 45, 365: 60}[q.FollowUp]
+	for far := 0; far <= off; far++ {
+		for _, d := range []drug.Day{index + drug.Day(q.FollowUp-far), index + drug.Day(q.FollowUp+far)} {
+			for _, p := range list {
+				if within(p.at, d, d) {
+					return p.score
+				}
+			}
+		}
+	}
+	return math.NaN()
+}
+
+func naiveDue(index drug.Day, q *Params) bool {
+	return int(index)+q.FollowUp+map[int]int{30: 14, 90: 30, 180: 45, 365: 60}[q.FollowUp] <= int(q.AsOf)
+}
+
+// change is a patient before and after; NaN is not known.
+type change struct{ before, after float64 }
+
+func naiveChange(list []point, index drug.Day, q *Params) (c change, due bool) {
+	return change{naiveBaseline(list, index), naiveFollowUp(list, index, q)}, naiveDue(index, q)
+}
+
+// naiveStats is the mean and the standard deviation.
+func naiveStats(list []float64) (mean, sd float64) {
+	for _, f := range list {
+		mean += f / float64(len(list))
+	}
+	for _, f := range list {
+		sd += (f - mean) * (f - mean) / float64(len(list)-1)
+	}
+	return mean, math.Sqrt(sd)
+}
+
+func naiveBucket(q *Params, at int64) string {
+	t := time.UnixMilli(at).UTC()
+	switch q.Interval {
+	case ByDay:
+		return t.Format(time.DateOnly)
+	case ByWeek:
+		year, week := t.ISOWeek()
+		return fmt.Sprint(year, " ", week)
+	}
+	return t.Format("2006-01")
+}
+
+// naiveSlope is that of the least squares line through points, by its means.
+func naiveSlope(list []point) (perWeek float64, ok bool) {
+	span := float64(list[len(list)-1].at-list[0].at) / 86400e3
+	if len(list) < 3 || span < 14 {
+		return 0, false
+	}
+	var mx, my float64
+	for _, p := range list {
+		mx += float64(p.at-list[0].at) / (7 * 86400e3) / float64(len(list))
+		my += p.score / float64(len(list))
+	}
+	var xy, xx float64
+	for _, p := range list {
+		x := float64(p.at-list[0].at)/(7*86400e3) - mx
+		xy += x * (p.score - my)
+		xx += x * x
+	}
+	return xy / xx, true
+}
+
+func naiveAverage(list []point) (_ float64, ok bool) {
+	var area, time float64
+	for i := 1; i < len(list); i++ {
+		if gap := float64(list[i].at-list[i-1].at) / 86400e3; gap <= 30 {
+			area += gap * (list[i].score + list[i-1].score) / 2
+			time += gap
+		}
+	}
+	return area / time, time > 0
+}
+
+// naiveResponse is the day of the response, or of the last score.
+func naiveResponse(list []point, index drug.Day, base float64) (days int, event bool) {
+	better := func(i int) bool { return i >= len(list) || (list[i].score-base)/base <= -0.3+1e-11 }
+	for i, p := range list {
+		days = int(date(dayOf(p.at)).Sub(date(index)).Hours() / 24)
+		if days > 0 && better(i) && better(i+1) {
+			return days, true
+		}
+	}
+	return days, false
+}
+
+func naiveMet(name string, c change) bool {
+	info := instrument.Find(name).Change
+	fall := c.before - c.after
+	return info.Points > 0 && fall > info.Points-1e-9 || info.Percent > 0 && c.before > 0 && fall/c.before > info.Percent/100-1e-11
+}
+
+// naiveBegan is the first day in the period of a class that had not been
+// taken, and could not have been, for 90 days; 0 when there is none.
+func naiveBegan(p *Patient, class series.Class, q *Params) (first drug.Day) {
+	for _, m := range p.Series.Medications {
+		if m.Class == class && m.First >= q.Start && m.First <= q.AsOf && (first == 0 || m.First < first) {
+			first = m.First
+		}
+	}
+	for _, m := range p.Series.Medications {
+		for d := first - 90; m.Class == class && m.First < first && d <= first; d++ {
+			if may(m, d) {
+				return 0
+			}
+		}
+	}
+	return first
+}
+
+func naiveDose(p *Patient, d drug.Day) (mme float64, known, incomplete bool) {
+	for _, m := range p.Series.Medications {
+		if m.Class != opioid || !may(m, d) {
+			continue
+		}
+		switch {
+		case m.Open || m.Reason == 8:
+			incomplete = incomplete || m.Reason != 1
+		case m.Reason == 0:
+			mme, known = mme+m.MME, true
+		}
+	}
+	return mme, known, incomplete
+}
+
+func naiveSeverity(p *Patient, q *Params) (band pain.Severity, ok bool) {
+	for _, aspect := range []series.Aspect{series.Average, series.Current} {
+		for _, s := range slices.Backward(p.Series.Scores) {
+			if f, can := s.Normalized(); can && s.Aspect == aspect && within(s.At, q.Start, q.AsOf) {
+				return pain.DefaultScheme.Of(f), true
+			}
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,309 @@
+package analytics
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// leaves are the numbers of an answer by their paths; nil is null.
+type leaves map[string]*float64
+
+func flatten(t *rapid.T, answer any) (leaves, []any) {
+	b, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree any
+	if err := json.Unmarshal(b, &tree); err != nil {
+		t.Fatal(err)
+	}
+	all := leaves{}
+	var objects []any
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			v["path"] = path
+			objects = append(objects, v)
+			for name, member := range v {
+				walk(strings.TrimPrefix(path+"."+name, "."), member)
+			}
+		case []any:
+			for i, member := range v {
+				walk(fmt.Sprint(path, ".", i), member)
+			}
+		case float64:
+			all[path] = &v
+		case nil:
+			all[path] = nil
+		}
+	}
+	walk("", tree)
+	return all, objects
+}
+
+// identity says that a number is the sum of others, and of a rest that is not
+// printed if open is set.
+type identity struct {
+	whole string
+	parts []string
+	open  bool
+}
+
+// general are the identities that follow from the shape of a figure.
+func general(objects []any) (list []identity) {
+	for _, o := range objects {
+		o := o.(map[string]any)
+		path := o["path"].(string) + "."
+		if strings.HasPrefix(path, "insights.") {
+			continue // others are told
+		}
+		if groups, ok := o["groups"].([]any); ok && hasKey(o, "n") {
+			id := identity{whole: path + "n"}
+			for i := range groups {
+				id.parts = append(id.parts, fmt.Sprint(path, "groups.", i, ".count"))
+			}
+			list = append(list, id)
+		}
+		if hasKey(o, "count") && hasKey(o, "n") {
+			list = append(list, identity{path + "n", []string{path + "count"}, true})
+		}
+		if hasKey(o, "events") && hasKey(o, "n") {
+			list = append(list, identity{path + "n", []string{path + "events", path + "censored"}, false})
+		}
+	}
+	return list
+}
+
+func hasKey(o map[string]any, name string) bool { _, ok := o[name]; return ok }
+
+func populationIdentities() []identity {
+	same := func(a, b string) identity { return identity{a, []string{b}, false} }
+	among := func(a, b string) identity { return identity{a, []string{b}, true} }
+	active, exposed := "cohort.active.count", "opioids.opioid_exposure.count"
+	list := []identity{
+		{"cohort.patients.count", []string{active, "cohort.inactive.count"}, false},
+		same("genders.n", active), same("age_bands.n", active), same("opioids.opioid_exposure.n", active), same("treatment_mix.exclusive.n", active),
+		same("follow_up_gap.gap.n", "cohort.patients.count"), same("follow_up_gap.last_score.n", "cohort.patients.count"),
+		{"follow_up_gap.gap.count", []string{"follow_up_gap.last_score.groups.1.count", "follow_up_gap.last_score.groups.2.count"}, false},
+		{"severity_prevalence.bands.n", []string{"severity_prevalence.by_average.count", "severity_prevalence.by_current.count"}, false},
+		among(active, "severity_prevalence.bands.n"),
+		{active, []string{"opioids.long_term_opioid.n", "opioids.long_term_opioid.undetermined"}, false},
+		{exposed, []string{"treatment_mix.exclusive.groups.0.count", "treatment_mix.exclusive.groups.2.count"}, false},
+		{exposed, []string{"opioids.mme.peak.n", "opioids.mme.peak.bands.groups.5.count"}, false},
+		same("opioids.mme.peak.n", "opioids.mme.average.n"), same("opioids.mme.peak.bands.n", active), same("opioids.mme.average.bands.n", active),
+		same("opioids.mme.peak.bands.groups.0.count", "opioids.mme.average.bands.groups.0.count"),
+		same("opioids.mme.peak.bands.groups.5.count", "opioids.mme.average.bands.groups.5.count"),
+		{"opioids.ge_50.count", []string{"opioids.mme.peak.bands.groups.3.count", "opioids.mme.peak.bands.groups.4.count"}, false},
+		same("opioids.ge_90.count", "opioids.mme.peak.bands.groups.4.count"),
+		among(exposed, "opioids.mme.incomplete.count"), among(exposed, "opioids.out_of_guideline_scope.opioid_exposure.count"),
+		among("opioids.ge_50.count", "opioids.out_of_guideline_scope.ge_50.count"), among("opioids.ge_90.count", "opioids.out_of_guideline_scope.ge_90.count"),
+		same("opioids.naloxone_coverage.n", exposed), same("treatment_mix.classes.0.count", exposed),
+	}
+	for _, name := range []string{"ge_50", "ge_90", "opioid_benzo_overlap", "opioid_gabapentinoid_overlap"} {
+		list = append(list, identity{exposed, []string{"opioids." + name + ".n", "opioids." + name + ".undetermined"}, false})
+	}
+	for i := range classNames() {
+		list = append(list, same(fmt.Sprint("treatment_mix.classes.", i, ".n"), active))
+	}
+	totals := []string{"severity_prevalence.bands.groups.3.count", exposed, "opioids.long_term_opioid.count", "opioids.ge_50.count", "follow_up_gap.gap.count"}
+	ns := []string{"severity_prevalence.bands.n", active, "opioids.long_term_opioid.n", "opioids.ge_50.n", "cohort.patients.count"}
+	for m := range totals {
+		for d, groups := range []string{"genders", "age_bands"} {
+			count, n := identity{whole: totals[m]}, identity{whole: ns[m]}
+			for i := range groupNames[d] {
+				group := fmt.Sprint("disparities.", 2*m+d, ".groups.", i)
+				count.parts, n.parts = append(count.parts, group+".count"), append(n.parts, group+".n")
+				own := fmt.Sprint(groups, ".groups.", i, ".count")
+				switch measureNames[m] {
+				case "opioid_exposure":
+					list = append(list, same(own, group+".n"))
+				case "follow_up_gap":
+					list = append(list, among(group+".n", own))
+				default:
+					list = append(list, among(own, group+".n"))
+				}
+			}
+			list = append(list, count, n)
+		}
+	}
+	return list
+}
+
+func outcomesIdentities(o *Outcomes) []identity {
+	same := func(a, b string) identity { return identity{a, []string{b}, false} }
+	among := func(a, b string) identity { return identity{a, []string{b}, true} }
+	scored, followed, above := "cohort.with_scores.count", "cohort.followed_up.count", "response.responder_30.n"
+	list := []identity{
+		{"cohort.patients.count", []string{scored, "cohort.without_scores.count"}, false},
+		{scored, []string{"cohort.by_average.count", "cohort.by_current.count"}, false},
+		{scored, []string{"cohort.not_yet_due.count", "cohort.due.count"}, false},
+		{"cohort.due.count", []string{followed, "cohort.missing.count"}, false},
+		same("cohort.missing.n", "cohort.due.count"), same("baseline.n", scored), same("follow_up.baseline.n", followed), same("follow_up.pain.n", followed),
+		same("follow_up.change.n", followed), same("follow_up.percent_change.n", above), same("response.responder_50.n", above), same("response.worsened_30.n", above),
+		same("response.nrs_ge_2.n", followed), same("response.low_baseline.n", followed), among(followed, above),
+		among("response.responder_30.count", "response.responder_50.count"), {above, []string{"response.responder_30.count", "response.worsened_30.count"}, true},
+		same("response.nonresponder_imputation.responder_30.count", "response.responder_30.count"),
+		same("response.nonresponder_imputation.responder_50.count", "response.responder_50.count"),
+		same("response.nonresponder_imputation.responder_30.n", "response.nonresponder_imputation.responder_50.n"),
+		among("cohort.due.count", "response.nonresponder_imputation.responder_30.n"), among("response.nonresponder_imputation.responder_30.n", above),
+		same("trend.slope.per_week.n", "trend.slope.patients.n"), among(scored, "trend.slope.patients.n"), among(scored, "time_weighted_average.n"),
+		among(scored, "time_to_response.n"), among("cohort.patients.count", "global_impression.n"),
+	}
+	for i := range o.Trend.Buckets {
+		list = append(list, among(scored, fmt.Sprint("trend.buckets.", i, ".n")))
+	}
+	for i := range o.Instruments {
+		p := fmt.Sprint("instruments.", i, ".")
+		list = append(list, identity{p + "patients.count", []string{p + "not_yet_due.count", p + "missing.count", p + "change.n"}, false}, among("cohort.patients.count", p+"patients.count"))
+		if o.Instruments[i].MCIDMet != nil {
+			list = append(list, same(p+"mcid_met.n", p+"change.n"))
+		}
+	}
+	for group, treatments := range map[string][]BeforeAfter{"procedures": o.Procedures, "medication_classes": o.MedicationClasses} {
+		for i := range treatments {
+			p := fmt.Sprint(group, ".", i, ".")
+			list = append(list, identity{p + "patients.count", []string{p + "not_yet_due.count", p + "no_baseline.count", p + "missing.count", p + "change.n"}, false},
+				among("cohort.patients.count", p+"patients.count"), among(p+"change.n", p+"responder_30.n"), same(p+"responder_30.n", p+"responder_50.n"),
+				among(p+"responder_30.count", p+"responder_50.count"))
+			if treatments[i].Recorded != nil {
+				list = append(list, among(p+"patients.count", p+"recorded.change.n"))
+			}
+		}
+	}
+	return list
+}
+
+// determined solves the identities for what is hidden and gives what follows
+// from them.
+func determined(t *rapid.T, identities []identity, shown, truth leaves) map[string]float64 {
+	columns := map[string]int{}
+	value := map[int]float64{}
+	names := []string{}
+	column := func(name string, is float64) int {
+		i, ok := columns[name]
+		if !ok {
+			i = len(columns)
+			columns[name], value[i] = i, is
+			names = append(names, name)
+		}
+		return i
+	}
+	var rows []map[int]float64
+	for number, id := range identities {
+		row := map[int]float64{}
+		rest := 0.0
+		for i, path := range append([]string{id.whole}, id.parts...) {
+			v, there := truth[path]
+			if !there || v == nil {
+				t.Fatalf("there is no %s", path)
+			}
+			sign := 1.0
+			if i > 0 {
+				sign = -1
+			}
+			rest += sign * *v
+			if shown[path] == nil {
+				row[column(path, *v)] += sign
+			}
+		}
+		if id.open {
+			row[column(fmt.Sprint("rest of ", id.whole, " without ", id.parts, number), rest)] = -1
+		} else if rest != 0 {
+			t.Fatalf("%s is not the sum of %v", id.whole, id.parts)
+		}
+		rows = append(rows, row)
+	}
+	matrix := make([][]float64, len(rows))
+	for i, row := range rows {
+		matrix[i] = make([]float64, len(columns))
+		for c, f := range row {
+			matrix[i][c] = f
+		}
+	}
+	const zero = 1e-9
+	for c, r := 0, 0; c < len(columns) && r < len(matrix); c++ {
+		for i := r; i < len(matrix); i++ { // the largest, for the sake of precision
+			if math.Abs(matrix[i][c]) > math.Abs(matrix[r][c]) {
+				matrix[i], matrix[r] = matrix[r], matrix[i]
+			}
+		}
+		if math.Abs(matrix[r][c]) < zero {
+			continue
+		}
+		for i := range matrix {
+			if factor := matrix[i][c] / matrix[r][c]; i != r && math.Abs(factor) > zero {
+				for k := range matrix[i] {
+					matrix[i][k] -= factor * matrix[r][k]
+				}
+			}
+		}
+		r++
+	}
+	found := map[string]float64{}
+	for _, row := range matrix {
+		at, more := -1, 0
+		for k, f := range row {
+			if math.Abs(f) > zero {
+				at = k
+				more++
+			}
+		}
+		if more == 1 {
+			found[names[at]] = value[at]
+		}
+	}
+	return found
+}
+
+// TestNothingHiddenCanBeWorkedOut: no small number is shown, what is shown is
+// as without hiding, and no small number follows from what is shown.
+func TestNothingHiddenCanBeWorkedOut(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		random := roll(rt)
+		patients := random.patients(oneOf(random, 10, 40, 100, 200))
+		r := random.request()
+		r.Interval = oneOf(random, "", "month", "week")
+		least := oneOf(random, 2, 5, 11)
+		check := func(open, hidden any, identities []identity) {
+			truth, objects := flatten(rt, open)
+			shown, told := flatten(rt, hidden)
+			for _, o := range told {
+				figures := o.(map[string]any)
+				n, _ := figures["n"].(float64)
+				if part, ok := figures["count"].(float64); ok && strings.HasPrefix(figures["path"].(string), "insights.") && n > part && n-part < float64(least) {
+					rt.Fatalf("%v", figures)
+				}
+			}
+			for path, v := range shown {
+				name := path[strings.LastIndexByte(path, '.')+1:]
+				counts := slices.Contains([]string{"count", "n", "undetermined", "events", "censored", "at_risk", "reference_count", "reference_n"}, name)
+				if v != nil && counts && *v > 0 && *v < float64(least) {
+					rt.Fatalf("%s is %v", path, *v)
+				}
+				if strings.Contains(path, ".curve.") || strings.Contains(path, "insights.") || v == nil || path == "parameters.min_cell_size" {
+					continue
+				}
+				if truth[path] == nil || *truth[path] != *v {
+					rt.Fatalf("%s is %v", path, *v)
+				}
+			}
+			for name, v := range determined(rt, append(general(objects), identities...), shown, truth) {
+				if v > 0 && v < float64(least) {
+					rt.Fatalf("with a least cell of %d it follows that %s is %v", least, name, v)
+				}
+			}
+		}
+		hiding := r
+		hiding.MinCellSize = fmt.Sprint(least)
+		open := outcomes(t, r, patients...)
+		check(open, outcomes(t, hiding, patients...), outcomesIdentities(open))
+		check(population(t, r, patients...), population(t, hiding, patients...), populationIdentities())
+	})
+}

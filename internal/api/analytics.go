@@ -1,0 +1,73 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/audit"
+	"anodyne/internal/pain"
+)
+
+// populationNames are the parameters that mean something to population health:
+// all but those of a course over time.
+var populationNames = slices.DeleteFunc(slices.Clone(analytics.Names), func(name string) bool { return name == "interval" || name == "follow_up" })
+
+func (a *API) getOutcomes(x *exchange) (answer, error) {
+	p, err := x.analyticsParams(analytics.Names)
+	if err != nil {
+		return answer{}, err
+	}
+	outcomes, err := a.Cohorts.Outcomes(x.ctx(), x.org, &p, x.now)
+	if err != nil {
+		return answer{}, err
+	}
+	return x.measured("outcomes", &p, outcomes)
+}
+
+func (a *API) getPopulationHealth(x *exchange) (answer, error) {
+	p, err := x.analyticsParams(populationNames)
+	if err != nil {
+		return answer{}, err
+	}
+	population, err := a.Cohorts.Population(x.ctx(), x.org, &p, x.now)
+	if err != nil {
+		return answer{}, err
+	}
+	return x.measured("population_health", &p, population)
+}
+
+// analyticsParams reads the parameters of a route. One that is given must have
+// a value: an empty filter would be no filter.
+func (x *exchange) analyticsParams(known []string) (analytics.Params, error) {
+	q := x.readQuery(known...)
+	var request analytics.Request
+	for _, name := range known {
+		switch text, given := q.text(name); {
+		case given && text == "":
+			q.fields.Add(name, text, name+" must not be empty; leave it out for its default.")
+		case given:
+			request.Set(name, text)
+		}
+	}
+	p := request.Params(pain.DateOf(x.now), &q.fields)
+	return p, q.err()
+}
+
+// measured answers with measures over many patients. The audit line says what
+// was asked for; there is no patient to name.
+func (x *exchange) measured(what string, p *analytics.Params, measures any) (answer, error) {
+	details, err := json.Marshal(struct {
+		Analytics  string            `json:"analytics"`
+		Parameters *analytics.Params `json:"parameters"`
+	}{what, p})
+	if err != nil {
+		return answer{}, err
+	}
+	line := x.line(audit.AnalyticsRead, "")
+	line.Details = details
+	out, err := x.encoded(http.StatusOK, measures)
+	out.line = &line
+	return out, err
+}

@@ -1,0 +1,168 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+	"anodyne/internal/strictjson"
+)
+
+// ReadReport reads what a caller asks for; internal/report has it. The type is
+// good, or "", also when there is an error.
+type ReadReport func(body *strictjson.Object, now time.Time) (store.ReportRequest, error)
+
+// reportData is the scopes of the data that a report is made of. A report is
+// no way around them: they are asked for when it is created and when it is
+// downloaded.
+var reportData = map[store.ReportType]access.Scopes{
+	store.PatientSummaryReport: access.PatientsRead | access.ClinicalDataRead,
+	store.StewardshipReport:    access.PatientsRead | access.ClinicalDataRead,
+	store.OutcomesReport:       access.AnalyticsRead,
+	store.PopulationReport:     access.AnalyticsRead,
+}
+
+// mayRead fails when the token lacks what a report is made of.
+func (x *exchange) mayRead(t store.ReportType) error {
+	if need := x.route.scope | reportData[t]; !x.principal.Scopes.Has(need) {
+		return forbidden(need, x.principal.Scopes)
+	}
+	return nil
+}
+
+// reportID reads the identifier in the path.
+func (x *exchange) reportID() (id.Report, error) {
+	text := x.r.PathValue("id")
+	reportID, err := id.Parse[id.ReportKind](text)
+	if err != nil {
+		return reportID, fault.Missing("report", clip(text))
+	}
+	return reportID, nil
+}
+
+// report reads the report of a path that takes no parameters.
+func (x *exchange) report() (rep store.Report, err error) {
+	if err := x.readQuery().err(); err != nil {
+		return rep, err
+	}
+	reportID, err := x.reportID()
+	if err != nil {
+		return rep, err
+	}
+	return x.org.Report(x.ctx(), reportID)
+}
+
+func (a *API) createReport(x *exchange) (answer, error) {
+	object, key, err := x.readPost(bodyLimit)
+	if err != nil {
+		return answer{}, err
+	}
+	wanted, err := a.ReadReport(object, x.now)
+	if wanted.Type != "" {
+		if err := x.mayRead(wanted.Type); err != nil {
+			return answer{}, err
+		}
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if !wanted.Patient.IsZero() {
+		if _, err := x.org.BirthDate(x.ctx(), wanted.Patient); fault.Is(err, fault.NotFound) {
+			return answer{}, fault.Parameter("parameters.patient_id", wanted.Patient.String(), "parameters.patient_id is the identifier of no patient.")
+		} else if err != nil {
+			return answer{}, err
+		}
+	}
+	rep := store.NewReport(wanted, x.principal.ClientID, x.now)
+	location := "/v1/reports/" + rep.ID.String()
+	change := store.Change{Audit: x.line(audit.ReportCreate, rep.ID.String())}
+	change.Audit.Details = reportDetails(&rep)
+	x.buf = appendReport(x.buf, &rep, x.now)
+	out, err := x.org.CreateReport(x.ctx(), &rep, change, key, store.Outcome{Status: http.StatusCreated, Location: location, Body: x.buf})
+	if err != nil {
+		return answer{}, err
+	}
+	done := x.outcome(out)
+	if out.Replayed {
+		line := x.line(audit.ReportRead, strings.TrimPrefix(out.Location, "/v1/reports/"))
+		done.line = &line
+	}
+	return done, nil
+}
+
+// reportDetails says in an audit line which report it is about. The title may
+// name somebody, and is left out.
+func reportDetails(rep *store.Report) []byte {
+	b := append(make([]byte, 0, 128), `{"report":"`...)
+	b = append(rep.ID.Append(b), `","type":"`...)
+	b = append(append(b, rep.Type...), `","format":"`...)
+	b = append(append(b, rep.Format...), '"')
+	if !rep.Patient.IsZero() {
+		b = append(rep.Patient.Append(append(b, `,"patient":"`...)), '"')
+	}
+	return append(b, '}')
+}
+
+func (a *API) listReports(x *exchange) (answer, error) {
+	q := x.readQuery("page", "limit", "status", "type")
+	p := q.page()
+	wanted := store.ReportQuery{Page: p.number, Limit: p.limit}
+	wanted.Status = store.ReportStatus(q.word("status", "", texts(store.ReportStatuses)...))
+	wanted.Type = store.ReportType(q.word("type", "", texts(store.ReportTypes)...))
+	if err := q.err(); err != nil {
+		return answer{}, err
+	}
+	b, shown := append(x.buf, `{"data":[`...), 0
+	total, err := x.org.Reports(x.ctx(), wanted, func(rep *store.Report) {
+		if shown > 0 {
+			b = append(b, ',')
+		}
+		shown++
+		b = appendReport(b, rep, x.now)
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	x.buf = p.appendPagination(b, total)
+	line := x.line(audit.ReportRead, "")
+	line.Details = countOf(shown)
+	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/reports", total, q.besidesPage()), line: &line}, nil
+}
+
+// texts are words as plain strings.
+func texts[T ~string](words []T) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = string(w)
+	}
+	return list
+}
+
+func (a *API) getReport(x *exchange) (answer, error) {
+	rep, err := x.report()
+	if err != nil {
+		return answer{}, err
+	}
+	x.buf = appendReport(x.buf, &rep, x.now)
+	line := x.line(audit.ReportRead, rep.ID.String())
+	return answer{status: http.StatusOK, body: x.buf, line: &line}, nil
+}
+
+func (a *API) deleteReport(x *exchange) (answer, error) {
+	if err := x.readQuery().err(); err != nil {
+		return answer{}, err
+	}
+	reportID, err := x.reportID()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := x.org.DeleteReport(x.ctx(), reportID, store.Change{Audit: x.line(audit.ReportDelete, reportID.String())}); err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusNoContent}, nil
+}

@@ -1,0 +1,142 @@
+package cohort
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/series"
+	"anodyne/internal/store"
+)
+
+// gathering puts members together from the rows that the store reads: patients
+// by number, and the years of their series, by number too.
+type gathering struct {
+	numbers []int64
+	panel         // of the members in order
+	at      int   // the member whose years are being read
+	damaged []int // members with a year that cannot be read
+	shared  map[string]string
+}
+
+// gatherings are used again: reading all patients would leave several times
+// their size to the collector.
+var gatherings = sync.Pool{New: func() any { return &gathering{shared: map[string]string{}} }}
+
+func newGathering() *gathering {
+	g := gatherings.Get().(*gathering)
+	g.numbers, g.damaged, g.at = g.numbers[:0], g.damaged[:0], 0
+	g.panel.reset()
+	clear(g.shared)
+	return g
+}
+
+// release gives the memory back. What end gave is no part of it.
+func (g *gathering) release() { gatherings.Put(g) }
+
+func (g *gathering) member(m store.Member) {
+	g.numbers = append(g.numbers, m.No)
+	g.heads = append(g.heads, head{born: m.Born.DayNumber(), gender: analytics.FoldGender(string(m.Gender)), here: true})
+	from := len(g.codes.items)
+	pain.StoredHistory(string(m.History)).Codes(func(c pain.Coded) {
+		// A condition counts however long ago it was: outcomes are of those
+		// who had it too.
+		if c.Own() && !slices.Contains(g.codes.items[from:], c.ICD10Code) {
+			g.codes.items = append(g.codes.items, g.code(c.ICD10Code))
+		}
+	})
+	slices.Sort(g.codes.items[from:])
+	g.codes.close()
+}
+
+// code gives one copy of a code to all who have it, and lets go of the history
+// that it was found in.
+func (g *gathering) code(code string) string {
+	if known, ok := g.shared[code]; ok {
+		return known
+	}
+	code = strings.Clone(code)
+	g.shared[code] = code
+	return code
+}
+
+func (g *gathering) year(no int64, packed []byte) {
+	for g.at < len(g.numbers) && g.numbers[g.at] < no {
+		g.next()
+	}
+	if g.at == len(g.numbers) || g.numbers[g.at] != no {
+		return // of no patient
+	}
+	if !g.panel.decode(packed) && !slices.Contains(g.damaged, g.at) {
+		g.damaged = append(g.damaged, g.at)
+	}
+}
+
+// next ends the series of the member at hand.
+func (g *gathering) next() {
+	g.closeSeries()
+	g.at++
+}
+
+// end gives the members, in a panel of their own. Those whose series cannot be
+// read get one made from their records.
+func (g *gathering) end(ctx context.Context, org store.Org) ([]member, error) {
+	for g.at < len(g.numbers) {
+		g.next()
+	}
+	whole := g.panel.fit()
+	members := make([]member, len(g.numbers))
+	for i, no := range g.numbers {
+		members[i] = member{no, whole, i}
+	}
+	for _, i := range g.damaged {
+		mended, err := mend(ctx, org, members[i])
+		if err != nil {
+			return nil, err
+		}
+		members[i] = mended
+	}
+	return members, nil
+}
+
+// mend makes a member's series from the records.
+func mend(ctx context.Context, org store.Org, m member) (member, error) {
+	years, err := org.RecordedSeries(ctx, m.no)
+	if err != nil {
+		return m, err
+	}
+	mended := &panel{heads: []head{m.in.heads[m.slot]}}
+	mended.codes.copyFrom(&m.in.codes, m.slot, m.slot+1)
+	for _, packed := range years {
+		mended.decode(packed)
+	}
+	mended.closeSeries()
+	return member{m.no, mended, 0}, nil
+}
+
+// decode adds a packed year to the patient at the end, or nothing when it
+// cannot be read.
+func (p *panel) decode(packed []byte) (ok bool) {
+	// A score takes at least two bytes, an assessment three, and so on: Decode
+	// finds room, and need not grow the lists by little and little.
+	s := series.Series{
+		Scores: slices.Grow(p.scores.items, len(packed)/2), Assessments: slices.Grow(p.assessments.items, len(packed)/3),
+		Procedures: slices.Grow(p.procedures.items, len(packed)/4), Medications: slices.Grow(p.medications.items, len(packed)/5),
+	}
+	if s.Decode(packed) != nil {
+		return false
+	}
+	p.scores.items, p.assessments.items, p.procedures.items, p.medications.items = s.Scores, s.Assessments, s.Procedures, s.Medications
+	return true
+}
+
+// closeSeries ends the series of the patient at the end.
+func (p *panel) closeSeries() {
+	p.scores.close()
+	p.assessments.close()
+	p.procedures.close()
+	p.medications.close()
+}

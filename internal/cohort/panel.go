@@ -1,0 +1,134 @@
+package cohort
+
+import (
+	"slices"
+	"sort"
+	"unsafe"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// panelSize is the number of patients packed together for analytics: enough
+// for a scan to run along memory, few enough to be packed again within
+// microseconds when one of them changes, and to be shared out evenly among
+// processors.
+const panelSize = 512
+
+// panel packs what analytics want of patients with consecutive numbers. What
+// is in a panel never changes. Series are unpacked, which takes four times the
+// memory: unpacking would be half the time of a scan.
+type panel struct {
+	heads       []head
+	codes       column[string] // ICD-10, each patient's sorted
+	scores      column[series.Score]
+	assessments column[series.Assessment]
+	procedures  column[series.Procedure]
+	medications column[series.Medication]
+}
+
+// head is what a filter looks at first.
+type head struct {
+	born   drug.Day
+	gender analytics.Gender
+	here   bool // else it is a number without a patient
+}
+
+// member is a patient in a panel, and the number that it has elsewhere.
+type member struct {
+	no   int64
+	in   *panel
+	slot int
+}
+
+func (m member) number() int64 { return m.no }
+
+func (p *panel) len() int { return len(p.heads) }
+
+func (p *panel) bytes() int64 {
+	return int64(cap(p.heads))*int64(unsafe.Sizeof(head{})) +
+		p.codes.bytes() + p.scores.bytes() + p.assessments.bytes() + p.procedures.bytes() + p.medications.bytes()
+}
+
+// patient fills in what analytics know of a slot, in a series to be used for
+// that.
+func (p *panel) patient(slot int, into *analytics.Patient, s *series.Series) {
+	*s = series.Series{Scores: p.scores.of(slot), Assessments: p.assessments.of(slot), Procedures: p.procedures.of(slot), Medications: p.medications.of(slot)}
+	*into = analytics.Patient{Born: p.heads[slot].born, Gender: p.heads[slot].gender, Codes: p.codes.of(slot), Series: s}
+}
+
+// with gives the panel after changes; see changeable. It is the panel itself
+// when nothing in it changed, as when a patient got a new telephone number.
+func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
+	known := sort.Search(len(changed), func(i int) bool { return changed[i].no >= first+int64(p.len()) })
+	edited := slices.DeleteFunc(slices.Clone(changed[:known]), func(m member) bool { return m.equals(p, int(m.no-first)) })
+	added := changed[known:]
+	if len(edited) == 0 && len(added) == 0 {
+		return p, true
+	}
+	next = &panel{}
+	next.grow(p, p.len()+len(added))
+	for _, m := range edited {
+		if slot := int(m.no - first); slot >= next.len() { // else it is listed twice
+			next.copyFrom(p, next.len(), slot)
+			next.copyFrom(m.in, m.slot, m.slot+1)
+		}
+	}
+	next.copyFrom(p, next.len(), p.len())
+	for _, m := range added {
+		switch free := first + int64(next.len()); {
+		case m.no > free:
+			return nil, false
+		case m.no == free:
+			next.copyFrom(m.in, m.slot, m.slot+1)
+		}
+	}
+	return next, true
+}
+
+// equals reports whether a slot of a panel holds the same.
+func (m member) equals(p *panel, slot int) bool {
+	return m.in.heads[m.slot] == p.heads[slot] && slices.Equal(m.in.codes.of(m.slot), p.codes.of(slot)) &&
+		slices.Equal(m.in.scores.of(m.slot), p.scores.of(slot)) && slices.Equal(m.in.assessments.of(m.slot), p.assessments.of(slot)) &&
+		slices.Equal(m.in.procedures.of(m.slot), p.procedures.of(slot)) && slices.Equal(m.in.medications.of(m.slot), p.medications.of(slot))
+}
+
+// copyFrom appends the slots from up to, but not including, to. It is for a
+// panel that nobody else sees yet.
+func (p *panel) copyFrom(source *panel, from, to int) {
+	if from == to {
+		return
+	}
+	p.heads = append(p.heads, source.heads[from:to]...)
+	p.codes.copyFrom(&source.codes, from, to)
+	p.scores.copyFrom(&source.scores, from, to)
+	p.assessments.copyFrom(&source.assessments, from, to)
+	p.procedures.copyFrom(&source.procedures, from, to)
+	p.medications.copyFrom(&source.medications, from, to)
+}
+
+// grow makes room for patients who have in all about what another panel holds.
+func (p *panel) grow(like *panel, patients int) {
+	p.heads = slices.Grow(p.heads, patients)
+	p.codes.grow(len(like.codes.items), patients)
+	p.scores.grow(len(like.scores.items), patients)
+	p.assessments.grow(len(like.assessments.items), patients)
+	p.procedures.grow(len(like.procedures.items), patients)
+	p.medications.grow(len(like.medications.items), patients)
+}
+
+// fit gives a copy without spare memory.
+func (p *panel) fit() *panel {
+	return &panel{slices.Clone(p.heads), p.codes.fit(), p.scores.fit(), p.assessments.fit(), p.procedures.fit(), p.medications.fit()}
+}
+
+// reset empties the panel and keeps its memory.
+func (p *panel) reset() {
+	p.heads = p.heads[:0]
+	p.codes.reset()
+	p.scores.reset()
+	p.assessments.reset()
+	p.procedures.reset()
+	p.medications.reset()
+}

@@ -1,0 +1,113 @@
+package cohort
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// made is a member with something of everything that n says.
+func made(no int64, n int) member {
+	p := &panel{heads: []head{{born: drug.Day(n), gender: analytics.Gender(n % 4), here: true}}}
+	for i := range n % 4 {
+		p.codes.items = append(p.codes.items, fmt.Sprint("M", n, i))
+		p.scores.items = append(p.scores.items, series.Score{At: int64(n + i)}, series.Score{At: int64(n + i), Value: 3})
+		p.medications.items = append(p.medications.items, series.Medication{MME: float64(n)})
+	}
+	for i := range n % 3 {
+		p.assessments.items = append(p.assessments.items, series.Assessment{At: int64(n + i)})
+		p.procedures.items = append(p.procedures.items, series.Procedure{At: int64(n + i)})
+	}
+	p.codes.close()
+	p.closeSeries()
+	return member{no, p, 0}
+}
+
+// describe says what a slot holds.
+func describe(p *panel, slot int) string {
+	var patient analytics.Patient
+	var s series.Series
+	p.patient(slot, &patient, &s)
+	return fmt.Sprint(p.heads[slot], patient.Born, patient.Gender, strings.Join(patient.Codes, " "), s)
+}
+
+func TestPanelsTakeChangesAndLeaveTheOldOnesAlone(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	type version struct {
+		panels []*panel
+		want   []string
+	}
+	var now version
+	var versions []version
+	for range 50 {
+		var changed []member
+		want := slices.Clone(now.want)
+		change := func(no int64) {
+			m := made(no, random.IntN(1000))
+			changed = append(changed, m, m) // twice, as it may come
+			if int(no) > len(want) {
+				want = append(want, "")
+			}
+			want[no-1] = describe(m.in, 0)
+		}
+		numbers := map[int64]bool{}
+		for range random.IntN(5) {
+			if len(want) > 0 {
+				numbers[1+random.Int64N(int64(len(want)))] = true
+			}
+		}
+		for no := range numbers {
+			change(no)
+		}
+		for range random.IntN(60) {
+			change(int64(len(want)) + 1)
+		}
+		random.Shuffle(len(changed), func(i, j int) { changed[i], changed[j] = changed[j], changed[i] })
+		panels, ok := withChanges(now.panels, changed, panelSize, func() *panel { return &panel{} })
+		if !ok {
+			t.Fatal("refused")
+		}
+		now = version{panels, want}
+		versions = append(versions, now)
+	}
+	if len(now.panels) < 2 {
+		t.Fatalf("%d patients do not make a second panel", len(now.want))
+	}
+	for i, v := range versions {
+		var got []string
+		for _, p := range v.panels {
+			for slot := range p.heads {
+				got = append(got, describe(p, slot))
+			}
+		}
+		if !slices.Equal(got, v.want) {
+			t.Fatalf("version %d is not what it was when it was made", i)
+		}
+	}
+}
+
+func TestPanelsShareWhatDidNotChange(t *testing.T) {
+	var members []member
+	for no := range int64(panelSize + 10) {
+		members = append(members, made(no+1, int(no)))
+	}
+	empty := func() *panel { return &panel{} }
+	before, _ := withChanges(nil, members, panelSize, empty)
+	same, _ := withChanges(before, []member{made(4, 3), made(panelSize+4, panelSize+3)}, panelSize, empty)
+	if same[0] != before[0] || same[1] != before[1] {
+		t.Error("panels were packed again although nothing in them changed")
+	}
+	other, _ := withChanges(before, []member{made(4, 7)}, panelSize, empty)
+	if other[0] == before[0] || other[1] != before[1] {
+		t.Error("a change must change its own panel and no other")
+	}
+	if _, ok := withChanges(before, []member{made(panelSize+12, 1)}, panelSize, empty); ok {
+		t.Error("a number was left out, and nobody noticed")
+	}
+}

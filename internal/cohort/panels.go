@@ -1,0 +1,58 @@
+package cohort
+
+import (
+	"context"
+
+	"anodyne/internal/store"
+)
+
+// charts is the read model that analytics run on.
+var charts = &kind[*panel]{name: "series", bounded: true, size: panelSize, read: readPanel, follow: followCharts}
+
+// nobody is a number without a patient.
+var nobody = func() *panel {
+	p := &panel{heads: []head{{}}}
+	p.codes.close()
+	p.closeSeries()
+	return p
+}()
+
+func readPanel(ctx context.Context, org store.Org, first, last int64) (*panel, error) {
+	g := newGathering()
+	defer g.release()
+	if err := org.MemberRange(ctx, first, last, g.member, g.year); err != nil {
+		return nil, err
+	}
+	members, err := g.end(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(members)) == last-first+1 && len(g.damaged) == 0 {
+		return members[0].in, nil // nearly always
+	}
+	read := &panel{}
+	for no := first; no <= last; no++ {
+		if len(members) > 0 && members[0].no == no {
+			read.copyFrom(members[0].in, members[0].slot, members[0].slot+1)
+			members = members[1:]
+		} else {
+			read.copyFrom(nobody, 0, 1)
+		}
+	}
+	return read.fit(), nil
+}
+
+func followCharts(ctx context.Context, org store.Org, panels []*panel, after store.Pos, most int64) (next []*panel, at store.Pos, ok bool, err error) {
+	g := newGathering()
+	defer g.release()
+	at, complete, err := org.ChangedMembers(ctx, after, most, g.member, g.year)
+	if err != nil || !complete {
+		return nil, at, false, err
+	}
+	changed, err := g.end(ctx, org)
+	if err != nil {
+		return nil, at, false, err
+	}
+	next, ok = withChanges(panels, changed, panelSize, func() *panel { return &panel{} })
+	return next, at, ok, nil
+}

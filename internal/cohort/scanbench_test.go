@@ -1,0 +1,107 @@
+package cohort
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// hundredThousand is as many patients with a year of fifty records each: a
+// score every ten days, prescriptions, questionnaires and procedures.
+var hundredThousand = sync.OnceValue(func() (panels []*panel) {
+	random := rand.New(rand.NewPCG(11, 12))
+	codes := []string{"C50.911", "G89.4", "M54.50", "M79.7"}
+	minute := today.UnixMilli() - 365*24*3_600_000
+	for range 100_000 {
+		if len(panels) == 0 || panels[len(panels)-1].len() == panelSize {
+			panels = append(panels, &panel{})
+		}
+		p := panels[len(panels)-1]
+		p.heads = append(p.heads, head{drug.Day(-random.IntN(20_000) + 10_000), analytics.Gender(random.IntN(4)), true})
+		p.codes.items = append(p.codes.items, codes[random.IntN(len(codes))])
+		begin, pain := uint8(4+random.IntN(5)), series.Kind{Scale: 1, Aspect: series.Average, Site: 13}
+		at := func(i, of int) int64 { return minute + int64(i*360+random.IntN(360))*24*3_600_000/int64(of) }
+		for i := range 35 {
+			p.scores.items = append(p.scores.items, series.Score{At: at(i, 35), Kind: pain, Value: begin - uint8(i/20) + uint8(random.IntN(3))})
+		}
+		for i := range 8 {
+			first := drug.Day(at(i, 8) / (24 * 3_600_000))
+			p.medications.items = append(p.medications.items, series.Medication{Span: drug.Span{First: first, Last: first + 29}, Class: series.Class(1 + random.IntN(8)), Ingredient: 7, Status: 1, MME: 30})
+		}
+		for i := range 5 {
+			p.assessments.items = append(p.assessments.items, series.Assessment{At: at(i, 5), Instrument: 1, Status: 1, Score: series.Value{Number: float64(begin), Known: true}})
+		}
+		for i := range 2 {
+			p.procedures.items = append(p.procedures.items, series.Procedure{At: at(i, 2), Type: series.ProcedureType(1 + random.IntN(4)), Site: 13, Pre: series.Value{Number: 7, Known: true}, Post: series.Value{Number: 5, Known: true}})
+		}
+		p.codes.close()
+		p.closeSeries()
+	}
+	for i := range panels {
+		panels[i] = panels[i].fit()
+	}
+	return panels
+})
+
+// BenchmarkScan measures 100,000 patients with 5 million records in memory, on
+// all processors. Besides the mean it gives the 99th percentile.
+func BenchmarkScan(b *testing.B) {
+	panels := hundredThousand()
+	for _, filter := range []analytics.Request{{}, {Interval: "day"}, {Gender: "female"}, {AgeMin: "30", AgeMax: "64"}, {Condition: "M54"}, {MedicationClass: "opioid"}, {MinCellSize: "11"}} {
+		p := checked(b, filter)
+		name := fmt.Sprintf("%s%s%s%s%s%s", filter.Interval, filter.Gender, filter.AgeMin, filter.Condition, filter.MedicationClass, filter.MinCellSize)
+		measure(b, "outcomes/"+name, panels, func(ctx context.Context, s *scans) error {
+			t, err := countAll(ctx, s, inMemory(panels), p, analytics.NewOutcomesTally)
+			if err == nil {
+				t.Result(today)
+			}
+			return err
+		})
+		measure(b, "population/"+name, panels, func(ctx context.Context, s *scans) error {
+			t, err := countAll(ctx, s, inMemory(panels), p, analytics.NewPopulationTally)
+			if err == nil {
+				t.Result(today)
+			}
+			return err
+		})
+	}
+}
+
+func measure(b *testing.B, name string, panels []*panel, ask func(context.Context, *scans) error) {
+	b.Run(name, func(b *testing.B) {
+		s := newScans()
+		var times []time.Duration
+		b.ReportAllocs()
+		for b.Loop() {
+			start := time.Now()
+			if err := ask(b.Context(), s); err != nil {
+				b.Fatal(err)
+			}
+			times = append(times, time.Since(start))
+		}
+		slices.Sort(times)
+		b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "p50-ms")
+		b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
+		b.ReportMetric(float64(sizeOf(panels))/100_000, "B/patient")
+	})
+}
+
+// BenchmarkPanelChange packs a panel again after one patient in it changed.
+func BenchmarkPanelChange(b *testing.B) {
+	panels := hundredThousand()
+	b.ReportAllocs()
+	for b.Loop() {
+		changed := []member{{no: 200, in: panels[7], slot: 5}}
+		if _, ok := withChanges(panels, changed, panelSize, func() *panel { return &panel{} }); !ok {
+			b.Fatal("the change does not fit")
+		}
+	}
+}

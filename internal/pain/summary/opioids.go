@@ -1,0 +1,142 @@
+package summary
+
+import (
+	"slices"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Opioids is what opioid stewardship asks about one patient, by the rules of
+// the summary. Numbers are not rounded. The window is the period that is
+// looked at, its last day the day.
+type Opioids struct {
+	Age     int
+	Names   []string // of the current ones, each once
+	Current bool     // an opioid is taken on the day
+	// MME is of the current opioids: 0 without one, nil when none counts.
+	MME           *float64
+	Peak, Average *float64 // definitions 4 and 2, over the window
+	// Incomplete is set when the dose of an opioid, or its days, are not known.
+	Incomplete bool
+	Days       int // of the window that an opioid covers
+	// Overlap with benzodiazepines; nil when what is known does not decide it.
+	Overlap         *bool
+	OverlapDays     int
+	NaloxoneGap     *bool
+	NaloxoneReasons []string
+	LastNaloxone    *drug.Day // within a year
+	LastPEG         *drug.Day
+	// Prescribers and Pharmacies are of opioids that cover a day of the window.
+	Prescribers, Pharmacies int
+	OutOfScope              bool
+}
+
+// OpioidsOver says how a patient takes opioids. The error says that something
+// stored cannot be read.
+func OpioidsOver(c *Chart, period drug.Span) (Opioids, error) {
+	e := evidenceOf(c, period)
+	if err := e.read(); err != nil {
+		return Opioids{}, err
+	}
+	now, exposure := e.prescribed(), drug.Measure(e.courses(), period)
+	overlap, gap := e.overlapFlag("opioid_benzo_overlap", benzodiazepine), e.naloxoneGap()
+	o := Opioids{
+		Age: e.age(), Current: e.anyCurrent(opioid), Incomplete: now.incomplete || exposure.Incomplete, Days: exposure.OpioidDays,
+		Overlap: overlap.Active, OverlapDays: overlap.Basis["shared_days"].(int),
+		NaloxoneGap: gap.Active, NaloxoneReasons: gap.Basis["reasons"].([]string), LastNaloxone: e.lastNaloxone(),
+		LastPEG: e.lastScored(series.InstrumentOf("peg")), OutOfScope: *e.guidelineScope().Active,
+	}
+	if now.known {
+		o.MME = &now.mme
+	}
+	if exposure.CoveredDays > 0 || exposure.OpioidDays == 0 {
+		o.Peak = &exposure.Peak
+	}
+	if average, ok := exposure.Average(); ok {
+		o.Average = &average
+	}
+	o.Names, o.Prescribers, o.Pharmacies = e.opioidSources()
+	return o, nil
+}
+
+// TakesOpioid reports whether an opioid covers, or may cover, a day of a
+// period.
+func TakesOpioid(s *series.Series, period drug.Span) bool {
+	for i := range s.Medications {
+		m := &s.Medications[i]
+		if m.Class != opioid {
+			continue
+		}
+		if _, ok := m.Possible(period.Last).Within(period); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// opioidSources names the current opioids, and counts who prescribed and who
+// dispensed those of the window.
+func (e *evidence) opioidSources() (names []string, prescribers, pharmacies int) {
+	prescribing, dispensing := map[string]bool{}, map[string]bool{}
+	for i := range e.medicines {
+		m := &e.medicines[i]
+		if m.Class != opioid {
+			continue
+		}
+		if m.isCurrent(e.day) && !slices.Contains(names, m.name) {
+			names = append(names, m.name)
+		}
+		if _, ok := m.Possible(e.day).Within(e.window()); ok {
+			prescribing[m.prescriber], dispensing[m.pharmacy] = true, true
+		}
+	}
+	delete(prescribing, "") // who is not named is not counted
+	delete(dispensing, "")
+	return names, len(prescribing), len(dispensing)
+}
+
+// lastScored is the day of the newest scored answers to an instrument.
+func (e *evidence) lastScored(of series.Instrument) *drug.Day {
+	var last *drug.Day
+	for i := range e.Series.Assessments {
+		if a := &e.Series.Assessments[i]; a.Instrument == of && a.At < e.before && a.Score.Known {
+			last = new(dayOf(a.At))
+		}
+	}
+	return last
+}
+
+// DrugScreen is the newest urine drug screen of some laboratory results.
+type DrugScreen struct {
+	Day drug.Day
+	// Unexpected is set when a result of that day is not what was expected.
+	Unexpected bool
+}
+
+// LastDrugScreen finds it, up to and including a day; nil when there is none.
+// Records of other types are passed over.
+func LastDrugScreen(records []pain.Record, day drug.Day) (*DrugScreen, error) {
+	var last *DrugScreen
+	for i := range records {
+		if records[i].Type != pain.TypeLabs {
+			continue
+		}
+		lab, err := pain.ReadLab(records[i].Value)
+		if err != nil {
+			return nil, err
+		}
+		on := pain.DateOf(records[i].RecordedAt).DayNumber()
+		if lab.Analyte == "" || lab.Result == "" || on > day || last != nil && on < last.Day {
+			continue
+		}
+		if last == nil || last.Day < on {
+			last = &DrugScreen{Day: on}
+		}
+		if consistent, known := lab.Derived.Consistent.Get(); known && !consistent {
+			last.Unexpected = true
+		}
+	}
+	return last, nil
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"context"
+	"crypto/sha256"
+	"hash"
+
+	"anodyne/internal/store"
+)
+
+// chunks keeps what is written to it as the chunks of a report's file. It holds
+// no more than one.
+type chunks struct {
+	ctx   context.Context
+	claim *store.ReportClaim
+	buf   []byte
+	n     int64
+	size  int64
+	sum   hash.Hash
+}
+
+func newChunks(ctx context.Context, claim *store.ReportClaim) *chunks {
+	return &chunks{ctx: ctx, claim: claim, buf: make([]byte, 0, store.ReportChunk), sum: sha256.New()}
+}
+
+// Write keeps all full chunks.
+func (c *chunks) Write(p []byte) (int, error) {
+	written := len(p)
+	for len(p) > 0 {
+		fits := min(len(p), cap(c.buf)-len(c.buf))
+		c.buf = append(c.buf, p[:fits]...)
+		p = p[fits:]
+		if len(c.buf) == cap(c.buf) {
+			if err := c.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return written, nil
+}
+
+// flush keeps what is left. Only the last chunk may be short.
+func (c *chunks) flush() error {
+	if len(c.buf) == 0 {
+		return nil
+	}
+	if err := c.claim.Append(c.ctx, c.n, c.buf); err != nil {
+		return err
+	}
+	c.sum.Write(c.buf)
+	c.size += int64(len(c.buf))
+	c.n++
+	c.buf = c.buf[:0]
+	return nil
+}

@@ -1,0 +1,12 @@
+package report
+
+import "context"
+
+// RunOnce makes the next report in the queue, for whoever measures it.
+func RunOnce(ctx context.Context, w *Worker) error {
+	claim, err := w.Store.System().ClaimReport(ctx, w.node, w.Lease)
+	if err != nil || claim == nil {
+		return err
+	}
+	return w.produce(ctx, claim)
+}

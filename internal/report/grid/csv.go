@@ -1,0 +1,106 @@
+package grid
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"anodyne/internal/pain"
+)
+
+// WriteCSV writes tables as RFC 4180 has it: UTF-8, CRLF, a header line.
+//
+// Several tables go into one file like this: the first column names the table,
+// each table begins with a header line of its own, and all lines are filled up
+// to the width of the widest.
+func WriteCSV(w io.Writer, tables []Table) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	if len(tables) == 1 {
+		if err := writeLines(out, tables[0], "", len(tables[0].Columns)); err != nil {
+			return err
+		}
+		out.Flush()
+		return out.Error()
+	}
+	width := 0
+	for _, t := range tables {
+		width = max(width, len(t.Columns))
+	}
+	for _, t := range tables {
+		if err := writeLines(out, t, t.Name, width); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeLines writes one table; name, if any, goes before each line.
+func writeLines(out *csv.Writer, t Table, name string, width int) error {
+	line := make([]string, 0, width+1)
+	begin := func() {
+		line = line[:0]
+		if name != "" {
+			line = append(line, guard(name))
+		}
+	}
+	end := func() error {
+		if name != "" {
+			for len(line) < width+1 {
+				line = append(line, "")
+			}
+		}
+		return out.Write(line)
+	}
+	begin()
+	for _, c := range t.Columns {
+		line = append(line, guard(c))
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	for row := range t.Rows {
+		begin()
+		for _, cell := range row {
+			line = append(line, csvText(cell))
+		}
+		if err := end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func csvText(cell any) string {
+	switch v := plain(cell).(type) {
+	case nil:
+		return ""
+	case string:
+		return guard(v)
+	case int:
+		return strconv.Itoa(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case bool:
+		return strconv.FormatBool(v)
+	case pain.Date:
+		return v.String()
+	default:
+		panic(fmt.Sprintf("grid: a cell of type %T", cell))
+	}
+}
+
+// guard keeps a spreadsheet from taking a text for a formula: one that begins
+// like a formula gets an apostrophe before it. Numbers are not texts, and stay
+// as they are.
+func guard(s string) string {
+	first, _ := utf8.DecodeRuneInString(s)
+	if s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+		return "'" + s
+	}
+	return s
+}

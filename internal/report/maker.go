@@ -1,0 +1,124 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/summary"
+	"anodyne/internal/report/grid"
+	"anodyne/internal/store"
+)
+
+// Analyst runs the analytics; internal/cohort has it.
+type Analyst interface {
+	Outcomes(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Outcomes, error)
+	Population(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Population, error)
+}
+
+// contents is a report with its data, which knows how to write itself.
+type contents interface {
+	WritePDF(w io.Writer) error
+	writeJSON(w io.Writer) error
+	grids() []grid.Table
+	head() *Head
+}
+
+// read reads the data of a report, all of one moment. progress is told how far
+// it is, from 0 to 1.
+func read(ctx context.Context, analyst Analyst, o store.Org, q *store.ReportRequest, progress func(float64)) (contents, error) {
+	p, err := paramsOf(q)
+	if err != nil {
+		return nil, err
+	}
+	h, err := headOf(ctx, o, q, &p)
+	if err != nil {
+		return nil, err
+	}
+	switch q.Type {
+	case store.PatientSummaryReport:
+		chart, err := o.Chart(ctx, q.Patient)
+		if err != nil {
+			return nil, err
+		}
+		s, err := summary.Over(&chart, p.Period(), q.AsOf)
+		return &PatientSummary{Head: h, Chart: &chart, Summary: &s}, err
+	case store.OutcomesReport:
+		result, err := analyst.Outcomes(ctx, o, &p, q.AsOf)
+		return &Outcomes{Head: h, Result: result}, err
+	case store.PopulationReport:
+		result, err := analyst.Population(ctx, o, &p, q.AsOf)
+		return &Population{Head: h, Result: result}, err
+	case store.StewardshipReport:
+		return readStewardship(ctx, o, h, &p, progress)
+	}
+	return nil, fmt.Errorf("there is no report of type %q", q.Type)
+}
+
+// headOf is what a document says of itself. The report's identifier is left
+// out: the same data as of the same moment gives the same bytes.
+func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analytics.Params) (Head, error) {
+	name, err := o.OrgName(ctx)
+	period := p.Period()
+	h := Head{Title: q.Title, Organisation: name, From: pain.DateOfDay(period.First), To: pain.DateOfDay(period.Last), AsOf: q.AsOf}
+	add := func(name, value string) { h.Filters = append(h.Filters, Filter{name, value}) }
+	if q.Type == store.OutcomesReport {
+		add("interval", string(p.Interval))
+		add("follow_up", strconv.Itoa(p.FollowUp)+" days")
+	}
+	for _, f := range []struct {
+		name string
+		text *string
+	}{{"gender", p.Gender}, {"condition", p.Condition}, {"medication_class", p.MedicationClass}} {
+		if f.text != nil {
+			add(f.name, *f.text)
+		}
+	}
+	for _, f := range []struct {
+		name string
+		n    *int
+	}{{"age_min", p.AgeMin}, {"age_max", p.AgeMax}} {
+		if f.n != nil {
+			add(f.name, strconv.Itoa(*f.n))
+		}
+	}
+	if p.MinCellSize > 0 {
+		add("min_cell_size", strconv.Itoa(p.MinCellSize))
+	}
+	return h, err
+}
+
+func (h *Head) head() *Head { return h }
+
+// writeTo writes a report in a format.
+func writeTo(w io.Writer, d contents, format store.ReportFormat) error {
+	switch format {
+	case store.PDF:
+		return d.WritePDF(w)
+	case store.CSV:
+		return grid.WriteCSV(w, d.grids())
+	case store.XLSX:
+		return grid.WriteXLSX(w, grid.Book{Title: d.head().Title, Created: d.head().AsOf}, d.grids())
+	case store.JSON:
+		return d.writeJSON(w)
+	}
+	return fmt.Errorf("there is no format %q", format)
+}
+
+// encode writes a value as the API's answers are written.
+func encode(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// The JSON form of these is the API's own answer.
+
+func (d *PatientSummary) writeJSON(w io.Writer) error { return encode(w, d.Summary) }
+func (d *Outcomes) writeJSON(w io.Writer) error       { return encode(w, d.Result) }
+func (d *Population) writeJSON(w io.Writer) error     { return encode(w, d.Result) }

@@ -1,0 +1,211 @@
+package report
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/store"
+)
+
+// Config is what the worker is made of.
+type Config struct {
+	Store   *store.Store
+	Analyst Analyst
+	// Retention is how long files are kept.
+	Retention time.Duration
+	Log       *slog.Logger
+	// Registry may be nil.
+	Registry prometheus.Registerer
+	// Lease is how long a report is left alone by others when its node says
+	// nothing; 15 s when zero. Tests shorten it.
+	Lease time.Duration
+}
+
+const (
+	// atOnce is how many reports a node makes at a time.
+	atOnce = 2
+	// poll is how often the queue is looked at without being told to: for what
+	// other nodes put in or left behind, and for what has been kept enough.
+	poll = time.Second
+	// goodbye is how long a node that stops takes to give reports back.
+	goodbye = 5 * time.Second
+)
+
+// Worker makes the reports that are asked for.
+type Worker struct {
+	Config
+	node    string
+	metrics *metrics
+}
+
+// NewWorker makes a worker; Run makes it work.
+func NewWorker(cfg Config) *Worker {
+	if cfg.Lease == 0 {
+		cfg.Lease = 15 * time.Second
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return &Worker{Config: cfg, node: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), metrics: newMetrics(cfg.Registry)}
+}
+
+// Run takes reports from the queue until the context ends, at once when this
+// process puts one in. Reports that are under way at the end are given back.
+func (w *Worker) Run(ctx context.Context) error {
+	var under sync.WaitGroup
+	defer under.Wait()
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	room := make(chan struct{}, atOnce)
+	for {
+		queued := w.Store.System().ReportQueued()
+		w.takeAll(ctx, room, &under)
+		w.sweep(ctx)
+		select {
+		case <-queued:
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// takeAll begins reports while there is room.
+func (w *Worker) takeAll(ctx context.Context, room chan struct{}, under *sync.WaitGroup) {
+	for {
+		select {
+		case room <- struct{}{}:
+		default:
+			return // whoever is done looks again
+		}
+		claim, err := w.Store.System().ClaimReport(ctx, w.node, w.Lease)
+		if err != nil && ctx.Err() == nil {
+			w.Log.Warn("reports wait: the queue cannot be read", "error", err)
+		}
+		if claim == nil {
+			<-room
+			return
+		}
+		under.Go(func() {
+			w.work(ctx, claim)
+			<-room
+			w.takeAll(ctx, room, under)
+		})
+	}
+}
+
+// sweep ends what has been kept long enough.
+func (w *Worker) sweep(ctx context.Context) {
+	sys := w.Store.System()
+	if err := errors.Join(sys.ExpireReports(ctx), sys.PurgeReports(ctx)); err != nil && ctx.Err() == nil {
+		w.Log.Warn("old reports are not removed", "error", err)
+	}
+}
+
+// work makes one report and says how it ended.
+func (w *Worker) work(ctx context.Context, claim *store.ReportClaim) {
+	began := time.Now()
+	err := w.produce(ctx, claim)
+	result := "completed"
+	// What follows must be said even when the service is about to stop.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+	defer cancel()
+	switch {
+	case err == nil:
+	case errors.Is(err, store.ErrClaimLost):
+		result, err = "lost", nil // it is somebody else's, or nobody's
+	case ctx.Err() != nil:
+		result, err = "released", claim.Release(last, 0, false)
+	case fault.Is(err, fault.Unavailable), errors.Is(err, context.DeadlineExceeded):
+		w.Log.Warn("a report is put off", "report", claim.ID, "error", err)
+		result, err = "put_off", claim.Release(last, time.Duration(claim.Tries)*5*time.Second, true)
+	default:
+		w.Log.Error("a report failed", "report", claim.ID, "type", claim.Type, "format", claim.Format, "error", err)
+		result, err = "failed", claim.Fail(last, reasonOf(err))
+	}
+	if err != nil && !errors.Is(err, store.ErrClaimLost) {
+		// The lease ends, and then another try is made.
+		w.Log.Warn("what became of a report cannot be said", "report", claim.ID, "result", result, "error", err)
+	}
+	w.metrics.done(result, time.Since(began))
+}
+
+// reasonOf tells the caller why. What went wrong inside is only logged.
+func reasonOf(err error) string {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code != fault.Internal {
+		return f.Message
+	}
+	return "Something went wrong on our side. Tell the operator the report's identifier."
+}
+
+// produce reads the data, writes the file and completes the report. The lease
+// is renewed meanwhile; when it is lost, the work stops.
+func (w *Worker) produce(ctx context.Context, claim *store.ReportClaim) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	var progress atomic.Int32
+	renewing := make(chan struct{})
+	go func() {
+		defer close(renewing)
+		w.keepLease(ctx, claim, &progress, cancel)
+	}()
+	defer func() {
+		lost := context.Cause(ctx)
+		cancel(nil)
+		<-renewing
+		if errors.Is(lost, store.ErrClaimLost) {
+			err = lost
+		}
+	}()
+	d, err := read(ctx, w.Analyst, claim.Org(), &claim.ReportRequest, func(share float64) { progress.Store(int32(50 * share)) })
+	if err != nil {
+		return err
+	}
+	progress.Store(50)
+	out := newChunks(ctx, claim)
+	if err := writeTo(out, d, claim.Format); err != nil {
+		return err
+	}
+	if err := out.flush(); err != nil {
+		return err
+	}
+	return claim.Complete(ctx, out.size, out.sum.Sum(nil), w.Retention)
+}
+
+// keepLease renews the lease, three times as often as need be, and notes the
+// progress with it.
+func (w *Worker) keepLease(ctx context.Context, claim *store.ReportClaim, progress *atomic.Int32, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(w.Lease / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		err := claim.Renew(ctx, w.Lease, int(progress.Load()))
+		if errors.Is(err, store.ErrClaimLost) {
+			cancel(err)
+			return
+		}
+		if err != nil && ctx.Err() == nil {
+			w.Log.Warn("the lease of a report is not renewed", "report", claim.ID, "error", err)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+)
+
+// maxReportTries is how often a report is begun before it is given up. A node
+// that stops in order does not count.
+const maxReportTries = 5
+
+// ErrClaimLost says that a report is no longer this node's to make: its lease
+// ran out and another has taken it up, or it was deleted.
+var ErrClaimLost = errors.New("another node has taken the report up, or it was deleted")
+
+// ReportClaim is a report that this node makes. All it writes carries the
+// fence of the claim and is refused once there is a newer one, so that a node
+// that slept cannot write over what another made meanwhile.
+type ReportClaim struct {
+	Report
+	// Tries counts the claims, this one included.
+	Tries int
+	org   Org
+}
+
+// Org is the view of the report's organisation.
+func (c *ReportClaim) Org() Org { return c.org }
+
+// ReportQueued returns a channel that is closed when a report is put into the
+// queue by this process.
+func (s System) ReportQueued() <-chan struct{} { return s.reportQueued.wait() }
+
+// nextReport is the first in the queue that nobody is at work on.
+const nextReport = `SELECT org_no, tries, ` + reportColumns + ` FROM report WHERE status <= 1 AND lease_until <= $1 ORDER BY queued_at LIMIT 1`
+
+// ClaimReport takes the next report of any organisation; nil when there is
+// none. Until the lease ends nobody else takes it.
+func (s System) ClaimReport(ctx context.Context, node string, lease time.Duration) (claim *ReportClaim, err error) {
+	for {
+		// Most looks find nothing; they must not cost a write.
+		waits := false
+		if err := s.read(ctx, func(tx Tx) error {
+			waits, err = one(tx, nextReport, func(Row) {}, millis(s.now()))
+			return err
+		}); err != nil || !waits {
+			return nil, err
+		}
+		if err := s.write(ctx, func(tx Tx) (err error) {
+			claim, err = s.claimReport(tx, node, lease)
+			return err
+		}); err != nil || claim == nil {
+			return nil, err
+		}
+		if claim.Tries <= maxReportTries {
+			return claim, nil
+		}
+		if err := claim.Fail(ctx, "Servers stopped while making this report, five times over. Ask for it again, perhaps with a shorter period."); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// claimReport is ClaimReport's transaction.
+func (s System) claimReport(tx Tx, node string, lease time.Duration) (claim *ReportClaim, err error) {
+	now := s.now()
+	if err := tx.Query(nextReport+` /*FOR UPDATE SKIP LOCKED*/`, func(r Row) error {
+		rep, err := scanReport(shifted{r, 2})
+		claim = &ReportClaim{Report: rep, Tries: int(r.Int(1)) + 1, org: Org{Store: s.Store, org: access.OrgNo(r.Int(0))}}
+		return err
+	}, millis(now)); err != nil || claim == nil {
+		return nil, err
+	}
+	tx.Last(claim.org.countReports(claim.Type, claim.Status, ReportProcessing)...)
+	if claim.fence > 0 {
+		tx.Last(claim.org.discard(claim.no, claim.fence))
+	}
+	claim.fence++
+	claim.Status = ReportProcessing
+	if claim.StartedAt.IsZero() {
+		claim.StartedAt = now
+	}
+	tx.Last(Stmt{SQL: `UPDATE report SET status = $3, progress = 0, started_at = $4, node = $5, lease_until = $6, fence = $7, tries = $8
+		WHERE org_no = $1 AND report_no = $2`,
+		Args: []any{int64(claim.org.org), claim.no, ReportProcessing.code(), millis(claim.StartedAt), node, millis(now.Add(lease)), claim.fence, claim.Tries}})
+	return claim, nil
+}
+
+// shifted is a row whose columns begin later.
+type shifted struct {
+	Row
+	by int
+}
+
+func (s shifted) Int(i int) int64   { return s.Row.Int(i + s.by) }
+func (s shifted) Text(i int) string { return s.Row.Text(i + s.by) }
+func (s shifted) Raw(i int) []byte  { return s.Row.Raw(i + s.by) }
+func (s shifted) IsNull(i int) bool { return s.Row.IsNull(i + s.by) }
+
+// held locks the report and fails with ErrClaimLost when the claim is no
+// longer the newest.
+func (c *ReportClaim) held(tx Tx) error {
+	found, err := one(tx, `SELECT report_no FROM report WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND status = $4 /*FOR UPDATE*/`, func(Row) {},
+		int64(c.org.org), c.no, c.fence, ReportProcessing.code())
+	if err == nil && !found {
+		err = ErrClaimLost
+	}
+	return err
+}
+
+// Renew puts the end of the lease off and notes how far the work is.
+func (c *ReportClaim) Renew(ctx context.Context, lease time.Duration, progress int) error {
+	until := c.org.now().Add(lease)
+	return c.org.write(ctx, func(tx Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`UPDATE report SET lease_until = $3, progress = $4 WHERE org_no = $1 AND report_no = $2`,
+			int64(c.org.org), c.no, millis(until), progress)
+		return err
+	})
+}
+
+// ReportChunk is the size of all chunks of a file but the last.
+const ReportChunk = 256 << 10
+
+// Append keeps chunk n of the file.
+func (c *ReportClaim) Append(ctx context.Context, n int64, chunk []byte) error {
+	return c.org.write(ctx, func(tx Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`INSERT INTO report_chunk (org_no, report_no, fence, n, bytes) VALUES ($1, $2, $3, $4, $5)`,
+			int64(c.org.org), c.no, c.fence, n, chunk)
+		return err
+	})
+}
+
+// Complete says that the file is whole. From then on it can be downloaded, and
+// in the same transaction others are told.
+func (c *ReportClaim) Complete(ctx context.Context, size int64, sum []byte, retention time.Duration) error {
+	now := c.org.now()
+	change := c.change(now, audit.ReportComplete, event.ReportCompleted)
+	return c.org.change(ctx, func(tx Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		tx.Last(Stmt{SQL: `UPDATE report SET status = $3, progress = 100, completed_at = $4, expires_at = $5, size = $6, sha256 = $7
+			WHERE org_no = $1 AND report_no = $2`,
+			Args: []any{int64(c.org.org), c.no, ReportCompleted.code(), millis(now), millis(now.Add(retention)), size, sum}})
+		tx.Last(c.org.countReports(c.Type, ReportProcessing, ReportCompleted)...)
+		tx.Last(c.org.journal(c.org.org, change)...)
+		return nil
+	})
+}
+
+// Fail says in words why the report cannot be made.
+func (c *ReportClaim) Fail(ctx context.Context, reason string) error {
+	now := c.org.now()
+	failed := c.change(now, audit.ReportFail, event.ReportFailed)
+	alert := failed
+	alert.Event = event.Alert{Kind: event.ReportDidFail, Severity: event.Warning, Report: &c.ID}.Event(now)
+	return c.org.change(ctx, func(tx Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		tx.Last(Stmt{SQL: `UPDATE report SET status = $3, completed_at = $4, error = $5 WHERE org_no = $1 AND report_no = $2`,
+			Args: []any{int64(c.org.org), c.no, ReportFailed.code(), millis(now), reason}})
+		tx.Last(c.org.discard(c.no, c.fence))
+		tx.Last(c.org.countReports(c.Type, ReportProcessing, ReportFailed)...)
+		tx.Last(c.org.journal(c.org.org, failed)...)
+		tx.Last(c.org.journal(c.org.org, alert)...)
+		return nil
+	})
+}
+
+// change is what a report's end leaves in the journal. It is done on behalf of
+// the client who asked for the report.
+func (c *ReportClaim) change(now time.Time, action audit.Action, kind event.Type) Change {
+	return Change{
+		Audit: audit.Entry{At: now, Actor: c.Client.String(), Action: action, Resource: c.ID.String()},
+		Event: event.Report(kind, now, c.ID),
+	}
+}
+
+// Release puts the report back into the queue, to be taken up after a while.
+// If counted is false, the try does not count.
+func (c *ReportClaim) Release(ctx context.Context, wait time.Duration, counted bool) error {
+	until, tries := c.org.now().Add(wait), c.Tries
+	if !counted {
+		tries--
+	}
+	err := c.org.write(ctx, func(tx Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		tx.Last(Stmt{SQL: `UPDATE report SET status = $3, progress = 0, lease_until = $4, tries = $5 WHERE org_no = $1 AND report_no = $2`,
+			Args: []any{int64(c.org.org), c.no, ReportPending.code(), millis(until), tries}})
+		tx.Last(c.org.countReports(c.Type, ReportProcessing, ReportPending)...)
+		return nil
+	})
+	if err == nil {
+		c.org.reportQueued.broadcast()
+	}
+	return err
+}

@@ -1,0 +1,531 @@
+package store_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+const lease = 30 * time.Second
+
+// eachClock is storetest.Each with a clock that the test moves.
+func eachClock(t *testing.T, test func(t *testing.T, now *clock, open func() *store.Store)) {
+	t.Helper()
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		now := newClock()
+		cfg.Now = now.now
+		test(t, now, func() *store.Store { return storetest.Start(t, storetest.Node(t, cfg)) })
+	})
+}
+
+func reportOf(who *access.Principal, kind store.ReportType, at time.Time) store.Report {
+	return store.NewReport(store.ReportRequest{Type: kind, Format: store.CSV, Title: "Titel", Parameters: `{"a":1}`, AsOf: at}, who.ClientID, at)
+}
+
+func addReport(t *testing.T, s *store.Store, who *access.Principal, kind store.ReportType, at time.Time) store.Report {
+	t.Helper()
+	rep := reportOf(who, kind, at)
+	must[store.Outcome](t)(s.For(who).CreateReport(t.Context(), &rep, reportChange(rep, at, audit.ReportCreate), nil, store.Outcome{}))
+	return rep
+}
+
+func reportChange(rep store.Report, at time.Time, action audit.Action) store.Change {
+	return store.Change{Audit: audit.Entry{At: at, Actor: "test", Action: action, Resource: rep.ID.String()}}
+}
+
+// claim takes the next report, of which there must be one.
+func claim(t *testing.T, s *store.Store) *store.ReportClaim {
+	t.Helper()
+	c := must[*store.ReportClaim](t)(s.System().ClaimReport(t.Context(), "node", lease))
+	if c == nil {
+		t.Fatal("there is nothing to claim")
+	}
+	return c
+}
+
+// write keeps a file of a claim.
+func write(t *testing.T, c *store.ReportClaim, file []byte) {
+	t.Helper()
+	n := int64(0)
+	for chunk := range slices.Chunk(file, store.ReportChunk) {
+		if err := c.Append(t.Context(), n, chunk); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+}
+
+func complete(t *testing.T, c *store.ReportClaim, file []byte) {
+	t.Helper()
+	sum := sha256.Sum256(file)
+	if err := c.Complete(t.Context(), int64(len(file)), sum[:], 30*24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fileOf is any bytes, of so many.
+func fileOf(seed byte, size int) []byte {
+	file := make([]byte, size)
+	for i := range file {
+		file[i] = seed + byte(i*7) + byte(i>>11)
+	}
+	return file
+}
+
+func read(t *testing.T, o store.Org, rep *store.Report, from, to int64) (file []byte) {
+	t.Helper()
+	if err := o.ReportBytes(t.Context(), rep, from, to, func(b []byte) error {
+		file = append(file, b...)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// reportEvents lists the names of the events, in order.
+func reportEvents(t *testing.T, s *store.Store, o store.Org) (names []string) {
+	t.Helper()
+	store.Settle(t, s)
+	events, _, err := o.Events(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		names = append(names, string(e.Type))
+	}
+	return names
+}
+
+func TestReportGoesItsWay(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 2, open)
+		o := all[1].For(&who)
+		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		if got := must[store.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != store.ReportPending || got.Type != rep.Type || got.Format != rep.Format ||
+			got.Title != rep.Title || got.Parameters != rep.Parameters || !got.AsOf.Equal(rep.AsOf) || got.Client != who.ClientID || got.Size != -1 || !got.StartedAt.IsZero() {
+			t.Errorf("%+v", got)
+		}
+		now.pass(time.Second)
+		c := claim(t, all[1])
+		if c.ID != rep.ID || c.Tries != 1 || c.Org().No() != who.Org {
+			t.Errorf("%+v", c)
+		}
+		if again := must[*store.ReportClaim](t)(all[0].System().ClaimReport(t.Context(), "other", lease)); again != nil {
+			t.Error("it can be claimed twice")
+		}
+		if err := c.Renew(t.Context(), lease, 40); err != nil {
+			t.Fatal(err)
+		}
+		if got := must[store.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != store.ReportProcessing || got.Progress != 40 || !got.StartedAt.Equal(now.now()) {
+			t.Errorf("%+v", got)
+		}
+		file := fileOf(1, 2*store.ReportChunk+77)
+		write(t, c, file)
+		if events := reportEvents(t, all[0], o); len(events) != 0 {
+			t.Errorf("before it is whole: %v", events)
+		}
+		now.pass(time.Second)
+		complete(t, c, file)
+		got := must[store.Report](t)(o.Report(t.Context(), rep.ID))
+		sum := sha256.Sum256(file)
+		if got.Status != store.ReportCompleted || got.Progress != 100 || got.Size != int64(len(file)) || !bytes.Equal(got.SHA256, sum[:]) ||
+			!got.CompletedAt.Equal(now.now()) || !got.ExpiresAt.Equal(now.now().Add(30*24*time.Hour)) {
+			t.Errorf("%+v", got)
+		}
+		for _, r := range [][2]int64{{0, got.Size}, {0, 1}, {store.ReportChunk - 1, store.ReportChunk + 1}, {store.ReportChunk, 2 * store.ReportChunk}, {got.Size - 1, got.Size}, {5, 5}} {
+			if part := read(t, o, &got, r[0], r[1]); !bytes.Equal(part, file[r[0]:r[1]]) {
+				t.Errorf("bytes %v differ", r)
+			}
+		}
+		if events := reportEvents(t, all[0], o); !slices.Equal(events, []string{string(event.ReportCompleted)}) {
+			t.Errorf("%v", events)
+		}
+		if lines := auditLines(t, o, store.AuditFilter{Resource: rep.ID.String()}); len(lines) != 2 || !bytes.Contains(lines[1], []byte("report.complete")) {
+			t.Errorf("%s", lines)
+		}
+	})
+}
+
+// A node that slept past its lease cannot write over what another has made.
+func TestLateNodeCannotOverwrite(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 2, open)
+		o := all[0].For(&who)
+		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		late := claim(t, all[0])
+		write(t, late, fileOf(1, 3*store.ReportChunk))
+		now.pass(lease + time.Second)
+		quick := claim(t, all[1])
+		if quick.ID != rep.ID || quick.Tries != 2 {
+			t.Fatalf("%+v", quick)
+		}
+		refused := func(when string) {
+			t.Helper()
+			for name, err := range map[string]error{
+				"renew": late.Renew(t.Context(), lease, 50), "append": late.Append(t.Context(), 3, []byte("x")), "first": late.Append(t.Context(), 0, []byte("x")),
+				"complete": late.Complete(t.Context(), 1, []byte("x"), lease), "fail": late.Fail(t.Context(), "x"), "release": late.Release(t.Context(), 0, true),
+			} {
+				if !errors.Is(err, store.ErrClaimLost) {
+					t.Errorf("%s, %s by the late node: %v", when, name, err)
+				}
+			}
+		}
+		refused("claimed anew")
+		file := fileOf(2, store.ReportChunk+5)
+		write(t, quick, file)
+		refused("written anew")
+		complete(t, quick, file)
+		refused("completed")
+		got := must[store.Report](t)(o.Report(t.Context(), rep.ID))
+		if got.Status != store.ReportCompleted || !bytes.Equal(read(t, o, &got, 0, got.Size), file) {
+			t.Errorf("%+v", got)
+		}
+		if events := reportEvents(t, all[0], o); !slices.Equal(events, []string{string(event.ReportCompleted)}) {
+			t.Errorf("%v", events)
+		}
+		if err := all[0].System().PurgeReports(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := store.Number(t, all[0], `SELECT count(*) FROM report_chunk`); n != 2 {
+			t.Errorf("%d chunks are left, want the 2 of the file", n)
+		}
+	})
+}
+
+func TestReportIsGivenUp(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		s, o := all[0], all[0].For(&who)
+		rep := addReport(t, s, &who, store.StewardshipReport, now.now())
+		for try := 1; try <= 5; try++ {
+			c := claim(t, s)
+			if c.Tries != try {
+				t.Fatalf("try %d, want %d", c.Tries, try)
+			}
+			if try == 3 { // a node that stops in order does not count
+				if err := c.Release(t.Context(), 0, false); err != nil {
+					t.Fatal(err)
+				}
+				claim(t, s)
+			}
+			now.pass(lease + 1)
+		}
+		if c := must[*store.ReportClaim](t)(s.System().ClaimReport(t.Context(), "node", lease)); c != nil {
+			t.Errorf("claimed a sixth time: %+v", c)
+		}
+		if got := must[store.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != store.ReportFailed || got.Error == "" || got.CompletedAt.IsZero() {
+			t.Errorf("%+v", got)
+		}
+		if events := reportEvents(t, s, o); !slices.Equal(events, []string{string(event.ReportFailed), string(event.SystemAlert)}) {
+			t.Errorf("%v", events)
+		}
+	})
+}
+
+// A report that is released waits as long as it is told to.
+func TestReleasedReportWaits(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		if err := claim(t, all[0]).Release(t.Context(), time.Minute, true); err != nil {
+			t.Fatal(err)
+		}
+		if c := must[*store.ReportClaim](t)(all[0].System().ClaimReport(t.Context(), "node", lease)); c != nil {
+			t.Error("claimed too early")
+		}
+		now.pass(time.Minute)
+		if c := claim(t, all[0]); c.ID != rep.ID || c.Tries != 2 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// As long as a lease is renewed nobody else takes the report.
+func TestLeaseIsRenewed(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 2, open)
+		addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		c := claim(t, all[0])
+		for range 4 {
+			now.pass(lease - time.Second)
+			if err := c.Renew(t.Context(), lease, 10); err != nil {
+				t.Fatal(err)
+			}
+			if other := must[*store.ReportClaim](t)(all[1].System().ClaimReport(t.Context(), "other", lease)); other != nil {
+				t.Fatalf("taken: %+v", other)
+			}
+		}
+		now.pass(lease)
+		if other := claim(t, all[1]); other.ID != c.ID {
+			t.Errorf("%+v", other)
+		}
+	})
+}
+
+// Many who claim at once, on several nodes, get each report once; and an
+// organisation with many of them does not keep another one waiting.
+func TestReportsAreClaimedOnceAndFairly(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 3, open)
+		small := storetest.Client(t, all[0], "Small Practice")
+		for range 20 {
+			addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		}
+		now.pass(2 * time.Second)
+		late := addReport(t, all[0], &small, store.OutcomesReport, now.now())
+		var mu sync.Mutex
+		var order []id.Report
+		together(t, 6, func(i int) error {
+			for {
+				mu.Lock() // orders what is claimed, not the claiming
+				c, err := all[i%3].System().ClaimReport(t.Context(), "node", lease)
+				if c != nil {
+					order = append(order, c.ID)
+				}
+				done := len(order) == 21
+				mu.Unlock()
+				if err != nil || done {
+					return err
+				}
+			}
+		})
+		if at := slices.Index(order, late.ID); at != 1 {
+			t.Errorf("the other organisation's report came at place %d", at)
+		}
+		seen := map[id.Report]bool{}
+		for _, rep := range order {
+			if seen[rep] {
+				t.Errorf("%s was claimed twice", rep)
+			}
+			seen[rep] = true
+		}
+	})
+}
+
+func TestReportsAreClaimedOnceInParallel(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := nodes(t, 3, open)
+		for range 24 {
+			addReport(t, all[0], &who, store.OutcomesReport, time.Now())
+		}
+		var mu sync.Mutex
+		claimed := map[id.Report]int{}
+		count := func() int { mu.Lock(); defer mu.Unlock(); return len(claimed) }
+		together(t, 9, func(i int) error {
+			for count() < 24 {
+				c, err := all[i%3].System().ClaimReport(t.Context(), "node", time.Hour)
+				if err != nil {
+					return err
+				}
+				if c != nil {
+					mu.Lock()
+					claimed[c.ID]++
+					mu.Unlock()
+				}
+			}
+			return nil
+		})
+		for rep, n := range claimed {
+			if n != 1 {
+				t.Errorf("%s was claimed %d times", rep, n)
+			}
+		}
+	})
+}
+
+// Lists are exact whatever happened to the reports.
+func TestReportList(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 2, open)
+		s, o := all[0], all[1].For(&who)
+		other := storetest.Client(t, s, "Somebody Else")
+		addReport(t, s, &other, store.OutcomesReport, now.now())
+		store.Exec(t, s, `UPDATE report SET lease_until = $1`, now.now().Add(time.Hour*1e4).UnixMilli()) // not to be claimed here
+		var made []id.Report
+		for i := range 12 {
+			made = append(made, addReport(t, s, &who, store.ReportTypes[i%4], now.now()).ID)
+		}
+		for i := range 9 {
+			c := claim(t, s)
+			switch i {
+			case 0, 1, 2:
+				complete(t, c, nil)
+			case 3, 4:
+				if err := c.Fail(t.Context(), "because"); err != nil {
+					t.Fatal(err)
+				}
+			case 5:
+				if err := c.Release(t.Context(), time.Hour, true); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, gone := range []int{1, 4, 10} { // completed, failed, pending
+			if err := o.DeleteReport(t.Context(), made[gone], reportChange(store.Report{ID: made[gone]}, now.now(), audit.ReportDelete)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list := func(q store.ReportQuery) (found []store.Report, total int64) {
+			t.Helper()
+			total = must[int64](t)(o.Reports(t.Context(), q, func(r *store.Report) { found = append(found, *r) }))
+			return found, total
+		}
+		everything, total := list(store.ReportQuery{Page: 1, Limit: 100})
+		if total != 9 || len(everything) != 9 {
+			t.Fatalf("%d of %d", len(everything), total)
+		}
+		for _, status := range append(store.ReportStatuses, "") {
+			for _, kind := range append(store.ReportTypes, "") {
+				var want []id.Report
+				for _, r := range everything {
+					if (status == "" || r.Status == status) && (kind == "" || r.Type == kind) {
+						want = append(want, r.ID)
+					}
+				}
+				var got []id.Report
+				for page := int64(1); page <= 5; page++ {
+					found, total := list(store.ReportQuery{Status: status, Type: kind, Page: page, Limit: 2})
+					if total != int64(len(want)) {
+						t.Errorf("%s %s: total %d, want %d", status, kind, total, len(want))
+					}
+					for _, r := range found {
+						got = append(got, r.ID)
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%s %s: %v, want %v", status, kind, got, want)
+				}
+			}
+		}
+		if !slices.IsSortedFunc(everything, func(a, b store.Report) int { return bytes.Compare(a.ID.Bytes(), b.ID.Bytes()) }) {
+			t.Error("not in the order of creation")
+		}
+	})
+}
+
+func TestReportsExpire(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		s, o := all[0], all[0].For(&who)
+		rep := addReport(t, s, &who, store.OutcomesReport, now.now())
+		file := fileOf(3, 9*store.ReportChunk)
+		c := claim(t, s)
+		write(t, c, file)
+		complete(t, c, file)
+		sweep := func() store.Report {
+			t.Helper()
+			if err := errors.Join(s.System().ExpireReports(t.Context()), s.System().PurgeReports(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			return must[store.Report](t)(o.Report(t.Context(), rep.ID))
+		}
+		now.pass(30*24*time.Hour - time.Second)
+		if got := sweep(); got.Status != store.ReportCompleted || got.HasExpired(now.now()) || store.Number(t, s, `SELECT count(*) FROM report_chunk`) != 9 {
+			t.Errorf("too early: %+v", got)
+		}
+		now.pass(time.Second)
+		if before := must[store.Report](t)(o.Report(t.Context(), rep.ID)); !before.HasExpired(now.now()) {
+			t.Error("it has not expired before it was noticed")
+		}
+		if got := sweep(); got.Status != store.ReportExpired || !got.HasExpired(now.now()) {
+			t.Errorf("%+v", got)
+		}
+		for _, table := range []string{"report_chunk", "report_garbage"} {
+			if n := store.Number(t, s, `SELECT count(*) FROM `+table); n != 0 {
+				t.Errorf("%s has %d rows", table, n)
+			}
+		}
+		if err := o.ReportBytes(t.Context(), &rep, 0, 10, func([]byte) error { return nil }); !fault.Is(err, fault.NotFound) {
+			t.Errorf("reading what is gone: %v", err)
+		}
+	})
+}
+
+func TestDeletedReportIsGivenUp(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 2, open)
+		o := all[0].For(&who)
+		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		c := claim(t, all[1])
+		write(t, c, fileOf(1, store.ReportChunk))
+		if err := o.DeleteReport(t.Context(), rep.ID, reportChange(rep, now.now(), audit.ReportDelete)); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Append(t.Context(), 1, []byte("x")); !errors.Is(err, store.ErrClaimLost) {
+			t.Errorf("%v", err)
+		}
+		if err := c.Complete(t.Context(), 1, nil, lease); !errors.Is(err, store.ErrClaimLost) {
+			t.Errorf("%v", err)
+		}
+		if err := o.DeleteReport(t.Context(), rep.ID, reportChange(rep, now.now(), audit.ReportDelete)); !fault.Is(err, fault.NotFound) {
+			t.Errorf("deleted again: %v", err)
+		}
+		if err := all[0].System().PurgeReports(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := store.Number(t, all[0], `SELECT count(*) FROM report_chunk`); n != 0 {
+			t.Errorf("%d chunks are left", n)
+		}
+	})
+}
+
+func TestReportsAreIsolated(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		stranger := storetest.Client(t, all[0], "Somebody Else")
+		o := all[0].For(&stranger)
+		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		c := claim(t, all[0])
+		file := fileOf(1, 10)
+		write(t, c, file)
+		complete(t, c, file)
+		mine := must[store.Report](t)(all[0].For(&who).Report(t.Context(), rep.ID))
+		if _, err := o.Report(t.Context(), rep.ID); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%v", err)
+		}
+		if err := o.DeleteReport(t.Context(), rep.ID, reportChange(rep, now.now(), audit.ReportDelete)); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%v", err)
+		}
+		if total := must[int64](t)(o.Reports(t.Context(), store.ReportQuery{Page: 1, Limit: 10}, func(r *store.Report) { t.Errorf("shows %+v", r) })); total != 0 {
+			t.Errorf("counts %d", total)
+		}
+		if err := o.ReportBytes(t.Context(), &mine, 0, 10, func([]byte) error { return nil }); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestReportIsMadeOnceByItsKey(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := nodes(t, 3, open)
+		key := &store.Once{Key: []byte("key"), Body: []byte("body")}
+		outcomes := make([]string, 9)
+		together(t, len(outcomes), func(i int) error {
+			rep := reportOf(&who, store.OutcomesReport, time.Now())
+			out, err := all[i%3].For(&who).CreateReport(t.Context(), &rep, reportChange(rep, time.Now(), audit.ReportCreate), key,
+				store.Outcome{Status: 201, Body: fmt.Appendf(nil, "%d", i)})
+			outcomes[i] = string(out.Body)
+			return err
+		})
+		if total := must[int64](t)(all[0].For(&who).Reports(t.Context(), store.ReportQuery{Page: 1, Limit: 10}, func(*store.Report) {})); total != 1 {
+			t.Errorf("%d reports", total)
+		}
+		if len(slices.Compact(outcomes)) != 1 {
+			t.Errorf("outcomes %v", outcomes)
+		}
+	})
+}
