@@ -108,6 +108,12 @@ func (d *Stewardship) withinYear(day pain.Date) bool {
 	return day != (pain.Date{}) && day.DayNumber() > d.To.DayNumber()-365
 }
 
+// lacks reports whether a patient with a current opioid has not had something
+// for 12 months.
+func (d *Stewardship) lacks(r *StewardshipRow, last pain.Date) bool {
+	return r.Current && !d.withinYear(last)
+}
+
 func oneDecimal(f *float64) *float64 {
 	if f == nil {
 		return nil
