@@ -19,10 +19,10 @@ import (
 	"anodyne/internal/store/storetest"
 )
 
-// BenchmarkStewardship makes the report of 10,000 patients who take opioids,
+// BenchmarkStewardshipReport makes the report of 10,000 patients who take opioids,
 // from the claim to the completed file. peak-MB is the resident memory of the
 // process while it does, the store and its caches included.
-func BenchmarkStewardship(b *testing.B) {
+func BenchmarkStewardshipReport(b *testing.B) {
 	const patients = 10_000
 	s := storetest.Open(b, storetest.SQLite)
 	who := storetest.Client(b, s, "General Hospital")

@@ -102,11 +102,8 @@ func (r *StewardshipRow) band() *string {
 	return new(drug.Band(*r.MME))
 }
 
-// withinYear reports whether a day lies in the 12 months up to the day of the
-// report.
-func (d *Stewardship) withinYear(day pain.Date) bool {
-	return day != (pain.Date{}) && day.DayNumber() > d.To.DayNumber()-365
-}
+// withinYear reports whether a day lies in the 12 months up to the last day.
+func (d *Stewardship) withinYear(day pain.Date) bool { return thisYear(day, d.To.DayNumber()) }
 
 // lacks reports whether a patient with a current opioid has not had something
 // for 12 months.

@@ -20,6 +20,14 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 				return err
 			}
 		}
+		if err := tx.Query(`SELECT o.name FROM org o JOIN (SELECT DISTINCT org_no FROM (
+			SELECT org_no, report_type, status, reports AS n FROM report_count UNION ALL SELECT org_no, report_type, status, -1 FROM report) AS counted
+			GROUP BY org_no, report_type, status HAVING sum(n) <> 0) AS wrong ON wrong.org_no = o.org_no ORDER BY o.name`, func(r Row) error {
+			problems = append(problems, "organisation "+r.Text(0)+": the counters of its reports are not what is there")
+			return nil
+		}); err != nil {
+			return err
+		}
 		return tx.Query(`SELECT o.name, c.patients, coalesce(p.n, 0), coalesce(p.highest, 0) FROM org o
 			JOIN org_counter c ON c.org_no = o.org_no
 			LEFT JOIN (SELECT org_no, count(*) AS n, max(patient_no) AS highest FROM patient GROUP BY org_no) p ON p.org_no = o.org_no`, func(r Row) error {

@@ -411,6 +411,13 @@ func TestReportList(t *testing.T) {
 				}
 			}
 		}
+		if problems := must[[]string](t)(s.System().CheckTables(t.Context())); len(problems) != 0 {
+			t.Errorf("%v", problems)
+		}
+		store.Exec(t, s, `UPDATE report_count SET reports = reports + 1 WHERE org_no = $1`, int64(who.Org))
+		if problems := must[[]string](t)(s.System().CheckTables(t.Context())); len(problems) != 1 {
+			t.Errorf("a counter that is wrong: %v", problems)
+		}
 		if !slices.IsSortedFunc(everything, func(a, b store.Report) int { return bytes.Compare(a.ID.Bytes(), b.ID.Bytes()) }) {
 			t.Error("not in the order of creation")
 		}
