@@ -67,6 +67,10 @@ func examples() map[string]Chart {
 		shares = append(shares, Proportion{name, new(float64(i) / 5), new(0.0), new(1.0), "18 of 40"})
 		effects = append(effects, Effect{name, new(float64(i - 3)), new(float64(-i * 9)), new(float64(i * 11)), "n = 40"})
 	}
+	crowd := &Severity{Title: "Severity"}
+	for i := range 60 {
+		crowd.Rows = append(crowd.Rows, SeverityRow{fmt.Sprintf("group %d", i), [4]*int{new(1), new(2), new(3), new(4)}})
+	}
 	survival := &Survival{Title: "Time", Event: "a response", Median: new(300.0)}
 	for i := range 200 {
 		survival.Steps = append(survival.Steps, SurvivalStep{float64(2 * i), 123456 - i, 1, i % 3, 1 - float64(i)/260})
@@ -81,10 +85,13 @@ func examples() map[string]Chart {
 		"pain, one day":    &Pain{Title: "Pain", From: jan1, To: jan1, Points: scores(20, time.Hour), Bands: bands, Events: events(30, 365)},
 		"pain, 90 years":   &Pain{Title: "Pain", From: day("1935-01-01"), To: dec31, Points: scores(5, 240*time.Hour), Bands: bands, Events: events(9, 40)},
 		"mme":              &MME{"MME", jan1, dec31, []MMERun{{jan1, day("2025-03-01"), new(45.0), false}, {day("2025-03-02"), day("2025-05-01"), new(105.0), true}, {day("2025-07-01"), dec31, nil, true}}},
+		"pain, outside":    &Pain{Title: "Pain", From: day("2025-03-01"), To: day("2025-03-31"), Points: scores(60, 144*time.Hour), Bands: bands, Events: events(12, 30)},
+		"mme, outside":     &MME{"MME", day("2025-03-01"), day("2025-03-31"), []MMERun{{jan1, day("2025-02-01"), new(45.0), false}, {day("2025-02-20"), day("2025-05-01"), new(105.0), true}, {day("2025-07-01"), dec31, nil, true}}},
 		"mme, none":        &MME{"MME", jan1, dec31, nil},
 		"mme, high":        &MME{"MME", jan1, dec31, []MMERun{{jan1, jan1, new(12345.5), false}}},
 		"severity":         &Severity{"Severity", []SeverityRow{{"all", [4]*int{new(12), new(140), new(230), new(90)}}, {"male", [4]*int{nil, new(20), new(20), nil}}, {"none", [4]*int{new(0), new(0), new(0), new(0)}}}},
 		"severity, odd":    &Severity{"Severity", groups},
+		"severity, many":   crowd,
 		"proportions":      &Proportions{"Responders", []Proportion{{"30 % better", new(0.45), new(0.3071), new(0.6017), "18 of 40"}, {"worse", nil, nil, nil, "hidden"}}},
 		"proportions, odd": &Proportions{"Responders", shares},
 		"proportions none": &Proportions{"Responders", nil},

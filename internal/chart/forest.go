@@ -39,22 +39,21 @@ func (e *Effect) words() string {
 func (c *Forest) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, fmt.Sprintf("%s by group, with 95 %% confidence intervals. No difference is 0.", c.Measure))
-	names, words := make([]string, len(c.Rows)), make([]string, len(c.Rows))
+	texts := make([]rowText, len(c.Rows))
 	for i := range c.Rows {
-		names[i], words[i] = c.Rows[i].Label, c.Rows[i].words()
+		texts[i] = rowText{c.Rows[i].Label, c.Rows[i].words()}
 	}
-	r := layRows(s, size, size*0.4, size*3.2, names, words)
+	r := layRows(s, size, size*0.4, size*3.2, texts)
 	ticks := c.ticks(max(2, int((r.right-r.left)/(size*6))))
 	r.start, r.end = ticks[0].at, ticks[len(ticks)-1].at
 	r.verticals(ticks)
 	r.line(r.x(0), r.top, r.x(0), r.bottom, pen{Text, 1, dashed})
 	for i := range c.Rows {
 		row := &c.Rows[i]
-		middle := r.name(i, row.Label)
-		r.word(i, words[i])
 		if row.Estimate == nil {
 			continue
 		}
+		middle := r.middle(i)
 		r.whisker(middle, size*0.3, row.Low, row.High, 1)
 		s.mark(square, point{r.x(*row.Estimate), middle}, size*0.7, Accent, pen{Surface, 0.8, nil})
 	}

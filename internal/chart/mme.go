@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -29,8 +30,11 @@ const (
 // Draw lays the chart out.
 func (c *MME) Draw(f Frame) *Scene {
 	size := f.text()
-	s := newScene(f, c.Title, c.describe())
 	from, to := midnight(c.From), midnight(c.To).AddDate(0, 0, 1)
+	cut := *c
+	cut.Runs = slices.DeleteFunc(slices.Clone(c.Runs), func(r MMERun) bool { return r.To.Before(from) || !r.From.Before(to) })
+	c = &cut
+	s := newScene(f, c.Title, c.describe())
 	ticks := numberTicks(max(100, c.peak()*1.05), max(2, int(f.Height/(size*4))))
 	p := &plot{Scene: s, size: size, high: ticks[len(ticks)-1].at, start: seconds(from), end: seconds(to)}
 	p.left, p.right = sideLeft(size, labels(ticks)...), f.Width-sideRight(size)

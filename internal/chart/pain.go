@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -59,11 +60,21 @@ var eventSigns = [eventKinds]struct {
 	Procedural: {"procedure", diamond, Procedure, Procedure},
 }
 
+// within is the chart without what lies outside its days.
+func (c *Pain) within(from, to time.Time) *Pain {
+	cut := *c
+	outside := func(at time.Time) bool { return at.Before(from) || !at.Before(to) }
+	cut.Points = slices.DeleteFunc(slices.Clone(c.Points), func(p PainPoint) bool { return outside(p.At) })
+	cut.Events = slices.DeleteFunc(slices.Clone(c.Events), func(e Event) bool { return outside(e.At) })
+	return &cut
+}
+
 // Draw lays the chart out.
 func (c *Pain) Draw(f Frame) *Scene {
 	size := f.text()
-	s := newScene(f, c.Title, c.describe())
 	from, to := midnight(c.From), midnight(c.To).AddDate(0, 0, 1)
+	c = c.within(from, to)
+	s := newScene(f, c.Title, c.describe())
 	names := c.Bands.names()
 	p := &plot{Scene: s, size: size, low: 0, high: 10, start: seconds(from), end: seconds(to)}
 	p.left, p.right = sideLeft(size), f.Width-sideRight(size, names[:]...)

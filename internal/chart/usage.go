@@ -23,11 +23,7 @@ type UsageHour struct {
 
 func (h *UsageHour) parts() [4]int { return [4]int{h.OK, h.Refused, h.Limited, h.Failures} }
 
-var usageSigns = [4]struct {
-	name  string
-	fill  Ink
-	hatch Hatch
-}{{"2xx, 3xx", AccentSoft, Plain}, {"other 4xx", FillMild, Rising}, {"429", FillModerate, Falling}, {"5xx", FillSevere, Crossed}}
+var usageSigns = []sign{{"2xx, 3xx", AccentSoft, Plain}, {"other 4xx", FillMild, Rising}, {"429", FillModerate, Falling}, {"5xx", FillSevere, Crossed}}
 
 // Draw lays the chart out.
 func (c *Usage) Draw(f Frame) *Scene {
@@ -43,11 +39,8 @@ func (c *Usage) Draw(f Frame) *Scene {
 	s := newScene(f, c.Title, fmt.Sprintf("%s requests in %d hours; at most %s in one.", formatNumber(float64(sum)), len(c.Hours), formatNumber(float64(most))))
 	ticks := wholeTicks(most, max(2, int(f.Height/(size*4))))
 	p := &plot{Scene: s, size: size, high: ticks[len(ticks)-1].at, end: float64(max(len(c.Hours), 1))}
-	var l legend
-	for _, sign := range usageSigns {
-		l = append(l, legendEntry{sign.name, func(b box) { s.hatched(b, sign.fill, sign.hatch, pen{Axis, 0.6, nil}) }})
-	}
-	p.box = box{size*0.6 + widest(Regular, size, labels(ticks)...), l.draw(s, 0, 0, f.Width, size) + size*0.7, f.Width - size, f.Height - size*1.8}
+	top := signs(s, usageSigns).draw(s, 0, 0, f.Width, size) + size*0.7
+	p.box = box{size*0.6 + widest(Regular, size, labels(ticks)...), top, f.Width - size, f.Height - size*1.8}
 	p.horizontals(ticks)
 	for i := range c.Hours {
 		from := 0
@@ -55,7 +48,7 @@ func (c *Usage) Draw(f Frame) *Scene {
 		pad := min((right-left)*0.12, 2)
 		for k, n := range c.Hours[i].parts() {
 			if n > 0 {
-				s.hatched(box{left + pad, p.y(float64(from + n)), right - pad, p.y(float64(from))}, usageSigns[k].fill, usageSigns[k].hatch, pen{Axis, 0.6, nil})
+				usageSigns[k].draw(s, box{left + pad, p.y(float64(from + n)), right - pad, p.y(float64(from))})
 			}
 			from += n
 		}
@@ -106,59 +99,4 @@ func (c *Usage) Table() (header []string, rows [][]string) {
 		rows = append(rows, cells)
 	}
 	return header, rows
-}
-
-// Sparkline is a few numbers at a glance, without axes; nil is a gap.
-type Sparkline struct {
-	Title     string
-	Values    []*float64
-	Low, High float64 // the range that is drawn; the same for all to compare
-}
-
-// Draw lays the line out.
-func (c *Sparkline) Draw(f Frame) *Scene {
-	s := newScene(f, c.Title, "")
-	r := min(f.Height*0.12, 3)
-	p := &plot{Scene: s, box: box{r + 1, r + 1, f.Width - r - 1, f.Height - r - 1}, low: c.Low, high: c.High, end: float64(len(c.Values) - 1)}
-	var run []point
-	var last *point
-	first := ""
-	flush := func() {
-		if len(run) == 1 {
-			s.dot(run[0], r*0.7, Accent, pen{})
-		}
-		s.polyline(run, pen{Accent, 1.4, nil})
-		run = nil
-	}
-	for i, v := range c.Values {
-		if v == nil || !finite(*v) {
-			flush()
-			continue
-		}
-		at := point{p.x(float64(i)), p.y(min(max(*v, c.Low), c.High))}
-		run, last = append(run, at), &at
-		if first == "" {
-			first = formatNumber(*v)
-		}
-		s.Desc = "From " + first + " to " + formatNumber(*v) + "."
-	}
-	flush()
-	if last == nil {
-		s.Desc = "No values."
-	} else {
-		s.dot(*last, r, Accent, pen{Surface, 0.8, nil})
-	}
-	return s
-}
-
-// Table lists the values.
-func (c *Sparkline) Table() (header []string, rows [][]string) {
-	for i, v := range c.Values {
-		cell := "–"
-		if v != nil {
-			cell = formatNumber(*v)
-		}
-		rows = append(rows, []string{strconv.Itoa(i + 1), cell})
-	}
-	return []string{"No.", "Value"}, rows
 }

@@ -121,7 +121,11 @@ func (p *outcomePages) response() {
 func (p *outcomePages) trend() error {
 	scheme := pain.DefaultScheme
 	c := &chart.Trend{Title: "Mean pain over patients", Bands: chart.Bands{Moderate: scheme.Moderate, Severe: scheme.Severe}}
+	few := ""
 	for _, b := range p.Trend.Buckets {
+		if b.Suppressed {
+			few = " –: hidden, because it would tell of few patients."
+		}
 		at, err := time.Parse(time.DateOnly, b.From)
 		if err != nil {
 			return fmt.Errorf("a bucket of the trend: %w", err)
@@ -138,7 +142,7 @@ func (p *outcomePages) trend() error {
 		}
 		slope = strings.TrimSuffix(slope, ";") + "."
 	}
-	p.paragraph(slope, small)
+	p.paragraph(slope+few, small)
 	return nil
 }
 

@@ -32,13 +32,13 @@ func (d *PatientSummary) WritePDF(w io.Writer) error {
 	s.running = fmt.Sprintf("%s · born %s · %s · %s", d.Chart.Patient.ID, d.Chart.Patient.DateOfBirth, d.Chart.Patient.Name, s.title)
 	p.header()
 	p.tiles()
-	p.curves()
 
-	// What must be on the first page stands at its foot; the medicines get
-	// the room between, and go on behind when it is not enough.
+	// What must be on the first page stands at its foot. The medicines get the
+	// room above it, and go on behind when that is not enough.
 	definitions := p.definitions()
 	foot := floor - blockHeight(fullWidth, definitions, small, 30)
 	safety := foot - 8 - p.safetyHeight()
+	p.curves(safety - 6 - p.leastMedications())
 	rest := p.medications(safety - 6)
 	p.safety(safety)
 	s.block(margin, foot, fullWidth, definitions, small, 30)
@@ -104,7 +104,7 @@ func dayOf(d pain.Date) time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 
 func (p *patientPages) header() {
 	patient := &p.Chart.Patient
 	const side = 150.0
-	p.text(margin, p.y+6, strings.ToUpper(p.title), caption)
+	p.fitted(margin, p.y+6, fullWidth-side-16, strings.ToUpper(p.title), caption)
 	height := p.heading(p.y+11, fullWidth-side-16, patient.Name)
 	right := margin + fullWidth
 	p.text(right, p.y+6, "PERIOD", caption.at(chart.End))
@@ -132,13 +132,21 @@ func age(born, on pain.Date) int {
 	return years
 }
 
-func (p *patientPages) curves() {
+// The heights of the curves. That of pain gives way to what is below.
+const (
+	painHeight, leastPainHeight = 188.0, 105.0
+	mmeHeight                   = 84.0
+)
+
+// curves draws pain and dose so that they end above a height, if they can.
+func (p *patientPages) curves(limit float64) {
 	scheme := pain.DefaultScheme
 	c := &chart.Pain{Title: "Pain", From: p.from, To: p.to, Points: p.inThePeriod, Bands: chart.Bands{Moderate: scheme.Moderate, Severe: scheme.Severe}, Events: p.events}
 	if base := p.Summary.Pain.Baseline; base != nil {
 		c.Baseline = base.Score
 	}
-	p.figure(fmt.Sprintf("Pain (%s)", p.kind()), c, 188)
+	room := limit - p.y - mmeHeight - 2*figureFrame
+	p.figure(fmt.Sprintf("Pain (%s)", p.kind()), c, min(max(room, leastPainHeight), painHeight))
 	m := &chart.MME{Title: "MME a day", From: p.from, To: p.to}
 	if window, err := time.Parse(time.DateOnly, p.Summary.MME.From); err == nil && m.From.Before(window) {
 		m.From = window // nothing is known of the days before
@@ -150,7 +158,7 @@ func (p *patientPages) curves() {
 			m.Runs = append(m.Runs, chart.MMERun{From: from, To: to, MME: run.MME, Incomplete: run.Incomplete})
 		}
 	}
-	p.figure("Opioid dose (MME a day)", m, 84)
+	p.figure("Opioid dose (MME a day)", m, mmeHeight)
 }
 
 // kind is what the scores are, in words.

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/summary"
 )
 
@@ -58,20 +61,50 @@ func (p *patientPages) dose(recordID string) string {
 	return strings.Join(parts, ", ")
 }
 
+// The heights of the title above the medicines and of a note under them.
+const (
+	listTitle  = 14.0
+	noteHeight = smallSize * lineGap
+)
+
+// leastMedications is the height that the first few medicines should have on
+// the first page.
+func (p *patientPages) leastMedications() float64 {
+	return listTitle + headHeight + oneLine*float64(min(len(p.Summary.Medications.Current), 4)) + noteHeight
+}
+
+// byRisk puts medicines that are dangerous together first, so that a long list
+// does not hide them on the next page.
+func byRisk(list []summary.Medication) []summary.Medication {
+	rank := func(m summary.Medication) int {
+		watched := []drug.Class{drug.Opioid, drug.Benzodiazepine, drug.Gabapentinoid}
+		if i := slices.Index(watched, drug.Class(m.DrugClass)); i >= 0 {
+			return i
+		}
+		return len(watched)
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b summary.Medication) int { return cmp.Compare(rank(a), rank(b)) })
+	return list
+}
+
 // medications lists the current medicines down to a height, and returns those
 // that did not fit.
 func (p *patientPages) medications(limit float64) (rest []summary.Medication) {
-	current := p.Summary.Medications.Current
+	current := byRisk(p.Summary.Medications.Current)
 	p.text(margin, p.y+bodySize, fmt.Sprintf("Current medicines (%d)", len(current)), strong)
-	p.y += 14
+	p.y += listTitle
 	if len(current) == 0 {
 		p.text(margin, p.y+bodySize, "None recorded.", body)
 		return nil
 	}
-	const note = smallSize * lineGap
+	if p.y+headHeight+oneLine+noteHeight > limit {
+		p.text(margin, p.y+bodySize, "On the next page.", body)
+		return current
+	}
 	t := p.medicationTable()
 	for i := range current {
-		keep := note // for the word that the list goes on
+		keep := noteHeight // for the word that the list goes on
 		if i == len(current)-1 && !p.uncounted() {
 			keep = 0
 		}
@@ -101,7 +134,11 @@ func (p *patientPages) moreMedications(rest []summary.Medication) {
 	if len(rest) == 0 {
 		return
 	}
-	p.section("Current medicines, continued", 60)
+	title := "Current medicines"
+	if len(rest) < len(p.Summary.Medications.Current) {
+		title += ", continued"
+	}
+	p.section(title, 60)
 	t := p.medicationTable()
 	for i := range rest {
 		t.row(p.medicationCells(&rest[i])...)

@@ -121,9 +121,6 @@ func flagText(f *summary.Flag) string {
 	if codes, ok := f.Basis["icd10_codes"].([]string); ok {
 		basis = append(basis, codes...)
 	}
-	if outside, ok := f.Basis["out_of_guideline_scope"].(bool); ok && outside {
-		basis = append(basis, "outside the guideline's scope")
-	}
 	if len(basis) > 0 {
 		text += ": " + strings.Join(basis, ", ")
 	}

@@ -198,13 +198,15 @@ func (s *sheet) paragraph(text string, look set) {
 	s.y += look.size * 0.4
 }
 
+// figureFrame is the height of a figure's title and of the room below it.
+const figureFrame = 23.0
+
 // figure draws a chart across the page with its title above.
 func (s *sheet) figure(title string, c chart.Chart, height float64) {
-	s.need(height + 16)
+	s.need(height + figureFrame)
 	s.text(margin, s.y+bodySize, title, strong)
-	s.y += 15
-	c.Draw(chart.Frame{Width: fullWidth, Height: height, Text: smallSize + 0.3}).PDF(s.pdf, margin, s.y)
-	s.y += height + 8
+	c.Draw(chart.Frame{Width: fullWidth, Height: height, Text: smallSize + 0.3}).PDF(s.pdf, margin, s.y+15)
+	s.y += height + figureFrame
 }
 
 // finish puts the foot on every page, which only now can say how many there

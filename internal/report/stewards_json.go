@@ -103,12 +103,12 @@ func (d *Stewardship) counts() stewardshipCounts {
 			c.Bands["unknown"]++
 		}
 		tally(&c.Current, r.Current)
-		tally(&c.AtLeast50, isTrue(r.atLeast(50)))
-		tally(&c.AtLeast90, isTrue(r.atLeast(90)))
-		tally(&c.Overlap, isTrue(r.Overlap))
-		tally(&c.NaloxoneGap, isTrue(r.NaloxoneGap))
-		tally(&c.NoUDS, !d.withinYear(r.LastUDS))
-		tally(&c.NoPEG, !d.withinYear(r.LastPEG))
+		tally(&c.AtLeast50, is(r.atLeast(50)))
+		tally(&c.AtLeast90, is(r.atLeast(90)))
+		tally(&c.Overlap, is(r.Overlap))
+		tally(&c.NaloxoneGap, is(r.NaloxoneGap))
+		tally(&c.NoUDS, d.lacks(r, r.LastUDS))
+		tally(&c.NoPEG, d.lacks(r, r.LastPEG))
 		tally(&c.ManyPrescribers, r.Prescribers >= ManyPrescribers)
 		tally(&c.Incomplete, r.Incomplete)
 		tally(&c.OutOfScope, r.OutOfScope)
@@ -121,8 +121,6 @@ func tally(n *int, holds bool) {
 		*n++
 	}
 }
-
-func isTrue(b *bool) bool { return b != nil && *b }
 
 // writeJSON writes one patient after the other: there may be many.
 func (d *Stewardship) writeJSON(w io.Writer) error {

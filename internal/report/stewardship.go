@@ -55,6 +55,5 @@ type StewardshipRow struct {
 // LongTerm is from how many days of opioids a use is long-term.
 const LongTerm = 90
 
-// ManyPrescribers is from how many prescribers, or pharmacies, on a patient is
-// listed for it.
+// ManyPrescribers is from how many prescribers on a patient is listed for it.
 const ManyPrescribers = 4

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"anodyne/internal/chart"
@@ -15,7 +14,7 @@ import (
 // WritePDF writes the lists of an opioid stewardship programme.
 func (d *Stewardship) WritePDF(w io.Writer) error {
 	s := newSheet(&d.Head, "Opioid stewardship")
-	p := stewardPages{s, d, d.To.DayNumber()}
+	p := stewardPages{s, d}
 	s.cover("Patients with an opioid in the period. A flag asks for review; it is no verdict, and no reason for a forced or abrupt taper.")
 	p.tiles()
 	p.doses()
@@ -31,7 +30,6 @@ func (d *Stewardship) WritePDF(w io.Writer) error {
 type stewardPages struct {
 	*sheet
 	*Stewardship
-	day drug.Day
 }
 
 // list is the patients whom something asks to review.
@@ -42,21 +40,11 @@ type list struct {
 	words      func(*StewardshipRow) string
 }
 
-// thisYear reports whether a day lies within the 365 days up to another.
-func thisYear(d pain.Date, up drug.Day) bool {
-	return d != (pain.Date{}) && d.DayNumber() > up-summary.Window && d.DayNumber() <= up
-}
-
 func (p *stewardPages) lists() []list {
-	atLeast := func(low, below float64) func(*StewardshipRow) bool {
-		return func(r *StewardshipRow) bool {
-			return r.MME != nil && drug.AtLeast(*r.MME, low) && !drug.AtLeast(*r.MME, below)
-		}
-	}
 	opioids := func(r *StewardshipRow) string {
 		text := strings.Join(r.Opioids, ", ")
 		if r.Peak != nil {
-			text += "; peak " + tenths(r.Peak)
+			text += "; peak " + num(oneDecimal(r.Peak))
 		}
 		return text
 	}
@@ -71,8 +59,9 @@ func (p *stewardPages) lists() []list {
 	uds := func(r *StewardshipRow) pain.Date { return r.LastUDS }
 	peg := func(r *StewardshipRow) pain.Date { return r.LastPEG }
 	return []list{
-		{"90 MME a day or more", "The daily dose of the current opioids.", "Opioids", atLeast(90, 1e9), opioids},
-		{"50 to less than 90 MME a day", "The daily dose of the current opioids.", "Opioids", atLeast(50, 90), opioids},
+		{"90 MME a day or more", "The daily dose of the current opioids.", "Opioids", func(r *StewardshipRow) bool { return is(r.atLeast(90)) }, opioids},
+		{"50 to less than 90 MME a day", "The daily dose of the current opioids.", "Opioids",
+			func(r *StewardshipRow) bool { return is(r.atLeast(50)) && !is(r.atLeast(90)) }, opioids},
 		{"Opioid dose not known", "An opioid is current, and its dose is not known or must not be compared: the total is too low, or there is none.", "Opioids",
 			func(r *StewardshipRow) bool { return r.Current && (r.Incomplete || r.MME == nil) }, opioids},
 		{"Opioid with benzodiazepine", "Both cover the same days of the period, or both are current.", "Shared days",
@@ -88,13 +77,11 @@ func (p *stewardPages) lists() []list {
 		{"Unexpected urine drug screen", "The newest screen has a result that was not expected. Immunoassays are presumptive until confirmed.", "Screen",
 			func(r *StewardshipRow) bool { return r.UnexpectedUDS }, last("screen", uds)},
 		{"No urine drug screen in 12 months", "An opioid is current.", "Screen",
-			func(r *StewardshipRow) bool { return r.Current && !thisYear(r.LastUDS, p.day) }, last("screen", uds)},
+			func(r *StewardshipRow) bool { return p.lacks(r, r.LastUDS) }, last("screen", uds)},
 		{"No PEG in 12 months", "An opioid is current.", "PEG",
-			func(r *StewardshipRow) bool { return r.Current && !thisYear(r.LastPEG, p.day) }, last("PEG", peg)},
-		{"Several prescribers or pharmacies", fmt.Sprintf("%d or more of either in the period, as far as they are named.", ManyPrescribers), "Prescribers / pharmacies",
-			func(r *StewardshipRow) bool {
-				return r.Prescribers >= ManyPrescribers || r.Pharmacies >= ManyPrescribers
-			},
+			func(r *StewardshipRow) bool { return p.lacks(r, r.LastPEG) }, last("PEG", peg)},
+		{"Several prescribers", fmt.Sprintf("%d or more in the period, as far as they are named.", ManyPrescribers), "Prescribers / pharmacies",
+			func(r *StewardshipRow) bool { return r.Prescribers >= ManyPrescribers },
 			func(r *StewardshipRow) string { return fmt.Sprintf("%d / %d", r.Prescribers, r.Pharmacies) }},
 	}
 }
@@ -111,9 +98,7 @@ func (p *stewardPages) count(holds func(*StewardshipRow) bool) (n int) {
 
 func (p *stewardPages) tiles() {
 	current := p.count(func(r *StewardshipRow) bool { return r.Current })
-	at := func(mme float64) int {
-		return p.count(func(r *StewardshipRow) bool { return r.MME != nil && drug.AtLeast(*r.MME, mme) })
-	}
+	at := func(mme float64) int { return p.count(func(r *StewardshipRow) bool { return is(r.atLeast(mme)) }) }
 	gap := p.count(func(r *StewardshipRow) bool { return is(r.NaloxoneGap) })
 	of := "of " + thousands(current) + " with a current opioid"
 	p.tileRow([]tile{
@@ -141,7 +126,7 @@ func (p *stewardPages) doses() {
 		case r.MME == nil:
 			unknown++
 		default:
-			bands[drug.Band(*r.MME)]++
+			bands[*r.band()]++
 		}
 	}
 	c := &chart.Histogram{Title: "Current opioid dose"}
@@ -196,17 +181,14 @@ func (p *stewardPages) list(l *list) {
 	t.end()
 }
 
-// tenths rounds a dose as it is printed.
-func tenths(f *float64) string { return num(new(math.Round(*f*10) / 10)) }
-
 func doseText(r *StewardshipRow) string {
 	switch {
 	case r.MME == nil:
 		return "not known"
 	case r.Incomplete:
-		return "≥ " + tenths(r.MME)
+		return "≥ " + num(oneDecimal(r.MME))
 	}
-	return tenths(r.MME)
+	return num(oneDecimal(r.MME))
 }
 
 func (p *stewardPages) definitions() {

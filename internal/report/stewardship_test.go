@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
@@ -54,7 +53,7 @@ func TestStewardship(t *testing.T) {
 		"Unexpected urine drug screen":      func(r *StewardshipRow) bool { return r.UnexpectedUDS },
 		"No urine drug screen in 12 months": func(r *StewardshipRow) bool { return r.Current && r.LastUDS.String() <= "2025-01-15" },
 		"No PEG in 12 months":               func(r *StewardshipRow) bool { return r.Current && r.LastPEG.String() <= "2025-01-15" },
-		"Several prescribers or pharmacies": func(r *StewardshipRow) bool { return r.Prescribers >= 4 || r.Pharmacies >= 4 },
+		"Several prescribers":               func(r *StewardshipRow) bool { return r.Prescribers >= 4 },
 	}
 	text := strings.Join(list, " ")
 	for title, holds := range lists {
@@ -82,19 +81,36 @@ func TestStewardship(t *testing.T) {
 	}
 }
 
-func TestThisYear(t *testing.T) {
-	day := pain.Date{Year: 2026, Month: time.January, Day: 15}.DayNumber()
+func TestWithinYear(t *testing.T) {
+	d := Stewardship{Head: head()} // up to 2026-01-15
 	for date, want := range map[string]bool{"2026-01-15": true, "2025-01-16": true, "2025-01-15": false, "2026-01-16": false} {
-		d, err := pain.ParseDate(date)
+		day, err := pain.ParseDate(date)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if thisYear(d, day) != want {
+		if d.withinYear(day) != want {
 			t.Errorf("%s: %v", date, !want)
 		}
 	}
-	if thisYear(pain.Date{}, day) {
-		t.Error("no day is not this year")
+	if d.withinYear(pain.Date{}) {
+		t.Error("no day is within the year")
+	}
+}
+
+// The counts of the JSON form are those of the printed lists.
+func TestCountsAgree(t *testing.T) {
+	d := stewards(300)
+	p := stewardPages{Stewardship: d}
+	counted := map[string]int{}
+	for _, l := range p.lists() {
+		counted[l.title] = p.count(l.holds)
+	}
+	c := d.counts()
+	for title, n := range map[string]int{"90 MME a day or more": c.AtLeast90, "50 to less than 90 MME a day": c.AtLeast50 - c.AtLeast90, "Opioid with benzodiazepine": c.Overlap,
+		"Naloxone gap": c.NaloxoneGap, "No urine drug screen in 12 months": c.NoUDS, "No PEG in 12 months": c.NoPEG, "Several prescribers": c.ManyPrescribers} {
+		if counted[title] != n || n == 0 {
+			t.Errorf("%s: %d are listed, %d counted", title, counted[title], n)
+		}
 	}
 }
 

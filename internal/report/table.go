@@ -47,14 +47,19 @@ func (s *sheet) newTable(columns ...column) *table {
 	return t
 }
 
+// headHeight and oneLine are the heights of the head and of a row of one line.
+const (
+	headHeight = smallSize*lineGap + 2*rowPad
+	oneLine    = bodySize*lineGap + 2*rowPad
+)
+
 func (t *table) header() {
-	const height = smallSize*lineGap + 2*rowPad
 	t.pdf.SetFillColor(chart.FillNone.RGB())
-	t.pdf.Rect(margin, t.y, fullWidth, height, "F")
+	t.pdf.Rect(margin, t.y, fullWidth, headHeight, "F")
 	for i, c := range t.columns {
 		t.cell(i, t.y+rowPad, chart.Bold.Fit(printable(c.title), smallSize, t.widths[i]-2*cellPad), caption)
 	}
-	t.y += height
+	t.y += headHeight
 	t.rule(t.y, chart.Axis)
 	t.striped = false
 }
@@ -78,7 +83,7 @@ func (t *table) lines(cells []string) (lines [][]string, height float64) {
 		lines[i] = chart.Regular.Wrap(text, t.columns[i].look().size, t.widths[i]-2*cellPad, mostRows)
 		most = max(most, len(lines[i]))
 	}
-	return lines, bodySize*lineGap*float64(most) + 2*rowPad
+	return lines, oneLine + bodySize*lineGap*float64(most-1)
 }
 
 // row adds a row, on a new page with the head when it must.
