@@ -280,7 +280,11 @@ func TestDisabledWebhookConflicts(t *testing.T) {
 		all, who := nodes(t, 1, open)
 		o := all[0].For(&who)
 		w := storetest.AddWebhook(t, o, someURL)
+		claim := claimOne(t, all[0], 2)
 		storetest.SwitchWebhook(t, o, w.ID, false)
+		if _, held, err := all[0].System().WebhookWork(t.Context(), claim, 0, 1, 1); held || err != nil {
+			t.Errorf("whoever has claimed it still gets work: %v, %v", held, err)
+		}
 		nothing := func(*store.Delivery) store.Outcome { return store.Outcome{} }
 		if _, err := o.TestWebhook(t.Context(), w.ID, testEvent(), hookLine(audit.WebhookTest, w), nil, nothing); !fault.Is(err, fault.Conflict) {
 			t.Errorf("test: %v", err)

@@ -43,8 +43,13 @@ type WebhookWork struct {
 	Recovering bool
 }
 
-// workScan bounds the entries of the journal that one look for work reads.
-const workScan = 2000
+const (
+	// workScan bounds the entries of the journal that one look for work reads.
+	workScan = 2000
+	// workBytes is after how much of them no more tasks are taken: the event
+	// of a large batch has tens of kilobytes.
+	workBytes = 256 << 10
+)
 
 // selectWork reads the endpoint under its claim.
 const selectWork = `SELECT w.id, w.url, w.events, w.secret, w.old_secret, w.old_secret_ends, c.recover_end, h.pos
@@ -69,9 +74,9 @@ func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after Pos, ret
 	now := s.now()
 	var head Pos
 	var wanted func([]byte) bool
-	taken := 0
+	taken, size := 0, 0
 	err = s.read(ctx, func(tx Tx) error {
-		work, held, taken = WebhookWork{Next: after}, false, 0
+		work, held, taken, size = WebhookWork{Next: after}, false, 0, 0
 		// On PostgreSQL the three go out together: the second and third must
 		// not need what the first gives. Each sees what the one before saw,
 		// or more; and entries of a journal become visible in their order.
@@ -87,11 +92,19 @@ func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after Pos, ret
 				return err
 			}},
 			Stmt{SQL: selectDue, Args: []any{int64(c.Org), c.No, millis(now), retries}, Each: func(r Row) error {
+				if size > workBytes {
+					return nil
+				}
 				task, err := scanDue(r)
 				work.Retries = append(work.Retries, task)
+				size += len(task.Body)
 				return err
 			}},
 			Stmt{SQL: selectEvents, Args: []any{int64(c.Org), int64(after), int64(after) + workScan, events}, Each: func(r Row) error {
+				if size > 2*workBytes { // half of it may be retries
+					taken = events // there are more
+					return nil
+				}
 				taken++
 				work.Next = Pos(r.Int(0))
 				if !held || !wanted(r.Raw(3)) {
@@ -99,6 +112,7 @@ func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after Pos, ret
 				}
 				task, err := scanTask(r, work.ID)
 				work.Events = append(work.Events, task)
+				size += len(task.Body)
 				return err
 			}},
 		)

@@ -46,20 +46,6 @@ func newCounter(tb testing.TB, want int, times bool) *counter {
 	return c
 }
 
-// fill makes events as many clients do.
-func (s *service) fill(n int) {
-	s.Helper()
-	var wg sync.WaitGroup
-	for i := range 64 {
-		wg.Go(func() {
-			for range n/64 + min(1, max(0, n%64-i)) {
-				s.event()
-			}
-		})
-	}
-	wg.Wait()
-}
-
 // BenchmarkDeliveries is about events that wait in the journal: sent to one
 // receiver on loopback, and every result durable.
 func BenchmarkDeliveries(b *testing.B) {

@@ -26,8 +26,9 @@ type endpoint struct {
 	// taken is the position up to which all is handed out, or not wanted;
 	// written is what of it the store knows.
 	taken, written store.Pos
-	// open are the positions that are handed out and not written.
-	open map[store.Pos]struct{}
+	// open are the positions that are handed out and not written, with the
+	// times of their events.
+	open map[store.Pos]time.Time
 	// retrying are the deliveries that are handed out again and not written.
 	retrying map[id.Delivery]struct{}
 	// health is as of the last result.
@@ -37,10 +38,10 @@ type endpoint struct {
 func newEndpoint(c *store.WebhookClaim, now time.Time) *endpoint {
 	e := &endpoint{
 		claim: c, active: now, slots: make(chan struct{}, inFlight), taken: c.Pos, written: c.Pos, opened: len(c.Open) == 0,
-		open: map[store.Pos]struct{}{}, retrying: map[id.Delivery]struct{}{}, health: health{failingSince: c.FailingSince},
+		open: map[store.Pos]time.Time{}, retrying: map[id.Delivery]struct{}{}, health: health{failingSince: c.FailingSince},
 	}
 	for _, pos := range c.Open {
-		e.open[pos] = struct{}{}
+		e.open[pos] = now // its event is read when it is handed out
 	}
 	return e
 }
@@ -102,7 +103,7 @@ func (e *endpoint) take(t *store.WebhookTask, now time.Time) {
 		e.retrying[t.Delivery] = struct{}{}
 		return
 	}
-	e.open[t.Pos] = struct{}{}
+	e.open[t.Pos] = t.Event.At
 	e.taken = max(e.taken, t.Pos)
 }
 
@@ -155,6 +156,19 @@ func (e *endpoint) giveUp(t *store.WebhookTask) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.retrying, t.Delivery)
+}
+
+// lag says how many entries up to a head are not looked at or not written, and
+// since when the oldest event is under way.
+func (e *endpoint) lag(head store.Pos) (behind int64, oldest time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, at := range e.open {
+		if oldest.IsZero() || at.Before(oldest) {
+			oldest = at
+		}
+	}
+	return int64(max(0, head-e.taken)) + int64(len(e.open)), oldest
 }
 
 // underWay reports whether the attempt at a position is not written yet.

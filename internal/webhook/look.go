@@ -3,8 +3,6 @@ package webhook
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"anodyne/internal/access"
@@ -61,7 +59,6 @@ func (l *looker) round(ctx context.Context, news *store.News) error {
 func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 	waiting, err := l.sys.WebhooksOf(ctx, org)
 	if err != nil {
-		l.miss()
 		return err
 	}
 	if len(waiting) > 0 {
@@ -72,17 +69,16 @@ func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 
 // poll is what is done once a second.
 func (l *looker) poll(ctx context.Context) error {
-	now := l.now()
 	l.mu.Lock()
 	l.nextDue = time.Time{}
-	missed := l.missed
-	l.missed = false
+	missed, failed := l.missed, l.failed
+	l.missed, l.failed = false, nil
 	l.mu.Unlock()
-	if missed {
-		l.serveOwn(ctx)
+	for _, e := range failed {
+		l.serve(ctx, e)
 	}
 	steps := []func(context.Context) error{l.keep, l.lookAtDue, l.lookAtGrown}
-	if missed || now.Sub(l.swept) >= sweep {
+	if missed || l.now().Sub(l.swept) >= sweep {
 		steps = append(steps, l.sweep)
 	}
 	for _, step := range steps {
@@ -106,20 +102,19 @@ func (l *looker) lookAtGrown(ctx context.Context) error {
 	if err != nil || size == l.size {
 		return err
 	}
-	var grown []access.OrgNo
+	grown := map[access.OrgNo]store.Pos{}
 	if err := l.sys.JournalHeads(ctx, func(org access.OrgNo, head store.Pos) {
 		if l.heads[org] != head {
-			l.heads[org] = head
-			grown = append(grown, org)
+			grown[org] = head
 		}
 	}); err != nil {
 		return err
 	}
-	for _, org := range grown {
+	for org, head := range grown {
 		if err := l.lookAt(ctx, org); err != nil {
-			delete(l.heads, org)
 			return err
 		}
+		l.heads[org] = max(l.heads[org], head)
 	}
 	l.size = size
 	return nil
@@ -134,16 +129,6 @@ func (l *looker) sweep(ctx context.Context) error {
 	}
 	l.swept = now
 	return l.measure(ctx)
-}
-
-// serveOwn has all endpoints served that are ours.
-func (l *looker) serveOwn(ctx context.Context) {
-	l.mu.Lock()
-	own := slices.Collect(maps.Values(l.endpoints))
-	l.mu.Unlock()
-	for _, e := range own {
-		l.serve(ctx, e)
-	}
 }
 
 // keep renews the lease in time, as long as there is a claim. One that ran out

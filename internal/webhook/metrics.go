@@ -11,6 +11,7 @@ type metrics struct {
 	latency    prometheus.Histogram
 	inFlight   prometheus.Gauge
 	pending    prometheus.Gauge
+	behind     prometheus.Gauge
 	oldest     prometheus.Gauge
 	disabled   prometheus.Gauge
 	claimsLost prometheus.Counter
@@ -31,8 +32,11 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		pending: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "anodyne_webhook_pending_deliveries", Help: "Deliveries that wait for another attempt, of all organisations.",
 		}),
+		behind: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_webhook_behind_entries", Help: "Journal entries that the endpoints of this process have not looked at, or not written a result of.",
+		}),
 		oldest: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_webhook_oldest_pending_seconds", Help: "Age of the oldest event that waits for another attempt; 0 when none does.",
+			Name: "anodyne_webhook_oldest_undelivered_seconds", Help: "Age of the oldest event that is under way in this process or waits for another attempt; 0 when there is none.",
 		}),
 		disabled: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "anodyne_webhook_disabled_endpoints", Help: "Endpoints that are disabled, of all organisations.",
@@ -42,23 +46,35 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}),
 	}
 	if registry != nil {
-		registry.MustRegister(m.results, m.latency, m.inFlight, m.pending, m.oldest, m.disabled, m.claimsLost)
+		registry.MustRegister(m.results, m.latency, m.inFlight, m.pending, m.behind, m.oldest, m.disabled, m.claimsLost)
 	}
 	return m
 }
 
-// measure looks at what all endpoints together have to do.
-func (w *Worker) measure(ctx context.Context) error {
-	b, err := w.sys.WebhookBacklog(ctx)
+// measure says what there is to do: deliveries that wait, of all organisations,
+// and what the endpoints of this worker are behind.
+func (l *looker) measure(ctx context.Context) error {
+	b, err := l.sys.WebhookBacklog(ctx)
 	if err != nil {
 		return err
 	}
-	w.metrics.pending.Set(float64(b.Pending))
-	w.metrics.disabled.Set(float64(b.Disabled))
-	age := 0.0
-	if !b.OldestPending.IsZero() {
-		age = w.now().Sub(b.OldestPending).Seconds()
+	oldest, behind := b.OldestPending, int64(0)
+	l.mu.Lock()
+	for key, e := range l.endpoints {
+		n, since := e.lag(l.heads[key.Org])
+		behind += n
+		if oldest.IsZero() || !since.IsZero() && since.Before(oldest) {
+			oldest = since
+		}
 	}
-	w.metrics.oldest.Set(age)
+	l.mu.Unlock()
+	age := 0.0
+	if !oldest.IsZero() {
+		age = l.now().Sub(oldest).Seconds()
+	}
+	l.metrics.pending.Set(float64(b.Pending))
+	l.metrics.disabled.Set(float64(b.Disabled))
+	l.metrics.behind.Set(float64(behind))
+	l.metrics.oldest.Set(age)
 	return nil
 }

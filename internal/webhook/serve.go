@@ -30,7 +30,9 @@ func (w *Worker) serve(ctx context.Context, e *endpoint) {
 			var err error
 			if more, err = w.hand(ctx, e); err != nil && ctx.Err() == nil {
 				w.log.Warn("a webhook waits", "error", err)
-				w.miss()
+				w.mu.Lock()
+				w.failed = append(w.failed, e)
+				w.mu.Unlock()
 			}
 			more = !e.end(more && err == nil) && ctx.Err() == nil
 		}

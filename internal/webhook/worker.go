@@ -45,11 +45,11 @@ const (
 	lookers = 2
 
 	// lease is how long a node's claims are good when it is not heard of.
-	lease = 30 * time.Second
+	lease = 15 * time.Second
 	// poll is how often the worker looks without having been told to, and
 	// sweep how often it looks at everything, for what a dead node left.
 	poll  = time.Second
-	sweep = 15 * time.Second
+	sweep = 10 * time.Second
 	// idleFor is after how long without an attempt a claim is given up.
 	idleFor = 5 * time.Minute
 )
@@ -73,7 +73,8 @@ type Worker struct {
 	endpoints map[store.WebhookKey]*endpoint
 	nextDue   time.Time   // of the retries noted since the last poll; may be zero
 	waited    []*endpoint // could begin nothing until now
-	missed    bool        // something failed: look at everything again
+	failed    []*endpoint // could not be read; to be tried at the next poll
+	missed    bool        // an endpoint may be free: sweep at the next poll
 
 	fast, failing, looking chan struct{}
 	results                chan *result
@@ -102,9 +103,9 @@ func NewWorker(d Delivery) *Worker {
 // finished, or given up after Grace; nothing is lost either way. It can be run
 // again.
 func (w *Worker) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
 	var giveUp context.CancelFunc
 	w.sending, giveUp = context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
 	w.endpoints, w.node, w.held = map[store.WebhookKey]*endpoint{}, newToken(), time.Time{}
 	w.results = make(chan *result, 2*batchResults)
 	recorded := make(chan struct{})
@@ -112,17 +113,19 @@ func (w *Worker) Run(ctx context.Context) error {
 		defer close(recorded)
 		w.record()
 	}()
-
+	defer func() { // also after a panic, so that nobody is left behind
+		stop()
+		patience := time.AfterFunc(w.grace, giveUp)
+		w.running.Wait()
+		close(w.results)
+		<-recorded
+		patience.Stop()
+		giveUp()
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		w.release(last)
+	}()
 	w.dispatch(ctx)
-
-	patience := time.AfterFunc(w.grace, giveUp)
-	defer patience.Stop()
-	w.running.Wait()
-	close(w.results)
-	<-recorded
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	w.release(last)
 	return nil
 }
 
@@ -159,7 +162,7 @@ func (w *Worker) wake() {
 	}
 }
 
-// miss notes that something could not be looked at: the next poll does.
+// miss has the next poll look at everything.
 func (w *Worker) miss() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

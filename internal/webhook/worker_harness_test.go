@@ -78,7 +78,12 @@ type worker struct {
 // of the test, ends it.
 func (s *service) work(on *store.Store, send func(context.Context, Message) Attempt) *worker {
 	s.Helper()
-	w := NewWorker(Delivery{Store: on, Send: send, Grace: time.Minute, Now: s.clock.now, Log: slog.New(slog.DiscardHandler)})
+	return s.start(NewWorker(Delivery{Store: on, Send: send, Grace: time.Minute, Now: s.clock.now, Log: slog.New(slog.DiscardHandler)}))
+}
+
+// start runs a worker.
+func (s *service) start(w *Worker) *worker {
+	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -105,6 +110,20 @@ func (s *service) deliver() *worker {
 func (s *service) event() {
 	s.Helper()
 	storetest.AddPatient(s, s.org, "A")
+}
+
+// fill makes events as many clients do.
+func (s *service) fill(n int) {
+	s.Helper()
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			for range n/64 + min(1, max(0, n%64-i)) {
+				s.event()
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // eventually asks until the answer is yes, and moves no clock.

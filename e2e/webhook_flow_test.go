@@ -68,10 +68,10 @@ func (h *hook) next() client.Event {
 	}
 }
 
-// TestWebhooks registers a webhook, and follows events to it: over all nodes of
+// TestWebhookFlow registers a webhook, and follows events to it: over all nodes of
 // a service, through a redelivery, a rotation, and a receiver that is gone and
 // comes back.
-func TestWebhooks(t *testing.T) {
+func TestWebhookFlow(t *testing.T) {
 	for engine, count := range map[string]int{storetest.SQLite: 1, storetest.Postgres: 3} {
 		t.Run(engine, func(t *testing.T) {
 			s := newService(t, engine)
