@@ -45,11 +45,11 @@ const (
 	lookers = 2
 
 	// lease is how long a node's claims are good when it is not heard of.
-	lease = 30 * time.Second
+	lease = 15 * time.Second
 	// poll is how often the worker looks without having been told to, and
 	// sweep how often it looks at everything, for what a dead node left.
 	poll  = time.Second
-	sweep = 15 * time.Second
+	sweep = 10 * time.Second
 	// idleFor is after how long without an attempt a claim is given up.
 	idleFor = 5 * time.Minute
 )
