@@ -85,12 +85,9 @@ var conditionPrefix = regexp.MustCompile(`^[A-Z]([0-9]([0-9A-Z](\.[0-9A-Z]{0,4})
 // last day that anything can be known of.
 func (r Request) Params(today pain.Date, fields *fault.Fields) Params {
 	c := checker{fields}
-	p := Params{Interval: ByMonth, FollowUp: DefaultFollowUp}
-	p.Interval = Interval(c.word("interval", r.Interval, string(ByMonth), []string{"day", "week", "month"}))
-	if days := c.word("follow_up", r.FollowUp, "90", []string{"30", "90", "180", "365"}); days != "" {
-		p.FollowUp, _ = strconv.Atoi(days)
-	}
-	if g := c.word("gender", strings.ToLower(r.Gender), "", genderNames[:]); g != "" {
+	p := Params{Interval: Interval(c.word("interval", r.Interval, string(ByMonth), []string{"day", "week", "month"}))}
+	p.FollowUp, _ = strconv.Atoi(c.word("follow_up", r.FollowUp, strconv.Itoa(DefaultFollowUp), []string{"30", "90", "180", "365"}))
+	if g := c.word("gender", r.Gender, "", genderNames[:]); g != "" {
 		p.Gender = &g
 	}
 	p.AgeMin, p.AgeMax = c.number("age_min", r.AgeMin, maxAge), c.number("age_max", r.AgeMax, maxAge)
@@ -139,15 +136,16 @@ func (c checker) period(p *Params, r Request, today drug.Day) {
 // checker reads parameters and notes what is wrong with them.
 type checker struct{ *fault.Fields }
 
+// word reads one of some words, in whatever case.
 func (c checker) word(name, value, otherwise string, words []string) string {
 	if value == "" {
 		return otherwise
 	}
-	if !slices.Contains(words, value) {
-		c.Add(name, clip(value), name+" must be one of "+strings.Join(words, ", ")+".")
-		return otherwise
+	if word := strings.ToLower(value); slices.Contains(words, word) {
+		return word
 	}
-	return value
+	c.Add(name, clip(value), name+" must be one of "+strings.Join(words, ", ")+".")
+	return otherwise
 }
 
 func (c checker) number(name, value string, most int) *int {

@@ -220,7 +220,7 @@ func TestRequest(t *testing.T) {
 		{Request{StartDate: "2024-02-30"}, "start_date", "2024-02-30"}, {Request{EndDate: "soon"}, "end_date", "soon"},
 		{Request{StartDate: "2024-05-02", EndDate: "2024-05-01"}, "start_date", "2024-05-02"}, {Request{StartDate: "1900-01-01"}, "start_date", "1900-01-01"},
 		{Request{StartDate: "2000-01-01", Interval: "day"}, "interval", "day"}, {Request{StartDate: "1940-01-01", Interval: "week"}, "interval", "week"}, {Request{Interval: "year"}, "interval", "year"},
-		{Request{FollowUp: "60"}, "follow_up", "60"}, {Request{Gender: "femal"}, "gender", "femal"}, {Request{AgeMin: "-1"}, "age_min", "-1"}, {Request{AgeMax: "151"}, "age_max", "151"},
+		{Request{FollowUp: "60"}, "follow_up", "60"}, {Request{Gender: "Femal"}, "gender", "Femal"}, {Request{AgeMin: "-1"}, "age_min", "-1"}, {Request{AgeMax: "151"}, "age_max", "151"},
 		{Request{AgeMin: "+5"}, "age_min", "+5"}, {Request{AgeMin: "40", AgeMax: "39"}, "age_min", "40"}, {Request{Condition: "54"}, "condition", "54"},
 		{Request{MedicationClass: "opiate"}, "medication_class", "opiate"}, {Request{MinCellSize: "1.5"}, "min_cell_size", "1.5"},
 	} {

@@ -1,8 +1,8 @@
 package analytics
 
 import (
-	"maps"
 	"math"
+	"slices"
 )
 
 // row is a linear equation of hidden numbers: their coefficients.
@@ -74,38 +74,52 @@ func (l *ledger) prune(rows []row) []row {
 // eliminate brings rows into reduced echelon form; a row with one number left
 // determines it.
 func eliminate(rows []row) (determined map[*cell]bool) {
-	const zero = 1e-9
-	subtract := func(from, what row, pivot *cell) {
-		factor := from[pivot] / what[pivot]
-		for c, f := range what {
-			if from[c] -= factor * f; math.Abs(from[c]) < zero {
-				delete(from, c)
+	columns := map[*cell]int{}
+	var cells []*cell
+	for _, r := range rows {
+		for c := range r {
+			if _, ok := columns[c]; !ok {
+				columns[c] = len(cells)
+				cells = append(cells, c)
 			}
 		}
-		delete(from, pivot)
 	}
-	reduced := map[*cell]row{} // by their pivots
-	for _, source := range rows {
-		r := maps.Clone(source)
-		for pivot, done := range reduced {
-			if r[pivot] != 0 {
-				subtract(r, done, pivot)
-			}
+	matrix := make([][]float64, len(rows))
+	for i, r := range rows {
+		matrix[i] = make([]float64, len(cells))
+		for c, f := range r {
+			matrix[i][columns[c]] = f
 		}
-		for pivot := range r {
-			for _, done := range reduced {
-				if done[pivot] != 0 {
-					subtract(done, r, pivot)
+	}
+	const zero = 1e-9
+	done := 0
+	for column := range cells {
+		pivot := slices.IndexFunc(matrix[done:], func(r []float64) bool { return math.Abs(r[column]) > zero })
+		if pivot < 0 {
+			continue
+		}
+		matrix[done], matrix[done+pivot] = matrix[done+pivot], matrix[done]
+		by := matrix[done]
+		for i, r := range matrix {
+			if factor := r[column] / by[column]; i != done && math.Abs(factor) > zero {
+				for k, f := range by {
+					r[k] -= factor * f
 				}
 			}
-			reduced[pivot] = r
-			break
 		}
+		done++
 	}
 	determined = map[*cell]bool{}
-	for pivot, r := range reduced {
-		if len(r) == 1 {
-			determined[pivot] = true
+	for _, r := range matrix[:done] {
+		last, left := 0, 0
+		for k, f := range r {
+			if math.Abs(f) > zero {
+				last = k
+				left++
+			}
+		}
+		if left == 1 {
+			determined[cells[last]] = true
 		}
 	}
 	return determined

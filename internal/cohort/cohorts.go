@@ -27,6 +27,9 @@ type Cohorts struct {
 	limit   int64
 	metrics *metrics
 	scans   *scans
+	memo    *memo
+	// worthKeeping is the constant, or what a test makes of it.
+	worthKeeping int
 
 	mu     sync.Mutex
 	places map[place]*list.Element
@@ -54,7 +57,11 @@ type resident struct {
 // from the database for every answer. A nil registry keeps the metrics
 // unpublished.
 func New(limitBytes int64, registry prometheus.Registerer) *Cohorts {
-	return &Cohorts{limit: limitBytes, metrics: newMetrics(registry), scans: newScans(), places: map[place]*list.Element{}, recent: list.New()}
+	forTallies := limitBytes / 16
+	return &Cohorts{
+		limit: limitBytes - forTallies, metrics: newMetrics(registry), scans: newScans(), memo: newMemo(forTallies), worthKeeping: worthKeeping,
+		places: map[place]*list.Element{}, recent: list.New(),
+	}
 }
 
 // Search finds the patients whose name contains the term, without regard to

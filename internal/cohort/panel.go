@@ -3,6 +3,7 @@ package cohort
 import (
 	"slices"
 	"sort"
+	"sync/atomic"
 	"unsafe"
 
 	"anodyne/internal/analytics"
@@ -20,6 +21,7 @@ const panelSize = 512
 // is in a panel never changes. Series are unpacked, which takes four times the
 // memory: unpacking would be half the time of a scan.
 type panel struct {
+	number      uint64 // no other panel has it; 0 while it is being made
 	heads       []head
 	codes       column[string] // ICD-10, each patient's sorted
 	scores      column[series.Score]
@@ -27,6 +29,9 @@ type panel struct {
 	procedures  column[series.Procedure]
 	medications column[series.Medication]
 }
+
+// panels counts those that were made.
+var panels atomic.Uint64
 
 // head is what a filter looks at first.
 type head struct {
@@ -67,7 +72,7 @@ func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 	if len(edited) == 0 && len(added) == 0 {
 		return p, true
 	}
-	next = &panel{}
+	next = &panel{number: panels.Add(1)}
 	next.grow(p, p.len()+len(added))
 	for _, m := range edited {
 		if slot := int(m.no - first); slot >= next.len() { // else it is listed twice
@@ -120,7 +125,7 @@ func (p *panel) grow(like *panel, patients int) {
 
 // fit gives a copy without spare memory.
 func (p *panel) fit() *panel {
-	return &panel{slices.Clone(p.heads), p.codes.fit(), p.scores.fit(), p.assessments.fit(), p.procedures.fit(), p.medications.fit()}
+	return &panel{panels.Add(1), slices.Clone(p.heads), p.codes.fit(), p.scores.fit(), p.assessments.fit(), p.procedures.fit(), p.medications.fit()}
 }
 
 // reset empties the panel and keeps its memory.

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"anodyne/internal/access"
 	"anodyne/internal/analytics"
 	"anodyne/internal/pain/series"
 	"anodyne/internal/store"
@@ -16,7 +17,7 @@ import (
 
 // Outcomes measures how the patients of an organisation fared.
 func (cs *Cohorts) Outcomes(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Outcomes, error) {
-	t, err := scan(ctx, cs, org, p, analytics.NewOutcomesTally)
+	t, err := scan(ctx, cs, org, "outcomes", p, analytics.NewOutcomesTally)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +26,7 @@ func (cs *Cohorts) Outcomes(ctx context.Context, org store.Org, p *analytics.Par
 
 // Population measures how the patients of an organisation are.
 func (cs *Cohorts) Population(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Population, error) {
-	t, err := scan(ctx, cs, org, p, analytics.NewPopulationTally)
+	t, err := scan(ctx, cs, org, "population", p, analytics.NewPopulationTally)
 	if err != nil {
 		return nil, err
 	}
@@ -65,64 +66,115 @@ func enter(ctx context.Context, room chan struct{}) error {
 }
 
 // scan counts the patients of an organisation whom the parameters ask for.
-func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, p *analytics.Params, newTally func(*analytics.Params) T) (T, error) {
-	var none T
+func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
 	if err := enter(ctx, cs.scans.running); err != nil {
-		return none, err
+		return whole, err
 	}
 	defer func() { <-cs.scans.running }()
 	panels, err := cs.panels(ctx, org)
 	if err != nil {
-		return none, err
+		return whole, err
 	}
-	return countAll(ctx, cs.scans, panels, p, newTally)
+	return answer(ctx, cs, org.No(), panels, measure, p, newTally)
 }
 
-// countAll counts panels on all processors, and gives one tally of them.
-func countAll[T tally[T]](ctx context.Context, s *scans, panels source, p *analytics.Params, newTally func(*analytics.Params) T) (T, error) {
-	tallies := make([]T, min(cap(s.processors), max(1, panels.count)))
+const (
+	// groupSize is the number of panels that have a tally together.
+	groupSize = 8
+	// worthKeeping is the number of panels from which on tallies are kept: few
+	// panels are counted within a millisecond or two.
+	worthKeeping = 2 * groupSize
+)
+
+// answer counts panels, with the help of what was counted for the same question
+// before.
+func answer[T tally[T]](ctx context.Context, cs *Cohorts, org access.OrgNo, panels source, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
+	if len(panels.loaded) < cs.worthKeeping {
+		whole, _, err = countAll(ctx, cs.scans, panels, nil, p, newTally)
+		return whole, err
+	}
+	q, err := newQuestion(org, measure, p)
+	if err != nil {
+		return whole, err
+	}
+	whole, groups, err := countAll(ctx, cs.scans, panels, cs.memo.recall(q), p, newTally)
+	if err == nil {
+		kept := cs.memo.keep(q, groups, int64(len(groups))*tallyBytes(p, panelSize*groupSize))
+		cs.metrics.bytes.WithLabelValues("tallies").Set(float64(kept))
+	}
+	return whole, err
+}
+
+// countAll counts panels on all processors, a group at a time, but for groups
+// that were counted before. It gives one tally of all, and those of the groups.
+func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before []group, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, groups []group, err error) {
+	groups = make([]group, (panels.count+groupSize-1)/groupSize)
 	var next atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for w := range tallies {
-		tallies[w] = newTally(p)
-		group.Go(func() error {
+	work, ctx := errgroup.WithContext(ctx)
+	for range min(cap(s.processors), len(groups)) {
+		work.Go(func() error {
 			filter := p.Filter()
-			for i := int(next.Add(1)) - 1; i < panels.count; i = int(next.Add(1)) - 1 {
-				if err := enter(ctx, s.processors); err != nil {
-					return err
+			for i := int(next.Add(1)) - 1; i < len(groups); i = int(next.Add(1)) - 1 {
+				g := &groups[i]
+				g.panels = panels.numbers(i)
+				var ok bool
+				if g.tally, ok = known(before, i, g.panels); ok {
+					continue
 				}
-				read, err := panels.at(ctx, i)
-				if err == nil {
-					read.addTo(&filter, tallies[w].Add)
+				t := newTally(p)
+				for at := i * groupSize; at < min((i+1)*groupSize, panels.count); at++ {
+					if err := s.count(ctx, panels, at, &filter, t.Add); err != nil {
+						return err
+					}
 				}
-				<-s.processors
-				if err != nil {
-					return err
-				}
-				runtime.Gosched() // whoever waits for a processor goes first
+				g.tally = t
 			}
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		var none T
-		return none, err
+	if err := work.Wait(); err != nil {
+		return whole, nil, err
 	}
-	for _, other := range tallies[1:] {
-		tallies[0].Merge(other)
+	whole = newTally(p)
+	for _, g := range groups {
+		whole.Merge(g.tally.(T))
 	}
-	return tallies[0], nil
+	return whole, groups, nil
 }
 
-// source is panels, and how to get at each.
+// count adds a panel when a processor is free for it.
+func (s *scans) count(ctx context.Context, panels source, at int, filter *analytics.Filter, add func(*analytics.Patient)) error {
+	if err := enter(ctx, s.processors); err != nil {
+		return err
+	}
+	read, err := panels.at(ctx, at)
+	if err == nil {
+		read.addTo(filter, add)
+	}
+	<-s.processors
+	runtime.Gosched() // whoever waits for a processor goes first
+	return err
+}
+
+// source is panels: in memory, or to be read one by one.
 type source struct {
-	count int
-	at    func(ctx context.Context, i int) (*panel, error)
+	count  int
+	loaded []*panel
+	at     func(ctx context.Context, i int) (*panel, error)
 }
 
 // inMemory is panels that are there.
 func inMemory(panels []*panel) source {
-	return source{len(panels), func(_ context.Context, i int) (*panel, error) { return panels[i], nil }}
+	return source{len(panels), panels, func(_ context.Context, i int) (*panel, error) { return panels[i], nil }}
+}
+
+// numbers are those of the panels in a group; none of panels that are not in
+// memory.
+func (s *source) numbers(group int) (numbers []uint64) {
+	for i := group * groupSize; i < min((group+1)*groupSize, len(s.loaded)); i++ {
+		numbers = append(numbers, s.loaded[i].number)
+	}
+	return numbers
 }
 
 // panels gives an organisation's panels: from memory, where all of them are of
@@ -138,7 +190,7 @@ func (cs *Cohorts) panels(ctx context.Context, org store.Org) (source, error) {
 		return source{}, err
 	}
 	cs.metrics.streamed.Inc()
-	return source{int((patients + panelSize - 1) / panelSize), func(ctx context.Context, i int) (*panel, error) {
+	return source{count: int((patients + panelSize - 1) / panelSize), at: func(ctx context.Context, i int) (*panel, error) {
 		first := int64(i)*panelSize + 1
 		return readPanel(ctx, org, first, min(first+panelSize-1, patients))
 	}}, nil

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"anodyne/internal/analytics"
@@ -15,14 +17,15 @@ import (
 )
 
 // Whatever was written, on whichever node, the next answer of every node is
-// what the records say. Some nodes keep the series in memory; on one they do
-// not fit there.
+// what the records say. One node keeps the series in memory, one tallies too,
+// and on one they do not fit there.
 func TestMeasuresAreThoseOfTheRecords(t *testing.T) {
 	const histories = 15
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		stores := []*store.Store{open(), open(), open()}
 		storetest.Run(t, stores...) // on PostgreSQL entries get their positions meanwhile
 		all := []*Cohorts{New(plenty, nil), New(plenty, nil), New(0, nil)}
+		all[1].worthKeeping = 0
 		asked, passed := 0, 0
 		for seed := range histories {
 			w := &ward{records: map[id.Patient][]id.Record{}}
@@ -147,7 +150,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	}
 	// It fits, and then grows.
-	h.cohorts = New(whole, nil)
+	h.cohorts = New(whole*16/15+16, nil) // a part is for tallies
 	if h.both(t, p) != want || h.cohorts.bytes != whole {
 		t.Errorf("%d of %d bytes are taken", h.cohorts.bytes, whole)
 	}
@@ -279,5 +282,73 @@ func TestMissingPatient(t *testing.T) {
 			t.Errorf("%d patients, want 3", got)
 		}
 		execute(t, cfg, `DELETE FROM patient WHERE patient_no = (SELECT max(patient_no) FROM patient)`)
+	}
+}
+
+// However many ask at once, no more panels are counted at a time than there
+// are processors.
+func TestScansShareTheProcessors(t *testing.T) {
+	const callers, panels = 10, 40
+	s, p := newScans(), checked(t, analytics.Request{})
+	var now, counted atomic.Int64
+	source := source{count: panels, at: func(context.Context, int) (*panel, error) {
+		defer now.Add(-1)
+		if n := now.Add(1); n > int64(cap(s.processors)) {
+			t.Errorf("%d panels at once on %d processors", n, cap(s.processors))
+		}
+		counted.Add(1)
+		runtime.Gosched()
+		return nobody, nil
+	}}
+	var running sync.WaitGroup
+	for range callers {
+		running.Go(func() {
+			if _, _, err := countAll(t.Context(), s, source, nil, p, analytics.NewPopulationTally); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+	if counted.Load() != callers*panels {
+		t.Errorf("%d panels were counted, want %d", counted.Load(), callers*panels)
+	}
+}
+
+// An error of one panel is the error of the scan, and leaves nothing behind.
+func TestScanFails(t *testing.T) {
+	s, p := newScans(), checked(t, analytics.Request{})
+	failed := errors.New("the database is away")
+	source := source{count: 100, at: func(_ context.Context, i int) (*panel, error) {
+		if i == 7 {
+			return nil, failed
+		}
+		return nobody, nil
+	}}
+	if _, _, err := countAll(t.Context(), s, source, nil, p, analytics.NewOutcomesTally); !errors.Is(err, failed) || len(s.processors) != 0 {
+		t.Errorf("error %v, %d processors are held", err, len(s.processors))
+	}
+}
+
+// Own conditions count, whether they still stand or not; those of the family
+// do not.
+func TestConditionsThatCount(t *testing.T) {
+	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", New(plenty, nil))
+	p := storetest.AddPatient(t, h.Org, "Arlo Finch")
+	for _, test := range []struct {
+		entry pain.HistoryEntry
+		want  int
+	}{
+		{pain.HistoryEntry{Condition: "x", ICD10Code: "C50.911"}, 1},
+		{pain.HistoryEntry{Condition: "x", ICD10Code: "C50.911", Status: "resolved"}, 1},
+		{pain.HistoryEntry{Condition: "x", ICD10Code: "C50.911", Category: "family"}, 0},
+		{pain.HistoryEntry{Condition: "C50"}, 0},
+	} {
+		h.change(t, p.ID, func(p *pain.Patient) {
+			p.MedicalHistory = pain.NewHistory(pain.HistoryEntry{Condition: "y", ICD10Code: "M54.50"}, test.entry)
+		})
+		outcomes, err := h.cohorts.Outcomes(t.Context(), h.Org, checked(t, analytics.Request{Condition: "C50"}), today)
+		if err != nil || *outcomes.Cohort.Patients.Count != test.want {
+			t.Errorf("%+v: %v patients, want %d; %v", test.entry, outcomes.Cohort.Patients.Count, test.want, err)
+		}
 	}
 }

@@ -103,7 +103,10 @@ func (r *StewardshipRow) band() *string {
 }
 
 // withinYear reports whether a day lies in the 12 months up to the last day.
-func (d *Stewardship) withinYear(day pain.Date) bool { return thisYear(day, d.To.DayNumber()) }
+func (d *Stewardship) withinYear(day pain.Date) bool {
+	last := d.To.DayNumber()
+	return day != (pain.Date{}) && day.DayNumber() > last-summary.Window && day.DayNumber() <= last
+}
 
 // lacks reports whether a patient with a current opioid has not had something
 // for 12 months.

@@ -1,0 +1,106 @@
+package cohort
+
+import (
+	"container/list"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"anodyne/internal/access"
+	"anodyne/internal/analytics"
+)
+
+// memo keeps the tallies of panels for the questions that were asked last. When
+// a question is asked again, only panels that have changed since are counted
+// again: panels never change, so a tally of the same panels is as exact as a
+// new one.
+type memo struct {
+	limit int64 // in bytes
+
+	mu      sync.Mutex
+	answers map[question]*list.Element
+	recent  *list.List // of *answered, the one asked last in front
+	bytes   int64
+}
+
+// question is what was asked of whom.
+type question struct {
+	org     access.OrgNo
+	measure string
+	params  string
+}
+
+// answered is the tallies that an answer was made of.
+type answered struct {
+	question
+	groups []group
+	bytes  int64
+}
+
+// group is a few panels that are counted together, by their numbers, and what
+// was counted.
+type group struct {
+	panels []uint64
+	tally  any
+}
+
+func newMemo(limit int64) *memo {
+	return &memo{limit: limit, answers: map[question]*list.Element{}, recent: list.New()}
+}
+
+func newQuestion(org access.OrgNo, measure string, p *analytics.Params) (question, error) {
+	params, err := json.Marshal(p)
+	return question{org, measure, string(params)}, err
+}
+
+// recall gives the groups of the last answer to a question, or none.
+func (m *memo) recall(q question) []group {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := m.answers[q]
+	if at == nil {
+		return nil
+	}
+	m.recent.MoveToFront(at)
+	return at.Value.(*answered).groups
+}
+
+// keep replaces the answer to a question, and drops those that were not asked
+// for longest. It gives what all take.
+func (m *memo) keep(q question, groups []group, bytes int64) (all int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at := m.answers[q]; at != nil {
+		m.drop(at)
+	}
+	if bytes > m.limit {
+		return m.bytes
+	}
+	m.answers[q] = m.recent.PushFront(&answered{q, groups, bytes})
+	m.bytes += bytes
+	for m.bytes > m.limit {
+		m.drop(m.recent.Back())
+	}
+	return m.bytes
+}
+
+func (m *memo) drop(at *list.Element) {
+	a := m.recent.Remove(at).(*answered)
+	delete(m.answers, a.question)
+	m.bytes -= a.bytes
+}
+
+// known finds a group with just these panels.
+func known(groups []group, i int, panels []uint64) (tally any, ok bool) {
+	if i >= len(groups) || !slices.Equal(groups[i].panels, panels) {
+		return nil, false
+	}
+	return groups[i].tally, true
+}
+
+// tallyBytes is about the size of a tally: the days of the period have places
+// in it, and patients with opioids.
+func tallyBytes(p *analytics.Params, patients int) int64 {
+	const fixed, perDay, perPatient = 24 << 10, 64, 16
+	return fixed + perDay*int64(p.End-p.Start+1) + perPatient*int64(patients)
+}

@@ -1,0 +1,106 @@
+package cohort
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"anodyne/internal/access"
+	"anodyne/internal/analytics"
+	"anodyne/internal/pain/series"
+)
+
+// smallPanels are panels with a few patients each, some of whom have scores of today.
+func smallPanels(random *rand.Rand, count int) []*panel {
+	list := make([]*panel, count)
+	for i := range list {
+		list[i] = smallPanel(random)
+	}
+	return list
+}
+
+func smallPanel(random *rand.Rand) *panel {
+	p := &panel{}
+	for range 1 + random.IntN(4) {
+		p.heads = append(p.heads, head{gender: analytics.Gender(random.IntN(4)), here: true})
+		for range random.IntN(3) {
+			p.scores.items = append(p.scores.items, series.Score{At: today.UnixMilli(), Kind: series.Kind{Scale: 1, Aspect: series.Average}, Value: uint8(random.IntN(11))})
+		}
+		p.codes.close()
+		p.closeSeries()
+	}
+	return p.fit()
+}
+
+// Whatever changed between two answers to a question, both are what counting
+// everything gives, and only panels of groups that changed are counted.
+func TestKeptTalliesAreExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 14))
+	cs := New(plenty, nil)
+	panels := smallPanels(random, 5*groupSize+3)
+	requests := []analytics.Request{{}, {Gender: "female"}, {Interval: "day"}}
+	asked := map[int][]*panel{} // what each question was answered from last
+	for round := range 60 {
+		panels = slices.Clone(panels)
+		for range random.IntN(3) {
+			panels[random.IntN(len(panels))] = smallPanel(random)
+		}
+		if round%10 == 9 {
+			panels = append(panels, smallPanel(random))
+		}
+		which := random.IntN(len(requests))
+		p := checked(t, requests[which])
+		want, _, err := countAll(t.Context(), cs.scans, inMemory(panels), nil, p, analytics.NewOutcomesTally)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var counted atomic.Int64
+		watched := source{len(panels), panels, func(_ context.Context, i int) (*panel, error) {
+			counted.Add(1)
+			return panels[i], nil
+		}}
+		got, err := answer(t.Context(), cs, 1, watched, "outcomes", p, analytics.NewOutcomesTally)
+		if err != nil || printed(t, got.Result(today)) != printed(t, want.Result(today)) {
+			t.Fatalf("round %d: %v, %s\nwant %s", round, err, printed(t, got.Result(today)), printed(t, want.Result(today)))
+		}
+		mustCount := 0
+		for from := 0; from < len(panels); from += groupSize {
+			to := min(from+groupSize, len(panels))
+			if before := asked[which]; len(before) < to || !slices.Equal(before[from:to], panels[from:to]) {
+				mustCount += to - from
+			}
+		}
+		if counted.Load() != int64(mustCount) {
+			t.Errorf("round %d: %d panels were counted, want %d", round, counted.Load(), mustCount)
+		}
+		asked[which] = panels
+	}
+}
+
+func TestMemoIsBoundedAndApart(t *testing.T) {
+	m := newMemo(100)
+	about := func(org access.OrgNo, params string) question { return question{org, "outcomes", params} }
+	tally := func(n uint64) []group { return []group{{panels: []uint64{n}}} }
+	number := func(q question) uint64 {
+		if groups := m.recall(q); groups != nil {
+			return groups[0].panels[0]
+		}
+		return 0
+	}
+	m.keep(about(1, "a"), tally(1), 40)
+	m.keep(about(2, "a"), tally(2), 40)
+	if number(about(2, "a")) != 2 || number(about(1, "a")) != 1 || number(about(1, "b")) != 0 || number(question{1, "population", "a"}) != 0 {
+		t.Error("questions are mixed up")
+	}
+	if got := m.keep(about(3, "a"), tally(3), 40); got != 80 || number(about(2, "a")) != 0 || number(about(1, "a")) != 1 {
+		t.Errorf("%d bytes; the one that was asked last must stay", got)
+	}
+	if got := m.keep(about(1, "a"), tally(4), 101); got != 40 || number(about(1, "a")) != 0 {
+		t.Errorf("%d bytes; what is too large is not kept, nor what it replaces", got)
+	}
+	if m.keep(about(3, "a"), tally(5), 60) != 60 || number(about(3, "a")) != 5 || m.recent.Len() != len(m.answers) {
+		t.Error("the newer answer did not replace the older")
+	}
+}
