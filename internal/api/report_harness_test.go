@@ -129,7 +129,7 @@ func (c *caller) clinic() (ids []string, today string) {
 		day(8)+`T09:00:00Z assessments {"instrument":"peg","items":{"1":7,"2":7,"3":6}}`,
 	)
 	c.records(ids[1],
-		day(30)+`T09:00:00Z medications {"name":"tramadol","strength":50,"strength_unit":"mg","quantity":120,"days_supply":30,"prescriber_id":"dr-1"}`,
+		day(30)+`T09:00:00Z medications {"name":"tramadol","strength":50,"strength_unit":"mg","quantity":240,"days_supply":60,"prescriber_id":"dr-1"}`,
 		day(400)+`T09:00:00Z labs {"analyte":"tramadol","result":"positive","expected":"positive"}`,
 	)
 	c.records(ids[2], day(5)+`T09:00:00Z pain_scores {"score":6}`, day(5)+`T09:00:00Z medications {"name":"gabapentin","days_supply":30}`)

@@ -39,12 +39,16 @@ func (o Org) ReportBytes(ctx context.Context, rep *Report, from, to int64, each 
 	return nil
 }
 
-// ExpireReports ends the reports that have been kept long enough, one at a
-// time; their files are left to the purge.
+// sweepSteps bounds one call of ExpireReports and of PurgeReports, so that their
+// caller is not kept from the queue; it comes again soon.
+const sweepSteps = 100
+
+// ExpireReports ends reports that have been kept long enough, one at a time;
+// their files are left to the purge.
 func (s System) ExpireReports(ctx context.Context) error {
 	const due = `SELECT org_no, report_no, report_type, fence FROM report WHERE status = 2 AND expires_at <= $1 ORDER BY expires_at LIMIT 1`
 	now := millis(s.now())
-	for {
+	for range sweepSteps {
 		found := false
 		if err := s.read(ctx, func(tx Tx) (err error) {
 			found, err = one(tx, due, func(Row) {}, now)
@@ -71,15 +75,15 @@ func (s System) ExpireReports(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // chunkSlice bounds one transaction of PurgeReports: a megabyte.
 const chunkSlice = (1 << 20) / ReportChunk
 
-// PurgeReports deletes the chunks that nobody will read any more, slice by
-// slice.
+// PurgeReports deletes chunks that nobody will read any more, slice by slice.
 func (s System) PurgeReports(ctx context.Context) error {
-	for {
+	for range sweepSteps {
 		var org, no, fence int64
 		found := false
 		if err := s.read(ctx, func(tx Tx) (err error) {
@@ -101,6 +105,7 @@ func (s System) PurgeReports(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // HasExpired reports whether a file has been kept long enough at a time,
