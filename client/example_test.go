@@ -59,3 +59,28 @@ func ExampleClient_FollowEvents() {
 		cursor = page.NextCursor // keep it: everything before it is dealt with
 	}
 }
+
+func ExampleClient_CreateWebhook() {
+	ctx := context.Background()
+	c := client.New("https://anodyne.example.org", os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET"))
+	webhook, err := c.CreateWebhook(ctx, client.NewWebhook{
+		URL:    "https://hooks.example.org/anodyne",
+		Events: []client.EventType{client.EventPatientCreated, client.EventClinicalDataUpdated},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(webhook.ID) // and keep webhook.Secret, which is not shown again
+
+	// What could not be delivered, and why.
+	for delivery, err := range c.AllDeliveries(ctx, webhook.ID, client.DeliveryQuery{Status: client.DeliveryFailed}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		detail, err := c.Delivery(ctx, webhook.ID, delivery.ID)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(delivery.EventID, detail.Attempts[len(detail.Attempts)-1].Error)
+	}
+}

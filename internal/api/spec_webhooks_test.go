@@ -21,6 +21,7 @@ import (
 //	2     url: HTTPS address; events: array of names                  TestSpec2_WebhookRegistration
 //	4.11  registers a webhook endpoint, Content-Type JSON             TestSpec4_11_Registers
 //	4.11  request body: url and events                                TestSpec4_11_Body
+//	6     notifications are sent in real time                         TestWebhookFlow
 //	6     a webhook lists the event names it subscribes to            TestSpec6_SubscribesByName
 //	6     patient.created, clinical_data.updated, report.completed    TestSpec6_EventNames
 //	9.1   201 with id, url, events, description, status, ..., secret  TestContract9_Created

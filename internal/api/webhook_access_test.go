@@ -61,7 +61,9 @@ func TestWebhookOrderOfJudgement(t *testing.T) {
 				if !strings.Contains(quoteAny(got), "colour") {
 					t.Errorf("%s: %v", route, got)
 				}
-				c.send(method, path, body, "Idempotency-Key", "").is(map[bool]int{true: http.StatusBadRequest, false: c.send(method, path, body).status}[method == "POST"])
+				if method == "POST" {
+					c.send(method, path, body, "Idempotency-Key", "").wrong("Idempotency-Key", "")
+				}
 			}
 		}
 		conflict := map[string]any{"status": "disabled", "disabled_reason": "requested"}

@@ -21,7 +21,10 @@ func (a *API) mergeWebhook(w *store.Webhook, body *strictjson.Object, creating b
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
 	if present, _ := r.Has("url"); present || creating {
-		w.URL = a.readWebhookURL(&r)
+		var err error
+		if w.URL, err = a.readWebhookURL(&r); err != nil {
+			return err
+		}
 	}
 	if present, _ := r.Has("events"); present || creating {
 		w.Events = readSubscriptions(&r, &fields)
@@ -44,15 +47,19 @@ func (a *API) mergeWebhook(w *store.Webhook, body *strictjson.Object, creating b
 	return fields.Err()
 }
 
-func (a *API) readWebhookURL(r *strictjson.Reader) string {
+// readWebhookURL fails when the address could not be judged; one that was
+// refused is a fault of the body.
+func (a *API) readWebhookURL(r *strictjson.Reader) (string, error) {
 	address, ok := r.Required("url")
 	if !ok {
-		return ""
+		return "", nil
 	}
-	if wrong, refused := errors.AsType[*fault.Error](a.CheckWebhookURL(address)); refused {
+	err := a.CheckWebhookURL(address)
+	if wrong, judged := errors.AsType[*fault.Error](err); judged {
 		r.Fault("url", strings.TrimPrefix(wrong.Message, "url "))
+		return "", nil
 	}
-	return address
+	return address, err
 }
 
 // readSubscriptions reads the names of events, each kept once; the one for all

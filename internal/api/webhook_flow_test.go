@@ -87,6 +87,9 @@ func TestWebhookFlow(t *testing.T) {
 		if got := c.get(one).json(); got["disabled_reason"] != "gone" {
 			t.Errorf("%v", got)
 		}
+		if got := c.send("PATCH", one, `{"status":"disabled","description":"x"}`).is(http.StatusOK).json(); got["disabled_reason"] != "gone" {
+			t.Errorf("disabled once more: %v", got)
+		}
 		c.create("Cleo Finch")
 		r.says(http.StatusNoContent, "")
 		c.switched(id, "enabled")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -160,6 +161,19 @@ func TestWebhookFaultsAreAllNamed(t *testing.T) {
 		}
 		if want := []string{"url", "events[0]", "description", "status", "colour"}; !slices.Equal(named, want) || got["parameter"] != "url" {
 			t.Errorf("%v", named)
+		}
+	})
+}
+
+// An address that could not be judged is not taken.
+func TestUnjudgedAddressIsNotTaken(t *testing.T) {
+	eachWith(t, func(cfg *Config) {
+		cfg.CheckWebhookURL = func(string) error { return errors.New("the networks cannot be read") }
+	}, func(t *testing.T, n *node) {
+		c := n.caller("north")
+		c.post("/v1/webhooks", hookBody).fault(http.StatusInternalServerError, fault.Internal)
+		if got := c.get("/v1/webhooks").pagination()[2]; got != 0 {
+			t.Errorf("%d webhooks", got)
 		}
 	})
 }
