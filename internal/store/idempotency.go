@@ -107,10 +107,13 @@ func (o Org) kept(tx Tx, key *Once) (out Outcome, found bool, err error) {
 
 // toKeep is the form in which an outcome's body is kept.
 func (o Org) toKeep(key *Once, body []byte) []byte {
-	if !key.Sealed {
-		return body
+	switch {
+	case key.Sealed:
+		return o.master.Seal(body, o.placeOf(key))
+	case body == nil:
+		return []byte{} // an answer without a body is not NULL
 	}
-	return o.master.Seal(body, o.placeOf(key))
+	return body
 }
 
 // placeOf binds a sealed outcome to its row.

@@ -59,17 +59,28 @@ func (s System) FlushReads(ctx context.Context) error {
 }
 
 func (s System) sequenceRest(ctx context.Context) error {
-	if s.Engine() != postgresDialect.name {
+	pg, ok := s.engine.(*postgresEngine)
+	if !ok {
 		return nil
 	}
 	for {
 		given, orgs, err := s.sequenceOnce(ctx)
-		if given > 0 {
-			s.grew(orgs)
-		}
+		s.announce(ctx, pg, orgs)
 		if err != nil || given < 5000 {
 			return err
 		}
+	}
+}
+
+// announce tells those who wait, here and on other nodes, whose entries have
+// got their position.
+func (s System) announce(ctx context.Context, pg *postgresEngine, orgs []access.OrgNo) {
+	if len(orgs) == 0 {
+		return
+	}
+	s.grew(orgs)
+	if err := pg.notify(ctx, orgs); err != nil && ctx.Err() == nil {
+		s.log.Warn("other nodes were not told of new journal entries; they will find them by looking", "error", err)
 	}
 }
 
@@ -89,14 +100,9 @@ func (s System) Sequence(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("journal entries wait for their position", "error", err)
 		}
-		if given > 0 {
-			s.grew(orgs)
-			if err := pg.notify(ctx, orgs); err != nil && ctx.Err() == nil {
-				s.log.Warn("other nodes were not told of new journal entries; they will find them by looking", "error", err)
-			}
-			if given >= 5000 {
-				continue
-			}
+		s.announce(ctx, pg, orgs)
+		if given >= 5000 {
+			continue
 		}
 		s.metrics.journalLag.Set(float64(given))
 		select {

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"anodyne/internal/access"
@@ -132,6 +134,10 @@ func (s System) ReleaseWebhooks(ctx context.Context, node int64) error {
 // nobody else makes.
 func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, newToken func() int64, keys []WebhookKey) (claims []*WebhookClaim, err error) {
 	now := millis(s.now())
+	// Two nodes that lock the same rows do so in the same order.
+	keys = slices.SortedFunc(slices.Values(keys), func(a, b WebhookKey) int {
+		return cmp.Or(cmp.Compare(a.Org, b.Org), cmp.Compare(a.No, b.No))
+	})
 	tokens := make([]int64, len(keys))
 	for i := range tokens {
 		tokens[i] = newToken()

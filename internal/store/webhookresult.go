@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"anodyne/internal/access"
 	"anodyne/internal/audit"
 	"anodyne/internal/event"
 	"anodyne/internal/id"
@@ -40,19 +41,19 @@ type WebhookProgress struct {
 // A success is one row.
 func (s System) WriteProgress(ctx context.Context, list []*WebhookProgress) error {
 	now := s.now()
-	alerted := nowhere
+	var alerted []access.OrgNo
+	alerts := map[*WebhookProgress]id.Event{}
 	for _, p := range list {
 		if p.Disable != "" {
 			alerted = append(alerted, p.Claim.Org)
-		}
-	}
-	alerts := make(map[*WebhookProgress]id.Event, len(alerted))
-	for _, p := range list {
-		if p.Disable != "" {
 			alerts[p] = id.New[id.EventKind](now)
 		}
 	}
-	return s.changeIn(ctx, alerted, func(tx Tx) error {
+	write := s.write // most results are nothing to those who follow the journal
+	if len(alerted) > 0 {
+		write = func(ctx context.Context, fn func(Tx) error) error { return s.changeIn(ctx, alerted, fn) }
+	}
+	return write(ctx, func(tx Tx) error {
 		hours := make([]hourTally, len(list))
 		stmts := make([]Stmt, 0, 2*len(list))
 		for i, p := range list {
@@ -131,10 +132,13 @@ func (p *WebhookProgress) rows() []Stmt {
 }
 
 // nextDue notes when an endpoint's next delivery is due. While a recovery is
-// under way there is always something to do.
+// under way there is always something to do. With none pending the count is
+// put right: it is off when a transaction was written, but its answer lost.
 func nextDue(key WebhookKey) Stmt {
 	return Stmt{SQL: `UPDATE webhook_cursor SET due_at = (SELECT next_attempt_at FROM webhook_delivery
-			WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at IS NOT NULL ORDER BY next_attempt_at LIMIT 1)
+			WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at IS NOT NULL ORDER BY next_attempt_at LIMIT 1),
+		pending = CASE WHEN EXISTS (SELECT 1 FROM webhook_delivery
+			WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at IS NOT NULL) THEN pending ELSE 0 END
 		WHERE org_no = $1 AND webhook_no = $2 AND recover_end IS NULL
 		AND EXISTS (SELECT 1 FROM webhook w WHERE w.org_no = $1 AND w.webhook_no = $2 AND w.enabled = 1)`, Args: []any{int64(key.Org), key.No}}
 }

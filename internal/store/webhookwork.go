@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"anodyne/internal/event"
 	"anodyne/internal/id"
@@ -18,10 +17,9 @@ type WebhookTask struct {
 	// none.
 	Pos Pos
 	// Again says that the delivery is there, with what was tried before.
-	Again     bool
-	CreatedAt time.Time
-	Tries     int
-	Attempts  []Attempt
+	Again    bool
+	Tries    int
+	Attempts []Attempt
 }
 
 // WebhookWork is what is to be done for an endpoint.
@@ -155,7 +153,7 @@ func scanTask(r Row, webhookID id.Webhook) (task WebhookTask, err error) {
 
 // scanDue reads a row of selectDue.
 func scanDue(r Row) (task WebhookTask, err error) {
-	task = WebhookTask{Pos: Pos(r.Int(1)), Again: true, CreatedAt: fromMillis(r.Int(4)), Tries: int(r.Int(5)), Body: []byte(r.Text(7)),
+	task = WebhookTask{Pos: Pos(r.Int(1)), Again: true, Tries: int(r.Int(5)), Body: []byte(r.Text(7)),
 		Event: event.Event{Type: event.Type(r.Text(3)), At: fromMillis(r.Int(4))}}
 	if task.Delivery, err = id.FromBytes[id.DeliveryKind](r.Raw(0)); err != nil {
 		return task, err

@@ -21,7 +21,7 @@ type endpoint struct {
 	again   bool      // and shall look once more
 	lost    bool      // the claim is not ours any more
 	opened  bool      // what the claim found open is handed out
-	waits   bool      // there is work that cannot be begun before results are written
+	waits   bool      // see wait
 	active  time.Time // when it last had something to do
 	// taken is the position up to which all is handed out, or not wanted;
 	// written is what of it the store knows.
@@ -119,12 +119,12 @@ func (e *endpoint) idle(since time.Time) bool {
 	return true
 }
 
-// handed notes that a slice of the work is handed out, and whether the rest
-// has to wait for results to be written.
-func (e *endpoint) handed(waits bool) {
+// wait notes that there is work that cannot be begun before results are
+// written.
+func (e *endpoint) wait() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.opened, e.waits = true, waits
+	e.waits = true
 }
 
 // state says whether the claim is lost, and whether the endpoint fails.
@@ -141,11 +141,13 @@ func (e *endpoint) busy() map[id.Delivery]struct{} {
 	return maps.Clone(e.retrying)
 }
 
-// pass notes that all entries up to a position were looked at, and reports
-// whether the store should be told soon.
+// pass notes that all entries up to a position were looked at, and all that
+// is wanted of them handed out. It reports whether the store should be told
+// soon.
 func (e *endpoint) pass(next store.Pos) (far bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.opened = true
 	e.taken = max(e.taken, next)
 	return e.taken-e.written > passUnwritten
 }

@@ -76,7 +76,9 @@ func (w *Worker) hand(ctx context.Context, e *endpoint) (more bool, err error) {
 		began = began || looked
 	}
 	rest := len(work.Retries) > 0 || work.Recovering
-	e.handed(rest && !began)
+	if rest && !began {
+		e.wait()
+	}
 	return work.More || rest && began, nil
 }
 

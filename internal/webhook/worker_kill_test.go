@@ -71,6 +71,8 @@ func TestKillLosesNothing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			eachService(t, func(t *testing.T, s *service) {
 				reached, dead := make(chan struct{}), make(chan struct{})
+				bury := sync.OnceFunc(func() { close(dead) })
+				defer bury()
 				var once sync.Once
 				in := newInbox(t, nil)
 				in.answer = func(string, int) int {
@@ -93,7 +95,7 @@ func TestKillLosesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				_ = child.Wait() // it says that it was killed
-				close(dead)
+				bury()
 				written := storetest.Deliveries(t, s.org, w.ID)
 
 				s.clock.pass(4 * lease) // the dead one's lease ends

@@ -303,11 +303,13 @@ func TestNewAddress(t *testing.T) {
 		in := newInbox(t, nil)
 		w := storetest.AddWebhook(t, s.org, "http://127.0.0.1:1/old")
 		real := newSender(t, Config{})
-		old, release := make(chan struct{}, 100), make(chan struct{})
+		old, held := make(chan struct{}, 100), make(chan struct{})
+		release := sync.OnceFunc(func() { close(held) })
+		defer release()
 		s.work(s.store, func(ctx context.Context, m Message) Attempt {
 			if m.URL != in.url {
 				old <- struct{}{}
-				<-release
+				<-held
 				return Attempt{At: m.At, Error: "gone away"}
 			}
 			return real.Send(ctx, m)
@@ -324,7 +326,7 @@ func TestNewAddress(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.eventually("the new address gets them", in.has(3))
-		close(release)
+		release()
 		s.event()
 		s.eventually("and goes on", func() bool { return in.has(4)() && s.statuses(w)[store.Delivered] == 4 })
 	})
