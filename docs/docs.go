@@ -5,10 +5,11 @@ package docs
 
 import (
 	"embed"
+	"path"
 	"strings"
 )
 
-//go:embed guides
+//go:embed guides webhooks.md webhooks-endpoints.md alerts.md analytics.md reports.md report-documents.md
 var files embed.FS
 
 // Guide is one page.
@@ -22,19 +23,21 @@ type Guide struct {
 
 // order is that in which a newcomer would read.
 var order = []string{
-	"quick-start", "authentication", "clinical-data", "pagination", "errors", "idempotency", "rate-limits", "versioning",
+	"guides/quick-start.md", "guides/authentication.md", "guides/clinical-data.md", "guides/pagination.md", "guides/errors.md",
+	"guides/idempotency.md", "guides/rate-limits.md", "webhooks.md", "webhooks-endpoints.md", "alerts.md", "analytics.md",
+	"reports.md", "report-documents.md", "guides/versioning.md",
 }
 
 // Guides gives all guides in the order in which they are read.
 func Guides() []Guide {
 	list := make([]Guide, 0, len(order))
-	for _, slug := range order {
-		text, err := files.ReadFile("guides/" + slug + ".md")
+	for _, name := range order {
+		text, err := files.ReadFile(name)
 		if err != nil {
 			panic(err) // the list above names files that are not there
 		}
 		title, _, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
-		list = append(list, Guide{slug, title, string(text)})
+		list = append(list, Guide{strings.TrimSuffix(path.Base(name), ".md"), title, string(text)})
 	}
 	return list
 }

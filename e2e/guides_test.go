@@ -27,6 +27,9 @@ func TestGuidesRun(t *testing.T) {
 	s := newService(t, storetest.SQLite)
 	n := s.node(0, "--dev")
 	for _, g := range docs.Guides() {
+		if strings.Contains(g.Text, "<!-- run -->") {
+			continue // its commands need a receiver, and are run where there is one
+		}
 		commands := block.FindAllStringSubmatch(g.Text, -1)
 		if curls := strings.Count(g.Text, "curl "); curls > 0 && len(commands) == 0 {
 			t.Errorf("%s has %d curl lines and no block of commands", g.Slug, curls)

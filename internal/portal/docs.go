@@ -35,7 +35,9 @@ func readGuides() []guide {
 		html := b.String()
 		// Guides link to each other by file, as it works in the repository.
 		for _, other := range docs.Guides() {
-			html = strings.ReplaceAll(html, `href="`+other.Slug+".md", `href="/docs/`+other.Slug)
+			for _, folder := range []string{"", "guides/", "../"} {
+				html = strings.ReplaceAll(html, `href="`+folder+other.Slug+".md", `href="/docs/`+other.Slug)
+			}
 		}
 		html = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>").Replace(html)
 		list = append(list, guide{g, template.HTML(html)})
