@@ -37,8 +37,8 @@ type Config struct {
 	LogFormat       string
 	ShutdownTimeout time.Duration
 	ShutdownDelay   time.Duration
-	CohortMemory    int64
 	ReportRetention time.Duration
+	CohortMemory    int64
 }
 
 // List is a flag of values separated by commas.
@@ -80,8 +80,8 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	fs.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 	fs.StringVar(&c.LogFormat, "log-format", "text", "text or json")
 	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 20*time.Second, "how long requests may take to finish at a stop")
-	fs.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long /readyz says 503 at a stop before connections are refused, for load balancers")
 	fs.DurationVar(&c.ReportRetention, "report-retention", 30*24*time.Hour, "how long the files of reports are kept")
+	fs.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long /readyz says 503 at a stop before connections are refused, for load balancers")
 	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory")
 }
 
@@ -160,11 +160,11 @@ func (c *Config) Validate() error {
 	if c.ShutdownTimeout <= 0 {
 		bad("shutdown-timeout", "must be more than zero")
 	}
-	if c.ShutdownDelay < 0 {
-		bad("shutdown-delay", "must not be negative")
-	}
 	if c.ReportRetention <= 0 {
 		bad("report-retention", "must be more than zero")
+	}
+	if c.ShutdownDelay < 0 {
+		bad("shutdown-delay", "must not be negative")
 	}
 	if c.CohortMemory < 1<<20 {
 		bad("cohort-memory", "must be at least 1048576")

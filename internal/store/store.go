@@ -78,6 +78,8 @@ type Store struct {
 	log      *slog.Logger
 	metrics  *metrics
 	auditKey []byte
+	// reportQueued is broadcast when this process puts a report into the queue.
+	reportQueued *signal
 	// masterKey is the key of master, for backups.
 	masterKey []byte
 	master    *seal.Master
@@ -85,8 +87,6 @@ type Store struct {
 	// written is broadcast after a write of this process; positioned when
 	// entries have got their position in the journal, by any node.
 	written, positioned *signal
-	// reportQueued is broadcast when this process puts a report into the queue.
-	reportQueued *signal
 
 	closing sync.Once
 	closed  error
