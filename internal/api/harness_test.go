@@ -85,17 +85,17 @@ func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook
 	n.limiter = n.newLimiter()
 	draining, drain := context.WithCancel(context.Background())
 	n.drain = drain
-	n.gate = &gate{Cohorts: cohort.New(16<<20, nil)}
 	cfg := Config{
 		Store: n.store, Authority: n.authority, Limiter: n.limiter,
-		Addresses:  ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
-		Cohorts:    n.gate.Cohorts,
-		ReadReport: report.ReadRequest,
-		Now:        clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
+		Addresses: ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
+		Cohorts:   cohort.New(16<<20, nil),
+		Now:       clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
 	}
 	if tweak != nil {
 		tweak(&cfg)
 	}
+	cfg.ReadReport = report.ReadRequest
+	n.gate = &gate{Cohorts: cfg.Cohorts}
 	n.api = New(cfg)
 	workers := worker.NewGroup(database.Log)
 	workers.Start("sequencer", sys.Sequence)
