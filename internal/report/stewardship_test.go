@@ -83,7 +83,7 @@ func TestStewardship(t *testing.T) {
 
 func TestWithinYear(t *testing.T) {
 	d := Stewardship{Head: head()} // up to 2026-01-15
-	for date, want := range map[string]bool{"2026-01-15": true, "2025-01-16": true, "2025-01-15": false} {
+	for date, want := range map[string]bool{"2026-01-15": true, "2025-01-16": true, "2025-01-15": false, "2026-01-16": false} {
 		day, err := pain.ParseDate(date)
 		if err != nil {
 			t.Fatal(err)
