@@ -152,7 +152,7 @@ func printBench(w io.Writer, r bench.Result) error {
 	}
 	for _, first := range []struct{ path, reads string }{{"search", "all names"}, {"outcomes", "all series"}, {"population", "all series, unless that is done"}} {
 		if p := r.Path(first.path); p != nil {
-			fmt.Fprintf(w, "first %-10s%.3f s (reads %s), then p99 %.1f ms\n", first.path, p.FirstSeconds, first.reads, p.Latency.P99)
+			fmt.Fprintf(w, "first %-11s%.3f s (reads %s), then p99 %.1f ms\n", first.path, p.FirstSeconds, first.reads, p.Latency.P99)
 		}
 	}
 	_, err := fmt.Fprintf(w, "server memory  %d MiB, at most %d MiB\n", r.ServerRSS>>20, r.ServerPeakRSS>>20)

@@ -1,24 +1,46 @@
 package bench
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // analyticsPaths measure over all patients. The first answer reads all series
-// into memory; see [PathResult].
+// into memory; see [PathResult]. Those that ask a new question each time cannot
+// be helped by what was counted for another.
 var analyticsPaths = []path{
-	analyticsPath("outcomes", "outcomes", "/v1/analytics/outcomes"),
-	analyticsPath("population", "population health", "/v1/analytics/population-health"),
-	analyticsPath("analytics-filter", "both, with filters", filtered()...),
+	analyticsPath("outcomes", "outcomes, new question", startDates, outcomesTarget),
+	analyticsPath("population", "population, new one", startDates, populationTarget),
+	analyticsPath("analytics-filter", "both, with filters", startDates, filtered()...),
+	analyticsPath("analytics-again", "both, asked again", []string{""}, outcomesTarget, populationTarget),
 }
 
-// analyticsPath asks for some targets in turn.
-func analyticsPath(name, title string, targets ...string) path {
+const (
+	outcomesTarget   = "/v1/analytics/outcomes?"
+	populationTarget = "/v1/analytics/population-health?"
+)
+
+// analyticsPath asks for some targets in turn, each with an ending in turn.
+func analyticsPath(name, title string, endings []string, targets ...string) path {
 	return path{name: name, title: title, method: http.MethodGet, expect: http.StatusOK, reads: true,
-		target: func(b []byte, _ *stock, n int) []byte { return append(b, targets[n%len(targets)]...) }}
+		target: func(b []byte, _ *stock, n int) []byte {
+			return append(append(b, targets[n%len(targets)]...), endings[n%len(endings)]...)
+		}}
 }
+
+// startDates begin periods that all have the year of the records in them. Their
+// number is prime, so that each target meets each of them.
+var startDates = func() []string {
+	list := make([]string, 347)
+	for i := range list {
+		list[i] = "start_date=" + time.Now().UTC().AddDate(-1, 0, -1-i).Format(time.DateOnly)
+	}
+	return list
+}()
 
 func filtered() (targets []string) {
 	for _, filter := range []string{"gender=female", "age_min=40&age_max=64", "condition=M54", "medication_class=opioid", "medication_class=nsaid&gender=male&age_max=80", "min_cell_size=11"} {
-		targets = append(targets, "/v1/analytics/outcomes?interval=week&"+filter, "/v1/analytics/population-health?"+filter)
+		targets = append(targets, outcomesTarget+"interval=week&"+filter+"&", populationTarget+filter+"&")
 	}
 	return targets
 }

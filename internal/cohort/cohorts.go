@@ -54,8 +54,8 @@ type resident struct {
 
 // New makes an empty Cohorts. The names used last stay in memory even when
 // they alone take more than limitBytes; series that alone take more are read
-// from the database for every answer. A nil registry keeps the metrics
-// unpublished.
+// from the database for every answer. A sixteenth is for tallies; see memo. A
+// nil registry keeps the metrics unpublished.
 func New(limitBytes int64, registry prometheus.Registerer) *Cohorts {
 	forTallies := limitBytes / 16
 	return &Cohorts{

@@ -30,8 +30,8 @@ type panel struct {
 	medications column[series.Medication]
 }
 
-// panels counts those that were made.
-var panels atomic.Uint64
+// panelNumbers counts the panels that were made.
+var panelNumbers atomic.Uint64
 
 // head is what a filter looks at first.
 type head struct {
@@ -72,7 +72,7 @@ func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 	if len(edited) == 0 && len(added) == 0 {
 		return p, true
 	}
-	next = &panel{number: panels.Add(1)}
+	next = &panel{number: panelNumbers.Add(1)}
 	next.grow(p, p.len()+len(added))
 	for _, m := range edited {
 		if slot := int(m.no - first); slot >= next.len() { // else it is listed twice
@@ -125,7 +125,7 @@ func (p *panel) grow(like *panel, patients int) {
 
 // fit gives a copy without spare memory.
 func (p *panel) fit() *panel {
-	return &panel{panels.Add(1), slices.Clone(p.heads), p.codes.fit(), p.scores.fit(), p.assessments.fit(), p.procedures.fit(), p.medications.fit()}
+	return &panel{panelNumbers.Add(1), slices.Clone(p.heads), p.codes.fit(), p.scores.fit(), p.assessments.fit(), p.procedures.fit(), p.medications.fit()}
 }
 
 // reset empties the panel and keeps its memory.

@@ -126,6 +126,7 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before [
 					if err := s.count(ctx, panels, at, &filter, t.Add); err != nil {
 						return err
 					}
+					runtime.Gosched() // whoever waits for a processor goes first
 				}
 				g.tally = t
 			}
@@ -147,12 +148,11 @@ func (s *scans) count(ctx context.Context, panels source, at int, filter *analyt
 	if err := enter(ctx, s.processors); err != nil {
 		return err
 	}
+	defer func() { <-s.processors }()
 	read, err := panels.at(ctx, at)
 	if err == nil {
 		read.addTo(filter, add)
 	}
-	<-s.processors
-	runtime.Gosched() // whoever waits for a processor goes first
 	return err
 }
 
@@ -196,8 +196,8 @@ func (cs *Cohorts) panels(ctx context.Context, org store.Org) (source, error) {
 	}}, nil
 }
 
-// addTo adds the patients to a tally, which judges the whole filter;
-// most of those who do not pass are left out before that.
+// addTo adds the patients to a tally, which judges the whole filter; most of
+// those who do not pass are left out before that.
 func (p *panel) addTo(filter *analytics.Filter, add func(*analytics.Patient)) {
 	var patient analytics.Patient
 	var s series.Series

@@ -75,6 +75,36 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
+// BenchmarkAgain asks the same question again, when nothing changed, and when
+// one patient did.
+func BenchmarkAgain(b *testing.B) {
+	p := checked(b, analytics.Request{})
+	for _, changes := range []int{0, 1} {
+		panels, cs, turn := slices.Clone(hundredThousand()), New(plenty, nil), 0
+		next := func() source {
+			for range changes {
+				turn = (turn + 37) % len(panels)
+				panels[turn] = panels[turn].fit()
+			}
+			return inMemory(panels)
+		}
+		measure(b, fmt.Sprintf("outcomes/%d changes", changes), panels, func(ctx context.Context, _ *scans) error {
+			t, err := answer(ctx, cs, 1, next(), "outcomes", p, analytics.NewOutcomesTally)
+			if err == nil {
+				t.Result(today)
+			}
+			return err
+		})
+		measure(b, fmt.Sprintf("population/%d changes", changes), panels, func(ctx context.Context, _ *scans) error {
+			t, err := answer(ctx, cs, 1, next(), "population", p, analytics.NewPopulationTally)
+			if err == nil {
+				t.Result(today)
+			}
+			return err
+		})
+	}
+}
+
 func measure(b *testing.B, name string, panels []*panel, ask func(context.Context, *scans) error) {
 	b.Run(name, func(b *testing.B) {
 		s := newScans()
