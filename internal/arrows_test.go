@@ -20,6 +20,7 @@ var floors = [][]string{
 	{"api", "portal", "oauth", "webhook", "report"},
 	{"cohort", "backup", "importer", "synth"},
 	{"store"},
+	{"figure"},
 	{"analytics"},
 	{"ratelimit", "worker", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},

@@ -81,7 +81,7 @@ func (a *API) createReport(x *exchange) (answer, error) {
 	rep := store.NewReport(wanted, x.principal.ClientID, x.now)
 	location := "/v1/reports/" + rep.ID.String()
 	change := store.Change{Audit: x.line(audit.ReportCreate, rep.ID.String())}
-	change.Audit.Details = reportDetails(&rep)
+	change.Audit.Details = rep.Details()
 	x.buf = appendReport(x.buf, &rep, x.now)
 	out, err := x.org.CreateReport(x.ctx(), &rep, change, key, store.Outcome{Status: http.StatusCreated, Location: location, Body: x.buf})
 	if err != nil {
@@ -93,19 +93,6 @@ func (a *API) createReport(x *exchange) (answer, error) {
 		done.line = &line
 	}
 	return done, nil
-}
-
-// reportDetails says in an audit line which report it is about. The title may
-// name somebody, and is left out.
-func reportDetails(rep *store.Report) []byte {
-	b := append(make([]byte, 0, 128), `{"report":"`...)
-	b = append(rep.ID.Append(b), `","type":"`...)
-	b = append(append(b, rep.Type...), `","format":"`...)
-	b = append(append(b, rep.Format...), '"')
-	if !rep.Patient.IsZero() {
-		b = append(rep.Patient.Append(append(b, `,"patient":"`...)), '"')
-	}
-	return append(b, '}')
 }
 
 func (a *API) listReports(x *exchange) (answer, error) {

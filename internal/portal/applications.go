@@ -117,6 +117,7 @@ type applicationPage struct {
 	Percent   int64
 	WindowEnd time.Time
 	Usage     usageTable
+	Chart     drawing
 	Overlaps  []overlap
 }
 
@@ -136,6 +137,7 @@ func (p *Portal) application(v *visit) error {
 		return err
 	}
 	page.Usage = tableOf(usage, since, v.now)
+	page.Chart = draw("usage", "Requests by hour (UTC) and how they ended", page.Usage.chart(), 220)
 	return v.show("application", c.Name, page)
 }
 

@@ -19,6 +19,7 @@ import (
 	"anodyne/internal/access"
 	"anodyne/internal/cohort"
 	"anodyne/internal/oauth"
+	"anodyne/internal/report"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/webhook"
@@ -63,7 +64,8 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 	p := New(Config{
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
 		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
-		Source: func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
+		ReadReport: report.ReadRequest,
+		Source:     func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
 	})
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)

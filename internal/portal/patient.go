@@ -3,9 +3,11 @@ package portal
 import (
 	"net/url"
 	"slices"
+	"time"
 
 	"anodyne/internal/audit"
 	"anodyne/internal/fault"
+	"anodyne/internal/figure"
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/summary"
@@ -16,6 +18,9 @@ type patientPage struct {
 	Patient pain.Patient
 	History []pain.HistoryEntry
 	Summary summary.Summary
+	Tiles   []tile
+	Flags   []string
+	Curves  []drawing
 	Records []recordRow
 	Type    string
 	Types   []pain.DataTypeInfo
@@ -39,6 +44,9 @@ func (p *Portal) patient(v *visit) error {
 	if page.Summary, err = summary.Of(&chart, pain.DateOf(v.now), v.now); err != nil {
 		return err
 	}
+	if err := page.draw(&chart, v.now); err != nil {
+		return err
+	}
 	if err := v.records(&page, patientID); err != nil {
 		return err
 	}
@@ -48,6 +56,38 @@ func (p *Portal) patient(v *visit) error {
 		}
 	}
 	return v.show("patient", chart.Patient.Name, page)
+}
+
+// draw makes the curves of the last year, and the figures above them.
+func (p *patientPage) draw(chart *summary.Chart, now time.Time) error {
+	to := pain.DateOf(now)
+	curves, err := figure.CurvesOf(chart, &p.Summary, pain.DateOf(now.AddDate(0, 0, -364)), to)
+	if err != nil {
+		return err
+	}
+	p.Curves = []drawing{
+		draw("pain", "Pain over the last year ("+curves.Kind+")", curves.Pain, 300),
+		draw("mme", "Opioid dose, MME a day", curves.MME, 150),
+	}
+	s := &p.Summary
+	if latest := s.Pain.Latest; latest != nil {
+		p.Tiles = append(p.Tiles, tile{figure.Num(latest.Score), "latest pain, " + figure.Words(latest.Band)})
+	}
+	if change := s.Pain.Change; change != nil {
+		p.Tiles = append(p.Tiles, tile{figure.Signed(change.Points), "points since the baseline"})
+	}
+	for _, in := range s.Instruments {
+		if in.Instrument == "peg" {
+			p.Tiles = append(p.Tiles, tile{figure.Num(in.Score), "PEG, " + in.RecordedAt[:10]})
+		}
+	}
+	p.Tiles = append(p.Tiles, tile{figure.Num(s.MME.Current), "MME a day, as prescribed"})
+	for _, f := range s.Flags {
+		if f.Active != nil && *f.Active {
+			p.Flags = append(p.Flags, figure.Capital(figure.Words(f.Flag)))
+		}
+	}
+	return nil
 }
 
 // records reads a page of the patient's records, newest first.

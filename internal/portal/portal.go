@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"anodyne/internal/access"
+	"anodyne/internal/chart"
 	"anodyne/internal/cohort"
 	"anodyne/internal/ratelimit"
 	"anodyne/internal/store"
+	"anodyne/internal/strictjson"
 )
 
 // Config is what the portal is made of.
@@ -31,6 +33,8 @@ type Config struct {
 	// makes what signs them.
 	CheckWebhookURL  func(address string) error
 	NewWebhookSecret func() string
+	// ReadReport reads what a report is to be, in the API's words.
+	ReadReport func(body *strictjson.Object, now time.Time) (store.ReportRequest, error)
 	// Source is the caller's address.
 	Source func(*http.Request) netip.Addr
 	// BaseURL is the public address; when empty it is taken from the request.
@@ -62,6 +66,9 @@ func New(cfg Config) *Portal {
 		mux.Handle(rt.pattern, p.page(rt))
 	}
 	mux.Handle("GET /portal/assets/", assets())
+	mux.Handle("GET /portal/assets/charts.css", chartStyle())
+	mux.Handle("GET /portal/assets/go.ttf", font(chart.Regular))
+	mux.Handle("GET /portal/assets/go-bold.ttf", font(chart.Bold))
 	mux.Handle("GET /docs/reference/assets/", referenceAssets())
 	mux.Handle("/", p.page(route{open: true, handle: notFound}))
 	p.mux = http.NewCrossOriginProtection().Handler(mux)
@@ -108,6 +115,13 @@ func (p *Portal) table() []route {
 		{pattern: "GET /portal/patients/{id}", handle: p.patient},
 		{pattern: "GET /portal/patients/{id}/records/{record}", handle: p.record},
 
+		{pattern: "GET /portal/analytics", handle: p.analytics},
+		{pattern: "GET /portal/reports", handle: p.reports},
+		{pattern: "POST /portal/reports", role: access.Developer, handle: p.createReport},
+		{pattern: "GET /portal/reports/{id}", handle: p.report},
+		{pattern: "GET /portal/reports/{id}/download", handle: p.download},
+		{pattern: "POST /portal/reports/{id}/delete", role: access.Developer, handle: p.deleteReport},
+
 		{pattern: "GET /portal/audit", role: access.Administrator, handle: p.audit},
 		{pattern: "GET /portal/members", role: access.Administrator, handle: p.members},
 		{pattern: "POST /portal/members/invite", role: access.Administrator, handle: p.invite},
@@ -138,7 +152,7 @@ func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // headers of every page: nothing from elsewhere, nothing inside another page,
 // nothing kept, and no address passed on (a link may hold a secret).
 var headers = http.Header{
-	"Content-Security-Policy": {"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"Content-Security-Policy": {"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
 	"Referrer-Policy":              {"no-referrer"},
 	"X-Frame-Options":              {"DENY"},

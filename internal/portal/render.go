@@ -47,6 +47,7 @@ var functions = template.FuncMap{
 	"stamp":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"number": number,
 	"plain":  plain,
+	"sized":  sized,
 	"join":   strings.Join,
 	"words":  func(list ...string) []string { return list },
 	"roles":  access.Roles,

@@ -3,6 +3,7 @@ package portal
 import (
 	"time"
 
+	"anodyne/internal/chart"
 	"anodyne/internal/store"
 )
 
@@ -22,6 +23,18 @@ type usageDay struct {
 type usageHour struct {
 	Hour   time.Time
 	Counts [store.UsageOutcomes]int64
+}
+
+// chart is the same as bars by the hour.
+func (t *usageTable) chart() *chart.Usage {
+	c := &chart.Usage{Title: "Requests by hour"}
+	for _, h := range t.Hours {
+		c.Hours = append(c.Hours, chart.UsageHour{
+			Start: h.Hour, OK: int(h.Counts[store.UsageAnswered]), Refused: int(h.Counts[store.UsageRefused]),
+			Limited: int(h.Counts[store.UsageLimited]), Failures: int(h.Counts[store.UsageFailed]),
+		})
+	}
+	return c
 }
 
 // tableOf puts what was counted into days and hours, those without requests

@@ -125,7 +125,9 @@ func statusOf(err error) (status int, words string) {
 		status = http.StatusForbidden
 	case fault.NotFound:
 		status = http.StatusNotFound
-	case fault.Conflict:
+	case fault.ReportExpired:
+		status = http.StatusGone
+	case fault.Conflict, fault.ReportNotReady, fault.ReportFailed:
 		status = http.StatusConflict
 	case fault.RateLimitExceeded:
 		status = http.StatusTooManyRequests

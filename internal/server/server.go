@@ -109,7 +109,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (h
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
 	pages := portal.New(portal.Config{
 		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
-		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret,
+		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest,
 		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, Now: time.Now, Log: s.log,
 	})
 	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})

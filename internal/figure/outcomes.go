@@ -1,0 +1,61 @@
+package figure
+
+import (
+	"fmt"
+	"time"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/chart"
+	"anodyne/internal/pain"
+)
+
+// Proportions are shares as bars with their intervals.
+func Proportions(title string, labels []string, list []*analytics.Proportion) *chart.Proportions {
+	c := &chart.Proportions{Title: title}
+	for i, p := range list {
+		c.Rows = append(c.Rows, proportion(labels[i], p))
+	}
+	return c
+}
+
+func proportion(label string, p *analytics.Proportion) chart.Proportion {
+	row := chart.Proportion{Label: label, Share: p.Proportion, Words: OfN(p)}
+	if p.CI95 != nil {
+		row.Low, row.High = &p.CI95.Low, &p.CI95.High
+	}
+	return row
+}
+
+// Responders are the shares of those who got better or worse.
+func Responders(r *analytics.Response) *chart.Proportions {
+	return Proportions("Responders",
+		[]string{"30 % better or more", "50 % better or more", "2 points better or more", "30 % worse or more", "baseline under 4", "30 %, missing as no", "50 %, missing as no"},
+		[]*analytics.Proportion{&r.Responder30, &r.Responder50, &r.NRSAtLeast2, &r.Worsened30, &r.LowBaseline,
+			&r.NonresponderImputation.Responder30, &r.NonresponderImputation.Responder50})
+}
+
+// Trend is the mean pain over time.
+func Trend(t *analytics.Trend) (*chart.Trend, error) {
+	scheme := pain.DefaultScheme
+	c := &chart.Trend{Title: "Mean pain over patients", Bands: chart.Bands{Moderate: scheme.Moderate, Severe: scheme.Severe}}
+	for _, b := range t.Buckets {
+		at, err := time.Parse(time.DateOnly, b.From)
+		if err != nil {
+			return nil, fmt.Errorf("a bucket of the trend: %w", err)
+		}
+		c.Points = append(c.Points, chart.TrendPoint{Start: at, Mean: b.Mean, N: b.N})
+	}
+	return c, nil
+}
+
+// TimeToResponse is the share of those who have not responded yet, by day.
+func TimeToResponse(r *analytics.TimeToResponse) *chart.Survival {
+	c := &chart.Survival{Title: "Time to response", Event: "a confirmed response of 30 %"}
+	if r.MedianDays != nil {
+		c.Median = new(float64(*r.MedianDays))
+	}
+	for _, step := range r.Curve {
+		c.Steps = append(c.Steps, chart.SurvivalStep{Day: float64(step.Day), AtRisk: step.AtRisk, Events: step.Events, Censored: step.Censored, Share: step.Survival})
+	}
+	return c
+}

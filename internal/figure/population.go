@@ -1,0 +1,82 @@
+package figure
+
+import (
+	"math"
+	"strings"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/chart"
+)
+
+// Severity is how many patients are in which band.
+func Severity(s *analytics.Severity) *chart.Severity {
+	row := chart.SeverityRow{Label: "all"}
+	for i, g := range s.Bands.Groups[:min(len(row.Counts), len(s.Bands.Groups))] {
+		row.Counts[i] = g.Count
+	}
+	return &chart.Severity{Title: "Severity of pain", Rows: []chart.SeverityRow{row}}
+}
+
+// Split is the groups of a whole as bars.
+func Split(title string, of *analytics.Split) *chart.Proportions {
+	c := &chart.Proportions{Title: title}
+	for _, g := range of.Groups {
+		row := chart.Proportion{Label: Words(g.Group), Words: "n = " + Count(g.Count)}
+		if g.Percent != nil {
+			row.Share = new(*g.Percent / 100)
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	return c
+}
+
+// DoseBands are the doses at which the bands of MME begin and end.
+var DoseBands = map[string]chart.Bin{
+	">0-<20": {Low: 0, High: 20}, "20-<50": {Low: 20, High: 50}, "50-<90": {Low: 50, High: 90}, ">=90": {Low: 90, High: 130, Open: true},
+}
+
+// Doses is how many patients take which dose.
+func Doses(bands *analytics.Split) *chart.Histogram {
+	c := &chart.Histogram{Title: "Opioid dose"}
+	for _, g := range bands.Groups {
+		if bin, ok := DoseBands[g.Group]; ok {
+			bin.Count = g.Count
+			c.Bins = append(c.Bins, bin)
+		}
+	}
+	return c
+}
+
+// Classes is how many patients have a medicine of which class.
+func Classes(list []analytics.Proportion) *chart.Proportions {
+	c := &chart.Proportions{Title: "Classes of medicines"}
+	for i := range list {
+		_, class, _ := strings.Cut(list[i].Definition, ".")
+		c.Rows = append(c.Rows, proportion(Words(class), &list[i]))
+	}
+	return c
+}
+
+// Disparity compares groups with the reference.
+func Disparity(d *analytics.Disparity) *chart.Forest {
+	c := &chart.Forest{Title: Capital(Words(d.Measure)) + " by " + Words(d.Dimension), Measure: "difference in percentage points"}
+	for _, g := range d.Groups {
+		row := chart.Effect{Label: Words(g.Group), Words: "not compared"}
+		switch {
+		case g.Suppressed:
+			row.Words = Hidden
+		case d.Reference != nil && g.Group == *d.Reference:
+			row.Words = "reference, " + Percent(g.Percent) + " of " + Count(g.N)
+		case g.Difference != nil && g.DiffCI95 != nil:
+			row.Words = Percent(g.Percent) + " of " + Count(g.N)
+			row.Estimate, row.Low, row.High = points(*g.Difference), points(g.DiffCI95.Low), points(g.DiffCI95.High)
+		case g.N != nil:
+			row.Words = "not compared, n = " + Count(g.N)
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	return c
+}
+
+// points are percentage points with one decimal.
+func points(difference float64) *float64 { return new(math.Round(difference*1000) / 10) }

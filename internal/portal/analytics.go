@@ -1,0 +1,99 @@
+package portal
+
+import (
+	"encoding/json"
+	"strings"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/figure"
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+)
+
+type analyticsPage struct {
+	Request    analytics.Request
+	Wrong      []string
+	Outcomes   *analytics.Outcomes
+	Population *analytics.Population
+	Tiles      []tile
+	Drawings   []drawing
+	Classes    []drug.Class
+}
+
+// tile is one figure with what it is of.
+type tile struct{ Figure, Words string }
+
+// analytics shows whether treatment works, and how the population is.
+func (p *Portal) analytics(v *visit) error {
+	page := analyticsPage{Classes: drug.Classes()}
+	for name, values := range v.r.URL.Query() {
+		if !page.Request.Set(name, strings.TrimSpace(values[0])) {
+			return fault.New(fault.InvalidParameter, "The filter "+name+" is unknown.")
+		}
+	}
+	var fields fault.Fields
+	params := page.Request.Params(pain.DateOf(v.now), &fields)
+	if err := fields.Err(); err != nil {
+		_, words := statusOf(err)
+		page.Wrong, v.status = []string{words}, 400
+		return v.show("analytics", "Analytics", page)
+	}
+	var err error
+	if page.Outcomes, err = p.Cohorts.Outcomes(v.r.Context(), v.org, &params, v.now); err != nil {
+		return err
+	}
+	if page.Population, err = p.Cohorts.Population(v.r.Context(), v.org, &params, v.now); err != nil {
+		return err
+	}
+	if err := page.draw(); err != nil {
+		return err
+	}
+	if err := v.sawAnalytics(&params); err != nil {
+		return err
+	}
+	return v.show("analytics", "Analytics", page)
+}
+
+func (v *visit) sawAnalytics(params *analytics.Params) error {
+	details, err := json.Marshal(map[string]any{"analytics": "portal", "parameters": params})
+	if err != nil {
+		return err
+	}
+	line := v.line()
+	line.Action, line.Details = audit.AnalyticsRead, details
+	return v.org.Saw(&line)
+}
+
+func (a *analyticsPage) draw() error {
+	o, p := a.Outcomes, a.Population
+	a.Tiles = []tile{
+		{figure.Counted(o.Cohort.Patients), "patients fit the filters"},
+		{figure.Mean(&o.FollowUp.Change), "points of change in pain, mean (95 % interval), " + figure.Count(o.FollowUp.Change.N) + " patients"},
+		{figure.Percent(o.Response.Responder30.Percent), "30 % better or more, " + figure.OfN(&o.Response.Responder30)},
+		{figure.Percent(p.Opioids.AtLeast50.Percent), "reach 50 MME a day, " + figure.OfN(&p.Opioids.AtLeast50)},
+	}
+	responders := figure.Responders(&o.Response)
+	trend, err := figure.Trend(&o.Trend)
+	if err != nil {
+		return err
+	}
+	survival := figure.TimeToResponse(&o.TimeToResponse)
+	ages, genders, classes := figure.Split("Age", &p.AgeBands), figure.Split("Gender", &p.Genders), figure.Classes(p.Treatments.Classes)
+	a.Drawings = []drawing{
+		drawRows("responders", "Share of patients who got better or worse, with 95 % intervals (Wilson)", responders, len(responders.Rows), 1),
+		draw("trend", "Mean pain, one value a patient; the number of patients stands under the axis", trend, 260),
+	}
+	if len(survival.Steps) > 0 {
+		a.Drawings = append(a.Drawings, draw("survival", "Share of patients without a confirmed response of 30 % (Kaplan-Meier)", survival, 270))
+	}
+	a.Drawings = append(a.Drawings,
+		drawRows("severity", "Severity of the latest score", figure.Severity(&p.Severity), 1, 2),
+		draw("doses", "Patients by their highest daily opioid dose in the period", figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
+		drawRows("classes", "Patients with a medicine of the class; a patient can have several", classes, len(classes.Rows), 1),
+		drawRows("ages", "Age at the end of the period", ages, len(ages.Rows), 1),
+		drawRows("genders", "Gender", genders, len(genders.Rows), 1),
+	)
+	return nil
+}

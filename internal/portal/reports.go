@@ -1,0 +1,190 @@
+package portal
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/id"
+	"anodyne/internal/store"
+	"anodyne/internal/strictjson"
+)
+
+type reportsPage struct {
+	Rows    []store.Report
+	Waiting bool
+	Form    reportForm
+	pager
+}
+
+type reportForm struct {
+	Type, Format, Title, PatientID, StartDate, EndDate string
+	Wrong                                              []string
+}
+
+// Types and Formats list the choices.
+func (reportForm) Types() []store.ReportType     { return store.ReportTypes }
+func (reportForm) Formats() []store.ReportFormat { return store.ReportFormats }
+
+func (p *Portal) reports(v *visit) error {
+	return v.showReports(reportForm{Type: string(store.ReportTypes[0]), PatientID: v.r.URL.Query().Get("patient_id")})
+}
+
+// showReports lists the reports, newest first, under the form.
+func (v *visit) showReports(form reportForm) (err error) {
+	page := reportsPage{Form: form}
+	if page.pager, err = v.pager(nil); err != nil {
+		return err
+	}
+	none := func(*store.Report) {}
+	if page.Total, err = v.org.Reports(v.r.Context(), store.ReportQuery{Page: 1, Limit: 1}, none); err != nil {
+		return err
+	}
+	// The store lists the oldest first: the newest are on its last page.
+	if from := page.Pages() - page.Page + 1; from >= 1 {
+		if _, err := v.org.Reports(v.r.Context(), store.ReportQuery{Page: from, Limit: pageSize}, func(rep *store.Report) {
+			page.Rows = append(page.Rows, *rep)
+			page.Waiting = page.Waiting || rep.Status == store.ReportPending || rep.Status == store.ReportProcessing
+		}); err != nil {
+			return err
+		}
+		slices.Reverse(page.Rows)
+	}
+	return v.show("reports", "Reports", page)
+}
+
+// createReport asks for a report by the rules of the API.
+func (p *Portal) createReport(v *visit) error {
+	form := reportForm{
+		Type: v.form("type"), Format: v.form("format"), Title: v.form("title"), PatientID: v.form("patient_id"), StartDate: v.form("start_date"), EndDate: v.form("end_date"),
+	}
+	parameters := map[string]string{}
+	for name, value := range map[string]string{"start_date": form.StartDate, "end_date": form.EndDate} {
+		if value != "" {
+			parameters[name] = value
+		}
+	}
+	if form.Type == string(store.PatientSummaryReport) {
+		parameters["patient_id"] = form.PatientID
+	}
+	body, err := json.Marshal(map[string]any{"type": form.Type, "format": form.Format, "title": form.Title, "parameters": parameters})
+	if err != nil {
+		return err
+	}
+	wanted, err := p.readReport(v, body)
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.InvalidParameter {
+		form.Wrong, v.status = []string{f.Message}, http.StatusUnprocessableEntity
+		return v.showReports(form)
+	} else if err != nil {
+		return err
+	}
+	rep := store.NewReport(wanted, id.Client{}, v.now)
+	change := v.change(audit.ReportCreate, rep.ID.String())
+	change.Audit.Details = rep.Details()
+	if _, err := v.org.CreateReport(v.r.Context(), &rep, change, nil, store.Outcome{}); err != nil {
+		return err
+	}
+	v.redirect("/portal/reports/" + rep.ID.String())
+	return nil
+}
+
+func (p *Portal) readReport(v *visit, body []byte) (wanted store.ReportRequest, err error) {
+	object, err := strictjson.Parse(body)
+	if err != nil {
+		return wanted, err
+	}
+	if wanted, err = p.ReadReport(object, v.now); err != nil || wanted.Patient.IsZero() {
+		return wanted, err
+	}
+	if _, err = v.org.BirthDate(v.r.Context(), wanted.Patient); fault.Is(err, fault.NotFound) {
+		err = fault.Parameter("patient_id", wanted.Patient.String(), "There is no such patient.")
+	}
+	return wanted, err
+}
+
+type reportPage struct {
+	store.Report
+	Waiting, Ready bool
+}
+
+func (p *Portal) report(v *visit) error {
+	rep, err := v.findReport()
+	if err != nil {
+		return err
+	}
+	page := reportPage{Report: rep, Ready: rep.Downloadable(v.now) == nil}
+	page.Waiting = rep.Status == store.ReportPending || rep.Status == store.ReportProcessing
+	return v.show("report", rep.Title, page)
+}
+
+func (v *visit) findReport() (store.Report, error) {
+	reportID, err := id.Parse[id.ReportKind](v.r.PathValue("id"))
+	if err != nil {
+		return store.Report{}, fault.Missing("report", "")
+	}
+	return v.org.Report(v.r.Context(), reportID)
+}
+
+// download sends the file as it is read.
+func (p *Portal) download(v *visit) error {
+	rep, err := v.findReport()
+	if err != nil {
+		return err
+	}
+	if err := rep.Downloadable(v.now); err != nil {
+		return err
+	}
+	line := v.line()
+	line.Action, line.Resource, line.Details = audit.ReportDownload, rep.ID.String(), rep.Details()
+	if !rep.Patient.IsZero() { // who looks for the patient finds it
+		line.Resource = rep.Patient.String()
+	}
+	if err := v.org.Saw(&line); err != nil {
+		return err
+	}
+	h := v.w.Header()
+	h.Set("Content-Type", rep.Format.MediaType())
+	h.Set("Content-Disposition", `attachment; filename="`+rep.FileName()+`"`)
+	h.Set("Content-Length", strconv.FormatInt(rep.Size, 10))
+	v.w.WriteHeader(http.StatusOK)
+	if v.r.Method == http.MethodHead {
+		return nil
+	}
+	if err := v.org.ReportBytes(v.r.Context(), &rep, 0, rep.Size, func(chunk []byte) error {
+		_, err := v.w.Write(chunk)
+		return err
+	}); err != nil {
+		panic(http.ErrAbortHandler) // the file is cut off, and the browser must see that
+	}
+	return nil
+}
+
+func (p *Portal) deleteReport(v *visit) error {
+	rep, err := v.findReport()
+	if err != nil {
+		return err
+	}
+	change := v.change(audit.ReportDelete, rep.ID.String())
+	change.Audit.Details = rep.Details()
+	if err := v.org.DeleteReport(v.r.Context(), rep.ID, change); err != nil {
+		return err
+	}
+	v.redirect("/portal/reports")
+	return nil
+}
+
+// sized writes a size as people read it.
+func sized(bytes int64) string {
+	switch {
+	case bytes < 0:
+		return "–"
+	case bytes < 10_000:
+		return number(bytes) + " bytes"
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(float64(bytes)/1e6, 'f', 2, 64), "0") + " MB"
+}
