@@ -200,6 +200,7 @@ func TestPortal(t *testing.T) {
 
 	v.lookAtPatients(patient.ID)
 	v.watchWebhook()
+	v.makeReport(patient.ID)
 	v.openTheRest()
 }
 
@@ -213,6 +214,7 @@ func (v *visitor) lookAtPatients(patientID string) {
 	v.must(v.Click(`a[href="/portal/patients/` + patientID + `"]`))
 	v.says("Grace <b>Hopper</b>")
 	v.says("oxycodone")
+	v.must(v.Wait("#main svg")) // the curves
 	v.judge()
 	v.must(v.Click(`td a, tbody th a`))
 	v.judge()
@@ -249,6 +251,34 @@ func (v *visitor) watchWebhook() {
 	v.must(err)
 	v.must(v.Go(where + "/edit"))
 	v.judge()
+}
+
+// makeReport asks for a patient's summary, watches it come and downloads it.
+func (v *visitor) makeReport(patientID string) {
+	v.t.Helper()
+	v.open("/portal/reports")
+	v.says("No report yet")
+	v.fill("#patient_id", "pat_nobody")
+	v.must(v.Click("main form button"))
+	v.says("Please look again")
+	v.judge()
+	v.open("/portal/reports?patient_id=" + patientID)
+	v.must(v.Click("main form button"))
+	v.must(v.Wait("main a.button[download]")) // the page looks by itself
+	v.says("completed")
+	v.judge()
+	start, err := browser.Evaluate[string](v.Browser, `fetch(document.querySelector("a[download]").href).then(r => r.text()).then(t => t.slice(0, 5))`)
+	v.must(err)
+	if start != "%PDF-" {
+		v.t.Errorf("the file begins with %q", start)
+	}
+	v.open("/portal/reports")
+	v.says("completed")
+	v.open("/portal/analytics")
+	v.must(v.Wait("#main svg"))
+	v.must(v.Choose("#gender", "female"))
+	v.must(v.Click("main form button"))
+	v.says("1\npatients fit the filters")
 }
 
 // openTheRest shows the pages that were not on the way.

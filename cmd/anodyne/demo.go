@@ -34,6 +34,11 @@ func runDemo(ctx context.Context, e env, args []string) error {
 			return err
 		}
 	}
+	receiver, err := receive(e.stdout)
+	if err != nil {
+		return err
+	}
+	defer receiver.close()
 	return serve(ctx, e, cfg, cfg.Logger(e.stderr), func(s *server.Server) error {
 		state, err := openDemoState(ctx, s.Store().System(), *dir)
 		if err != nil {
@@ -50,6 +55,9 @@ func runDemo(ctx context.Context, e env, args []string) error {
 				return err
 			}
 		}
+		if err := receiver.subscribe(ctx, c, state); err != nil {
+			return err
+		}
 		page, err := c.Patients(ctx, client.PatientQuery{Limit: 1})
 		if err != nil {
 			return err
@@ -63,19 +71,19 @@ const demoText = `
 Anodyne is running on made-up data in %[1]s/ (%[2]d patients). Ctrl-C stops it; starting it again keeps the data.
 
   Portal         %[3]s/portal
-    sign in as   %[7]s
-    password     %[8]s
+    sign in as     %[7]s
+    password       %[8]s
   Documentation  %[3]s/docs
   API            %[3]s
     client_id      %[4]s
     client_secret  %[5]s
 
-Paste these into another terminal:
+Paste these into another terminal. The fourth creates a patient: its signed webhook arrives here, in this terminal.
 
   TOKEN=$(curl -s %[3]s/oauth/token -d grant_type=client_credentials -d client_id=%[4]s -d client_secret=%[5]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
-  curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/patients?limit=5'
-  curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/patients?search=jose'
+  curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/patients?search=jose&limit=5'
   curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/patients/%[6]s/clinical-data?data_type=pain_scores,medications&limit=5'
+  curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/analytics/outcomes?condition=M54'
   curl -s -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' %[3]s/v1/patients -d '{"name":"Ada Nowak","date_of_birth":"1984-05-17","gender":"female","contact":{"email":"ada@example.org"}}'
   curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/events?limit=3'
 

@@ -23,6 +23,9 @@ type demoState struct {
 	ClientSecret string `json:"client_secret"`
 	Email        string `json:"email"`
 	Password     string `json:"password"`
+	// The endpoint of the demonstration's own receiver.
+	WebhookID     string `json:"webhook_id,omitempty"`
+	WebhookSecret string `json:"webhook_secret,omitempty"`
 	// Until is where the made-up year ends; Seeded says that all patients are
 	// there. One that was interrupted is finished with the same Until.
 	Until  time.Time `json:"until"`

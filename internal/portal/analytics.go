@@ -70,7 +70,7 @@ func (a *analyticsPage) draw() error {
 	o, p := a.Outcomes, a.Population
 	a.Tiles = []tile{
 		{figure.Counted(o.Cohort.Patients), "patients fit the filters"},
-		{figure.Mean(&o.FollowUp.Change), "points of change in pain, mean (95 % interval), " + figure.Count(o.FollowUp.Change.N) + " patients"},
+		{figure.Num(o.FollowUp.Change.Mean), "points of change in pain; mean and 95 % interval " + figure.Mean(&o.FollowUp.Change) + ", " + figure.Count(o.FollowUp.Change.N) + " patients"},
 		{figure.Percent(o.Response.Responder30.Percent), "30 % better or more, " + figure.OfN(&o.Response.Responder30)},
 		{figure.Percent(p.Opioids.AtLeast50.Percent), "reach 50 MME a day, " + figure.OfN(&p.Opioids.AtLeast50)},
 	}

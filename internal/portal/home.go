@@ -8,6 +8,8 @@ type homePage struct {
 	Patients     int64
 	Applications []store.Client
 	Live         int
+	Webhooks     int64
+	Reports      int64
 }
 
 // home is what an organisation has, at a glance.
@@ -25,6 +27,12 @@ func (p *Portal) home(v *visit) error {
 		if clients[i].RevokedAt.IsZero() {
 			page.Live++
 		}
+	}
+	if _, page.Webhooks, err = v.org.WebhookPage(v.r.Context(), 1, 1); err != nil {
+		return err
+	}
+	if page.Reports, err = v.org.Reports(v.r.Context(), store.ReportQuery{Page: 1, Limit: 1}, func(*store.Report) {}); err != nil {
+		return err
 	}
 	return v.show("home", "Overview", page)
 }
