@@ -27,7 +27,7 @@ func Find() (path string, err error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("Chromium is not installed")
+	return "", errors.New("no Chromium is installed")
 }
 
 // Browser is one window with cookies of its own.
@@ -49,7 +49,7 @@ func Open(ctx context.Context, path, profile string) (*Browser, error) {
 	b := &Browser{ctx: ctx, cancel: func() { end(); stop() }}
 	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 		b.cancel()
-		return nil, fmt.Errorf("Chromium does not start: %w", err)
+		return nil, fmt.Errorf("start Chromium: %w", err)
 	}
 	sent := chromedp.Events(ctx, network.RequestWillBeSent)
 	go func() {

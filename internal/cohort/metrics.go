@@ -26,6 +26,12 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "anodyne_cohort_streamed_total", Help: "Analytics read from the database because the organisation does not fit into --cohort-memory.",
 		}),
 	}
+	// They begin at 0, not when the first organisation is loaded.
+	for _, model := range []string{names.name, charts.name} {
+		m.bytes.WithLabelValues(model)
+		m.models.WithLabelValues(model)
+		m.loads.WithLabelValues(model)
+	}
 	if registry != nil {
 		registry.MustRegister(m.bytes, m.models, m.loads, m.streamed)
 	}

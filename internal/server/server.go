@@ -94,7 +94,7 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, registr
 }
 
 // handler builds the rooms and starts the workers.
-func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (http.Handler, error) {
+func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*api.API, error) {
 	sys := s.store.System()
 	authority := oauth.New(s.store, time.Now)
 	if err := authority.Look(ctx); err != nil {
@@ -146,14 +146,14 @@ func (s *Server) ahead() func(limit int64) int64 {
 }
 
 // listen opens the sockets and serves on them.
-func (s *Server) listen(handler http.Handler, registry *prometheus.Registry) error {
+func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 	s.public = &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		WriteTimeout:      90 * time.Second, // a wait for events takes up to 30 s
 		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    api.MaxHeaderBytes,
 		// OPTIONS * gets the answer of every unknown path, with its headers.
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -176,7 +176,11 @@ func (s *Server) listen(handler http.Handler, registry *prometheus.Registry) err
 		s.admin = &http.Server{Handler: adminHandler(registry), ReadHeaderTimeout: 10 * time.Second}
 		go s.serve(s.admin, s.adminLn, false)
 	}
-	go s.serve(s.public, s.listener, s.cfg.TLSCert != "")
+	secure := s.cfg.TLSCert != ""
+	if !secure { // net/http takes HTTP/2 only on connections of crypto/tls itself
+		s.listener = refusals{s.listener, handler.Malformed}
+	}
+	go s.serve(s.public, s.listener, secure)
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/store"
 )
 
 type metrics struct {
@@ -44,6 +46,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		claimsLost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anodyne_webhook_claims_lost_total", Help: "Times that results were refused because another node had taken the endpoint up, or it was changed.",
 		}),
+	}
+	// From the start, so that the first failure is seen as an increase.
+	for _, result := range []store.DeliveryStatus{store.Delivered, store.Pending, store.Failed} {
+		m.results.WithLabelValues(result.String())
 	}
 	if registry != nil {
 		registry.MustRegister(m.results, m.latency, m.inFlight, m.pending, m.behind, m.oldest, m.disabled, m.claimsLost)

@@ -1,0 +1,159 @@
+// Package deploy holds what an operator installs; its tests hold that against
+// the program.
+package deploy
+
+import (
+	"encoding/json"
+	"flag"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"anodyne/internal/config"
+	"anodyne/internal/server"
+)
+
+// files gives the files here by name, without the tests.
+func files(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := fs.WalkDir(os.DirFS("."), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) == ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		found[path] = string(text)
+		return err
+	})
+	if err != nil || len(found) < 10 {
+		t.Fatalf("%d files, %v", len(found), err)
+	}
+	return found
+}
+
+var metric = regexp.MustCompile(`\b(?:anodyne|go|process)_[a-z0-9_]+\b`)
+
+// Every metric that an alert or a panel asks for is one that a server has.
+func TestMetricsExist(t *testing.T) {
+	t.Parallel()
+	exposed := metricsOfAServer(t)
+	for _, name := range []string{"prometheus/alerts.yml", "prometheus/alerts_test.yml", "grafana/anodyne.json"} {
+		names := metric.FindAllString(files(t)[name], -1)
+		if len(names) < 5 {
+			t.Errorf("%s asks for %q", name, names)
+		}
+		for _, asked := range names {
+			if !exposed[asked] {
+				t.Errorf("%s asks for %s, which there is not", name, asked)
+			}
+		}
+	}
+}
+
+// metricsOfAServer starts a server, sends it a request and gives the names of
+// what it then exposes.
+func metricsOfAServer(t *testing.T) map[string]bool {
+	t.Helper()
+	var cfg config.Config
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	cfg.Serve(flags)
+	dir := t.TempDir()
+	if err := flags.Parse([]string{"--database", "sqlite:" + filepath.Join(dir, "a.db"), "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Finish()
+	s, err := server.Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	get(t, s.URL()+"/v1/patients")
+	exposed := map[string]bool{}
+	for line := range strings.Lines(get(t, s.AdminURL()+"/metrics")) {
+		if !strings.HasPrefix(line, "#") {
+			exposed[metric.FindString(line)] = true
+		}
+	}
+	return exposed
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// A dashboard is read by Grafana and edited by hand, so it breaks easily.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	var dashboard struct {
+		Title  string
+		Panels []struct {
+			ID      int
+			Type    string
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(files(t)["grafana/anodyne.json"]), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[int]bool{}
+	for _, p := range dashboard.Panels {
+		if ids[p.ID] || p.Title == "" || p.Type != "row" && len(p.Targets) == 0 {
+			t.Errorf("panel %d, %q: its number is taken, or it has no title or nothing to show", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		for _, target := range p.Targets {
+			if strings.Count(target.Expr, "(") != strings.Count(target.Expr, ")") || !metric.MatchString(target.Expr) {
+				t.Errorf("%s: %s", p.Title, target.Expr)
+			}
+		}
+	}
+	if dashboard.Title == "" || len(ids) < 10 {
+		t.Errorf("%q with %d panels", dashboard.Title, len(ids))
+	}
+}
+
+var variable = regexp.MustCompile(`ANODYNE_[A-Z_]+`)
+
+// Every setting that is made or advised here is one that the program reads.
+func TestSettingsExist(t *testing.T) {
+	t.Parallel()
+	var cfg config.Config
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	cfg.Serve(flags)
+	var known []string
+	flags.VisitAll(func(f *flag.Flag) { known = append(known, config.Variable(f.Name)) })
+	used := 0
+	for name, text := range files(t) {
+		for _, setting := range variable.FindAllString(text, -1) {
+			used++
+			if setting != "ANODYNE_" && !slices.Contains(known, setting) {
+				t.Errorf("%s sets %s, which nothing reads", name, setting)
+			}
+		}
+	}
+	if used < 10 {
+		t.Errorf("only %d settings were found", used)
+	}
+}

@@ -1,0 +1,163 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"anodyne/internal/access"
+	"anodyne/internal/api/openapi"
+	"anodyne/internal/api/openapi/openapitest"
+	"anodyne/internal/ratelimit"
+)
+
+// hostileRequests is how many are sent, half of them to each engine.
+const hostileRequests = 10_000
+
+// Whatever is sent, the service answers in its own words: never a 5xx, every
+// refusal in the error shape, and every answer as the document has it, with
+// the rate-limit headers and a request id.
+//
+// A request is made of one of the document's own examples and spoilt in one
+// to three ways. Which, follows from its number alone; a failure names it.
+func TestHostileRequests(t *testing.T) {
+	unlimited := func(cfg *Config) { cfg.Addresses = ratelimit.NewAddresses(1<<40, 1000, cfg.Now) }
+	eachWith(t, unlimited, func(t *testing.T, n *node) {
+		c := n.callerOf("north", access.Enterprise, access.AllScopes)
+		live := c.live()
+		doomed := live
+		doomed.WebhookID = c.hook() // the document's DELETE would take it from the others
+		examples := openapitest.Examples()
+		parameters := queryParameters()
+		first := 0
+		if n.store.Engine() == "postgres" {
+			first = hostileRequests / 2
+		}
+		example := func(i int) openapitest.Example { return examples[(first+i)%len(examples)] }
+		replies := parallel(hostileRequests/2, func(i int) *reply {
+			target := live
+			if example(i).Method == http.MethodDelete {
+				target = doomed
+			}
+			request, err := example(i).Request(context.Background(), n.url, target)
+			if err != nil {
+				t.Error(err)
+				return &reply{}
+			}
+			a := newAttack(uint64(first+i), parameters, request)
+			a.spoil()
+			return n.judge(fmt.Sprintf("number %d, %s, %s", first+i, example(i).Name, strings.Join(a.ways, " and ")), a.request())
+		})
+		answers := map[string]map[int]int{}
+		for i, r := range replies {
+			route := example(i).Method + " " + example(i).Path
+			if answers[route] == nil {
+				answers[route] = map[int]int{}
+			}
+			answers[route][r.status]++
+		}
+		checkSharp(t, answers)
+		// It is none the worse for it.
+		c.create("Arlo Finch")
+		c.get("/v1/patients/" + live.PatientID).is(http.StatusOK)
+	})
+}
+
+// live makes what the examples of the document are about.
+func (c *caller) live() openapitest.Live {
+	c.tb.Helper()
+	patient, hook := c.create("Berta Finch"), c.hook()
+	return openapitest.Live{
+		PatientID: patient, RecordID: c.score(patient, 6), WebhookID: hook, DeliveryID: c.tried(hook),
+		AccessToken: c.token, ClientID: c.client.ID.String(), ClientSecret: c.secret,
+	}
+}
+
+// judge sends a request and says what is wrong with the answer; n.http itself
+// holds it against the document.
+func (n *node) judge(what string, request *http.Request) *reply {
+	r := &reply{tb: n.tb, what: what}
+	answer, err := n.http.Do(request)
+	if err != nil {
+		n.tb.Errorf("%s: %v", what, err)
+		return r
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		n.tb.Errorf("%s: %v", what, err)
+	}
+	r.status = answer.StatusCode
+	if r.status >= http.StatusInternalServerError {
+		n.tb.Errorf("%s: %d %.300s", what, r.status, body)
+	}
+	for _, name := range []string{"X-Request-Id", "X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
+		if values := answer.Header[name]; len(values) != 1 || values[0] == "" {
+			n.tb.Errorf("%s: %d, header %s is %q", what, r.status, name, values)
+		}
+	}
+	// Who prefers HTML is told in HTML that there is nothing.
+	page := r.status == http.StatusNotFound && request.Header.Get("Accept") == "text/html"
+	if r.status >= http.StatusBadRequest && request.Method != http.MethodHead && !page && !bytes.HasPrefix(body, []byte(`{"error":{"code":"`)) {
+		n.tb.Errorf("%s: %d %.300s", what, r.status, body)
+	}
+	return r
+}
+
+// checkSharp fails when a route was left out, when nothing sent to it was so
+// bad that it was refused, or on the whole when a kind of answer is missing: a
+// generator that has gone blunt is to be noticed.
+func checkSharp(t *testing.T, answers map[string]map[int]int) {
+	t.Helper()
+	seen := map[int]bool{}
+	for _, route := range openapi.Routes() {
+		refused := 0
+		for status, times := range answers[route.Method+" "+route.Path] {
+			seen[status] = true
+			if status >= http.StatusBadRequest {
+				refused += times
+			}
+		}
+		if refused == 0 {
+			t.Errorf("%s %s refused nothing", route.Method, route.Path)
+		}
+	}
+	for _, status := range []int{200, 201, 204, 400, 401, 404, 405, 409, 415} {
+		if !seen[status] {
+			t.Errorf("no request was answered with %d", status)
+		}
+	}
+}
+
+// queryParameters lists every query parameter that the document has.
+func queryParameters() (names []string) {
+	var document any
+	if err := json.Unmarshal(openapi.JSON(), &document); err != nil {
+		panic(err) // the document's own tests read it
+	}
+	var walk func(any)
+	walk = func(value any) {
+		switch value := value.(type) {
+		case []any:
+			for _, item := range value {
+				walk(item)
+			}
+		case map[string]any:
+			if name, ok := value["name"].(string); ok && value["in"] == "query" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			for _, member := range value {
+				walk(member)
+			}
+		}
+	}
+	walk(document)
+	slices.Sort(names) // the same in every run
+	return names
+}

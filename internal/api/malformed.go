@@ -1,0 +1,51 @@
+package api
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+
+	"anodyne/internal/fault"
+)
+
+// Malformed is the whole answer, head and body, to a request that net/http
+// refuses by itself because it is not HTTP or too long for it: in the error
+// shape and with the headers that every answer has. status is net/http's own,
+// and peer the address of the connection, which the request counts for.
+func (a *API) Malformed(status int, peer string) []byte {
+	w := &unsent{header: http.Header{"Date": {a.Now().UTC().Format(http.TimeFormat)}}}
+	a.refuseMalformed(w, status, peer)
+	var b bytes.Buffer
+	answer := http.Response{
+		StatusCode: w.status, ProtoMajor: 1, ProtoMinor: 1, Header: w.header, Close: true,
+		Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()),
+	}
+	_ = answer.Write(&b) // into memory
+	return b.Bytes()
+}
+
+func (a *API) refuseMalformed(w http.ResponseWriter, status int, peer string) {
+	x := newExchange(a, w, &http.Request{URL: &url.URL{}, RemoteAddr: peer})
+	defer x.end()
+	err := fault.New(fault.InvalidBody, "The request cannot be read: its line, a header or an encoding is not as HTTP has it.",
+		"reason", "not a request of HTTP", "offset", 0)
+	if status == http.StatusRequestHeaderFieldsTooLarge {
+		err = fault.New(fault.PayloadTooLarge, "The headers are too large.", "max_bytes", MaxHeaderBytes)
+	}
+	x.fail(a.refuse(x, err))
+}
+
+// MaxHeaderBytes is how long the head of a request may be.
+const MaxHeaderBytes = 64 << 10
+
+// unsent keeps an answer.
+type unsent struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (u *unsent) Header() http.Header         { return u.header }
+func (u *unsent) WriteHeader(status int)      { u.status = status }
+func (u *unsent) Write(b []byte) (int, error) { return u.body.Write(b) }
