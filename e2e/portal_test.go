@@ -202,6 +202,7 @@ func TestPortal(t *testing.T) {
 	v.watchWebhook()
 	v.makeReport(patient.ID)
 	v.openTheRest()
+	v.tryReference(clientID, rotated)
 }
 
 // lookAtPatients searches a patient and sees the page.
@@ -287,8 +288,26 @@ func (v *visitor) openTheRest() {
 	for _, path := range []string{"/portal/", "/portal/members", "/portal/audit", "/portal/account", "/portal/webhooks", "/portal/nothing", "/docs/", "/docs/quick-start"} {
 		v.open(path)
 	}
+}
+
+// tryReference gets a token in the reference and tries an operation with it.
+func (v *visitor) tryReference(clientID, secret string) {
+	v.t.Helper()
 	v.must(v.Go(v.base + "/docs/reference"))
 	v.must(v.Wait("#reference .opblock-tag"))
+	v.must(v.Press("#reference .btn.authorize"))
+	v.fill(`.modal-ux input[data-name="clientId"]`, clientID, `.modal-ux input[data-name="clientSecret"]`, secret)
+	v.must(v.Press(".modal-ux .btn.authorize"))
+	v.must(v.Press(".modal-ux .btn-done"))
+	v.must(v.Press("#operations-Patients-listPatients .opblock-summary-control"))
+	v.must(v.Press("#operations-Patients-listPatients .execute"))
+	const answered = "#operations-Patients-listPatients .live-responses-table tbody .response-col_status"
+	v.must(v.Wait(answered))
+	status, err := v.Text(answered)
+	v.must(err)
+	if !strings.HasPrefix(status, "200") {
+		v.t.Errorf("the reference's own request is answered with %s", status)
+	}
 }
 
 // TestPortalKeepsPeopleApart: wrong passwords, roles, ended sessions, posts
