@@ -31,9 +31,10 @@ func (o Org) Invite(ctx context.Context, hash []byte, role access.Role, lifetime
 	})
 }
 
-// InviteFirst keeps the invitation of the first administrator of an
-// organisation, which is made when missing, in the place of one from before.
-// It does nothing when anybody is a member of anything.
+// InviteFirst keeps an invitation of the first administrator of an
+// organisation, which is made when missing. There may be several, of nodes that
+// started together; the first that is used ends the others. It does nothing
+// when anybody is a member of anything.
 func (s System) InviteFirst(ctx context.Context, org string, hash []byte, lifetime time.Duration) (invited bool, err error) {
 	now := s.now()
 	orgID := id.New[id.OrgKind](now)
@@ -44,9 +45,6 @@ func (s System) InviteFirst(ctx context.Context, org string, hash []byte, lifeti
 		}
 		no, _, err := s.ensureOrg(tx, org, orgID, now)
 		if err != nil {
-			return err
-		}
-		if _, err := tx.Exec(`DELETE FROM invitation WHERE first = 1`); err != nil {
 			return err
 		}
 		invited = true
@@ -101,8 +99,8 @@ func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.
 			return fault.New(fault.NotFound, "This link was used or has expired.", "resource", "invitation")
 		}
 		if inv.First {
-			if taken, err := one(tx, `SELECT account_no FROM account WHERE org_no = $1 LIMIT 1`, func(Row) {}, int64(inv.Org)); err != nil || taken {
-				return orConflict(err, "This organisation has an administrator already.")
+			if err := s.beFirst(tx, inv.Org); err != nil {
+				return err
 			}
 		}
 		n.Role = inv.Role
@@ -112,10 +110,19 @@ func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.
 	return a, asTaken(err)
 }
 
-// orConflict is the error, or a conflict in these words when there is none.
-func orConflict(err error, words string) error {
+// beFirst makes sure that an organisation gets one first administrator, also
+// when several invitations are used at once: the lock is its counter.
+func (s System) beFirst(tx Tx, org access.OrgNo) error {
+	if _, err := one(tx, `SELECT patients FROM org_counter WHERE org_no = $1 /*FOR UPDATE*/`, func(Row) {}, int64(org)); err != nil {
+		return err
+	}
+	taken, err := one(tx, `SELECT account_no FROM account WHERE org_no = $1 LIMIT 1`, func(Row) {}, int64(org))
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.Conflict, words)
+	if taken {
+		return fault.New(fault.Conflict, "This organisation has an administrator already.")
+	}
+	_, err = tx.Exec(`DELETE FROM invitation WHERE org_no = $1 AND first = 1`, int64(org))
+	return err
 }

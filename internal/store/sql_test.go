@@ -73,7 +73,6 @@ var unbound = map[string]string{
 	"UPDATE account_session SET seen_at":                "the hash is the secret that tells the organisation",
 	"FROM invitation i JOIN org o":                      "the hash is the secret that tells the organisation",
 	"DELETE FROM invitation WHERE hash = $1":            "the hash is the secret that tells the organisation",
-	"DELETE FROM invitation WHERE first":                "a new installation has one first invitation",
 	"SELECT account_no FROM account ORDER BY":           "whether anybody is a member of anything",
 	"sign_in_failure":                                   "an address that was tried, of whatever organisation",
 	"DELETE FROM account_session WHERE hash IN":         "purge, over all organisations",
