@@ -96,7 +96,7 @@ func Share(p *analytics.Proportion) string {
 	}
 	text := Percent(p.Percent)
 	if p.CI95 != nil {
-		text += " (" + percentOf(p.CI95.Low) + " to " + percentOf(p.CI95.High) + ")"
+		text += " (" + Decimal(100*p.CI95.Low) + " to " + Decimal(100*p.CI95.High) + ")"
 	}
 	return text
 }
@@ -108,8 +108,6 @@ func Percent(f *float64) string {
 	}
 	return Decimal(*f) + " %"
 }
-
-func percentOf(proportion float64) string { return strconv.FormatFloat(100*proportion, 'f', 1, 64) }
 
 // Fixed writes a number with two decimals.
 func Fixed(f *float64) string {

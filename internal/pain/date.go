@@ -48,6 +48,16 @@ func (d Date) Before(other Date) bool {
 	return d.Day < other.Day
 }
 
+// Age is how many years of age somebody born on d is on a day. Who was born on
+// 29 February turns a year older on 1 March.
+func (d Date) Age(on Date) int {
+	years := on.Year - d.Year
+	if on.Month < d.Month || on.Month == d.Month && on.Day < d.Day {
+		years--
+	}
+	return years
+}
+
 // Append appends the day as YYYY-MM-DD.
 func (d Date) Append(b []byte) []byte {
 	return append(b,

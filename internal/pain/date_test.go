@@ -33,6 +33,27 @@ func TestDateBefore(t *testing.T) {
 	}
 }
 
+func TestAge(t *testing.T) {
+	for _, c := range []struct {
+		born, on string
+		want     int
+	}{
+		{"1960-05-17", "2025-05-16", 64},
+		{"1960-05-17", "2025-05-17", 65},
+		{"1960-05-17", "2025-06-01", 65},
+		{"1960-05-17", "2025-04-30", 64},
+		{"1960-02-29", "2025-02-28", 64},
+		{"1960-02-29", "2025-03-01", 65},
+		{"2025-05-17", "2025-05-17", 0},
+	} {
+		born, _ := ParseDate(c.born)
+		on, _ := ParseDate(c.on)
+		if got := born.Age(on); got != c.want {
+			t.Errorf("born %s, on %s: %d, want %d", c.born, c.on, got, c.want)
+		}
+	}
+}
+
 func TestDateOf(t *testing.T) {
 	if d := DateOf(testNow); d != (Date{2026, time.March, 2}) {
 		t.Fatalf("got %v, want the day in UTC", d)

@@ -9,6 +9,7 @@ import (
 
 	"anodyne/internal/analytics"
 	"anodyne/internal/fault"
+	"anodyne/internal/figure"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
@@ -89,8 +90,8 @@ func TestOutcomes(t *testing.T) {
 	says(t, text, "Outcomes", "of 300 patients", "Pain at follow-up after 90 days (± 30)", "Who was looked at", "missing, of those due", "Trend", "severe ≥ 7",
 		"Time to response", fmt.Sprintf("median: day %d", *r.TimeToResponse.MedianDays), "at risk", "Questionnaires", "PEG 300", "Before and after procedures", "epidural steroid",
 		"Uncontrolled: patients are compared with themselves", "Before and after a class of medicines began", "Definitions", "nothing is carried forward",
-		"30 % better or more", ofN(&r.Response.Responder30), ofN(&r.Response.NonresponderImputation.Responder50),
-		decimal(*r.FollowUp.Change.Mean), interval(r.FollowUp.Change.CI95), percentInterval(r.Response.Responder30.CI95))
+		"30 % better or more", figure.OfN(&r.Response.Responder30), figure.OfN(&r.Response.NonresponderImputation.Responder50),
+		figure.Decimal(*r.FollowUp.Change.Mean), interval(r.FollowUp.Change.CI95), percentInterval(r.Response.Responder30.CI95))
 	if strings.Contains(text, "…") {
 		t.Error("something is shortened")
 	}
@@ -103,7 +104,7 @@ func TestPopulation(t *testing.T) {
 	text := strings.Join(pages(t, file), " ")
 	r := d.Result
 	says(t, text, "Population health", "ACTIVE PATIENTS", "of 300 patients", "In words", "Severity of pain", "none", "mild", "moderate", "severe", "n = 300", "Age at the end of the period", "45-64", "Gender", "female",
-		"50 MME", "90 MME", "peak: the highest single day (definition 4)", ofN(&r.Opioids.AtLeast50), share(&r.Opioids.AtLeast90), "naloxone coverage", "MME is for risk assessment",
+		"50 MME", "90 MME", "peak: the highest single day (definition 4)", figure.OfN(&r.Opioids.AtLeast50), figure.Share(&r.Opioids.AtLeast90), "naloxone coverage", "MME is for risk assessment",
 		"Patients with a medicine of the class", "NSAID", "Differences between groups", "difference in percentage points", "reference,", "aligned, not certified")
 	for _, in := range r.Insights {
 		says(t, text, strings.Join(strings.Fields(in.Text)[:5], " "))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"anodyne/internal/chart"
+	"anodyne/internal/figure"
 )
 
 // cover is the top of a document about many patients.
@@ -23,7 +24,7 @@ func (s *sheet) cover(about string) {
 	if len(h.Filters) > 0 {
 		var parts []string
 		for _, f := range h.Filters {
-			parts = append(parts, words(f.Name)+": "+f.Value)
+			parts = append(parts, figure.Words(f.Name)+": "+f.Value)
 		}
 		s.paragraph("Parameters: "+strings.Join(parts, "; ")+".", small)
 	}

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/summary"
-	"anodyne/internal/strictjson"
+	"anodyne/internal/store/storetest"
 )
 
 var asOf = time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
@@ -37,15 +36,7 @@ func patient(t testing.TB, name string, lines ...string) *PatientSummary {
 			continue
 		}
 		parts := strings.SplitN(line, " ", 3)
-		body, err := strictjson.Parse(fmt.Appendf(nil, `{"recorded_at":%q,"data_type":%q,"value":%s}`, parts[0], parts[1], parts[2]))
-		if err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
-		var fields fault.Fields
-		rec := pain.NewRecord(body, &fields, pain.Intake{NewID: func() id.Record { return id.New[id.RecordKind](asOf) }, Now: asOf})
-		if err := fields.Err(); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
+		rec := storetest.RecordAt(t, asOf, c.Patient.ID, fmt.Sprintf(`{"recorded_at":%q,"data_type":%q,"value":%s}`, parts[0], parts[1], parts[2]))
 		if err := c.Series.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
 			t.Fatal(err)
 		}

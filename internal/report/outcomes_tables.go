@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"anodyne/internal/analytics"
+	"anodyne/internal/figure"
 )
 
 func (p *outcomePages) instruments() {
@@ -19,13 +20,13 @@ func (p *outcomePages) instruments() {
 		in := &p.Instruments[i]
 		met := "none published"
 		if in.MCIDMet != nil {
-			met = strings.TrimPrefix(ofN(in.MCIDMet)+", "+percent(in.MCIDMet.Percent), "nobody to count, ")
+			met = strings.TrimPrefix(figure.OfN(in.MCIDMet)+", "+figure.Percent(in.MCIDMet.Percent), "nobody to count, ")
 		}
-		t.row(words(in.Instrument), count(in.Change.N), counted(in.Missing), mean(&in.Baseline), mean(&in.FollowUp), mean(&in.Change), met)
+		t.row(figure.Words(in.Instrument), figure.Count(in.Change.N), figure.Counted(in.Missing), figure.Mean(&in.Baseline), figure.Mean(&in.FollowUp), figure.Mean(&in.Change), met)
 	}
 	t.end()
 	if g := &p.GlobalImpression; g.N != nil && *g.N > 0 {
-		p.paragraph(fmt.Sprintf("Global impression (PGIC 1 or 2, much or very much improved): %s, %s.", ofN(g), share(g)), body)
+		p.paragraph(fmt.Sprintf("Global impression (PGIC 1 or 2, much or very much improved): %s, %s.", figure.OfN(g), figure.Share(g)), body)
 	}
 }
 
@@ -34,13 +35,13 @@ func (p *outcomePages) treatments(title string, list []analytics.BeforeAfter) {
 		return
 	}
 	p.section(title, 80)
-	p.paragraph(capital(list[0].Label)+".", small)
+	p.paragraph(figure.Capital(list[0].Label)+".", small)
 	t := p.newTable(column{title: "Treatment", share: 26}, column{title: "Patients", share: 11, right: true}, column{title: "n", share: 8, right: true}, column{title: "Before (95 % CI)", share: 22, right: true},
 		column{title: "After (95 % CI)", share: 22, right: true}, column{title: "Change (95 % CI)", share: 22, right: true}, column{title: "30 % better", share: 18, right: true}, column{title: "SRM", share: 9, right: true})
 	t.header()
 	for i := range list {
 		b := &list[i]
-		t.row(words(b.Treatment), counted(b.Patients), count(b.Change.N), mean(&b.Before), mean(&b.After), mean(&b.Change), percent(b.R30.Percent), fixed(b.SRM))
+		t.row(figure.Words(b.Treatment), figure.Counted(b.Patients), figure.Count(b.Change.N), figure.Mean(&b.Before), figure.Mean(&b.After), figure.Mean(&b.Change), figure.Percent(b.R30.Percent), figure.Fixed(b.SRM))
 	}
 	t.end()
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"anodyne/internal/chart"
+	"anodyne/internal/figure"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/summary"
 )
@@ -55,51 +55,28 @@ func (d *PatientSummary) WritePDF(w io.Writer) error {
 type patientPages struct {
 	*sheet
 	*PatientSummary
-	history     []pain.HistoryEntry
-	medicines   map[string]pain.Medication // by the id of their record
-	from, to    time.Time                  // the days of the curves
-	events      []chart.Event
-	inThePeriod []chart.PainPoint
-	leftOut     int // scores before the period
+	history   []pain.HistoryEntry
+	medicines map[string]pain.Medication // by the id of their record
+	drawn     figure.Curves
 }
 
 func (p *patientPages) read() (err error) {
 	if p.history, err = p.Chart.Patient.MedicalHistory.Entries(); err != nil {
 		return err
 	}
-	p.to = dayOf(p.To)
-	p.from = dayOf(p.From)
-	p.medicines = map[string]pain.Medication{}
-	if err := p.readRecords(); err != nil {
+	if p.drawn, err = figure.CurvesOf(p.Chart, p.Summary, p.From, p.To); err != nil {
 		return err
 	}
-	p.readScores()
+	p.medicines = map[string]pain.Medication{}
+	for i := range p.Chart.Records {
+		if rec := &p.Chart.Records[i]; rec.Type == pain.TypeMedications {
+			if p.medicines[rec.ID.String()], err = pain.ReadMedication(rec.Value); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
-
-// readScores takes the scores of the summary's series, all of them: the
-// summary itself lists only the newest.
-func (p *patientPages) readScores() {
-	sum := &p.Summary.Pain
-	if sum.Aspect == nil {
-		return
-	}
-	before := p.to.AddDate(0, 0, 1).UnixMilli()
-	for i := range p.Chart.Series.Scores {
-		s := &p.Chart.Series.Scores[i]
-		score, ok := s.Normalized()
-		if !ok || s.At >= before || s.Aspect.String() != *sum.Aspect || s.Scale.String() != *sum.Scale || s.Site.String() != *sum.BodySite {
-			continue
-		}
-		if s.At < p.from.UnixMilli() {
-			p.leftOut++
-			continue
-		}
-		p.inThePeriod = append(p.inThePeriod, chart.PainPoint{At: time.UnixMilli(s.At).UTC(), Score: score})
-	}
-}
-
-func dayOf(d pain.Date) time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
 
 func (p *patientPages) header() {
 	patient := &p.Chart.Patient
@@ -112,7 +89,7 @@ func (p *patientPages) header() {
 	p.text(right, p.y+32, "AS OF", caption.at(chart.End))
 	p.text(right, p.y+44, moment(p.AsOf), strong.at(chart.End))
 	p.y += 11 + height
-	line := fmt.Sprintf("Born %s (%d years)", patient.DateOfBirth, age(patient.DateOfBirth, p.To))
+	line := fmt.Sprintf("Born %s (%d years)", patient.DateOfBirth, patient.DateOfBirth.Age(p.To))
 	if patient.Gender != "" {
 		line += " · " + patient.Gender
 	}
@@ -123,15 +100,6 @@ func (p *patientPages) header() {
 	p.y += 8
 }
 
-// age is in whole years on a day.
-func age(born, on pain.Date) int {
-	years := on.Year - born.Year
-	if on.Month < born.Month || on.Month == born.Month && on.Day < born.Day {
-		years--
-	}
-	return years
-}
-
 // The heights of the curves. That of pain gives way to what is below.
 const (
 	painHeight, leastPainHeight = 188.0, 105.0
@@ -140,36 +108,7 @@ const (
 
 // curves draws pain and dose so that they end above a height, if they can.
 func (p *patientPages) curves(limit float64) {
-	scheme := pain.DefaultScheme
-	c := &chart.Pain{Title: "Pain", From: p.from, To: p.to, Points: p.inThePeriod, Bands: chart.Bands{Moderate: scheme.Moderate, Severe: scheme.Severe}, Events: p.events}
-	if base := p.Summary.Pain.Baseline; base != nil {
-		c.Baseline = base.Score
-	}
 	room := limit - p.y - mmeHeight - 2*figureFrame
-	p.figure(fmt.Sprintf("Pain (%s)", p.kind()), c, min(max(room, leastPainHeight), painHeight))
-	m := &chart.MME{Title: "MME a day", From: p.from, To: p.to}
-	if window, err := time.Parse(time.DateOnly, p.Summary.MME.From); err == nil && m.From.Before(window) {
-		m.From = window // nothing is known of the days before
-	}
-	for _, run := range p.Summary.MME.Timeline {
-		from, errFrom := time.Parse(time.DateOnly, run.From)
-		to, errTo := time.Parse(time.DateOnly, run.To)
-		if errFrom == nil && errTo == nil && !to.Before(m.From) {
-			m.Runs = append(m.Runs, chart.MMERun{From: from, To: to, MME: run.MME, Incomplete: run.Incomplete})
-		}
-	}
-	p.figure("Opioid dose (MME a day)", m, mmeHeight)
-}
-
-// kind is what the scores are, in words.
-func (p *patientPages) kind() string {
-	sum := &p.Summary.Pain
-	if sum.Aspect == nil {
-		return "no comparable scores"
-	}
-	text := words(*sum.Aspect) + " pain, scale " + words(*sum.Scale)
-	if *sum.BodySite != "" {
-		text += ", " + words(*sum.BodySite)
-	}
-	return text
+	p.figure(fmt.Sprintf("Pain (%s)", p.drawn.Kind), p.drawn.Pain, min(max(room, leastPainHeight), painHeight))
+	p.figure("Opioid dose (MME a day)", p.drawn.MME, mmeHeight)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"anodyne/internal/figure"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/summary"
@@ -26,11 +27,11 @@ func (p *patientPages) medicationCells(m *summary.Medication) []string {
 	mme := ""
 	switch {
 	case m.MMEPerDay != nil:
-		mme = num(m.MMEPerDay)
+		mme = figure.Num(m.MMEPerDay)
 	case m.MMEExcludedReason != nil:
-		mme = none + " ¹"
+		mme = figure.None + " ¹"
 	}
-	return []string{m.Name, words(m.DrugClass), p.dose(m.RecordID), m.StartDate, until, mme}
+	return []string{m.Name, figure.Words(m.DrugClass), p.dose(m.RecordID), m.StartDate, until, mme}
 }
 
 // dose is how a medicine is taken, as far as it is said.
@@ -45,18 +46,18 @@ func (p *patientPages) dose(recordID string) string {
 		amount, unit = m.Strength, m.StrengthUnit
 	}
 	if n, given := amount.Get(); given {
-		parts = append(parts, strings.TrimSpace(num(&n)+" "+unit))
+		parts = append(parts, strings.TrimSpace(figure.Num(&n)+" "+unit))
 	}
 	if m.Frequency != "" {
 		parts = append(parts, m.Frequency)
 	} else if n, given := m.DosesPerDay.Get(); given {
-		parts = append(parts, num(&n)+" a day")
+		parts = append(parts, figure.Num(&n)+" a day")
 	}
 	if prn, given := m.PRN.Get(); given && prn {
 		parts = append(parts, "as needed")
 	}
 	if m.Route != "" {
-		parts = append(parts, words(m.Route))
+		parts = append(parts, figure.Words(m.Route))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -158,18 +159,18 @@ func (p *patientPages) instruments() {
 		column{title: "Before", share: 10, right: true}, column{title: "On", share: 13}, column{title: "Change", share: 10, right: true}, column{title: "Matters", share: 10})
 	t.header()
 	for _, in := range p.Summary.Instruments {
-		before, on, matters := none, "", none
+		before, on, matters := figure.None, "", figure.None
 		if in.Previous != nil {
-			before, on = num(in.Previous.Score), dayPart(in.Previous.RecordedAt)
+			before, on = figure.Num(in.Previous.Score), dayPart(in.Previous.RecordedAt)
 		}
 		if in.MCIDMet != nil {
 			matters = yesNo(*in.MCIDMet)
 		}
-		score := num(in.Score)
+		score := figure.Num(in.Score)
 		if in.Score == nil {
 			score = in.Status
 		}
-		t.row(words(in.Instrument), dayPart(in.RecordedAt), score, in.Band, before, on, signed(in.Change), matters)
+		t.row(figure.Words(in.Instrument), dayPart(in.RecordedAt), score, in.Band, before, on, figure.Signed(in.Change), matters)
 	}
 	t.end()
 	p.paragraph("Matters: the change from the score before is at least the smallest one that patients notice, as far as one is published.", small)
@@ -190,12 +191,12 @@ func (p *patientPages) procedures() {
 	t := p.newTable(column{title: "Date", share: 13}, column{title: "Procedure", share: 30}, column{title: "Site", share: 32}, column{title: "Pain before", share: 12, right: true}, column{title: "Pain after", share: 12, right: true}, column{title: "Relief", share: 10, right: true})
 	t.header()
 	for _, done := range p.Summary.Procedures {
-		relief := none
+		relief := figure.None
 		if done.ReliefPercent != nil {
-			relief = num(done.ReliefPercent) + " %"
+			relief = figure.Num(done.ReliefPercent) + " %"
 		}
-		site := strings.Join(strings.Fields(words(done.Laterality)+" "+words(done.BodySite)+" "+done.Level), " ")
-		t.row(dayPart(done.RecordedAt), words(done.ProcedureType), site, num(done.PreScore), num(done.PostScore), relief)
+		site := strings.Join(strings.Fields(figure.Words(done.Laterality)+" "+figure.Words(done.BodySite)+" "+done.Level), " ")
+		t.row(dayPart(done.RecordedAt), figure.Words(done.ProcedureType), site, figure.Num(done.PreScore), figure.Num(done.PostScore), relief)
 	}
 	t.end()
 	p.paragraph("The newest 20. Pain before and after a procedure is not a comparison with anybody else: pain that is treated when it is worst often falls by itself.", small)
@@ -210,7 +211,7 @@ func (p *patientPages) diagnoses() {
 	t.header()
 	for i := range p.history {
 		h := &p.history[i]
-		t.row(h.Condition, h.ICD10Code, h.Status, h.OnsetDate, words(h.Category))
+		t.row(h.Condition, h.ICD10Code, h.Status, h.OnsetDate, figure.Words(h.Category))
 	}
 	t.end()
 }
@@ -222,24 +223,24 @@ func (p *patientPages) definitions() string {
 	scheme := pain.DefaultScheme
 	var b strings.Builder
 	fmt.Fprintf(&b, "Pain: %s; n = %d in the period, %d in all. Bands: %s scheme, mild below %g, moderate from %g, severe from %g. ",
-		p.kind(), len(p.inThePeriod), sum.Scores, sum.Scheme, scheme.Moderate, scheme.Moderate, scheme.Severe)
+		p.drawn.Kind, len(p.drawn.Pain.Points), sum.Scores, sum.Scheme, scheme.Moderate, scheme.Moderate, scheme.Severe)
 	if sum.Baseline != nil {
 		fmt.Fprintf(&b, "Baseline: %s Here n = %d. Responder: at least 30 %% (or 50 %%) less pain than at baseline. ", sum.Baseline.Rule, sum.Baseline.Scores)
 	}
 	b.WriteString("Scores more than 30 days apart are not joined by a line. Kinds of scores are never mixed: " + sum.Rule + " ")
 	fmt.Fprintf(&b, "MME: %s, %s to %s; peak is %s, average (%s) %s. ", p.Summary.MME.Table, p.Summary.MME.From, p.Summary.MME.To,
-		p.Summary.MME.Definitions.Peak, p.Summary.MME.Definitions.Average, num(p.Summary.MME.Average))
+		p.Summary.MME.Definitions.Peak, p.Summary.MME.Definitions.Average, figure.Num(p.Summary.MME.Average))
 	b.WriteString("Missing: " + strings.Join(p.missing(), "; ") + ". " + p.Summary.MME.Caveat + " A flag asks for review; it is no verdict, and no reason for a forced or abrupt taper.")
 	return b.String()
 }
 
 // missing lists what a reader could take for nothing, and is not known.
 func (p *patientPages) missing() (list []string) {
-	if len(p.inThePeriod) == 0 {
+	if len(p.drawn.Pain.Points) == 0 {
 		list = append(list, "no score in the period")
 	}
-	if p.leftOut > 0 {
-		list = append(list, fmt.Sprintf("scores before the period, which are not drawn: %d", p.leftOut))
+	if p.drawn.Before > 0 {
+		list = append(list, fmt.Sprintf("scores before the period, which are not drawn: %d", p.drawn.Before))
 	}
 	if p.Summary.MME.Incomplete {
 		list = append(list, "the dose or the days of an opioid are not known, so MME is too low")

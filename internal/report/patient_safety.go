@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"anodyne/internal/chart"
+	"anodyne/internal/figure"
 	"anodyne/internal/pain/summary"
 )
 
@@ -33,9 +34,9 @@ func (p *patientPages) review() (lines []summary.Flag, quiet string) {
 		case is(f.Active):
 			notes = append(notes, f)
 		case f.Active != nil:
-			absent = append(absent, words(f.Flag))
+			absent = append(absent, figure.Words(f.Flag))
 		case f.Flag == "phq9_item9":
-			unasked = append(unasked, words(f.Flag))
+			unasked = append(unasked, figure.Words(f.Flag))
 		default:
 			open = append(open, f)
 		}
@@ -96,7 +97,7 @@ func (p *patientPages) safety(y float64) {
 
 // flagText is a flag with what it rests on.
 func flagText(f *summary.Flag) string {
-	text := words(f.Flag)
+	text := figure.Words(f.Flag)
 	if f.Since != nil {
 		text += " since " + *f.Since
 	}
@@ -108,14 +109,14 @@ func flagText(f *summary.Flag) string {
 		basis = append(basis, "both current")
 	}
 	if mme, ok := f.Basis["mme"].(*float64); ok && mme != nil {
-		basis = append(basis, num(mme)+" MME a day")
+		basis = append(basis, figure.Num(mme)+" MME a day")
 	}
 	if incomplete, ok := f.Basis["incomplete"].(bool); ok && incomplete {
 		basis = append(basis, "an opioid is missing from the dose")
 	}
 	if reasons, ok := f.Basis["reasons"].([]string); ok {
 		for _, reason := range reasons {
-			basis = append(basis, words(reason))
+			basis = append(basis, figure.Words(reason))
 		}
 	}
 	if codes, ok := f.Basis["icd10_codes"].([]string); ok {

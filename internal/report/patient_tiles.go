@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"anodyne/internal/chart"
+	"anodyne/internal/figure"
 )
 
 // tile is a number that is seen first.
@@ -35,36 +36,36 @@ func (p *patientPages) tiles() {
 func (p *patientPages) painTile() tile {
 	sum := &p.Summary.Pain
 	if sum.Latest == nil {
-		return tile{"LATEST PAIN", none, "no comparable score", ""}
+		return tile{"LATEST PAIN", figure.None, "no comparable score", ""}
 	}
 	title := "LATEST PAIN"
 	if sum.Aspect != nil {
-		title = "LATEST " + strings.ToUpper(words(*sum.Aspect)) + " PAIN"
+		title = "LATEST " + strings.ToUpper(figure.Words(*sum.Aspect)) + " PAIN"
 	}
 	note := "on " + dayPart(sum.Latest.RecordedAt)
-	if len(p.inThePeriod) > 1 {
-		best := slices.MinFunc(p.inThePeriod, func(a, b chart.PainPoint) int { return cmp.Compare(a.Score, b.Score) })
-		note += ", best " + num(&best.Score)
+	if len(p.drawn.Pain.Points) > 1 {
+		best := slices.MinFunc(p.drawn.Pain.Points, func(a, b chart.PainPoint) int { return cmp.Compare(a.Score, b.Score) })
+		note += ", best " + figure.Num(&best.Score)
 	}
-	return tile{title, num(sum.Latest.Score) + " of 10", sum.Latest.Band, note}
+	return tile{title, figure.Num(sum.Latest.Score) + " of 10", sum.Latest.Band, note}
 }
 
 func (p *patientPages) changeTile() tile {
 	sum := &p.Summary.Pain
-	t := tile{title: "CHANGE FROM BASELINE", value: none}
+	t := tile{title: "CHANGE FROM BASELINE", value: figure.None}
 	if sum.Baseline == nil {
 		t.line = "no baseline"
 		return t
 	}
-	t.note = fmt.Sprintf("baseline %s on %s", num(sum.Baseline.Score), sum.Baseline.IndexDate)
+	t.note = fmt.Sprintf("baseline %s on %s", figure.Num(sum.Baseline.Score), sum.Baseline.IndexDate)
 	c := sum.Change
 	if c == nil {
 		t.line = "no score after the baseline"
 		return t
 	}
-	t.value = signed(c.Points)
+	t.value = figure.Signed(c.Points)
 	if c.Percent != nil {
-		t.value += fmt.Sprintf(" (%s %%)", signed(c.Percent))
+		t.value += fmt.Sprintf(" (%s %%)", figure.Signed(c.Percent))
 	}
 	switch {
 	case c.Percent == nil:
@@ -79,7 +80,7 @@ func (p *patientPages) changeTile() tile {
 		t.line = "no responder (under 30 %)"
 	}
 	if c.LowBaseline && c.Percent != nil {
-		t.note = fmt.Sprintf("low baseline (%s): %% misleads", num(sum.Baseline.Score))
+		t.note = fmt.Sprintf("low baseline (%s): %% misleads", figure.Num(sum.Baseline.Score))
 	}
 	return t
 }
@@ -92,27 +93,27 @@ func (p *patientPages) pegTile() tile {
 		if in.Instrument != "peg" {
 			continue
 		}
-		t := tile{"PEG", none, "cannot be scored: " + in.Status, "on " + dayPart(in.RecordedAt)}
+		t := tile{"PEG", figure.None, "cannot be scored: " + in.Status, "on " + dayPart(in.RecordedAt)}
 		if in.Score != nil {
-			t.value, t.line = num(in.Score)+" of 10", "first one"
+			t.value, t.line = figure.Num(in.Score)+" of 10", "first one"
 		}
 		if in.Change != nil {
-			t.line = signed(in.Change) + ", no important change"
+			t.line = figure.Signed(in.Change) + ", no important change"
 			if is(in.MCIDMet) {
-				t.line = signed(in.Change) + ", an important change"
+				t.line = figure.Signed(in.Change) + ", an important change"
 			}
 			t.note = dayPart(in.Previous.RecordedAt) + " to " + dayPart(in.RecordedAt)
 		}
 		return t
 	}
-	return tile{"PEG", none, "never answered", ""}
+	return tile{"PEG", figure.None, "never answered", ""}
 }
 
 func (p *patientPages) mmeTile() tile {
 	m := &p.Summary.MME
 	t := tile{title: "MME A DAY", value: "not known", line: "dose not counted"}
 	if m.Current != nil {
-		t.value = num(m.Current)
+		t.value = figure.Num(m.Current)
 		t.line = "band " + bandWords(*m.CurrentBand)
 		if *m.Current == 0 {
 			t.line = "no current opioid"
@@ -122,7 +123,7 @@ func (p *patientPages) mmeTile() tile {
 		t.line += ", incomplete"
 	}
 	if m.Peak != nil {
-		t.note = "peak " + num(m.Peak) + " since " + m.From
+		t.note = "peak " + figure.Num(m.Peak) + " since " + m.From
 	}
 	return t
 }

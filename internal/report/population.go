@@ -3,12 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strings"
 
 	"anodyne/internal/analytics"
 	"anodyne/internal/chart"
+	"anodyne/internal/figure"
 )
 
 // Population is how the patients of a period are.
@@ -40,18 +39,18 @@ type populationPages struct {
 }
 
 func (p *populationPages) tiles() {
-	severe := tile{"SEVERE PAIN", none, "by the latest score", "n = " + count(p.Severity.Bands.N)}
+	severe := tile{"SEVERE PAIN", figure.None, "by the latest score", "n = " + figure.Count(p.Severity.Bands.N)}
 	for _, g := range p.Severity.Bands.Groups {
 		if g.Group == "severe" {
-			severe.value = percent(g.Percent)
+			severe.value = figure.Percent(g.Percent)
 		}
 	}
 	o := &p.Opioids
 	p.tileRow([]tile{
-		{"ACTIVE PATIENTS", counted(p.Cohort.Active), "of " + counted(p.Cohort.Patients) + " patients", "with a record in the period"},
+		{"ACTIVE PATIENTS", figure.Counted(p.Cohort.Active), "of " + figure.Counted(p.Cohort.Patients) + " patients", "with a record in the period"},
 		severe,
-		{"WITH AN OPIOID", percent(o.Exposure.Percent), ofN(&o.Exposure), percentInterval(o.Exposure.CI95)},
-		{"NO SCORE IN 90 DAYS", percent(p.FollowUpGap.Gap.Percent), ofN(&p.FollowUpGap.Gap), percentInterval(p.FollowUpGap.Gap.CI95)},
+		{"WITH AN OPIOID", figure.Percent(o.Exposure.Percent), figure.OfN(&o.Exposure), percentInterval(o.Exposure.CI95)},
+		{"NO SCORE IN 90 DAYS", figure.Percent(p.FollowUpGap.Gap.Percent), figure.OfN(&p.FollowUpGap.Gap), percentInterval(p.FollowUpGap.Gap.CI95)},
 	})
 }
 
@@ -67,28 +66,16 @@ func (p *populationPages) insights() {
 }
 
 func (p *populationPages) severity() {
-	row := chart.SeverityRow{Label: "all"}
-	for i, g := range p.Severity.Bands.Groups[:min(len(row.Counts), len(p.Severity.Bands.Groups))] {
-		row.Counts[i] = g.Count
-	}
-	c := &chart.Severity{Title: "Severity of pain", Rows: []chart.SeverityRow{row}}
 	height := chart.RowsHeight(1, smallSize+0.3, 2)
 	p.section("Severity of pain", height+20)
-	p.figure("Latest score of each patient", c, height)
+	p.figure("Latest score of each patient", figure.Severity(&p.Severity), height)
 	p.paragraph(fmt.Sprintf("Bands: %s scheme. By average pain: %s patients, by current pain: %s. Of %s: n = %s.", p.Severity.Scheme,
-		counted(p.Severity.ByAverage), counted(p.Severity.ByCurrent), p.Severity.Bands.Denominator, count(p.Severity.Bands.N)), small)
+		figure.Counted(p.Severity.ByAverage), figure.Counted(p.Severity.ByCurrent), p.Severity.Bands.Denominator, figure.Count(p.Severity.Bands.N)), small)
 }
 
 // parts draws the groups of a whole as bars.
 func (p *populationPages) parts(title string, of *analytics.Split) {
-	c := &chart.Proportions{Title: title}
-	for _, g := range of.Groups {
-		row := chart.Proportion{Label: words(g.Group), Words: "n = " + count(g.Count)}
-		if g.Percent != nil {
-			row.Share = new(*g.Percent / 100)
-		}
-		c.Rows = append(c.Rows, row)
-	}
+	c := figure.Split(title, of)
 	p.figure(title, c, chart.RowsHeight(len(c.Rows), smallSize+0.3, 1))
 }
 
@@ -99,27 +86,15 @@ func (p *populationPages) people() {
 	p.parts("Gender", &p.Genders)
 }
 
-// bandEdges are the doses at which the bands of MME begin and end.
-var bandEdges = map[string]chart.Bin{
-	">0-<20": {Low: 0, High: 20}, "20-<50": {Low: 20, High: 50}, "50-<90": {Low: 50, High: 90}, ">=90": {Low: 90, High: 130, Open: true},
-}
-
 func (p *populationPages) opioids() {
 	o := &p.Opioids
-	c := &chart.Histogram{Title: "Opioid dose"}
-	for _, g := range o.MME.Peak.Bands.Groups {
-		if bin, ok := bandEdges[g.Group]; ok {
-			bin.Count = g.Count
-			c.Bins = append(c.Bins, bin)
-		}
-	}
 	p.section("Opioids", 170)
-	p.figure("Patients by their highest daily dose in the period", c, 130)
+	p.figure("Patients by their highest daily dose in the period", figure.Doses(&o.MME.Peak.Bands), 130)
 	p.doses()
 	p.proportions([]*analytics.Proportion{&o.Exposure, &o.LongTerm, &o.AtLeast50, &o.AtLeast90, &o.BenzodiazepineOverlap, &o.GabapentinoidOverlap, &o.NaloxoneCoverage})
 	p.paragraph(fmt.Sprintf("Of those counted, outside the scope of the opioid guideline (cancer, sickle cell disease, palliative care): with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s. ",
-		counted(o.OutOfScope.Exposure), counted(o.OutOfScope.AtLeast50), counted(o.OutOfScope.AtLeast90), counted(o.OutOfScope.BenzodiazepineOverlap))+
-		"Opioid dose not known or not complete: "+counted(o.MME.Incomplete)+". "+o.MME.Caveat, small)
+		figure.Counted(o.OutOfScope.Exposure), figure.Counted(o.OutOfScope.AtLeast50), figure.Counted(o.OutOfScope.AtLeast90), figure.Counted(o.OutOfScope.BenzodiazepineOverlap))+
+		"Opioid dose not known or not complete: "+figure.Counted(o.MME.Incomplete)+". "+o.MME.Caveat, small)
 }
 
 func (p *populationPages) doses() {
@@ -129,7 +104,7 @@ func (p *populationPages) doses() {
 		name string
 		of   *analytics.Distribution
 	}{{"peak: the highest single day (definition 4)", &p.Opioids.MME.Peak}, {"average over covered days (definition 2)", &p.Opioids.MME.Average}} {
-		t.row(d.name, count(d.of.N), num(d.of.Mean), num(d.of.Q1), num(d.of.Median), num(d.of.Q3), num(d.of.P90))
+		t.row(d.name, figure.Count(d.of.N), figure.Num(d.of.Mean), figure.Num(d.of.Q1), figure.Num(d.of.Median), figure.Num(d.of.Q3), figure.Num(d.of.P90))
 	}
 	t.end()
 }
@@ -142,24 +117,15 @@ func (p *populationPages) proportions(list []*analytics.Proportion) {
 	for _, m := range list {
 		unknown := ""
 		if m.Undetermined != nil {
-			unknown = count(m.Undetermined)
+			unknown = figure.Count(m.Undetermined)
 		}
-		t.row(words(m.Definition), ofN(m), share(m), unknown, m.Denominator)
+		t.row(figure.Words(m.Definition), figure.OfN(m), figure.Share(m), unknown, m.Denominator)
 	}
 	t.end()
 }
 
 func (p *populationPages) treatments() {
-	c := &chart.Proportions{Title: "Classes of medicines"}
-	for i := range p.Treatments.Classes {
-		m := &p.Treatments.Classes[i]
-		_, class, _ := strings.Cut(m.Definition, ".")
-		row := chart.Proportion{Label: words(class), Share: m.Proportion, Words: ofN(m)}
-		if m.CI95 != nil {
-			row.Low, row.High = &m.CI95.Low, &m.CI95.High
-		}
-		c.Rows = append(c.Rows, row)
-	}
+	c := figure.Classes(p.Treatments.Classes)
 	height := chart.RowsHeight(len(c.Rows), smallSize+0.3, 1)
 	p.section("Treatment", height+20)
 	p.figure("Patients with a medicine of the class; a patient can have several", c, height)
@@ -175,7 +141,7 @@ func (p *populationPages) disparities() {
 		if !slices.ContainsFunc(d.Groups, func(g analytics.DisparityGroup) bool { return g.Difference != nil }) {
 			continue
 		}
-		c := forest(d)
+		c := figure.Disparity(d)
 		height := chart.RowsHeight(len(c.Rows), smallSize+0.3, 2)
 		if first {
 			p.section("Differences between groups", height+40)
@@ -185,31 +151,6 @@ func (p *populationPages) disparities() {
 		}
 		p.figure(c.Title, c, height)
 	}
-}
-
-func forest(d *analytics.Disparity) *chart.Forest {
-	c := &chart.Forest{Title: capital(words(d.Measure)) + " by " + words(d.Dimension), Measure: "difference in percentage points"}
-	for _, g := range d.Groups {
-		row := chart.Effect{Label: words(g.Group), Words: "not compared"}
-		switch {
-		case g.Suppressed:
-			row.Words = hidden
-		case d.Reference != nil && g.Group == *d.Reference:
-			row.Words = "reference, " + percent(g.Percent) + " of " + count(g.N)
-		case g.Difference != nil && g.DiffCI95 != nil:
-			row.Words = percent(g.Percent) + " of " + count(g.N)
-			row.Estimate, row.Low, row.High = points(*g.Difference), points(g.DiffCI95.Low), points(g.DiffCI95.High)
-		case g.N != nil:
-			row.Words = "not compared, n = " + count(g.N)
-		}
-		c.Rows = append(c.Rows, row)
-	}
-	return c
-}
-
-// points are percentage points with one decimal.
-func points(difference float64) *float64 {
-	return new(math.Round(difference*1000) / 10)
 }
 
 func (p *populationPages) definitions() {

@@ -30,7 +30,12 @@ const (
 // sheet is a PDF in the making: pages that fill from the top down. Everything
 // it sets is made printable first, so no text of a patient can break it.
 type sheet struct {
-	pdf     *fpdf.Fpdf
+	// doc has the pages, their feet and the bookmarks; what is drawn on the
+	// pages is the binder's.
+	doc     *fpdf.Fpdf
+	binder  binder
+	strokes []func(*fpdf.Fpdf) // on the page in the making
+	err     error              // of a page that could not be drawn
 	head    *Head
 	title   string
 	running string  // what the top of each page but the first says
@@ -45,20 +50,20 @@ func newSheet(h *Head, title string) *sheet {
 	}
 	s := &sheet{head: h, title: printable(title)}
 	s.running = s.title
-	s.pdf = fpdf.NewCustom(&fpdf.InitType{OrientationStr: "P", UnitStr: "pt", Size: fpdf.SizeType{Wd: pageWidth, Ht: pageHeight}})
+	s.doc = fpdf.NewCustom(&fpdf.InitType{OrientationStr: "P", UnitStr: "pt", Size: fpdf.SizeType{Wd: pageWidth, Ht: pageHeight}})
 	// Without these a map's order or a clock would show in the bytes.
-	s.pdf.SetCatalogSort(true)
-	s.pdf.SetCreationDate(h.AsOf.UTC())
-	s.pdf.SetModificationDate(h.AsOf.UTC())
-	s.pdf.SetTitle(s.title, true)
-	s.pdf.SetAuthor(printable(h.Organisation), true)
-	s.pdf.SetCreator("Anodyne", true)
-	s.pdf.SetProducer("Anodyne", true)
-	s.pdf.SetLang("en-GB")
-	s.pdf.SetAutoPageBreak(false, 0)
-	s.pdf.SetMargins(margin, margin, margin)
-	chart.AddFonts(s.pdf)
-	s.pdf.AddPage()
+	s.doc.SetCatalogSort(true)
+	s.doc.SetCreationDate(h.AsOf.UTC())
+	s.doc.SetModificationDate(h.AsOf.UTC())
+	s.doc.SetTitle(s.title, true)
+	s.doc.SetAuthor(printable(h.Organisation), true)
+	s.doc.SetCreator("Anodyne", true)
+	s.doc.SetProducer("Anodyne", true)
+	s.doc.SetLang("en-GB")
+	s.doc.SetAutoPageBreak(false, 0)
+	s.doc.SetMargins(margin, margin, margin)
+	chart.AddFonts(s.doc)
+	s.doc.AddPage()
 	s.y = margin
 	return s
 }
@@ -66,6 +71,19 @@ func newSheet(h *Head, title string) *sheet {
 func printable(text string) string {
 	text, _ = chart.Printable(text)
 	return text
+}
+
+// draw puts a stroke on the page. All strokes of a page are drawn when it is
+// full.
+func (s *sheet) draw(stroke func(*fpdf.Fpdf)) { s.strokes = append(s.strokes, stroke) }
+
+// turn ends the page in the making.
+func (s *sheet) turn() {
+	if err := s.binder.keep(s.doc, s.strokes); s.err == nil {
+		s.err = err
+	}
+	clear(s.strokes)
+	s.strokes = s.strokes[:0]
 }
 
 // set is how a text looks.
@@ -95,9 +113,11 @@ func (s *sheet) text(x, y float64, text string, look set) {
 	case chart.End:
 		x -= look.weight.Width(text, look.size)
 	}
-	chart.SetFont(s.pdf, look.weight, look.size)
-	s.pdf.SetTextColor(look.ink.RGB())
-	s.pdf.Text(x, y, text)
+	s.draw(func(pdf *fpdf.Fpdf) {
+		chart.SetFont(pdf, look.weight, look.size)
+		pdf.SetTextColor(look.ink.RGB())
+		pdf.Text(x, y, text)
+	})
 }
 
 // fitted sets one line that is shortened to a width.
@@ -145,26 +165,31 @@ func blockHeight(width float64, text string, look set, most int) float64 {
 
 // rule draws a thin line across.
 func (s *sheet) rule(y float64, ink chart.Ink) {
-	s.pdf.SetDrawColor(ink.RGB())
-	s.pdf.SetLineWidth(0.6)
-	s.pdf.Line(margin, y, margin+fullWidth, y)
+	s.draw(func(pdf *fpdf.Fpdf) {
+		pdf.SetDrawColor(ink.RGB())
+		pdf.SetLineWidth(0.6)
+		pdf.Line(margin, y, margin+fullWidth, y)
+	})
 }
 
 // panel draws a box to write on; with no edge only its ground.
 func (s *sheet) panel(x, y, width, height float64, ground, edge chart.Ink) {
-	s.pdf.SetFillColor(ground.RGB())
-	style := "F"
-	if edge != chart.None {
-		s.pdf.SetDrawColor(edge.RGB())
-		s.pdf.SetLineWidth(0.7)
-		style = "FD"
-	}
-	s.pdf.RoundedRect(x, y, width, height, 3, "1234", style)
+	s.draw(func(pdf *fpdf.Fpdf) {
+		pdf.SetFillColor(ground.RGB())
+		style := "F"
+		if edge != chart.None {
+			pdf.SetDrawColor(edge.RGB())
+			pdf.SetLineWidth(0.7)
+			style = "FD"
+		}
+		pdf.RoundedRect(x, y, width, height, 3, "1234", style)
+	})
 }
 
 // breakPage goes on at the top of a new page.
 func (s *sheet) breakPage() {
-	s.pdf.AddPage()
+	s.turn()
+	s.doc.AddPage()
 	s.fitted(margin, margin, fullWidth, s.running, small)
 	s.rule(margin+6, chart.Grid)
 	s.y = margin + 20
@@ -181,7 +206,7 @@ func (s *sheet) need(height float64) {
 func (s *sheet) section(title string, height float64) {
 	s.need(height + 26)
 	s.y += 8
-	s.pdf.Bookmark(printable(title), 0, s.y)
+	s.doc.Bookmark(printable(title), 0, s.y)
 	s.text(margin, s.y+10, title, set{size: 11, ink: chart.Text, weight: chart.Bold})
 	s.y += 18
 }
@@ -205,17 +230,17 @@ const figureFrame = 23.0
 func (s *sheet) figure(title string, c chart.Chart, height float64) {
 	s.need(height + figureFrame)
 	s.text(margin, s.y+bodySize, title, strong)
-	c.Draw(chart.Frame{Width: fullWidth, Height: height, Text: smallSize + 0.3}).PDF(s.pdf, margin, s.y+15)
+	scene, top := c.Draw(chart.Frame{Width: fullWidth, Height: height, Text: smallSize + 0.3}), s.y+15
+	s.draw(func(pdf *fpdf.Fpdf) { scene.PDF(pdf, margin, top) })
 	s.y += height + figureFrame
 }
 
 // finish puts the foot on every page, which only now can say how many there
 // are, and writes the file.
 func (s *sheet) finish(w io.Writer) error {
-	pages := s.pdf.PageCount()
+	s.turn()
+	pages := s.doc.PageCount()
 	for n := 1; n <= pages; n++ {
-		s.pdf.SetPage(n)
-		s.pdf.SetFont(chart.Family, "", smallSize) // this page was left with another
 		s.rule(floor+10, chart.Grid)
 		y := floor + 22
 		s.fitted(margin, y, fullWidth-80, s.foot(), small)
@@ -223,8 +248,17 @@ func (s *sheet) finish(w io.Writer) error {
 		if s.inexact {
 			s.text(margin, y+smallSize*lineGap, fmt.Sprintf("Some characters are not in the font of this document: they are printed without their accents, or as %c.", chart.Replacement), small)
 		}
+		s.doc.SetPage(n)
+		s.doc.SetFont(chart.Family, "", smallSize) // the library takes it for that of the page before
+		for _, stroke := range s.strokes {
+			stroke(s.doc)
+		}
+		s.strokes = s.strokes[:0]
 	}
-	return s.pdf.Output(w)
+	if s.err != nil {
+		return s.err
+	}
+	return s.binder.bind(w, s.doc)
 }
 
 func (s *sheet) foot() string {

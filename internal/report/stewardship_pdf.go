@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"anodyne/internal/chart"
+	"anodyne/internal/figure"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/summary"
@@ -44,7 +45,7 @@ func (p *stewardPages) lists() []list {
 	opioids := func(r *StewardshipRow) string {
 		text := strings.Join(r.Opioids, ", ")
 		if r.Peak != nil {
-			text += "; peak " + num(oneDecimal(r.Peak))
+			text += "; peak " + figure.Num(oneDecimal(r.Peak))
 		}
 		return text
 	}
@@ -65,12 +66,12 @@ func (p *stewardPages) lists() []list {
 		{"Opioid dose not known", "An opioid is current, and its dose is not known or must not be compared: the total is too low, or there is none.", "Opioids",
 			func(r *StewardshipRow) bool { return r.Current && (r.Incomplete || r.MME == nil) }, opioids},
 		{"Opioid with benzodiazepine", "Both cover the same days of the period, or both are current.", "Shared days",
-			func(r *StewardshipRow) bool { return is(r.Overlap) }, func(r *StewardshipRow) string { return thousands(r.OverlapDays) }},
+			func(r *StewardshipRow) bool { return is(r.Overlap) }, func(r *StewardshipRow) string { return figure.Thousands(r.OverlapDays) }},
 		{"Naloxone gap", "An opioid is current, something makes an overdose likelier, and no naloxone was given in 365 days.", "Because of",
 			func(r *StewardshipRow) bool { return is(r.NaloxoneGap) }, func(r *StewardshipRow) string {
 				reasons := make([]string, len(r.NaloxoneReasons))
 				for i, reason := range r.NaloxoneReasons {
-					reasons[i] = words(reason)
+					reasons[i] = figure.Words(reason)
 				}
 				return strings.Join(reasons, ", ")
 			}},
@@ -100,20 +101,20 @@ func (p *stewardPages) tiles() {
 	current := p.count(func(r *StewardshipRow) bool { return r.Current })
 	at := func(mme float64) int { return p.count(func(r *StewardshipRow) bool { return is(r.atLeast(mme)) }) }
 	gap := p.count(func(r *StewardshipRow) bool { return is(r.NaloxoneGap) })
-	of := "of " + thousands(current) + " with a current opioid"
+	of := "of " + figure.Thousands(current) + " with a current opioid"
 	p.tileRow([]tile{
-		{"WITH A CURRENT OPIOID", thousands(current), "of " + thousands(p.Patients) + " patients", thousands(len(p.Rows)) + " with one in the period"},
-		{"50 MME A DAY OR MORE", thousands(at(50)), percentText(at(50), current), of},
-		{"90 MME A DAY OR MORE", thousands(at(90)), percentText(at(90), current), of},
-		{"NALOXONE GAP", thousands(gap), percentText(gap, current), of},
+		{"WITH A CURRENT OPIOID", figure.Thousands(current), "of " + figure.Thousands(p.Patients) + " patients", figure.Thousands(len(p.Rows)) + " with one in the period"},
+		{"50 MME A DAY OR MORE", figure.Thousands(at(50)), percentText(at(50), current), of},
+		{"90 MME A DAY OR MORE", figure.Thousands(at(90)), percentText(at(90), current), of},
+		{"NALOXONE GAP", figure.Thousands(gap), percentText(gap, current), of},
 	})
 }
 
 func percentText(n, of int) string {
 	if of == 0 {
-		return none
+		return figure.None
 	}
-	return percentOf(float64(n)/float64(of)) + " %"
+	return figure.Percent(new(100 * float64(n) / float64(of)))
 }
 
 // doses draws the current daily doses by band.
@@ -131,13 +132,13 @@ func (p *stewardPages) doses() {
 	}
 	c := &chart.Histogram{Title: "Current opioid dose"}
 	for _, band := range []string{">0-<20", "20-<50", "50-<90", ">=90"} {
-		bin := bandEdges[band]
+		bin := figure.DoseBands[band]
 		bin.Count = new(bands[band])
 		c.Bins = append(c.Bins, bin)
 	}
 	p.figure("Patients by current daily dose", c, 120)
 	if unknown > 0 {
-		p.paragraph(fmt.Sprintf("Not shown: %s with an opioid whose dose is not known or must not be compared.", thousands(unknown)), small)
+		p.paragraph(fmt.Sprintf("Not shown: %s with an opioid whose dose is not known or must not be compared.", figure.Thousands(unknown)), small)
 	}
 }
 
@@ -147,11 +148,11 @@ func (p *stewardPages) overview() {
 	t.header()
 	for _, l := range p.lists() {
 		outside := p.count(func(r *StewardshipRow) bool { return r.OutOfScope && l.holds(r) })
-		t.row(l.title, thousands(p.count(l.holds)), thousands(outside))
+		t.row(l.title, figure.Thousands(p.count(l.holds)), figure.Thousands(outside))
 	}
 	long := func(r *StewardshipRow) bool { return r.OpioidDays >= LongTerm }
-	t.row(fmt.Sprintf("Opioid on %d days or more of the period (not listed)", LongTerm), thousands(p.count(long)),
-		thousands(p.count(func(r *StewardshipRow) bool { return r.OutOfScope && long(r) })))
+	t.row(fmt.Sprintf("Opioid on %d days or more of the period (not listed)", LongTerm), figure.Thousands(p.count(long)),
+		figure.Thousands(p.count(func(r *StewardshipRow) bool { return r.OutOfScope && long(r) })))
 	t.end()
 }
 
@@ -166,7 +167,7 @@ func (p *stewardPages) list(l *list) {
 	if len(rows) == 0 {
 		return
 	}
-	p.section(fmt.Sprintf("%s (%s)", l.title, thousands(len(rows))), 70)
+	p.section(fmt.Sprintf("%s (%s)", l.title, figure.Thousands(len(rows))), 70)
 	p.paragraph(l.why, small)
 	t := p.newTable(column{title: "Patient", share: 138}, column{title: "Born", share: 60}, column{title: "Identifier", share: 140, fine: true},
 		column{title: "MME a day", share: 54, right: true}, column{title: l.detail, share: 124})
@@ -186,9 +187,9 @@ func doseText(r *StewardshipRow) string {
 	case r.MME == nil:
 		return "not known"
 	case r.Incomplete:
-		return "≥ " + num(oneDecimal(r.MME))
+		return "≥ " + figure.Num(oneDecimal(r.MME))
 	}
-	return num(oneDecimal(r.MME))
+	return figure.Num(oneDecimal(r.MME))
 }
 
 func (p *stewardPages) definitions() {

@@ -1,6 +1,10 @@
 package report
 
-import "anodyne/internal/chart"
+import (
+	"codeberg.org/go-pdf/fpdf"
+
+	"anodyne/internal/chart"
+)
 
 // column is one of a table. Share is its part of the width.
 type column struct {
@@ -54,8 +58,11 @@ const (
 )
 
 func (t *table) header() {
-	t.pdf.SetFillColor(chart.FillNone.RGB())
-	t.pdf.Rect(margin, t.y, fullWidth, headHeight, "F")
+	top := t.y
+	t.draw(func(pdf *fpdf.Fpdf) {
+		pdf.SetFillColor(chart.FillNone.RGB())
+		pdf.Rect(margin, top, fullWidth, headHeight, "F")
+	})
 	for i, c := range t.columns {
 		t.cell(i, t.y+rowPad, chart.Bold.Fit(printable(c.title), smallSize, t.widths[i]-2*cellPad), caption)
 	}
@@ -93,7 +100,7 @@ func (t *table) row(cells ...string) {
 		t.breakPage()
 		t.header()
 	}
-	t.draw(lines, height)
+	t.set(lines, height)
 }
 
 // rowAbove adds a row only if it ends above a height.
@@ -102,11 +109,11 @@ func (t *table) rowAbove(limit float64, cells ...string) bool {
 	if t.y+height > limit {
 		return false
 	}
-	t.draw(lines, height)
+	t.set(lines, height)
 	return true
 }
 
-func (t *table) draw(lines [][]string, height float64) {
+func (t *table) set(lines [][]string, height float64) {
 	for i, cell := range lines {
 		for k, line := range cell {
 			t.cell(i, t.y+rowPad+bodySize*lineGap*float64(k), line, t.columns[i].look())

@@ -139,12 +139,7 @@ func (e *evidence) substanceUse() bool {
 }
 
 func (e *evidence) age() int {
-	birth, on := e.Patient.DateOfBirth, pain.DateOfDay(e.day)
-	age := on.Year - birth.Year
-	if on.Month < birth.Month || on.Month == birth.Month && on.Day < birth.Day {
-		age--
-	}
-	return age
+	return e.Patient.DateOfBirth.Age(pain.DateOfDay(e.day))
 }
 
 // lastNaloxone is the newest day within a year on which naloxone was given or
