@@ -47,6 +47,7 @@ func (d *diary) write(scores []series.Score, kind series.Kind) {
 	values, entries := &tenths[kind.Scale], d.entries
 	var count, sum int32
 	n, today := 0, d.first-1
+	word, mark := uint(0), uint64(0)
 	for i := range scores {
 		s := &scores[i]
 		if s.Kind != kind {
@@ -61,13 +62,18 @@ func (d *diary) write(scores []series.Score, kind series.Kind) {
 			e.day, e.count, e.sum, e.earliest, e.latest = day, count, sum, value, value
 			n++
 			at := uint(day - d.first)
-			d.marks[at/64] |= 1 << (at % 64)
+			if at/64 != word {
+				d.marks[word] = mark
+				word, mark = at/64, 0
+			}
+			mark |= 1 << (at % 64)
 		} else {
 			entries[n-1].latest = value
 		}
 		count++
 		sum += int32(value)
 	}
+	d.marks[word] = mark
 	e := &entries[n]
 	e.day, e.count, e.sum = math.MaxInt32, count, sum
 	d.entries = entries[:n+1]

@@ -23,17 +23,6 @@ func (w *wide) add(o wide) {
 	w.hi, _ = bits.Add64(w.hi, o.hi, carry)
 }
 
-func wideOf(n int64) wide { return wide{uint64(n >> 63), uint64(n)} }
-
-func squareOf(n int64) wide {
-	size := uint64(n)
-	if n < 0 {
-		size = -size
-	}
-	hi, lo := bits.Mul64(size, size)
-	return wide{hi, lo}
-}
-
 func (w wide) big() *big.Int {
 	n := big.NewInt(int64(w.hi))
 	n.Lsh(n, 64)
@@ -46,11 +35,17 @@ type sum struct {
 	total, squares wide
 }
 
-func (s *sum) add(f float64) {
-	q := fixed(f)
+func (s *sum) add(f float64) { s.addFixed(fixed(f)) }
+
+func (s *sum) addFixed(q int64) {
+	var carry uint64
 	s.n++
-	s.total.add(wideOf(q))
-	s.squares.add(squareOf(q))
+	s.total.lo, carry = bits.Add64(s.total.lo, uint64(q), 0)
+	s.total.hi, _ = bits.Add64(s.total.hi, uint64(q>>63), carry)
+	size := uint64(max(q, -q))
+	hi, lo := bits.Mul64(size, size)
+	s.squares.lo, carry = bits.Add64(s.squares.lo, lo, 0)
+	s.squares.hi, _ = bits.Add64(s.squares.hi, hi, carry)
 }
 
 func (s *sum) merge(o *sum) {
