@@ -23,10 +23,27 @@ type diary struct {
 
 // entry is a day with scores.
 type entry struct {
+	before           running // the scores before the day
 	day              drug.Day
-	count, sum       int32 // of the scores before the day, and of their tenths
 	earliest, latest uint8 // of the scores of the day, in tenths
 }
+
+// running is a number of scores, in the upper half, and the sum of their
+// tenths.
+type running uint64
+
+const oneScore running = 1 << 32
+
+func (r running) count() int  { return int(r >> 32) }
+func (r running) tenths() int { return int(uint32(r)) }
+
+// scoreOf has the scores of tenths: a division less.
+var scoreOf = func() (table [256]float64) {
+	for tenth := range table {
+		table[tenth] = float64(tenth) / 10
+	}
+	return table
+}()
 
 // tenths has for each scale the scores on 0 to 10 in tenths, which all of them
 // are whole numbers of.
@@ -41,11 +58,13 @@ var tenths = func() (table [len(normalized)][256]uint8) {
 	return table
 }()
 
-// write fills the diary with the scores of a kind, which are in order.
-func (d *diary) write(scores []series.Score, kind series.Kind) {
+// write fills the diary with the scores of a kind, which are in order, and
+// appends them to points.
+func (d *diary) write(scores []series.Score, kind series.Kind, points []point) []point {
 	d.open(dayOf(scores[0].At), dayOf(scores[len(scores)-1].At), len(scores))
 	values, entries := &tenths[kind.Scale], d.entries
-	var count, sum int32
+	points = slices.Grow(points, len(scores))
+	var sum running
 	n, today := 0, d.first-1
 	word, mark := uint(0), uint64(0)
 	for i := range scores {
@@ -59,7 +78,7 @@ func (d *diary) write(scores []series.Score, kind series.Kind) {
 			// A whole entry at once would be put together elsewhere and moved
 			// here, which takes ten times as long.
 			e := &entries[n]
-			e.day, e.count, e.sum, e.earliest, e.latest = day, count, sum, value, value
+			e.before, e.day, e.earliest, e.latest = sum, day, value, value
 			n++
 			at := uint(day - d.first)
 			if at/64 != word {
@@ -70,14 +89,15 @@ func (d *diary) write(scores []series.Score, kind series.Kind) {
 		} else {
 			entries[n-1].latest = value
 		}
-		count++
-		sum += int32(value)
+		sum += oneScore + running(value)
+		points = append(points, point{s.At, scoreOf[value]})
 	}
 	d.marks[word] = mark
 	e := &entries[n]
-	e.day, e.count, e.sum = math.MaxInt32, count, sum
+	e.before, e.day = sum, math.MaxInt32
 	d.entries = entries[:n+1]
 	d.rank()
+	return points
 }
 
 // open makes room for scores of the days from the first to the last.
@@ -120,13 +140,13 @@ func (d *diary) baseline(day drug.Day) (_ float64, ok bool) {
 		return 0, false
 	}
 	begin, end := d.since(day-baselineDays+1), d.since(day+1)
-	from, to := &d.entries[begin], &d.entries[end]
-	if n := to.count - from.count; n > 0 {
-		return float64(to.sum-from.sum) / float64(10*n), true
+	scores := d.entries[end].before - d.entries[begin].before
+	if n := scores.count(); n > 0 {
+		return float64(scores.tenths()) / float64(10*n), true
 	}
 	if end > 0 {
 		if nearest := &d.entries[end-1]; nearest.day >= day-reach {
-			return float64(nearest.latest) / 10, true
+			return scoreOf[nearest.latest], true
 		}
 	}
 	return 0, false
@@ -148,5 +168,5 @@ func (d *diary) followUp(w window, index drug.Day) (_ float64, ok bool) {
 			nearest, off = before, back
 		}
 	}
-	return float64(nearest.earliest) / 10, off <= int(w.tolerance)
+	return scoreOf[nearest.earliest], off <= int(w.tolerance)
 }

@@ -68,7 +68,7 @@ func (t *OutcomesTally) addPain() {
 	} else {
 		t.byCurrent++
 	}
-	points, diary := t.track.points, &t.track.diary
+	points, diary := t.track.points[t.track.first:], &t.track.diary
 	index := dayOf(points[0].at)
 	base, _ := diary.baseline(index)
 	t.baseline.add(base)

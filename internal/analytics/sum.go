@@ -8,11 +8,16 @@ import (
 
 // fraction is the fixed point that numbers are summed in: whole numbers of
 // 2^-30. Sums of whole numbers are the same in whatever order, so that any
-// number of workers gives the same mean to the last bit. A score or a change
-// is off by 5e-10 at most, and not at all when it is whole.
+// number of workers gives the same mean to the last bit. A score is off by
+// 5e-10 at most, a change by twice that, and neither when it is whole.
 const fraction = 1 << 30
 
-func fixed(f float64) int64 { return int64(f*fraction + math.Copysign(0.5, f)) }
+func fixed(f float64) int64 {
+	if f < 0 {
+		return int64(f*fraction - 0.5)
+	}
+	return int64(f*fraction + 0.5)
+}
 
 // wide is a whole number of 128 bits.
 type wide struct{ hi, lo uint64 }
@@ -74,9 +79,10 @@ func (s *sum) sd() float64 {
 type paired struct{ before, after, change sum }
 
 func (p *paired) add(before, after float64) {
-	p.before.add(before)
-	p.after.add(after)
-	p.change.add(after - before)
+	from, to := fixed(before), fixed(after)
+	p.before.addFixed(from)
+	p.after.addFixed(to)
+	p.change.addFixed(to - from)
 }
 
 func (p *paired) merge(o *paired) {

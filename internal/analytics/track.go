@@ -17,8 +17,9 @@ type point struct {
 // track is one patient's scores of the primary outcome. It is used again for
 // the next patient.
 type track struct {
-	points []point // in the period
-	diary  diary   // from the days on that a baseline may reach back to
+	points []point // from the days on that a baseline may reach back to
+	first  int     // of those in the period
+	diary  diary   // of the same
 	aspect series.Aspect
 	groups []group
 }
@@ -78,20 +79,10 @@ func (t *track) follow(scores []series.Score, from, before int64) (ok bool) {
 		return false
 	}
 	t.aspect = kind.Aspect
-	t.take(scores[begin:], kind)
-	t.diary.write(scores, kind)
-	return true
-}
-
-// take notes the scores of a kind.
-func (t *track) take(scores []series.Score, kind series.Kind) {
-	points, values := t.points, &normalized[kind.Scale]
-	for i := range scores {
-		if s := &scores[i]; s.Kind == kind {
-			points = append(points, point{s.At, values[s.Value]})
-		}
+	t.points = t.diary.write(scores, kind, t.points)
+	for t.first = 0; t.points[t.first].at < from; t.first++ {
 	}
-	t.points = points
+	return true
 }
 
 // choose finds the kind of scores that is the primary outcome.
