@@ -17,7 +17,9 @@ func TestTidyKeepsTwelveDigits(t *testing.T) {
 			t.Fatalf("%v became %v, want %v", x, got, want)
 		}
 	})
-	if got := tidy(3 * 5 * 4.7); got != 70.5 {
-		t.Errorf("3 x 5 x 4.7 is %v", got)
+	for x, want := range map[float64]float64{3 * 5 * 4.7: 70.5, 123456789.0625: 123456789.062, 99999999.9375: 99999999.9375, 1e9 + 0.0625: 1000000000.06} {
+		if got := tidy(x); got != want {
+			t.Errorf("%v became %v, want %v", x, got, want)
+		}
 	}
 }
