@@ -64,11 +64,9 @@ const millisecondsPerDay = 24 * 60 * 60 * 1000
 // startOf is the first millisecond of a day.
 func startOf(d drug.Day) int64 { return int64(d) * millisecondsPerDay }
 
-// dayOf is the UTC day of a time.
+// dayOf is the UTC day of a time. Days are counted from far before any, so
+// that the division is of positive numbers, which is the faster one.
 func dayOf(ms int64) drug.Day {
-	day := ms / millisecondsPerDay
-	if ms%millisecondsPerDay < 0 {
-		day--
-	}
-	return drug.Day(day)
+	const before = 1 << 24
+	return drug.Day(uint64(ms+before*millisecondsPerDay)/millisecondsPerDay) - before
 }

@@ -1,6 +1,10 @@
 package analytics
 
-import "anodyne/internal/pain/drug"
+import (
+	"math"
+
+	"anodyne/internal/pain/drug"
+)
 
 // course is how the primary outcome went on, over all patients.
 type course struct {
@@ -116,16 +120,27 @@ func (c *course) addResponse(points []point, index drug.Day, base float64) {
 		return
 	}
 	after := startOf(index + 1)
-	near := 0.71 * base // spares most scores the division
+	most := highestResponse(base)
 	for i := range points {
 		p := &points[i]
-		if p.score > near || p.at < after || !responded(base, p.score, 30) {
+		if p.score > most || p.at < after {
 			continue
 		}
-		if i+1 == len(points) || responded(base, points[i+1].score, 30) {
+		if i+1 == len(points) || points[i+1].score <= most {
 			c.events[dayOf(p.at)-index]++
 			return
 		}
 	}
 	c.censored[dayOf(points[len(points)-1].at)-index]++
+}
+
+// highestResponse is the highest score that is a response to a baseline, or
+// lies below all scores. Scores are whole tenths.
+func highestResponse(base float64) float64 {
+	for tenth := math.Ceil(7 * base); tenth >= 0; tenth-- {
+		if score := tenth / 10; responded(base, score, 30) {
+			return score
+		}
+	}
+	return -1
 }

@@ -159,42 +159,45 @@ func countHigh(high, outOfScope bool, yes, n, out *int) {
 // the same day: days that both cover, or both go on at the end. Others whose
 // days are not known leave it open.
 func (o *opioidTally) addOverlap(to *overlapTally, medications []series.Medication, class series.Class, period drug.Span) (yes bool) {
-	certain := o.shared(medications, class, period, false)
-	if certain || o.current(medications, opioid, period.Last) && o.current(medications, class, period.Last) {
+	certain, possible := o.shared(medications, class, period)
+	if certain || possible && o.current(medications, opioid, period.Last) && o.current(medications, class, period.Last) {
 		to.yes++
 		to.n++
 		return true
 	}
-	if !o.shared(medications, class, period, true) {
+	if !possible {
 		to.n++
 	}
 	return false
 }
 
-// shared reports whether two classes cover, or may cover, a day together.
-func (o *opioidTally) shared(medications []series.Medication, class series.Class, period drug.Span, possible bool) bool {
-	o.a, o.b = o.a[:0], o.b[:0]
+// shared reports whether an opioid and a medicine of a class cover a day of the
+// period together, and whether they may: open ones may cover all their days.
+func (o *opioidTally) shared(medications []series.Medication, class series.Class, period drug.Span) (certain, possible bool) {
 	for i := range medications {
-		m := &medications[i]
-		if m.Class != opioid && m.Class != class || m.Open && !possible {
+		b := &medications[i]
+		if b.Class != class {
 			continue
 		}
-		if span, ok := m.Possible(period.Last).Within(period); ok {
-			if m.Class == opioid {
-				o.a = append(o.a, span)
-			} else {
-				o.b = append(o.b, span)
+		other, ok := b.Possible(period.Last).Within(period)
+		if !ok {
+			continue
+		}
+		for k := range medications {
+			a := &medications[k]
+			if a.Class != opioid {
+				continue
 			}
+			if _, ok := a.Possible(period.Last).Within(other); !ok {
+				continue
+			}
+			if !a.Open && !b.Open {
+				return true, true
+			}
+			possible = true
 		}
 	}
-	for _, a := range o.a {
-		for _, b := range o.b {
-			if _, ok := a.Within(b); ok {
-				return true
-			}
-		}
-	}
-	return false
+	return false, possible
 }
 
 // current reports whether a medicine of a class is taken on a day: it covers

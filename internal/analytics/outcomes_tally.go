@@ -1,6 +1,8 @@
 package analytics
 
 import (
+	"math/bits"
+
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 )
@@ -66,20 +68,20 @@ func (t *OutcomesTally) addPain() {
 	} else {
 		t.byCurrent++
 	}
-	index := dayOf(t.track.points[t.track.first].at)
-	base, _ := baseline(t.track.points, index)
+	points, diary := t.track.points[t.track.first:], &t.track.diary
+	index := dayOf(points[0].at)
+	base, _ := diary.baseline(index)
 	t.baseline.add(base)
 	if base == 0 {
 		t.zeroBaseline++
 	}
-	inPeriod := t.track.points[t.track.first:]
-	t.course.add(inPeriod, &t.calendar)
-	t.course.addResponse(inPeriod, index, base)
+	t.course.add(points, &t.calendar)
+	t.course.addResponse(points, index, base)
 	if !t.window.due(index, t.params.AsOf) {
 		t.notDue++
 		return
 	}
-	score, ok := t.window.follow(inPeriod, index)
+	score, ok := diary.followUp(t.window, index)
 	if !ok {
 		t.missing++
 		if base > 0 {
@@ -121,12 +123,14 @@ func (c *comparison) add(before, after float64) {
 	c.paired.add(before, after)
 	if before == 0 {
 		c.zero++
+		return
 	}
-	if responded(before, after, 30) {
-		c.r30++
-	}
-	if responded(before, after, 50) {
+	switch fell := fall(before, after); {
+	case fell >= 50-tolerance:
 		c.r50++
+		fallthrough
+	case fell >= 30-tolerance:
+		c.r30++
 	}
 }
 
@@ -186,10 +190,9 @@ func (t *OutcomesTally) addClasses(medications []series.Medication) {
 			began &^= 1 << class // it is no beginning
 		}
 	}
-	for class := range t.classes {
-		if began&(1<<class) != 0 {
-			t.treat(&t.classes[class], first[class])
-		}
+	for ; began != 0; began &= began - 1 {
+		class := bits.TrailingZeros32(began) % classCodes
+		t.treat(&t.classes[class], first[class])
 	}
 }
 
@@ -211,12 +214,12 @@ func (t *OutcomesTally) treat(to *treatmentTally, day drug.Day) {
 		to.notDue++
 		return
 	}
-	before, ok := baseline(t.track.points, day)
+	before, ok := t.track.diary.baseline(day)
 	if !ok {
 		to.noBaseline++
 		return
 	}
-	after, ok := t.window.follow(t.track.points, day)
+	after, ok := t.track.diary.followUp(t.window, day)
 	if !ok {
 		to.missing++
 		return

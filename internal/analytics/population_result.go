@@ -104,7 +104,8 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed *cell) (
 	l.sum(exposed, dosed, unknown)
 	l.sum(active, exposed, none)
 	distribution := func(into *Distribution, definition string, values []float64) []*cell {
-		sorted := slices.Sorted(slices.Values(values))
+		sorted := slices.Clone(values)
+		slices.Sort(sorted)
 		counts := make([]int, len(bandNames))
 		for _, mme := range sorted {
 			counts[slices.Index(bandNames, drug.Band(mme))]++

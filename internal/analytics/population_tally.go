@@ -1,6 +1,8 @@
 package analytics
 
 import (
+	"math/bits"
+
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
@@ -103,13 +105,13 @@ func (t *PopulationTally) Add(p *Patient) {
 	scores := p.Series.Scores[:since(p.Series.Scores, t.before)]
 	t.addGap(scores, &who)
 	classes := t.classes(p.Series.Medications)
-	inPeriod := scores[since(scores, t.from):]
-	if len(inPeriod) == 0 && classes == 0 && !t.assessed(p.Series) {
+	scored := len(scores) > 0 && scores[len(scores)-1].At >= t.from
+	if !scored && classes == 0 && !t.assessed(p.Series) {
 		return
 	}
 	t.active++
 	t.present.add(&who)
-	t.addSeverity(inPeriod, &who)
+	t.addSeverity(scores, &who)
 	t.addTreatment(classes)
 	t.addOpioids(p, classes, &who)
 }
@@ -148,10 +150,11 @@ func (t *PopulationTally) addGap(scores []series.Score, who *groups) {
 
 var severities = []string{string(pain.NoPain), string(pain.Mild), string(pain.Moderate), string(pain.Severe)}
 
-// addSeverity counts the latest score of average pain, else of current pain.
+// addSeverity counts the latest score of average pain in the period, else of
+// current pain.
 func (t *PopulationTally) addSeverity(scores []series.Score, who *groups) {
 	latest := -1
-	for i := len(scores) - 1; i >= 0; i-- {
+	for i := len(scores) - 1; i >= 0 && scores[i].At >= t.from; i-- {
 		if kind := scores[i].Kind; primaryKind(kind) {
 			if kind.Aspect == series.Average {
 				latest = i
@@ -212,10 +215,8 @@ func (t *PopulationTally) classes(medications []series.Medication) (set classSet
 var mixes = []string{"opioid_only", "non_opioid_only", "both", "none"}
 
 func (t *PopulationTally) addTreatment(taken classSet) {
-	for class := range t.treated {
-		if taken&(1<<class) != 0 {
-			t.treated[class]++
-		}
+	for rest := taken; rest != 0; rest &= rest - 1 {
+		t.treated[bits.TrailingZeros32(uint32(rest))%classCodes]++
 	}
 	switch opioid, other := taken&opioids != 0, taken&nonOpioids != 0; {
 	case opioid && other:

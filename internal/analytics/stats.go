@@ -73,8 +73,11 @@ func meanOf(numbers []float64) float64 {
 // are compared as they are, never rounded first. There is no percentage of a
 // baseline of 0.
 func responded(before, after, percent float64) bool {
-	return before > 0 && 100*(before-after)/before >= percent-tolerance
+	return before > 0 && fall(before, after) >= percent-tolerance
 }
+
+// fall is by how many percent of what it was pain fell, before > 0.
+func fall(before, after float64) float64 { return 100 * (before - after) / before }
 
 // rounded is a number at output.
 func rounded(f float64, decimals int) *float64 {

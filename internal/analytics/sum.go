@@ -8,11 +8,16 @@ import (
 
 // fraction is the fixed point that numbers are summed in: whole numbers of
 // 2^-30. Sums of whole numbers are the same in whatever order, so that any
-// number of workers gives the same mean to the last bit. A score or a change
-// is off by 5e-10 at most, and not at all when it is whole.
+// number of workers gives the same mean to the last bit. A score is off by
+// 5e-10 at most, a change by twice that, and neither when it is whole.
 const fraction = 1 << 30
 
-func fixed(f float64) int64 { return int64(f*fraction + math.Copysign(0.5, f)) }
+func fixed(f float64) int64 {
+	if f < 0 {
+		return int64(f*fraction - 0.5)
+	}
+	return int64(f*fraction + 0.5)
+}
 
 // wide is a whole number of 128 bits.
 type wide struct{ hi, lo uint64 }
@@ -21,17 +26,6 @@ func (w *wide) add(o wide) {
 	var carry uint64
 	w.lo, carry = bits.Add64(w.lo, o.lo, 0)
 	w.hi, _ = bits.Add64(w.hi, o.hi, carry)
-}
-
-func wideOf(n int64) wide { return wide{uint64(n >> 63), uint64(n)} }
-
-func squareOf(n int64) wide {
-	size := uint64(n)
-	if n < 0 {
-		size = -size
-	}
-	hi, lo := bits.Mul64(size, size)
-	return wide{hi, lo}
 }
 
 func (w wide) big() *big.Int {
@@ -46,11 +40,17 @@ type sum struct {
 	total, squares wide
 }
 
-func (s *sum) add(f float64) {
-	q := fixed(f)
+func (s *sum) add(f float64) { s.addFixed(fixed(f)) }
+
+func (s *sum) addFixed(q int64) {
+	var carry uint64
 	s.n++
-	s.total.add(wideOf(q))
-	s.squares.add(squareOf(q))
+	s.total.lo, carry = bits.Add64(s.total.lo, uint64(q), 0)
+	s.total.hi, _ = bits.Add64(s.total.hi, uint64(q>>63), carry)
+	size := uint64(max(q, -q))
+	hi, lo := bits.Mul64(size, size)
+	s.squares.lo, carry = bits.Add64(s.squares.lo, lo, 0)
+	s.squares.hi, _ = bits.Add64(s.squares.hi, hi, carry)
 }
 
 func (s *sum) merge(o *sum) {
@@ -79,9 +79,10 @@ func (s *sum) sd() float64 {
 type paired struct{ before, after, change sum }
 
 func (p *paired) add(before, after float64) {
-	p.before.add(before)
-	p.after.add(after)
-	p.change.add(after - before)
+	from, to := fixed(before), fixed(after)
+	p.before.addFixed(from)
+	p.after.addFixed(to)
+	p.change.addFixed(to - from)
 }
 
 func (p *paired) merge(o *paired) {

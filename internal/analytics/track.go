@@ -14,12 +14,12 @@ type point struct {
 	score float64
 }
 
-// track is one patient's comparable scores: those of the primary outcome from
-// the days on that a baseline may reach back to. It is used again for the next
-// patient.
+// track is one patient's scores of the primary outcome. It is used again for
+// the next patient.
 type track struct {
-	points []point
-	first  int // of those in the period
+	points []point // from the days on that a baseline may reach back to
+	first  int     // of those in the period
+	diary  diary   // of the same
 	aspect series.Aspect
 	groups []group
 }
@@ -59,36 +59,30 @@ func primaryKind(k series.Kind) bool {
 	return (k.Aspect == series.Average || k.Aspect == series.Current) && int(k.Scale) < len(normalized) && normalized[k.Scale][0] == 0
 }
 
-// reach is how many days before a day a baseline may lie.
-const reach = 30
+// A baseline is made of scores of so many days, or, when there are none, lies
+// within reach.
+const baselineDays, reach = 14, 30
 
 // follow takes up a patient's scores; not ok when none in the period can be
 // the primary outcome.
 func (t *track) follow(scores []series.Score, from, before int64) (ok bool) {
 	t.points = t.points[:0]
-	start := since(scores, from-reach*millisecondsPerDay)
-	begin := start + since(scores[start:], from)
-	end := begin + since(scores[begin:], before)
-	kind, ok := t.choose(scores[begin:end])
+	t.diary.forget()
+	scores = scores[:since(scores, before)]
+	scores = scores[since(scores, from-reach*millisecondsPerDay):]
+	begin := 0
+	for begin < len(scores) && scores[begin].At < from {
+		begin++
+	}
+	kind, ok := t.choose(scores[begin:])
 	if !ok {
 		return false
 	}
 	t.aspect = kind.Aspect
-	values := &normalized[kind.Scale]
-	t.take(scores[start:begin], kind, values)
-	t.first = len(t.points)
-	t.take(scores[begin:end], kind, values)
-	return true
-}
-
-func (t *track) take(scores []series.Score, kind series.Kind, values *[256]float64) {
-	points := t.points
-	for i := range scores {
-		if s := &scores[i]; s.Kind == kind {
-			points = append(points, point{s.At, values[s.Value]})
-		}
+	t.points = t.diary.write(scores, kind, t.points)
+	for t.first = 0; t.points[t.first].at < from; t.first++ {
 	}
-	t.points = points
+	return true
 }
 
 // choose finds the kind of scores that is the primary outcome.
@@ -126,11 +120,15 @@ func (t *track) group(kind series.Kind) *group {
 	return &t.groups[len(t.groups)-1]
 }
 
-// since is the index of the first score at a time or later. The search has no
-// branch that depends on the times, which nobody could foretell.
+// since is the index of the first score at a time or later; most periods begin
+// before all scores of a patient, or end after them. The search has no branch
+// that depends on the times, which nobody could foretell.
 func since(scores []series.Score, ms int64) int {
-	if len(scores) == 0 {
+	if len(scores) == 0 || scores[0].At >= ms {
 		return 0
+	}
+	if scores[len(scores)-1].At < ms {
+		return len(scores)
 	}
 	low, n := 0, len(scores)
 	for n > 1 {
@@ -149,8 +147,7 @@ func since(scores []series.Score, ms int64) int {
 // baseline is the mean of the scores in the 14 days up to and including a day,
 // else the nearest in the 30 days before it.
 func baseline(points []point, day drug.Day) (_ float64, ok bool) {
-	const days = 14
-	from, before := startOf(day-days+1), startOf(day+1)
+	from, before := startOf(day-baselineDays+1), startOf(day+1)
 	end := firstFrom(points, before)
 	var sum float64
 	n := 0

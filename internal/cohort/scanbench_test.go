@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -109,6 +110,7 @@ func measure(b *testing.B, name string, panels []*panel, ask func(context.Contex
 	b.Run(name, func(b *testing.B) {
 		s := newScans()
 		var times []time.Duration
+		used := processorTime()
 		b.ReportAllocs()
 		for b.Loop() {
 			start := time.Now()
@@ -117,6 +119,7 @@ func measure(b *testing.B, name string, panels []*panel, ask func(context.Contex
 			}
 			times = append(times, time.Since(start))
 		}
+		b.ReportMetric(float64((processorTime()-used).Microseconds())/1000/float64(len(times)), "cpu-ms")
 		slices.Sort(times)
 		b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "p50-ms")
 		b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
@@ -134,4 +137,13 @@ func BenchmarkPanelChange(b *testing.B) {
 			b.Fatal("the change does not fit")
 		}
 	}
+}
+
+// processorTime is what the process has taken of all processors.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -58,36 +58,63 @@ func Timeline(courses []Course) []Dose { return new(Meter).timeline(courses) }
 type Meter struct {
 	inside []Course
 	spans  []Span
-	steps  []step
 	doses  []Dose
+	// Where courses begin, and the days after they ended.
+	begins, ends []step
 }
 
-// step is where courses begin or end.
+// step is where a course begins, or has ended.
 type step struct {
-	day    Day
-	change float64
-	count  int
+	day Day
+	mme float64
 }
 
 func (m *Meter) timeline(courses []Course) []Dose {
-	steps, doses := m.steps[:0], m.doses[:0]
-	for _, c := range courses {
-		if c.Reason == "" {
-			steps = append(steps, step{c.First, c.MME, 1}, step{c.Last + 1, -c.MME, -1})
+	begins, ends, doses := m.begins[:0], m.ends[:0], m.doses[:0]
+	for i := range courses {
+		if c := &courses[i]; c.Reason == "" {
+			begins = append(begins, step{c.First, c.MME})
+			ends = append(ends, step{c.Last + 1, c.MME})
 		}
 	}
-	slices.SortFunc(steps, func(a, b step) int { return int(a.day) - int(b.day) })
+	// Courses mostly come in order, and end in the order in which they began.
+	inOrder(begins)
+	inOrder(ends)
+	m.begins, m.ends = begins, ends
 	var sum float64
-	count := 0
-	for i, s := range steps {
-		sum += s.change
-		count += s.count
-		if i+1 < len(steps) && count > 0 && steps[i+1].day > s.day {
-			doses = append(doses, Dose{Span{s.day, steps[i+1].day - 1}, tidy(sum)})
+	running := 0
+	for len(ends) > 0 { // there is an end for each beginning, and after it
+		day := ends[0].day
+		if len(begins) > 0 {
+			day = min(day, begins[0].day)
+		}
+		for ; len(begins) > 0 && begins[0].day == day; begins = begins[1:] {
+			sum += begins[0].mme
+			running++
+		}
+		for ; len(ends) > 0 && ends[0].day == day; ends = ends[1:] {
+			sum -= ends[0].mme
+			running--
+		}
+		if running > 0 {
+			next := ends[0].day
+			if len(begins) > 0 {
+				next = min(next, begins[0].day)
+			}
+			doses = append(doses, Dose{Span{day, next - 1}, tidy(sum)})
 		}
 	}
-	m.steps, m.doses = steps, doses
+	m.doses = doses
 	return doses
+}
+
+func inOrder(steps []step) {
+	for i := 1; i < len(steps); i++ {
+		if steps[i].day < steps[i-1].day {
+			slices.SortFunc(steps, func(a, b step) int { return int(a.day) - int(b.day) })
+			return
+		}
+	}
 }
 
 // Exposure is what courses amount to. The four published ways to speak of MME
@@ -110,13 +137,14 @@ func Measure(courses []Course, window Span) Exposure { return new(Meter).Measure
 func (m *Meter) Measure(courses []Course, window Span) Exposure {
 	var e Exposure
 	inside, spans := m.inside[:0], m.spans[:0]
-	for _, c := range courses {
+	for i := range courses {
+		c := &courses[i]
 		span, ok := c.Within(window)
 		if !ok {
 			continue
 		}
-		c.Span = span
-		inside = append(inside, c)
+		inside = append(inside, *c)
+		inside[len(inside)-1].Span = span
 		spans = append(spans, span)
 		e.Incomplete = e.Incomplete || c.Reason.Incomplete()
 		if c.Reason == "" {

@@ -1,6 +1,7 @@
 package drug
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,6 +198,9 @@ func isOpioidUseDisorder(indication string) bool {
 // tidy removes the noise of binary fractions, so that 3 x 5 x 4.7 is 70.5: it
 // keeps twelve digits, whatever the size.
 func tidy(x float64) float64 {
+	if sixteenths := 16 * x; sixteenths == math.Trunc(sixteenths) && math.Abs(x) < 1e8 {
+		return x // it has 12 digits at most, and nothing behind them
+	}
 	tidied, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64) // reads what it wrote
 	return tidied
 }

@@ -1,0 +1,172 @@
+package analytics
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// diary is one patient's comparable scores, day by day. Baselines and
+// follow-ups are asked for several times of each patient, at days that nobody
+// can foretell: a bit for each day finds the place without a search, and sums
+// make any run of days the difference of two. They are whole tenths, so that a
+// difference is exact.
+type diary struct {
+	first   drug.Day
+	entries []entry  // one more at the end closes the sums
+	marks   []uint64 // a bit for each day from the first on that has an entry
+	ranks   []int32  // how many entries lie before each word of marks
+}
+
+// entry is a day with scores.
+type entry struct {
+	before           running // the scores before the day
+	day              drug.Day
+	earliest, latest uint8 // of the scores of the day, in tenths
+}
+
+// running is a number of scores, in the upper half, and the sum of their
+// tenths.
+type running uint64
+
+const oneScore running = 1 << 32
+
+func (r running) count() int  { return int(r >> 32) }
+func (r running) tenths() int { return int(uint32(r)) }
+
+// scoreOf has the scores of tenths: a division less.
+var scoreOf = func() (table [256]float64) {
+	for tenth := range table {
+		table[tenth] = float64(tenth) / 10
+	}
+	return table
+}()
+
+// tenths has for each scale the scores on 0 to 10 in tenths, which all of them
+// are whole numbers of.
+var tenths = func() (table [len(normalized)][256]uint8) {
+	for scale := range table {
+		for value, score := range normalized[scale] {
+			if score <= 10 { // not NaN
+				table[scale][value] = uint8(math.Round(10 * score))
+			}
+		}
+	}
+	return table
+}()
+
+// write fills the diary with the scores of a kind, which are in order, and
+// appends them to points.
+func (d *diary) write(scores []series.Score, kind series.Kind, points []point) []point {
+	d.open(dayOf(scores[0].At), dayOf(scores[len(scores)-1].At), len(scores))
+	values, entries := &tenths[kind.Scale], d.entries
+	points = slices.Grow(points, len(scores))
+	var sum running
+	n, today := 0, d.first-1
+	word, mark := uint(0), uint64(0)
+	for i := range scores {
+		s := &scores[i]
+		if s.Kind != kind {
+			continue
+		}
+		value := values[s.Value]
+		if day := dayOf(s.At); day != today {
+			today = day
+			// A whole entry at once would be put together elsewhere and moved
+			// here, which takes ten times as long.
+			e := &entries[n]
+			e.before, e.day, e.earliest, e.latest = sum, day, value, value
+			n++
+			at := uint(day - d.first)
+			if at/64 != word {
+				d.marks[word] = mark
+				word, mark = at/64, 0
+			}
+			mark |= 1 << (at % 64)
+		} else {
+			entries[n-1].latest = value
+		}
+		sum += oneScore + running(value)
+		points = append(points, point{s.At, scoreOf[value]})
+	}
+	d.marks[word] = mark
+	e := &entries[n]
+	e.before, e.day = sum, math.MaxInt32
+	d.entries = entries[:n+1]
+	d.rank()
+	return points
+}
+
+// open makes room for scores of the days from the first to the last.
+func (d *diary) open(first, last drug.Day, scores int) {
+	d.first = first
+	d.entries = slices.Grow(d.entries[:0], scores+1)[:scores+1]
+	words := int(last-first)/64 + 1
+	d.marks, d.ranks = slices.Grow(d.marks[:0], words)[:words], slices.Grow(d.ranks[:0], words)[:words]
+	clear(d.marks)
+}
+
+func (d *diary) rank() {
+	rank := int32(0)
+	for i, word := range d.marks {
+		d.ranks[i] = rank
+		rank += int32(bits.OnesCount64(word))
+	}
+}
+
+// forget empties the diary.
+func (d *diary) forget() { d.entries = d.entries[:0] }
+
+// since is the place of the first entry on a day or later.
+func (d *diary) since(day drug.Day) int {
+	at := int(day - d.first)
+	if at < 0 {
+		return 0
+	}
+	word := at / 64
+	if word >= len(d.marks) {
+		return len(d.entries) - 1
+	}
+	return int(d.ranks[word]) + bits.OnesCount64(d.marks[word]&(1<<(at%64)-1))
+}
+
+// baseline is the mean of the scores in the 14 days up to and including a day,
+// else the nearest in the 30 days before it.
+func (d *diary) baseline(day drug.Day) (_ float64, ok bool) {
+	if len(d.entries) == 0 {
+		return 0, false
+	}
+	begin, end := d.since(day-baselineDays+1), d.since(day+1)
+	scores := d.entries[end].before - d.entries[begin].before
+	if n := scores.count(); n > 0 {
+		return float64(scores.tenths()) / float64(10*n), true
+	}
+	if end > 0 {
+		if nearest := &d.entries[end-1]; nearest.day >= day-reach {
+			return scoreOf[nearest.latest], true
+		}
+	}
+	return 0, false
+}
+
+// followUp is the score nearest to the target day of a window; of two as near
+// the earlier.
+func (d *diary) followUp(w window, index drug.Day) (_ float64, ok bool) {
+	if len(d.entries) == 0 {
+		return 0, false
+	}
+	target := index + w.target
+	after := d.since(target)
+	nearest := &d.entries[after] // on the target day or later, or the end
+	off := int(nearest.day) - int(target)
+	if after > 0 {
+		before := &d.entries[after-1]
+		if back := int(target - before.day); back <= off {
+			nearest, off = before, back
+		}
+	}
+	return scoreOf[nearest.earliest], off <= int(w.tolerance)
+}
