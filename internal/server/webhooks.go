@@ -1,14 +1,19 @@
 package server
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne/internal/webhook"
 )
 
+// attemptGrace is how long attempts that are under way may go on at a stop. A
+// receiver that takes longer gets the message again from whoever comes next.
+const attemptGrace = 5 * time.Second
+
 // startWebhooks starts the delivery of events to webhooks. It is stopped before
-// the other workers, and while requests are finished: attempts that are under
-// way then have as long as those.
+// the other workers, and while requests are finished.
 func (s *Server) startWebhooks(registry prometheus.Registerer) error {
 	cfg, err := s.cfg.Webhooks()
 	if err != nil {
@@ -19,7 +24,7 @@ func (s *Server) startWebhooks(registry prometheus.Registerer) error {
 		return err
 	}
 	w := webhook.NewWorker(webhook.Delivery{
-		Store: s.store, Send: sender.Send, Grace: s.cfg.ShutdownTimeout, Log: s.log, Registry: registry,
+		Store: s.store, Send: sender.Send, Grace: min(attemptGrace, s.cfg.ShutdownTimeout), Log: s.log, Registry: registry,
 	})
 	s.closeSender = sender.Close
 	s.deliveries.Start("webhooks", w.Run)
