@@ -20,9 +20,24 @@ const (
 	keptAnswer = 1 << 10
 )
 
-// readAnswer reads an answer and returns what is kept of it. An answer longer
-// than maxAnswer is no failure; its rest is left unread.
-func readAnswer(body io.Reader) (string, error) {
+// answerError is an answer that cannot be taken, whatever its status says.
+type answerError string
+
+func (e answerError) Error() string { return string(e) }
+
+const (
+	errLongAnswer    answerError = "the receiver answered with more than 16 KiB; let it answer with a status and no body, or a short one"
+	errEncodedAnswer answerError = "the receiver answered in an encoding that was not asked for; let it answer without Content-Encoding"
+)
+
+// readAnswer reads an answer and returns what is kept of it. What is longer
+// than maxAnswer is left unread, and what is compressed as it is: either may
+// be without end.
+func readAnswer(response *http.Response) (string, error) {
+	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return "", errEncodedAnswer
+	}
+	body := io.LimitReader(response.Body, maxAnswer+1)
 	var kept [keptAnswer]byte
 	n, err := 0, error(nil)
 	for n < len(kept) && err == nil {
@@ -31,7 +46,10 @@ func readAnswer(body io.Reader) (string, error) {
 		n += more
 	}
 	if err == nil {
-		_, err = io.CopyN(io.Discard, body, maxAnswer-keptAnswer)
+		var rest int64
+		if rest, err = io.Copy(io.Discard, body); err == nil && rest > maxAnswer-keptAnswer {
+			err = errLongAnswer
+		}
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil

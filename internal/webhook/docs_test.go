@@ -169,7 +169,7 @@ func tryReceiver(t *testing.T, url, secret string) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		answer, err := readAnswer(response.Body)
+		answer, err := readAnswer(response)
 		response.Body.Close()
 		if want := map[bool]int{true: http.StatusNoContent, false: http.StatusUnauthorized}[c.ok]; err != nil || response.StatusCode != want {
 			t.Errorf("%s: status %d, want %d; %s %v", c.name, response.StatusCode, want, answer, err)

@@ -150,21 +150,23 @@ func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error
 	if err == nil {
 		defer response.Body.Close()
 		attempt.Status = response.StatusCode
-		attempt.Answer, err = readAnswer(response.Body)
+		attempt.Answer, err = readAnswer(response)
 	}
+	_, unfit := errors.AsType[answerError](err)
 	switch {
-	case err != nil && parent.Err() != nil:
+	case err == nil || unfit: // the status comes first
+	case parent.Err() != nil:
 		return errBrokenOff
-	case err != nil && ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return &timeoutError{connected: connected.Load(), answered: attempt.Status != 0}
-	case err != nil:
+	default:
 		return err
 	}
-	if !attempt.OK() {
+	if attempt.Status/100 != 2 {
 		attempt.RetryAfter = retryAfter(response.Header.Get("Retry-After"), m.At)
 		return &statusError{response.StatusCode}
 	}
-	return nil
+	return err
 }
 
 // request makes the signed request of a message.
