@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"anodyne/internal/backup"
@@ -108,28 +106,4 @@ func restoreKeys(sc store.Config) (backup.Keys, error) {
 		err = nil
 	}
 	return backup.Keys{Database: sc.Key, Audit: audit}, err
-}
-
-// bar draws progress, a line for each step; where nobody watches it grow, only
-// the end of it.
-func bar(w io.Writer) backup.Progress {
-	const width = 30
-	var drawn string
-	terminal := isTerminal(w)
-	return func(step string, done, total int64) {
-		part := 1.0
-		if total > 0 {
-			part = float64(done) / float64(total)
-		}
-		full := int(part * width)
-		line := fmt.Sprintf("\r%-10s [%s%s] %3.0f %%", step, strings.Repeat("=", full), strings.Repeat(" ", width-full), part*100)
-		if line == drawn || !terminal && done < total {
-			return
-		}
-		drawn = line
-		fmt.Fprint(w, line)
-		if done == total {
-			fmt.Fprintln(w)
-		}
-	}
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -27,7 +25,8 @@ func runBench(ctx context.Context, e env, args []string) error {
 	if len(args) == 1 && args[0] == bench.FloorCommand {
 		return bench.ServeFloor(ctx, os.Stdin, e.stdout)
 	}
-	o := bench.Options{Progress: fillProgress(e.stderr), Note: func(s string) { fmt.Fprintln(e.stderr, s) }}
+	show := bar(e.stderr)
+	o := bench.Options{Progress: func(done, total int) { show("filling", int64(done), int64(total)) }, Note: func(s string) { fmt.Fprintln(e.stderr, s) }}
 	var out jsonOutput
 	paths := config.List(bench.PathNames())
 	fs := flags(e, "bench", benchSynopsis)
@@ -194,28 +193,4 @@ func recordGate(p bench.PathResult) string {
 		return fmt.Sprintf(" (%.0f met)", p.RecordGate)
 	}
 	return fmt.Sprintf(" (%.0f not met)", p.RecordGate)
-}
-
-// fillProgress shows how many patients are there, now and then.
-func fillProgress(w io.Writer) func(done, total int) {
-	const width = 30
-	var mu sync.Mutex
-	var shown time.Time
-	return func(done, total int) {
-		if done == total {
-			mu.Lock() // the end must be shown
-		} else if !mu.TryLock() { // somebody is showing it
-			return
-		}
-		defer mu.Unlock()
-		if time.Since(shown) < 200*time.Millisecond && done < total {
-			return
-		}
-		shown = time.Now()
-		full := width * done / total
-		fmt.Fprintf(w, "\rfilling [%s%s] %d of %d ", strings.Repeat("=", full), strings.Repeat(" ", width-full), done, total)
-		if done == total {
-			fmt.Fprintln(w)
-		}
-	}
 }

@@ -51,21 +51,12 @@ func check(ctx context.Context, e env, s store.System, heads map[string]store.Se
 	if err != nil {
 		return nil, err
 	}
-	seals, err := s.VerifySeals(ctx, heads, func(org string, at, of store.Pos) {
-		fmt.Fprintf(e.stderr, "\rjournal of %s: %d of %d entries ", org, at, of)
-		if at == of {
-			fmt.Fprintln(e.stderr)
-		}
-	})
+	show := bar(e.stderr)
+	seals, err := s.VerifySeals(ctx, heads, func(org string, at, of store.Pos) { show("journal of "+org, int64(at), int64(of)) })
 	if err != nil {
 		return nil, err
 	}
-	series, repaired, err := s.CheckSeries(ctx, repair, func(org string, at, of int64) {
-		fmt.Fprintf(e.stderr, "\rseries of %s: %d of %d patients ", org, at, of)
-		if at == of {
-			fmt.Fprintln(e.stderr)
-		}
-	})
+	series, repaired, err := s.CheckSeries(ctx, repair, func(org string, at, of int64) { show("series of "+org, at, of) })
 	if repaired > 0 {
 		fmt.Fprintf(e.stdout, "repaired: %d patient-years of series\n", repaired)
 	}

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"anodyne/internal/config"
@@ -64,9 +62,16 @@ func runImport(ctx context.Context, e env, args []string) error {
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
+	show := bar(e.stderr)
 	return importFiles(ctx, e, s, *dryRun, importer.Config{
 		Org: view, Files: files, Kind: importer.Kind(*kind), Renames: renames, DataType: *dataType, Errors: *refused, DryRun: *dryRun,
-		Now: time.Now, Progress: progressOn(e.stderr),
+		Now: time.Now, Progress: func(file string, first bool, done, total int64) {
+			what := "importing"
+			if first {
+				what = "reading"
+			}
+			show(what+" "+file+", bytes", done, total)
+		},
 	})
 }
 
@@ -104,51 +109,6 @@ func printSummary(w io.Writer, sum importer.Summary, dryRun bool) {
 		fmt.Fprintf(w, "  see %s", sum.Errors)
 	}
 	fmt.Fprintln(w)
-}
-
-// progressOn shows how far an import is: on a terminal as a bar, elsewhere as
-// a line now and then.
-func progressOn(w io.Writer) func(file string, first bool, done, total int64) {
-	every, end := 10*time.Second, "\n"
-	terminal := isTerminal(w)
-	if terminal {
-		every, end = 100*time.Millisecond, ""
-	}
-	last := time.Now()
-	return func(file string, first bool, done, total int64) {
-		finished := done >= total
-		if time.Since(last) < every && !(finished && terminal) {
-			return
-		}
-		last = time.Now()
-		what := "importing"
-		if first {
-			what = "reading"
-		}
-		percent := 100.0
-		if total > 0 {
-			percent = 100 * float64(done) / float64(total)
-		}
-		line := fmt.Sprintf("%s %s: %3.0f %%", what, file, percent)
-		if terminal {
-			const width = 30
-			bar := int(percent * width / 100)
-			line = "\r\x1b[K" + line + " [" + strings.Repeat("=", bar) + strings.Repeat(" ", width-bar) + "]"
-			if finished {
-				line = "\r\x1b[K" // the summary takes its place
-			}
-		}
-		fmt.Fprint(w, line+end)
-	}
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func plural(n int64, one, many string) string {

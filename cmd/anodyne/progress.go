@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// progress shows how far long work has come, step by step: on a terminal as a
+// bar that grows in its place; elsewhere, where a bar would fill a log, as a
+// line now and then and one at the end of each step. Many goroutines may show.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	every    time.Duration
+
+	mu    sync.Mutex
+	drawn string
+	shown time.Time
+}
+
+// bar returns what shows progress on w.
+func bar(w io.Writer) func(step string, done, total int64) {
+	p := &progress{w: w, terminal: isTerminal(w), every: 10 * time.Second, shown: time.Now()}
+	if p.terminal {
+		p.every, p.shown = 100*time.Millisecond, time.Time{}
+	}
+	return p.show
+}
+
+func (p *progress) show(step string, done, total int64) {
+	ended := done >= total
+	if ended {
+		p.mu.Lock() // the end must be shown
+	} else if !p.mu.TryLock() { // somebody is showing just now
+		return
+	}
+	defer p.mu.Unlock()
+	if !ended && time.Since(p.shown) < p.every {
+		return
+	}
+	line := drawBar(step, done, total)
+	if line == p.drawn {
+		return
+	}
+	p.drawn, p.shown = line, time.Now()
+	if p.terminal {
+		line = "\r\x1b[K" + line
+	}
+	if ended || !p.terminal {
+		line += "\n"
+	}
+	io.WriteString(p.w, line)
+}
+
+// drawBar is one state of a step; one of nothing is done.
+func drawBar(step string, done, total int64) string {
+	const width = 30
+	part := 1.0
+	if total > 0 {
+		part = min(float64(done)/float64(total), 1)
+	}
+	full := int(part * width)
+	return fmt.Sprintf("%-10s [%s%s] %3.0f %%  %s of %s", step, strings.Repeat("=", full), strings.Repeat(" ", width-full), part*100, thousands(done), thousands(total))
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
