@@ -66,10 +66,10 @@ func TestClusterIsRemoved(t *testing.T) {
 			if c == nil {
 				return // left out: there is no PostgreSQL
 			}
-			if _, err := os.Stat(c.server.dir); !errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(c.server.Dir()); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("the directory is still there: %v", err)
 			}
-			if c.server.running() {
+			if c.server.Running() {
 				t.Error("the server was not seen to end")
 			}
 		})

@@ -6,7 +6,7 @@
 // cluster that the test process starts for itself. A test of faults calls
 // Start and gets a cluster of its own to stop, kill and restart.
 //
-// A cluster lives in a temporary directory and outlives its test process in no
-// case: see the guard in guard.go. Where PostgreSQL is not installed, tests are
-// left out by way of package testneed.
+// Clusters are started by package pgserver, and outlive their test process in
+// no case. Where PostgreSQL is not installed, tests are left out by way of
+// package testneed.
 package pgcluster

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"anodyne/internal/store/pgserver"
 )
 
 // victimEnv makes this test binary, started again, the process that is killed.
@@ -21,12 +23,12 @@ func TestVictim(t *testing.T) {
 	if report == "" {
 		return
 	}
-	s, err := launch(volatile)
+	s, err := pgserver.Launch(pgserver.Volatile, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, connect(t, s.dsn()), "BEGIN")
-	if err := os.WriteFile(report, []byte(s.dir), 0o600); err != nil {
+	run(t, connect(t, s.DSN()), "BEGIN")
+	if err := os.WriteFile(report, []byte(s.Dir()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
@@ -36,7 +38,7 @@ func TestVictim(t *testing.T) {
 }
 
 func TestNothingIsLeftOfAKilledProcess(t *testing.T) {
-	if err := Available(); err != nil {
+	if err := pgserver.Available(); err != nil {
 		giveUp(t, err)
 	}
 	report := filepath.Join(t.TempDir(), "report")
@@ -57,7 +59,7 @@ func TestNothingIsLeftOfAKilledProcess(t *testing.T) {
 		t.Fatalf("the victim ended with %v, want killed", err)
 	}
 
-	if err := near.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := near.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, near); err != nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"anodyne/internal/store/pgserver"
 	"anodyne/internal/testneed"
 )
 
@@ -24,28 +25,28 @@ func DSN(tb testing.TB) string {
 	if err != nil {
 		giveUp(tb, err)
 	}
-	return s.dsn()
+	return s.DSN()
 }
 
 // processServer is started by the first test that asks. Its guard ends it with
 // the process, so that no test needs to know whether it is the last.
-var processServer = sync.OnceValues(func() (*server, error) { return launch(volatile) })
+var processServer = sync.OnceValues(func() (*pgserver.Server, error) { return pgserver.Launch(pgserver.Volatile, "") })
 
 // Throwaway starts a cluster for a program that is not a test. The function it
 // returns stops the cluster and removes it.
 func Throwaway() (dsn string, remove func() error, err error) {
-	s, err := launch(volatile)
+	s, err := pgserver.Launch(pgserver.Volatile, "")
 	if err != nil {
 		return "", nil, err
 	}
-	return s.dsn(), s.discard, nil
+	return s.DSN(), s.Discard, nil
 }
 
 // giveUp ends a test that has no server: left out where PostgreSQL is missing,
 // failed where it is there and does not work.
 func giveUp(tb testing.TB, err error) {
 	tb.Helper()
-	if errors.Is(err, ErrUnavailable) {
+	if errors.Is(err, pgserver.ErrUnavailable) {
 		testneed.Skip(tb, err.Error())
 	}
 	tb.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"anodyne/internal/store/pgserver"
 	"anodyne/internal/store/storetest/pgcluster"
 )
 
@@ -79,7 +80,7 @@ func serve() (env []string, remove func() error, err error) {
 		return env, remove, nil
 	}
 	dsn, discard, err := pgcluster.Throwaway()
-	if errors.Is(err, pgcluster.ErrUnavailable) {
+	if errors.Is(err, pgserver.ErrUnavailable) {
 		fmt.Fprintln(os.Stderr, "withpostgres:", err)
 		return env, remove, nil
 	}

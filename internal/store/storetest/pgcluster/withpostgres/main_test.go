@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"anodyne/internal/store/pgserver"
 	"anodyne/internal/store/storetest/pgcluster"
 	"anodyne/internal/testneed"
 
@@ -38,7 +39,7 @@ func command(path string) (status int) {
 }
 
 func TestServerLivesAsLongAsTheCommand(t *testing.T) {
-	if err := pgcluster.Available(); err != nil {
+	if err := pgserver.Available(); err != nil {
 		testneed.Skip(t, err.Error())
 	}
 	t.Setenv(pgcluster.Env, "")

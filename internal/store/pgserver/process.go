@@ -1,4 +1,4 @@
-package pgcluster
+package pgserver
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// start returns when the server takes connections.
-func (s *server) start() error {
+// Start returns when the server takes connections.
+func (s *Server) Start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	alive, held, err := os.Pipe()
@@ -35,11 +35,11 @@ func (s *server) start() error {
 	return nil
 }
 
-func (s *server) running() bool { return s.alive != nil }
+func (s *Server) Running() bool { return s.alive != nil }
 
-// stop ends the server in good order: sessions are cut off, everything is on disk.
-func (s *server) stop() error {
-	if !s.running() {
+// Stop ends the server in good order: sessions are cut off, everything is on disk.
+func (s *Server) Stop() error {
+	if !s.Running() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -51,9 +51,9 @@ func (s *server) stop() error {
 	return s.awaitEnd()
 }
 
-// kill ends the server with no chance to do anything more.
-func (s *server) kill() error {
-	if !s.running() {
+// Kill ends the server with no chance to do anything more.
+func (s *Server) Kill() error {
+	if !s.Running() {
 		return nil
 	}
 	lock, err := os.ReadFile(s.lock())
@@ -91,7 +91,7 @@ func (s *server) kill() error {
 }
 
 // awaitEnd waits until the last process of the server has gone.
-func (s *server) awaitEnd() error {
+func (s *Server) awaitEnd() error {
 	if err := s.alive.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}

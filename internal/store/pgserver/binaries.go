@@ -1,4 +1,4 @@
-package pgcluster
+package pgserver
 
 import (
 	"os/exec"

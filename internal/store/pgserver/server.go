@@ -1,4 +1,4 @@
-package pgcluster
+package pgserver
 
 import (
 	"context"
@@ -23,19 +23,19 @@ var ErrUnavailable = errors.New("PostgreSQL is not available")
 // the log, on a machine that is busy with other tests.
 const patience = 2 * time.Minute
 
-// durability is what a cluster does to survive the machine's own crash.
-type durability string
+// Durability is what a cluster does to survive the machine's own crash.
+type Durability string
 
 const (
-	// volatile suits the shared cluster: tests kill processes that use it, never
-	// the machine, so nothing is lost by not waiting for the disk.
-	volatile durability = "fsync = off\nfull_page_writes = off\n"
-	// durable suits a cluster whose own crash is the test.
-	durable durability = "fsync = on\nfull_page_writes = on\n"
+	// Volatile suits the cluster that tests share: they kill processes that use
+	// it, never the machine, so nothing is lost by not waiting for the disk.
+	Volatile Durability = "fsync = off\nfull_page_writes = off\n"
+	// Durable suits a cluster whose own crash is the test, or whose speed.
+	Durable Durability = "fsync = on\nfull_page_writes = on\n"
 )
 
-// server is a cluster in a directory and the processes that serve it.
-type server struct {
+// Server is a cluster in a directory and the processes that serve it.
+type Server struct {
 	bin      string
 	owner    owner
 	dir      string
@@ -66,40 +66,42 @@ func requirements() (bin string, own owner, err error) {
 	return bin, own, nil
 }
 
-// launch makes a cluster and starts it. A machine without PostgreSQL is
-// ErrUnavailable; anything else that fails is a fault to look into.
-func launch(kind durability) (*server, error) {
+// Launch makes a cluster and starts it. A machine without PostgreSQL is
+// ErrUnavailable; anything else that fails is a fault to look into. Its files
+// are in a new directory of dir, or, when that is "", of the system's folder
+// for temporary ones.
+func Launch(kind Durability, dir string) (*Server, error) {
 	bin, own, err := requirements()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	dir, err := own.workspace(ctx)
+	dir, err = own.workspace(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &server{bin: bin, owner: own, dir: dir, password: rand.Text()}
+	s := &Server{bin: bin, owner: own, dir: dir, password: rand.Text()}
 	if s.guard, err = newGuard(dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	if err := s.initialise(ctx, kind); err != nil {
-		return nil, errors.Join(err, s.discard())
+		return nil, errors.Join(err, s.Discard())
 	}
 	if err := s.startOnFreePort(); err != nil {
-		return nil, errors.Join(err, s.discard())
+		return nil, errors.Join(err, s.Discard())
 	}
 	return s, nil
 }
 
-func (s *server) program(name string) string { return filepath.Join(s.bin, name) }
-func (s *server) data() string               { return filepath.Join(s.dir, "data") }
-func (s *server) log() string                { return filepath.Join(s.dir, "log") }
-func (s *server) lock() string               { return filepath.Join(s.data(), "postmaster.pid") }
+func (s *Server) program(name string) string { return filepath.Join(s.bin, name) }
+func (s *Server) data() string               { return filepath.Join(s.dir, "data") }
+func (s *Server) log() string                { return filepath.Join(s.dir, "log") }
+func (s *Server) lock() string               { return filepath.Join(s.data(), "postmaster.pid") }
 
 // initialise makes the cluster's files. A password is asked for, because others
 // on the machine can reach the port and a superuser can run programs.
-func (s *server) initialise(ctx context.Context, kind durability) error {
+func (s *Server) initialise(ctx context.Context, kind Durability) error {
 	password := filepath.Join(s.dir, "password")
 	if err := os.WriteFile(password, []byte(s.password), 0o600); err != nil {
 		return err
@@ -124,7 +126,7 @@ func (s *server) initialise(ctx context.Context, kind durability) error {
 
 // socketDirectory is the cluster's own, or none when TMPDIR is so deep that the
 // system would not take the path of a socket in it.
-func (s *server) socketDirectory() string {
+func (s *Server) socketDirectory() string {
 	const longest = len(syscall.RawSockaddrUnix{}.Path) - len("/.s.PGSQL.12345.lock")
 	if len(s.dir) >= longest || strings.ContainsAny(s.dir, `'",\`) {
 		return ""
@@ -134,7 +136,7 @@ func (s *server) socketDirectory() string {
 
 // startOnFreePort tries ports until one is really free: between the look and
 // the start, another process may take it.
-func (s *server) startOnFreePort() error {
+func (s *Server) startOnFreePort() error {
 	for attempt := 1; ; attempt++ {
 		port, err := freePort()
 		if err != nil {
@@ -144,7 +146,7 @@ func (s *server) startOnFreePort() error {
 			return err
 		}
 		s.port = port
-		err = s.start()
+		err = s.Start()
 		if err == nil || attempt == 5 || !strings.Contains(err.Error(), "could not bind") {
 			return err
 		}
@@ -166,16 +168,16 @@ func freePort() (int, error) {
 	return 0, failed
 }
 
-// discard stops the server, whatever state it is in, and removes its files.
-func (s *server) discard() error {
+// Discard stops the server, whatever state it is in, and removes its files.
+func (s *Server) Discard() error {
 	err := s.guard.release()
-	if s.running() {
+	if s.Running() {
 		err = errors.Join(err, s.awaitEnd())
 	}
 	return err
 }
 
-func (s *server) dsn() string {
+func (s *Server) DSN() string {
 	u := url.URL{
 		Scheme:   "postgres",
 		User:     url.UserPassword("postgres", s.password),
@@ -194,3 +196,6 @@ func appendFile(path, text string) error {
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
 }
+
+// Dir is the directory of the server's files, which goes with it.
+func (s *Server) Dir() string { return s.dir }

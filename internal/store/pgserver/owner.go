@@ -1,4 +1,4 @@
-package pgcluster
+package pgserver
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func (o owner) command(ctx context.Context, name string, args ...string) *exec.C
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	// A group of its own keeps the terminal's Ctrl-C away: a cluster is stopped
-	// in good order, after the tests.
+	// in good order, after its users.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: o.credential, Setpgid: true}
 	return cmd
 }
@@ -66,11 +66,15 @@ func (o owner) run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// workspace makes a temporary directory that the owner can reach: root's TMPDIR
-// may be closed to everybody else.
-func (o owner) workspace(ctx context.Context) (string, error) {
+// workspace makes a temporary directory that the owner can reach, in the one
+// that is named. When none is: root's TMPDIR may be closed to everybody else.
+func (o owner) workspace(ctx context.Context, in string) (string, error) {
+	places := []string{in}
+	if in == "" {
+		places = []string{os.TempDir(), "/tmp"}
+	}
 	var failed error
-	for _, base := range []string{os.TempDir(), "/tmp"} {
+	for _, base := range places {
 		dir, err := os.MkdirTemp(base, "anodyne-pg-")
 		if err != nil {
 			return "", err

@@ -1,4 +1,4 @@
-package pgcluster
+package pgserver
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 )
 
 // guardScript waits until its standard input ends, which the system sees to
-// when the test process ends in any way whatever: normally, by a panic, by
+// when the process that launched it ends in any way whatever: normally, by a panic, by
 // kill -9. Then it stops the server if there is one and removes the directory.
 //
 // The wait for the lock file has a limit, and the removal is tried again, for
