@@ -18,6 +18,10 @@ func Start(tb testing.TB) *Cluster {
 	if err != nil {
 		giveUp(tb, err)
 	}
+	return newCluster(tb, s)
+}
+
+func newCluster(tb testing.TB, s *server) *Cluster {
 	tb.Cleanup(func() {
 		if err := s.discard(); err != nil {
 			tb.Errorf("removing PostgreSQL: %v", err)

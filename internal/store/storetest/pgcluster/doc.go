@@ -4,7 +4,8 @@
 // milliseconds, on a server that the whole test run shares: the one that
 // ANODYNE_TEST_POSTGRES names (scripts/test sets it), or else a throw-away
 // cluster that the test process starts for itself. A test of faults calls
-// Start and gets a cluster of its own to stop, kill and restart.
+// Start and gets a cluster of its own to stop, kill and restart, and to give a
+// synchronous replica that can be promoted.
 //
 // A cluster lives in a temporary directory and outlives its test process in no
 // case: see the guard in guard.go. Where PostgreSQL is not installed, tests are

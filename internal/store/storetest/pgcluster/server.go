@@ -69,6 +69,12 @@ func requirements() (bin string, own owner, err error) {
 // launch makes a cluster and starts it. A machine without PostgreSQL is
 // ErrUnavailable; anything else that fails is a fault to look into.
 func launch(kind durability) (*server, error) {
+	return prepare(rand.Text(), func(ctx context.Context, s *server) error { return s.initialise(ctx, kind) })
+}
+
+// prepare makes a directory with its guard, has it filled, and starts the
+// server in it.
+func prepare(password string, fill func(context.Context, *server) error) (*server, error) {
 	bin, own, err := requirements()
 	if err != nil {
 		return nil, err
@@ -79,11 +85,11 @@ func launch(kind durability) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{bin: bin, owner: own, dir: dir, password: rand.Text()}
+	s := &server{bin: bin, owner: own, dir: dir, password: password}
 	if s.guard, err = newGuard(dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	if err := s.initialise(ctx, kind); err != nil {
+	if err := fill(ctx, s); err != nil {
 		return nil, errors.Join(err, s.discard())
 	}
 	if err := s.startOnFreePort(); err != nil {
@@ -112,14 +118,23 @@ func (s *server) initialise(ctx context.Context, kind durability) error {
 	if err != nil {
 		return err
 	}
-	return appendFile(filepath.Join(s.data(), "postgresql.conf"), string(kind)+
-		"synchronous_commit = on\n"+
-		"listen_addresses = '127.0.0.1'\n"+
-		"unix_socket_directories = '"+s.socketDirectory()+"'\n"+
-		"max_connections = 300\n"+
+	return s.configure(string(kind) +
+		"synchronous_commit = on\n" +
+		"listen_addresses = '127.0.0.1'\n" +
+		s.socketSetting() +
+		"max_connections = 300\n" +
 		// In the directory, so that a killed server's is removed with it.
-		"dynamic_shared_memory_type = mmap\n"+
+		"dynamic_shared_memory_type = mmap\n" +
 		"timezone = 'UTC'\n")
+}
+
+// configure adds settings; of two with one name the later holds.
+func (s *server) configure(settings string) error {
+	return appendFile(filepath.Join(s.data(), "postgresql.conf"), settings)
+}
+
+func (s *server) socketSetting() string {
+	return "unix_socket_directories = '" + s.socketDirectory() + "'\n"
 }
 
 // socketDirectory is the cluster's own, or none when TMPDIR is so deep that the
@@ -140,7 +155,7 @@ func (s *server) startOnFreePort() error {
 		if err != nil {
 			return err
 		}
-		if err := appendFile(filepath.Join(s.data(), "postgresql.conf"), fmt.Sprintf("port = %d\n", port)); err != nil {
+		if err := s.configure(fmt.Sprintf("port = %d\n", port)); err != nil {
 			return err
 		}
 		s.port = port
@@ -175,13 +190,21 @@ func (s *server) discard() error {
 	return err
 }
 
-func (s *server) dsn() string {
+func (s *server) dsn() string { return s.address("sslmode=disable", s) }
+
+// address names several servers, which share a password, in the order in which
+// they are tried.
+func (s *server) address(query string, servers ...*server) string {
+	hosts := make([]string, len(servers))
+	for i, one := range servers {
+		hosts[i] = net.JoinHostPort("127.0.0.1", strconv.Itoa(one.port))
+	}
 	u := url.URL{
 		Scheme:   "postgres",
 		User:     url.UserPassword("postgres", s.password),
-		Host:     net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)),
+		Host:     strings.Join(hosts, ","),
 		Path:     "/postgres",
-		RawQuery: "sslmode=disable",
+		RawQuery: query,
 	}
 	return u.String()
 }
