@@ -42,13 +42,17 @@ func (s *Server) Stop() error {
 	if !s.Running() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	err := s.owner.run(ctx, s.program("pg_ctl"), "--pgdata="+s.data(), "--mode=fast", "--wait", "--silent", "stop")
-	if err != nil {
+	if err := s.control("stop", "--mode=fast", "--wait"); err != nil {
 		return err
 	}
 	return s.awaitEnd()
+}
+
+// control has pg_ctl do something with the running server.
+func (s *Server) control(what string, more ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return s.owner.run(ctx, s.program("pg_ctl"), append([]string{what, "--pgdata=" + s.data(), "--silent"}, more...)...)
 }
 
 // Kill ends the server with no chance to do anything more.

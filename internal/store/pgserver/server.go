@@ -71,6 +71,12 @@ func requirements() (bin string, own owner, err error) {
 // are in a new directory of dir, or, when that is "", of the system's folder
 // for temporary ones.
 func Launch(kind Durability, dir string) (*Server, error) {
+	return prepare(dir, rand.Text(), func(ctx context.Context, s *Server) error { return s.initialise(ctx, kind) })
+}
+
+// prepare makes a directory with its guard, has it filled, and starts the
+// server in it.
+func prepare(dir, password string, fill func(context.Context, *Server) error) (*Server, error) {
 	bin, own, err := requirements()
 	if err != nil {
 		return nil, err
@@ -81,11 +87,11 @@ func Launch(kind Durability, dir string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, owner: own, dir: dir, password: rand.Text()}
+	s := &Server{bin: bin, owner: own, dir: dir, password: password}
 	if s.guard, err = newGuard(dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	if err := s.initialise(ctx, kind); err != nil {
+	if err := fill(ctx, s); err != nil {
 		return nil, errors.Join(err, s.Discard())
 	}
 	if err := s.startOnFreePort(); err != nil {
@@ -114,14 +120,23 @@ func (s *Server) initialise(ctx context.Context, kind Durability) error {
 	if err != nil {
 		return err
 	}
-	return appendFile(filepath.Join(s.data(), "postgresql.conf"), string(kind)+
-		"synchronous_commit = on\n"+
-		"listen_addresses = '127.0.0.1'\n"+
-		"unix_socket_directories = '"+s.socketDirectory()+"'\n"+
-		"max_connections = 300\n"+
+	return s.configure(string(kind) +
+		"synchronous_commit = on\n" +
+		"listen_addresses = '127.0.0.1'\n" +
+		s.socketSetting() +
+		"max_connections = 300\n" +
 		// In the directory, so that a killed server's is removed with it.
-		"dynamic_shared_memory_type = mmap\n"+
+		"dynamic_shared_memory_type = mmap\n" +
 		"timezone = 'UTC'\n")
+}
+
+// configure adds settings; of two with one name the later holds.
+func (s *Server) configure(settings string) error {
+	return appendFile(filepath.Join(s.data(), "postgresql.conf"), settings)
+}
+
+func (s *Server) socketSetting() string {
+	return "unix_socket_directories = '" + s.socketDirectory() + "'\n"
 }
 
 // socketDirectory is the cluster's own, or none when TMPDIR is so deep that the
@@ -142,7 +157,7 @@ func (s *Server) startOnFreePort() error {
 		if err != nil {
 			return err
 		}
-		if err := appendFile(filepath.Join(s.data(), "postgresql.conf"), fmt.Sprintf("port = %d\n", port)); err != nil {
+		if err := s.configure(fmt.Sprintf("port = %d\n", port)); err != nil {
 			return err
 		}
 		s.port = port
@@ -177,13 +192,21 @@ func (s *Server) Discard() error {
 	return err
 }
 
-func (s *Server) DSN() string {
+func (s *Server) DSN() string { return s.address("sslmode=disable", s) }
+
+// address names several servers, which share a password, in the order in which
+// they are tried.
+func (s *Server) address(query string, servers ...*Server) string {
+	hosts := make([]string, len(servers))
+	for i, one := range servers {
+		hosts[i] = net.JoinHostPort("127.0.0.1", strconv.Itoa(one.port))
+	}
 	u := url.URL{
 		Scheme:   "postgres",
 		User:     url.UserPassword("postgres", s.password),
-		Host:     net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)),
+		Host:     strings.Join(hosts, ","),
 		Path:     "/postgres",
-		RawQuery: "sslmode=disable",
+		RawQuery: query,
 	}
 	return u.String()
 }

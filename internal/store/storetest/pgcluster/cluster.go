@@ -22,6 +22,10 @@ func Start(tb testing.TB) *Cluster {
 	if err != nil {
 		giveUp(tb, err)
 	}
+	return newCluster(tb, s)
+}
+
+func newCluster(tb testing.TB, s *pgserver.Server) *Cluster {
 	tb.Cleanup(func() {
 		if err := s.Discard(); err != nil {
 			tb.Errorf("removing PostgreSQL: %v", err)
