@@ -37,7 +37,8 @@ type node struct {
 	limiter   *ratelimit.Limiter
 	gate      *gate
 	registry  *prometheus.Registry
-	drain     func() // what the server does before it stops
+	trips     storetest.Trips // what requests ask of the database
+	drain     func()          // what the server does before it stops
 	api       *API
 	url       string
 	http      *http.Client
@@ -80,7 +81,9 @@ func (n *node) another() *node {
 
 func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook, tweak func(*Config)) *node {
 	tb.Helper()
-	n := &node{tb: tb, database: database, clock: clock, log: book, store: storetest.Start(tb, database), registry: prometheus.NewRegistry()}
+	n := &node{tb: tb, database: database, clock: clock, log: book, registry: prometheus.NewRegistry()}
+	n.trips.Watch(&database)
+	n.store = storetest.Start(tb, database)
 	sys := n.store.System()
 	n.authority = oauth.New(n.store, clock.now)
 	n.limiter = n.newLimiter()
@@ -104,7 +107,7 @@ func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook
 	workers.Start("sequencer", sys.Sequence)
 	workers.Start("listener", sys.Listen)
 	workers.Start("reports", report.NewWorker(report.Config{Store: n.store, Analyst: n.gate, Retention: 30 * 24 * time.Hour, Log: database.Log}).Run)
-	server := httptest.NewUnstartedServer(n.api)
+	server := httptest.NewUnstartedServer(n.trips.Of(n.api))
 	server.Config.DisableGeneralOptionsHandler = true // net/http would answer "OPTIONS *" itself
 	server.Start()
 	transport := &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}

@@ -146,7 +146,7 @@ func (w *writer) call(j *job) (err error) {
 			err = fmt.Errorf("panic in a write: %v", p)
 		}
 	}()
-	tx := &sqliteTx{conn: w.conn}
+	tx := &sqliteTx{conn: w.conn, ctx: j.ctx, observe: w.observe}
 	if err := j.fn(tx); err != nil {
 		return err
 	}

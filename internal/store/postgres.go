@@ -47,7 +47,7 @@ const (
 	writeTime = 30 * time.Second
 )
 
-func openPostgres(ctx context.Context, dsn string, log *slog.Logger) (engine, error) {
+func openPostgres(ctx context.Context, dsn string, log *slog.Logger, observe Observe) (engine, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("database address: " + redactDSN(err.Error(), dsn))
@@ -66,6 +66,9 @@ func openPostgres(ctx context.Context, dsn string, log *slog.Logger) (engine, er
 		}
 	}
 	cfg.ConnConfig.StatementCacheCapacity = 256
+	if observe != nil {
+		cfg.ConnConfig.Tracer = observe
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, postgresError(err)

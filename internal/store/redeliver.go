@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"sort"
 	"time"
 
 	"anodyne/internal/access"
@@ -129,21 +128,16 @@ func (o Org) RecoverWebhook(ctx context.Context, webhookID id.Webhook, since tim
 // their order, as writes of several nodes are.
 const outOfOrder = time.Minute
 
-// positionAt gives a position before all entries since a moment, by halving:
-// positions are dense, and times go up with them but for outOfOrder.
-func (o Org) positionAt(tx Tx, since time.Time) (Pos, error) {
-	head, err := o.head(tx)
-	if err != nil {
-		return 0, err
-	}
-	since = since.Add(-outOfOrder)
-	first := sort.Search(int(head), func(i int) bool {
-		at := int64(0)
-		_, readErr := one(tx, `SELECT at FROM journal WHERE org_no = $1 AND pos = $2`, func(r Row) { at = r.Int(0) }, int64(o.org), int64(i+1))
-		if readErr != nil {
-			err = readErr
-		}
-		return at >= millis(since)
-	})
-	return Pos(first), err
+// positionAt gives a position before all entries since a moment, by halving in
+// the database: positions are dense, and times go up with them but for
+// outOfOrder.
+func (o Org) positionAt(tx Tx, since time.Time) (before Pos, err error) {
+	_, err = one(tx, `WITH RECURSIVE halved (low, high) AS (
+			SELECT CAST(0 AS BIGINT), pos FROM journal_head WHERE org_no = $1
+			UNION ALL
+			SELECT CASE WHEN j.at >= $2 THEN h.low ELSE j.pos END, CASE WHEN j.at >= $2 THEN j.pos - 1 ELSE h.high END
+			FROM halved h JOIN journal j ON j.org_no = $1 AND j.pos = (h.low + h.high) / 2 + 1 WHERE h.low < h.high
+		) SELECT coalesce(max(low), 0) FROM halved`,
+		func(r Row) { before = Pos(r.Int(0)) }, int64(o.org), millis(since.Add(-outOfOrder)))
+	return before, err
 }

@@ -32,9 +32,10 @@ type sqliteEngine struct {
 	readers chan *sqliteConn
 	closing chan struct{}
 	writer  *writer
+	observe Observe
 }
 
-func openSQLite(path string, key *seal.Key, m *metrics) (engine, error) {
+func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine, error) {
 	if err := makeFile(path); err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func openSQLite(path string, key *seal.Key, m *metrics) (engine, error) {
 		return nil, err
 	}
 	_ = removeCopy(path + rekeySuffix) // left by one who was killed; with our lock nobody is writing it
-	e := &sqliteEngine{lock: lock, closing: make(chan struct{}), readers: make(chan *sqliteConn, max(4, 2*runtime.GOMAXPROCS(0)))}
+	e := &sqliteEngine{lock: lock, closing: make(chan struct{}), readers: make(chan *sqliteConn, max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
 	if err := e.open(path, key, m); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -75,19 +76,19 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 		}
 		e.readers <- r
 	}
-	e.writer = startWriter(w, m)
+	e.writer = startWriter(w, m, e.observe)
 	return nil
 }
 
 func (e *sqliteEngine) dialect() *dialect { return &sqliteDialect }
 
 func (e *sqliteEngine) read(ctx context.Context, fn func(Tx) error) error {
-	return e.withReader(ctx, func(c *sqliteConn) error { return fn(&sqliteTx{conn: c}) })
+	return e.withReader(ctx, func(c *sqliteConn) error { return fn(&sqliteTx{conn: c, ctx: ctx, observe: e.observe}) })
 }
 
 func (e *sqliteEngine) snapshot(ctx context.Context, fn func(Tx) error) error {
 	return e.withReader(ctx, func(c *sqliteConn) error {
-		tx := &sqliteTx{conn: c}
+		tx := &sqliteTx{conn: c, ctx: ctx, observe: e.observe}
 		if _, err := tx.Exec("BEGIN"); err != nil {
 			return err
 		}

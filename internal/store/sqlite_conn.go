@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -127,8 +128,10 @@ func sqlitePlaceholders(sql string) string {
 
 // sqliteTx is a Tx on one connection.
 type sqliteTx struct {
-	conn *sqliteConn
-	last []Stmt
+	conn    *sqliteConn
+	last    []Stmt
+	ctx     context.Context // whose transaction it is, for observe
+	observe Observe
 }
 
 func (t *sqliteTx) Exec(sql string, args ...any) (int64, error) {
@@ -152,6 +155,9 @@ func (t *sqliteTx) Many(stmts ...Stmt) error {
 func (t *sqliteTx) Last(stmts ...Stmt) { t.last = append(t.last, stmts...) }
 
 func (t *sqliteTx) run(s Stmt) (err error) {
+	if t.observe != nil {
+		t.observe(t.ctx, s.SQL)
+	}
 	stmt, err := t.conn.prepared(s.SQL, s.Args)
 	if err != nil {
 		return err

@@ -41,7 +41,14 @@ type Config struct {
 	Log *slog.Logger
 	// Registry takes the store's metrics; nil keeps them to itself.
 	Registry prometheus.Registerer
+	// Observe, if set, is told of every round trip to the database, with the
+	// context of the one who asked and the statements that went out together.
+	// Tests count with it what a request costs.
+	Observe Observe
 }
+
+// Observe is told of one round trip. It may be called by many at once.
+type Observe func(ctx context.Context, sql ...string)
 
 // engine is what differs between SQLite and PostgreSQL.
 type engine interface {
@@ -118,9 +125,9 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal(), reportQueued: newSignal()}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
-		s.engine, err = openSQLite(path, cfg.Key, s.metrics)
+		s.engine, err = openSQLite(path, cfg.Key, s.metrics, cfg.Observe)
 	} else if IsPostgres(cfg.Database) {
-		s.engine, err = openPostgres(ctx, cfg.Database, s.log)
+		s.engine, err = openPostgres(ctx, cfg.Database, s.log, cfg.Observe)
 	} else {
 		// The address is not repeated: it may hold a password.
 		err = errors.New(`the address of the database must be "sqlite:PATH" or "postgres://..."`)

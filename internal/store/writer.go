@@ -19,6 +19,7 @@ type writer struct {
 	once    sync.Once
 	err     error
 	metrics *metrics
+	observe Observe
 }
 
 // job is a write that waits.
@@ -36,8 +37,8 @@ type job struct {
 // take starts a write, unless its caller has gone.
 func (j *job) take() bool { return j.ctx.Err() == nil && !j.taken.Swap(true) }
 
-func startWriter(conn *sqliteConn, m *metrics) *writer {
-	w := &writer{conn: conn, jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), metrics: m}
+func startWriter(conn *sqliteConn, m *metrics, observe Observe) *writer {
+	w := &writer{conn: conn, jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), metrics: m, observe: observe}
 	go w.loop()
 	return w
 }

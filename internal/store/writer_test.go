@@ -302,7 +302,7 @@ func TestCloseTwiceWhileWriting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := startWriter(conn, b.metrics)
+	w := startWriter(conn, b.metrics, nil)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var acknowledged []string

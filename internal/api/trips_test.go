@@ -1,0 +1,214 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"testing"
+
+	"anodyne/internal/access"
+	"anodyne/internal/store/storetest"
+)
+
+// cost is what a request asks of the database: statements on either engine,
+// and on PostgreSQL the round trips they take, with those that begin and end a
+// transaction. What a request adds to the count of its client is in it.
+type cost struct {
+	sqlite, postgres, trips int
+	// each is how many statements every item in the body costs more. They
+	// travel together.
+	each int
+}
+
+// crowd is an organisation with n of everything.
+type crowd struct {
+	*caller
+	n         int
+	patients  []string
+	records   []string // of the first patient
+	corrected string   // of them, one that was corrected n times
+	newest    string   // and what stands in its place
+	reports   []string
+	hooks     []string
+	delivery  string // one of n to the first webhook
+	keys      int
+}
+
+// question is one way of asking a route, and its cost.
+type question struct {
+	route, how string
+	ask        func(w *crowd) *reply
+	cost       cost
+}
+
+// asked says what each route is asked, and what that costs however many there
+// are. A route that is not here fails the test, so that none is added without
+// its cost being known.
+var asked = []question{
+	{"GET /v1/patients", "", func(w *crowd) *reply { return w.get("/v1/patients?limit=100") }, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"GET /v1/patients", "search", func(w *crowd) *reply { return w.get("/v1/patients?limit=100&search=patient") }, cost{sqlite: 2, postgres: 3, trips: 4}},
+	{"GET /v1/patients", "identifiers", func(w *crowd) *reply { return w.get("/v1/patients?limit=100&search=pat_") }, cost{sqlite: 2, postgres: 3, trips: 4}},
+	{"POST /v1/patients", "", func(w *crowd) *reply { return w.post("/v1/patients", fullPatient) }, cost{sqlite: 4, postgres: 4, trips: 4}},
+	{"POST /v1/patients", "with a key", func(w *crowd) *reply { return w.post("/v1/patients", fullPatient, "Idempotency-Key", w.key()) }, cost{sqlite: 6, postgres: 6, trips: 6}},
+	{"GET /v1/patients/{id}", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0]) }, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"GET /v1/patients/{id}", "unknown", func(w *crowd) *reply { return w.get("/v1/patients/pat_00000000000000000000000000") }, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"GET /v1/patients/{id}/summary", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0] + "/summary") }, cost{sqlite: 4, postgres: 5, trips: 8}},
+	{"PATCH /v1/patients/{id}", "", func(w *crowd) *reply {
+		return w.send("PATCH", "/v1/patients/"+w.patients[0], `{"gender":`+quote(w.key())+`}`)
+	}, cost{sqlite: 4, postgres: 4, trips: 5}},
+	{"GET /v1/patients/{id}/clinical-data", "", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "?limit=100") }, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"GET /v1/patients/{id}/clinical-data", "past the end", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "?limit=100&page=9") }, cost{sqlite: 2, postgres: 3, trips: 4}},
+	{"GET /v1/patients/{id}/clinical-data", "filtered", func(w *crowd) *reply {
+		return w.get(dataOf(w.patients[0]) + "?limit=100&data_type=pain_scores,notes&start_date=2025-01-01&order=desc&include_inactive=true")
+	}, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"POST /v1/patients/{id}/clinical-data", "one", func(w *crowd) *reply {
+		return w.add(w.patients[0], `{"data_type":"pain_scores","value":5}`)
+	}, cost{sqlite: 7, postgres: 7, trips: 7}},
+	{"POST /v1/patients/{id}/clinical-data", "a batch", func(w *crowd) *reply { return w.add(w.patients[0], w.batch(), "Idempotency-Key", w.key()) }, cost{sqlite: 8, postgres: 8, trips: 9, each: 1}},
+	{"POST /v1/patients/{id}/clinical-data", "an opioid", func(w *crowd) *reply {
+		return w.add(w.patients[0], `{"data_type":"medications","value":{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":30}}`)
+	}, cost{sqlite: 12, postgres: 11, trips: 8}},
+	{"GET /v1/patients/{id}/clinical-data/{record_id}", "", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "/" + w.records[0]) }, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"GET /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.get(correctionsOf(w.patients[0], w.corrected)) }, cost{sqlite: 2, postgres: 3, trips: 6}},
+	{"POST /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.correctNewest() }, cost{sqlite: 9, postgres: 9, trips: 8}},
+	{"GET /v1/reports", "", func(w *crowd) *reply { return w.get("/v1/reports?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 6}},
+	{"GET /v1/reports", "filtered", func(w *crowd) *reply { return w.get("/v1/reports?limit=100&status=completed&type=population_health") }, cost{sqlite: 2, postgres: 3, trips: 6}},
+	{"POST /v1/reports", "", func(w *crowd) *reply { return w.post("/v1/reports", someReport) }, cost{sqlite: 6, postgres: 6, trips: 5}},
+	{"GET /v1/reports/{id}", "", func(w *crowd) *reply { return w.get("/v1/reports/" + w.reports[0]) }, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"DELETE /v1/reports/{id}", "", func(w *crowd) *reply { return w.send("DELETE", "/v1/reports/"+w.report(someReport), "") }, cost{sqlite: 6, postgres: 6, trips: 5}},
+	{"GET /v1/reports/{id}/download", "", func(w *crowd) *reply { return w.get(downloadOf(w.reports[0])) }, cost{sqlite: 2, postgres: 3, trips: 4}},
+	{"GET /v1/reference/data-types", "", func(w *crowd) *reply { return w.get("/v1/reference/data-types") }, cost{sqlite: 0, postgres: 1, trips: 2}},
+	{"GET /v1/reference/instruments", "", func(w *crowd) *reply { return w.get("/v1/reference/instruments") }, cost{sqlite: 0, postgres: 1, trips: 2}},
+	{"GET /v1/reference/medications", "", func(w *crowd) *reply { return w.get("/v1/reference/medications") }, cost{sqlite: 0, postgres: 1, trips: 2}},
+	{"GET /v1/analytics/outcomes", "", func(w *crowd) *reply { return w.get("/v1/analytics/outcomes?min_cell_size=" + w.number()) }, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"GET /v1/analytics/population-health", "", func(w *crowd) *reply { return w.get("/v1/analytics/population-health?min_cell_size=" + w.number()) }, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"GET /v1/events", "", func(w *crowd) *reply { return w.get("/v1/events?limit=100&after=" + makeCursor(eventCursor, 0)) }, cost{sqlite: 2, postgres: 3, trips: 6}},
+	{"GET /v1/webhooks", "", func(w *crowd) *reply { return w.get("/v1/webhooks?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 6}},
+	{"POST /v1/webhooks", "", func(w *crowd) *reply { return w.post("/v1/webhooks", hookBody) }, cost{sqlite: 6, postgres: 6, trips: 6}},
+	{"GET /v1/webhooks/{id}", "", func(w *crowd) *reply { return w.get("/v1/webhooks/" + w.hooks[0]) }, cost{sqlite: 1, postgres: 2, trips: 3}},
+	{"PATCH /v1/webhooks/{id}", "", func(w *crowd) *reply {
+		return w.send("PATCH", "/v1/webhooks/"+w.hooks[0], `{"description":`+quote(w.key())+`}`)
+	}, cost{sqlite: 4, postgres: 4, trips: 5}},
+	{"DELETE /v1/webhooks/{id}", "", func(w *crowd) *reply {
+		hook := w.hook()
+		for range w.n {
+			w.tried(hook)
+		}
+		return w.send("DELETE", "/v1/webhooks/"+hook, "")
+	}, cost{sqlite: 5, postgres: 5, trips: 5}},
+	{"POST /v1/webhooks/{id}/rotate-secret", "", func(w *crowd) *reply { return w.post("/v1/webhooks/"+w.hooks[0]+"/rotate-secret", "") }, cost{sqlite: 4, postgres: 4, trips: 5}},
+	{"POST /v1/webhooks/{id}/test", "", func(w *crowd) *reply { return w.post("/v1/webhooks/"+w.hooks[0]+"/test", "") }, cost{sqlite: 5, postgres: 5, trips: 5}},
+	{"POST /v1/webhooks/{id}/recover", "", func(w *crowd) *reply {
+		return w.post("/v1/webhooks/"+w.hook()+"/recover", `{"since":"2026-01-01"}`)
+	}, cost{sqlite: 6, postgres: 6, trips: 6}},
+	{"GET /v1/webhooks/{id}/stats", "", func(w *crowd) *reply { return w.get("/v1/webhooks/" + w.hooks[0] + "/stats") }, cost{sqlite: 4, postgres: 5, trips: 8}},
+	{"GET /v1/webhooks/{id}/deliveries", "", func(w *crowd) *reply { return w.get("/v1/webhooks/" + w.hooks[0] + "/deliveries?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 4}},
+	{"GET /v1/webhooks/{id}/deliveries/{delivery_id}", "", func(w *crowd) *reply { return w.get("/v1/webhooks/" + w.hooks[0] + "/deliveries/" + w.delivery) }, cost{sqlite: 2, postgres: 3, trips: 4}},
+	{"POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", "", func(w *crowd) *reply {
+		return w.post("/v1/webhooks/"+w.hooks[0]+"/deliveries/"+w.delivery+"/redeliver", "")
+	}, cost{sqlite: 6, postgres: 6, trips: 6}},
+	{"GET /v1/audit", "", func(w *crowd) *reply { return w.get("/v1/audit?limit=100") }, cost{sqlite: 4, postgres: 6, trips: 12}},
+	{"POST /oauth/token", "", func(w *crowd) *reply { return w.form("/oauth/token", w.credentials(grantType, clientCredentials)) }, cost{sqlite: 4, postgres: 5, trips: 7}},
+	{"POST /oauth/revoke", "", func(w *crowd) *reply { return w.form("/oauth/revoke", w.credentials("token", w.issue(""))) }, cost{sqlite: 6, postgres: 6, trips: 8}},
+	{"POST /oauth/introspect", "", func(w *crowd) *reply { return w.form("/oauth/introspect", w.credentials("token", w.token)) }, cost{sqlite: 3, postgres: 4, trips: 5}},
+	{"GET /.well-known/oauth-authorization-server", "", func(w *crowd) *reply { return w.get("/.well-known/oauth-authorization-server") }, cost{}},
+	{"GET /healthz", "", func(w *crowd) *reply { return w.get("/healthz") }, cost{}},
+	{"GET /readyz", "", func(w *crowd) *reply { return w.get("/readyz") }, cost{sqlite: 1, postgres: 1, trips: 1}},
+	{"GET /openapi.json", "", func(w *crowd) *reply { return w.get("/openapi.json") }, cost{}},
+	{"GET /openapi.yaml", "", func(w *crowd) *reply { return w.get("/openapi.yaml") }, cost{}},
+}
+
+const someReport = `{"type":"population_health","format":"json"}`
+
+// A request asks the database a number of times that does not depend on how
+// much there is.
+func TestStatementsOfARequest(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		for _, route := range n.api.Routes() {
+			if !slices.ContainsFunc(asked, func(q question) bool { return q.route == route }) {
+				t.Errorf("%s: this test does not know what it costs", route)
+			}
+		}
+		for _, size := range []int{1, 10, 100} {
+			w := n.crowd(size)
+			for _, a := range asked {
+				a.ask(w) // for what is kept in memory from then on
+				if err := n.authority.Look(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				reply := a.ask(w)
+				if reply.status >= 500 || reply.status >= 400 && a.how != "unknown" {
+					t.Fatalf("%s: %d %s", reply.what, reply.status, reply.body)
+				}
+				tally := n.trips.Last()
+				statements, trips := tally.Count()
+				want := a.cost.sqlite
+				if n.store.Engine() == storetest.Postgres {
+					want = a.cost.postgres
+					if trips != a.cost.trips {
+						t.Errorf("%d items: %s %s: %d round trips, want %d:%s", size, a.route, a.how, trips, a.cost.trips, tally)
+					}
+				}
+				if want += a.cost.each * size; statements != want {
+					t.Errorf("%d items: %s %s: %d statements, want %d:%s", size, a.route, a.how, statements, want, tally)
+				}
+			}
+		}
+	})
+}
+
+// crowd makes an organisation with so many of everything.
+func (n *node) crowd(size int) *crowd {
+	n.tb.Helper()
+	w := &crowd{caller: n.callerOf(fmt.Sprintf("with %d", size), access.Enterprise, access.AllScopes), n: size}
+	for i := range size {
+		w.patients = append(w.patients, w.create(fmt.Sprintf("Patient %d", i)))
+	}
+	w.add(w.patients[0], w.batch()).is(http.StatusCreated)
+	w.records = w.get(dataOf(w.patients[0])).ids()
+	w.corrected, w.newest = w.records[0], w.records[0]
+	for range size {
+		w.correctNewest().is(http.StatusCreated)
+	}
+	for range size {
+		w.reports = append(w.reports, w.ask(someReport))
+	}
+	for range min(size, 90) { // of a hundred that there may be
+		w.hooks = append(w.hooks, w.hook())
+	}
+	for _, report := range w.reports {
+		w.becomes(report, "completed")
+	}
+	for range size {
+		w.delivery = w.tried(w.hooks[0])
+	}
+	return w
+}
+
+// key is one that was not used yet.
+func (w *crowd) key() string { return "key-" + w.number() }
+
+// number is one that was not used yet.
+func (w *crowd) number() string {
+	w.keys++
+	return strconv.Itoa(w.keys)
+}
+
+// batch is a body of n records, on days of one year.
+func (w *crowd) batch() string {
+	records := make([]string, w.n)
+	for i := range records {
+		records[i] = fmt.Sprintf(`{"data_type":"pain_scores","value":5,"recorded_at":"2025-%02d-%02dT09:00:00Z"}`, 1+i%12, 1+i/12)
+	}
+	return batchOf(records...)
+}
+
+// correctNewest corrects what stands in the place of the record that is
+// corrected again and again.
+func (w *crowd) correctNewest() *reply {
+	w.tb.Helper()
+	r := w.post(correctionsOf(w.patients[0], w.newest), `{"value":4}`).is(http.StatusCreated)
+	w.newest = r.json()["id"].(string)
+	return r
+}
