@@ -34,6 +34,7 @@ type house struct {
 	t     *testing.T
 	store *store.Store
 	url   string
+	trips storetest.Trips // what requests ask of the database
 	mu    sync.Mutex
 	at    time.Time
 }
@@ -60,6 +61,7 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 	t.Helper()
 	h := &house{t: t, at: time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)}
 	cfg.Now = h.now
+	h.trips.Watch(&cfg)
 	h.store = storetest.Start(t, cfg)
 	p := New(Config{
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
@@ -67,7 +69,7 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 		ReadReport: report.ReadRequest,
 		Source:     func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
 	})
-	server := httptest.NewServer(p)
+	server := httptest.NewServer(h.trips.Of(p))
 	t.Cleanup(server.Close)
 	h.url = server.URL
 	return h

@@ -28,10 +28,11 @@ func (p *Portal) showWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := webhookPage{Status: v.r.URL.Query().Get("status")}
-	if page.webhookRow, err = v.webhookRow(w); err != nil {
+	stats, err := v.org.WebhookStats(v.r.Context(), w.ID, v.now)
+	if err != nil {
 		return err
 	}
+	page := webhookPage{webhookRow: rowOfWebhook(w, stats), Status: v.r.URL.Query().Get("status")}
 	q := store.DeliveryQuery{Limit: pageSize}
 	if before := v.r.URL.Query().Get("before"); before != "" {
 		if q.Before, err = id.Parse[id.DeliveryKind](before); err != nil {

@@ -28,24 +28,19 @@ type webhooksPage struct {
 
 // webhooks lists the endpoints with how they do.
 func (p *Portal) webhooks(v *visit) error {
-	hooks, _, err := v.org.WebhookPage(v.r.Context(), 1, store.MaxWebhooks)
+	hooks, stats, err := v.org.WatchWebhooks(v.r.Context(), v.now)
 	if err != nil {
 		return err
 	}
 	page := webhooksPage{Most: store.MaxWebhooks}
-	for _, w := range hooks {
-		row, err := v.webhookRow(w)
-		if err != nil {
-			return err
-		}
-		page.Rows = append(page.Rows, row)
+	for i, w := range hooks {
+		page.Rows = append(page.Rows, rowOfWebhook(w, stats[i]))
 	}
 	return v.show("webhooks", "Webhooks", page)
 }
 
-func (v *visit) webhookRow(w store.Webhook) (webhookRow, error) {
-	stats, err := v.org.WebhookStats(v.r.Context(), w.ID, v.now)
-	return webhookRow{w, healthOf(&w, stats), disabledReasons[w.DisabledReason]}, err
+func rowOfWebhook(w store.Webhook, stats store.WebhookStats) webhookRow {
+	return webhookRow{w, healthOf(&w, stats), disabledReasons[w.DisabledReason]}
 }
 
 // disabledReasons says why an endpoint is disabled.

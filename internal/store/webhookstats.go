@@ -39,33 +39,81 @@ func (o Org) WebhookStats(ctx context.Context, webhookID id.Webhook, now time.Ti
 		if err != nil {
 			return err
 		}
-		var all histogram
-		if err := tx.Query(`SELECT succeeded, failed, latencies FROM webhook_hour WHERE org_no = $1 AND webhook_no = $2 AND hour > $3`, func(r Row) error {
-			stats.Succeeded += r.Int(0)
-			stats.Failed += r.Int(1)
-			return all.merge(r.Raw(2))
-		}, int64(o.org), no, hourOf(now.Add(-StatsWindow))); err != nil {
-			return err
-		}
-		stats.P50, stats.P95 = all.quantile(0.50), all.quantile(0.95)
-		pos, open := Pos(0), []Pos(nil)
-		if _, err := one(tx, `SELECT pos, open, pending, failed_at, failure FROM webhook_cursor WHERE org_no = $1 AND webhook_no = $2`, func(r Row) {
-			pos, open, stats.Backlog, stats.LastFailure = Pos(r.Int(0)), unpackPositions(r.Raw(1)), r.Int(2), r.Text(4)
-			if !r.IsNull(3) {
-				stats.LastFailureAt = fromMillis(r.Int(3))
-			}
-		}, int64(o.org), no); err != nil || !w.Enabled {
-			return err
-		}
-		stats.Backlog += int64(len(open))
-		wanted := wantedTypes(w.Events)
-		return tx.Query(`SELECT event_type, count(*) FROM journal WHERE org_no = $1 AND pos > $2 AND pos <= $3 AND event_id IS NOT NULL GROUP BY event_type`,
-			func(r Row) error {
-				if wanted(r.Raw(0)) {
-					stats.Backlog += r.Int(1)
-				}
-				return nil
-			}, int64(o.org), int64(pos), int64(pos)+BacklogCounted)
+		return o.readStats(tx, map[int64]*watched{no: {Webhook: &w, stats: &stats}}, no, no, now)
 	})
 	return stats, err
+}
+
+// WatchWebhooks gives all endpoints in the order of creation with their
+// statistics, in as many statements as for one.
+func (o Org) WatchWebhooks(ctx context.Context, now time.Time) (hooks []Webhook, stats []WebhookStats, err error) {
+	err = o.snapshot(ctx, func(tx Tx) error {
+		var numbers []int64
+		hooks = nil
+		if err := tx.Query(`SELECT `+webhookColumns+` FROM webhook WHERE org_no = $1 ORDER BY webhook_no`, func(r Row) error {
+			w, no, err := scanWebhook(r)
+			hooks, numbers = append(hooks, w), append(numbers, no)
+			return err
+		}, int64(o.org)); err != nil || len(hooks) == 0 {
+			return err
+		}
+		stats = make([]WebhookStats, len(hooks))
+		of := make(map[int64]*watched, len(hooks))
+		for i, no := range numbers {
+			of[no] = &watched{Webhook: &hooks[i], stats: &stats[i]}
+		}
+		return o.readStats(tx, of, numbers[0], numbers[len(numbers)-1], now)
+	})
+	return hooks, stats, err
+}
+
+// watched is an endpoint whose statistics are being read.
+type watched struct {
+	*Webhook
+	stats     *WebhookStats
+	latencies histogram
+}
+
+// readStats fills in the statistics of endpoints, by their numbers, which are
+// from first to last.
+func (o Org) readStats(tx Tx, of map[int64]*watched, first, last int64, now time.Time) error {
+	if err := tx.Query(`SELECT webhook_no, succeeded, failed, latencies FROM webhook_hour WHERE org_no = $1 AND webhook_no BETWEEN $2 AND $3 AND hour > $4`, func(r Row) error {
+		w := of[r.Int(0)]
+		if w == nil {
+			return nil // it was deleted
+		}
+		w.stats.Succeeded += r.Int(1)
+		w.stats.Failed += r.Int(2)
+		return w.latencies.merge(r.Raw(3))
+	}, int64(o.org), first, last, hourOf(now.Add(-StatsWindow))); err != nil {
+		return err
+	}
+	if err := tx.Query(`SELECT webhook_no, open, pending, failed_at, failure FROM webhook_cursor WHERE org_no = $1 AND webhook_no BETWEEN $2 AND $3`, func(r Row) error {
+		w := of[r.Int(0)]
+		if w == nil {
+			return nil
+		}
+		w.stats.Backlog, w.stats.LastFailure = r.Int(2), r.Text(4)
+		if w.Enabled {
+			w.stats.Backlog += int64(len(unpackPositions(r.Raw(1))))
+		}
+		if !r.IsNull(3) {
+			w.stats.LastFailureAt = fromMillis(r.Int(3))
+		}
+		return nil
+	}, int64(o.org), first, last); err != nil {
+		return err
+	}
+	for _, w := range of {
+		w.stats.P50, w.stats.P95 = w.latencies.quantile(0.50), w.latencies.quantile(0.95)
+	}
+	return tx.Query(`SELECT c.webhook_no, j.event_type, count(*) FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no AND c.webhook_no = w.webhook_no
+		JOIN journal j ON j.org_no = c.org_no AND j.pos > c.pos AND j.pos <= c.pos + $4 AND j.event_id IS NOT NULL
+		WHERE w.org_no = $1 AND w.webhook_no BETWEEN $2 AND $3 AND w.enabled = 1 GROUP BY c.webhook_no, j.event_type`,
+		func(r Row) error {
+			if w := of[r.Int(0)]; w != nil && wantedTypes(w.Events)(r.Raw(1)) {
+				w.stats.Backlog += r.Int(2)
+			}
+			return nil
+		}, int64(o.org), first, last, int64(BacklogCounted))
 }

@@ -1,0 +1,146 @@
+package portal
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+// asking is what a page asks of the database: statements, how many more on
+// PostgreSQL, and the round trips they take there.
+type asking struct{ statements, postgres, trips int }
+
+// showing is a page, where it is found, and what it asks.
+type showing struct {
+	page, path string
+	cost       asking
+}
+
+// pagesAsked says where each page is found in a place with n of everything, and what
+// it costs, however many there are. A page that is not here fails the test.
+var pagesAsked = []showing{
+	{"/portal/{$}", "/portal/", asking{statements: 7, trips: 11}},
+	{"/portal/sign-in", "/portal/sign-in", asking{statements: 1, trips: 1}},
+	{"/portal/join/{link}", "/portal/join/{link}", asking{statements: 2, trips: 2}},
+	{"/portal/applications", "/portal/applications", asking{statements: 2, trips: 2}},
+	{"/portal/applications/new", "/portal/applications/new", asking{statements: 1, trips: 1}},
+	{"/portal/applications/{id}", "/portal/applications/{application}", asking{statements: 4, trips: 4}},
+	{"/portal/webhooks", "/portal/webhooks", asking{statements: 5, trips: 7}},
+	{"/portal/webhooks/new", "/portal/webhooks/new", asking{statements: 1, trips: 1}},
+	{"/portal/webhooks/{id}", "/portal/webhooks/{webhook}", asking{statements: 8, trips: 10}},
+	{"/portal/webhooks/{id}/edit", "/portal/webhooks/{webhook}/edit", asking{statements: 2, trips: 2}},
+	{"/portal/webhooks/{id}/deliveries/{delivery}", "/portal/webhooks/{webhook}/deliveries/{delivery}", asking{statements: 4, trips: 4}},
+	{"/portal/patients", "/portal/patients", asking{statements: 2, trips: 2}},
+	{"/portal/patients", "/portal/patients?search=patient", asking{statements: 3, trips: 3}},
+	{"/portal/patients/{id}", "/portal/patients/{patient}", asking{statements: 6, trips: 8}},
+	{"/portal/patients/{id}/records/{record}", "/portal/patients/{patient}/records/{record}", asking{statements: 4, trips: 6}},
+	{"/portal/analytics", "/portal/analytics", asking{statements: 3, trips: 3}},
+	{"/portal/reports", "/portal/reports", asking{statements: 5, trips: 9}},
+	{"/portal/reports/{id}", "/portal/reports/{report}", asking{statements: 2, trips: 2}},
+	{"/portal/reports/{id}/download", "/portal/reports/{report}/download", asking{statements: 2, trips: 2}},
+	{"/portal/audit", "/portal/audit", asking{statements: 5, postgres: 1, trips: 11}},
+	{"/portal/members", "/portal/members", asking{statements: 2, trips: 2}},
+	{"/portal/account", "/portal/account", asking{statements: 1, trips: 1}},
+	{"/docs/{$}", "/docs/", asking{statements: 1, trips: 1}},
+	{"/docs/reference", "/docs/reference", asking{statements: 1, trips: 1}},
+	{"/docs/{guide}", "/docs/{guide}", asking{statements: 1, trips: 1}},
+}
+
+// A page asks the database a number of times that does not depend on how much
+// there is to show.
+func TestStatementsOfAPage(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		storeRun(t, h)
+		for _, rt := range new(Portal).table() {
+			method, page, _ := strings.Cut(rt.pattern, " ")
+			if method == http.MethodGet && !slices.ContainsFunc(pagesAsked, func(s showing) bool { return s.page == page }) {
+				t.Errorf("%s: this test does not know what it costs", rt.pattern)
+			}
+		}
+		for _, size := range []int{1, 10, 100} {
+			b, named := h.crowd(size)
+			for _, s := range pagesAsked {
+				path := named.Replace(s.path)
+				b.get(path)
+				if p := b.get(path); p.status >= http.StatusBadRequest && p.status != http.StatusConflict {
+					t.Fatalf("%s: %d\n%s", s.path, p.status, p.text)
+				}
+				tally := h.trips.Last()
+				statements, trips := tally.Count()
+				want := s.cost.statements
+				if h.store.Engine() == storetest.Postgres {
+					want += s.cost.postgres
+					if trips != s.cost.trips {
+						t.Errorf("%d items: %s: %d round trips, want %d:%s", size, s.path, trips, s.cost.trips, tally)
+					}
+				}
+				if statements != want {
+					t.Errorf("%d items: %s: %d statements, want %d:%s", size, s.path, statements, want, tally)
+				}
+			}
+		}
+	})
+}
+
+// crowd makes an organisation with so many of everything, and gives a browser
+// of its administrator and the names of things there.
+func (h *house) crowd(size int) (*browser, *strings.Replacer) {
+	h.t.Helper()
+	name := fmt.Sprintf("with%d", size)
+	b := h.signedIn("admin@"+name+".example", name, access.Administrator)
+	org := h.org(name)
+	ctx := h.t.Context()
+	link, hash := NewLink()
+	if err := org.Invite(ctx, hash, access.Viewer, inviteLifetime, audit.Entry{At: h.now()}); err != nil {
+		h.t.Fatal(err)
+	}
+	who := storetest.AddPatient(h.t, org, "Patient 0")
+	record := storetest.Record(h.t, who.ID, `{"data_type":"pain_scores","recorded_at":"2026-01-10","value":5}`)
+	if err := storetest.AddRecords(ctx, org, who.ID, record); err != nil {
+		h.t.Fatal(err)
+	}
+	oldest := record.ID
+	hook := storetest.AddWebhook(h.t, org, "https://clinic.example/hook")
+	var delivery, report string
+	for i := range size {
+		storetest.AddPatient(h.t, org, fmt.Sprintf("Patient %d", i+1))
+		if _, err := h.store.System().CreateAccount(ctx, name, store.NewAccount{Email: fmt.Sprintf("%d@%s.example", i, name), Name: "Member", Role: access.Viewer}); err != nil {
+			h.t.Fatal(err)
+		}
+		if i < 90 { // of a hundred that there may be
+			storetest.AddWebhook(h.t, org, "https://clinic.example/other")
+			if _, err := org.CreateClient(ctx, store.NewClient{Name: "app", Tier: access.Standard, Scopes: access.AllScopes, SecretHash: []byte{byte(i)}}, audit.Entry{At: h.now()}); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+		if err := storetest.AddRecords(ctx, org, who.ID, storetest.Record(h.t, who.ID, `{"data_type":"pain_scores","recorded_at":"2026-01-11","value":4}`)); err != nil {
+			h.t.Fatal(err)
+		}
+		correction, err := storetest.Correct(ctx, org, who.ID, record.ID, `{"value":6}`)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		record = correction.New
+		if _, err := org.TestWebhook(ctx, hook.ID, event.ForTest(h.now(), hook.ID), storetest.WebhookLine(audit.WebhookTest, hook.ID), nil, func(d *store.Delivery) store.Outcome {
+			delivery = d.ID.String()
+			return store.Outcome{}
+		}); err != nil {
+			h.t.Fatal(err)
+		}
+		report = strings.TrimPrefix(b.post("/portal/reports", "type", "population_health", "format", "json").location, "/portal/reports/")
+	}
+	clients, err := org.Clients(ctx)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return b, strings.NewReplacer("{link}", link, "{application}", clients[0].ID.String(), "{webhook}", hook.ID.String(), "{delivery}", delivery,
+		"{patient}", who.ID.String(), "{record}", oldest.String(), "{newest}", record.ID.String(), "{report}", report, "{guide}", "quick-start")
+}
