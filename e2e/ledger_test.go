@@ -19,6 +19,8 @@ type ledger struct {
 	mu      sync.Mutex
 	records map[string]*record // by name, which no two requests share
 	answers atomic.Int64
+	// acknowledged is how many patients were.
+	acknowledged atomic.Int64
 
 	// What the logs have said so far, by patient, and where to go on.
 	events, audits           map[string]map[string]int
@@ -28,12 +30,15 @@ type ledger struct {
 // record is what is known of one patient. While a load runs, it belongs to one
 // writer.
 type record struct {
-	by   int // the application that sent it
-	key  string
-	sent client.NewPatient
+	by  int // the application that sent it
+	key string
+	// asked is what was sent first, sent what the patient has become since by
+	// what was answered.
+	asked, sent client.NewPatient
 
-	// known is what the service has answered last; nil before that.
-	known *client.Patient
+	// first is what the service answered when it made it, known what it has
+	// answered last; nil before that.
+	first, known *client.Patient
 	// changed is what an unanswered change may have made of it. Whether it has
 	// may show late, so nothing more is changed then.
 	changed *client.Patient
@@ -41,6 +46,11 @@ type record struct {
 	// Answered and unanswered requests, for the audit log. An update is also a
 	// read, as its answer shows the patient; so is a create that is repeated.
 	creates, updates, reads, lostUpdates, lostReads int
+	// What is known of its clinical records.
+	batches     []*batch
+	corrections []*correction
+	dosed       bool // one of the batches has brought it over a threshold, or was to
+
 	// touched marks what is to be looked at in detail.
 	touched bool
 }
@@ -73,14 +83,21 @@ func (l *ledger) add(r *record) {
 
 // create sends a new patient, or sends it again.
 func (l *ledger) create(c *client.Client, r *record) bool {
-	p, err := c.CreatePatient(l.tb.Context(), r.sent, client.WithIdempotencyKey(r.key))
+	p, err := c.CreatePatient(l.tb.Context(), r.asked, client.WithIdempotencyKey(r.key))
 	r.touched = true
 	r.creates++
 	if !l.answered("create", err) {
 		return false
 	}
+	if r.first != nil {
+		if !equal(r.first, p) {
+			l.tb.Errorf("patient %s: a create that is sent again with its key is answered in another way", r.known.ID)
+		}
+		return true
+	}
 	l.same("the answer to a create", r.sent, p)
-	r.known = p
+	r.first, r.known = p, p
+	l.acknowledged.Add(1)
 	return true
 }
 

@@ -53,17 +53,57 @@ func (all *load) run(clients []*client.Client, stop func() bool) {
 // once does one thing and says whether it was answered.
 func (w *writer) once(l *ledger, c *client.Client, by int) bool {
 	choice := w.random.IntN(100)
-	if choice >= 50 && len(w.own) > 0 {
-		r := w.own[w.random.IntN(len(w.own))]
-		switch {
-		case r.known == nil:
-		case choice < 75:
-			return l.read(c, r)
-		case r.changed == nil:
-			return l.update(c, r, fmt.Sprintf("+46 8 %d", w.random.IntN(1e9)))
+	if choice >= 30 && len(w.own) > 0 {
+		if r := w.own[w.random.IntN(len(w.own))]; r.known != nil && r.by == by {
+			if answered, did := w.change(l, c, r, choice); did {
+				return answered
+			}
 		}
 	}
 	return l.create(c, w.patient(l, by))
+}
+
+// change does something with a patient that is there. Did is false when what
+// was chosen cannot be done with this one.
+func (w *writer) change(l *ledger, c *client.Client, r *record, choice int) (answered, did bool) {
+	switch {
+	case choice < 45:
+		return l.read(c, r), true
+	case choice < 60:
+		if r.changed == nil {
+			return l.update(c, r, fmt.Sprintf("+46 8 %d", w.random.IntN(1e9))), true
+		}
+	case choice < 80:
+		return l.addBatch(c, r, w.batch(r)), true
+	case choice < 88:
+		if k := w.correction(r); k != nil {
+			return l.correct(c, r, k), true
+		}
+	case choice < 95:
+		return w.again(l, c, r)
+	default:
+		return l.measure(c), true
+	}
+	return false, false
+}
+
+// again repeats a request that was answered before: the answer is the same,
+// and verify finds no second effect.
+func (w *writer) again(l *ledger, c *client.Client, r *record) (answered, did bool) {
+	for _, k := range r.corrections {
+		if k.done && k.key != noKey && w.random.IntN(2) == 0 {
+			return l.correct(c, r, k), true
+		}
+	}
+	for _, b := range r.batches {
+		if b.known != nil && b.key != noKey && w.random.IntN(2) == 0 {
+			return l.addBatch(c, r, b), true
+		}
+	}
+	if r.first != nil && r.key != noKey {
+		return l.create(c, r), true
+	}
+	return false, false
 }
 
 // patient makes a patient up that nobody else has, to be sent with or without
@@ -82,6 +122,7 @@ func (w *writer) patient(l *ledger, by int) *record {
 	for range w.random.IntN(3) {
 		r.sent.MedicalHistory = append(r.sent.MedicalHistory, client.HistoryEntry{Condition: "Fibromyalgia", ICD10Code: "M79.7"})
 	}
+	r.asked = r.sent
 	w.own = append(w.own, r)
 	l.add(r)
 	return r

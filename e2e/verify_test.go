@@ -1,7 +1,7 @@
 package e2e
 
 import (
-	"encoding/json"
+	"strings"
 	"sync"
 	"testing"
 
@@ -15,6 +15,7 @@ func (l *ledger) verify(clients []*client.Client) {
 	l.repeatLost(clients)
 	l.walk(clients[0])
 	l.readTouched(clients)
+	l.readMeasures(clients[0])
 	l.readEvents(clients[0])
 	l.readAudit(clients[0])
 	l.countLogs()
@@ -49,6 +50,22 @@ func (l *ledger) repeatLost(clients []*client.Client) {
 	l.each(func(r *record) bool { return r.known == nil && r.key != noKey }, func(r *record) {
 		if !l.create(clients[r.by], r) {
 			l.tb.Error("a request that is repeated with its key was not answered")
+		}
+	})
+	l.each(func(r *record) bool { return r.known != nil && r.touched }, func(r *record) {
+		c, answered := clients[r.by], true
+		for _, b := range r.batches {
+			if b.known == nil && b.key != noKey {
+				answered = l.addBatch(c, r, b) && answered
+			}
+		}
+		for _, k := range r.corrections {
+			if !k.done && k.key != noKey {
+				answered = l.correct(c, r, k) && answered
+			}
+		}
+		if !answered {
+			l.tb.Error("a clinical request that is repeated with its key was not answered")
 		}
 	})
 }
@@ -111,6 +128,7 @@ func (l *ledger) readTouched(clients []*client.Client) {
 		if !l.read(clients[r.by], r) {
 			l.tb.Error("a read was not answered")
 		}
+		l.readClinical(clients[r.by], r)
 		r.touched = false
 	})
 }
@@ -125,6 +143,15 @@ func (l *ledger) complete(log map[string]map[string]int, create, update, read st
 		said := log[r.known.ID]
 		if said[create] < 1 || said[update] < r.updates || read != "" && said[read] < r.reads {
 			return false
+		}
+		events, batches, corrections := r.told()
+		if read != "" && (said["clinical_data.create"] < batches || said["clinical_data.correct"] < corrections) {
+			return false
+		}
+		for kind, times := range events {
+			if read == "" && said[kind] < times {
+				return false
+			}
 		}
 	}
 	return true
@@ -148,13 +175,11 @@ func (l *ledger) readEvents(c *client.Client) {
 				l.tb.Fatal(err)
 			}
 			for _, e := range page.Data {
-				var about struct {
-					Patient string `json:"patient_id"`
+				about, kind, err := kindOf(e)
+				if err != nil {
+					l.tb.Fatal(err)
 				}
-				if err := json.Unmarshal(e.Data, &about); err != nil || about.Patient == "" {
-					l.tb.Fatalf("event %s: %s", e.ID, e.Data)
-				}
-				note(l.events, about.Patient, string(e.Type))
+				note(l.events, about, kind)
 			}
 			l.eventCursor = page.NextCursor
 			if len(page.Data) < 100 {
@@ -194,10 +219,32 @@ func (l *ledger) countLogs() {
 		id := r.known.ID
 		between(l.tb, id, "event patient.created", l.events[id]["patient.created"], 1, 1)
 		between(l.tb, id, "event patient.updated", l.events[id]["patient.updated"], r.updates, r.updates+r.lostUpdates)
+		l.countClinical(r)
 		between(l.tb, id, "audit line patient.create", l.audits[id]["patient.create"], 1, 1)
 		between(l.tb, id, "audit line patient.update", l.audits[id]["patient.update"], r.updates, r.updates+r.lostUpdates)
 		between(l.tb, id, "audit line patient.read", l.audits[id]["patient.read"], r.reads, r.reads+r.lostReads+r.creates-1)
 	}
+}
+
+// countClinical holds the logs against the records: each change has one event
+// and one line, and there are no others.
+func (l *ledger) countClinical(r *record) {
+	l.tb.Helper()
+	id := r.known.ID
+	events, batches, corrections := r.told()
+	for kind, times := range events {
+		between(l.tb, id, "event "+kind, l.events[id][kind], times, times)
+	}
+	others := 0
+	for kind := range l.events[id] {
+		if kind != "patient.created" && kind != "patient.updated" && events[kind] == 0 {
+			others++
+		}
+	}
+	between(l.tb, id, "events without a change", others, 0, 0)
+	between(l.tb, id, "audit line clinical_data.create", l.audits[id]["clinical_data.create"], batches, batches)
+	between(l.tb, id, "audit line clinical_data.correct", l.audits[id]["clinical_data.correct"], corrections, corrections)
+	between(l.tb, id, "audit line alert.raise", l.audits[id]["alert.raise"], events[doseAlert], events[doseAlert])
 }
 
 func between(tb testing.TB, id, what string, got, low, high int) {
@@ -222,8 +269,31 @@ func (l *ledger) verifyAll(clients []*client.Client) {
 		}
 	}
 	for id := range l.events {
-		if !there[id] {
+		if strings.HasPrefix(id, "pat_") && !there[id] {
 			l.tb.Errorf("there are events of %s, which is not there", id)
 		}
 	}
+}
+
+// verifyStopped is for a service that had time to stop: requests without an
+// answer never got in, and left no trace.
+func (l *ledger) verifyStopped(clients []*client.Client) {
+	l.tb.Helper()
+	page, err := clients[0].Patients(l.tb.Context(), client.PatientQuery{Limit: 1})
+	if err != nil {
+		l.tb.Fatal(err)
+	}
+	if acknowledged, _ := l.patients(); page.Pagination.Total != acknowledged {
+		l.tb.Errorf("%d patients are there, %d were acknowledged", page.Pagination.Total, acknowledged)
+	}
+	l.each(func(r *record) bool { return r.known != nil }, func(r *record) {
+		r.lostReads, r.lostUpdates, r.changed = 0, 0, nil
+		for _, b := range r.batches {
+			b.never = b.known == nil
+		}
+		for _, k := range r.corrections {
+			k.never = !k.done
+		}
+		l.readClinical(clients[r.by], r)
+	})
 }

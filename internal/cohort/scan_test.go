@@ -256,8 +256,8 @@ func TestRepairedSeries(t *testing.T) {
 	if h.both(t, p) == want {
 		t.Fatal("wrong series do not show")
 	}
-	if _, repaired, err := s.System().CheckSeries(t.Context(), true, func(string, int64, int64) {}); repaired != 2 || err != nil {
-		t.Fatalf("repaired %d, %v", repaired, err)
+	if _, repaired, err := s.System().CheckSeries(t.Context(), true, func(string, int64, int64) {}); repaired.Years != 2 || err != nil {
+		t.Fatalf("repaired %+v, %v", repaired, err)
 	}
 	if got := h.both(t, p); got != want {
 		t.Errorf("repaired: %s, want %s", got, want)

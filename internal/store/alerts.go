@@ -103,12 +103,18 @@ func (s *Store) raise(org access.OrgNo, a event.Alert, about string, at time.Tim
 func (o Org) selectStanding(patientNo int64, into *alert.Standing) Stmt {
 	return Stmt{SQL: `SELECT day, level, overlap, next_day FROM alert_state WHERE org_no = $1 AND patient_no = $2`,
 		Args: []any{int64(o.org), patientNo}, Each: func(r Row) error {
-			*into = alert.Standing{Day: drug.Day(r.Int(0)), Level: int(r.Int(1)), Overlap: r.Int(2) != 0, Next: alert.Never}
-			if !r.IsNull(3) {
-				into.Next = drug.Day(r.Int(3))
-			}
+			*into = standingOf(r)
 			return nil
 		}}
+}
+
+// standingOf reads day, level, overlap and next_day.
+func standingOf(r Row) alert.Standing {
+	s := alert.Standing{Day: drug.Day(r.Int(0)), Level: int(r.Int(1)), Overlap: r.Int(2) != 0, Next: alert.Never}
+	if !r.IsNull(3) {
+		s.Next = drug.Day(r.Int(3))
+	}
+	return s
 }
 
 func (o Org) keepStanding(patientNo int64, s alert.Standing) Stmt {

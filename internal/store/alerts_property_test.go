@@ -234,6 +234,9 @@ func TestAlertsAreThoseOfTheRecords(t *testing.T) {
 			if got := alertsOf(t, all[0], o, h.patient, pos); !slices.Equal(got, m.alerts) {
 				rt.Fatalf("alerted %q\nwant    %q", got, m.alerts)
 			}
+			if problems, _, err := all[0].System().CheckSeries(t.Context(), false, func(string, int64, int64) {}); len(problems) != 0 || err != nil {
+				rt.Fatalf("a check finds %q, %v", problems, err)
+			}
 			alerted += len(m.alerts)
 			pos = head(t, o, pos)
 		})

@@ -227,7 +227,10 @@ func TestCheckSeries(t *testing.T) {
 			if err != nil || at != 5 {
 				t.Fatalf("%v at %d", err, at)
 			}
-			return problems, repaired
+			if repaired.Standings != 0 {
+				t.Errorf("%d standings repaired", repaired.Standings)
+			}
+			return problems, repaired.Years
 		}
 		if problems, _ := check(false); len(problems) != 0 {
 			t.Fatalf("%q", problems)

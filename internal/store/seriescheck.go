@@ -11,17 +11,22 @@ import (
 	"anodyne/internal/audit"
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
-	"anodyne/internal/pain/alert"
 )
 
 // seriesAtOnce is how many patients one look of CheckSeries takes in.
 const seriesAtOnce = 200
 
-// CheckSeries makes every patient's series again from the records and says in
-// words where what is stored differs. With repair it puts that right, one
-// patient at a time, and tells only what it could not; repaired is the number
-// of patient-years it wrote. It works while a server runs.
-func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org string, at, of int64)) (problems []string, repaired int, err error) {
+// Repaired is what CheckSeries put right.
+type Repaired struct {
+	Years     int // of patients' series
+	Standings int // of patients whose alerts were not what the records say
+}
+
+// CheckSeries makes every patient's series again from the records, looks by
+// them at what is kept of the patient's alerts, and says in words where what is
+// stored differs. With repair it puts that right, one patient at a time, and
+// tells only what it could not. It works while a server runs.
+func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org string, at, of int64)) (problems []string, repaired Repaired, err error) {
 	type org struct {
 		no       access.OrgNo
 		name     string
@@ -34,7 +39,7 @@ func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org 
 			return nil
 		})
 	}); err != nil {
-		return nil, 0, err
+		return nil, repaired, err
 	}
 	for _, each := range orgs {
 		o := Org{Store: s.Store, org: each.no}
@@ -46,11 +51,12 @@ func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org 
 			}
 			for _, w := range wrong {
 				if repair && w.repairable {
-					years, err := o.repairSeries(ctx, w.patientNo)
+					did, err := o.repairSeries(ctx, w.patientNo)
 					if err != nil {
 						return problems, repaired, err
 					}
-					repaired += years
+					repaired.Years += did.Years
+					repaired.Standings += did.Standings
 					continue
 				}
 				problems = append(problems, "organisation "+each.name+": "+w.problem)
@@ -61,7 +67,8 @@ func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org 
 	return problems, repaired, nil
 }
 
-// wrongSeries is what is wrong with one patient's series.
+// wrongSeries is what is wrong with one patient's series, or with what rests
+// on it.
 type wrongSeries struct {
 	patientNo  int64
 	problem    string
@@ -92,15 +99,25 @@ func (o Org) compareSeries(ctx context.Context, first, last int64) (wrong []wron
 		if err != nil {
 			return err
 		}
+		standings, err := o.wrongStandings(tx, first, last, want, o.now())
+		if err != nil {
+			return err
+		}
 		for no, record := range unreadable {
 			wrong = append(wrong, wrongSeries{no, "record " + record + " cannot be read", false})
 			delete(differs, no)
+			delete(standings, no)
 		}
 		for no, years := range differs {
 			slices.Sort(years)
 			wrong = append(wrong, wrongSeries{no, fmt.Sprintf("the series of %d is not what the records say", years), true})
 		}
-		slices.SortFunc(wrong, func(a, b wrongSeries) int { return cmp.Compare(a.patientNo, b.patientNo) })
+		for no, problem := range standings {
+			wrong = append(wrong, wrongSeries{no, problem, true})
+		}
+		slices.SortFunc(wrong, func(a, b wrongSeries) int {
+			return cmp.Or(cmp.Compare(a.patientNo, b.patientNo), cmp.Compare(a.problem, b.problem))
+		})
 		return o.namePatients(tx, wrong)
 	})
 	return wrong, err
@@ -161,13 +178,12 @@ func (y seriesByYear) packed(year int) []byte {
 	return s.Encode(nil)
 }
 
-// repairSeries writes what the records of one patient say, and gives the
-// number of years that were wrong. The journal tells those who have the series
-// in memory, and what a wrong series kept from being alerted is alerted now.
-func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired int, err error) {
+// repairSeries writes what the records of one patient say. The journal tells
+// those who have the series in memory.
+func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired Repaired, err error) {
 	now := o.now()
 	err = o.change(ctx, func(tx Tx) error {
-		repaired = 0
+		repaired = Repaired{}
 		var patientID id.Patient
 		// The lock keeps the records from changing meanwhile.
 		if _, err := one(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(r Row) {
@@ -185,21 +201,17 @@ func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired int, e
 		}
 		for _, year := range slices.Sorted(slices.Values(differs[patientNo])) {
 			o.keepSeries(tx, patientNo, year, want.year(year))
-			repaired++
+			repaired.Years++
 		}
-		if repaired > 0 && !patientID.IsZero() {
+		if repaired.Years > 0 && !patientID.IsZero() {
 			line := audit.Entry{At: now, Actor: audit.Operator, Action: audit.SeriesRepair, Resource: patientID.String()}
 			tx.Last(o.journal(o.org, Change{Audit: line, Subject: patientID})...)
 		}
-		if repaired == 0 || !want.concernAlerts() {
-			return nil
+		judged, err := o.repairStanding(tx, patientNo, want, repaired.Years > 0, now)
+		if judged {
+			repaired.Standings = 1
 		}
-		var standing alert.Standing
-		if err := tx.Many(o.selectStanding(patientNo, &standing)); err != nil {
-			return err
-		}
-		watched := want.watched()
-		return o.judge(tx, patientNo, standing, &watched, &watched, now)
+		return err
 	})
 	return repaired, err
 }
