@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"slices"
 
 	"anodyne/internal/analytics"
@@ -15,7 +16,7 @@ import (
 type figures struct{ lines, groups [][]any }
 
 var (
-	figureColumns = []string{"section", "figure", "count", "n", "value", "sd", "ci95_low", "ci95_high", "unstable", "suppressed", "definition"}
+	figureColumns = []string{"section", "figure", "count", "n", "value", "sd", "ci95_low", "ci95_high", "unstable", "suppressed", "definition", "percent", "undetermined", "denominator"}
 	groupColumns  = []string{"section", "group", "count", "percent", "suppressed", "n", "denominator", "definition"}
 )
 
@@ -27,21 +28,21 @@ func limits(b *analytics.Bounds) (low, high any) {
 }
 
 func (f *figures) count(section, figure string, c analytics.Count) {
-	f.lines = append(f.lines, []any{section, figure, c.Count, nil, nil, nil, nil, nil, nil, c.Suppressed, nil})
+	f.lines = append(f.lines, []any{section, figure, c.Count, nil, nil, nil, nil, nil, nil, c.Suppressed, nil, nil, nil, nil})
 }
 
 func (f *figures) mean(section, figure string, m *analytics.Mean) {
 	low, high := limits(m.CI95)
-	f.lines = append(f.lines, []any{section, figure, nil, m.N, m.Mean, m.SD, low, high, m.Unstable, m.Suppressed, m.Definition})
+	f.lines = append(f.lines, []any{section, figure, nil, m.N, m.Mean, m.SD, low, high, m.Unstable, m.Suppressed, m.Definition, nil, nil, nil})
 }
 
 func (f *figures) proportion(section, figure string, p *analytics.Proportion) {
 	low, high := limits(p.CI95)
-	f.lines = append(f.lines, []any{section, figure, p.Count, p.N, p.Proportion, nil, low, high, p.Unstable, p.Suppressed, p.Definition})
+	f.lines = append(f.lines, []any{section, figure, p.Count, p.N, p.Proportion, nil, low, high, p.Unstable, p.Suppressed, p.Definition, p.Percent, p.Undetermined, p.Denominator})
 }
 
 func (f *figures) value(section, figure string, v any) {
-	f.lines = append(f.lines, []any{section, figure, nil, nil, v, nil, nil, nil, nil, nil, nil})
+	f.lines = append(f.lines, []any{section, figure, nil, nil, v, nil, nil, nil, nil, nil, nil, nil, nil, nil})
 }
 
 func (f *figures) split(section string, s *analytics.Split) {
@@ -70,6 +71,8 @@ func (d *Outcomes) grids() []grid.Table {
 	f.count("cohort", "followed_up", r.Cohort.FollowedUp)
 	f.proportion("cohort", "missing", &r.Cohort.Missing)
 	f.mean("baseline", "baseline", &r.Baseline)
+	f.value("follow_up", "target_day", r.FollowUp.TargetDay)
+	f.value("follow_up", "tolerance_days", r.FollowUp.ToleranceDays)
 	f.mean("follow_up", "baseline", &r.FollowUp.Baseline)
 	f.mean("follow_up", "pain", &r.FollowUp.Pain)
 	f.mean("follow_up", "change", &r.FollowUp.Change)
@@ -88,7 +91,11 @@ func (d *Outcomes) grids() []grid.Table {
 	f.value("trend", "direction", r.Trend.Slope.Direction)
 	f.split("trend direction of patients", &r.Trend.Slope.Patients)
 	f.mean("time_weighted_average", "time_weighted_average", &r.TimeWeightedAverage)
-	f.value("time_to_response", "median_days", r.TimeToResponse.MedianDays)
+	times := &r.TimeToResponse
+	f.count("time_to_response", "patients", analytics.Count{Count: times.N, Suppressed: times.Suppressed})
+	f.count("time_to_response", "events", analytics.Count{Count: times.Events, Suppressed: times.Suppressed})
+	f.count("time_to_response", "censored", analytics.Count{Count: times.Censored, Suppressed: times.Suppressed})
+	f.value("time_to_response", "median_days", times.MedianDays)
 	f.proportion("global_impression", "pgic", &r.GlobalImpression)
 	for i := range r.Instruments {
 		f.instrument(&r.Instruments[i])
@@ -101,7 +108,7 @@ func (d *Outcomes) grids() []grid.Table {
 	}
 	var buckets, curve [][]any
 	for _, b := range r.Trend.Buckets {
-		buckets = append(buckets, []any{b.From, b.To, b.N, b.Mean, b.Min, b.Max, b.Suppressed})
+		buckets = append(buckets, []any{typed(b.From), typed(b.To), b.N, b.Mean, b.Min, b.Max, b.Suppressed})
 	}
 	for _, p := range r.TimeToResponse.Curve {
 		curve = append(curve, []any{p.Day, p.AtRisk, p.Events, p.Censored, p.Survival})
@@ -119,6 +126,10 @@ func (f *figures) instrument(in *analytics.InstrumentUse) {
 	f.mean(section, "baseline", &in.Baseline)
 	f.mean(section, "follow_up", &in.FollowUp)
 	f.mean(section, "change", &in.Change)
+	if c := in.ImportantChange; c != nil {
+		f.value(section, "important_change points", c.Points)
+		f.value(section, "important_change percent", c.Percent)
+	}
 	if in.MCIDMet != nil {
 		f.proportion(section, "mcid_met", in.MCIDMet)
 	}
@@ -175,7 +186,7 @@ func (d *Population) grids() []grid.Table {
 	f.split("treatment_mix", &r.Treatments.Exclusive)
 	f.proportion("follow_up_gap", "gap", &r.FollowUpGap.Gap)
 	f.split("last_score", &r.FollowUpGap.Last)
-	var doses, disparities, insights [][]any
+	var doses, disparities, insights, rests [][]any
 	for i, m := range []*analytics.Distribution{&o.MME.Peak, &o.MME.Average} {
 		doses = append(doses, []any{[]string{"peak", "average"}[i], m.N, m.Mean, m.Q1, m.Median, m.Q3, m.P90, m.Suppressed, m.Definition})
 	}
@@ -184,15 +195,29 @@ func (d *Population) grids() []grid.Table {
 			low, high := limits(g.CI95)
 			diffLow, diffHigh := limits(g.DiffCI95)
 			disparities = append(disparities, []any{of.Measure, of.Dimension, g.Group, of.Reference, g.Count, g.N, g.Proportion, low, high,
-				g.Difference, diffLow, diffHigh, g.Ratio, g.Suppressed, of.Definition})
+				g.Difference, diffLow, diffHigh, g.Ratio, g.Suppressed, of.Definition, g.Percent})
 		}
 	}
 	for _, in := range r.Insights {
 		insights = append(insights, []any{in.Insight, in.Text})
+		rests = append(rests, insightLines(&in)...)
 	}
 	return append(f.tables(d.aboutGrid()),
 		grid.Table{Name: "MME", Columns: []string{"mme", "n", "mean", "q1", "median", "q3", "p90", "suppressed", "definition"}, Rows: slices.Values(doses)},
 		grid.Table{Name: "Disparities", Columns: []string{"measure", "dimension", "group", "reference", "count", "n", "proportion", "ci95_low", "ci95_high",
-			"difference", "difference_ci95_low", "difference_ci95_high", "ratio", "suppressed", "definition"}, Rows: slices.Values(disparities)},
-		grid.Table{Name: "Insights", Columns: []string{"insight", "text"}, Rows: slices.Values(insights)})
+			"difference", "difference_ci95_low", "difference_ci95_high", "ratio", "suppressed", "definition", "percent"}, Rows: slices.Values(disparities)},
+		grid.Table{Name: "Insights", Columns: []string{"insight", "text"}, Rows: slices.Values(insights)},
+		grid.Table{Name: "Insight figures", Columns: []string{"insight", "figure", "value"}, Rows: slices.Values(rests)})
+}
+
+// insightLines are the numbers that a sentence rests on, a line each.
+func insightLines(in *analytics.Insight) (lines [][]any) {
+	for _, name := range slices.Sorted(maps.Keys(in.Figures)) {
+		if b, ok := in.Figures[name].(analytics.Bounds); ok {
+			lines = append(lines, []any{in.Insight, name + " low", b.Low}, []any{in.Insight, name + " high", b.High})
+			continue
+		}
+		lines = append(lines, []any{in.Insight, name, in.Figures[name]})
+	}
+	return lines
 }

@@ -26,5 +26,9 @@ type Head struct {
 	Filters []Filter
 }
 
-// Filter is one parameter of a report.
-type Filter struct{ Name, Value string }
+// Filter is one parameter of a report. Number is what is counted with, of those
+// that are numbers.
+type Filter struct {
+	Name, Value string
+	Number      *int
+}

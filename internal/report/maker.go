@@ -66,10 +66,13 @@ func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analyti
 	name, err := o.OrgName(ctx)
 	period := p.Period()
 	h := Head{Title: q.Title, Organisation: name, From: pain.DateOfDay(period.First), To: pain.DateOfDay(period.Last), AsOf: q.AsOf}
-	add := func(name, value string) { h.Filters = append(h.Filters, Filter{name, value}) }
+	add := func(name, value string) { h.Filters = append(h.Filters, Filter{Name: name, Value: value}) }
+	number := func(name string, n int, unit string) {
+		h.Filters = append(h.Filters, Filter{Name: name, Value: strconv.Itoa(n) + unit, Number: &n})
+	}
 	if q.Type == store.OutcomesReport {
 		add("interval", string(p.Interval))
-		add("follow_up", strconv.Itoa(p.FollowUp)+" days")
+		number("follow_up", p.FollowUp, " days")
 	}
 	for _, f := range []struct {
 		name string
@@ -84,11 +87,11 @@ func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analyti
 		n    *int
 	}{{"age_min", p.AgeMin}, {"age_max", p.AgeMax}} {
 		if f.n != nil {
-			add(f.name, strconv.Itoa(*f.n))
+			number(f.name, *f.n, "")
 		}
 	}
 	if p.MinCellSize > 0 {
-		add("min_cell_size", strconv.Itoa(p.MinCellSize))
+		number("min_cell_size", p.MinCellSize, "")
 	}
 	return h, err
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"anodyne/internal/pain"
@@ -89,6 +90,8 @@ func csvText(cell any) string {
 		return strconv.FormatBool(v)
 	case pain.Date:
 		return v.String()
+	case time.Time:
+		return pain.Moment(v)
 	default:
 		panic(fmt.Sprintf("grid: a cell of type %T", cell))
 	}

@@ -5,6 +5,7 @@ package grid
 
 import (
 	"iter"
+	"time"
 
 	"anodyne/internal/pain"
 )
@@ -15,9 +16,10 @@ type Table struct {
 	Name    string
 	Columns []string
 	// Rows yields the cells of each row, as many as there are columns. A cell
-	// is a string, int, float64, bool or pain.Date, a pointer to one, or nil
-	// for what is not known; the zero date is not known either. The slice may
-	// be used again for the next row.
+	// is a string, int, float64, bool, pain.Date or time.Time, a pointer to
+	// one of the first four, or nil for what is not known; the zero date and
+	// the zero time are not known either. The slice may be used again for the
+	// next row.
 	Rows iter.Seq[[]any]
 }
 
@@ -34,6 +36,10 @@ func plain(cell any) any {
 		return at(v)
 	case pain.Date:
 		if v == (pain.Date{}) {
+			return nil
+		}
+	case time.Time:
+		if v.IsZero() {
 			return nil
 		}
 	}

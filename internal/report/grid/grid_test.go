@@ -27,6 +27,9 @@ var (
 		[]any{"y", -7, &half, false, pain.Date{}, (*bool)(nil), "z"},
 	)}
 	second = grid.Table{Name: "Second", Columns: []string{"only"}, Rows: rows([]any{"="}, []any{1e21})}
+	// 23:59:59.5 in New York is the next day in UTC.
+	moments = grid.Table{Name: "Moments", Columns: []string{"at", "n"}, Rows: rows([]any{time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC), 1},
+		[]any{time.Date(2026, 1, 15, 23, 59, 59, 500_000_000, time.FixedZone("", -5*3600)), 2}, []any{time.Time{}, 3})}
 )
 
 func texts() grid.Table {
@@ -79,6 +82,21 @@ func TestCSVOfSeveralTables(t *testing.T) {
 	_, lines := csvOf(t, mixed, second)
 	if len(lines) != 6 || len(lines[3]) != 8 || lines[0][0] != mixed.Name || lines[3][0] != "Second" || lines[3][1] != "only" || lines[4][1] != "'=" || lines[5][1] != "1000000000000000000000" {
 		t.Errorf("%v", lines)
+	}
+}
+
+// Times are of UTC, in CSV as in the API's answers, in XLSX as real ones.
+func TestMoments(t *testing.T) {
+	_, lines := csvOf(t, moments)
+	if fmt.Sprint(lines) != "[[at n] [2026-01-15T09:30:00Z 1] [2026-01-16T04:59:59.500Z 2] [ 3]]" {
+		t.Errorf("%v", lines)
+	}
+	f := xlsxOf(t, moments)
+	for cell, want := range map[string]string{"A2": "2026-01-15 09:30:00", "A3": "2026-01-16 04:59:59", "A4": ""} {
+		kind, err := f.GetCellType("Moments", cell)
+		if got, valueErr := f.GetCellValue("Moments", cell); got != want || kind != excelize.CellTypeUnset || err != nil || valueErr != nil {
+			t.Errorf("%s is %q of type %d, want %q: %v %v", cell, got, kind, want, err, valueErr)
+		}
 	}
 }
 

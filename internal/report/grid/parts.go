@@ -19,15 +19,17 @@ const (
 		`<Relationship Id="rId1" Type="` + office + `/officeDocument" Target="xl/workbook.xml"/>` +
 		`<Relationship Id="rId2" Type="` + packages + `/relationships/metadata/core-properties" Target="docProps/core.xml"/></Relationships>`
 
-	// styles has the formats that sheet.go counts: normal, bold, day.
-	styles = `<styleSheet xmlns="` + sheetML + `"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/></numFmts>` +
+	// styles has the formats that sheet.go counts: normal, bold, day, moment.
+	styles = `<styleSheet xmlns="` + sheetML + `"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/>` +
+		`<numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/></numFmts>` +
 		`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
 		`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
 		`<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>` +
 		`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
-		`<cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` +
+		`<cellXfs count="4"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` +
 		`<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/>` +
-		`<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs></styleSheet>`
+		`<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>` +
+		`<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs></styleSheet>`
 )
 
 func contentTypes(sheets int) string {

@@ -108,6 +108,7 @@ const (
 	normal = iota
 	bold
 	day
+	moment
 )
 
 func (s *sheet) line(cells []any, style int) error {
@@ -128,8 +129,11 @@ func appendCell(b []byte, column, row int, cell any, style int) []byte {
 	if cell == nil {
 		return b
 	}
-	if _, isDate := cell.(pain.Date); isDate {
+	switch cell.(type) {
+	case pain.Date:
 		style = day
+	case time.Time:
+		style = moment
 	}
 	b = append(append(b, `<c r="`...), columnName(column)...)
 	b = append(strconv.AppendInt(b, int64(row), 10), '"')
@@ -154,6 +158,8 @@ func appendCell(b []byte, column, row int, cell any, style int) []byte {
 		b = append(strconv.AppendFloat(append(b, `><v>`...), v, 'f', -1, 64), `</v></c>`...)
 	case pain.Date:
 		b = append(strconv.AppendInt(append(b, `><v>`...), serial(v), 10), `</v></c>`...)
+	case time.Time:
+		b = append(strconv.AppendFloat(append(b, `><v>`...), serialMoment(v), 'f', -1, 64), `</v></c>`...)
 	default:
 		panic(fmt.Sprintf("grid: a cell of type %T", cell))
 	}
@@ -163,7 +169,15 @@ func appendCell(b []byte, column, row int, cell any, style int) []byte {
 // serial is the number of a day: the format counts from 1899-12-30, days after
 // a 29 February 1900 that never was. Dates before March 1900 are a day off in
 // programs that believe in it.
-func serial(d pain.Date) int64 { return int64(d.DayNumber()) + 25569 }
+func serial(d pain.Date) int64 { return int64(d.DayNumber()) + epoch }
+
+// epoch is the number of 1970-01-01.
+const epoch = 25569
+
+// serialMoment is the number of a time, whose fraction is of the day in UTC.
+func serialMoment(at time.Time) float64 {
+	return epoch + float64(at.UnixMilli())/(24*60*60*1000)
+}
 
 // columnName is A, B, ..., Z, AA, ...
 func columnName(i int) string {
