@@ -2,8 +2,10 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"anodyne/internal/api/openapi"
 	"anodyne/internal/fault"
@@ -14,13 +16,19 @@ func (a *API) healthz(*exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}, nil
 }
 
+// readyTime is how long /readyz waits for the database; whoever asks has other
+// nodes to send requests to.
+const readyTime = 3 * time.Second
+
 // readyz says that requests will be answered: the database answers, and the
 // server is not about to stop.
 func (a *API) readyz(x *exchange) (answer, error) {
 	if a.Draining != nil && a.Draining.Err() != nil {
 		return answer{}, fault.Away("The service is shutting down.", nil)
 	}
-	if err := a.Store.Ping(x.ctx()); err != nil {
+	ctx, cancel := context.WithTimeout(x.ctx(), readyTime)
+	defer cancel()
+	if err := a.Store.Ping(ctx); err != nil {
 		if fault.CodeOf(err) != fault.Unavailable {
 			err = fault.Away("The database does not answer.", err)
 		}

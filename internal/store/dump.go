@@ -52,7 +52,7 @@ type Dump struct {
 // Dump calls fn with the database as it is now. Writers go on meanwhile and
 // are neither seen nor kept waiting.
 func (s System) Dump(ctx context.Context, fn func(*Dump) error) error {
-	return s.snapshot(ctx, func(tx Tx) error {
+	return s.snapshot(unhurried(ctx), func(tx Tx) error {
 		for _, sql := range s.dialect().takeTime {
 			if _, err := tx.Exec(sql); err != nil {
 				return err

@@ -67,7 +67,10 @@ func postgresError(err error) error {
 	if err == nil || fault.CodeOf(err) != fault.Internal {
 		return err
 	}
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+	// Whoever cannot connect has no other reason for the caller, not even a
+	// password that is no longer right.
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && !connecting {
 		switch {
 		case pg.Code == "55P03":
 			return fault.Away("Another request holds what this one needs.", err)
@@ -75,6 +78,10 @@ func postgresError(err error) error {
 			return fault.Away("The database's disk is full; nothing was changed.", err)
 		case pg.Code == "25006":
 			return fault.Away("The database is read-only.", err)
+		case pg.Code == "57014":
+			return fault.Away("The database took too long.", err)
+		case pg.Code[:2] == "58":
+			return fault.Away("The database's disk is failing.", err)
 		case pg.Code[:2] == "08", pg.Code[:2] == "53", pg.Code[:2] == "57":
 			return fault.Away("The database is not available.", err)
 		}
@@ -83,9 +90,8 @@ func postgresError(err error) error {
 	if errors.Is(err, puddle.ErrClosedPool) {
 		return errClosed
 	}
-	var connect *pgconn.ConnectError
 	var netErr net.Error
-	if errors.As(err, &connect) || errors.As(err, &netErr) || pgconn.SafeToRetry(err) ||
+	if connecting || errors.As(err, &netErr) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fault.Away("The database is not available.", err)

@@ -12,8 +12,9 @@ const journalChannel = "anodyne_journal"
 // notify tells the other nodes whose journals have grown. It is no part of
 // a transaction: inside one, NOTIFY makes all commits wait for each other.
 func (e *postgresEngine) notify(ctx context.Context, orgs []access.OrgNo) error {
-	_, err := e.pool.Exec(ctx, "SELECT pg_notify($1, $2)", journalChannel, printOrgs(orgs))
-	return err
+	return e.read(ctx, func(tx Tx) error {
+		return tx.Query("SELECT pg_notify($1, $2)", nil, journalChannel, printOrgs(orgs))
+	})
 }
 
 // Listen wakes those who wait for the journal when another node says that it
@@ -37,16 +38,20 @@ func (s System) Listen(ctx context.Context) error {
 }
 
 func (s System) listen(ctx context.Context, pg *postgresEngine) error {
-	pooled, err := pg.pool.Acquire(ctx)
+	pooled, err := pg.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	conn := pooled.Hijack() // LISTEN must not go back into the pool
-	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, "LISTEN "+journalChannel); err != nil {
+	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectTime)
+		defer cancel()
+		_ = conn.Close(last) // it says goodbye to nobody, if need be
+	}()
+	if _, err := pg.tx(ctx, conn).Exec("LISTEN " + journalChannel); err != nil {
 		return err
 	}
-	for {
+	for { // which has no end; whether the other side is still there, keep-alive tells
 		said, err := conn.WaitForNotification(ctx)
 		if err != nil {
 			return err

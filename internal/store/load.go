@@ -170,7 +170,7 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 // Finish compares what is in the database now with the sums of the backup,
 // lets numbering go on after the highest number, and takes the mark away.
 func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen func()) error {
-	err := l.snapshot(ctx, func(tx Tx) error {
+	err := l.snapshot(unhurried(ctx), func(tx Tx) error {
 		for _, sql := range l.dialect().takeTime {
 			if _, err := tx.Exec(sql); err != nil {
 				return err

@@ -37,16 +37,6 @@ type postgresEngine struct {
 	sql  sync.Map // SQL as written -> as PostgreSQL gets it
 }
 
-const (
-	// lockWait is the short wait after which a request that stands behind
-	// another one's lock gives up.
-	lockWait = 5 * time.Second
-	// writeTime is the deadline of a transaction once it has begun. The
-	// request's context is not used inside: pgx would close the connection
-	// for every caller who hangs up.
-	writeTime = 30 * time.Second
-)
-
 func openPostgres(ctx context.Context, dsn string, log *slog.Logger, observe Observe) (engine, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
@@ -69,6 +59,7 @@ func openPostgres(ctx context.Context, dsn string, log *slog.Logger, observe Obs
 	if observe != nil {
 		cfg.ConnConfig.Tracer = observe
 	}
+	boundWaits(cfg)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, postgresError(err)
@@ -101,23 +92,36 @@ func redactDSN(message, dsn string) string { return strings.ReplaceAll(message, 
 func (e *postgresEngine) dialect() *dialect { return &postgresDialect }
 
 func (e *postgresEngine) read(ctx context.Context, fn func(Tx) error) error {
-	conn, err := e.pool.Acquire(ctx)
+	conn, err := e.acquire(ctx)
 	if err != nil {
-		return e.failed(ctx, err)
+		return err
 	}
 	defer conn.Release()
-	return e.failed(ctx, fn(&postgresTx{e: e, ctx: ctx, conn: conn.Conn()}))
+	return e.failed(ctx, fn(e.tx(ctx, conn.Conn())))
 }
 
 func (e *postgresEngine) snapshot(ctx context.Context, fn func(Tx) error) error {
-	return e.failed(ctx, pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
-		func(tx pgx.Tx) error { return fn(&postgresTx{e: e, ctx: ctx, conn: tx.Conn()}) }))
+	conn, err := e.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // a connection that is still in a transaction is dropped
+	tx := e.tx(ctx, conn.Conn())
+	if _, err := tx.Exec("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
+		return e.failed(ctx, err)
+	}
+	if err := fn(tx); err != nil {
+		_, _ = tx.Exec("ROLLBACK") // nothing was written
+		return e.failed(ctx, err)
+	}
+	_, err = tx.Exec("COMMIT")
+	return e.failed(ctx, err)
 }
 
 func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
-	conn, err := e.pool.Acquire(ctx)
+	conn, err := e.acquire(ctx)
 	if err != nil {
-		return e.failed(ctx, err)
+		return err
 	}
 	defer conn.Release()
 	inside, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
@@ -125,6 +129,7 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 	for try := 1; ; try++ {
 		err := e.transaction(inside, conn.Conn(), fn)
 		if err == nil || try == 5 || !retryable(err) {
+			e.drop(err)
 			return postgresError(err)
 		}
 	}
@@ -144,7 +149,7 @@ func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, fn fun
 			_, _ = conn.Exec(ctx, "ROLLBACK") // a broken connection is dropped by the pool
 		}
 	}()
-	tx := &postgresTx{e: e, ctx: ctx, conn: conn}
+	tx := e.tx(ctx, conn)
 	if err := fn(tx); err != nil {
 		return err
 	}
@@ -185,6 +190,7 @@ func (e *postgresEngine) failed(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
+	e.drop(err)
 	return postgresError(err)
 }
 

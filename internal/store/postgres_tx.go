@@ -17,12 +17,16 @@ type postgresTx struct {
 }
 
 func (t *postgresTx) Exec(sql string, args ...any) (int64, error) {
-	tag, err := t.conn.Exec(t.ctx, t.e.rewrite(sql), args...)
+	ctx, cancel := t.limited()
+	defer cancel()
+	tag, err := t.conn.Exec(ctx, t.e.rewrite(sql), args...)
 	return tag.RowsAffected(), err
 }
 
 func (t *postgresTx) Query(sql string, each func(Row) error, args ...any) error {
-	rows, err := t.conn.Query(t.ctx, t.e.rewrite(sql), args...)
+	ctx, cancel := t.limited()
+	defer cancel()
+	rows, err := t.conn.Query(ctx, t.e.rewrite(sql), args...)
 	if err != nil {
 		return err
 	}
@@ -34,7 +38,9 @@ func (t *postgresTx) Many(stmts ...Stmt) (err error) {
 	for _, s := range stmts {
 		batch.Queue(t.e.rewrite(s.SQL), s.Args...)
 	}
-	answers := t.conn.SendBatch(t.ctx, batch)
+	ctx, cancel := t.limited()
+	defer cancel()
+	answers := t.conn.SendBatch(ctx, batch)
 	defer func() { err = cmp.Or(err, answers.Close()) }() // which says the same again
 	for _, s := range stmts {
 		if s.Each == nil {

@@ -16,7 +16,7 @@ import (
 const guardScript = `
 read -r _
 lock=$1/data/postmaster.pid
-if pid=$(head -n 1 "$lock") && kill -QUIT "$pid"; then
+if pid=$(head -n 1 "$lock") && kill -CONT "$pid" && kill -QUIT "$pid"; then
 	for _ in $(seq 200); do
 		[ -e "$lock" ] || break
 		sleep 0.05

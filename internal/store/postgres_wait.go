@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"anodyne/internal/fault"
+)
+
+// Every wait for PostgreSQL has an end, whatever has become of it: it may be
+// down, hang, or be cut off by a network that swallows packets without a word.
+// See docs/decisions/0028-every-wait-ends.md.
+const (
+	// connectTime bounds one attempt to connect, from the name to the greeting,
+	// unless the address has a connect_timeout.
+	connectTime = 5 * time.Second
+	// acquireTime bounds the wait for a connection of the pool.
+	acquireTime = 10 * time.Second
+	// pingTime bounds the question to a connection that was idle whether it is
+	// still there.
+	pingTime = 2 * time.Second
+	// lockWait is the short wait after which a request that stands behind
+	// another one's lock gives up.
+	lockWait = 5 * time.Second
+	// writeTime is the deadline of a transaction once it has begun, and that of
+	// a statement, which PostgreSQL itself is told. The request's context is
+	// not used inside a write: pgx would close the connection for every caller
+	// who hangs up.
+	writeTime = 30 * time.Second
+	// silence is how long a statement's end is waited for. It is a little
+	// longer than PostgreSQL lets it run, so that it speaks first if it can.
+	silence = writeTime + 5*time.Second
+)
+
+// keepAlive finds connections whose other side has gone without a word: those
+// that are idle, and the one that listens.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}
+
+// boundWaits sets the bounds that the driver keeps.
+func boundWaits(cfg *pgxpool.Config) {
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = connectTime
+	}
+	if cfg.PingTimeout == 0 {
+		cfg.PingTimeout = pingTime
+	}
+	cfg.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
+}
+
+// acquire takes a connection out of the pool, or says why there is none.
+func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	limited, cancel := context.WithTimeout(ctx, acquireTime)
+	defer cancel()
+	conn, err := e.pool.Acquire(limited)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limited.Err() == nil:
+		return nil, postgresError(err)
+	}
+	if stat := e.pool.Stat(); stat.AcquiredConns() >= stat.MaxConns() {
+		return nil, fault.Away("All connections to the database are in use.", err)
+	}
+	e.pool.Reset() // those that are left do not answer either
+	return nil, postgresError(err)
+}
+
+// drop lets go of all connections after one fell silent: the others have most
+// likely met the same, and new ones tell at once.
+func (e *postgresEngine) drop(err error) {
+	if errors.Is(err, context.DeadlineExceeded) {
+		e.pool.Reset()
+	}
+}
+
+// tx runs statements on a connection.
+func (e *postgresEngine) tx(ctx context.Context, conn *pgx.Conn) *postgresTx {
+	return &postgresTx{e: e, ctx: ctx, conn: conn}
+}
+
+// limited gives the context of one statement.
+func (t *postgresTx) limited() (context.Context, context.CancelFunc) {
+	if t.ctx.Value(unhurriedKey{}) != nil {
+		return t.ctx, func() {}
+	}
+	return context.WithTimeout(t.ctx, silence)
+}
+
+type unhurriedKey struct{}
+
+// unhurried lets statements take as long as they need: those of a backup, of
+// whole tables. A connection that dies meanwhile is found by keep-alive.
+func unhurried(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unhurriedKey{}, true)
+}
