@@ -290,23 +290,54 @@ func (v *visitor) openTheRest() {
 	}
 }
 
-// tryReference gets a token in the reference and tries an operation with it.
+// tryReference gets a token in the reference, keeps it over pages and tries
+// operations with it.
 func (v *visitor) tryReference(clientID, secret string) {
 	v.t.Helper()
-	v.must(v.Go(v.base + "/docs/reference"))
-	v.must(v.Wait("#reference .opblock-tag"))
-	v.must(v.Press("#reference .btn.authorize"))
-	v.fill(`.modal-ux input[data-name="clientId"]`, clientID, `.modal-ux input[data-name="clientSecret"]`, secret)
-	v.must(v.Press(".modal-ux .btn.authorize"))
-	v.must(v.Press(".modal-ux .btn-done"))
-	v.must(v.Press("#operations-Patients-listPatients .opblock-summary-control"))
-	v.must(v.Press("#operations-Patients-listPatients .execute"))
-	const answered = "#operations-Patients-listPatients .live-responses-table tbody .response-col_status"
-	v.must(v.Wait(answered))
-	status, err := v.Text(answered)
-	v.must(err)
-	if !strings.HasPrefix(status, "200") {
-		v.t.Errorf("the reference's own request is answered with %s", status)
+	v.must(v.Go(v.base + "/docs/reference#/Patients/listPatients")) // as it was linked to in the past
+	v.must(v.Wait("#get-token"))
+	v.fill("#try-client", clientID, "#try-secret", "wrong")
+	v.must(v.Press("#get-token"))
+	v.shows("#token-state", "No token: ")
+	v.fill("#try-secret", secret)
+	v.must(v.Press("#get-token"))
+	v.shows("#token-state", "There is a token for an hour")
+	v.fill(`[data-name="search"]`, "hopper")
+	v.must(v.Press("#try-send"))
+	v.shows("#try-status", "200 ")
+	v.shows("#try-text", `"name": "Grace <b>Hopper</b>"`)
+	v.shows("#try-headers", "x-ratelimit-remaining")
+	v.shows("#try-headers", "x-request-id")
+	v.shows("#try-curl", "curl -i '"+v.base+"/v1/patients?search=hopper' \\\n  -H \"Authorization: Bearer $TOKEN\"")
+	v.judge()
+
+	v.must(v.Go(v.base + "/docs/reference/createPatient"))
+	v.shows("#token-state", "There is a token.")
+	v.fill("#try-body", `{"name": "O'Brien", "date_of_birth": "1990-11-31"}`)
+	v.must(v.Press("#try-send"))
+	v.shows("#try-status", "400 ")
+	v.shows("#try-text", "INVALID_PARAMETER")
+	v.fill("#try-body", `{"name": "O'Brien", "date_of_birth": "1990-11-30"}`)
+	v.shows("#try-curl", `{"name": "O'\''Brien"`)
+	v.must(v.Press("#try-send"))
+	v.shows("#try-status", "201 ")
+	v.shows("#try-headers", "/v1/patients/pat_")
+	v.must(v.Press("#forget-token"))
+	v.must(v.Press("#try-send"))
+	v.shows("#try-status", "401 ")
+}
+
+// shows waits until an element says something.
+func (v *visitor) shows(selector, want string) {
+	v.t.Helper()
+	var text string
+	if !soon(patience, func() bool {
+		var err error
+		text, err = browser.Evaluate[string](v.Browser, fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ""`, selector))
+		v.must(err)
+		return strings.Contains(text, want)
+	}) {
+		v.t.Fatalf("%s does not say %q but %q", selector, want, text)
 	}
 }
 

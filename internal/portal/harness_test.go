@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"anodyne/internal/access"
+	"anodyne/internal/api/openapi"
 	"anodyne/internal/cohort"
 	"anodyne/internal/oauth"
 	"anodyne/internal/report"
@@ -64,8 +65,8 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 	p := New(Config{
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
 		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
-		ReadReport: report.ReadRequest,
-		Source:     func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
+		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
+		Source: func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
 	})
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)

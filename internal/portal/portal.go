@@ -13,11 +13,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"anodyne/internal/access"
 	"anodyne/internal/chart"
 	"anodyne/internal/cohort"
+	"anodyne/internal/portal/reference"
 	"anodyne/internal/ratelimit"
 	"anodyne/internal/store"
 	"anodyne/internal/strictjson"
@@ -35,6 +37,8 @@ type Config struct {
 	NewWebhookSecret func() string
 	// ReadReport reads what a report is to be, in the API's words.
 	ReadReport func(body *strictjson.Object, now time.Time) (store.ReportRequest, error)
+	// OpenAPI gives the document, as JSON, that the reference is made of.
+	OpenAPI func() []byte
 	// Source is the caller's address.
 	Source func(*http.Request) netip.Addr
 	// BaseURL is the public address; when empty it is taken from the request.
@@ -52,6 +56,8 @@ type Portal struct {
 	pages   pages
 	guides  []guide
 	guesses *ratelimit.Addresses
+	// reference is read when somebody looks at it first.
+	reference func() *reference.Document
 }
 
 // guessesAllowed is how often in an hour signing in may fail from one address,
@@ -61,6 +67,7 @@ const guessesAllowed = 100
 // New makes the portal.
 func New(cfg Config) *Portal {
 	p := &Portal{Config: cfg, pages: readPages(), guides: readGuides(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now)}
+	p.reference = sync.OnceValue(func() *reference.Document { return readReference(cfg.OpenAPI()) })
 	mux := http.NewServeMux()
 	for _, rt := range p.table() {
 		mux.Handle(rt.pattern, p.page(rt))
@@ -69,7 +76,6 @@ func New(cfg Config) *Portal {
 	mux.Handle("GET /portal/assets/charts.css", chartStyle())
 	mux.Handle("GET /portal/assets/go.ttf", font(chart.Regular))
 	mux.Handle("GET /portal/assets/go-bold.ttf", font(chart.Bold))
-	mux.Handle("GET /docs/reference/assets/", referenceAssets())
 	mux.Handle("/", p.page(route{open: true, handle: notFound}))
 	p.mux = http.NewCrossOriginProtection().Handler(mux)
 	return p
@@ -130,7 +136,9 @@ func (p *Portal) table() []route {
 		{pattern: "POST /portal/account/password", handle: p.changePassword},
 
 		{pattern: "GET /docs/{$}", open: true, handle: p.docsIndex},
-		{pattern: "GET /docs/reference", open: true, handle: p.reference},
+		{pattern: "GET /docs/reference", open: true, handle: p.referenceIndex},
+		{pattern: "GET /docs/reference/schemas", open: true, handle: p.referenceSchemas},
+		{pattern: "GET /docs/reference/{operation}", open: true, handle: p.referenceOperation},
 		{pattern: "GET /docs/{guide}", open: true, handle: p.docsGuide},
 	}
 }
