@@ -30,6 +30,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const password = "correct horse battery"
 
+// How long sessions last here, as they do by default.
+const (
+	idleTime = 30 * time.Minute
+	lifetime = 12 * time.Hour
+)
+
 // house is a portal on a real store, served on a real socket.
 type house struct {
 	t     *testing.T
@@ -65,7 +71,7 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 	p := New(Config{
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
 		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
-		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
+		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON, SessionIdle: idleTime, SessionLifetime: lifetime,
 		Source: func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
 	})
 	server := httptest.NewServer(p)
