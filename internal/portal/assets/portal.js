@@ -58,6 +58,8 @@ function renew(page) {
   addCopyButtons();
 }
 
+// On a phone the navigation is a line to be pushed along.
+document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 for (const part of parts(document)) said.set(part.dataset.live, part.outerHTML);
 addCopyButtons();
 refreshWhileWaiting();
