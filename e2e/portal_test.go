@@ -1,144 +1,16 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"anodyne/client"
 	"anodyne/e2e/browser"
 	"anodyne/internal/store/storetest"
-	"anodyne/internal/testneed"
 )
-
-// visitor is a browser at a node, in a test.
-type visitor struct {
-	*browser.Browser
-	t    *testing.T
-	base string
-	axe  browser.Axe
-	// hosts are those that the browser may ask.
-	hosts []string
-}
-
-func newVisitor(t *testing.T, base string) *visitor {
-	t.Helper()
-	path, err := browser.Find()
-	if err != nil {
-		testneed.Skip(t, err.Error())
-	}
-	modules := os.Getenv("ANODYNE_TEST_NODE_MODULES")
-	if modules == "" {
-		testneed.Skip(t, "the npm package axe-core is not there; scripts/test fetches it")
-	}
-	axe, err := browser.LoadAxe(modules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	b, err := browser.Open(ctx, path, t.TempDir())
-	if err != nil {
-		cancel()
-		t.Fatal(err)
-	}
-	v := &visitor{b, t, base, axe, []string{base}}
-	t.Cleanup(func() {
-		v.noOtherHost()
-		b.Close()
-		cancel()
-	})
-	return v
-}
-
-func (v *visitor) must(err error) {
-	v.t.Helper()
-	if err != nil {
-		page, _ := v.Page()
-		where, _ := v.Location()
-		v.t.Fatalf("%v\nat %s:\n%s", err, where, page)
-	}
-}
-
-// noOtherHost holds all requests of the visit against the hosts it is for.
-func (v *visitor) noOtherHost() {
-	v.t.Helper()
-	requests := v.Requests()
-	if len(requests) == 0 {
-		v.t.Error("no request was seen; the test is blind")
-	}
-	for _, url := range requests {
-		own := strings.HasPrefix(url, "data:") || strings.HasPrefix(url, "about:")
-		for _, host := range v.hosts {
-			own = own || strings.HasPrefix(url, host+"/")
-		}
-		if !own {
-			v.t.Errorf("the browser asked %s", url)
-		}
-	}
-}
-
-// open shows a page and has axe judge it.
-func (v *visitor) open(path string) {
-	v.t.Helper()
-	v.must(v.Go(v.base + path))
-	v.judge()
-}
-
-// judge has axe look at the page that is shown, in both themes.
-func (v *visitor) judge() {
-	v.t.Helper()
-	for _, dark := range []bool{false, true} {
-		v.must(v.Look(1280, 900, dark))
-		wrong, err := v.axe.Violations(v.Browser)
-		v.must(err)
-		for _, w := range wrong {
-			where, _ := v.Location()
-			v.t.Errorf("%s (dark: %v): %s", strings.TrimPrefix(where, v.base), dark, w)
-		}
-	}
-}
-
-func (v *visitor) says(want string) {
-	v.t.Helper()
-	page, err := v.Page()
-	v.must(err)
-	if !strings.Contains(page, want) {
-		where, _ := v.Location()
-		v.t.Fatalf("%s does not say %q:\n%s", where, want, page)
-	}
-}
-
-func (v *visitor) fill(fields ...string) {
-	v.t.Helper()
-	for i := 0; i+1 < len(fields); i += 2 {
-		v.must(v.Fill(fields[i], fields[i+1]))
-	}
-}
-
-func (v *visitor) signIn(email string) {
-	v.t.Helper()
-	v.must(v.Go(v.base + "/portal/sign-in"))
-	v.fill("#email", email, "#password", portalPassword)
-	v.must(v.Click("main button"))
-	v.must(v.Wait(".who"))
-}
-
-// member makes a member on the command line.
-func (s *service) member(email, role string) {
-	s.tb.Helper()
-	p := start(s.tb, func(cmd *exec.Cmd) { cmd.Stdin = strings.NewReader(portalPassword + "\n") },
-		append([]string{"user", "create", "--email", email, "--name", "A " + role, "--role", role}, s.flags("operator")...)...)
-	if p.wait() != 0 {
-		s.tb.Fatalf("anodyne user create: exit code %d\n%s", p.code, p.stderr)
-	}
-}
-
-const portalPassword = "correct horse battery"
 
 // TestPortal is a newcomer's way through the portal.
 func TestPortal(t *testing.T) {
@@ -290,24 +162,41 @@ func (v *visitor) openTheRest() {
 	}
 }
 
-// tryReference gets a token in the reference and tries an operation with it.
+// tryReference gets a token in the reference, keeps it over pages and tries
+// operations with it.
 func (v *visitor) tryReference(clientID, secret string) {
 	v.t.Helper()
-	v.must(v.Go(v.base + "/docs/reference"))
-	v.must(v.Wait("#reference .opblock-tag"))
-	v.must(v.Press("#reference .btn.authorize"))
-	v.fill(`.modal-ux input[data-name="clientId"]`, clientID, `.modal-ux input[data-name="clientSecret"]`, secret)
-	v.must(v.Press(".modal-ux .btn.authorize"))
-	v.must(v.Press(".modal-ux .btn-done"))
-	v.must(v.Press("#operations-Patients-listPatients .opblock-summary-control"))
-	v.must(v.Press("#operations-Patients-listPatients .execute"))
-	const answered = "#operations-Patients-listPatients .live-responses-table tbody .response-col_status"
-	v.must(v.Wait(answered))
-	status, err := v.Text(answered)
-	v.must(err)
-	if !strings.HasPrefix(status, "200") {
-		v.t.Errorf("the reference's own request is answered with %s", status)
-	}
+	v.must(v.Go(v.base + "/docs/reference#/Patients/listPatients")) // as it was linked to in the past
+	v.must(v.Wait("#get-token"))
+	v.fill("#try-client", clientID, "#try-secret", "wrong")
+	v.must(v.Press("#get-token"))
+	v.shows("#token-state", "No token: ")
+	v.fill("#try-secret", secret)
+	v.must(v.Press("#get-token"))
+	v.shows("#token-state", "There is a token for an hour")
+	v.fill(`[data-name="search"]`, "hopper")
+	v.must(v.Press("#try-send"))
+	v.shows("#try-status", "200 ")
+	v.shows("#try-text", `"name": "Grace <b>Hopper</b>"`)
+	v.shows("#try-headers", "x-ratelimit-remaining")
+	v.shows("#try-headers", "x-request-id")
+	v.shows("#try-curl", "curl -i '"+v.base+"/v1/patients?search=hopper' \\\n  -H \"Authorization: Bearer $TOKEN\"")
+	v.judge()
+
+	v.must(v.Go(v.base + "/docs/reference/createPatient"))
+	v.shows("#token-state", "There is a token.")
+	v.fill("#try-body", `{"name": "O'Brien", "date_of_birth": "1990-11-31"}`)
+	v.must(v.Press("#try-send"))
+	v.shows("#try-status", "400 ")
+	v.shows("#try-text", "INVALID_PARAMETER")
+	v.fill("#try-body", `{"name": "O'Brien", "date_of_birth": "1990-11-30"}`)
+	v.shows("#try-curl", `{"name": "O'\''Brien"`)
+	v.must(v.Press("#try-send"))
+	v.shows("#try-status", "201 ")
+	v.shows("#try-headers", "/v1/patients/pat_")
+	v.must(v.Press("#forget-token"))
+	v.must(v.Press("#try-send"))
+	v.shows("#try-status", "401 ")
 }
 
 // TestPortalKeepsPeopleApart: wrong passwords, roles, ended sessions, posts

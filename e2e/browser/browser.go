@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -37,6 +38,7 @@ type Browser struct {
 
 	mu       sync.Mutex
 	requests []string
+	dialogs  []string
 }
 
 // Open starts a browser. Whoever gets one must Close it.
@@ -62,6 +64,21 @@ func Open(ctx context.Context, path, profile string) (*Browser, error) {
 			b.mu.Unlock()
 		}
 	}()
+	opened := chromedp.Events(ctx, page.JavascriptDialogOpening)
+	go func() {
+		for event, err := range opened {
+			if err != nil {
+				return
+			}
+			b.mu.Lock()
+			b.dialogs = append(b.dialogs, event.Message)
+			b.mu.Unlock()
+			// Nothing goes on while it is open.
+			if _, err := chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true}); err != nil {
+				return
+			}
+		}
+	}()
 	return b, nil
 }
 
@@ -74,6 +91,16 @@ func (b *Browser) Requests() []string {
 	defer b.mu.Unlock()
 	return append([]string(nil), b.requests...)
 }
+
+// Dialogs lists what alerts and the like said so far.
+func (b *Browser) Dialogs() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.dialogs...)
+}
+
+// Keys presses keys, whatever has the focus.
+func (b *Browser) Keys(keys string) error { return b.do("keys", chromedp.KeyEvent(keys)) }
 
 // do runs steps with patience.
 func (b *Browser) do(what string, steps ...chromedp.Action[chromedp.Void]) error {

@@ -17,7 +17,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"anodyne/e2e/browser"
 )
@@ -64,8 +63,10 @@ func (s *shooter) run(ctx context.Context, state string) error {
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return err
 	}
-	if err := s.shoot("sign-in", "/portal/sign-in"); err != nil {
-		return err
+	for _, page := range open {
+		if err := s.shoot(page.name, page.path); err != nil {
+			return err
+		}
 	}
 	if err := errors.Join(s.Go(s.url+"/portal/sign-in"), s.Fill("#email", creds.Email), s.Fill("#password", creds.Password), s.Click("main button"), s.Wait(".who")); err != nil {
 		return err
@@ -76,11 +77,16 @@ func (s *shooter) run(ctx context.Context, state string) error {
 		}
 	}
 	for _, first := range firsts {
-		if err := s.shootFirst(first.name, first.list, first.link); err != nil {
+		if err := s.shootFirst(first.name, first.list, first.links); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// open are pages for everybody, seen by nobody in particular.
+var open = []struct{ name, path string }{
+	{"sign-in", "/portal/sign-in"}, {"sign-in-ended", "/portal/sign-in?ended=form&to=%2Fportal%2Freports"}, {"docs-open", "/docs/"},
 }
 
 var pages = []struct{ name, path string }{
@@ -90,32 +96,41 @@ var pages = []struct{ name, path string }{
 	{"webhooks", "/portal/webhooks"}, {"webhook-new", "/portal/webhooks/new"},
 	{"members", "/portal/members"}, {"audit", "/portal/audit"}, {"account", "/portal/account"}, {"missing", "/portal/nothing"},
 	{"docs", "/docs/"}, {"guide", "/docs/clinical-data"}, {"reference", "/docs/reference"},
+	{"reference-operation", "/docs/reference/createPatient"}, {"reference-token", "/docs/reference/createToken"},
+	{"reference-event", "/docs/reference/clinicalDataUpdated"}, {"reference-schemas", "/docs/reference/schemas"},
 }
 
-// firsts are pages that a list leads to.
-var firsts = []struct{ name, list, link string }{
-	{"patient", "/portal/patients", `/portal/patients/pat_\w+`},
-	{"application", "/portal/applications", `/portal/applications/cli_\w+`},
-	{"webhook", "/portal/webhooks", `/portal/webhooks/whk_\w+`},
-	{"report", "/portal/reports", `/portal/reports/rep_\w+`},
+// firsts are pages that a list leads to, over one or two links.
+var firsts = []struct {
+	name, list string
+	links      []string
+}{
+	{"patient", "/portal/patients", []string{`/portal/patients/pat_\w+`}},
+	{"record", "/portal/patients", []string{`/portal/patients/pat_\w+`, `/portal/patients/pat_\w+/records/rec_\w+`}},
+	{"application", "/portal/applications", []string{`/portal/applications/cli_\w+`}},
+	{"webhook", "/portal/webhooks", []string{`/portal/webhooks/whk_\w+`}},
+	{"webhook-edit", "/portal/webhooks", []string{`/portal/webhooks/whk_\w+`, `/portal/webhooks/whk_\w+/edit`}},
+	{"delivery", "/portal/webhooks", []string{`/portal/webhooks/whk_\w+`, `/portal/webhooks/whk_\w+/deliveries/dlv_\w+`}},
+	{"report", "/portal/reports", []string{`/portal/reports/rep_\w+`}},
 }
 
-// shootFirst takes the first page that a list leads to, if there is one.
-func (s *shooter) shootFirst(name, list, link string) error {
-	if err := s.Go(s.url + list); err != nil {
-		return err
-	}
-	links, err := browser.Evaluate[string](s.Browser, `[...document.querySelectorAll("main a")].map(a => a.pathname).join("\n")`)
-	if err != nil {
-		return err
-	}
-	pattern := regexp.MustCompile("^" + link + "$")
-	for path := range strings.SplitSeq(links, "\n") {
-		if pattern.MatchString(path) {
-			return s.shoot(name, path)
+// shootFirst takes the page that the first fitting links lead to, if there is
+// one.
+func (s *shooter) shootFirst(name, path string, links []string) error {
+	for _, link := range links {
+		if err := s.Go(s.url + path); err != nil {
+			return err
+		}
+		found, err := browser.Evaluate[string](s.Browser, `[...document.querySelectorAll("main a")].map(a => a.pathname).join("\n")`)
+		if err != nil {
+			return err
+		}
+		pattern := regexp.MustCompile("(?m)^" + link + "$")
+		if path = pattern.FindString(found); path == "" {
+			return nil
 		}
 	}
-	return nil
+	return s.shoot(name, path)
 }
 
 func (s *shooter) shoot(name, path string) error {

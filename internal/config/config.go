@@ -43,6 +43,8 @@ type Config struct {
 	// Version is the program's own, which receivers of webhooks are told.
 	Version         string
 	ReportRetention time.Duration
+	SessionIdle     time.Duration
+	SessionLifetime time.Duration
 }
 
 // List is a flag of values separated by commas.
@@ -86,6 +88,8 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 20*time.Second, "how long requests may take to finish at a stop")
 	fs.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long /readyz says 503 at a stop before connections are refused, for load balancers")
 	fs.DurationVar(&c.ReportRetention, "report-retention", 30*24*time.Hour, "how long the files of reports are kept")
+	fs.DurationVar(&c.SessionIdle, "session-idle", 30*time.Minute, "how long a member stays signed in to the portal without a page")
+	fs.DurationVar(&c.SessionLifetime, "session-lifetime", 12*time.Hour, "how long a member stays signed in to the portal in all")
 	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory")
 	c.webhookFlags(fs)
 }
@@ -118,6 +122,10 @@ func (c *Config) Finish() {
 		c.DataDir = store.DefaultDataDir(c.Database)
 	}
 }
+
+// leastSession is twice as long as the store is exact about when a session was
+// seen last: a shorter one would end between two clicks.
+const leastSession = 2 * time.Minute
 
 // Validate names every fault at once.
 func (c *Config) Validate() error {
@@ -170,6 +178,12 @@ func (c *Config) Validate() error {
 	}
 	if c.ReportRetention <= 0 {
 		bad("report-retention", "must be more than zero")
+	}
+	if c.SessionIdle < leastSession {
+		bad("session-idle", "must be at least %v", leastSession)
+	}
+	if c.SessionLifetime < c.SessionIdle {
+		bad("session-lifetime", "must not be less than --session-idle")
 	}
 	if c.CohortMemory < 1<<20 {
 		bad("cohort-memory", "must be at least 1048576")

@@ -3,11 +3,8 @@ package portal
 import (
 	"bytes"
 	"html/template"
-	"net/http"
 	"strings"
 
-	"github.com/swaggest/swgui/v5/static"
-	"github.com/vearutop/statigz"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
@@ -61,19 +58,4 @@ func (p *Portal) docsGuide(v *visit) error {
 		}
 	}
 	return fault.New(fault.NotFound, "There is no such guide.")
-}
-
-// reference is the interactive reference, made in the browser from the
-// OpenAPI document. Its style sheet has pictures as data, and it sets styles
-// on elements.
-func (p *Portal) reference(v *visit) error {
-	v.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; "+
-		"font-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
-	return v.show("reference", "API reference", nil)
-}
-
-// referenceAssets serves what the reference is made with; it comes with the
-// module, so nothing is loaded from another host.
-func referenceAssets() http.Handler {
-	return http.StripPrefix("/docs/reference/assets", statigz.FileServer(static.FS))
 }

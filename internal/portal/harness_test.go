@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"anodyne/internal/access"
+	"anodyne/internal/api/openapi"
 	"anodyne/internal/cohort"
 	"anodyne/internal/oauth"
 	"anodyne/internal/report"
@@ -28,6 +29,12 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const password = "correct horse battery"
+
+// How long sessions last here, as they do by default.
+const (
+	idleTime = 30 * time.Minute
+	lifetime = 12 * time.Hour
+)
 
 // house is a portal on a real store, served on a real socket.
 type house struct {
@@ -66,8 +73,8 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 	p := New(Config{
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
 		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
-		ReadReport: report.ReadRequest,
-		Source:     func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
+		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON, SessionIdle: idleTime, SessionLifetime: lifetime,
+		Source: func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
 	})
 	server := httptest.NewServer(h.trips.Of(p))
 	t.Cleanup(server.Close)

@@ -13,11 +13,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"anodyne/internal/access"
 	"anodyne/internal/chart"
 	"anodyne/internal/cohort"
+	"anodyne/internal/portal/reference"
 	"anodyne/internal/ratelimit"
 	"anodyne/internal/store"
 	"anodyne/internal/strictjson"
@@ -35,12 +37,17 @@ type Config struct {
 	NewWebhookSecret func() string
 	// ReadReport reads what a report is to be, in the API's words.
 	ReadReport func(body *strictjson.Object, now time.Time) (store.ReportRequest, error)
+	// OpenAPI gives the document, as JSON, that the reference is made of.
+	OpenAPI func() []byte
 	// Source is the caller's address.
 	Source func(*http.Request) netip.Addr
 	// BaseURL is the public address; when empty it is taken from the request.
 	BaseURL string
 	// Dev allows cookies without TLS, which --dev serves.
 	Dev bool
+	// A session ends when it is unused for so long, and after so long in all.
+	SessionIdle, SessionLifetime time.Duration
+
 	Now func() time.Time
 	Log *slog.Logger
 }
@@ -52,6 +59,8 @@ type Portal struct {
 	pages   pages
 	guides  []guide
 	guesses *ratelimit.Addresses
+	// reference is read when somebody looks at it first.
+	reference func() *reference.Document
 }
 
 // guessesAllowed is how often in an hour signing in may fail from one address,
@@ -61,6 +70,7 @@ const guessesAllowed = 100
 // New makes the portal.
 func New(cfg Config) *Portal {
 	p := &Portal{Config: cfg, pages: readPages(), guides: readGuides(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now)}
+	p.reference = sync.OnceValue(func() *reference.Document { return readReference(cfg.OpenAPI()) })
 	mux := http.NewServeMux()
 	for _, rt := range p.table() {
 		mux.Handle(rt.pattern, p.page(rt))
@@ -69,7 +79,6 @@ func New(cfg Config) *Portal {
 	mux.Handle("GET /portal/assets/charts.css", chartStyle())
 	mux.Handle("GET /portal/assets/go.ttf", font(chart.Regular))
 	mux.Handle("GET /portal/assets/go-bold.ttf", font(chart.Bold))
-	mux.Handle("GET /docs/reference/assets/", referenceAssets())
 	mux.Handle("/", p.page(route{open: true, handle: notFound}))
 	p.mux = http.NewCrossOriginProtection().Handler(mux)
 	return p
@@ -81,6 +90,9 @@ type route struct {
 	role    access.Role
 	open    bool
 	handle  func(*visit) error
+	// form is the page of the form that is sent here; names in braces are
+	// those of the pattern.
+	form string
 }
 
 // table is the whole portal.
@@ -95,21 +107,21 @@ func (p *Portal) table() []route {
 
 		{pattern: "GET /portal/applications", handle: p.applications},
 		{pattern: "GET /portal/applications/new", role: access.Developer, handle: p.newApplication},
-		{pattern: "POST /portal/applications", role: access.Developer, handle: p.registerApplication},
+		{pattern: "POST /portal/applications", role: access.Developer, handle: p.registerApplication, form: "/portal/applications/new"},
 		{pattern: "GET /portal/applications/{id}", handle: p.application},
-		{pattern: "POST /portal/applications/{id}/rotate", role: access.Developer, handle: p.rotateApplication},
-		{pattern: "POST /portal/applications/{id}/revoke", role: access.Developer, handle: p.revokeApplication},
-		{pattern: "POST /portal/applications/{id}/tier", role: access.Administrator, handle: p.setApplicationTier},
+		{pattern: "POST /portal/applications/{id}/rotate", role: access.Developer, handle: p.rotateApplication, form: "/portal/applications/{id}"},
+		{pattern: "POST /portal/applications/{id}/revoke", role: access.Developer, handle: p.revokeApplication, form: "/portal/applications/{id}"},
+		{pattern: "POST /portal/applications/{id}/tier", role: access.Administrator, handle: p.setApplicationTier, form: "/portal/applications/{id}"},
 
 		{pattern: "GET /portal/webhooks", handle: p.webhooks},
 		{pattern: "GET /portal/webhooks/new", role: access.Developer, handle: p.newWebhook},
-		{pattern: "POST /portal/webhooks", role: access.Developer, handle: p.createWebhook},
+		{pattern: "POST /portal/webhooks", role: access.Developer, handle: p.createWebhook, form: "/portal/webhooks/new"},
 		{pattern: "GET /portal/webhooks/{id}", handle: p.showWebhook},
-		{pattern: "POST /portal/webhooks/{id}", role: access.Developer, handle: p.actOnWebhook},
+		{pattern: "POST /portal/webhooks/{id}", role: access.Developer, handle: p.actOnWebhook, form: "/portal/webhooks/{id}"},
 		{pattern: "GET /portal/webhooks/{id}/edit", role: access.Developer, handle: p.editWebhook},
-		{pattern: "POST /portal/webhooks/{id}/edit", role: access.Developer, handle: p.saveWebhook},
+		{pattern: "POST /portal/webhooks/{id}/edit", role: access.Developer, handle: p.saveWebhook, form: "/portal/webhooks/{id}/edit"},
 		{pattern: "GET /portal/webhooks/{id}/deliveries/{delivery}", handle: p.delivery},
-		{pattern: "POST /portal/webhooks/{id}/deliveries/{delivery}/redeliver", role: access.Developer, handle: p.redeliver},
+		{pattern: "POST /portal/webhooks/{id}/deliveries/{delivery}/redeliver", role: access.Developer, handle: p.redeliver, form: "/portal/webhooks/{id}/deliveries/{delivery}"},
 
 		{pattern: "GET /portal/patients", handle: p.patients},
 		{pattern: "GET /portal/patients/{id}", handle: p.patient},
@@ -117,20 +129,22 @@ func (p *Portal) table() []route {
 
 		{pattern: "GET /portal/analytics", handle: p.analytics},
 		{pattern: "GET /portal/reports", handle: p.reports},
-		{pattern: "POST /portal/reports", role: access.Developer, handle: p.createReport},
+		{pattern: "POST /portal/reports", role: access.Developer, handle: p.createReport, form: "/portal/reports"},
 		{pattern: "GET /portal/reports/{id}", handle: p.report},
 		{pattern: "GET /portal/reports/{id}/download", handle: p.download},
-		{pattern: "POST /portal/reports/{id}/delete", role: access.Developer, handle: p.deleteReport},
+		{pattern: "POST /portal/reports/{id}/delete", role: access.Developer, handle: p.deleteReport, form: "/portal/reports/{id}"},
 
 		{pattern: "GET /portal/audit", role: access.Administrator, handle: p.audit},
 		{pattern: "GET /portal/members", role: access.Administrator, handle: p.members},
-		{pattern: "POST /portal/members/invite", role: access.Administrator, handle: p.invite},
-		{pattern: "POST /portal/members/{id}", role: access.Administrator, handle: p.changeMember},
+		{pattern: "POST /portal/members/invite", role: access.Administrator, handle: p.invite, form: "/portal/members"},
+		{pattern: "POST /portal/members/{id}", role: access.Administrator, handle: p.changeMember, form: "/portal/members"},
 		{pattern: "GET /portal/account", handle: p.account},
-		{pattern: "POST /portal/account/password", handle: p.changePassword},
+		{pattern: "POST /portal/account/password", handle: p.changePassword, form: "/portal/account"},
 
 		{pattern: "GET /docs/{$}", open: true, handle: p.docsIndex},
-		{pattern: "GET /docs/reference", open: true, handle: p.reference},
+		{pattern: "GET /docs/reference", open: true, handle: p.referenceIndex},
+		{pattern: "GET /docs/reference/schemas", open: true, handle: p.referenceSchemas},
+		{pattern: "GET /docs/reference/{operation}", open: true, handle: p.referenceOperation},
 		{pattern: "GET /docs/{guide}", open: true, handle: p.docsGuide},
 	}
 }

@@ -63,6 +63,9 @@ func TestEveryPageAsksWhoItIs(t *testing.T) {
 			if rt.open || path == "/portal/sign-out" {
 				continue
 			}
+			if method == http.MethodPost && !strings.HasPrefix(rt.form, "/portal/") {
+				t.Errorf("%s does not say where its form is", rt.pattern)
+			}
 			if p := nobody.do(method, path, form); p.status != http.StatusSeeOther || !strings.HasPrefix(p.location, "/portal/sign-in") {
 				t.Errorf("%s without signing in: %d %s", rt.pattern, p.status, p.location)
 			}
@@ -149,8 +152,11 @@ func TestSessionExpiresAndCookieIsGuarded(t *testing.T) {
 			t.Fatalf("signed in: %d", p.status)
 		}
 		h.pass(idleTime)
-		if p := b.get("/portal/account"); p.status != http.StatusSeeOther || p.location != "/portal/sign-in?to=%2Fportal%2Faccount" {
+		if p := b.get("/portal/account"); p.status != http.StatusSeeOther || p.location != "/portal/sign-in?ended=yes&to=%2Fportal%2Faccount" {
 			t.Errorf("after %v: %d %s", idleTime, p.status, p.location)
+		}
+		if p := b.get("/portal/account"); p.location != "/portal/sign-in?to=%2Fportal%2Faccount" { // it is told once
+			t.Errorf("after that: %d %s", p.status, p.location)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,18 +23,20 @@ var files embed.FS
 // pages are the templates by name, each with the layout around it.
 type pages map[string]*template.Template
 
+// shared are the files that every page may use.
+var shared = []string{"pages/layout.html", "pages/parts.html", "pages/reference-parts.html"}
+
 // readPages parses what is embedded; a page that does not parse is a mistake
 // of the build.
 func readPages() pages {
-	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "pages/layout.html", "pages/parts.html"))
+	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, shared...))
 	names, err := fs.Glob(files, "pages/*.html")
 	if err != nil {
 		panic(err)
 	}
 	all := pages{}
 	for _, name := range names {
-		base := strings.TrimSuffix(path.Base(name), ".html")
-		if base != "layout" && base != "parts" {
+		if base := strings.TrimSuffix(path.Base(name), ".html"); !slices.Contains(shared, name) {
 			all[base] = template.Must(template.Must(layout.Clone()).ParseFS(files, name))
 		}
 	}
@@ -49,6 +52,7 @@ var functions = template.FuncMap{
 	"plain":  plain,
 	"sized":  sized,
 	"join":   strings.Join,
+	"lower":  strings.ToLower,
 	"words":  func(list ...string) []string { return list },
 	"roles":  access.Roles,
 	"tiers":  func() []access.Tier { return []access.Tier{access.Standard, access.Professional, access.Enterprise} },

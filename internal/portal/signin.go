@@ -13,12 +13,6 @@ import (
 	"anodyne/internal/store"
 )
 
-// How long a session lasts: unused, and in all.
-const (
-	idleTime    = 30 * time.Minute
-	sessionTime = 12 * time.Hour
-)
-
 // lockFor slows guessing down: the first failures may be slips of the hand,
 // then each costs twice as long as the one before, up to a quarter of an hour.
 func lockFor(failures int64) time.Duration {
@@ -52,16 +46,27 @@ func (p *Portal) signInForm(v *visit) error {
 		v.redirect("/portal/")
 		return nil
 	}
-	return v.show("sign-in", "Sign in", signInPage{To: v.r.URL.Query().Get("to")})
+	query := v.r.URL.Query()
+	return v.show("sign-in", "Sign in", p.signInPage(query.Get("to"), query.Get("ended")))
 }
 
-type signInPage struct{ Email, To, Wrong string }
+// signInPage is the form; Ended says why somebody who was signed in sees it.
+type signInPage struct {
+	Email, To, Wrong string
+	Ended            string
+	Idle, Lifetime   string
+}
+
+func (p *Portal) signInPage(to, ended string) signInPage {
+	return signInPage{To: to, Ended: ended, Idle: inWords(p.SessionIdle), Lifetime: inWords(p.SessionLifetime)}
+}
 
 func (p *Portal) signIn(v *visit) error {
 	if err := v.r.ParseForm(); err != nil {
 		return fault.New(fault.InvalidBody, "The form could not be read.")
 	}
-	page := signInPage{Email: strings.ToLower(v.form("email")), To: v.form("to")}
+	page := p.signInPage(v.form("to"), "")
+	page.Email = strings.ToLower(v.form("email"))
 	refuse := func(status int, words string) error {
 		page.Wrong, v.status = words, status
 		return v.show("sign-in", "Sign in", page)
@@ -108,7 +113,7 @@ func (p *Portal) signIn(v *visit) error {
 // begin signs a member in: a session of its own, whatever cookie came along.
 func (v *visit) begin(member *store.Account, emailHash []byte) error {
 	cookie, hash := newLink()
-	if err := v.Store.System().SignIn(v.r.Context(), member, emailHash, hash, sessionTime, v.line()); err != nil {
+	if err := v.Store.System().SignIn(v.r.Context(), member, emailHash, hash, v.SessionLifetime, v.line()); err != nil {
 		return err
 	}
 	http.SetCookie(v.w, &http.Cookie{
@@ -131,15 +136,22 @@ func (p *Portal) signOut(v *visit) error {
 	if err := v.org.EndSession(v.r.Context(), v.member.No, v.session, everywhere, v.line()); err != nil {
 		return err
 	}
-	http.SetCookie(v.w, &http.Cookie{Name: v.cookieName(), Path: "/", MaxAge: -1, HttpOnly: true, Secure: !v.Dev, SameSite: http.SameSiteLaxMode})
+	v.dropCookie()
 	v.redirect("/portal/sign-in")
 	return nil
+}
+
+func (v *visit) dropCookie() {
+	http.SetCookie(v.w, &http.Cookie{Name: v.cookieName(), Path: "/", MaxAge: -1, HttpOnly: true, Secure: !v.Dev, SameSite: http.SameSiteLaxMode})
 }
 
 // inWords rounds a wait up to what a person would say.
 func inWords(d time.Duration) string {
 	if d <= time.Minute {
 		return plural(int64((d+time.Second-1)/time.Second), "second")
+	}
+	if d%time.Hour == 0 {
+		return plural(int64(d/time.Hour), "hour")
 	}
 	return plural(int64((d+time.Minute-1)/time.Minute), "minute")
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -24,6 +26,8 @@ type visit struct {
 	member  *store.Account
 	org     store.Org
 	session []byte
+	// ended is set when the browser had a session that is over.
+	ended bool
 }
 
 // page takes a request through what every page needs: who is it, may it.
@@ -35,7 +39,7 @@ func (p *Portal) page(rt route) http.Handler {
 			return
 		}
 		if v.member == nil && !rt.open {
-			v.askToSignIn()
+			v.askToSignIn(rt)
 			return
 		}
 		if err := rt.handle(v); err != nil {
@@ -51,8 +55,9 @@ func (v *visit) admit(rt route) error {
 		return nil
 	}
 	hash := sha256.Sum256([]byte(cookie.Value))
-	found, session, err := v.Store.System().Session(v.r.Context(), hash[:], idleTime)
+	found, session, err := v.Store.System().Session(v.r.Context(), hash[:], v.SessionIdle)
 	if err != nil || !found {
+		v.ended = err == nil
 		return err
 	}
 	v.member, v.session = &session.Account, hash[:]
@@ -64,15 +69,33 @@ func (v *visit) admit(rt route) error {
 	return nil
 }
 
-// askToSignIn sends to the sign-in page, and back from there when it was a
-// page that can be shown.
-func (v *visit) askToSignIn() {
+// askToSignIn sends to the sign-in page, and from there back to the page that
+// was asked for, or to that of the form that was sent. Whoever was signed in
+// is told that the session has ended, and that a form was not saved.
+func (v *visit) askToSignIn(rt route) {
+	query := url.Values{}
+	to := v.r.URL.RequestURI()
+	if v.r.Method != http.MethodGet && v.r.Method != http.MethodHead {
+		to = wildcards.ReplaceAllStringFunc(rt.form, func(name string) string { return url.PathEscape(v.r.PathValue(strings.Trim(name, "{}"))) })
+	}
+	if to != "" && to != "/portal/" {
+		query.Set("to", to)
+	}
+	if v.ended {
+		v.dropCookie()
+		query.Set("ended", "yes")
+		if rt.form != "" {
+			query.Set("ended", "form")
+		}
+	}
 	target := "/portal/sign-in"
-	if v.r.Method == http.MethodGet && v.r.URL.Path != "/portal/" {
-		target += "?to=" + escape(v.r.URL.RequestURI())
+	if len(query) > 0 {
+		target += "?" + query.Encode()
 	}
 	v.redirect(target)
 }
+
+var wildcards = regexp.MustCompile(`\{\w+\}`)
 
 // redirect answers that another page is to be shown.
 func (v *visit) redirect(target string) { http.Redirect(v.w, v.r, target, http.StatusSeeOther) }

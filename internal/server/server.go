@@ -18,6 +18,7 @@ import (
 
 	"anodyne/internal/access"
 	"anodyne/internal/api"
+	"anodyne/internal/api/openapi"
 	"anodyne/internal/cohort"
 	"anodyne/internal/config"
 	"anodyne/internal/oauth"
@@ -109,7 +110,8 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
 	pages := portal.New(portal.Config{
 		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
-		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest,
+		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
+		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
 		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, Now: time.Now, Log: s.log,
 	})
 	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})

@@ -5,7 +5,7 @@
 function addCopyButtons() {
   for (const box of document.querySelectorAll(".copy")) {
     const source = box.querySelector("[data-copy]");
-    if (!source || !navigator.clipboard) continue;
+    if (!source || !navigator.clipboard || box.querySelector("button")) continue;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "button small";
@@ -19,22 +19,47 @@ function addCopyButtons() {
   }
 }
 
-// A page says with data-refresh, in seconds, that it waits for something.
+// What the server said last of each part that may change.
+const said = new Map();
+const parts = (page) => [...page.querySelectorAll("[data-live]")];
+
+// A page says with data-refresh, in seconds, that it waits for something. Only
+// its parts with data-live are renewed, and only when they changed: what
+// somebody types elsewhere stays, and so does the focus.
 function refreshWhileWaiting() {
   const waiting = document.querySelector("[data-refresh]");
   if (!waiting) return;
   setTimeout(async () => {
     try {
       const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const fresh = page.querySelector("#main");
-      if (answer.ok && fresh) document.querySelector("#main").replaceChildren(...fresh.childNodes);
-    } finally {
-      addCopyButtons();
-      refreshWhileWaiting();
+      if (answer.redirected) {
+        location.assign(answer.url); // the session has ended
+        return;
+      }
+      if (answer.ok) renew(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    } catch {
+      // The server is away for a moment; the next look may find it.
     }
+    refreshWhileWaiting();
   }, Number(waiting.dataset.refresh) * 1000);
 }
 
+function renew(page) {
+  const fresh = new Map(parts(page).map((part) => [part.dataset.live, part]));
+  for (const part of parts(document)) {
+    const name = part.dataset.live;
+    const now = fresh.get(name);
+    if (!now || said.get(name) === now.outerHTML) continue;
+    said.set(name, now.outerHTML);
+    const focus = part.contains(document.activeElement) ? document.activeElement.getAttribute("href") || "" : null;
+    part.replaceWith(now);
+    if (focus !== null) (focus && now.querySelector(`a[href="${CSS.escape(focus)}"]`) || now).focus();
+  }
+  addCopyButtons();
+}
+
+// On a phone the navigation is a line to be pushed along.
+document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+for (const part of parts(document)) said.set(part.dataset.live, part.outerHTML);
 addCopyButtons();
 refreshWhileWaiting();
