@@ -27,6 +27,8 @@ type Patient struct {
 	// scores, assessments and procedures are then sorted by time. It is only
 	// read, and not kept.
 	Series *series.Series
+	// Gist is what [GistOf] says of the series, or nil to have it asked.
+	Gist *Gist
 }
 
 // Gender is a gender as it is grouped by.

@@ -24,9 +24,9 @@ func TestDayOf(t *testing.T) {
 }
 
 func TestHighestResponse(t *testing.T) {
-	for base, want := range map[float64]float64{10: 7, 7: 4.9, 5: 3.5, 6.5: 4.5, 1: 0.7, 0.1: 0, 20.0 / 3: 4.6} {
+	for base, want := range map[float64]int{10: 70, 7: 49, 5: 35, 6.5: 45, 1: 7, 0.1: 0, 20.0 / 3: 46} {
 		if got := highestResponse(base); got != want {
-			t.Errorf("from %v it is %v, want %v", base, got, want)
+			t.Errorf("from %v it is %d tenths, want %d", base, got, want)
 		}
 	}
 }

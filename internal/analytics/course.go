@@ -43,36 +43,36 @@ const maxGap = 30 * millisecondsPerDay
 
 // add counts a patient's scores of the period: the mean in each bucket, the
 // slope, and the time-weighted average.
-func (c *course) add(points []point, cal *calendar) {
+func (c *course) add(at []int64, tenths []uint8, cal *calendar) {
 	var line regression
-	var area, weight float64
-	start, previous := points[0].at, points[0]
+	var area, weight int64
+	start, previous, score := at[0], at[0], int64(tenths[0])
 	bucket := cal.at(start)
 	end := cal.ends[bucket]
-	var inBucket float64
-	n := 0
-	for i := range points {
-		p := points[i]
-		if p.at >= end {
-			c.buckets[bucket].add(inBucket / float64(n))
+	inBucket, n := int64(0), 0
+	for i, now := range at {
+		before := score
+		score = int64(tenths[i])
+		if now >= end {
+			c.buckets[bucket].add(float64(inBucket) / float64(10*n))
 			inBucket, n = 0, 0
-			bucket = cal.at(p.at)
+			bucket = cal.at(now)
 			end = cal.ends[bucket]
 		}
-		inBucket += p.score
+		inBucket += score
 		n++
-		line.add(float64(p.at-start)*(1.0/millisecondsPerDay), p.score)
-		if gap := p.at - previous.at; gap <= maxGap {
-			area += (p.score + previous.score) * float64(gap)
-			weight += float64(gap)
+		line.add(float64(now-start)*(1.0/millisecondsPerDay), scoreOf[tenths[i]])
+		if gap := now - previous; gap <= maxGap {
+			area += (score + before) * gap
+			weight += gap
 		}
-		previous = p
+		previous = now
 	}
-	c.buckets[bucket].add(inBucket / float64(n))
+	c.buckets[bucket].add(float64(inBucket) / float64(10*n))
 	if weight > 0 {
-		c.average.add(area / 2 / weight)
+		c.average.add(float64(area) / 20 / float64(weight))
 	}
-	if slope, ok := line.perWeek(len(points), float64(previous.at-start)/millisecondsPerDay); ok {
+	if slope, ok := line.perWeek(len(at), float64(previous-start)/millisecondsPerDay); ok {
 		c.slope.add(slope)
 		c.direction[direction(slope)]++
 	}
@@ -114,33 +114,28 @@ func direction(perWeek float64) int {
 
 // addResponse counts when the pain of a patient first fell by 30 %, which the
 // next score must confirm unless it is the last. Who has not responded counts
-// up to the last score.
-func (c *course) addResponse(points []point, index drug.Day, base float64) {
+// up to the last score. Those after the index date begin at next.
+func (c *course) addResponse(at []int64, tenths []uint8, index drug.Day, base float64, next int) {
 	if base == 0 {
 		return
 	}
-	after := startOf(index + 1)
+	last := len(at) - 1
 	most := highestResponse(base)
-	for i := range points {
-		p := &points[i]
-		if p.score > most || p.at < after {
-			continue
-		}
-		if i+1 == len(points) || points[i+1].score <= most {
-			c.events[dayOf(p.at)-index]++
+	for i := next; i <= last; i++ {
+		if int(tenths[i]) <= most && int(tenths[min(i+1, last)]) <= most {
+			c.events[dayOf(at[i])-index]++
 			return
 		}
 	}
-	c.censored[dayOf(points[len(points)-1].at)-index]++
+	c.censored[dayOf(at[last])-index]++
 }
 
-// highestResponse is the highest score that is a response to a baseline, or
-// lies below all scores. Scores are whole tenths.
-func highestResponse(base float64) float64 {
-	for tenth := math.Ceil(7 * base); tenth >= 0; tenth-- {
-		if score := tenth / 10; responded(base, score, 30) {
-			return score
-		}
+// highestResponse is the highest score, in tenths, that is a response to a
+// baseline; less than 0 when none is.
+func highestResponse(base float64) int {
+	tenth := int(math.Ceil(7 * base))
+	for tenth >= 0 && !responded(base, scoreOf[tenth], 30) {
+		tenth--
 	}
-	return -1
+	return tenth
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // diary is one patient's comparable scores, day by day. Baselines and
-// follow-ups are asked for several times of each patient, at days that nobody
+// follow-ups are asked for at the onset of each treatment, at days that nobody
 // can foretell: a bit for each day finds the place without a search, and sums
 // make any run of days the difference of two. They are whole tenths, so that a
 // difference is exact.
@@ -45,6 +45,14 @@ var scoreOf = func() (table [256]float64) {
 	return table
 }()
 
+// fixedOf has the same in fixed point.
+var fixedOf = func() (table [256]int64) {
+	for tenth, score := range scoreOf {
+		table[tenth] = fixed(score)
+	}
+	return table
+}()
+
 // tenths has for each scale the scores on 0 to 10 in tenths, which all of them
 // are whole numbers of.
 var tenths = func() (table [len(normalized)][256]uint8) {
@@ -58,15 +66,12 @@ var tenths = func() (table [len(normalized)][256]uint8) {
 	return table
 }()
 
-// write fills the diary with the scores of a kind, which are in order, and
-// appends them to points.
-func (d *diary) write(scores []series.Score, kind series.Kind, points []point) []point {
+// write fills the diary with the scores of a kind, which are in order.
+func (d *diary) write(scores []series.Score, kind series.Kind) {
 	d.open(dayOf(scores[0].At), dayOf(scores[len(scores)-1].At), len(scores))
 	values, entries := &tenths[kind.Scale], d.entries
-	points = slices.Grow(points, len(scores))
 	var sum running
 	n, today := 0, d.first-1
-	word, mark := uint(0), uint64(0)
 	for i := range scores {
 		s := &scores[i]
 		if s.Kind != kind {
@@ -81,23 +86,16 @@ func (d *diary) write(scores []series.Score, kind series.Kind, points []point) [
 			e.before, e.day, e.earliest, e.latest = sum, day, value, value
 			n++
 			at := uint(day - d.first)
-			if at/64 != word {
-				d.marks[word] = mark
-				word, mark = at/64, 0
-			}
-			mark |= 1 << (at % 64)
+			d.marks[at/64] |= 1 << (at % 64)
 		} else {
 			entries[n-1].latest = value
 		}
 		sum += oneScore + running(value)
-		points = append(points, point{s.At, scoreOf[value]})
 	}
-	d.marks[word] = mark
 	e := &entries[n]
 	e.before, e.day = sum, math.MaxInt32
 	d.entries = entries[:n+1]
 	d.rank()
-	return points
 }
 
 // open makes room for scores of the days from the first to the last.
@@ -117,9 +115,6 @@ func (d *diary) rank() {
 	}
 }
 
-// forget empties the diary.
-func (d *diary) forget() { d.entries = d.entries[:0] }
-
 // since is the place of the first entry on a day or later.
 func (d *diary) since(day drug.Day) int {
 	at := int(day - d.first)
@@ -136,9 +131,6 @@ func (d *diary) since(day drug.Day) int {
 // baseline is the mean of the scores in the 14 days up to and including a day,
 // else the nearest in the 30 days before it.
 func (d *diary) baseline(day drug.Day) (_ float64, ok bool) {
-	if len(d.entries) == 0 {
-		return 0, false
-	}
 	begin, end := d.since(day-baselineDays+1), d.since(day+1)
 	scores := d.entries[end].before - d.entries[begin].before
 	if n := scores.count(); n > 0 {
@@ -152,12 +144,9 @@ func (d *diary) baseline(day drug.Day) (_ float64, ok bool) {
 	return 0, false
 }
 
-// followUp is the score nearest to the target day of a window; of two as near
+// followUp is the score, in tenths, nearest to the target day of a window; of two as near
 // the earlier.
-func (d *diary) followUp(w window, index drug.Day) (_ float64, ok bool) {
-	if len(d.entries) == 0 {
-		return 0, false
-	}
+func (d *diary) followUp(w window, index drug.Day) (tenths uint8, ok bool) {
 	target := index + w.target
 	after := d.since(target)
 	nearest := &d.entries[after] // on the target day or later, or the end
@@ -168,5 +157,5 @@ func (d *diary) followUp(w window, index drug.Day) (_ float64, ok bool) {
 			nearest, off = before, back
 		}
 	}
-	return scoreOf[nearest.earliest], off <= int(w.tolerance)
+	return nearest.earliest, off <= int(w.tolerance)
 }

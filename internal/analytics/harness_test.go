@@ -33,6 +33,12 @@ func day(t testing.TB, date string) drug.Day {
 	return d.DayNumber()
 }
 
+// point is a score on 0 to 10.
+type point struct {
+	at    int64
+	score float64
+}
+
 var averageNRS = series.Kind{Scale: 1, Aspect: series.Average}
 
 // scores are average pain of 0 to 10 at noon, each so many days after the

@@ -68,19 +68,20 @@ func (t *OutcomesTally) addInstrument(answered []series.Assessment, of series.In
 	}
 	// A questionnaire that was answered twice on the day, or shortly before
 	// the period, counts as its mean, as scores do.
-	var room [16]point
-	scores := room[:0]
+	var roomAt [16]int64
+	var room [16]float64
+	at, scores := roomAt[:0], room[:0]
 	for i := range answered {
 		if a := &answered[i]; a.Instrument == of && a.Score.Known && a.At < t.before {
-			scores = append(scores, point{a.At, a.Score.Number})
+			at, scores = append(at, a.At), append(scores, a.Score.Number)
 		}
 	}
-	before, _ := baseline(scores, index)
-	after, ok := t.window.follow(scores, index)
+	nearest, ok := t.window.nearest(at, index)
 	if !ok {
 		to.missing++
 		return
 	}
+	before, after := baseline(at, scores, index), scores[nearest]
 	to.add(before, after)
 	if points, percent := changes[of%instrumentCodes].Met(before, after); points || percent {
 		to.met++

@@ -1,8 +1,6 @@
 package analytics
 
 import (
-	"math/bits"
-
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 )
@@ -13,9 +11,12 @@ type OutcomesTally struct {
 	params       *Params
 	filter       Filter
 	window       window
+	windowAt     int
 	from, before int64
 	calendar     calendar
 	track        track
+	own          Gist // of a patient who comes without
+	elsewhere    skimmer
 
 	patients, byAverage, byCurrent int
 	zeroBaseline                   int // of all with an index date
@@ -41,7 +42,9 @@ const (
 
 // NewOutcomesTally begins a tally.
 func NewOutcomesTally(p *Params) *OutcomesTally {
-	t := &OutcomesTally{params: p, filter: p.Filter(), window: p.window(), from: startOf(p.Start), before: startOf(p.AsOf + 1), calendar: newCalendar(p)}
+	t := &OutcomesTally{params: p, filter: p.Filter(), from: startOf(p.Start), before: startOf(p.AsOf + 1), calendar: newCalendar(p)}
+	t.windowAt = windowAt(p.FollowUp)
+	t.window = windows[t.windowAt]
 	t.course.begin(len(t.calendar.buckets), p.Period())
 	return t
 }
@@ -52,36 +55,44 @@ func (t *OutcomesTally) Add(p *Patient) {
 		return
 	}
 	t.patients++
-	known := t.track.follow(p.Series.Scores, t.from, t.before)
-	if known {
-		t.addPain()
+	gist := p.Gist
+	if gist == nil {
+		gist = &t.own
+		gist.Primary, gist.Onsets = GistOf(p.Series, gist.Onsets[:0])
 	}
+	onsets := gist.Onsets
+	kind, known := t.track.follow(p.Series.Scores, gist.Primary, t.from, t.before)
+	if known {
+		t.addPain(kind.Aspect)
+		if kind != gist.Primary.kind || gist.Primary.known == mixed {
+			onsets = t.elsewhere.compared(p.Series.Scores, kind, onsets)
+		}
+	}
+	t.addOnsets(onsets, known)
+	t.addRecorded(p.Series.Procedures)
 	t.addInstruments(p.Series.Assessments)
-	t.addProcedures(p.Series.Procedures)
-	t.addClasses(p.Series.Medications)
 }
 
 // addPain counts what became of the primary outcome.
-func (t *OutcomesTally) addPain() {
-	if t.track.aspect == series.Average {
+func (t *OutcomesTally) addPain(aspect series.Aspect) {
+	if aspect == series.Average {
 		t.byAverage++
 	} else {
 		t.byCurrent++
 	}
-	points, diary := t.track.points[t.track.first:], &t.track.diary
-	index := dayOf(points[0].at)
-	base, _ := diary.baseline(index)
+	index, base, next := t.track.start()
 	t.baseline.add(base)
 	if base == 0 {
 		t.zeroBaseline++
 	}
-	t.course.add(points, &t.calendar)
-	t.course.addResponse(points, index, base)
+	at, tenths, first := t.track.at, t.track.tenths, t.track.first
+	t.course.add(at[first:], tenths[first:], &t.calendar)
+	t.course.addResponse(at, tenths, index, base, next)
 	if !t.window.due(index, t.params.AsOf) {
 		t.notDue++
 		return
 	}
-	score, ok := diary.followUp(t.window, index)
+	nearest, ok := t.window.nearest(at, index)
 	if !ok {
 		t.missing++
 		if base > 0 {
@@ -89,11 +100,11 @@ func (t *OutcomesTally) addPain() {
 		}
 		return
 	}
-	t.addFollowUp(base, score)
+	t.addFollowUp(base, scoreOf[tenths[nearest]])
 }
 
 func (t *OutcomesTally) addFollowUp(base, score float64) {
-	t.followed.add(base, score)
+	t.followed.add(fixed(base), fixed(score), answerOf(base, score))
 	if base < lowBaseline {
 		t.low++
 	}
@@ -119,18 +130,16 @@ type comparison struct {
 	r30, r50 int
 }
 
-func (c *comparison) add(before, after float64) {
-	c.paired.add(before, after)
+func (c *comparison) add(before, after int64, fell answer) {
+	c.paired.addFixed(before, after)
 	if before == 0 {
 		c.zero++
-		return
 	}
-	switch fell := fall(before, after); {
-	case fell >= 50-tolerance:
-		c.r50++
-		fallthrough
-	case fell >= 30-tolerance:
+	if fell >= by30 {
 		c.r30++
+	}
+	if fell >= by50 {
+		c.r50++
 	}
 }
 
@@ -144,61 +153,37 @@ func (c *comparison) merge(o *comparison) {
 // n is the number of patients compared.
 func (c *comparison) n() int { return c.change.n }
 
-// addProcedures counts, for each type, a patient's first one in the period.
-func (t *OutcomesTally) addProcedures(procedures []series.Procedure) {
-	var seen, recorded uint32
+// addRecorded counts, for each type, a patient's first procedure in the period
+// with both scores.
+func (t *OutcomesTally) addRecorded(procedures []series.Procedure) {
+	var recorded uint32
 	for i := range procedures {
 		p := &procedures[i]
-		if p.At < t.from || p.At >= t.before {
+		if p.At < t.from || p.At >= t.before || !p.Pre.Known || !p.Post.Known {
 			continue
 		}
-		bit := uint32(1) << (p.Type % procedureCodes)
-		to := &t.procedures[p.Type%procedureCodes]
-		if seen&bit == 0 {
-			seen |= bit
-			t.treat(to, dayOf(p.At))
-		}
-		if recorded&bit == 0 && p.Pre.Known && p.Post.Known {
+		if bit := uint32(1) << (p.Type % procedureCodes); recorded&bit == 0 {
 			recorded |= bit
-			to.recorded.add(p.Pre.Number, p.Post.Number)
+			t.procedures[p.Type%procedureCodes].recorded.add(p.Pre.Number, p.Post.Number)
 		}
 	}
 }
 
-// addClasses counts the classes of medicines that a patient began to take in
-// the period.
-func (t *OutcomesTally) addClasses(medications []series.Medication) {
-	var first [classCodes]drug.Day
-	var began uint32
-	for i := range medications {
-		m := &medications[i]
-		if m.First < t.params.Start || m.First > t.params.AsOf {
+// addOnsets counts, for each treatment, the first onset in the period, unless a
+// class of medicines went on then.
+func (t *OutcomesTally) addOnsets(onsets []Onset, scored bool) {
+	for i := range onsets {
+		o := &onsets[i]
+		if o.day < t.params.Start || o.day > t.params.AsOf || o.day-drug.Day(o.since) >= t.params.Start {
 			continue
 		}
-		class := m.Class % classCodes
-		if bit := uint32(1) << class; began&bit == 0 || m.First < first[class] {
-			began |= bit
-			first[class] = m.First
+		if o.treatment < procedureCodes {
+			t.treat(&t.procedures[o.treatment], o, scored)
+		} else {
+			t.treat(&t.classes[(o.treatment-procedureCodes)%classCodes], o, scored)
 		}
-	}
-	if began == 0 {
-		return
-	}
-	for i := range medications {
-		m := &medications[i]
-		if class := m.Class % classCodes; m.First < first[class] && began&(1<<class) != 0 && m.Possible(drug.Always.Last).Last >= first[class]-washout {
-			began &^= 1 << class // it is no beginning
-		}
-	}
-	for ; began != 0; began &= began - 1 {
-		class := bits.TrailingZeros32(began) % classCodes
-		t.treat(&t.classes[class], first[class])
 	}
 }
-
-// washout is for how many days before a class must not have been taken for
-// the treatment to begin.
-const washout = 90
 
 // treatmentTally counts patients before and after a treatment.
 type treatmentTally struct {
@@ -207,24 +192,19 @@ type treatmentTally struct {
 	recorded paired
 }
 
-// treat counts a patient whose treatment began on a day.
-func (t *OutcomesTally) treat(to *treatmentTally, day drug.Day) {
+// treat counts a patient whose treatment began.
+func (t *OutcomesTally) treat(to *treatmentTally, o *Onset, scored bool) {
 	to.patients++
-	if !t.window.due(day, t.params.AsOf) {
+	switch after := o.after[t.windowAt]; {
+	case !t.window.due(o.day, t.params.AsOf):
 		to.notDue++
-		return
-	}
-	before, ok := t.track.diary.baseline(day)
-	if !ok {
+	case o.before < 0 || !scored:
 		to.noBaseline++
-		return
-	}
-	after, ok := t.track.diary.followUp(t.window, day)
-	if !ok {
+	case after == noScore:
 		to.missing++
-		return
+	default:
+		to.add(o.before, fixedOf[after], o.answer[t.windowAt])
 	}
-	to.add(before, after)
 }
 
 func (t *treatmentTally) merge(o *treatmentTally) {

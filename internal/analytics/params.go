@@ -75,9 +75,6 @@ const (
 	maxCellSize     = 1000
 )
 
-// tolerances are the follow-up days with the days that a score may lie off.
-var tolerances = map[int]drug.Day{30: 14, 90: 30, 180: 45, 365: 60}
-
 // conditionPrefix is the beginning of an ICD-10 code.
 var conditionPrefix = regexp.MustCompile(`^[A-Z]([0-9]([0-9A-Z](\.[0-9A-Z]{0,4})?)?)?$`)
 

@@ -69,37 +69,40 @@ func TestOutcomesAreThoseOfTheRecords(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := roll(rt)
 		patients := random.patients(50)
-		q := ask(t, random.request())
-		tally := NewOutcomesTally(q)
-		for _, p := range patients {
-			tally.Add(p)
-		}
-		var kept []*Patient
-		for _, p := range patients {
-			if naivePasses(p, q) {
-				kept = append(kept, p)
-			}
-		}
-		count(rt, "patients", tally.patients, len(kept))
-		checkPain(rt, tally, kept, q)
-		for code := range tally.instruments {
-			checkInstrument(rt, tally, kept, q, series.Instrument(code))
-		}
-		for code := range tally.procedures {
-			index := func(p *Patient) drug.Day {
-				for _, done := range p.Series.Procedures {
-					if done.Type == series.ProcedureType(code) && within(done.At, q.Start, q.AsOf) {
-						return dayOf(done.At)
-					}
-				}
-				return 0
-			}
-			checkTreatment(rt, fmt.Sprint("procedure ", code), &tally.procedures[code], kept, q, index)
-		}
-		for code := range tally.classes {
-			checkTreatment(rt, fmt.Sprint("class ", code), &tally.classes[code], kept, q, func(p *Patient) drug.Day { return naiveBegan(p, series.Class(code), q) })
-		}
+		holdOutcomes(rt, patients, ask(t, random.request()))
 	})
+}
+
+func holdOutcomes(rt *rapid.T, patients []*Patient, q *Params) {
+	tally := NewOutcomesTally(q)
+	for _, p := range patients {
+		tally.Add(p)
+	}
+	var kept []*Patient
+	for _, p := range patients {
+		if naivePasses(p, q) {
+			kept = append(kept, p)
+		}
+	}
+	count(rt, "patients", tally.patients, len(kept))
+	checkPain(rt, tally, kept, q)
+	for code := range tally.instruments {
+		checkInstrument(rt, tally, kept, q, series.Instrument(code))
+	}
+	for code := range tally.procedures {
+		index := func(p *Patient) drug.Day {
+			for _, done := range p.Series.Procedures {
+				if done.Type == series.ProcedureType(code) && within(done.At, q.Start, q.AsOf) {
+					return dayOf(done.At)
+				}
+			}
+			return 0
+		}
+		checkTreatment(rt, fmt.Sprint("procedure ", code), &tally.procedures[code], kept, q, index)
+	}
+	for code := range tally.classes {
+		checkTreatment(rt, fmt.Sprint("class ", code), &tally.classes[code], kept, q, func(p *Patient) drug.Day { return naiveBegan(p, series.Class(code), q) })
+	}
 }
 
 func checkPain(t *rapid.T, tally *OutcomesTally, kept []*Patient, q *Params) {

@@ -78,11 +78,12 @@ func (s *sum) sd() float64 {
 // paired is pain of the same patients before and after.
 type paired struct{ before, after, change sum }
 
-func (p *paired) add(before, after float64) {
-	from, to := fixed(before), fixed(after)
-	p.before.addFixed(from)
-	p.after.addFixed(to)
-	p.change.addFixed(to - from)
+func (p *paired) add(before, after float64) { p.addFixed(fixed(before), fixed(after)) }
+
+func (p *paired) addFixed(before, after int64) {
+	p.before.addFixed(before)
+	p.after.addFixed(after)
+	p.change.addFixed(after - before)
 }
 
 func (p *paired) merge(o *paired) {

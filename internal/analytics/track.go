@@ -3,28 +3,22 @@ package analytics
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 )
 
-// point is a score on 0 to 10.
-type point struct {
-	at    int64
-	score float64
-}
-
 // track is one patient's scores of the primary outcome. It is used again for
 // the next patient.
 type track struct {
-	points []point // from the days on that a baseline may reach back to
+	at     []int64 // from the days on that a baseline may reach back to
+	tenths []uint8 // the scores
 	first  int     // of those in the period
-	diary  diary   // of the same
-	aspect series.Aspect
-	groups []group
+	groups groupList
 }
 
-// group is scores in the period that may be compared with each other.
+// group is scores that may be compared with each other.
 type group struct {
 	series.Kind
 	count int
@@ -63,61 +57,87 @@ func primaryKind(k series.Kind) bool {
 // within reach.
 const baselineDays, reach = 14, 30
 
-// follow takes up a patient's scores; not ok when none in the period can be
-// the primary outcome.
-func (t *track) follow(scores []series.Score, from, before int64) (ok bool) {
-	t.points = t.points[:0]
-	t.diary.forget()
+// follow takes up a patient's scores of the period, and those that its first
+// baseline may reach back to. It gives the kind that is the primary outcome; not
+// ok when none can be.
+func (t *track) follow(scores []series.Score, primary Primary, from, before int64) (_ series.Kind, ok bool) {
+	if primary.known == never {
+		return series.Kind{}, false
+	}
 	scores = scores[:since(scores, before)]
 	scores = scores[since(scores, from-reach*millisecondsPerDay):]
-	begin := 0
-	for begin < len(scores) && scores[begin].At < from {
-		begin++
+	if primary.known != mixed {
+		if t.take(scores, primary.kind, from) {
+			return primary.kind, true
+		}
+		if primary.known == alone {
+			return series.Kind{}, false
+		}
 	}
-	kind, ok := t.choose(scores[begin:])
-	if !ok {
-		return false
+	t.groups.gather(scores[since(scores, from):])
+	if len(t.groups) == 0 {
+		return series.Kind{}, false
 	}
-	t.aspect = kind.Aspect
-	t.points = t.diary.write(scores, kind, t.points)
-	for t.first = 0; t.points[t.first].at < from; t.first++ {
-	}
-	return true
+	kind := t.groups.best().Kind
+	return kind, t.take(scores, kind, from)
 }
 
-// choose finds the kind of scores that is the primary outcome.
-func (t *track) choose(scores []series.Score) (_ series.Kind, ok bool) {
-	t.groups = t.groups[:0]
+// take copies the scores of a kind; not ok when none is in the period.
+func (t *track) take(scores []series.Score, kind series.Kind, from int64) (ok bool) {
+	if len(t.at) < len(scores) {
+		t.at, t.tenths = make([]int64, 2*len(scores)), make([]uint8, 2*len(scores))
+	}
+	values, at, tenths := &tenths[kind.Scale], t.at[:cap(t.at)], t.tenths[:cap(t.at)]
+	n := 0
+	for i := range scores {
+		s := &scores[i]
+		at[n], tenths[n] = s.At, values[s.Value]
+		if s.Kind == kind {
+			n++
+		}
+	}
+	t.at, t.tenths = at[:n], tenths[:n]
+	for t.first = 0; t.first < n && at[t.first] < from; t.first++ {
+	}
+	return t.first < n
+}
+
+// groupList is the kinds of some scores that can be the primary outcome.
+type groupList []group
+
+func (l *groupList) gather(scores []series.Score) {
+	*l = (*l)[:0]
 	for i := 0; i < len(scores); { // a run of one kind at a time
 		first, kind := i, scores[i].Kind
 		for i++; i < len(scores) && scores[i].Kind == kind; i++ {
 		}
 		if primaryKind(kind) {
-			g := t.group(kind)
+			g := l.group(kind)
 			g.count += i - first
 			g.last = scores[i-1].At
 		}
 	}
-	if len(t.groups) == 0 {
-		return series.Kind{}, false
-	}
-	best := &t.groups[0]
-	for i := range t.groups[1:] {
-		if g := &t.groups[i+1]; g.better(best) {
+}
+
+// best is the group that is the primary outcome.
+func (l groupList) best() *group {
+	best := &l[0]
+	for i := range l[1:] {
+		if g := &l[i+1]; g.better(best) {
 			best = g
 		}
 	}
-	return best.Kind, true
+	return best
 }
 
-func (t *track) group(kind series.Kind) *group {
-	for i := range t.groups {
-		if t.groups[i].Kind == kind {
-			return &t.groups[i]
+func (l *groupList) group(kind series.Kind) *group {
+	for i := range *l {
+		if (*l)[i].Kind == kind {
+			return &(*l)[i]
 		}
 	}
-	t.groups = append(t.groups, group{Kind: kind})
-	return &t.groups[len(t.groups)-1]
+	*l = append(*l, group{Kind: kind})
+	return &(*l)[len(*l)-1]
 }
 
 // since is the index of the first score at a time or later; most periods begin
@@ -144,40 +164,50 @@ func since(scores []series.Score, ms int64) int {
 	return low
 }
 
-// baseline is the mean of the scores in the 14 days up to and including a day,
-// else the nearest in the 30 days before it.
-func baseline(points []point, day drug.Day) (_ float64, ok bool) {
-	from, before := startOf(day-baselineDays+1), startOf(day+1)
-	end := firstFrom(points, before)
-	var sum float64
-	n := 0
-	for i := end - 1; i >= 0 && points[i].at >= from; i-- {
-		sum += points[i].score
-		n++
+// start is the index date, the mean of the scores in the 14 days up to and
+// including it, and where those of the days after it begin.
+func (t *track) start() (index drug.Day, base float64, next int) {
+	index = dayOf(t.at[t.first])
+	from, before := startOf(index-baselineDays+1), startOf(index+1)
+	sum, begin := 0, t.first
+	for begin > 0 && t.at[begin-1] >= from {
+		begin--
+		sum += int(t.tenths[begin])
 	}
-	if n > 0 {
-		return sum / float64(n), true
+	for next = t.first; next < len(t.at) && t.at[next] < before; next++ {
+		sum += int(t.tenths[next])
 	}
-	if end > 0 && points[end-1].at >= startOf(day-reach) {
-		return points[end-1].score, true
-	}
-	return 0, false
+	return index, float64(sum) / float64(10*(next-begin)), next
 }
 
-// firstFrom is the index of the first point at a time or later; see since.
-func firstFrom(points []point, ms int64) int {
-	if len(points) == 0 {
+// baseline is the mean of the scores in the 14 days up to and including a day,
+// on which there is one.
+func baseline(at []int64, scores []float64, day drug.Day) float64 {
+	end := firstFrom(at, startOf(day+1))
+	var sum float64
+	begin := end
+	for from := startOf(day - baselineDays + 1); begin > 0 && at[begin-1] >= from; {
+		begin--
+		sum += scores[begin]
+	}
+	return sum / float64(end-begin)
+}
+
+// firstFrom is the index of the first of some times at a time or later; see
+// since.
+func firstFrom(at []int64, ms int64) int {
+	if len(at) == 0 {
 		return 0
 	}
-	low, n := 0, len(points)
+	low, n := 0, len(at)
 	for n > 1 {
 		half := n / 2
-		if points[low+half-1].at < ms {
+		if at[low+half-1] < ms {
 			low += half
 		}
 		n -= half
 	}
-	if points[low].at < ms {
+	if at[low] < ms {
 		low++
 	}
 	return low
@@ -186,31 +216,37 @@ func firstFrom(points []point, ms int64) int {
 // window is the days after an index date in which a follow-up counts.
 type window struct{ target, tolerance drug.Day }
 
-func (p *Params) window() window { return window{drug.Day(p.FollowUp), tolerances[p.FollowUp]} }
+// followUps is how many windows there are.
+const followUps = 4
+
+// windows are those that can be asked for.
+var windows = [followUps]window{{30, 14}, {90, 30}, {180, 45}, {365, 60}}
+
+// windowAt is the place of the window with a target.
+func windowAt(target int) int {
+	return slices.IndexFunc(windows[:], func(w window) bool { return int(w.target) == target })
+}
 
 // due reports whether the window of an index date has ended.
 func (w window) due(index, asOf drug.Day) bool { return index+w.target+w.tolerance <= asOf }
 
-// follow is the score nearest to the target day; of two as near the earlier.
-func (w window) follow(points []point, index drug.Day) (_ float64, ok bool) {
+// nearest is where, of some times in order, the one nearest to the target day
+// is; of two days as near the earlier, and of a day the first.
+func (w window) nearest(at []int64, index drug.Day) (i int, ok bool) {
 	target := index + w.target
-	after := firstFrom(points, startOf(target))
-	nearest := w.tolerance + 1
-	var score float64
-	if after < len(points) {
-		if off := dayOf(points[after].at) - target; off <= w.tolerance {
-			nearest, score = off, points[after].score
-		}
+	after := firstFrom(at, startOf(target))
+	off := w.tolerance + 1
+	if after < len(at) {
+		i, off = after, dayOf(at[after])-target
 	}
 	if after > 0 {
-		day := dayOf(points[after-1].at)
-		if off := target - day; off <= min(nearest, w.tolerance) {
-			first := after - 1
-			for start := startOf(day); first > 0 && points[first-1].at >= start; {
-				first--
+		day := dayOf(at[after-1])
+		if back := target - day; back <= off {
+			i, off = after-1, back
+			for start := startOf(day); i > 0 && at[i-1] >= start; {
+				i--
 			}
-			nearest, score = off, points[first].score
 		}
 	}
-	return score, nearest <= w.tolerance
+	return i, off <= w.tolerance
 }

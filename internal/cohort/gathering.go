@@ -133,10 +133,15 @@ func (p *panel) decode(packed []byte) (ok bool) {
 	return true
 }
 
-// closeSeries ends the series of the patient at the end.
+// closeSeries ends the series of the patient at the end, and works out what
+// follows from them.
 func (p *panel) closeSeries() {
 	p.scores.close()
 	p.assessments.close()
 	p.procedures.close()
 	p.medications.close()
+	slot := len(p.onsets.ends)
+	whole := p.series(slot)
+	p.heads[slot].primary, p.onsets.items = analytics.GistOf(&whole, p.onsets.items)
+	p.onsets.close()
 }

@@ -28,6 +28,7 @@ type panel struct {
 	assessments column[series.Assessment]
 	procedures  column[series.Procedure]
 	medications column[series.Medication]
+	onsets      column[analytics.Onset]
 }
 
 // panelNumbers counts the panels that were made.
@@ -35,9 +36,10 @@ var panelNumbers atomic.Uint64
 
 // head is what a filter looks at first.
 type head struct {
-	born   drug.Day
-	gender analytics.Gender
-	here   bool // else it is a number without a patient
+	born    drug.Day
+	gender  analytics.Gender
+	here    bool // else it is a number without a patient
+	primary analytics.Primary
 }
 
 // member is a patient in a panel, and the number that it has elsewhere.
@@ -53,14 +55,27 @@ func (p *panel) len() int { return len(p.heads) }
 
 func (p *panel) bytes() int64 {
 	return int64(cap(p.heads))*int64(unsafe.Sizeof(head{})) +
-		p.codes.bytes() + p.scores.bytes() + p.assessments.bytes() + p.procedures.bytes() + p.medications.bytes()
+		p.codes.bytes() + p.scores.bytes() + p.assessments.bytes() + p.procedures.bytes() + p.medications.bytes() + p.onsets.bytes()
 }
 
-// patient fills in what analytics know of a slot, in a series to be used for
-// that.
-func (p *panel) patient(slot int, into *analytics.Patient, s *series.Series) {
-	*s = series.Series{Scores: p.scores.of(slot), Assessments: p.assessments.of(slot), Procedures: p.procedures.of(slot), Medications: p.medications.of(slot)}
-	*into = analytics.Patient{Born: p.heads[slot].born, Gender: p.heads[slot].gender, Codes: p.codes.of(slot), Series: s}
+// chart is room for what analytics know of a patient.
+type chart struct {
+	analytics.Patient
+	series series.Series
+	gist   analytics.Gist
+}
+
+// read fills a chart with what is known of a slot.
+func (p *panel) read(slot int, c *chart) {
+	head := &p.heads[slot]
+	c.series = p.series(slot)
+	c.gist = analytics.Gist{Primary: head.primary, Onsets: p.onsets.of(slot)}
+	c.Patient = analytics.Patient{Born: head.born, Gender: head.gender, Codes: p.codes.of(slot), Series: &c.series, Gist: &c.gist}
+}
+
+// series is that of a slot.
+func (p *panel) series(slot int) series.Series {
+	return series.Series{Scores: p.scores.of(slot), Assessments: p.assessments.of(slot), Procedures: p.procedures.of(slot), Medications: p.medications.of(slot)}
 }
 
 // with gives the panel after changes; see changeable. It is the panel itself
@@ -111,6 +126,7 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 	p.assessments.copyFrom(&source.assessments, from, to)
 	p.procedures.copyFrom(&source.procedures, from, to)
 	p.medications.copyFrom(&source.medications, from, to)
+	p.onsets.copyFrom(&source.onsets, from, to)
 }
 
 // grow makes room for patients who have in all about what another panel holds.
@@ -121,11 +137,12 @@ func (p *panel) grow(like *panel, patients int) {
 	p.assessments.grow(len(like.assessments.items), patients)
 	p.procedures.grow(len(like.procedures.items), patients)
 	p.medications.grow(len(like.medications.items), patients)
+	p.onsets.grow(len(like.onsets.items), patients)
 }
 
 // fit gives a copy without spare memory.
 func (p *panel) fit() *panel {
-	return &panel{panelNumbers.Add(1), slices.Clone(p.heads), p.codes.fit(), p.scores.fit(), p.assessments.fit(), p.procedures.fit(), p.medications.fit()}
+	return &panel{panelNumbers.Add(1), slices.Clone(p.heads), p.codes.fit(), p.scores.fit(), p.assessments.fit(), p.procedures.fit(), p.medications.fit(), p.onsets.fit()}
 }
 
 // reset empties the panel and keeps its memory.
@@ -136,4 +153,5 @@ func (p *panel) reset() {
 	p.assessments.reset()
 	p.procedures.reset()
 	p.medications.reset()
+	p.onsets.reset()
 }

@@ -31,10 +31,9 @@ func made(no int64, n int) member {
 
 // describe says what a slot holds.
 func describe(p *panel, slot int) string {
-	var patient analytics.Patient
-	var s series.Series
-	p.patient(slot, &patient, &s)
-	return fmt.Sprint(p.heads[slot], patient.Born, patient.Gender, strings.Join(patient.Codes, " "), s)
+	var c chart
+	p.read(slot, &c)
+	return fmt.Sprint(p.heads[slot], c.Born, c.Gender, strings.Join(c.Codes, " "), c.series, c.gist)
 }
 
 func TestPanelsTakeChangesAndLeaveTheOldOnesAlone(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 
 	"anodyne/internal/access"
 	"anodyne/internal/analytics"
-	"anodyne/internal/pain/series"
 	"anodyne/internal/store"
 )
 
@@ -199,14 +198,13 @@ func (cs *Cohorts) panels(ctx context.Context, org store.Org) (source, error) {
 // addTo adds the patients to a tally, which judges the whole filter; most of
 // those who do not pass are left out before that.
 func (p *panel) addTo(filter *analytics.Filter, add func(*analytics.Patient)) {
-	var patient analytics.Patient
-	var s series.Series
+	var c chart
 	for slot := range p.heads {
 		if !p.heads[slot].here {
 			continue
 		}
-		if p.patient(slot, &patient, &s); filter.Admits(&patient) {
-			add(&patient)
+		if p.read(slot, &c); filter.Admits(&c.Patient) {
+			add(&c.Patient)
 		}
 	}
 }

@@ -26,7 +26,7 @@ var hundredThousand = sync.OnceValue(func() (panels []*panel) {
 			panels = append(panels, &panel{})
 		}
 		p := panels[len(panels)-1]
-		p.heads = append(p.heads, head{drug.Day(-random.IntN(20_000) + 10_000), analytics.Gender(random.IntN(4)), true})
+		p.heads = append(p.heads, head{born: drug.Day(-random.IntN(20_000) + 10_000), gender: analytics.Gender(random.IntN(4)), here: true})
 		p.codes.items = append(p.codes.items, codes[random.IntN(len(codes))])
 		begin, pain := uint8(4+random.IntN(5)), series.Kind{Scale: 1, Aspect: series.Average, Site: 13}
 		at := func(i, of int) int64 { return minute + int64(i*360+random.IntN(360))*24*3_600_000/int64(of) }

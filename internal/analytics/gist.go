@@ -1,0 +1,207 @@
+package analytics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Gist is what outcomes want of a patient's series and no question changes:
+// which scores are the primary outcome, and how pain was before and after each
+// treatment. It is worked out once, when a patient is taken up; every question
+// about everybody would work it out again.
+type Gist struct {
+	Primary Primary
+	Onsets  []Onset
+}
+
+// Primary is what is known, whatever the period, of the kind of scores that is
+// a patient's primary outcome.
+type Primary struct {
+	kind  series.Kind
+	known known
+}
+
+type known uint8
+
+const (
+	never   known = iota // no score can be the primary outcome
+	alone                // it is the kind, if it has a score in the period
+	leading              // so it is; if it has none, others may
+	mixed                // the period decides
+)
+
+// Onset is a day on which a treatment began, for a patient who may have begun
+// it before.
+type Onset struct {
+	before    int64             // pain, in fixed point; less than 0 when there is none
+	after     [followUps]uint8  // pain in tenths at each follow-up, or noScore
+	answer    [followUps]answer // how far it fell
+	day       drug.Day          // the first
+	since     uint16            // days since the treatment was begun last, at most farBack
+	treatment treatment         // which one
+}
+
+// treatment is a type of procedure or, from procedureCodes on, a class of
+// medicines.
+type treatment uint8
+
+// noScore is no score, in tenths.
+const noScore = math.MaxUint8
+
+// farBack is more days than a period may have.
+const farBack = math.MaxUint16
+
+// answer is whether pain fell by 30 % or 50 %.
+type answer uint8
+
+const (
+	noAnswer answer = iota
+	by30
+	by50
+)
+
+func answerOf(before, after float64) answer {
+	switch fell := fall(before, after); {
+	case before == 0:
+		return noAnswer
+	case fell >= 50-tolerance:
+		return by50
+	case fell >= 30-tolerance:
+		return by30
+	}
+	return noAnswer
+}
+
+// GistOf appends a patient's onsets to a list, and says what is known of the
+// primary outcome.
+func GistOf(s *series.Series, onsets []Onset) (Primary, []Onset) {
+	r := skimmers.Get().(*skimmer)
+	defer skimmers.Put(r)
+	from := len(onsets)
+	onsets = r.begun(s, onsets)
+	primary := r.primary(s.Scores)
+	if primary.known == alone || primary.known == leading {
+		r.diary.write(s.Scores, primary.kind)
+		r.diary.compare(onsets[from:])
+	}
+	return primary, onsets
+}
+
+// skimmer works out gists.
+type skimmer struct {
+	diary   diary
+	groups  groupList
+	courses []begunCourse
+	onsets  []Onset
+}
+
+var skimmers = sync.Pool{New: func() any { return new(skimmer) }}
+
+// begunCourse is a medicine from its first day to the last that it may cover.
+type begunCourse struct {
+	class series.Class
+	drug.Span
+}
+
+// begun appends what a patient began: of procedures each, once a day, and of a
+// class of medicines each day on which one begins after a washout.
+func (r *skimmer) begun(s *series.Series, onsets []Onset) []Onset {
+	var done [procedureCodes]drug.Day
+	for i := range done {
+		done[i] = math.MinInt32
+	}
+	for i := range s.Procedures {
+		p := &s.Procedures[i]
+		day, code := dayOf(p.At), p.Type%procedureCodes
+		if day != done[code] {
+			onsets = append(onsets, newOnset(treatment(code), day, done[code]))
+			done[code] = day
+		}
+	}
+	r.courses = r.courses[:0]
+	for i := range s.Medications {
+		m := &s.Medications[i]
+		r.courses = append(r.courses, begunCourse{m.Class % classCodes, drug.Span{First: m.First, Last: m.Possible(drug.Always.Last).Last}})
+	}
+	slices.SortFunc(r.courses, func(a, b begunCourse) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.First, b.First))
+	})
+	for i := 0; i < len(r.courses); {
+		class := r.courses[i].class
+		before, covered := drug.Day(math.MinInt32), drug.Day(math.MinInt32)
+		for i < len(r.courses) && r.courses[i].class == class {
+			day, last := r.courses[i].First, r.courses[i].Last
+			for i++; i < len(r.courses) && r.courses[i].class == class && r.courses[i].First == day; i++ {
+				last = max(last, r.courses[i].Last)
+			}
+			if covered < day-washout {
+				onsets = append(onsets, newOnset(procedureCodes+treatment(class), day, before))
+			}
+			before, covered = day, max(covered, last)
+		}
+	}
+	return onsets
+}
+
+// washout is for how many days before a class must not have been taken for
+// the treatment to begin.
+const washout = 90
+
+func newOnset(of treatment, day, before drug.Day) Onset {
+	return Onset{before: -1, treatment: of, day: day, since: uint16(min(farBack, int64(day)-int64(before)))}
+}
+
+// compare fills in the pain before and after.
+func (d *diary) compare(onsets []Onset) {
+	for i := range onsets {
+		o := &onsets[i]
+		before, ok := d.baseline(o.day)
+		if !ok {
+			o.before = -1
+			continue
+		}
+		o.before = fixed(before)
+		for k, w := range windows {
+			o.after[k], o.answer[k] = noScore, noAnswer
+			if after, ok := d.followUp(w, o.day); ok {
+				o.after[k], o.answer[k] = after, answerOf(before, scoreOf[after])
+			}
+		}
+	}
+}
+
+// compared gives onsets with the pain before and after by scores of a kind. They
+// are good until it is called again.
+func (r *skimmer) compared(scores []series.Score, kind series.Kind, onsets []Onset) []Onset {
+	r.onsets = append(r.onsets[:0], onsets...)
+	if len(r.onsets) > 0 {
+		r.diary.write(scores, kind)
+		r.diary.compare(r.onsets)
+	}
+	return r.onsets
+}
+
+// primary finds out what is known of the primary outcome.
+func (r *skimmer) primary(scores []series.Score) Primary {
+	r.groups.gather(scores)
+	if len(r.groups) == 0 {
+		return Primary{}
+	}
+	best := r.groups.best()
+	p := Primary{best.Kind, alone}
+	for i := range r.groups {
+		switch g := &r.groups[i]; {
+		case g.Kind == best.Kind:
+		case g.Aspect == best.Aspect:
+			return Primary{known: mixed}
+		default: // current pain, while there is average
+			p.known = leading
+		}
+	}
+	return p
+}
