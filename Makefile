@@ -3,10 +3,11 @@
 
 PKGS     ?= ./...
 FUZZTIME ?= 10s
+ROUNDS   ?= 10
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test lint fuzz bench screenshots clean
+.PHONY: help build test faults lint fuzz bench screenshots clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +17,9 @@ build: ## build the static binary bin/anodyne
 
 test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 	@scripts/test $(PKGS)
+
+faults: ## run the fault tests for ROUNDS (10) rounds; SEED=n repeats a run
+	@ROUNDS=$(ROUNDS) SEED=$(SEED) scripts/faults
 
 lint: ## check with go vet, gofmt and staticcheck
 	go vet $(PKGS)

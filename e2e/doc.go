@@ -3,6 +3,8 @@
 // take its database away, and hold what it says afterwards against what it had
 // acknowledged.
 //
-// Load is random; its seed is logged, and ANODYNE_SEED repeats it.
-// ANODYNE_KILL_ROUNDS sets how often the service is killed under load.
+// Tests named TestFault... are those that make faults runs for longer; docs/faults.md
+// says what they prove. Load is random; its seed is logged, and
+// ANODYNE_FAULT_SEED repeats it. ANODYNE_FAULT_ROUNDS sets how often a fault is
+// made.
 package e2e

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -11,26 +9,14 @@ import (
 	"anodyne/internal/store/storetest"
 )
 
-// TestKill kills the service under 64 writers, again and again, and looks
+// TestFaultKill kills the service under 64 writers, again and again, and looks
 // after each restart whether everything acknowledged is there, once, with its
 // event and its audit line.
-func TestKill(t *testing.T) {
+func TestFaultKill(t *testing.T) {
 	rounds := map[string]int{storetest.SQLite: 20, storetest.Postgres: 5}
 	for _, engine := range storetest.Engines {
-		t.Run(engine, func(t *testing.T) { killRounds(t, newService(t, engine), killCount(t, rounds[engine])) })
+		t.Run(engine, func(t *testing.T) { killRounds(t, newService(t, engine), faultRounds(t, rounds[engine])) })
 	}
-}
-
-func killCount(t *testing.T, rounds int) int {
-	text := os.Getenv("ANODYNE_KILL_ROUNDS")
-	if text == "" {
-		return rounds
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("ANODYNE_KILL_ROUNDS=%s is no number of rounds", text)
-	}
-	return n
 }
 
 func killRounds(t *testing.T, s *service, rounds int) {

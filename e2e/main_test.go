@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -77,18 +76,4 @@ func soon(within time.Duration, ask func() bool) bool {
 		}
 	}
 	return true
-}
-
-// seed gives the seed of a test's random choices and logs it.
-func seed(tb testing.TB) uint64 {
-	tb.Helper()
-	s := uint64(time.Now().UnixNano())
-	if text := os.Getenv("ANODYNE_SEED"); text != "" {
-		var err error
-		if s, err = strconv.ParseUint(text, 10, 64); err != nil {
-			tb.Fatalf("ANODYNE_SEED: %v", err)
-		}
-	}
-	tb.Logf("ANODYNE_SEED=%d", s)
-	return s
 }
