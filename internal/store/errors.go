@@ -76,7 +76,7 @@ func postgresError(err error) error {
 			return fault.Away("Another request holds what this one needs.", err)
 		case pg.Code == "53100":
 			return fault.Away("The database's disk is full; nothing was changed.", err)
-		case pg.Code == "25006":
+		case isReadOnly(err):
 			return fault.Away("The database is read-only.", err)
 		case pg.Code == "57014":
 			return fault.Away("The database took too long.", err)
@@ -106,6 +106,12 @@ var errClosed = fault.Away("The service is shutting down.", nil)
 func isLockTimeout(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == "55P03"
+}
+
+// isReadOnly reports a server that takes no writes.
+func isReadOnly(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "25006"
 }
 
 // isDuplicate reports a row that is there already.

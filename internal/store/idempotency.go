@@ -77,7 +77,7 @@ func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Ou
 	if !isDuplicate(err) {
 		return out, err
 	}
-	err = o.read(ctx, func(tx Tx) error {
+	err = o.write(ctx, func(tx Tx) error {
 		kept, found, err := o.kept(tx, key)
 		if err == nil && !found {
 			err = fault.Away("The first request with this Idempotency-Key was undone; try again.", nil)
@@ -88,11 +88,13 @@ func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Ou
 	return out, err
 }
 
-// kept looks for the outcome under a key.
+// kept looks for the outcome under a key. The row is locked so that on
+// PostgreSQL the COMMIT waits for a synchronous standby: an outcome whose own
+// COMMIT gave up waiting for it must not be acknowledged the second time.
 func (o Org) kept(tx Tx, key *Once) (out Outcome, found bool, err error) {
 	sameBody := false
 	found, err = one(tx, `SELECT body_hash, status, location, etag, body FROM idempotency
-		WHERE org_no = $1 AND client_no = $2 AND key_hash = $3`, func(r Row) {
+		WHERE org_no = $1 AND client_no = $2 AND key_hash = $3 /*FOR UPDATE*/`, func(r Row) {
 		sameBody = bytes.Equal(r.Raw(0), key.Body)
 		out = Outcome{Status: int(r.Int(1)), Location: r.Text(2), ETag: r.Text(3), Body: bytes.Clone(r.Raw(4)), Replayed: true}
 	}, int64(o.org), int64(o.client), key.Key)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -38,28 +37,13 @@ type postgresEngine struct {
 }
 
 func openPostgres(ctx context.Context, dsn string, log *slog.Logger, observe Observe) (engine, error) {
-	cfg, err := pgxpool.ParseConfig(dsn)
+	cfg, err := postgresConfig(dsn)
 	if err != nil {
-		return nil, errors.New("database address: " + redactDSN(err.Error(), dsn))
+		return nil, err
 	}
-	if !strings.Contains(dsn, "pool_max_conns") {
-		cfg.MaxConns = int32(max(16, 4*runtime.GOMAXPROCS(0)))
-	}
-	params := cfg.ConnConfig.RuntimeParams
-	for name, value := range map[string]string{
-		"application_name": "anodyne", "timezone": "UTC",
-		"lock_timeout": fmt.Sprint(lockWait.Milliseconds()), "statement_timeout": fmt.Sprint(writeTime.Milliseconds()),
-		"idle_in_transaction_session_timeout": fmt.Sprint(2 * writeTime.Milliseconds()),
-	} {
-		if _, set := params[name]; !set {
-			params[name] = value
-		}
-	}
-	cfg.ConnConfig.StatementCacheCapacity = 256
 	if observe != nil {
 		cfg.ConnConfig.Tracer = observe
 	}
-	boundWaits(cfg)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, postgresError(err)
@@ -85,9 +69,6 @@ func checkPostgres(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	return nil
 }
-
-// redactDSN takes the address, which may hold a password, out of a message.
-func redactDSN(message, dsn string) string { return strings.ReplaceAll(message, dsn, "postgres://...") }
 
 func (e *postgresEngine) dialect() *dialect { return &postgresDialect }
 
@@ -128,6 +109,11 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 	defer cancel()
 	for try := 1; ; try++ {
 		err := e.transaction(inside, conn.Conn(), fn)
+		if isReadOnly(err) {
+			// The server was demoted under the connection; the next one is made
+			// to one that takes writes.
+			_ = conn.Conn().Close(inside)
+		}
 		if err == nil || try == 5 || !retryable(err) {
 			e.drop(err)
 			return postgresError(err)
@@ -156,11 +142,16 @@ func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, fn fun
 	if conn.PgConn().TxStatus() != 'T' {
 		return errLostTransaction // a COMMIT would be answered, and roll back
 	}
+	forgetWarning(conn)
 	if len(tx.last) == 0 {
-		_, err := conn.Exec(ctx, "COMMIT")
-		return err
+		_, err = conn.Exec(ctx, "COMMIT")
+	} else {
+		err = tx.Many(append(tx.last, Stmt{SQL: "COMMIT"})...)
 	}
-	return tx.Many(append(tx.last, Stmt{SQL: "COMMIT"})...)
+	if err == nil && warned(conn) {
+		return errUnconfirmed
+	}
+	return err
 }
 
 // retryable errors are those that PostgreSQL asks to be run again.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +18,8 @@ const (
 	// connectTime bounds one attempt to connect, from the name to the greeting,
 	// unless the address has a connect_timeout.
 	connectTime = 5 * time.Second
+	// nextServer is connectTime where there is another server to try.
+	nextServer = 3 * time.Second
 	// acquireTime bounds the wait for a connection of the pool.
 	acquireTime = 10 * time.Second
 	// pingTime bounds the question to a connection that was idle whether it is
@@ -35,22 +36,10 @@ const (
 	// silence is how long a statement's end is waited for. It is a little
 	// longer than PostgreSQL lets it run, so that it speaks first if it can.
 	silence = writeTime + 5*time.Second
+	// signOfLife is how long a connection may be without one of the machine at
+	// its other end: one that lost its power closes no connection.
+	signOfLife = 8 * time.Second
 )
-
-// keepAlive finds connections whose other side has gone without a word: those
-// that are idle, and the one that listens.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}
-
-// boundWaits sets the bounds that the driver keeps.
-func boundWaits(cfg *pgxpool.Config) {
-	if cfg.ConnConfig.ConnectTimeout == 0 {
-		cfg.ConnConfig.ConnectTimeout = connectTime
-	}
-	if cfg.PingTimeout == 0 {
-		cfg.PingTimeout = pingTime
-	}
-	cfg.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
-}
 
 // acquire takes a connection out of the pool, or says why there is none.
 func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {

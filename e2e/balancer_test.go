@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"anodyne/client"
+)
+
+// balancer sends each request to one of the nodes that are in it, by chance,
+// as a load balancer that tries nothing again.
+type balancer struct {
+	mu    sync.Mutex
+	nodes []*node
+}
+
+func newBalancer(nodes ...*node) *balancer { return &balancer{nodes: nodes} }
+
+// add takes a node in.
+func (b *balancer) add(n *node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.nodes = append(b.nodes, n)
+}
+
+// remove takes a node out; what it has been sent goes on.
+func (b *balancer) remove(n *node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.nodes = slices.DeleteFunc(b.nodes, func(other *node) bool { return other == n })
+}
+
+// any gives one of the nodes.
+func (b *balancer) any() *node {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.nodes) == 0 {
+		return nil
+	}
+	return b.nodes[rand.IntN(len(b.nodes))]
+}
+
+// RoundTrip sends a request to a node.
+func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
+	n := b.any()
+	if n == nil {
+		return nil, errors.New("there is no node")
+	}
+	u, err := url.Parse(n.url)
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.URL.Host, r.Host = u.Host, u.Host
+	return n.transport.RoundTrip(r)
+}
+
+// as gives an application's client of all nodes. It tries once.
+func (b *balancer) as(a application, opts ...client.Option) *client.Client {
+	h := &http.Client{Transport: keyless{b}, Timeout: patience}
+	return client.New("http://service.example", a.ID, a.Secret, append([]client.Option{client.WithHTTPClient(h), client.WithMaxRetries(0)}, opts...)...)
+}
+
+// dial gives the clients of applications, which have their tokens already: a
+// fault must not be met by the request for one.
+func (b *balancer) dial(s *service, apps []application) (clients []*client.Client) {
+	s.tb.Helper()
+	for _, a := range apps {
+		c := b.as(a)
+		if _, err := c.Token(s.tb.Context()); err != nil {
+			s.tb.Fatal(err)
+		}
+		clients = append(clients, c)
+	}
+	return clients
+}

@@ -1,0 +1,20 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+func TestConnectionsNoticeADeadMachine(t *testing.T) {
+	s := storetest.Open(t, storetest.Postgres)
+	unacknowledged, idle, interval, count := store.Silence(t, s)
+	if unacknowledged < time.Second || unacknowledged > 10*time.Second {
+		t.Errorf("data may be unacknowledged for %v", unacknowledged)
+	}
+	if all := idle + interval*time.Duration(count); all < time.Second || all > 10*time.Second {
+		t.Errorf("an idle connection may be dead for %v", all)
+	}
+}
