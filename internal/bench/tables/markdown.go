@@ -1,0 +1,69 @@
+package tables
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"anodyne/internal/bench"
+)
+
+// Markdown writes the tables of a report as docs/performance.md has them.
+func Markdown(w io.Writer, report *bench.Report) error {
+	var b strings.Builder
+	for i := range report.Runs {
+		r := &report.Runs[i]
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "### %s\n\n", title(r))
+		fmt.Fprintf(&b, "%s, %s on %s/%s, %.3g s a path.\n", r.StartedAt.Format("2 January 2006"), r.Go, r.OS, r.Arch, r.PathSeconds)
+		if len(r.Paths) > 0 {
+			b.WriteString("\n")
+			markdownPaths(&b, r.Paths)
+		}
+		b.WriteString("\n")
+		row(&b, "what", "figure")
+		row(&b, "---", "---")
+		for _, f := range facts(r) {
+			row(&b, f.what, f.figure)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func markdownPaths(b *strings.Builder, paths []bench.PathResult) {
+	header := []string{"path", "req/s", "floor", "ratio", "gate", "p50", "p95", "p99", "CPU", "allocations"}
+	row(b, header...)
+	row(b, rule(len(header))...)
+	for i := range paths {
+		p := &paths[i]
+		name := p.Title
+		if p.Errors > 0 {
+			name += fmt.Sprintf(" (%s wrong answers: %s)", count(p.Errors), p.FirstError)
+		}
+		row(b, name, rate(p.Rate), rate(p.FloorRate), fmt.Sprintf("%.3f", p.Ratio.Total), gate(p),
+			ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), count(int64(p.Allocations+0.5)))
+	}
+}
+
+// rule is the line under a header.
+func rule(columns int) []string {
+	cells := make([]string, columns)
+	for i := range cells {
+		cells[i] = "---"
+	}
+	return cells
+}
+
+// row writes one line of a table.
+func row(b *strings.Builder, cells ...string) {
+	for _, cell := range cells {
+		b.WriteString("| ")
+		if cell != "" {
+			b.WriteString(strings.ReplaceAll(cell, "|", `\|`) + " ")
+		}
+	}
+	b.WriteString("|\n")
+}
