@@ -64,6 +64,7 @@ func runBench(ctx context.Context, e env, args []string) error {
 	fs.Var(&b.engines, "engine", "`engines` to measure, separated by commas: "+strings.Join(bench.Engines, ", "))
 	fs.StringVar(&b.Database, "database", "", "with --engine postgres, the `address` of an empty database; it is left filled")
 	fs.Var(&b.paths, "paths", "`paths` to measure, separated by commas")
+	fs.IntVar(&b.Nodes, "nodes", 1, "with PostgreSQL, measure so many servers on one database against one, besides")
 	fs.BoolVar(&b.IdempotencyKey, "idempotency-key", false, "send an Idempotency-Key with every POST")
 	fs.StringVar(&b.Dir, "dir", "", "`folder` for the throw-away database (default: the system's folder for temporary files)")
 	fs.StringVar(&b.ProfileDir, "profile", "", "`folder` for a CPU profile of the server on each path")

@@ -33,11 +33,14 @@ type Options struct {
 	Database string
 	Dir      string
 	// Duration is for one path, floor and product together.
-	Duration       time.Duration
-	Connections    int
-	Patients       int
-	Records        int // in the database, when a path reads them
-	Paths          []string
+	Duration    time.Duration
+	Connections int
+	Patients    int
+	Records     int // in the database, when a path reads them
+	Paths       []string
+	// Nodes is how many servers share the database when, besides one against
+	// the floor, several are measured against one; less than 2 for none.
+	Nodes          int
 	IdempotencyKey bool
 	// ProfileDir, when set, gets a CPU profile of the server for each path.
 	ProfileDir string
@@ -52,6 +55,15 @@ const sliceTime = 250 * time.Millisecond
 // longest is how long all paths may take together: tokens live for an hour.
 const longest = 45 * time.Minute
 
+// measuring is how long all paths take together.
+func (o *Options) measuring() time.Duration {
+	paths := len(o.Paths)
+	if o.Nodes > 1 {
+		paths *= 2
+	}
+	return o.Duration * time.Duration(paths)
+}
+
 // Validate names every fault at once.
 func (o *Options) Validate() error {
 	var errs []error
@@ -64,7 +76,7 @@ func (o *Options) Validate() error {
 	case o.Database != "" && !store.IsPostgres(o.Database):
 		bad("the database must be PostgreSQL's")
 	}
-	if o.Duration < 10*time.Millisecond || o.Duration*time.Duration(len(o.Paths)) > longest {
+	if o.Duration < 10*time.Millisecond || o.measuring() > longest {
 		bad("the duration must be at least 10ms, and %s for all paths together", longest)
 	}
 	if o.Connections < 1 || o.Connections > 4096 {
@@ -75,6 +87,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Records < 0 || o.Records > 100_000_000 {
 		bad("records must be from 0 to 100000000")
+	}
+	if o.Nodes < 0 || o.Nodes > 16 {
+		bad("nodes must be from 1 to 16")
 	}
 	if len(o.Paths) == 0 {
 		bad("name at least one path")
@@ -122,7 +137,12 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 	if err := m.all(ctx, &result); err != nil {
 		return result, err
 	}
-	return result, nil
+	if o.Nodes > 1 && o.Engine != Postgres {
+		result.Skipped = append(result.Skipped, Skip{"nodes", "a SQLite file is one server's; several share a PostgreSQL"})
+	} else if o.Nodes > 1 {
+		result.Nodes, err = m.nodes(ctx, db)
+	}
+	return result, err
 }
 
 // newResult is one that nothing was measured of yet.

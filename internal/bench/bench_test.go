@@ -26,9 +26,9 @@ func TestRunMeasuresEveryPath(t *testing.T) {
 			o.Engine, o.IdempotencyKey = engine, true
 			switch engine {
 			case Postgres:
-				o.Database = pgcluster.Database(t, nil)
+				o.Database, o.Nodes = pgcluster.Database(t, nil), 2
 			case SQLiteEncrypted:
-				o.Paths = []string{"get", "post", "mixed", "start"}
+				o.Paths, o.Nodes = []string{"get", "post", "mixed", "start"}, 2
 			}
 			everyPath(t, o)
 		})
@@ -80,6 +80,7 @@ func everyPath(t *testing.T, o Options) {
 			t.Errorf("starts were not measured: %+v", s)
 		}
 	}
+	soundNodes(t, &r, &o)
 	if !slices.Equal(names, o.Paths) {
 		t.Errorf("measured %v, want %v", names, o.Paths)
 	}
@@ -90,6 +91,29 @@ func everyPath(t *testing.T, o Options) {
 		t.Errorf("memory was not measured: %s", text)
 	}
 	empty(t, o.Dir)
+}
+
+// soundNodes looks whether several servers were measured where they can be, and
+// the rest said so.
+func soundNodes(t *testing.T, r *Result, o *Options) {
+	t.Helper()
+	if left := slices.ContainsFunc(r.Skipped, func(s Skip) bool { return s.Path == "nodes" && s.Reason != "" }); left != (o.Nodes > 1 && o.Engine != Postgres) {
+		t.Errorf("left out: %v", r.Skipped)
+	}
+	if (r.Nodes != nil) != (o.Nodes > 1 && o.Engine == Postgres) {
+		t.Errorf("nodes: %+v", r.Nodes)
+	}
+	if r.Nodes == nil {
+		return
+	}
+	if r.Nodes.Nodes != o.Nodes || len(r.Nodes.Paths) != len(r.Paths) {
+		t.Errorf("nodes: %+v", r.Nodes)
+	}
+	for _, p := range r.Nodes.Paths {
+		if p.OneRate <= 0 || p.Rate <= 0 || p.Ratio.Total <= 0 || p.OneLatency.P50 <= 0 || p.Latency.P50 <= 0 || p.Errors > 0 {
+			t.Errorf("%s: something was not measured of several nodes: %+v", p.Name, p)
+		}
+	}
 }
 
 // soundPath looks whether the numbers of a path can be.
@@ -183,6 +207,7 @@ func TestValidate(t *testing.T) {
 		"no connections": {func(o *Options) { o.Connections = 0 }, "connections"},
 		"no patients":    {func(o *Options) { o.Patients = 0 }, "patients"},
 		"minus records":  {func(o *Options) { o.Records = -1 }, "records"},
+		"many nodes":     {func(o *Options) { o.Nodes = 17 }, "nodes"},
 		"no paths":       {func(o *Options) { o.Paths = nil }, "path"},
 		"unknown path":   {func(o *Options) { o.Paths = []string{"gte"} }, `"gte"`},
 		"sqlite address": {func(o *Options) { o.Database = "sqlite:precious.db" }, "SQLite"},

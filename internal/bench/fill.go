@@ -21,9 +21,10 @@ type stock struct {
 	filled   int
 	patients []id.Patient // a sample, spread evenly
 	records  int
-	courses  int          // how many of them, from the first, have records
-	grants   []grant      // each of a client of its own
-	taken    atomic.Int64 // grants given out
+	courses  int               // how many of them, from the first, have records
+	grants   []grant           // each of a client of its own
+	taken    atomic.Int64      // grants given out
+	keys     map[string][]byte // of the data directory, for other nodes
 }
 
 // grant is what a client may ask with: a token, and its credentials as HTTP
@@ -70,7 +71,7 @@ func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
 
 	stop := sequencing(ctx, s)
 	defer stop()
-	st := &stock{filled: o.Patients}
+	st := &stock{filled: o.Patients, keys: s.System().KeyFiles()}
 	c, _, err := newClient(ctx, s)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
 // clientsNeeded is one for each connection, and as many more as the fastest
 // server could use up.
 func clientsNeeded(o *Options) int {
-	seconds := o.Duration.Seconds() * float64(len(o.Paths))
+	seconds := o.measuring().Seconds()
 	return o.Connections + int(seconds*fastest/perClient) + 1
 }
 

@@ -17,6 +17,7 @@ type side struct {
 	script  *script
 	links   []*link
 	charged bool // clients are charged for what they ask
+	free    bool // runs also while another is measured
 	turns   []turn
 }
 
@@ -60,11 +61,12 @@ func (sd *side) close() {
 }
 
 // pause holds a server while another is measured: what it does in the
-// background must cost its own time, not the other's. Several are not held: they
-// share a database, and one that stands still may have locked something.
+// background must cost its own time, not the other's.
 func (sd *side) pause() {
-	if len(sd.nodes) == 1 {
-		sd.nodes[0].pause()
+	for _, c := range sd.nodes {
+		if !sd.free {
+			c.pause()
+		}
 	}
 }
 

@@ -54,9 +54,10 @@ type Result struct {
 	Interrupted bool         `json:"interrupted,omitempty"`
 	Skipped     []Skip       `json:"skipped,omitempty"`
 	Paths       []PathResult `json:"paths"`
-	// Webhook and Start are nil when not measured.
+	// Webhook, Start and Nodes are nil when not measured.
 	Webhook *WebhookResult `json:"webhook,omitempty"`
 	Start   *StartResult   `json:"start,omitempty"`
+	Nodes   *NodesResult   `json:"nodes,omitempty"`
 
 	// DeepPageCost is the time of the last page as a multiple of the first's,
 	// each held against its own floor; 0 when not measured.
@@ -177,6 +178,11 @@ func (r *Result) Errors() (count int) {
 	}
 	if r.Webhook != nil {
 		count += r.Webhook.Missing
+	}
+	if r.Nodes != nil {
+		for _, p := range r.Nodes.Paths {
+			count += p.Errors
+		}
 	}
 	return count
 }

@@ -44,7 +44,6 @@ func like(report *bench.Report, r *bench.Result) *bench.Result {
 
 func compareRuns(w io.Writer, before, after *bench.Result) error {
 	fmt.Fprintf(w, "%s\nold %s of %s, new %s of %s\n\n", title(before), before.Version, before.StartedAt.Format("2006-01-02 15:04"), after.Version, after.StartedAt.Format("2006-01-02 15:04"))
-	const titleWidth = 22
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "%-*s\tREQ/S\t\tx\tRATIO\t\tx\tP50\t\tx\tP99\t\tx\tCPU\t\tx\tALLOCS\t\tx\t\n", titleWidth, "PATH (old, new)")
 	shared := 0

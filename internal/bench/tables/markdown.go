@@ -28,6 +28,10 @@ func Markdown(w io.Writer, report *bench.Report) error {
 		for _, f := range facts(r) {
 			row(&b, f.what, f.figure)
 		}
+		if r.Nodes != nil {
+			b.WriteString("\n")
+			markdownNodes(&b, r.Nodes)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -45,6 +49,20 @@ func markdownPaths(b *strings.Builder, paths []bench.PathResult) {
 		}
 		row(b, name, rate(p.Rate), rate(p.FloorRate), fmt.Sprintf("%.3f", p.Ratio.Total), gate(p),
 			ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), count(int64(p.Allocations+0.5)))
+	}
+}
+
+func markdownNodes(b *strings.Builder, n *bench.NodesResult) {
+	all := plural(n.Nodes, "node")
+	header := []string{"path", "1 node, req/s", "p50", "p99", all + ", req/s", "p50", "p99", all + " to 1"}
+	row(b, header...)
+	row(b, rule(len(header))...)
+	for _, p := range n.Paths {
+		name := p.Title
+		if p.Errors > 0 {
+			name += fmt.Sprintf(" (%s wrong answers: %s)", count(p.Errors), p.FirstError)
+		}
+		row(b, name, rate(p.OneRate), ms(p.OneLatency.P50), ms(p.OneLatency.P99), rate(p.Rate), ms(p.Latency.P50), ms(p.Latency.P99), fmt.Sprintf("%.2f", p.Ratio.Total))
 	}
 }
 
