@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,7 +39,9 @@ Each path is measured by itself:
 
 With several engines the paths are measured on one after the other. PostgreSQL
 is started for the purpose if its programs are installed and --database names no
-other. Ctrl-C ends the run and shows what was measured.
+other. --grow measures databases of several sizes, with as many records for a
+patient as --records and --patients make, and --plot draws what a request costs
+at each. Ctrl-C ends the run and shows what was measured.
 
 "compare" prints what two files of --json have in common, side by side.`
 
@@ -61,6 +64,7 @@ func runBench(ctx context.Context, e env, args []string) error {
 	fs.IntVar(&b.Connections, "connections", 64, "connections that are kept busy")
 	fs.IntVar(&b.Patients, "patients", 10_000, "patients in the database before it is measured")
 	fs.IntVar(&b.Records, "records", 100_000, "clinical records in the database before it is measured, when a path reads them")
+	fs.Var(&b.grow, "grow", "numbers of `patients` to measure one after the other, separated by commas, instead of --patients")
 	fs.Var(&b.engines, "engine", "`engines` to measure, separated by commas: "+strings.Join(bench.Engines, ", "))
 	fs.StringVar(&b.Database, "database", "", "with --engine postgres, the `address` of an empty database; it is left filled")
 	fs.Var(&b.paths, "paths", "`paths` to measure, separated by commas")
@@ -70,6 +74,7 @@ func runBench(ctx context.Context, e env, args []string) error {
 	fs.StringVar(&b.ProfileDir, "profile", "", "`folder` for a CPU profile of the server on each path")
 	fs.StringVar(&b.json, "json", "", "`file` for everything that was measured, as JSON; - prints it instead of the table")
 	fs.StringVar(&b.markdown, "markdown", "", "`file` for the tables as Markdown; - prints them instead of the table")
+	fs.StringVar(&b.plot, "plot", "", "with --grow, `file` for a plot of cost against patients (SVG), on axes by powers of ten")
 	fs.BoolVar(&b.gate, "gate", false, "fail when a path misses what is asked of it")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
@@ -81,23 +86,26 @@ func runBench(ctx context.Context, e env, args []string) error {
 // results go.
 type benchCommand struct {
 	bench.Options
-	engines, paths config.List
-	json, markdown string
-	gate           bool
+	engines, paths       config.List
+	grow                 config.List
+	json, markdown, plot string
+	gate                 bool
 }
 
 func (b *benchCommand) run(ctx context.Context, e env) (err error) {
-	if b.Database != "" && len(b.engines) > 1 {
-		return errors.New("--database: is for one engine; the others would be measured on databases of their own")
+	runs, err := b.runs()
+	if err != nil {
+		return err
+	}
+	if b.Database != "" && len(runs) > 1 {
+		return errors.New("--database: is for one run; others would be measured on databases of their own")
+	}
+	if b.plot != "" && len(b.grow) < 2 {
+		return errors.New("--plot: is of several sizes; name them with --grow")
 	}
 	if b.json == "-" && b.markdown == "-" {
 		return errors.New("--json, --markdown: only one of the two can be printed")
 	}
-	if b.Program, err = os.Executable(); err != nil {
-		return err
-	}
-	b.Paths = b.paths
-	runs := b.runs()
 	for _, o := range runs { // before anything is measured
 		if err := o.Validate(); err != nil {
 			return err
@@ -123,14 +131,28 @@ func (b *benchCommand) run(ctx context.Context, e env) (err error) {
 	return errors.Join(err, b.write(e.stdout, &report), judge(&report, b.gate))
 }
 
-// runs are the options of each run.
-func (b *benchCommand) runs() (list []bench.Options) {
-	for _, engine := range b.engines {
-		o := b.Options
-		o.Engine = engine
-		list = append(list, o)
+// runs are the options of each run: every engine at every size.
+func (b *benchCommand) runs() (list []bench.Options, err error) {
+	if b.Program, err = os.Executable(); err != nil {
+		return nil, err
 	}
-	return list
+	b.Paths = b.paths
+	grow := b.grow
+	if len(grow) == 0 {
+		grow = config.List{strconv.Itoa(b.Patients)}
+	}
+	for _, engine := range b.engines {
+		for _, size := range grow {
+			o := b.Options
+			o.Engine = engine
+			if o.Patients, err = strconv.Atoi(size); err != nil || o.Patients < 1 {
+				return nil, fmt.Errorf("--grow: %q is no number of patients", size)
+			}
+			o.Records = int(float64(b.Records) / float64(max(b.Patients, 1)) * float64(o.Patients))
+			list = append(list, o)
+		}
+	}
+	return list, nil
 }
 
 // judge turns what was measured into the outcome of the command.
@@ -162,10 +184,10 @@ func (b *benchCommand) write(w io.Writer, report *bench.Report) error {
 	for _, out := range []struct {
 		file string
 		text []byte
-	}{{b.json, append(text, '\n')}, {b.markdown, markdown.Bytes()}} {
-		switch out.file {
-		case "":
-		case "-":
+	}{{b.json, append(text, '\n')}, {b.markdown, markdown.Bytes()}, {b.plot, tables.GrowthSVG(report)}} {
+		switch {
+		case out.file == "" || out.text == nil: // a plot of one size, when the rest was interrupted
+		case out.file == "-":
 			printed = true
 			_, err = w.Write(out.text)
 		default:

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"anodyne/internal/bench"
+	"anodyne/internal/config"
 )
 
 func measured() *bench.Report {
@@ -88,6 +89,9 @@ func TestBenchRefusesWhatItCannotMeasure(t *testing.T) {
 		"database of sqlite": {[]string{"--database", "sqlite:precious.db"}, "SQLite"},
 		"not postgres":       {[]string{"--engine", "postgres", "--database", "sqlite:precious.db"}, "PostgreSQL"},
 		"one for all":        {[]string{"--engine", "sqlite,postgres", "--database", "postgres://localhost/x"}, "--database"},
+		"one for all sizes":  {[]string{"--engine", "postgres", "--grow", "1,2", "--database", "postgres://localhost/x"}, "--database"},
+		"grow to nothing":    {[]string{"--grow", "10,many"}, `"many"`},
+		"plot of one size":   {[]string{"--plot", "x.svg"}, "--grow"},
 		"two on one stream":  {[]string{"--json", "-", "--markdown", "-"}, "--markdown"},
 		"compare nothing":    {[]string{"compare", "missing.json", "missing.json"}, "missing.json"},
 		"compare others":     {[]string{"compare", "bench.go", "bench.go"}, "no file of a bench"},
@@ -100,5 +104,23 @@ func TestBenchRefusesWhatItCannotMeasure(t *testing.T) {
 				t.Errorf("exit code %d and %q, want %q", code, &out, tt.want)
 			}
 		})
+	}
+}
+
+// Records grow with the patients.
+func TestBenchRunsEveryEngineAtEverySize(t *testing.T) {
+	b := benchCommand{engines: config.List{"sqlite", "postgres"}, grow: config.List{"50", "5000"}, paths: config.List{"get"}}
+	b.Patients, b.Records = 1000, 3000
+	runs, err := b.runs()
+	if err != nil || len(runs) != 4 {
+		t.Fatal(runs, err)
+	}
+	for i, want := range []struct {
+		engine            string
+		patients, records int
+	}{{"sqlite", 50, 150}, {"sqlite", 5000, 15_000}, {"postgres", 50, 150}, {"postgres", 5000, 15_000}} {
+		if o := runs[i]; o.Engine != want.engine || o.Patients != want.patients || o.Records != want.records || len(o.Paths) != 1 {
+			t.Errorf("run %d is %+v, want %+v", i, o, want)
+		}
 	}
 }

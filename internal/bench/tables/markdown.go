@@ -33,8 +33,57 @@ func Markdown(w io.Writer, report *bench.Report) error {
 			markdownNodes(&b, r.Nodes)
 		}
 	}
+	markdownGrowth(&b, sizes(report))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// markdownGrowth writes what a path costs by size, when several were measured.
+func markdownGrowth(b *strings.Builder, runs []*bench.Result) {
+	if len(runs) < 2 {
+		return
+	}
+	least, most := runs[0], runs[len(runs)-1]
+	fmt.Fprintf(b, "\n### %s, from %s to %s patients\n\nThe server's processor time for a request, and the part of the floor that it reaches.\n\n", engineNames[least.Engine], count(least.Patients), count(most.Patients))
+	header := []string{"path"}
+	for _, r := range runs {
+		header = append(header, count(r.Patients))
+	}
+	header = append(header, "most to least")
+	row(b, header...)
+	row(b, rule(len(header))...)
+	for _, p := range least.Paths {
+		cells := []string{p.Title}
+		for _, r := range runs {
+			cell := ""
+			if q := r.Path(p.Name); q != nil {
+				cell = fmt.Sprintf("%s (%.3f)", micros(q.CPU), q.Ratio.Total)
+			}
+			cells = append(cells, cell)
+		}
+		last := ""
+		if q := most.Path(p.Name); q != nil {
+			last = times(p.CPU, q.CPU)
+		}
+		row(b, append(cells, last)...)
+	}
+	facts := []struct {
+		what   string
+		figure func(*bench.Result) string
+	}{
+		{"ready after", func(r *bench.Result) string { return fmt.Sprintf("%.0f ms", r.ReadySeconds*1000) }},
+		{"records", func(r *bench.Result) string { return count(r.Records) }},
+		{"memory at most", func(r *bench.Result) string { return mib(r.ServerPeakRSS) }},
+		{"of it read models", func(r *bench.Result) string { return mib(r.ReadModels) }},
+		{"memory bound", func(r *bench.Result) string { return mib(r.RSSBound) }},
+	}
+	for _, f := range facts {
+		cells := []string{f.what}
+		for _, r := range runs {
+			cells = append(cells, f.figure(r))
+		}
+		row(b, append(cells, "")...)
+	}
 }
 
 func markdownPaths(b *strings.Builder, paths []bench.PathResult) {

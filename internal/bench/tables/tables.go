@@ -59,7 +59,7 @@ func micros(f float64) string {
 	case f >= 10_000:
 		return fmt.Sprintf("%.1f ms", f/1000)
 	}
-	return fmt.Sprintf("%.0f µs", f)
+	return count(int64(f+0.5)) + " µs"
 }
 
 // mib writes bytes as whole MiB.

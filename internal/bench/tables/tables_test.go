@@ -3,7 +3,10 @@ package tables
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -195,5 +198,66 @@ func TestCompare(t *testing.T) {
 	new.Runs[0].Patients, new.Runs[1].Connections = 1, 1
 	if err := Compare(&out, old, new); err == nil {
 		t.Error("no error although nothing is alike")
+	}
+}
+
+// grown is one engine at several sizes.
+func grown() *bench.Report {
+	var r bench.Report
+	for _, patients := range []int{100_000, 1_000, 10_000} {
+		run := report().Runs[0]
+		run.Patients = patients
+		run.Paths[0].CPU = 30
+		run.Paths[1].CPU = float64(patients)
+		r.Runs = append(r.Runs, run)
+	}
+	return &r
+}
+
+func TestGrowthTableAndPlot(t *testing.T) {
+	if GrowthSVG(report()) != nil {
+		t.Error("a plot of one size")
+	}
+	r := grown()
+	var out bytes.Buffer
+	if err := Markdown(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	section := parse(t, out.String())["SQLite, from 1,000 to 100,000 patients"]
+	if got := strings.Join(section["mixed/5"], ";"); got != "mixed;1,000 µs (0.125);10.0 ms (0.125);100.0 ms (0.125);100.00" {
+		t.Errorf("growth of mixed: %q in\n%s", got, &out)
+	}
+	if got := section["GET patient/5"]; got == nil || got[4] != "1.00" {
+		t.Errorf("growth of get: %q", got)
+	}
+
+	c := Growth(r)
+	if len(c.Lines) != 2 { // the others have no processor time
+		t.Fatalf("lines %+v", c.Lines)
+	}
+	for i, p := range c.Lines[1].Points {
+		if p.Size != p.Cost || i > 0 && p.Size <= c.Lines[1].Points[i-1].Size {
+			t.Errorf("point %d: %+v", i, p)
+		}
+	}
+	svg := GrowthSVG(r)
+	decoder, elements := xml.NewDecoder(bytes.NewReader(svg)), 0
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("not well-formed: %v", err)
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			if elements++; elements == 1 && start.Name.Local != "svg" {
+				t.Errorf("it is a %s", start.Name.Local)
+			}
+		}
+	}
+	for _, want := range []string{"GET patient", "100,000", "patients"} {
+		if !bytes.Contains(svg, []byte(">"+want+"<")) {
+			t.Errorf("the plot does not say %q", want)
+		}
 	}
 }
