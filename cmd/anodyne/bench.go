@@ -1,196 +1,229 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
+	"strconv"
+	"strings"
 	"time"
 
 	"anodyne/internal/bench"
+	"anodyne/internal/bench/tables"
 	"anodyne/internal/config"
 )
 
 const benchSynopsis = `bench [flags]
+       anodyne bench compare OLD.json NEW.json
 
 Measures this machine: the server on a throw-away database with everything on,
 against a floor, a bare HTTP server that sends the same bytes. The two take
 turns in short slices, so that the ratio holds also on a machine that is busy.
-Latencies are those of connections that are all busy all the time.`
+Latencies are those of connections that are all busy all the time. CPU is the
+server's processor time for a request, without that of PostgreSQL's processes.
+
+Each path is measured by itself:
+
+  get, list, list-deep, search, post         patients
+  ingest, range                              100 clinical records, in and out
+  mixed                                      8 reads and 2 writes of 10 requests
+  outcomes, population, analytics-filter     analytics, a new question each time
+  analytics-again                            the same questions again
+  token                                      POST /oauth/token
+  webhook                                    deliveries to a receiver on loopback
+  start                                      from the start until ready, 5 times
+
+With several engines the paths are measured on one after the other. PostgreSQL
+is started for the purpose if its programs are installed and --database names no
+other. --grow measures databases of several sizes, with as many records for a
+patient as --records and --patients make, and --plot draws what a request costs
+at each. Ctrl-C ends the run and shows what was measured.
+
+"compare" prints what two files of --json have in common, side by side.`
+
+// compareCommand is the word after "bench" that compares two files.
+const compareCommand = "compare"
 
 func runBench(ctx context.Context, e env, args []string) error {
 	if len(args) == 1 && args[0] == bench.FloorCommand {
 		return bench.ServeFloor(ctx, os.Stdin, e.stdout)
 	}
+	if len(args) > 0 && args[0] == compareCommand {
+		return runBenchCompare(e, args[1:])
+	}
+	b := benchCommand{engines: config.List{bench.SQLite}, paths: bench.PathNames()}
 	show := bar(e.stderr)
-	o := bench.Options{Progress: func(done, total int) { show("filling", int64(done), int64(total)) }, Note: func(s string) { fmt.Fprintln(e.stderr, s) }}
-	var out jsonOutput
-	paths := config.List(bench.PathNames())
+	b.Progress = func(step string, done, total int) { show(step, int64(done), int64(total)) }
+	b.Note = func(s string) { fmt.Fprintln(e.stderr, s) }
 	fs := flags(e, "bench", benchSynopsis)
-	fs.DurationVar(&o.Duration, "duration", 5*time.Second, "time for each path, floor included")
-	fs.IntVar(&o.Connections, "connections", 64, "connections that are kept busy")
-	fs.IntVar(&o.Patients, "patients", 10_000, "patients in the database before it is measured")
-	fs.IntVar(&o.Records, "records", 100_000, "clinical records in the database before it is measured, when a path reads them")
-	engine := fs.String("engine", "sqlite", "sqlite or postgres")
-	fs.StringVar(&o.Database, "database", "", "with --engine postgres, the `address` of an empty database; it is left filled")
-	fs.Var(&paths, "paths", "what to measure, separated by commas")
-	fs.BoolVar(&o.IdempotencyKey, "idempotency-key", false, "send an Idempotency-Key with every POST")
-	fs.StringVar(&o.Dir, "dir", "", "`folder` for the throw-away database (default: the system's folder for temporary files)")
-	fs.StringVar(&o.ProfileDir, "profile", "", "`folder` for a CPU profile of the server on each path")
-	fs.Var(&out, "json", "print JSON instead of the table; --json=FILE writes it to a file besides")
-	gate := fs.Bool("gate", false, "fail when a path misses its part of the floor")
+	fs.DurationVar(&b.Duration, "duration", 5*time.Second, "time for each path, floor included")
+	fs.IntVar(&b.Connections, "connections", 64, "connections that are kept busy")
+	fs.IntVar(&b.Patients, "patients", 10_000, "patients in the database before it is measured")
+	fs.IntVar(&b.Records, "records", 100_000, "clinical records in the database before it is measured, when a path reads them")
+	fs.Var(&b.grow, "grow", "numbers of `patients` to measure one after the other, separated by commas, instead of --patients")
+	fs.Var(&b.engines, "engine", "`engines` to measure, separated by commas: "+strings.Join(bench.Engines, ", "))
+	fs.StringVar(&b.Database, "database", "", "with --engine postgres, the `address` of an empty database; it is left filled")
+	fs.Var(&b.paths, "paths", "`paths` to measure, separated by commas")
+	fs.IntVar(&b.Nodes, "nodes", 1, "with PostgreSQL, measure so many servers on one database against one, besides")
+	fs.BoolVar(&b.IdempotencyKey, "idempotency-key", false, "send an Idempotency-Key with every POST")
+	fs.StringVar(&b.Dir, "dir", "", "`folder` for the throw-away database (default: the system's folder for temporary files)")
+	fs.StringVar(&b.ProfileDir, "profile", "", "`folder` for a CPU profile of the server on each path")
+	fs.StringVar(&b.json, "json", "", "`file` for everything that was measured, as JSON; - prints it instead of the table")
+	fs.StringVar(&b.markdown, "markdown", "", "`file` for the tables as Markdown; - prints them instead of the table")
+	fs.StringVar(&b.plot, "plot", "", "with --grow, `file` for a plot of cost against patients (SVG), on axes by powers of ten")
+	fs.BoolVar(&b.gate, "gate", false, "fail when a path misses what is asked of it")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
-	o.Paths = paths
-	switch {
-	case *engine != "sqlite" && *engine != "postgres":
-		return fmt.Errorf("--engine: want sqlite or postgres, not %q", *engine)
-	case (*engine == "postgres") != (o.Database != ""):
-		return errors.New("--database: names an empty database together with --engine postgres, and is not for sqlite")
-	}
-	var err error
-	if o.Program, err = os.Executable(); err != nil {
-		return err
-	}
-	result, err := bench.Run(ctx, o)
-	if ctx.Err() != nil {
-		return errors.New("interrupted")
-	}
+	return b.run(ctx, e)
+}
+
+// benchCommand is a command line: options for each of its runs, and where the
+// results go.
+type benchCommand struct {
+	bench.Options
+	engines, paths       config.List
+	grow                 config.List
+	json, markdown, plot string
+	gate                 bool
+}
+
+func (b *benchCommand) run(ctx context.Context, e env) (err error) {
+	runs, err := b.runs()
 	if err != nil {
 		return err
 	}
-	result.Version = version
-	if err := out.write(e.stdout, result); err != nil {
-		return err
+	if b.Database != "" && len(runs) > 1 {
+		return errors.New("--database: is for one run; others would be measured on databases of their own")
 	}
-	return judge(result, *gate)
-}
-
-// judge turns what was measured into the outcome of the command.
-func judge(result bench.Result, gate bool) error {
-	if n := result.Errors(); n > 0 {
-		return fmt.Errorf("%d answers were not as expected", n)
+	if b.plot != "" && len(b.grow) < 2 {
+		return errors.New("--plot: is of several sizes; name them with --grow")
 	}
-	if gate && !result.GatesMet() {
-		return errors.New("a path missed its part of the floor")
+	if b.json == "-" && b.markdown == "-" {
+		return errors.New("--json, --markdown: only one of the two can be printed")
 	}
-	return nil
-}
-
-// jsonOutput is the flag --json or --json=FILE.
-type jsonOutput struct{ value string }
-
-// IsBoolFlag lets the flag stand without a value.
-func (*jsonOutput) IsBoolFlag() bool { return true }
-
-// String is the file, or whether JSON is printed.
-func (j *jsonOutput) String() string { return j.value }
-
-// Set takes what stands after the equals sign.
-func (j *jsonOutput) Set(value string) error {
-	if value == "" {
-		return errors.New("names no file")
-	}
-	j.value = value
-	return nil
-}
-
-// write prints JSON or the table, and writes the file.
-func (j *jsonOutput) write(w io.Writer, result bench.Result) error {
-	if j.value == "" || j.value == "false" {
-		return printBench(w, result)
-	}
-	text, err := json.MarshalIndent(result, "", "  ")
-	if err != nil {
-		return err
-	}
-	text = append(text, '\n')
-	if j.value == "true" {
-		_, err = w.Write(text)
-		return err
-	}
-	return errors.Join(printBench(w, result), os.WriteFile(j.value, text, 0o644))
-}
-
-func printBench(w io.Writer, r bench.Result) error {
-	fmt.Fprintf(w, "%s, %d patients, %d connections, %d cores, %s\n", r.Engine, r.Patients, r.Connections, r.CPUs, r.Go)
-	if len(r.Paths) > 0 {
-		if err := printPaths(w, r.Paths); err != nil {
+	for _, o := range runs { // before anything is measured
+		if err := o.Validate(); err != nil {
 			return err
 		}
 	}
-	for _, p := range r.Paths {
-		if p.Errors > 0 {
-			fmt.Fprintf(w, "\n%s: %s\n", p.Title, p.FirstError)
+	var report bench.Report
+	for _, o := range runs {
+		result, failure := bench.Run(ctx, o)
+		result.Version, result.Interrupted = version, ctx.Err() != nil
+		if failure == nil || result.Measured() {
+			report.Runs = append(report.Runs, result)
+		}
+		if err = failure; err != nil {
+			break
 		}
 	}
-	for _, p := range r.Paths {
-		if p.RecordRate > 0 {
-			fmt.Fprintf(w, "\n%s: %.0f records a second%s\n", p.Title, p.RecordRate, recordGate(p))
-		}
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
 	}
-	printWebhooks(w, r.Webhook)
-	fmt.Fprintf(w, "\nfilled in      %.1f s (%d patients, %d records)\nready after    %.3f s\n", r.FillSeconds, r.Patients, r.Records, r.ReadySeconds)
-	if r.DeepPageCost > 0 {
-		fmt.Fprintf(w, "last page      %.2f times the cost of the first\n", r.DeepPageCost)
+	if len(report.Runs) == 0 {
+		return err
 	}
-	for _, first := range []struct{ path, reads string }{{"search", "all names"}, {"outcomes", "all series"}, {"population", "all series, unless that is done"}} {
-		if p := r.Path(first.path); p != nil {
-			fmt.Fprintf(w, "first %-11s%.3f s (reads %s), then p99 %.1f ms\n", first.path, p.FirstSeconds, first.reads, p.Latency.P99)
-		}
-	}
-	_, err := fmt.Fprintf(w, "server memory  %d MiB, at most %d MiB\n", r.ServerRSS>>20, r.ServerPeakRSS>>20)
-	return err
+	return errors.Join(err, b.write(e.stdout, &report), judge(&report, b.gate))
 }
 
-// printPaths prints what was measured against a floor.
-func printPaths(w io.Writer, paths []bench.PathResult) error {
-	fmt.Fprintln(w)
-	const titleWidth = 22 // names stand left, numbers right
-	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "%-*s\tREQ/S\tFLOOR\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
-	for _, p := range paths {
-		gate := "-"
-		if p.Gate > 0 {
-			gate = fmt.Sprintf("%.2f not met", p.Gate)
-			if p.GateMet {
-				gate = fmt.Sprintf("%.2f met", p.Gate)
+// runs are the options of each run: every engine at every size.
+func (b *benchCommand) runs() (list []bench.Options, err error) {
+	if b.Program, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	b.Paths = b.paths
+	grow := b.grow
+	if len(grow) == 0 {
+		grow = config.List{strconv.Itoa(b.Patients)}
+	}
+	for _, engine := range b.engines {
+		for _, size := range grow {
+			o := b.Options
+			o.Engine = engine
+			if o.Patients, err = strconv.Atoi(size); err != nil || o.Patients < 1 {
+				return nil, fmt.Errorf("--grow: %q is no number of patients", size)
 			}
+			o.Records = int(float64(b.Records) / float64(max(b.Patients, 1)) * float64(o.Patients))
+			list = append(list, o)
 		}
-		fmt.Fprintf(table, "%-*s\t%.0f\t%.0f\t%.3f\t%.3f\t%.3f-%.3f\t%.1fms\t%.1fms\t%.1fms\t%.0f\t%d\t%s\t\n", titleWidth, p.Title, p.Rate, p.FloorRate,
-			p.Ratio.Total, p.Ratio.Median, p.Ratio.Q1, p.Ratio.Q3, p.Latency.P50, p.Latency.P95, p.Latency.P99, p.Allocations, p.Errors, gate)
 	}
-	return table.Flush()
+	return list, nil
 }
 
-// printWebhooks prints what was measured of deliveries, if it was.
-func printWebhooks(w io.Writer, r *bench.WebhookResult) {
-	if r == nil {
-		return
+// judge turns what was measured into the outcome of the command.
+func judge(report *bench.Report, gate bool) error {
+	for i := range report.Runs {
+		r := &report.Runs[i]
+		if n := r.Errors(); n > 0 {
+			return fmt.Errorf("%d answers were not as expected", n)
+		}
+		if gate && !r.GatesMet() {
+			return errors.New("a path missed what is asked of it")
+		}
 	}
-	met := "not met"
-	if r.GateMet {
-		met = "met"
-	}
-	fmt.Fprintf(w, "\nwebhooks: %.0f deliveries a second of a backlog of %d; from request to receipt p50 %.1f ms, p99 %.1f ms, beside dead receivers p50 %.1f ms, p99 %.1f ms\n"+
-		"          (%.0f a second, p50 %.0f ms: %s)\n",
-		r.Rate, r.Deliveries, r.Latency.P50, r.Latency.P99, r.BesideDead.P50, r.BesideDead.P99, r.RateGate, r.P50Gate, met)
-	if r.Missing > 0 {
-		fmt.Fprintf(w, "          %d events did not arrive\n", r.Missing)
-	}
+	return nil
 }
 
-// recordGate says whether a path moved as many records as it must.
-func recordGate(p bench.PathResult) string {
-	switch {
-	case p.RecordGate == 0:
-		return ""
-	case p.RecordRate >= p.RecordGate:
-		return fmt.Sprintf(" (%.0f met)", p.RecordGate)
+// write prints the table, or what is wanted instead of it, and writes the
+// files.
+func (b *benchCommand) write(w io.Writer, report *bench.Report) error {
+	text, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf(" (%.0f not met)", p.RecordGate)
+	var markdown bytes.Buffer
+	if err := tables.Markdown(&markdown, report); err != nil {
+		return err
+	}
+	printed := false
+	for _, out := range []struct {
+		file string
+		text []byte
+	}{{b.json, append(text, '\n')}, {b.markdown, markdown.Bytes()}, {b.plot, tables.GrowthSVG(report)}} {
+		switch {
+		case out.file == "" || out.text == nil: // a plot of one size, when the rest was interrupted
+		case out.file == "-":
+			printed = true
+			_, err = w.Write(out.text)
+		default:
+			err = os.WriteFile(out.file, out.text, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range report.Runs {
+		if printed {
+			break
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := tables.Text(w, &report.Runs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func runBenchCompare(e env, args []string) error {
+	fs := flags(e, "bench "+compareCommand, "bench compare OLD.json NEW.json\n\nPrints what two files of \"anodyne bench --json FILE\" have in common, side by side, and\nthe new figures as multiples of the old.")
+	files, err := parse(e, fs, args, 2)
+	if err != nil {
+		return err
+	}
+	old, err := bench.ReadReport(files[0])
+	if err != nil {
+		return err
+	}
+	new, err := bench.ReadReport(files[1])
+	if err != nil {
+		return err
+	}
+	return tables.Compare(e.stdout, &old, &new)
 }

@@ -10,42 +10,54 @@ import (
 	"testing"
 
 	"anodyne/internal/bench"
+	"anodyne/internal/config"
 )
 
-func measured() bench.Result {
-	return bench.Result{Engine: "sqlite", Patients: 10, FillSeconds: 1, DeepPageCost: 1.5, Paths: []bench.PathResult{
+func measured() *bench.Report {
+	return &bench.Report{Runs: []bench.Result{{Engine: "sqlite", Patients: 10, FillSeconds: 1, DeepPageCost: 1.5, Paths: []bench.PathResult{
 		{Name: "get", Title: "GET patient", Rate: 400, FloorRate: 1000, Ratio: bench.Ratio{Total: 0.4}, Gate: 0.45},
 		{Name: "search", Title: "search", FirstSeconds: 0.25, Rate: 500, FloorRate: 1000, Ratio: bench.Ratio{Total: 0.5}, GateMet: true},
-	}}
+	}}}}
 }
 
 func TestBenchOutput(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "result.json")
+	dir := t.TempDir()
+	inJSON, inMarkdown := filepath.Join(dir, "result.json"), filepath.Join(dir, "result.md")
+	isJSON := func(text []byte) bool { return json.Valid(text) }
+	isMarkdown := func(text []byte) bool { return bytes.Contains(text, []byte("| GET patient | 400 | 1,000 | 0.400 |")) }
+	isTable := func(text []byte) bool { return bytes.Contains(text, []byte("PATH")) }
 	for name, tt := range map[string]struct {
-		flag        string
-		table, json bool
-		file        bool
+		json, markdown string
+		printed        func([]byte) bool
 	}{
-		"table":          {table: true},
-		"JSON":           {flag: "true", json: true},
-		"table and file": {flag: file, table: true, file: true},
+		"table":           {"", "", isTable},
+		"JSON":            {"-", "", isJSON},
+		"Markdown":        {"", "-", isMarkdown},
+		"table and files": {inJSON, inMarkdown, isTable},
+		"JSON and a file": {"-", inMarkdown, isJSON},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := (&jsonOutput{tt.flag}).write(&out, measured()); err != nil {
+			b := benchCommand{json: tt.json, markdown: tt.markdown}
+			if err := b.write(&out, measured()); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Contains(out.String(), "0.45 not met"); got != tt.table {
-				t.Errorf("table is %v, want %v:\n%s", got, tt.table, &out)
+			kinds := 0
+			for _, is := range []func([]byte) bool{isJSON, isMarkdown, isTable} {
+				if is(out.Bytes()) {
+					kinds++
+				}
 			}
-			if got := json.Valid(out.Bytes()); got != tt.json {
-				t.Errorf("JSON is %v, want %v:\n%s", got, tt.json, &out)
+			if !tt.printed(out.Bytes()) || kinds != 1 {
+				t.Errorf("printed something else, or more than one thing:\n%s", &out)
 			}
-			text, err := os.ReadFile(file)
-			if tt.file != (err == nil && json.Valid(text)) {
-				t.Errorf("file: %v, %s", err, text)
+			for file, is := range map[string]func([]byte) bool{inJSON: isJSON, inMarkdown: isMarkdown} {
+				text, err := os.ReadFile(file)
+				if wanted := file == tt.json || file == tt.markdown; wanted != (err == nil) || wanted && !is(text) {
+					t.Errorf("%s: %v, %s", file, err, text)
+				}
+				_ = os.Remove(file)
 			}
-			_ = os.Remove(file)
 		})
 	}
 }
@@ -58,11 +70,11 @@ func TestBenchFailsOnErrorsAndOnGatesWhenAsked(t *testing.T) {
 	if judge(r, true) == nil {
 		t.Error("a missed gate does not fail with --gate")
 	}
-	r.Paths[0].GateMet = true
+	r.Runs[0].Paths[0].GateMet = true
 	if err := judge(r, true); err != nil {
 		t.Errorf("met gates fail: %v", err)
 	}
-	r.Paths[1].Errors = 1
+	r.Runs[0].Paths[1].Errors = 1
 	if judge(r, false) == nil {
 		t.Error("wrong answers do not fail")
 	}
@@ -73,11 +85,17 @@ func TestBenchRefusesWhatItCannotMeasure(t *testing.T) {
 		args []string
 		want string
 	}{
-		"engine":              {[]string{"--engine", "mysql"}, "--engine"},
-		"postgres, nowhere":   {[]string{"--engine", "postgres"}, "--database"},
-		"database of sqlite":  {[]string{"--database", "sqlite:precious.db"}, "--database"},
-		"not postgres at all": {[]string{"--engine", "postgres", "--database", "sqlite:precious.db"}, "PostgreSQL"},
-		"path":                {[]string{"--paths", "gte"}, `"gte"`},
+		"engine":             {[]string{"--engine", "mysql"}, `"mysql"`},
+		"database of sqlite": {[]string{"--database", "sqlite:precious.db"}, "SQLite"},
+		"not postgres":       {[]string{"--engine", "postgres", "--database", "sqlite:precious.db"}, "PostgreSQL"},
+		"one for all":        {[]string{"--engine", "sqlite,postgres", "--database", "postgres://localhost/x"}, "--database"},
+		"one for all sizes":  {[]string{"--engine", "postgres", "--grow", "1,2", "--database", "postgres://localhost/x"}, "--database"},
+		"grow to nothing":    {[]string{"--grow", "10,many"}, `"many"`},
+		"plot of one size":   {[]string{"--plot", "x.svg"}, "--grow"},
+		"two on one stream":  {[]string{"--json", "-", "--markdown", "-"}, "--markdown"},
+		"compare nothing":    {[]string{"compare", "missing.json", "missing.json"}, "missing.json"},
+		"compare others":     {[]string{"compare", "bench.go", "bench.go"}, "no file of a bench"},
+		"path":               {[]string{"--paths", "gte"}, `"gte"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -86,5 +104,23 @@ func TestBenchRefusesWhatItCannotMeasure(t *testing.T) {
 				t.Errorf("exit code %d and %q, want %q", code, &out, tt.want)
 			}
 		})
+	}
+}
+
+// Records grow with the patients.
+func TestBenchRunsEveryEngineAtEverySize(t *testing.T) {
+	b := benchCommand{engines: config.List{"sqlite", "postgres"}, grow: config.List{"50", "5000"}, paths: config.List{"get"}}
+	b.Patients, b.Records = 1000, 3000
+	runs, err := b.runs()
+	if err != nil || len(runs) != 4 {
+		t.Fatal(runs, err)
+	}
+	for i, want := range []struct {
+		engine            string
+		patients, records int
+	}{{"sqlite", 50, 150}, {"sqlite", 5000, 15_000}, {"postgres", 50, 150}, {"postgres", 5000, 15_000}} {
+		if o := runs[i]; o.Engine != want.engine || o.Patients != want.patients || o.Records != want.records || len(o.Paths) != 1 {
+			t.Errorf("run %d is %+v, want %+v", i, o, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -65,6 +66,9 @@ func serve(ctx context.Context, e env, cfg config.Config, log *slog.Logger, read
 	err = ready(s)
 	if err == nil {
 		<-ctx.Done()
+	}
+	if errors.Is(err, ctx.Err()) {
+		err = nil // told to stop while it was getting ready: that is a stop like any other
 	}
 	if stopErr := s.Stop(); stopErr != nil {
 		return fmt.Errorf("stop: %w", stopErr)

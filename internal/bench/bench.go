@@ -1,6 +1,6 @@
-// Package bench measures the service on the machine it runs on. It owns the
-// made-up patients, the load, the floor and the statistics; the command line
-// and the table are cmd/anodyne's.
+// Package bench measures the service. It owns the made-up patients, the load,
+// the floor and the statistics; how results are shown is package tables', and
+// the command line is cmd/anodyne's.
 //
 // Every path is measured against two servers, each in a process of its own
 // under the same load: this program with everything on, and a floor, which is
@@ -14,8 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"anodyne/internal/store"
@@ -25,22 +25,27 @@ import (
 type Options struct {
 	// Program is the anodyne binary, started as the server and as the floor.
 	Program string
-	// Database is empty for a throw-away SQLite file in a new folder under
-	// Dir, or the address of an empty PostgreSQL database, which is left
-	// filled.
+	// Engine is one of [Engines].
+	Engine string
+	// Database is the address of an empty PostgreSQL database, which is left
+	// filled. When it is empty, the database is a throw-away: a SQLite file or
+	// a PostgreSQL of its own, in a new folder under Dir.
 	Database string
 	Dir      string
 	// Duration is for one path, floor and product together.
-	Duration       time.Duration
-	Connections    int
-	Patients       int
-	Records        int // in the database, when a path reads them
-	Paths          []string
+	Duration    time.Duration
+	Connections int
+	Patients    int
+	Records     int // in the database, when a path reads them
+	Paths       []string
+	// Nodes is how many servers share the database when, besides one against
+	// the floor, several are measured against one; less than 2 for none.
+	Nodes          int
 	IdempotencyKey bool
 	// ProfileDir, when set, gets a CPU profile of the server for each path.
 	ProfileDir string
-	// Progress is told how many patients, and then records, are there; Note gets remarks.
-	Progress func(done, total int)
+	// Progress is told how far a step of the work is; Note gets remarks.
+	Progress func(step string, done, total int)
 	Note     func(string)
 }
 
@@ -50,14 +55,28 @@ const sliceTime = 250 * time.Millisecond
 // longest is how long all paths may take together: tokens live for an hour.
 const longest = 45 * time.Minute
 
+// measuring is how long all paths take together.
+func (o *Options) measuring() time.Duration {
+	paths := len(o.Paths)
+	if o.Nodes > 1 {
+		paths *= 2
+	}
+	return o.Duration * time.Duration(paths)
+}
+
 // Validate names every fault at once.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if o.Database != "" && !store.IsPostgres(o.Database) {
-		bad("the database must be PostgreSQL's; SQLite is measured on a file of its own")
+	switch {
+	case !slices.Contains(Engines, o.Engine):
+		bad("there is no engine %q; the engines are %v", o.Engine, Engines)
+	case o.Database != "" && o.Engine != Postgres:
+		bad("SQLite is measured on a file of its own; a database is named for %s only", Postgres)
+	case o.Database != "" && !store.IsPostgres(o.Database):
+		bad("the database must be PostgreSQL's")
 	}
-	if o.Duration < 10*time.Millisecond || o.Duration*time.Duration(len(o.Paths)) > longest {
+	if o.Duration < 10*time.Millisecond || o.measuring() > longest {
 		bad("the duration must be at least 10ms, and %s for all paths together", longest)
 	}
 	if o.Connections < 1 || o.Connections > 4096 {
@@ -68,6 +87,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Records < 0 || o.Records > 100_000_000 {
 		bad("records must be from 0 to 100000000")
+	}
+	if o.Nodes < 0 || o.Nodes > 16 {
+		bad("nodes must be from 1 to 16")
 	}
 	if len(o.Paths) == 0 {
 		bad("name at least one path")
@@ -81,8 +103,8 @@ func (o *Options) Validate() error {
 }
 
 // Run fills a database, starts the server on it and measures the paths. When
-// it returns, no child process is left and a SQLite database is removed. An
-// error from measuring comes with what was measured before it.
+// it returns, no child process is left and a throw-away database is removed.
+// An error from measuring comes with what was measured before it.
 func Run(ctx context.Context, o Options) (result Result, err error) {
 	if err := o.Validate(); err != nil {
 		return result, err
@@ -93,53 +115,48 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.Database == "" {
-		o.Database = "sqlite:" + filepath.Join(dir, "anodyne.db")
-		if inMemory(dir) {
-			o.Note("the folder of the database is in memory (tmpfs): writes are faster than on a disk; choose another with --dir")
-		}
+	result = newResult(&o)
+	db, err := openDatabase(&o, dir)
+	if err != nil {
+		return result, err
 	}
-	result = Result{
-		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), StartedAt: time.Now().UTC().Truncate(time.Second),
-		Patients: o.Patients, Connections: o.Connections, PathSeconds: o.Duration.Seconds(), IdempotencyKey: o.IdempotencyKey,
-	}
-	cfg := store.Config{Database: o.Database, DataDir: filepath.Join(dir, "data")}
+	defer func() { err = errors.Join(err, db.remove()) }()
 	began := time.Now()
-	stock, err := fill(ctx, cfg, &o)
+	stock, err := fill(ctx, db, &o)
 	if err != nil {
 		return result, fmt.Errorf("filling the database: %w", err)
 	}
-	result.Engine, result.Records, result.FillSeconds = stock.engine, stock.records, time.Since(began).Seconds()
+	result.Records, result.FillSeconds = stock.records, time.Since(began).Seconds()
 
-	server, err := startServer(ctx, &o, cfg)
+	server, err := result.start(ctx, &o, db)
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	result.ReadySeconds = server.ready.Seconds()
 	m := &measurement{Options: o, stock: stock, server: server, slots: stock.slots(o.Connections)}
-	for _, name := range o.Paths {
-		if name == webhookPath {
-			if result.Webhook, err = m.webhooks(ctx); err != nil {
-				return result, fmt.Errorf("%s: %w", name, err)
-			}
-			continue
-		}
-		measured, err := m.path(ctx, findPath(name))
-		if err != nil {
-			return result, fmt.Errorf("%s: %w", name, err)
-		}
-		result.Paths = append(result.Paths, measured)
+	if err := m.all(ctx, &result); err != nil {
+		return result, err
 	}
-	result.ServerRSS, result.ServerPeakRSS = memoryOf(server.cmd.Process.Pid)
-	result.derive()
-	return result, nil
+	if o.Nodes > 1 && o.Engine != Postgres {
+		result.Skipped = append(result.Skipped, Skip{"nodes", "a SQLite file is one server's; several share a PostgreSQL"})
+	} else if o.Nodes > 1 {
+		result.Nodes, err = m.nodes(ctx, db)
+	}
+	return result, err
+}
+
+// newResult is one that nothing was measured of yet.
+func newResult(o *Options) Result {
+	return Result{
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), StartedAt: time.Now().UTC().Truncate(time.Second),
+		Engine: o.Engine, Patients: o.Patients, Connections: o.Connections, PathSeconds: o.Duration.Seconds(), IdempotencyKey: o.IdempotencyKey,
+	}
 }
 
 // silence makes functions that nobody gave callable.
 func (o *Options) silence() {
 	if o.Progress == nil {
-		o.Progress = func(int, int) {}
+		o.Progress = func(string, int, int) {}
 	}
 	if o.Note == nil {
 		o.Note = func(string) {}

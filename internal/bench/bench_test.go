@@ -9,18 +9,37 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"anodyne/internal/store/pgserver"
+	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne/internal/testneed"
 )
 
 func small(tb testing.TB) Options {
-	return Options{Program: program(tb), Dir: tb.TempDir(), Duration: 100 * time.Millisecond, Connections: 4, Patients: 50, Records: 500, Paths: PathNames()}
+	return Options{Program: program(tb), Engine: SQLite, Dir: tb.TempDir(), Duration: 100 * time.Millisecond, Connections: 4, Patients: 50, Records: 500, Paths: PathNames()}
 }
 
 func TestRunMeasuresEveryPath(t *testing.T) {
-	o := small(t)
-	o.IdempotencyKey = true
+	for _, engine := range Engines {
+		t.Run(engine, func(t *testing.T) {
+			o := small(t)
+			o.Engine, o.IdempotencyKey = engine, true
+			switch engine {
+			case Postgres:
+				o.Database, o.Nodes = pgcluster.Database(t, nil), 2
+			case SQLiteEncrypted:
+				o.Paths, o.Nodes = []string{"get", "post", "mixed", "start"}, 2
+			}
+			everyPath(t, o)
+		})
+	}
+}
+
+// everyPath measures for a moment and looks whether everything was.
+func everyPath(t *testing.T, o Options) {
 	filled := 0
-	o.Progress = func(done, total int) {
-		if done == total {
+	o.Progress = func(step string, done, total int) {
+		if done == total && (step == "patients" || step == "records") {
 			filled += total
 		}
 	}
@@ -47,27 +66,89 @@ func TestRunMeasuresEveryPath(t *testing.T) {
 	var names []string
 	for _, p := range r.Paths {
 		names = append(names, p.Name)
-		if p.Requests == 0 || p.Rate <= 0 || p.FloorRate <= 0 || p.Ratio.Total <= 0 || p.Ratio.Median <= 0 || p.Ratio.Pairs < 1 ||
-			p.Latency.P50 <= 0 || p.Latency.P99 < p.Latency.P50 || p.Allocations <= 0 || p.Bytes == 0 || p.FirstSeconds <= 0 {
-			t.Errorf("%s: something was not measured: %+v", p.Name, p)
-		}
-		if moves := p.Name == "ingest" || p.Name == "range"; (p.RecordRate > 0) != moves || (p.RecordGate > 0) != (p.Name == "ingest") {
-			t.Errorf("%s: %.0f records a second, gate %.0f", p.Name, p.RecordRate, p.RecordGate)
-		}
-		if p.Errors != 0 {
-			t.Errorf("%s: %d errors, the first: %s", p.Name, p.Errors, p.FirstError)
+		soundPath(t, &p)
+	}
+	if w := r.Webhook; w != nil {
+		names = append(names, webhookPath)
+		if w.Deliveries == 0 || w.Rate <= 0 || w.Latency.P50 <= 0 || w.BesideDead.P99 <= 0 || w.Missing != 0 {
+			t.Errorf("webhooks were not measured: %+v", w)
 		}
 	}
-	if w := r.Webhook; w == nil || w.Deliveries == 0 || w.Rate <= 0 || w.Latency.P50 <= 0 || w.BesideDead.P99 <= 0 || w.Missing != 0 {
-		t.Errorf("webhooks were not measured: %+v", w)
+	if s := r.Start; s != nil {
+		names = append(names, startPath)
+		if s.Starts != starts || s.Fastest <= 0 || s.Median < s.Fastest || s.Slowest < s.Median || s.Floor <= 0 {
+			t.Errorf("starts were not measured: %+v", s)
+		}
 	}
-	names = append(names, webhookPath)
-	if !slices.Equal(names, PathNames()) {
-		t.Errorf("measured %v, want %v", names, PathNames())
+	soundNodes(t, &r, &o)
+	if !slices.Equal(names, o.Paths) {
+		t.Errorf("measured %v, want %v", names, o.Paths)
 	}
-	if r.Engine != "sqlite" || r.Patients != 50 || r.ReadySeconds <= 0 || r.FillSeconds <= 0 || r.DeepPageCost <= 0 {
+	if r.Engine != o.Engine || r.Patients != 50 || r.Records != o.Records || r.ReadySeconds <= 0 || r.FillSeconds <= 0 || (r.DeepPageCost > 0) != (r.Path("list-deep") != nil) {
 		t.Errorf("something of the whole was not measured: %s", text)
 	}
+	if r.ServerRSS <= 0 || r.ServerPeakRSS < r.ServerRSS || (r.ReadModels > 0) != (r.Path("search") != nil) || r.RSSBound != r.ReadModelsBound+200_000_000 || !r.RSSHeld {
+		t.Errorf("memory was not measured: %s", text)
+	}
+	empty(t, o.Dir)
+}
+
+// soundNodes looks whether several servers were measured where they can be, and
+// the rest said so.
+func soundNodes(t *testing.T, r *Result, o *Options) {
+	t.Helper()
+	if left := slices.ContainsFunc(r.Skipped, func(s Skip) bool { return s.Path == "nodes" && s.Reason != "" }); left != (o.Nodes > 1 && o.Engine != Postgres) {
+		t.Errorf("left out: %v", r.Skipped)
+	}
+	if (r.Nodes != nil) != (o.Nodes > 1 && o.Engine == Postgres) {
+		t.Errorf("nodes: %+v", r.Nodes)
+	}
+	if r.Nodes == nil {
+		return
+	}
+	if r.Nodes.Nodes != o.Nodes || len(r.Nodes.Paths) != len(r.Paths) {
+		t.Errorf("nodes: %+v", r.Nodes)
+	}
+	for _, p := range r.Nodes.Paths {
+		if p.OneRate <= 0 || p.Rate <= 0 || p.Ratio.Total <= 0 || p.OneLatency.P50 <= 0 || p.Latency.P50 <= 0 || p.Errors > 0 {
+			t.Errorf("%s: something was not measured of several nodes: %+v", p.Name, p)
+		}
+	}
+}
+
+// soundPath looks whether the numbers of a path can be.
+func soundPath(t *testing.T, p *PathResult) {
+	t.Helper()
+	if p.Requests == 0 || p.Rate <= 0 || p.FloorRate <= 0 || p.Ratio.Total <= 0 || p.Ratio.Median <= 0 || p.Ratio.Pairs < 1 ||
+		p.Latency.P50 <= 0 || p.Latency.P99 < p.Latency.P50 || p.Allocations <= 0 || p.CPU < 0 || p.Bytes == 0 || p.FirstSeconds <= 0 {
+		t.Errorf("%s: something was not measured: %+v", p.Name, p)
+	}
+	if moves := p.Name == "ingest" || p.Name == "range"; (p.RecordRate > 0) != moves || (p.RecordGate > 0) != (p.Name == "ingest") {
+		t.Errorf("%s: %.0f records a second, gate %.0f", p.Name, p.RecordRate, p.RecordGate)
+	}
+	if mixed := p.Name == "mixed"; (p.Reads != nil && p.Reads.P50 > 0) != mixed || (p.Writes != nil && p.Writes.P50 > 0) != mixed {
+		t.Errorf("%s: latencies of reads %v, of writes %v", p.Name, p.Reads, p.Writes)
+	}
+	if p.Errors != 0 {
+		t.Errorf("%s: %d errors, the first: %s", p.Name, p.Errors, p.FirstError)
+	}
+}
+
+// Nobody names a database, so PostgreSQL is started, and gone afterwards.
+func TestRunStartsPostgres(t *testing.T) {
+	if err := pgserver.Available(); err != nil {
+		testneed.Skip(t, err.Error())
+	}
+	o := small(t)
+	if err := os.Chmod(filepath.Dir(o.Dir), 0o755); err != nil { // PostgreSQL runs as another user than root
+		t.Fatal(err)
+	}
+	o.Engine, o.Paths = Postgres, []string{"post"}
+	r, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	soundPath(t, r.Path("post"))
 	empty(t, o.Dir)
 }
 
@@ -95,7 +176,7 @@ func TestRunStopsWhenItsContextEnds(t *testing.T) {
 	o := small(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o.Progress = func(done, total int) {
+	o.Progress = func(_ string, done, total int) {
 		if done == total {
 			cancel()
 		}
@@ -126,12 +207,15 @@ func TestValidate(t *testing.T) {
 		"no connections": {func(o *Options) { o.Connections = 0 }, "connections"},
 		"no patients":    {func(o *Options) { o.Patients = 0 }, "patients"},
 		"minus records":  {func(o *Options) { o.Records = -1 }, "records"},
+		"many nodes":     {func(o *Options) { o.Nodes = 17 }, "nodes"},
 		"no paths":       {func(o *Options) { o.Paths = nil }, "path"},
 		"unknown path":   {func(o *Options) { o.Paths = []string{"gte"} }, `"gte"`},
 		"sqlite address": {func(o *Options) { o.Database = "sqlite:precious.db" }, "SQLite"},
+		"no postgres":    {func(o *Options) { o.Engine, o.Database = Postgres, "sqlite:precious.db" }, "PostgreSQL"},
+		"unknown engine": {func(o *Options) { o.Engine = "mysql" }, `"mysql"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := Options{Duration: time.Second, Connections: 1, Patients: 1, Paths: PathNames()}
+			o := Options{Engine: SQLite, Duration: time.Second, Connections: 1, Patients: 1, Paths: PathNames()}
 			tt.change(&o)
 			err := o.Validate()
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,12 +17,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"anodyne/internal/config"
-	"anodyne/internal/store"
 )
 
-// child is a server in a process of its own.
+// child is a server in a process of its own. One that was not started here has
+// an address and no process.
 type child struct {
 	cmd     *exec.Cmd
 	stdin   io.Closer
@@ -80,23 +79,35 @@ func (c *child) stop() error {
 	return nil
 }
 
-// pause holds a server while the other is measured: what it does in the
-// background must cost its own time, not the other's.
-func (c *child) pause() { _ = c.cmd.Process.Signal(syscall.SIGSTOP) }
+// pause lets the process stand still.
+func (c *child) pause() {
+	if c.cmd != nil {
+		_ = c.cmd.Process.Signal(syscall.SIGSTOP)
+	}
+}
 
-func (c *child) resume() { _ = c.cmd.Process.Signal(syscall.SIGCONT) }
+func (c *child) resume() {
+	if c.cmd != nil {
+		_ = c.cmd.Process.Signal(syscall.SIGCONT)
+	}
+}
+
+func (c *child) dial(ctx context.Context) (net.Conn, error) {
+	var dialer net.Dialer
+	return dialer.DialContext(ctx, "tcp", c.address)
+}
 
 // startServer starts the product on a filled database and waits until it is
 // ready.
-func startServer(ctx context.Context, o *Options, cfg store.Config) (*child, error) {
+func startServer(ctx context.Context, o *Options, db *database) (*child, error) {
 	log := &serverLog{serving: make(chan servingLine, 1), note: o.Note}
-	cmd := exec.Command(o.Program, "serve", "--data-dir", cfg.DataDir, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+	cmd := exec.Command(o.Program, "serve", "--data-dir", db.DataDir, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
 	if slices.Contains(o.Paths, webhookPath) {
 		cmd.Args = append(cmd.Args, "--dev") // the receiver is on loopback
 	}
 	cmd.Stderr = log
 	began := time.Now()
-	c, err := run(cmd, config.Variable("database")+"="+cfg.Database) // not an argument: it may hold a password
+	c, err := run(cmd, db.variables...)
 	if err != nil {
 		return nil, err
 	}
@@ -138,9 +149,9 @@ func (c *child) awaitReady(ctx context.Context, log *serverLog) error {
 	}
 }
 
-// startFloor starts a floor that repeats a recording.
-func startFloor(ctx context.Context, program string, rec recording) (*child, error) {
-	encoded, err := json.Marshal(rec)
+// startFloor starts a floor that repeats recordings.
+func startFloor(ctx context.Context, program string, recs recordings) (*child, error) {
+	encoded, err := json.Marshal(recs)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +178,7 @@ func startFloor(ctx context.Context, program string, rec recording) (*child, err
 	return c, nil
 }
 
-// handOver gives the floor its recording and learns its address.
+// handOver gives the floor its recordings and learns its address.
 func (c *child) handOver(ctx context.Context, rec []byte, in, out *os.File) error {
 	deadline := time.Now().Add(startTime)
 	if err := errors.Join(in.SetWriteDeadline(deadline), out.SetReadDeadline(deadline)); err != nil {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 	"sync/atomic"
@@ -17,13 +18,21 @@ import (
 
 // stock is what the load draws on: patients that are there and tokens.
 type stock struct {
-	engine   string
 	filled   int
 	patients []id.Patient // a sample, spread evenly
 	records  int
-	courses  int          // how many of them, from the first, have records
-	tokens   []string     // each of a client of its own
-	taken    atomic.Int64 // tokens given out
+	courses  int               // how many of them, from the first, have records
+	grants   []grant           // each of a client of its own
+	taken    atomic.Int64      // grants given out
+	keys     map[string][]byte // of the data directory, for other nodes
+}
+
+// grant is what a client may ask with: a token, and its credentials as HTTP
+// Basic has them.
+type grant struct {
+	token, basic string
+	// uses is how many requests it is good for.
+	uses int
 }
 
 const (
@@ -32,9 +41,9 @@ const (
 	fillers = 256
 	// sampleSize bounds the identifiers that are kept.
 	sampleSize = 1 << 17
-	// perToken is how many requests a token is used for, with a distance to
-	// the 100,000 that its client has an hour.
-	perToken = 90_000
+	// perClient is how many requests a client makes, with a distance to the
+	// 100,000 that it has an hour.
+	perClient = 90_000
 	// fastest is a rate, in requests a second, that no server here reaches.
 	fastest = 150_000
 )
@@ -42,7 +51,8 @@ const (
 // fill makes the database, the patients and the clients straight through the
 // store, and leaves everything settled: journal and seal are complete, so
 // that the server has nothing to catch up on.
-func fill(ctx context.Context, cfg store.Config, o *Options) (_ *stock, err error) {
+func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
+	cfg := db.Config
 	cfg.Log = slog.New(slog.DiscardHandler)
 	if s, err := store.Open(ctx, cfg); !errors.Is(err, store.ErrEmpty) {
 		if err == nil {
@@ -61,8 +71,8 @@ func fill(ctx context.Context, cfg store.Config, o *Options) (_ *stock, err erro
 
 	stop := sequencing(ctx, s)
 	defer stop()
-	st := &stock{engine: s.Engine(), filled: o.Patients}
-	c, err := newClient(ctx, s)
+	st := &stock{filled: o.Patients, keys: s.System().KeyFiles()}
+	c, _, err := newClient(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -85,37 +95,46 @@ func fill(ctx context.Context, cfg store.Config, o *Options) (_ *stock, err erro
 	if err := st.issue(ctx, s, clientsNeeded(o)); err != nil {
 		return nil, err
 	}
-	return st, settle(ctx, s, org, entries)
+	if err := settle(ctx, s, org, entries); err != nil {
+		return nil, err
+	}
+	return st, db.settled(ctx)
 }
 
 // clientsNeeded is one for each connection, and as many more as the fastest
 // server could use up.
 func clientsNeeded(o *Options) int {
-	seconds := o.Duration.Seconds() * float64(len(o.Paths))
-	return o.Connections + int(seconds*fastest/perToken) + 1
+	seconds := o.measuring().Seconds()
+	return o.Connections + int(seconds*fastest/perClient) + 1
 }
 
 // newClient registers a client of the organisation that is measured.
-func newClient(ctx context.Context, s *store.Store) (store.Client, error) {
-	_, hash := oauth.NewSecret()
-	return s.System().CreateClient(ctx, store.NewClient{
+func newClient(ctx context.Context, s *store.Store) (c store.Client, secret string, err error) {
+	secret, hash := oauth.NewSecret()
+	c, err = s.System().CreateClient(ctx, store.NewClient{
 		Org: "bench", Name: "load", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash})
+	return c, secret, err
+}
+
+// basic is how a client shows its credentials.
+func basic(clientID, secret string) string {
+	return base64.StdEncoding.EncodeToString([]byte(clientID + ":" + secret))
 }
 
 // issue makes tokens, each of a client of its own.
 func (st *stock) issue(ctx context.Context, s *store.Store, count int) error {
 	authority := oauth.New(s, time.Now)
-	st.tokens = make([]string, count)
+	st.grants = make([]grant, count)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(fillers)
-	for i := range st.tokens {
+	for i := range st.grants {
 		group.Go(func() error {
-			c, err := newClient(ctx, s)
+			c, secret, err := newClient(ctx, s)
 			if err != nil {
 				return err
 			}
-			grant, err := authority.Issue(ctx, &c, "")
-			st.tokens[i] = grant.Token
+			issued, err := authority.Issue(ctx, &c, "")
+			st.grants[i] = grant{issued.Token, basic(c.ID.String(), secret), perClient}
 			return err
 		})
 	}
@@ -123,7 +142,7 @@ func (st *stock) issue(ctx context.Context, s *store.Store, count int) error {
 }
 
 // people adds the patients and keeps a sample of their identifiers.
-func (st *stock) people(ctx context.Context, org store.Org, client id.Client, progress func(done, total int)) error {
+func (st *stock) people(ctx context.Context, org store.Org, client id.Client, progress func(step string, done, total int)) error {
 	every := (st.filled + sampleSize - 1) / sampleSize
 	st.patients = make([]id.Patient, (st.filled+every-1)/every)
 	var next, done atomic.Int64
@@ -138,7 +157,7 @@ func (st *stock) people(ctx context.Context, org store.Org, client id.Client, pr
 				if n%every == 0 {
 					st.patients[n/every] = p.ID
 				}
-				progress(int(done.Add(1)), st.filled)
+				progress("patients", int(done.Add(1)), st.filled)
 			}
 			return nil
 		})
@@ -181,37 +200,36 @@ func settle(ctx context.Context, s *store.Store, org store.Org, entries int) err
 	return err
 }
 
-// slot is one connection's place in the load, for the whole run: its token
-// and how far it is.
+// slot is one connection's place in the load, for the whole run: what it asks
+// with and how far it is.
 type slot struct {
 	stock *stock
-	token string
-	uses  int
-	n     int // of the next request
+	grant
+	n int // of the next request
 }
 
-// slots gives each connection a token, and numbers that no other one has and
-// that begin elsewhere, so that connections do not ask for the same in step.
+// slots gives each connection numbers that no other one has and that begin
+// elsewhere, so that connections do not ask for the same in step.
 func (st *stock) slots(connections int) []*slot {
 	list := make([]*slot, connections)
 	for i := range list {
-		list[i] = &slot{stock: st, uses: perToken, n: i<<40 + i*7919}
+		list[i] = &slot{stock: st, n: i<<40 + i*7919}
 	}
 	return list
 }
 
-var errTokens = errors.New("the tokens are used up; measure for a shorter time")
+var errAllowance = errors.New("the allowances of all clients are used up; measure for a shorter time, or with more clients")
 
 // use counts a request that a client is charged for, and goes on to the next
 // client in time.
 func (s *slot) use() error {
-	if s.uses++; s.uses <= perToken {
-		return nil
+	for s.uses <= 0 {
+		next := s.stock.taken.Add(1) - 1
+		if next >= int64(len(s.stock.grants)) {
+			return errAllowance
+		}
+		s.grant = s.stock.grants[next]
 	}
-	next := s.stock.taken.Add(1) - 1
-	if next >= int64(len(s.stock.tokens)) {
-		return errTokens
-	}
-	s.token, s.uses = s.stock.tokens[next], 1
+	s.uses--
 	return nil
 }

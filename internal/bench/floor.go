@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -17,26 +18,31 @@ const FloorCommand = "floor"
 
 // recording is an answer of the product, kept for the floor to repeat.
 type recording struct {
+	// Shape is what it answers, when there are several.
+	Shape  string      `json:"shape,omitempty"`
 	Status int         `json:"status"`
 	Header http.Header `json:"header"`
 	Body   []byte      `json:"body"`
 }
 
-// ServeFloor reads a recording from in, prints the address that it serves it
+// recordings are the answers of one path.
+type recordings []recording
+
+// ServeFloor reads recordings from in, prints the address that it serves them
 // on as a line of out, and stops when in or the context ends. It is the least
 // that a Go program can do to send these bytes: no routes, no checks, no
 // store. A body that is posted is read and decoded, as any service must.
 func ServeFloor(ctx context.Context, in io.Reader, out io.Writer) error {
 	decoder := json.NewDecoder(in)
-	var rec recording
-	if err := decoder.Decode(&rec); err != nil {
-		return fmt.Errorf("the recording: %w", err)
+	var recs recordings
+	if err := decoder.Decode(&recs); err != nil {
+		return fmt.Errorf("the recordings: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: rec, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: recs, ReadHeaderTimeout: 10 * time.Second}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -54,18 +60,33 @@ func ServeFloor(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // ServeHTTP repeats the recording.
-func (rec recording) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodPost {
-		var c creation
-		if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
-			http.Error(w, "bad body", http.StatusBadRequest)
-			return
-		}
+func (recs recordings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost && !readable(r) {
+		http.Error(w, "bad body", http.StatusBadRequest)
+		return
+	}
+	i := 0
+	if len(recs) > 1 {
+		want := shape(r.Method, r.URL.Path)
+		i = slices.IndexFunc(recs, func(rec recording) bool { return rec.Shape == want })
+	}
+	if i < 0 {
+		http.Error(w, "not recorded", http.StatusNotFound)
+		return
 	}
 	h := w.Header()
-	for name, values := range rec.Header {
+	for name, values := range recs[i].Header {
 		h[name] = values
 	}
-	w.WriteHeader(rec.Status)
-	_, _ = w.Write(rec.Body) // a caller who is gone cannot be told
+	w.WriteHeader(recs[i].Status)
+	_, _ = w.Write(recs[i].Body) // a caller who is gone cannot be told
+}
+
+// readable reads and decodes what was posted.
+func readable(r *http.Request) bool {
+	if r.Header.Get("Content-Type") == formType {
+		return r.ParseForm() == nil && r.PostForm.Get("grant_type") != ""
+	}
+	var c creation
+	return json.NewDecoder(r.Body).Decode(&c) == nil
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-var answerToRepeat = recording{Status: 201, Header: http.Header{
-	"Content-Type": {"application/json"}, "Content-Length": {"7"}, "X-Ratelimit-Limit": {"100000"}}, Body: []byte(`{"a":1}`)}
+var answerToRepeat = recordings{{Status: 201, Header: http.Header{
+	"Content-Type": {"application/json"}, "Content-Length": {"7"}, "X-Ratelimit-Limit": {"100000"}}, Body: []byte(`{"a":1}`)}}
 
 func TestFloorRepeatsTheRecording(t *testing.T) {
 	in, parent := io.Pipe()
@@ -43,7 +43,7 @@ func TestFloorRepeatsTheRecording(t *testing.T) {
 			t.Fatal(err)
 		}
 		response.Header.Del("Date")
-		if response.StatusCode != 201 || string(got) != `{"a":1}` || !reflect.DeepEqual(response.Header, answerToRepeat.Header) {
+		if response.StatusCode != 201 || string(got) != `{"a":1}` || !reflect.DeepEqual(response.Header, answerToRepeat[0].Header) {
 			t.Errorf("got %d, %v, %s", response.StatusCode, response.Header, got)
 		}
 	}

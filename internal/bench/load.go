@@ -5,40 +5,46 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 )
 
-// side is one of the two servers under load.
+// side is one of those that are held against each other: a server, or several
+// that share the connections.
 type side struct {
-	*child
+	nodes   []*child
 	script  *script
 	links   []*link
 	charged bool // clients are charged for what they ask
+	free    bool // runs also while another is measured
 	turns   []turn
 }
 
 // link is one connection of a side.
 type link struct {
 	net.Conn
-	slot    *slot
-	in      *bufio.Reader
-	out     []byte
-	latency histogram
+	slot   *slot
+	in     *bufio.Reader
+	out    []byte
+	reads  histogram // latencies of what only reads
+	writes histogram
 	// wrong counts answers with another status than expected; status is the
-	// first of them.
-	wrong, status int
-	err           error
+	// first of them, and expect what it should have been.
+	wrong, status, expect int
+	err                   error
 }
+
+// total is how many answers there were.
+func (l *link) total() uint64 { return l.reads.total + l.writes.total }
 
 // answerTime is how long an answer may take.
 const answerTime = 30 * time.Second
 
-func connect(ctx context.Context, c *child, s *script, slots []*slot, charged bool) (*side, error) {
-	sd := &side{child: c, script: s, charged: charged}
-	var dialer net.Dialer
-	for _, slot := range slots {
-		conn, err := dialer.DialContext(ctx, "tcp", c.address)
+func connect(ctx context.Context, nodes []*child, s *script, slots []*slot, charged bool) (*side, error) {
+	sd := &side{nodes: nodes, script: s, charged: charged}
+	for i, slot := range slots {
+		conn, err := nodes[i%len(nodes)].dial(ctx)
 		if err != nil {
 			sd.close()
 			return nil, err
@@ -54,14 +60,26 @@ func (sd *side) close() {
 	}
 }
 
+// pause holds a server while another is measured: what it does in the
+// background must cost its own time, not the other's.
+func (sd *side) pause() {
+	for _, c := range sd.nodes {
+		if !sd.free {
+			c.pause()
+		}
+	}
+}
+
 // slice keeps all connections busy for a time. The turn lasts until the last
 // answer is there.
 func (sd *side) slice(length time.Duration) (turn, error) {
-	sd.resume()
+	for _, c := range sd.nodes {
+		c.resume()
+	}
 	var done sync.WaitGroup
 	var before, after uint64
 	for _, l := range sd.links {
-		before += l.latency.total
+		before += l.total()
 	}
 	start := time.Now()
 	for _, l := range sd.links {
@@ -74,7 +92,7 @@ func (sd *side) slice(length time.Duration) (turn, error) {
 		if l.err != nil {
 			return turn{}, l.err
 		}
-		after += l.latency.total
+		after += l.total()
 	}
 	return turn{int64(after - before), took}, nil
 }
@@ -90,7 +108,8 @@ func (l *link) work(sd *side, until time.Time) error {
 				return err
 			}
 		}
-		l.out = sd.script.render(l.out[:0], l.slot.n, l.slot.token)
+		part := sd.script.part(l.slot.n)
+		l.out = sd.script.render(l.out[:0], l.slot.n, &l.slot.grant)
 		l.slot.n++
 		if _, err := l.Write(l.out); err != nil {
 			return err
@@ -100,11 +119,15 @@ func (l *link) work(sd *side, until time.Time) error {
 			return err
 		}
 		end := time.Now()
-		l.latency.add(end.Sub(start))
+		if part.method == http.MethodGet {
+			l.reads.add(end.Sub(start))
+		} else {
+			l.writes.add(end.Sub(start))
+		}
 		start = end
-		if status != sd.script.expect {
+		if status != part.expect {
 			if l.wrong++; l.status == 0 {
-				l.status = status
+				l.status, l.expect = status, part.expect
 			}
 		}
 	}
@@ -115,24 +138,26 @@ func (l *link) work(sd *side, until time.Time) error {
 func (sd *side) forget() {
 	sd.turns = nil
 	for _, l := range sd.links {
-		l.latency = histogram{}
+		l.reads, l.writes = histogram{}, histogram{}
 	}
 }
 
-// latency of all connections.
-func (sd *side) latency() *histogram {
-	all := new(histogram)
+// latencies of all connections.
+func (sd *side) latencies() (reads, writes, all histogram) {
 	for _, l := range sd.links {
-		all.merge(&l.latency)
+		reads.merge(&l.reads)
+		writes.merge(&l.writes)
 	}
-	return all
+	all.merge(&reads)
+	all.merge(&writes)
+	return reads, writes, all
 }
 
 // errors gives the number of wrong answers and the words for the first.
 func (sd *side) errors() (count int, first string) {
 	for _, l := range sd.links {
 		if count += l.wrong; l.wrong > 0 && first == "" {
-			first = fmt.Sprintf("status %d instead of %d", l.status, sd.script.expect)
+			first = fmt.Sprintf("status %d instead of %d", l.status, l.expect)
 		}
 	}
 	return count, first

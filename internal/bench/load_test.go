@@ -20,8 +20,8 @@ func TestRenderedRequestsAreGoodHTTP(t *testing.T) {
 		{"get", "/v1/patients/pat_"}, {"list", "/v1/patients?limit=50"}, {"list-deep", "/v1/patients?limit=50&page=2"},
 		{"search", "/v1/patients?search="}, {"post", "/v1/patients"},
 	} {
-		sc := &script{path: findPath(tt.path), stock: s, bodies: creations(3), keys: true}
-		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(string(sc.render(nil, 7, "at_x")))))
+		sc := newScript(findPath(tt.path), s, "bench.example", true)
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(string(sc.render(nil, 7, &grant{token: "at_x"})))))
 		if err != nil {
 			t.Fatalf("%s: %v", tt.path, err)
 		}
@@ -32,7 +32,7 @@ func TestRenderedRequestsAreGoodHTTP(t *testing.T) {
 			continue
 		}
 		var c creation
-		if err := json.NewDecoder(r.Body).Decode(&c); err != nil || c.Name != personName(7%3) || r.Header.Get("Idempotency-Key") != "bench-7" {
+		if err := json.NewDecoder(r.Body).Decode(&c); err != nil || c.Name != personName(7) || r.Header.Get("Idempotency-Key") != "bench-7" {
 			t.Errorf("post: %+v, %v, %v", c, r.Header, err)
 		}
 		if rest, err := io.ReadAll(r.Body); len(rest) > 0 || err != nil {
@@ -41,31 +41,25 @@ func TestRenderedRequestsAreGoodHTTP(t *testing.T) {
 	}
 }
 
-func TestSlotsChangeTheirTokenInTime(t *testing.T) {
-	st := &stock{tokens: []string{"a", "b", "c"}}
+func TestSlotsGoOnToTheNextClientInTime(t *testing.T) {
+	st := &stock{grants: []grant{{token: "a", uses: 3}, {token: "b", uses: 1}, {token: "c", uses: 1}}}
 	slots := st.slots(2)
-	for i, want := range []string{"a", "b"} {
-		if err := slots[i].use(); err != nil || slots[i].token != want {
-			t.Fatalf("slot %d has %q, %v", i, slots[i].token, err)
+	for _, step := range []struct {
+		slot int
+		want string
+	}{{0, "a"}, {1, "b"}, {0, "a"}, {0, "a"}, {0, "c"}} {
+		if err := slots[step.slot].use(); err != nil || slots[step.slot].token != step.want {
+			t.Fatalf("slot %d has %q, %v; want %q", step.slot, slots[step.slot].token, err, step.want)
 		}
 	}
-	for range perToken - 1 {
-		if err := slots[0].use(); err != nil || slots[0].token != "a" {
-			t.Fatalf("changed to %q too early, %v", slots[0].token, err)
-		}
-	}
-	if err := slots[0].use(); err != nil || slots[0].token != "c" {
-		t.Errorf("after %d requests the token is %q, %v", perToken, slots[0].token, err)
-	}
-	slots[1].uses = perToken
-	if err := slots[1].use(); !errors.Is(err, errTokens) {
-		t.Errorf("error %v, want %v", err, errTokens)
+	if err := slots[1].use(); !errors.Is(err, errAllowance) {
+		t.Errorf("error %v, want %v", err, errAllowance)
 	}
 }
 
 func TestClientsAreEnough(t *testing.T) {
 	o := &Options{Connections: 64, Duration: time.Minute, Paths: []string{"get", "list"}}
-	if n := clientsNeeded(o); n < 64+2*60*fastest/perToken {
+	if n := clientsNeeded(o); n < 64+2*60*fastest/perClient {
 		t.Errorf("%d clients", n)
 	}
 }

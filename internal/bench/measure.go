@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -22,33 +20,57 @@ type measurement struct {
 	slots  []*slot
 }
 
-// bodyVariants is how many different patients are posted.
-const bodyVariants = 4096
-
-// path measures one path: it records an answer, starts a floor that repeats
-// it, and lets the two take turns.
-func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err error) {
-	s := &script{path: p, stock: m.stock, keys: m.IdempotencyKey}
-	if p.bodies != nil {
-		s.bodies = p.bodies()
-	} else {
-		s.bodies = creations(bodyVariants)
+// all measures the paths that were asked for, in their order.
+func (m *measurement) all(ctx context.Context, r *Result) error {
+	for i, name := range m.Paths {
+		m.Progress("measuring", i, len(m.Paths))
+		if err := m.one(ctx, name, r); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	rec, first, err := m.record(ctx, s)
+	m.Progress("measuring", len(m.Paths), len(m.Paths))
+	m.server.resume()
+	if err := m.memory(ctx, r); err != nil {
+		return err
+	}
+	r.derive()
+	return nil
+}
+
+// one measures one path.
+func (m *measurement) one(ctx context.Context, name string, r *Result) (err error) {
+	switch name {
+	case startPath: // has been measured already
+	case webhookPath:
+		r.Webhook, err = m.webhooks(ctx)
+	default:
+		var measured PathResult
+		if measured, err = m.path(ctx, findPath(name)); err == nil {
+			r.Paths = append(r.Paths, measured)
+		}
+	}
+	return err
+}
+
+// path measures one path: it records answers, starts a floor that repeats
+// them, and lets the two take turns.
+func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err error) {
+	s := newScript(p, m.stock, m.server.address, m.IdempotencyKey)
+	recs, first, err := m.record(ctx, s)
 	if err != nil {
 		return result, err
 	}
-	floorChild, err := startFloor(ctx, m.Program, rec)
+	floorChild, err := startFloor(ctx, m.Program, recs)
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, floorChild.stop()) }()
-	product, err := connect(ctx, m.server, s, m.slots, true)
+	product, err := connect(ctx, []*child{m.server}, s, m.slots, true)
 	if err != nil {
 		return result, err
 	}
 	defer product.close()
-	floor, err := connect(ctx, floorChild, s, m.slots, false)
+	floor, err := connect(ctx, []*child{floorChild}, s, m.slots, false)
 	if err != nil {
 		return result, err
 	}
@@ -56,102 +78,116 @@ func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err
 	defer m.server.resume()
 	defer context.AfterFunc(ctx, func() { product.close(); floor.close() })()
 
-	mallocs, err := m.alternate(ctx, product, floor)
+	product.pause()
+	if err := m.warm(floor, product); err != nil {
+		return result, err
+	}
+	before, err := m.used(ctx)
 	if err != nil {
 		return result, err
 	}
-	result = newPathResult(p, product, floor)
-	result.Bytes, result.FirstSeconds = len(rec.Body), first.Seconds()
-	if total := sum(product.turns); total.requests > 0 {
-		result.Allocations = mallocs / float64(total.requests)
+	profile := m.profile(ctx, p.name)
+	product.pause()
+	if err := m.alternate(floor, product); err != nil {
+		return result, err
 	}
+	after, err := m.used(ctx)
+	if err := errors.Join(err, profile()); err != nil {
+		return result, err
+	}
+	result = newPathResult(p, product, floor)
+	result.Bytes, result.FirstSeconds = len(recs[0].Body), first.Seconds()
+	result.charge(after.less(before))
 	return result, nil
 }
 
-// alternate gives the servers their turns, and gives the allocations of the
-// product meanwhile. Who is first changes with every pair, so that a machine
-// that gets faster or slower favours neither.
-func (m *measurement) alternate(ctx context.Context, product, floor *side) (mallocs float64, err error) {
-	length := min(sliceTime, m.Duration/4)
-	product.pause()
-	for _, warming := range []*side{floor, product} {
-		if _, err := warming.slice(length); err != nil {
-			return 0, err
+// length of a slice.
+func (m *measurement) length() time.Duration { return min(sliceTime, m.Duration/4) }
+
+// warm gives each side a slice that does not count.
+func (m *measurement) warm(sides ...*side) error {
+	for _, sd := range sides {
+		if _, err := sd.slice(m.length()); err != nil {
+			return err
 		}
-		warming.forget()
+		sd.forget()
 	}
-	before, err := m.mallocs(ctx)
-	if err != nil {
-		return 0, err
-	}
-	profile := m.profile(ctx, product.script.name)
-	product.pause()
-	order := []*side{floor, product}
+	return nil
+}
+
+// alternate gives the sides their turns. Who is first changes with every
+// round, so that a machine that gets faster or slower favours none.
+func (m *measurement) alternate(sides ...*side) error {
 	for end := time.Now().Add(m.Duration); time.Now().Before(end); {
-		for _, sd := range order {
-			t, err := sd.slice(length)
+		for _, sd := range sides {
+			t, err := sd.slice(m.length())
 			if err != nil {
-				return 0, err
+				return err
 			}
 			sd.turns = append(sd.turns, t)
 		}
-		order[0], order[1] = order[1], order[0]
+		slices.Reverse(sides)
 	}
-	m.server.resume()
-	after, err := m.mallocs(ctx)
-	return after - before, errors.Join(err, profile())
+	return nil
 }
 
-// record asks the product once, with a request as the load sends it, and gives
-// the time that the answer took.
-func (m *measurement) record(ctx context.Context, s *script) (rec recording, first time.Duration, err error) {
-	slot := m.slots[0]
-	if err := slot.use(); err != nil {
-		return rec, 0, err
-	}
-	side, err := connect(ctx, m.server, s, m.slots[:1], true)
+// record asks the product once for each shape of request, as the load does,
+// and gives the time that the first answer took.
+func (m *measurement) record(ctx context.Context, s *script) (recs recordings, first time.Duration, err error) {
+	side, err := connect(ctx, []*child{m.server}, s, m.slots[:1], true)
 	if err != nil {
-		return rec, 0, err
+		return nil, 0, err
 	}
 	defer side.close()
-	l := side.links[0]
+	slot, seen := m.slots[0], map[*path]bool{}
+	slot.n += len(s.parts) - slot.n%len(s.parts)
+	for i := range s.parts {
+		if p := s.parts[i].path; !seen[p] {
+			seen[p] = true
+			rec, took, err := side.links[0].ask(s)
+			if err != nil {
+				return nil, 0, err
+			}
+			if recs == nil {
+				first = took
+			}
+			recs = append(recs, rec)
+		} else {
+			slot.n++
+		}
+	}
+	return recs, first, nil
+}
+
+// ask makes one request and gives the whole answer.
+func (l *link) ask(s *script) (rec recording, took time.Duration, err error) {
+	if err := l.slot.use(); err != nil {
+		return rec, 0, err
+	}
 	if err := l.SetDeadline(time.Now().Add(startTime)); err != nil { // a first search reads all names
 		return rec, 0, err
 	}
+	p := s.part(l.slot.n)
 	began := time.Now()
-	if _, err := l.Write(s.render(nil, slot.n, slot.token)); err != nil {
+	if _, err := l.Write(s.render(nil, l.slot.n, &l.slot.grant)); err != nil {
 		return rec, 0, err
 	}
-	slot.n++
-	response, err := http.ReadResponse(l.in, &http.Request{Method: s.method})
+	rec.Shape = shape(p.method, string(p.target(nil, s.stock, l.slot.n)))
+	l.slot.n++
+	response, err := http.ReadResponse(l.in, &http.Request{Method: p.method})
 	if err != nil {
 		return rec, 0, err
 	}
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
+	if rec.Body, err = io.ReadAll(response.Body); err != nil {
 		return rec, 0, err
 	}
-	first = time.Since(began)
-	if response.StatusCode != s.expect {
-		return rec, 0, fmt.Errorf("status %d instead of %d", response.StatusCode, s.expect)
+	took = time.Since(began)
+	if response.StatusCode != p.expect {
+		return rec, 0, fmt.Errorf("status %d instead of %d", response.StatusCode, p.expect)
 	}
 	response.Header.Del("Date") // net/http adds its own
-	return recording{response.StatusCode, response.Header, body}, first, nil
-}
-
-// mallocs reads how many allocations the product has made.
-func (m *measurement) mallocs(ctx context.Context) (float64, error) {
-	m.server.resume()
-	page, err := fetch(ctx, m.server.admin+"/metrics")
-	if err != nil {
-		return 0, err
-	}
-	for line := range bytes.Lines(page) {
-		if value, ok := strings.CutPrefix(string(line), "go_memstats_mallocs_total "); ok {
-			return strconv.ParseFloat(strings.TrimSpace(value), 64)
-		}
-	}
-	return 0, errors.New("the server's metrics do not tell its allocations")
+	rec.Status, rec.Header = response.StatusCode, response.Header
+	return rec, took, nil
 }
 
 // profile takes a CPU profile of the product while a path is measured, if one

@@ -13,23 +13,30 @@ type path struct {
 	name, title string
 	method      string
 	expect      int
-	// gate is the part of the floor that must be reached; 0 for none.
-	gate float64
+	// gate is the part of the floor that must be reached, and rateGate the
+	// requests a second; 0 for none.
+	gate, rateGate float64
 	// records is how many records a request moves, and recordGate how many
 	// must be moved in a second; 0 for none.
 	records    int
 	recordGate float64
 	// reads is set when the path wants records to be there.
 	reads bool
-	// bodies are what is posted; patients when nil.
+	// bodies are what is posted; patients when nil. A form comes with the
+	// client's credentials instead of a token.
 	bodies func() [][]byte
+	form   bool
 	// target appends the path and query of the n-th request.
 	target func(b []byte, s *stock, n int) []byte
+	// mix are paths that take turns; the rest above is then theirs.
+	mix []*path
+	// apart is set for what is measured in a way of its own.
+	apart bool
 }
 
 const pageSize = 50
 
-var paths = slices.Concat([]path{
+var patientPaths = []path{
 	{name: "get", title: "GET patient", method: http.MethodGet, expect: http.StatusOK, gate: 0.45,
 		target: func(b []byte, s *stock, n int) []byte {
 			return s.patients[scatter(n)%len(s.patients)].Append(append(b, "/v1/patients/"...))
@@ -47,7 +54,9 @@ var paths = slices.Concat([]path{
 		}},
 	{name: "post", title: "POST patient", method: http.MethodPost, expect: http.StatusCreated, gate: 0.20,
 		target: func(b []byte, _ *stock, _ int) []byte { return append(b, "/v1/patients"...) }},
-}, clinicalPaths, analyticsPaths, []path{{name: webhookPath}})
+}
+
+var paths = slices.Concat(patientPaths, clinicalPaths, []path{mixedPath}, analyticsPaths, []path{tokenPath, {name: webhookPath, apart: true}, {name: startPath, apart: true}})
 
 // searchTerms are the family names, encoded and in lower case.
 var searchTerms = func() (terms []string) {
@@ -65,38 +74,13 @@ func PathNames() (names []string) {
 	return names
 }
 
-func findPath(name string) *path {
-	for i := range paths {
-		if paths[i].name == name {
-			return &paths[i]
+func findPath(name string) *path { return findIn(paths, name) }
+
+func findIn(list []path, name string) *path {
+	for i := range list {
+		if list[i].name == name {
+			return &list[i]
 		}
 	}
 	return nil
-}
-
-// script renders the requests of a path; both servers get the same.
-type script struct {
-	*path
-	stock  *stock
-	bodies [][]byte
-	keys   bool
-}
-
-// render appends the n-th request of a connection. With keys each request
-// needs an n of its own.
-func (s *script) render(b []byte, n int, token string) []byte {
-	b = append(append(b, s.method...), ' ')
-	b = s.target(b, s.stock, n)
-	b = append(b, " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "...)
-	b = append(append(b, token...), "\r\n"...)
-	if s.method != http.MethodPost {
-		return append(b, "\r\n"...)
-	}
-	body := s.bodies[n%len(s.bodies)]
-	if s.keys {
-		b = append(strconv.AppendInt(append(b, "Idempotency-Key: bench-"...), int64(n), 10), "\r\n"...)
-	}
-	b = append(b, "Content-Type: application/json\r\nContent-Length: "...)
-	b = append(strconv.AppendInt(b, int64(len(body)), 10), "\r\n\r\n"...)
-	return append(b, body...)
 }

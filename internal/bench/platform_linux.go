@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ownGroup keeps the terminal's signals from a child, and ends it when the
@@ -45,4 +46,25 @@ func memoryOf(pid int) (now, peak int64) {
 		}
 	}
 	return now, peak
+}
+
+// clockTick is the unit of times in /proc, the same on all machines that Go
+// runs on.
+const clockTick = time.Second / 100
+
+// cpuOf gives the processor time that a process has had.
+func cpuOf(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The name, in parentheses, may hold spaces; utime and stime are the 12th
+	// and the 13th field after it.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * clockTick
 }

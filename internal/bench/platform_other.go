@@ -2,7 +2,10 @@
 
 package bench
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // ownGroup keeps the terminal's signals from a child.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
@@ -12,3 +15,6 @@ func inMemory(string) bool { return false }
 
 // memoryOf is known on Linux only.
 func memoryOf(int) (now, peak int64) { return 0, 0 }
+
+// cpuOf is known on Linux only.
+func cpuOf(int) time.Duration { return 0 }

@@ -91,12 +91,7 @@ var courseTypes = []string{pain.TypePainScores.String(), pain.TypeMedications.St
 
 // readsRecords reports whether a path wants records to be there.
 func readsRecords(names []string) bool {
-	for _, name := range names {
-		if findPath(name).reads {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return findPath(name).reads })
 }
 
 // courseSize is how many records a patient gets at once: as many as make all
@@ -110,7 +105,7 @@ func courseSize(o *Options) int {
 
 // addCourses adds records, a course to a patient, until there are as many as
 // wanted, and gives the number of courses.
-func (st *stock) addCourses(ctx context.Context, org store.Org, client id.Client, records, size int, progress func(done, total int)) (int, error) {
+func (st *stock) addCourses(ctx context.Context, org store.Org, client id.Client, records, size int, progress func(step string, done, total int)) (int, error) {
 	count := (records + size - 1) / size
 	st.courses = min(count, len(st.patients))
 	var next, done atomic.Int64
@@ -121,7 +116,7 @@ func (st *stock) addCourses(ctx context.Context, org store.Org, client id.Client
 				if err := addBatch(ctx, org, client, st.patients[n%len(st.patients)], batch(n, size)); err != nil {
 					return err
 				}
-				progress(int(done.Add(1))*size, count*size)
+				progress("records", int(done.Add(1))*size, count*size)
 			}
 			return nil
 		})

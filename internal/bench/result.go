@@ -1,32 +1,76 @@
 package bench
 
-import "time"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Report is what one command measured: several runs when there are several
+// engines or sizes. It is what --json writes.
+type Report struct {
+	Runs []Result `json:"runs"`
+}
+
+// ReadReport reads what --json has written.
+func ReadReport(name string) (r Report, err error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return r, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields() // another program's file would be an empty report
+	if err := decoder.Decode(&r); err != nil {
+		return r, fmt.Errorf("%s is no file of a bench: %w", name, err)
+	}
+	return r, nil
+}
+
+// Skip is a path that could not be measured, and why.
+type Skip struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
 
 // Result is what a run measured.
 type Result struct {
-	Version        string       `json:"version"`
-	StartedAt      time.Time    `json:"started_at"`
-	Go             string       `json:"go"`
-	OS             string       `json:"os"`
-	Arch           string       `json:"arch"`
-	CPUs           int          `json:"cpus"`
-	Engine         string       `json:"engine"`
-	Patients       int          `json:"patients"`
-	Records        int          `json:"records,omitempty"`
-	Connections    int          `json:"connections"`
-	PathSeconds    float64      `json:"path_seconds"`
-	IdempotencyKey bool         `json:"idempotency_key"`
-	FillSeconds    float64      `json:"fill_seconds"`
-	ReadySeconds   float64      `json:"ready_seconds"`
-	Paths          []PathResult `json:"paths"`
-	// Webhook is nil when not measured.
+	Version        string    `json:"version"`
+	StartedAt      time.Time `json:"started_at"`
+	Go             string    `json:"go"`
+	OS             string    `json:"os"`
+	Arch           string    `json:"arch"`
+	CPUs           int       `json:"cpus"`
+	Engine         string    `json:"engine"`
+	Patients       int       `json:"patients"`
+	Records        int       `json:"records,omitempty"`
+	Connections    int       `json:"connections"`
+	PathSeconds    float64   `json:"path_seconds"`
+	IdempotencyKey bool      `json:"idempotency_key"`
+	FillSeconds    float64   `json:"fill_seconds"`
+	ReadySeconds   float64   `json:"ready_seconds"`
+	// Interrupted is set when the run was ended before everything was measured.
+	Interrupted bool         `json:"interrupted,omitempty"`
+	Skipped     []Skip       `json:"skipped,omitempty"`
+	Paths       []PathResult `json:"paths"`
+	// Webhook, Start and Nodes are nil when not measured.
 	Webhook *WebhookResult `json:"webhook,omitempty"`
+	Start   *StartResult   `json:"start,omitempty"`
+	Nodes   *NodesResult   `json:"nodes,omitempty"`
 
 	// DeepPageCost is the time of the last page as a multiple of the first's,
 	// each held against its own floor; 0 when not measured.
 	DeepPageCost  float64 `json:"deep_page_cost"`
 	ServerRSS     int64   `json:"server_rss_bytes"`
 	ServerPeakRSS int64   `json:"server_peak_rss_bytes"`
+	// ReadModels is how much of it search and analytics keep, and
+	// ReadModelsBound how much they may. The peak must stay below RSSBound,
+	// which is that and 200 MB.
+	ReadModels      int64 `json:"read_model_bytes"`
+	ReadModelsBound int64 `json:"read_model_bound_bytes"`
+	RSSBound        int64 `json:"rss_bound_bytes"`
+	RSSHeld         bool  `json:"rss_held"`
 }
 
 // PathResult is what was measured of one path.
@@ -43,18 +87,25 @@ type PathResult struct {
 	Ratio        Ratio   `json:"ratio"`
 	Latency      Latency `json:"latency"`
 	FloorLatency Latency `json:"floor_latency"`
-	// Allocations is the product's number of allocations for a request, what
-	// it does in the background included.
+	// Reads and Writes are the latencies of a mix by what a request does.
+	Reads  *Latency `json:"latency_of_reads,omitempty"`
+	Writes *Latency `json:"latency_of_writes,omitempty"`
+	// Allocations is the product's number of allocations for a request, and
+	// CPU its processor time in microseconds, what it does in the background
+	// included. The database's own processes are not in it.
 	Allocations float64 `json:"allocations_per_request"`
+	CPU         float64 `json:"cpu_us_per_request"`
 	Errors      int     `json:"errors"`
 	FirstError  string  `json:"first_error,omitempty"`
 	// RecordRate is the number of clinical records moved in a second, and
 	// RecordGate what it must reach; 0 for paths that move none.
 	RecordRate float64 `json:"records_per_second,omitempty"`
 	RecordGate float64 `json:"record_gate,omitempty"`
-	// Gate is the part of the floor that must be reached, or 0.
-	Gate    float64 `json:"gate,omitempty"`
-	GateMet bool    `json:"gate_met"`
+	// Gate is the part of the floor that must be reached, and RateGate the
+	// requests a second, or 0.
+	Gate     float64 `json:"gate,omitempty"`
+	RateGate float64 `json:"rate_gate,omitempty"`
+	GateMet  bool    `json:"gate_met"`
 }
 
 // Latency is the time from a request to its answer, in milliseconds, with all
@@ -67,20 +118,33 @@ type Latency struct {
 
 func newPathResult(p *path, product, floor *side) PathResult {
 	ratio := compare(product.turns, floor.turns)
+	reads, writes, all := product.latencies()
+	_, _, ofFloor := floor.latencies()
 	r := PathResult{
 		Name: p.name, Title: p.title, Requests: sum(product.turns).requests,
 		Rate: sum(product.turns).rate(), FloorRate: sum(floor.turns).rate(), Ratio: ratio,
-		Latency: latencyOf(product.latency()), FloorLatency: latencyOf(floor.latency()),
-		Gate: p.gate, RecordGate: p.recordGate,
+		Latency: latencyOf(&all), FloorLatency: latencyOf(&ofFloor),
+		Gate: p.gate, RateGate: p.rateGate, RecordGate: p.recordGate,
+	}
+	if p.mix != nil {
+		r.Reads, r.Writes = new(latencyOf(&reads)), new(latencyOf(&writes))
 	}
 	r.RecordRate = r.Rate * float64(p.records)
-	r.GateMet = ratio.Total >= p.gate && r.RecordRate >= p.recordGate
+	r.GateMet = ratio.Total >= p.gate && r.Rate >= p.rateGate && r.RecordRate >= p.recordGate
 	r.Errors, r.FirstError = product.errors()
 	if count, first := floor.errors(); count > 0 {
 		r.Errors += count
 		r.FirstError = "floor: " + first
 	}
 	return r
+}
+
+// charge divides what the product used among its requests.
+func (r *PathResult) charge(u used) {
+	if r.Requests > 0 {
+		r.Allocations = u.mallocs / float64(r.Requests)
+		r.CPU = float64(u.cpu.Microseconds()) / float64(r.Requests)
+	}
 }
 
 func latencyOf(h *histogram) Latency {
@@ -115,6 +179,11 @@ func (r *Result) Errors() (count int) {
 	if r.Webhook != nil {
 		count += r.Webhook.Missing
 	}
+	if r.Nodes != nil {
+		for _, p := range r.Nodes.Paths {
+			count += p.Errors
+		}
+	}
 	return count
 }
 
@@ -125,5 +194,10 @@ func (r *Result) GatesMet() bool {
 			return false
 		}
 	}
-	return r.Webhook == nil || r.Webhook.GateMet
+	return (r.Webhook == nil || r.Webhook.GateMet) && (r.Start == nil || r.Start.GateMet)
+}
+
+// Measured reports whether there is anything to show.
+func (r *Result) Measured() bool {
+	return len(r.Paths) > 0 || r.Webhook != nil || r.Start != nil
 }

@@ -92,8 +92,8 @@ func (m *measurement) webhooks(ctx context.Context) (result *WebhookResult, err 
 // drain piles events up behind a receiver that does not answer, lets it go on,
 // and takes the time until all have arrived.
 func (m *measurement) drain(ctx context.Context, to *receiver, result *WebhookResult) error {
-	s := &script{path: findPath("post"), stock: m.stock, bodies: creations(bodyVariants), keys: m.IdempotencyKey}
-	product, err := connect(ctx, m.server, s, m.slots, true)
+	s := newScript(findPath("post"), m.stock, m.server.address, m.IdempotencyKey)
+	product, err := connect(ctx, []*child{m.server}, s, m.slots, true)
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,18 @@ func examples() map[string]Chart {
 	for i := range 200 {
 		survival.Steps = append(survival.Steps, SurvivalStep{float64(2 * i), 123456 - i, 1, i % 3, 1 - float64(i)/260})
 	}
+	growth := &Growth{Title: "Cost", Size: "patients", Cost: "microseconds a request"}
+	crowded := &Growth{Title: "Cost", Size: hostile[2], Cost: hostile[0]}
+	for i := range 14 {
+		l := GrowthLine{Label: fmt.Sprintf("path %d", i)}
+		for size := 1e3; size <= 1e6; size *= 10 {
+			l.Points = append(l.Points, GrowthPoint{size, float64(10+i) * math.Pow(size/1e3, float64(i%3)/2)})
+		}
+		growth.Lines = append(growth.Lines, l)
+	}
+	for i := range 60 {
+		crowded.Lines = append(crowded.Lines, GrowthLine{hostile[i%len(hostile)], []GrowthPoint{{1, 5}, {1e300, 1e300}, {7, 0}, {math.NaN(), 1}, {-3, math.Inf(1)}, {3, 1e-300}}})
+	}
 	return map[string]Chart{
 		"pain": &Pain{Title: "Pain", From: jan1, To: dec31, Points: scores(60, 144*time.Hour), Bands: bands, Baseline: new(7.5), Events: []Event{
 			{day("2025-02-01"), Started, "oxycodone"}, {day("2025-02-01"), Started, "gabapentin"}, {day("2025-06-01"), Procedural, "epidural steroid L4-L5"},
@@ -108,6 +120,10 @@ func examples() map[string]Chart {
 		"survival":         &Survival{"Time", "a response", []SurvivalStep{{14, 6, 1, 0, .8333}, {28, 5, 1, 0, .6667}, {42, 3, 1, 1, .4444}, {84, 1, 1, 1, 0}}, new(42.0)},
 		"survival, long":   survival,
 		"survival, none":   &Survival{Title: "Time", Event: "a response"},
+		"growth":           growth,
+		"growth, crowded":  crowded,
+		"growth, one":      &Growth{"Cost", "patients", "µs", []GrowthLine{{"get", []GrowthPoint{{10_000, 31}}}}},
+		"growth, none":     &Growth{Title: "Cost"},
 		"usage":            usage(24),
 		"usage, week":      usage(168),
 		"usage, none":      usage(0),

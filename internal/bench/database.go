@@ -1,0 +1,79 @@
+package bench
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"anodyne/internal/config"
+	"anodyne/internal/seal"
+	"anodyne/internal/store"
+	"anodyne/internal/store/pgserver"
+)
+
+// The engines that can be measured.
+const (
+	SQLite          = "sqlite"
+	SQLiteEncrypted = "sqlite-encrypted"
+	Postgres        = "postgres"
+)
+
+// Engines lists them.
+var Engines = []string{SQLite, SQLiteEncrypted, Postgres}
+
+// database is where the patients are.
+type database struct {
+	store.Config
+	// variables give a server the same database: not arguments, which others
+	// can see.
+	variables []string
+	remove    func() error
+}
+
+// openDatabase says where the database of an engine is, and starts PostgreSQL
+// if there is none to be used.
+func openDatabase(o *Options, dir string) (*database, error) {
+	db := &database{Config: store.Config{Database: o.Database, DataDir: filepath.Join(dir, "data")}, remove: func() error { return nil }}
+	if db.Database == "" && inMemory(dir) {
+		o.Note("the folder of the database is in memory (tmpfs): writes are faster than on a disk; choose another with --dir")
+	}
+	switch {
+	case db.Database != "":
+	case o.Engine == Postgres:
+		server, err := pgserver.Launch(pgserver.Durable, o.Dir)
+		if errors.Is(err, pgserver.ErrUnavailable) {
+			return nil, fmt.Errorf("%w; name an empty database with --database", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		db.Database, db.remove = server.DSN(), server.Discard
+	default:
+		db.Database = "sqlite:" + filepath.Join(dir, "anodyne.db")
+	}
+	db.variables = []string{config.Variable("database") + "=" + db.Database}
+	if o.Engine == SQLiteEncrypted {
+		var secret [seal.KeySize]byte
+		rand.Read(secret[:])
+		text := hex.EncodeToString(secret[:])
+		key, err := seal.ParseKey([]byte(text))
+		if err != nil {
+			return nil, err
+		}
+		db.Key = key
+		db.variables = append(db.variables, config.Variable("database-key")+"="+text)
+	}
+	return db, nil
+}
+
+// settled gives the planner what it would have soon: on PostgreSQL its
+// statistics, which are otherwise gathered within a minute.
+func (db *database) settled(ctx context.Context) error {
+	if !store.IsPostgres(db.Database) {
+		return nil
+	}
+	return pgserver.Analyze(ctx, db.Database)
+}

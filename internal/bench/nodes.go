@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"anodyne/internal/store"
+)
+
+// NodesResult is what several servers on one database do, held against one of
+// them under the same load. All of it is on this machine, the database too.
+type NodesResult struct {
+	Nodes int         `json:"nodes"`
+	Paths []NodesPath `json:"paths"`
+}
+
+// NodesPath is one path with one server, and with all of them.
+type NodesPath struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// OneRate and Rate are requests a second; Ratio is of Rate to OneRate.
+	OneRate    float64 `json:"one_requests_per_second"`
+	Rate       float64 `json:"requests_per_second"`
+	Ratio      Ratio   `json:"ratio"`
+	OneLatency Latency `json:"one_latency"`
+	Latency    Latency `json:"latency"`
+	Errors     int     `json:"errors"`
+	FirstError string  `json:"first_error,omitempty"`
+}
+
+// nodes starts more servers and measures the paths with one and with all in
+// turns.
+func (m *measurement) nodes(ctx context.Context, db *database) (result *NodesResult, err error) {
+	m.server.resume()
+	all := []*child{m.server}
+	defer func() {
+		for _, c := range all[1:] {
+			err = errors.Join(err, c.stop())
+		}
+	}()
+	for i := 2; i <= m.Nodes; i++ {
+		// A folder of its own, with the first one's keys, as on another machine.
+		other := *db
+		other.DataDir = filepath.Join(filepath.Dir(db.DataDir), fmt.Sprint("node", i))
+		if err := store.WriteKeyFiles(other.DataDir, m.stock.keys); err != nil {
+			return nil, err
+		}
+		c, err := startServer(ctx, &m.Options, &other)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	result = &NodesResult{Nodes: m.Nodes}
+	for i, name := range m.Paths {
+		m.Progress("nodes", i, len(m.Paths))
+		if p := findPath(name); !p.apart {
+			measured, err := m.nodesPath(ctx, p, all)
+			if err != nil {
+				return result, fmt.Errorf("%d nodes: %s: %w", m.Nodes, name, err)
+			}
+			result.Paths = append(result.Paths, measured)
+		}
+	}
+	m.Progress("nodes", len(m.Paths), len(m.Paths))
+	return result, nil
+}
+
+// nodesPath measures one path. Nobody is paused: the servers share a database,
+// and one that stands still may have locked something.
+func (m *measurement) nodesPath(ctx context.Context, p *path, all []*child) (r NodesPath, err error) {
+	s := newScript(p, m.stock, m.server.address, m.IdempotencyKey)
+	one, err := connect(ctx, all[:1], s, m.slots, true)
+	if err != nil {
+		return r, err
+	}
+	defer one.close()
+	many, err := connect(ctx, all, s, m.slots, true)
+	if err != nil {
+		return r, err
+	}
+	defer many.close()
+	one.free, many.free = true, true
+	defer context.AfterFunc(ctx, func() { one.close(); many.close() })()
+	if err := errors.Join(m.warm(one, many), m.alternate(one, many)); err != nil {
+		return r, err
+	}
+	_, _, ofOne := one.latencies()
+	_, _, ofMany := many.latencies()
+	r = NodesPath{Name: p.name, Title: p.title, OneRate: sum(one.turns).rate(), Rate: sum(many.turns).rate(), Ratio: compare(many.turns, one.turns),
+		OneLatency: latencyOf(&ofOne), Latency: latencyOf(&ofMany)}
+	for _, sd := range []*side{one, many} {
+		count, first := sd.errors()
+		r.Errors += count
+		r.FirstError = max(r.FirstError, first)
+	}
+	return r, nil
+}

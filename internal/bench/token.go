@@ -1,0 +1,12 @@
+package bench
+
+import "net/http"
+
+// tokenRateGate is how many tokens must be issued in a second.
+const tokenRateGate = 10_000
+
+// tokenPath issues tokens, each of them durable before it is answered. The
+// floor reads and decodes the same form.
+var tokenPath = path{name: "token", title: "POST /oauth/token", method: http.MethodPost, expect: http.StatusOK, rateGate: tokenRateGate, form: true,
+	bodies: func() [][]byte { return [][]byte{[]byte("grant_type=client_credentials")} },
+	target: func(b []byte, _ *stock, _ int) []byte { return append(b, "/oauth/token"...) }}

@@ -1,0 +1,198 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Growth is how costs grow with a size, on axes by powers of ten: what costs
+// the same at every size is a level line, and what costs ten times as much at
+// ten times the size is a line at half a right angle or thereabouts.
+type Growth struct {
+	Title string
+	// Size and Cost are what the axes show.
+	Size, Cost string
+	Lines      []GrowthLine
+}
+
+// GrowthLine is what one thing costs.
+type GrowthLine struct {
+	Label  string
+	Points []GrowthPoint // in order of size
+}
+
+// GrowthPoint is a cost at a size. Where one of them is not more than nothing
+// it has no place on such axes, and is left out.
+type GrowthPoint struct{ Size, Cost float64 }
+
+// What is beyond these is drawn at the edge.
+const (
+	leastPower, mostPower = -3, 12
+)
+
+// power is where a number stands on an axis by powers of ten.
+func power(f float64) float64 { return min(max(math.Log10(f), leastPower), mostPower) }
+
+func (g GrowthPoint) drawable() bool {
+	return g.Size > 0 && g.Cost > 0 && finite(g.Size) && finite(g.Cost)
+}
+
+// looks of lines; neighbours differ in more than colour.
+var (
+	growthInks   = []Ink{Accent, Procedure, Medication, Threshold, Muted}
+	growthDashes = [][]float64{nil, dashed, dotted}
+)
+
+// Draw lays the chart out. Each line is named at its end.
+func (c *Growth) Draw(f Frame) *Scene {
+	size := f.text()
+	s := newScene(f, c.Title, c.describe())
+	s.rect(box{0, 0, f.Width, f.Height}, Surface, pen{}) // it is looked at as a file, on whatever ground
+	p := &plot{Scene: s, size: size}
+	sizes := c.span(p)
+	costs := powerTicks(p.low, p.high)
+	names := make([]string, len(c.Lines))
+	for i, l := range c.Lines {
+		names[i] = Regular.Fit(printable(l.Label), size, f.Width*0.35)
+	}
+	p.left = size*1.1 + widest(Regular, size, labels(costs)...)
+	p.right = max(p.left+size, f.Width-size*3-widest(Regular, size, names...))
+	p.top, p.bottom = size*2.2, max(size*3, f.Height-size*3.2)
+	s.write(label{text: Regular.Fit(printable(c.Cost), size, f.Width-size), x: size * 0.3, y: size, size: size, ink: Muted})
+	p.horizontals(costs)
+	placed := make([]tick, len(sizes))
+	for i, at := range sizes {
+		placed[i] = tick{p.x(power(at)), formatNumber(at)}
+		p.line(placed[i].at, p.top, placed[i].at, p.bottom, pen{Grid, 0.7, nil})
+	}
+	slices.Reverse(placed) // the largest is labelled first
+	p.bottomAxis(placed)
+	s.writeIfFree(label{text: Regular.Fit(printable(c.Size), size, p.right-p.left), x: p.right, y: p.bottom + size*2.6, anchor: End, size: size, ink: Muted})
+
+	ends := make([]growthEnd, 0, len(c.Lines))
+	for i, l := range c.Lines {
+		var run []point
+		for _, g := range l.Points {
+			if g.drawable() {
+				run = append(run, point{p.x(power(g.Size)), p.y(power(g.Cost))})
+			}
+		}
+		if len(run) == 0 {
+			continue
+		}
+		ink := growthInks[i%len(growthInks)]
+		p.polyline(run, pen{ink, 1.6, growthDashes[i/len(growthInks)%len(growthDashes)]})
+		for _, at := range run {
+			p.mark(marker(i%int(square+1)), at, size*0.6, ink, pen{Surface, 0.8, nil})
+		}
+		ends = append(ends, growthEnd{names[i], run[len(run)-1], ink})
+	}
+	p.nameEnds(ends)
+	return s
+}
+
+// span sets the ranges of the axes and gives the sizes that there are.
+func (c *Growth) span(p *plot) (sizes []float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, l := range c.Lines {
+		for _, g := range l.Points {
+			if g.drawable() {
+				sizes = append(sizes, g.Size)
+				low, high = min(low, power(g.Cost)), max(high, power(g.Cost))
+			}
+		}
+	}
+	if len(sizes) == 0 {
+		low, high, sizes = 0, 1, []float64{1, 10}
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	p.low, p.high = math.Floor(low), math.Ceil(high)
+	if p.low == p.high {
+		p.high++
+	}
+	p.start, p.end = power(sizes[0]), power(sizes[len(sizes)-1])
+	return sizes
+}
+
+// powerTicks are the powers of ten from one to another.
+func powerTicks(low, high float64) (ticks []tick) {
+	for at := low; at <= high; at++ {
+		ticks = append(ticks, tick{at, formatNumber(math.Pow(10, at))})
+	}
+	return ticks
+}
+
+// growthEnd is where a line ends and its name.
+type growthEnd struct {
+	name string
+	at   point
+	ink  Ink
+}
+
+// nameEnds sets the names beside the ends, moved apart where lines end close to
+// each other; a thin line leads from the end to its name.
+func (p *plot) nameEnds(ends []growthEnd) {
+	slices.SortStableFunc(ends, func(a, b growthEnd) int { return cmp.Compare(a.at.y, b.at.y) })
+	gap := p.size * 1.2
+	places := make([]float64, len(ends))
+	for i, e := range ends {
+		places[i] = e.at.y
+		if i > 0 {
+			places[i] = max(places[i], places[i-1]+gap)
+		}
+	}
+	most := p.bottom // below are the sizes
+	for i := len(places) - 1; i >= 0; i-- {
+		places[i] = min(places[i], most)
+		most = places[i] - gap
+	}
+	x := p.right + p.size*2.2
+	for i, e := range ends {
+		if p.writeIfFree(label{text: e.name, x: x, y: places[i] + p.size*0.33, size: p.size, ink: Text}) {
+			p.line(e.at.x+p.size*0.5, e.at.y, x-p.size*0.3, places[i], pen{e.ink, 0.7, nil})
+		}
+	}
+}
+
+func (c *Growth) describe() string {
+	if len(c.Lines) == 0 {
+		return "Nothing was measured."
+	}
+	text := fmt.Sprintf("%s by %s, on axes by powers of ten.", c.Cost, c.Size)
+	for _, l := range c.Lines {
+		if n := len(l.Points); n > 1 && l.Points[0].drawable() && l.Points[n-1].drawable() {
+			text += fmt.Sprintf(" %s: from %s to %s.", l.Label, formatNumber(l.Points[0].Cost), formatNumber(l.Points[n-1].Cost))
+		}
+	}
+	return text
+}
+
+// Table lists the costs, a line to a row and a size to a column.
+func (c *Growth) Table() (header []string, rows [][]string) {
+	var sizes []float64
+	for _, l := range c.Lines {
+		for _, g := range l.Points {
+			sizes = append(sizes, g.Size)
+		}
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	header = []string{c.Cost}
+	for _, size := range sizes {
+		header = append(header, formatNumber(size))
+	}
+	for _, l := range c.Lines {
+		row := make([]string, len(header))
+		row[0] = l.Label
+		for _, g := range l.Points {
+			if at := slices.Index(sizes, g.Size); at >= 0 { // not for a NaN
+				row[at+1] = formatNumber(g.Cost)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
+}

@@ -1,0 +1,19 @@
+package pgserver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Analyze gathers the planner's statistics of a database at once, which is
+// what PostgreSQL does by itself about a minute after many changes.
+func Analyze(ctx context.Context, dsn string) error {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, "ANALYZE")
+	return errors.Join(err, conn.Close(ctx))
+}
