@@ -15,10 +15,13 @@ func (l *ledger) verify(clients []*client.Client) {
 	l.repeatLost(clients)
 	l.walk(clients[0])
 	l.readTouched(clients)
+	l.readService(clients)
 	l.readMeasures(clients[0])
 	l.readEvents(clients[0])
 	l.readAudit(clients[0])
 	l.countLogs()
+	l.countReports()
+	l.readLimit()
 	if l.tb.Failed() {
 		l.tb.FailNow()
 	}
@@ -136,6 +139,11 @@ func (l *ledger) readTouched(clients []*client.Client) {
 // complete reports whether a log has what it must have: a create for every
 // known patient, an update and a read for every one that was answered.
 func (l *ledger) complete(log map[string]map[string]int, create, update, read string) bool {
+	for _, a := range l.reports {
+		if read == "" && a.ended == stays && a.seen == client.ReportCompleted && log[a.first.ID]["report.completed"] < 1 {
+			return false
+		}
+	}
 	for _, r := range l.records {
 		if r.known == nil {
 			continue
@@ -262,6 +270,9 @@ func (l *ledger) verifyAll(clients []*client.Client) {
 		r.touched = true
 	}
 	l.verify(clients)
+	l.finishReports(clients[0])
+	l.readEvents(clients[0])
+	l.countReports()
 	there := map[string]bool{}
 	for _, r := range l.records {
 		if r.known != nil {
