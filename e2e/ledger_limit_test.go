@@ -62,10 +62,16 @@ func (l *limited) note(window int64, refused bool) {
 	}
 }
 
-// useUp asks for more than can be left, so that some is refused.
-func (l *ledger) useUp() {
+// useUp asks for more than can be left, so that some is refused. When nothing
+// was killed, exactly the allowance passes.
+func (l *ledger) useUp(exactly bool) {
 	l.tb.Helper()
 	l.ask(standardLimit + 50)
+	for _, passed := range l.limited.passed {
+		if exactly && len(l.limited.passed) == 1 && passed != standardLimit {
+			l.tb.Errorf("%d requests of %d passed", passed, standardLimit)
+		}
+	}
 	if l.limited.refused == 0 {
 		l.tb.Error("nothing was refused to the limited application")
 	}

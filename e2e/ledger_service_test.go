@@ -160,7 +160,7 @@ func (w *writer) serve(l *ledger, c *client.Client, by int, r *record) bool {
 // nobody writing.
 func (l *ledger) readService(clients []*client.Client) {
 	l.tb.Helper()
-	ctx, c := l.tb.Context(), clients[0]
+	ctx, c := l.tb.Context(), newest(clients)
 	reports, hooks := 0, l.receivers
 	for _, a := range l.reports {
 		if a.first == nil && !l.askReport(clients[a.by], a) {
@@ -186,13 +186,24 @@ func (l *ledger) readService(clients []*client.Client) {
 			}
 		}
 	}
-	if page, err := c.Reports(ctx, client.ReportQuery{Limit: 1}); err != nil || page.Pagination.Total != reports {
-		l.tb.Errorf("%d reports are listed of %d (%v)", page.Pagination.Total, reports, err)
-	}
-	if page, err := c.Webhooks(ctx, 1, 1); err != nil || page.Pagination.Total != hooks {
-		l.tb.Errorf("%d webhooks are listed of %d (%v)", page.Pagination.Total, hooks, err)
-	}
+	l.listService(c, reports, hooks)
 	l.readTokens()
+}
+
+// listService holds the totals of reports and webhooks against those known.
+func (l *ledger) listService(c *client.Client, reports, hooks int) {
+	l.tb.Helper()
+	ctx := l.tb.Context()
+	if page, err := c.Reports(ctx, client.ReportQuery{Limit: 1}); err != nil {
+		l.tb.Fatal(err)
+	} else if page.Pagination.Total != reports {
+		l.tb.Errorf("%d reports are listed, %d are known", page.Pagination.Total, reports)
+	}
+	if page, err := c.Webhooks(ctx, 1, 1); err != nil {
+		l.tb.Fatal(err)
+	} else if page.Pagination.Total != hooks {
+		l.tb.Errorf("%d webhooks are listed, %d are known", page.Pagination.Total, hooks)
+	}
 }
 
 // countReports holds the log of events against the reports: none is told twice,
