@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -61,23 +62,24 @@ func (c *crowd) count() int {
 type reader struct {
 	tb     testing.TB
 	node   atomic.Pointer[node]
-	app    application
+	app    atomic.Pointer[application]
 	cancel context.CancelFunc
 	done   chan struct{}
-	events map[string]string // the patient of each event
-	twice  int
-	seen   atomic.Int64 // how many events of whatever type
+	mu     sync.Mutex
+	order  []string          // all events, as they came
+	events map[string]string // the patients of those about new ones
 }
 
 // follow starts a reader at the beginning of the log.
 func follow(tb testing.TB, n *node, app application) *reader {
 	ctx, cancel := context.WithCancel(tb.Context())
-	r := &reader{tb: tb, app: app, cancel: cancel, done: make(chan struct{}), events: map[string]string{}}
+	r := &reader{tb: tb, cancel: cancel, done: make(chan struct{}), events: map[string]string{}}
 	r.node.Store(n)
+	r.app.Store(&app)
 	go func() {
 		defer close(r.done)
 		for after := ""; ctx.Err() == nil; {
-			page, err := r.node.Load().as(app).Events(ctx, after, 100, time.Second)
+			page, err := r.node.Load().as(*r.app.Load()).Events(ctx, after, 100, time.Second)
 			if err != nil {
 				if isAnswer(err) {
 					tb.Errorf("read events: %v", err)
@@ -94,7 +96,10 @@ func follow(tb testing.TB, n *node, app application) *reader {
 }
 
 func (r *reader) note(events []client.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, e := range events {
+		r.order = append(r.order, e.ID)
 		if e.Type != client.EventPatientCreated {
 			continue
 		}
@@ -104,12 +109,15 @@ func (r *reader) note(events []client.Event) {
 		if err := json.Unmarshal(e.Data, &data); err != nil {
 			r.tb.Error(err)
 		}
-		if _, seen := r.events[e.ID]; seen {
-			r.twice++
-		}
 		r.events[e.ID] = data.Patient
 	}
-	r.seen.Add(int64(len(events)))
+}
+
+// seen is how many events came.
+func (r *reader) seen() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.order)
 }
 
 func (r *reader) stop() {
@@ -117,27 +125,38 @@ func (r *reader) stop() {
 	<-r.done
 }
 
-// log ends the reader once it has come to the log's end, and checks that it
-// saw each event once, with every acknowledged patient among them.
-func (r *reader) log(c *crowd) map[string]string {
+// whole ends the reader once it has come to the log's end, and checks that it
+// saw what one sees who reads the log now: each event once, in the same order.
+func (r *reader) whole() []string {
 	r.tb.Helper()
-	whole := map[string]string{}
-	for e, err := range r.node.Load().as(r.app).AllEvents(r.tb.Context(), "") {
+	var whole []string
+	for e, err := range r.node.Load().as(*r.app.Load()).AllEvents(r.tb.Context(), "") {
 		if err != nil {
 			r.tb.Fatal(err)
 		}
-		whole[e.ID] = ""
+		whole = append(whole, e.ID)
 	}
-	eventually(r.tb, takeover, "the reader is at the end of the log", func() bool { return r.seen.Load() >= int64(len(whole)) })
+	eventually(r.tb, takeover, "the reader is at the end of the log", func() bool { return r.seen() >= len(whole) })
 	r.stop()
-	if r.twice > 0 {
-		r.tb.Errorf("the reader saw %d events twice", r.twice)
+	if !slices.Equal(whole, r.order[:len(whole)]) {
+		r.tb.Errorf("the reader saw %d events, which are not the %d of the log in their order", len(r.order), len(whole))
 	}
-	patients := map[string]bool{}
-	for event, patient := range r.events {
-		if _, there := whole[event]; !there {
-			r.tb.Errorf("the reader saw %s, which is not in the log", event)
+	once := map[string]bool{}
+	for _, event := range r.order {
+		if once[event] {
+			r.tb.Errorf("event %s is in the log twice", event)
 		}
+		once[event] = true
+	}
+	return r.order
+}
+
+// log does so for a crowd: every acknowledged patient is among the events.
+func (r *reader) log(c *crowd) map[string]string {
+	r.tb.Helper()
+	r.whole()
+	patients := map[string]bool{}
+	for _, patient := range r.events {
 		patients[patient] = true
 	}
 	for patient := range c.made {

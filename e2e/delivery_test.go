@@ -118,10 +118,10 @@ func TestDeadReceiversDelayNobody(t *testing.T) {
 			n := s.node(0, "--dev")
 			app := s.register("enterprise")
 			for range 20 {
-				subscribe(t, n.as(app), deadReceiver(t))
+				subscribe(t, n.as(app), deadReceiver(t), client.EventPatientCreated)
 			}
-			subscribe(t, n.as(app), "http://127.0.0.1:1/") // nobody listens there
-			subscribe(t, n.as(app), n.url+"/v1/patients")  // answers 401
+			subscribe(t, n.as(app), "http://127.0.0.1:1/", client.EventPatientCreated) // nobody listens there
+			subscribe(t, n.as(app), n.url+"/v1/patients", client.EventPatientCreated)  // answers 401
 			to, c := newReceiver(t), newCrowd(t, app)
 			to.register(n.as(app))
 			c.grow(all, n)

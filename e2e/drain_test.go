@@ -10,32 +10,15 @@ import (
 	"anodyne/internal/store/storetest"
 )
 
-// TestStopUnderLoad stops the service under 64 writers: whatever it has taken
-// on, it answers.
-func TestStopUnderLoad(t *testing.T) {
+// TestFaultStop stops the service under the load of TestFaultKill, over
+// connections that are kept and with webhooks under way: whatever it has taken
+// on it answers, and an application gets exactly its allowance.
+func TestFaultStop(t *testing.T) {
+	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
-			s := newService(t, engine)
-			n := s.node(0)
-			apps := []application{s.register("enterprise"), s.register("enterprise")}
-			all := newLoad(newLedger(t), seed(t))
-			loaded := make(chan struct{})
-			go func() {
-				defer close(loaded)
-				all.run(dial(n, apps), func() bool { return false })
-			}()
-			eventually(t, patience, "answers", func() bool { return all.answers.Load() >= 500 })
-			if code := n.terminate(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
-			<-loaded
-
-			n = s.node(0)
-			clients := dial(n, apps)
-			all.verifyStopped(clients)
-			all.verifyAll(clients)
-			n.terminate()
-			s.check()
+			t.Parallel()
+			newTrial(t, engine, faultRounds(t, 2), true).run()
 		})
 	}
 }

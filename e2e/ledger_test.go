@@ -22,6 +22,19 @@ type ledger struct {
 	// acknowledged is how many patients were.
 	acknowledged atomic.Int64
 
+	// What there is beside patients. Receivers is how many webhooks the test
+	// has of its own.
+	reports   []*asked
+	hooks     []*hooked
+	receivers int
+	tokens    []*issued
+	limited   *limited // nil when there is none
+
+	// Where the load runs, and as whom; without it there are no tokens and no
+	// limits in the load.
+	node *node
+	apps []application
+
 	// What the logs have said so far, by patient, and where to go on.
 	events, audits           map[string]map[string]int
 	eventCursor, auditCursor string
@@ -57,6 +70,12 @@ type record struct {
 
 func newLedger(tb testing.TB) *ledger {
 	return &ledger{tb: tb, records: map[string]*record{}, events: map[string]map[string]int{}, audits: map[string]map[string]int{}}
+}
+
+// at lets the load go on at a node and gives the clients of its applications.
+func (l *ledger) at(n *node, apps []application) []*client.Client {
+	l.node, l.apps = n, apps
+	return dial(n, apps)
 }
 
 // answered sorts a call's error: nil was answered. A lost answer is the reason

@@ -23,6 +23,10 @@ type writer struct {
 	random *rand.Rand
 	own    []*record
 	names  int
+
+	reports []*asked
+	hook    *hooked // the last one, as is issued
+	issued  *issued
 }
 
 func newLoad(l *ledger, seed uint64) *load {
@@ -39,13 +43,17 @@ func (all *load) run(clients []*client.Client, stop func() bool) {
 	var group sync.WaitGroup
 	for _, w := range all.writers {
 		group.Go(func() {
-			by := w.number % len(clients)
+			// The last three applications are those in use.
+			by := len(clients) - 1 - w.number%min(3, len(clients))
 			for !stop() {
 				if !w.once(all.ledger, clients[by], by) && !all.away {
 					return
 				}
 			}
 		})
+	}
+	if all.limited != nil {
+		group.Go(func() { all.ask(standardLimit / 5) })
 	}
 	group.Wait()
 }
@@ -79,8 +87,10 @@ func (w *writer) change(l *ledger, c *client.Client, r *record, choice int) (ans
 		if k := w.correction(r); k != nil {
 			return l.correct(c, r, k), true
 		}
-	case choice < 95:
+	case choice < 94:
 		return w.again(l, c, r)
+	case choice < 98:
+		return w.serve(l, c, r.by, r), true
 	default:
 		return l.measure(c), true
 	}

@@ -14,6 +14,7 @@ import (
 type receiver struct {
 	tb      testing.TB
 	url     string
+	webhook string
 	secret  string
 	mu      sync.Mutex
 	arrived map[string]int // by event
@@ -52,21 +53,24 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 }
 
 // register has all new patients announced to the receiver.
-func (r *receiver) register(c *client.Client) {
+func (r *receiver) register(c *client.Client) { r.registerFor(c, client.EventPatientCreated) }
+
+// registerFor has other events announced to it.
+func (r *receiver) registerFor(c *client.Client, events ...client.EventType) {
 	r.tb.Helper()
 	r.mu.Lock() // what arrives before the secret is known waits for it
 	defer r.mu.Unlock()
-	r.secret = subscribe(r.tb, c, r.url)
+	r.webhook, r.secret = subscribe(r.tb, c, r.url, events...)
 }
 
-// subscribe registers a webhook for new patients and gives its secret.
-func subscribe(tb testing.TB, c *client.Client, url string) string {
+// subscribe registers a webhook and gives its identifier and its secret.
+func subscribe(tb testing.TB, c *client.Client, url string, events ...client.EventType) (webhook, secret string) {
 	tb.Helper()
-	w, err := c.CreateWebhook(tb.Context(), client.NewWebhook{URL: url, Events: []client.EventType{client.EventPatientCreated}})
+	w, err := c.CreateWebhook(tb.Context(), client.NewWebhook{URL: url, Events: events})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return w.Secret
+	return w.ID, w.Secret
 }
 
 // count gives how many events have arrived, and how many messages.
@@ -97,6 +101,18 @@ func (r *receiver) holds(log map[string]string) (repeats int) {
 		r.tb.Errorf("of %d events %d did not arrive; %d arrived that are not in the log", len(log), missing, strange)
 	}
 	return r.total - len(r.arrived)
+}
+
+// missing counts the events that have not arrived.
+func (r *receiver) missing(events []string) (missing int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, event := range events {
+		if r.arrived[event] == 0 {
+			missing++
+		}
+	}
+	return missing
 }
 
 // deadReceiver accepts connections and says nothing.

@@ -13,12 +13,15 @@ import (
 func (l *ledger) verify(clients []*client.Client) {
 	l.tb.Helper()
 	l.repeatLost(clients)
-	l.walk(clients[0])
+	l.walk(newest(clients))
 	l.readTouched(clients)
-	l.readMeasures(clients[0])
-	l.readEvents(clients[0])
-	l.readAudit(clients[0])
+	l.readService(clients)
+	l.readMeasures(newest(clients))
+	l.readEvents(newest(clients))
+	l.readAudit(newest(clients))
 	l.countLogs()
+	l.countReports()
+	l.readLimit()
 	if l.tb.Failed() {
 		l.tb.FailNow()
 	}
@@ -136,6 +139,11 @@ func (l *ledger) readTouched(clients []*client.Client) {
 // complete reports whether a log has what it must have: a create for every
 // known patient, an update and a read for every one that was answered.
 func (l *ledger) complete(log map[string]map[string]int, create, update, read string) bool {
+	for _, a := range l.reports {
+		if read == "" && a.ended == stays && a.seen == client.ReportCompleted && log[a.first.ID]["report.completed"] < 1 {
+			return false
+		}
+	}
 	for _, r := range l.records {
 		if r.known == nil {
 			continue
@@ -262,6 +270,9 @@ func (l *ledger) verifyAll(clients []*client.Client) {
 		r.touched = true
 	}
 	l.verify(clients)
+	l.finishReports(newest(clients))
+	l.readEvents(newest(clients))
+	l.countReports()
 	there := map[string]bool{}
 	for _, r := range l.records {
 		if r.known != nil {
@@ -279,7 +290,7 @@ func (l *ledger) verifyAll(clients []*client.Client) {
 // answer never got in, and left no trace.
 func (l *ledger) verifyStopped(clients []*client.Client) {
 	l.tb.Helper()
-	page, err := clients[0].Patients(l.tb.Context(), client.PatientQuery{Limit: 1})
+	page, err := newest(clients).Patients(l.tb.Context(), client.PatientQuery{Limit: 1})
 	if err != nil {
 		l.tb.Fatal(err)
 	}
@@ -296,4 +307,29 @@ func (l *ledger) verifyStopped(clients []*client.Client) {
 		}
 		l.readClinical(clients[r.by], r)
 	})
+	reports, hooks := 0, l.receivers
+	for _, a := range l.reports {
+		reports += stopped(&a.ended, a.first != nil)
+	}
+	for _, h := range l.hooks {
+		hooks += stopped(&h.ended, h.first != nil)
+	}
+	for _, t := range l.tokens {
+		stopped(&t.ended, true)
+	}
+	l.listService(newest(clients), reports, hooks)
 }
+
+// stopped counts what must be there of something after a stop: a removal
+// without an answer never got in.
+func stopped(ended *removal, made bool) int {
+	if !made || *ended == isGone {
+		return 0
+	}
+	*ended = stays
+	return 1
+}
+
+// newest is a client that has seen the fewest kills, each of which costs its
+// application a part of its allowance.
+func newest(clients []*client.Client) *client.Client { return clients[len(clients)-1] }
