@@ -15,6 +15,7 @@ type course struct {
 	// events and censored count, for each day after the index date, who
 	// responded on it and who was last heard of on it.
 	events, censored []int32
+	runs             []run // of the patient at hand
 }
 
 func (c *course) begin(buckets int, period drug.Span) {
@@ -44,58 +45,93 @@ const maxGap = 30 * millisecondsPerDay
 // add counts a patient's scores of the period: the mean in each bucket, the
 // slope, and the time-weighted average.
 func (c *course) add(at []int64, tenths []uint8, cal *calendar) {
-	var line regression
-	var area, weight int64
-	start, previous, score := at[0], at[0], int64(tenths[0])
-	bucket := cal.at(start)
-	end := cal.ends[bucket]
-	inBucket, n := int64(0), 0
-	for i, now := range at {
-		before := score
-		score = int64(tenths[i])
-		if now >= end {
-			c.buckets[bucket].add(float64(inBucket) / float64(10*n))
-			inBucket, n = 0, 0
-			bucket = cal.at(now)
-			end = cal.ends[bucket]
-		}
-		inBucket += score
-		n++
-		line.add(float64(now-start)*(1.0/millisecondsPerDay), scoreOf[tenths[i]])
-		if gap := now - previous; gap <= maxGap {
-			area += (score + before) * gap
-			weight += gap
-		}
-		previous = now
+	c.addBuckets(at, tenths, cal)
+	l := lineOf(at, tenths)
+	if l.weight > 0 {
+		c.average.add(float64(l.area) / 20 / float64(l.weight))
 	}
-	c.buckets[bucket].add(float64(inBucket) / float64(10*n))
-	if weight > 0 {
-		c.average.add(float64(area) / 20 / float64(weight))
-	}
-	if slope, ok := line.perWeek(len(at), float64(previous-start)/millisecondsPerDay); ok {
+	if slope, ok := l.perWeek(len(at), at[len(at)-1]-at[0]); ok {
 		c.slope.add(slope)
 		c.direction[direction(slope)]++
 	}
 }
 
-// regression is what an ordinary least squares line is made of.
-type regression struct{ x, y, xx, xy float64 }
-
-func (r *regression) add(x, y float64) {
-	r.x += x
-	r.y += y
-	r.xx += x * x
-	r.xy += x * y
+// run is a patient's scores up to the end of those in a bucket: their number and
+// their sum from the first on.
+type run struct {
+	bucket, scores int32
+	tenths         int64
 }
 
-// perWeek is the slope of n points over some days, where they suffice.
-func (r *regression) perWeek(n int, days float64) (_ float64, ok bool) {
-	const points, span = 3, 14
-	if n < points || days < span {
+// addBuckets counts the mean in each bucket. Where one ends and the next begins
+// nobody can foretell, so the loop over the scores has no branch that depends on
+// it.
+func (c *course) addBuckets(at []int64, tenths []uint8, cal *calendar) {
+	if len(c.runs) <= len(at) {
+		c.runs = make([]run, 2*len(at)+1)
+	}
+	runs := c.runs
+	tenths = tenths[:len(at)]
+	bucket, last, total := int32(-1), 0, int64(0)
+	for i, now := range at {
+		total += int64(tenths[i])
+		b := cal.at(now)
+		if b != bucket {
+			last++
+		}
+		bucket = b
+		r := &runs[last]
+		r.bucket, r.scores, r.tenths = b, int32(i+1), total
+	}
+	before := &runs[0] // empty
+	for i := range runs[1 : last+1] {
+		r := &runs[i+1]
+		c.buckets[r.bucket].add(float64(r.tenths-before.tenths) / float64(10*(r.scores-before.scores)))
+		before = r
+	}
+}
+
+// line is the sums over a patient's scores that slope and time-weighted average
+// are made of. x is milliseconds since the first, y the score; area is in
+// tenths, and twice what it is.
+type line struct {
+	x, y, xx, xy float64
+	area, weight int64
+}
+
+// lineOf adds up in variables of its own: they stay in registers.
+func lineOf(at []int64, tenths []uint8) line {
+	tenths = tenths[:len(at)]
+	var x, y, xx, xy float64
+	var area, weight int64
+	start, previous, before := at[0], at[0], int64(0)
+	for i, now := range at {
+		score := int64(tenths[i])
+		gap := now - previous
+		if gap > maxGap {
+			gap = 0
+		}
+		area += (score + before) * gap
+		weight += gap
+		previous, before = now, score
+		since, value := float64(now-start), scoreOf[tenths[i]]
+		x += since
+		y += value
+		xx += since * since
+		xy += since * value
+	}
+	return line{x, y, xx, xy, area, weight}
+}
+
+// perWeek is the slope of the ordinary least squares line through n scores,
+// where they suffice.
+func (l *line) perWeek(n int, span int64) (_ float64, ok bool) {
+	const points, least = 3, 14 * millisecondsPerDay
+	if n < points || span < least {
 		return 0, false
 	}
 	count := float64(n)
-	return 7 * (count*r.xy - r.x*r.y) / (count*r.xx - r.x*r.x), true
+	return 7 * millisecondsPerDay * (count*l.xy - l.x*l.y) / (count*l.xx - l.x*l.x), true
 }
 
 var directions = []string{"improving", "stable", "worsening"}

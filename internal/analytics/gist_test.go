@@ -54,6 +54,27 @@ func TestOutcomesByGistAreThoseOfTheRecords(t *testing.T) {
 	}
 }
 
+// A class begins on a day when none of it could have been taken for the 90 days
+// before, whichever of those that began on one day lasted longest.
+func TestOnsetsOfAClass(t *testing.T) {
+	for _, test := range []struct {
+		next string
+		want int
+	}{{"2024-05-08", 1}, {"2024-05-09", 1}, {"2024-05-10", 2}} {
+		list := []series.Medication{
+			prescription(t, "opioid", "2024-01-01", 40, 0), prescription(t, "opioid", "2024-01-01", 10, 0), // up to 9 February
+			prescription(t, "opioid", test.next, 30, 0), prescription(t, "nsaid", "2024-03-01", 30, 0),
+		}
+		for range 2 {
+			_, onsets := GistOf(&series.Series{Medications: list}, nil)
+			if len(onsets) != test.want+1 {
+				t.Errorf("one more on %s: %+v, want %d of opioids", test.next, onsets, test.want)
+			}
+			list[0], list[1] = list[1], list[0]
+		}
+	}
+}
+
 // What is known beforehand does not depend on the list that it is added to.
 func TestGistIsAppended(t *testing.T) {
 	p := scores(0, 8, 95, 4)

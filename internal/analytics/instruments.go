@@ -68,14 +68,13 @@ func (t *OutcomesTally) addInstrument(answered []series.Assessment, of series.In
 	}
 	// A questionnaire that was answered twice on the day, or shortly before
 	// the period, counts as its mean, as scores do.
-	var roomAt [16]int64
-	var room [16]float64
-	at, scores := roomAt[:0], room[:0]
+	at, scores := t.answeredAt[:0], t.answers[:0]
 	for i := range answered {
 		if a := &answered[i]; a.Instrument == of && a.Score.Known && a.At < t.before {
 			at, scores = append(at, a.At), append(scores, a.Score.Number)
 		}
 	}
+	t.answeredAt, t.answers = at, scores
 	nearest, ok := t.window.nearest(at, index)
 	if !ok {
 		to.missing++

@@ -14,9 +14,13 @@ type OutcomesTally struct {
 	windowAt     int
 	from, before int64
 	calendar     calendar
-	track        track
-	own          Gist // of a patient who comes without
-	elsewhere    skimmer
+
+	// Used again for each patient.
+	track      track
+	own        Gist // of one who comes without
+	elsewhere  skimmer
+	answeredAt []int64
+	answers    []float64
 
 	patients, byAverage, byCurrent int
 	zeroBaseline                   int // of all with an index date
@@ -172,9 +176,10 @@ func (t *OutcomesTally) addRecorded(procedures []series.Procedure) {
 // addOnsets counts, for each treatment, the first onset in the period, unless a
 // class of medicines went on then.
 func (t *OutcomesTally) addOnsets(onsets []Onset, scored bool) {
+	start, asOf := t.params.Start, t.params.AsOf
 	for i := range onsets {
 		o := &onsets[i]
-		if o.day < t.params.Start || o.day > t.params.AsOf || o.day-drug.Day(o.since) >= t.params.Start {
+		if o.day < start || o.day > asOf || o.day-drug.Day(o.since) >= start {
 			continue
 		}
 		if o.treatment < procedureCodes {

@@ -141,7 +141,7 @@ func (p *panel) closeSeries() {
 	p.procedures.close()
 	p.medications.close()
 	slot := len(p.onsets.ends)
-	whole := p.series(slot)
+	whole := series.Series{Scores: p.scores.of(slot), Assessments: p.assessments.of(slot), Procedures: p.procedures.of(slot), Medications: p.medications.of(slot)}
 	p.heads[slot].primary, p.onsets.items = analytics.GistOf(&whole, p.onsets.items)
 	p.onsets.close()
 }

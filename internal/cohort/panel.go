@@ -65,17 +65,26 @@ type chart struct {
 	gist   analytics.Gist
 }
 
-// read fills a chart with what is known of a slot.
-func (p *panel) read(slot int, c *chart) {
-	head := &p.heads[slot]
-	c.series = p.series(slot)
-	c.gist = analytics.Gist{Primary: head.primary, Onsets: p.onsets.of(slot)}
-	c.Patient = analytics.Patient{Born: head.born, Gender: head.gender, Codes: p.codes.of(slot), Series: &c.series, Gist: &c.gist}
+func newChart() *chart {
+	c := &chart{}
+	c.Series, c.Gist = &c.series, &c.gist
+	return c
 }
 
-// series is that of a slot.
-func (p *panel) series(slot int) series.Series {
-	return series.Series{Scores: p.scores.of(slot), Assessments: p.assessments.of(slot), Procedures: p.procedures.of(slot), Medications: p.medications.of(slot)}
+// open fills in what filters look at first.
+func (p *panel) open(slot int, c *chart) {
+	c.Born, c.Gender = p.heads[slot].born, p.heads[slot].gender
+	c.Codes = p.codes.of(slot)
+}
+
+// read fills in the rest.
+func (p *panel) read(slot int, c *chart) {
+	c.series.Scores = p.scores.of(slot)
+	c.series.Assessments = p.assessments.of(slot)
+	c.series.Procedures = p.procedures.of(slot)
+	c.series.Medications = p.medications.of(slot)
+	c.gist.Primary = p.heads[slot].primary
+	c.gist.Onsets = p.onsets.of(slot)
 }
 
 // with gives the panel after changes; see changeable. It is the panel itself

@@ -31,8 +31,9 @@ func made(no int64, n int) member {
 
 // describe says what a slot holds.
 func describe(p *panel, slot int) string {
-	var c chart
-	p.read(slot, &c)
+	c := newChart()
+	p.open(slot, c)
+	p.read(slot, c)
 	return fmt.Sprint(p.heads[slot], c.Born, c.Gender, strings.Join(c.Codes, " "), c.series, c.gist)
 }
 

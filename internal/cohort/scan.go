@@ -198,12 +198,13 @@ func (cs *Cohorts) panels(ctx context.Context, org store.Org) (source, error) {
 // addTo adds the patients to a tally, which judges the whole filter; most of
 // those who do not pass are left out before that.
 func (p *panel) addTo(filter *analytics.Filter, add func(*analytics.Patient)) {
-	var c chart
+	c := newChart()
 	for slot := range p.heads {
 		if !p.heads[slot].here {
 			continue
 		}
-		if p.read(slot, &c); filter.Admits(&c.Patient) {
+		if p.open(slot, c); filter.Admits(&c.Patient) {
+			p.read(slot, c)
 			add(&c.Patient)
 		}
 	}
