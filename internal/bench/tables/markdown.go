@@ -96,7 +96,7 @@ func markdownPaths(b *strings.Builder, paths []bench.PathResult) {
 		if p.Errors > 0 {
 			name += fmt.Sprintf(" (%s wrong answers: %s)", count(p.Errors), p.FirstError)
 		}
-		row(b, name, rate(p.Rate), rate(p.FloorRate), fmt.Sprintf("%.3f", p.Ratio.Total), gate(p),
+		row(b, name, rate(p.Rate), floor(p), part(p, p.Ratio.Total), gate(p),
 			ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), count(int64(p.Allocations+0.5)))
 	}
 }
