@@ -19,8 +19,10 @@ type measurement struct {
 	slots  []*slot
 }
 
-// all measures the paths that were asked for, in their order.
+// all measures the paths that were asked for, in their order. What follows
+// from them is there also when it was interrupted.
 func (m *measurement) all(ctx context.Context, r *Result) error {
+	defer r.derive()
 	for i, name := range m.Paths {
 		m.Progress("measuring", i, len(m.Paths))
 		if err := m.one(ctx, name, r); err != nil {
@@ -30,11 +32,8 @@ func (m *measurement) all(ctx context.Context, r *Result) error {
 	m.Progress("measuring", len(m.Paths), len(m.Paths))
 	m.server.resume()
 	if m.ours() {
-		if err := m.memory(ctx, r); err != nil {
-			return err
-		}
+		return m.memory(ctx, r)
 	}
-	r.derive()
 	return nil
 }
 

@@ -54,6 +54,14 @@ func floor(p *bench.PathResult) string {
 	return rate(p.FloorRate)
 }
 
+// allocations writes how many there were; they may not be known.
+func allocations(p *bench.PathResult) string {
+	if p.Allocations == 0 {
+		return "-"
+	}
+	return count(int64(p.Allocations + 0.5))
+}
+
 // rate writes requests a second: exactly where they are few.
 func rate(f float64) string {
 	if f < 100 {

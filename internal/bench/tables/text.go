@@ -57,8 +57,8 @@ func textPaths(w io.Writer, paths []bench.PathResult) error {
 		if goal == "" {
 			goal = "-"
 		}
-		fmt.Fprintf(table, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%d\t%s\t\n", titleWidth, p.Title, rate(p.Rate), floor(p),
-			part(p, p.Ratio.Total), part(p, p.Ratio.Median), quartiles(p), ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), p.Allocations, p.Errors, goal)
+		fmt.Fprintf(table, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t\n", titleWidth, p.Title, rate(p.Rate), floor(p),
+			part(p, p.Ratio.Total), part(p, p.Ratio.Median), quartiles(p), ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), allocations(p), p.Errors, goal)
 	}
 	return table.Flush()
 }
