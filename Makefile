@@ -7,10 +7,10 @@ ROUNDS   ?= 10
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test faults lint fuzz bench screenshots clean
+.PHONY: help build test faults lint fuzz bench bench-tables screenshots clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the static binary bin/anodyne
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/anodyne ./cmd/anodyne
@@ -32,8 +32,11 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem $(PKGS)
 
+bench-tables: build ## measure the tables and the plot of docs/performance.md, into bench-tables/ (12 minutes)
+	@scripts/bench-tables
+
 screenshots: build ## take every page of the portal, into screenshots/ (needs Chromium)
 	@scripts/screenshots
 
 clean: ## remove what was built
-	rm -rf bin screenshots
+	rm -rf bin screenshots bench-tables

@@ -43,6 +43,13 @@ other. --grow measures databases of several sizes, with as many records for a
 patient as --records and --patients make, and --plot draws what a request costs
 at each. Ctrl-C ends the run and shows what was measured.
 
+--target drives a server that is running already, with the clients in the file
+of --clients: JSON objects one after the other, as "anodyne client create --json"
+prints them, all of one organisation. It is filled through its API with made-up
+patients and stays so; an organisation that has others is refused. A client's
+allowance counts for the bench too, so give several of the tier enterprise. There
+is no floor then, and so no ratio.
+
 "compare" prints what two files of --json have in common, side by side.`
 
 // compareCommand is the word after "bench" that compares two files.
@@ -67,6 +74,8 @@ func runBench(ctx context.Context, e env, args []string) error {
 	fs.Var(&b.grow, "grow", "numbers of `patients` to measure one after the other, separated by commas, instead of --patients")
 	fs.Var(&b.engines, "engine", "`engines` to measure, separated by commas: "+strings.Join(bench.Engines, ", "))
 	fs.StringVar(&b.Database, "database", "", "with --engine postgres, the `address` of an empty database; it is left filled")
+	fs.StringVar(&b.Target, "target", "", "`URL` of a running server to measure, instead of one of our own")
+	fs.StringVar(&b.clients, "clients", "", "with --target, `file` with the clients to ask with")
 	fs.Var(&b.paths, "paths", "`paths` to measure, separated by commas")
 	fs.IntVar(&b.Nodes, "nodes", 1, "with PostgreSQL, measure so many servers on one database against one, besides")
 	fs.BoolVar(&b.IdempotencyKey, "idempotency-key", false, "send an Idempotency-Key with every POST")
@@ -88,6 +97,7 @@ type benchCommand struct {
 	bench.Options
 	engines, paths       config.List
 	grow                 config.List
+	clients              string
 	json, markdown, plot string
 	gate                 bool
 }
@@ -99,6 +109,9 @@ func (b *benchCommand) run(ctx context.Context, e env) (err error) {
 	}
 	if b.Database != "" && len(runs) > 1 {
 		return errors.New("--database: is for one run; others would be measured on databases of their own")
+	}
+	if b.Target != "" && len(runs) > 1 {
+		return errors.New("--target: is for one run; its patients stay")
 	}
 	if b.plot != "" && len(b.grow) < 2 {
 		return errors.New("--plot: is of several sizes; name them with --grow")
@@ -137,11 +150,17 @@ func (b *benchCommand) runs() (list []bench.Options, err error) {
 		return nil, err
 	}
 	b.Paths = b.paths
-	grow := b.grow
+	engines, grow := b.engines, b.grow
+	if b.Target != "" {
+		engines = config.List{""}
+		if b.Clients, err = readClients(b.clients); err != nil {
+			return nil, err
+		}
+	}
 	if len(grow) == 0 {
 		grow = config.List{strconv.Itoa(b.Patients)}
 	}
-	for _, engine := range b.engines {
+	for _, engine := range engines {
 		for _, size := range grow {
 			o := b.Options
 			o.Engine = engine
@@ -151,6 +170,23 @@ func (b *benchCommand) runs() (list []bench.Options, err error) {
 			o.Records = int(float64(b.Records) / float64(max(b.Patients, 1)) * float64(o.Patients))
 			list = append(list, o)
 		}
+	}
+	return list, nil
+}
+
+// readClients reads the file of --clients.
+func readClients(name string) ([]bench.Credentials, error) {
+	if name == "" {
+		return nil, errors.New("--clients: --target needs a file with clients")
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("--clients: %w", err)
+	}
+	defer file.Close()
+	list, err := bench.ReadCredentials(file)
+	if err != nil {
+		return nil, fmt.Errorf("--clients: %s: %w", name, err)
 	}
 	return list, nil
 }

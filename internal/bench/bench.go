@@ -25,6 +25,11 @@ import (
 type Options struct {
 	// Program is the anodyne binary, started as the server and as the floor.
 	Program string
+	// Target is the address of a server that is running already and is to be
+	// measured with these clients, or "". It is filled through its API and
+	// stays so.
+	Target  string
+	Clients []Credentials
 	// Engine is one of [Engines].
 	Engine string
 	// Database is the address of an empty PostgreSQL database, which is left
@@ -69,6 +74,8 @@ func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	switch {
+	case o.Target != "":
+		o.checkTarget(bad)
 	case !slices.Contains(Engines, o.Engine):
 		bad("there is no engine %q; the engines are %v", o.Engine, Engines)
 	case o.Database != "" && o.Engine != Postgres:
@@ -110,6 +117,9 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 		return result, err
 	}
 	o.silence()
+	if o.Target != "" {
+		return runTarget(ctx, o)
+	}
 	dir, err := os.MkdirTemp(o.Dir, "anodyne-bench-")
 	if err != nil {
 		return result, err
@@ -149,7 +159,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 func newResult(o *Options) Result {
 	return Result{
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), StartedAt: time.Now().UTC().Truncate(time.Second),
-		Engine: o.Engine, Patients: o.Patients, Connections: o.Connections, PathSeconds: o.Duration.Seconds(), IdempotencyKey: o.IdempotencyKey,
+		Engine: o.Engine, Target: o.Target, Patients: o.Patients, Connections: o.Connections, PathSeconds: o.Duration.Seconds(), IdempotencyKey: o.IdempotencyKey,
 	}
 }
 

@@ -3,7 +3,9 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +27,8 @@ type child struct {
 	cmd     *exec.Cmd
 	stdin   io.Closer
 	address string // host and port
+	host    string // what requests are sent to, when that is not the address
+	tls     *tls.Config
 	admin   string // URL of metrics and pprof; the product has one
 	ready   time.Duration
 	exited  chan struct{}
@@ -93,9 +97,14 @@ func (c *child) resume() {
 }
 
 func (c *child) dial(ctx context.Context) (net.Conn, error) {
-	var dialer net.Dialer
-	return dialer.DialContext(ctx, "tcp", c.address)
+	if c.tls != nil {
+		return (&tls.Dialer{Config: c.tls}).DialContext(ctx, "tcp", c.address)
+	}
+	return new(net.Dialer).DialContext(ctx, "tcp", c.address)
 }
+
+// name is the Host of requests.
+func (c *child) name() string { return cmp.Or(c.host, c.address) }
 
 // startServer starts the product on a filled database and waits until it is
 // ready.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -20,8 +19,10 @@ type measurement struct {
 	slots  []*slot
 }
 
-// all measures the paths that were asked for, in their order.
+// all measures the paths that were asked for, in their order. What follows
+// from them is there also when it was interrupted.
 func (m *measurement) all(ctx context.Context, r *Result) error {
+	defer r.derive()
 	for i, name := range m.Paths {
 		m.Progress("measuring", i, len(m.Paths))
 		if err := m.one(ctx, name, r); err != nil {
@@ -30,10 +31,9 @@ func (m *measurement) all(ctx context.Context, r *Result) error {
 	}
 	m.Progress("measuring", len(m.Paths), len(m.Paths))
 	m.server.resume()
-	if err := m.memory(ctx, r); err != nil {
-		return err
+	if m.ours() {
+		return m.memory(ctx, r)
 	}
-	r.derive()
 	return nil
 }
 
@@ -52,53 +52,68 @@ func (m *measurement) one(ctx context.Context, name string, r *Result) (err erro
 	return err
 }
 
+// ours reports whether the server was started here, so that it can be held
+// against a floor on the same machine.
+func (m *measurement) ours() bool { return m.server.cmd != nil }
+
 // path measures one path: it records answers, starts a floor that repeats
 // them, and lets the two take turns.
 func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err error) {
-	s := newScript(p, m.stock, m.server.address, m.IdempotencyKey)
+	s := newScript(p, m.stock, m.server.name(), m.IdempotencyKey)
 	recs, first, err := m.record(ctx, s)
 	if err != nil {
 		return result, err
 	}
-	floorChild, err := startFloor(ctx, m.Program, recs)
-	if err != nil {
-		return result, err
-	}
-	defer func() { err = errors.Join(err, floorChild.stop()) }()
 	product, err := connect(ctx, []*child{m.server}, s, m.slots, true)
 	if err != nil {
 		return result, err
 	}
 	defer product.close()
-	floor, err := connect(ctx, []*child{floorChild}, s, m.slots, false)
+	defer context.AfterFunc(ctx, product.close)()
+	sides := []*side{product}
+	var floor *side
+	if m.ours() {
+		var bare *child
+		if bare, err = startFloor(ctx, m.Program, recs); err != nil {
+			return result, err
+		}
+		defer func() { err = errors.Join(err, bare.stop()) }()
+		if floor, err = connect(ctx, []*child{bare}, s, m.slots, false); err != nil {
+			return result, err
+		}
+		defer floor.close()
+		defer context.AfterFunc(ctx, floor.close)()
+		sides = append(sides, floor)
+	}
+	spent, err := m.turns(ctx, p, sides)
 	if err != nil {
-		return result, err
-	}
-	defer floor.close()
-	defer m.server.resume()
-	defer context.AfterFunc(ctx, func() { product.close(); floor.close() })()
-
-	product.pause()
-	if err := m.warm(floor, product); err != nil {
-		return result, err
-	}
-	before, err := m.used(ctx)
-	if err != nil {
-		return result, err
-	}
-	profile := m.profile(ctx, p.name)
-	product.pause()
-	if err := m.alternate(floor, product); err != nil {
-		return result, err
-	}
-	after, err := m.used(ctx)
-	if err := errors.Join(err, profile()); err != nil {
 		return result, err
 	}
 	result = newPathResult(p, product, floor)
 	result.Bytes, result.FirstSeconds = len(recs[0].Body), first.Seconds()
-	result.charge(after.less(before))
+	result.charge(spent)
 	return result, nil
+}
+
+// turns gives the sides their time, the product first, and says what that took
+// of the machine.
+func (m *measurement) turns(ctx context.Context, p *path, sides []*side) (spent used, err error) {
+	defer m.server.resume()
+	sides[0].pause()
+	if err := m.warm(sides...); err != nil {
+		return spent, err
+	}
+	before, err := m.used(ctx)
+	if err != nil {
+		return spent, err
+	}
+	profile := m.profile(ctx, p.name)
+	sides[0].pause()
+	if err := m.alternate(sides...); err != nil {
+		return spent, err
+	}
+	after, err := m.used(ctx)
+	return after.less(before), errors.Join(err, profile())
 }
 
 // length of a slice.
@@ -126,7 +141,7 @@ func (m *measurement) alternate(sides ...*side) error {
 			}
 			sd.turns = append(sd.turns, t)
 		}
-		slices.Reverse(sides)
+		sides = append(sides[1:len(sides):len(sides)], sides[0])
 	}
 	return nil
 }

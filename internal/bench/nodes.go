@@ -71,7 +71,7 @@ func (m *measurement) nodes(ctx context.Context, db *database) (result *NodesRes
 // nodesPath measures one path. Nobody is paused: the servers share a database,
 // and one that stands still may have locked something.
 func (m *measurement) nodesPath(ctx context.Context, p *path, all []*child) (r NodesPath, err error) {
-	s := newScript(p, m.stock, m.server.address, m.IdempotencyKey)
+	s := newScript(p, m.stock, m.server.name(), m.IdempotencyKey)
 	one, err := connect(ctx, all[:1], s, m.slots, true)
 	if err != nil {
 		return r, err

@@ -66,12 +66,19 @@ var searchTerms = func() (terms []string) {
 	return terms
 }()
 
-// PathNames lists what can be measured, in the order in which it is.
+// PathNames lists what can be measured, in the order in which it is: what
+// writes comes after what reads, so that reads find the patients that were
+// asked for and not many more.
 func PathNames() (names []string) {
+	var writing []string
 	for _, p := range paths {
-		names = append(names, p.name)
+		if p.method == http.MethodGet {
+			names = append(names, p.name)
+		} else {
+			writing = append(writing, p.name)
+		}
 	}
-	return names
+	return append(names, writing...)
 }
 
 func findPath(name string) *path { return findIn(paths, name) }

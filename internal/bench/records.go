@@ -97,7 +97,11 @@ func readsRecords(names []string) bool {
 // courseSize is how many records a patient gets at once: as many as make all
 // patients have some, unless a path wants full pages of them.
 func courseSize(o *Options) int {
-	if slices.ContainsFunc(o.Paths, func(name string) bool { return findPath(name).records > 0 }) {
+	moves := func(p *path) bool { return p.records > 0 }
+	if slices.ContainsFunc(o.Paths, func(name string) bool {
+		p := findPath(name)
+		return moves(p) || slices.ContainsFunc(p.mix, moves)
+	}) {
 		return perBatch
 	}
 	return min(perBatch, max(1, o.Records/o.Patients))

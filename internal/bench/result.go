@@ -36,20 +36,23 @@ type Skip struct {
 
 // Result is what a run measured.
 type Result struct {
-	Version        string    `json:"version"`
-	StartedAt      time.Time `json:"started_at"`
-	Go             string    `json:"go"`
-	OS             string    `json:"os"`
-	Arch           string    `json:"arch"`
-	CPUs           int       `json:"cpus"`
-	Engine         string    `json:"engine"`
-	Patients       int       `json:"patients"`
-	Records        int       `json:"records,omitempty"`
-	Connections    int       `json:"connections"`
-	PathSeconds    float64   `json:"path_seconds"`
-	IdempotencyKey bool      `json:"idempotency_key"`
-	FillSeconds    float64   `json:"fill_seconds"`
-	ReadySeconds   float64   `json:"ready_seconds"`
+	Version   string    `json:"version"`
+	StartedAt time.Time `json:"started_at"`
+	Go        string    `json:"go"`
+	OS        string    `json:"os"`
+	Arch      string    `json:"arch"`
+	CPUs      int       `json:"cpus"`
+	// Engine is "" when a server was measured that was running already, at
+	// Target.
+	Engine         string  `json:"engine,omitempty"`
+	Target         string  `json:"target,omitempty"`
+	Patients       int     `json:"patients"`
+	Records        int     `json:"records,omitempty"`
+	Connections    int     `json:"connections"`
+	PathSeconds    float64 `json:"path_seconds"`
+	IdempotencyKey bool    `json:"idempotency_key"`
+	FillSeconds    float64 `json:"fill_seconds"`
+	ReadySeconds   float64 `json:"ready_seconds"`
 	// Interrupted is set when the run was ended before everything was measured.
 	Interrupted bool         `json:"interrupted,omitempty"`
 	Skipped     []Skip       `json:"skipped,omitempty"`
@@ -116,26 +119,25 @@ type Latency struct {
 	P99 float64 `json:"p99_ms"`
 }
 
+// newPathResult sums up; a floor is nil when there was none.
 func newPathResult(p *path, product, floor *side) PathResult {
-	ratio := compare(product.turns, floor.turns)
 	reads, writes, all := product.latencies()
-	_, _, ofFloor := floor.latencies()
-	r := PathResult{
-		Name: p.name, Title: p.title, Requests: sum(product.turns).requests,
-		Rate: sum(product.turns).rate(), FloorRate: sum(floor.turns).rate(), Ratio: ratio,
-		Latency: latencyOf(&all), FloorLatency: latencyOf(&ofFloor),
-		Gate: p.gate, RateGate: p.rateGate, RecordGate: p.recordGate,
-	}
+	total := sum(product.turns)
+	r := PathResult{Name: p.name, Title: p.title, Requests: total.requests, Rate: total.rate(), Latency: latencyOf(&all), RateGate: p.rateGate, RecordGate: p.recordGate}
 	if p.mix != nil {
 		r.Reads, r.Writes = new(latencyOf(&reads)), new(latencyOf(&writes))
 	}
 	r.RecordRate = r.Rate * float64(p.records)
-	r.GateMet = ratio.Total >= p.gate && r.Rate >= p.rateGate && r.RecordRate >= p.recordGate
 	r.Errors, r.FirstError = product.errors()
-	if count, first := floor.errors(); count > 0 {
-		r.Errors += count
-		r.FirstError = "floor: " + first
+	if floor != nil {
+		_, _, ofFloor := floor.latencies()
+		r.FloorRate, r.FloorLatency, r.Ratio, r.Gate = sum(floor.turns).rate(), latencyOf(&ofFloor), compare(product.turns, floor.turns), p.gate
+		if count, first := floor.errors(); count > 0 {
+			r.Errors += count
+			r.FirstError = "floor: " + first
+		}
 	}
+	r.GateMet = r.Ratio.Total >= r.Gate && r.Rate >= r.RateGate && r.RecordRate >= r.RecordGate
 	return r
 }
 

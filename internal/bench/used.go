@@ -20,8 +20,12 @@ type used struct {
 
 func (u used) less(before used) used { return used{u.mallocs - before.mallocs, u.cpu - before.cpu} }
 
-// used asks the product for its allocations and the system for its time.
+// used asks the product for its allocations and the system for its time. Of a
+// server that is not ours nothing is known.
 func (m *measurement) used(ctx context.Context) (u used, err error) {
+	if !m.ours() {
+		return u, nil
+	}
 	m.server.resume()
 	if u.mallocs, err = m.metric(ctx, "go_memstats_mallocs_total"); err != nil {
 		return u, err

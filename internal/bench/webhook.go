@@ -1,12 +1,9 @@
 package bench
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -57,8 +54,8 @@ func (m *measurement) webhooks(ctx context.Context) (result *WebhookResult, err 
 		return nil, err
 	}
 	defer to.close()
-	api := &caller{measurement: m, slot: m.slots[0], http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: eventRate}}}
-	defer api.http.CloseIdleConnections()
+	api := &hooks{caller: newCaller("http://"+m.server.address, m.slots[0], eventRate), duration: m.Duration}
+	defer api.close()
 	if err := api.subscribe(ctx, to.url); err != nil {
 		return nil, err
 	}
@@ -92,7 +89,7 @@ func (m *measurement) webhooks(ctx context.Context) (result *WebhookResult, err 
 // drain piles events up behind a receiver that does not answer, lets it go on,
 // and takes the time until all have arrived.
 func (m *measurement) drain(ctx context.Context, to *receiver, result *WebhookResult) error {
-	s := newScript(findPath("post"), m.stock, m.server.address, m.IdempotencyKey)
+	s := newScript(findPath("post"), m.stock, m.server.name(), m.IdempotencyKey)
 	product, err := connect(ctx, []*child{m.server}, s, m.slots, true)
 	if err != nil {
 		return err
@@ -118,64 +115,24 @@ func (m *measurement) drain(ctx context.Context, to *receiver, result *WebhookRe
 	return ctx.Err()
 }
 
-// caller makes the requests of this measurement.
-type caller struct {
-	*measurement
-	slot     *slot
-	http     *http.Client
+// hooks subscribes receivers and causes events for them.
+type hooks struct {
+	*caller
+	duration time.Duration
 	webhooks []string
 }
 
-// call makes one request and gives the id that it is answered with.
-func (c *caller) call(ctx context.Context, method, path, token string, body []byte, expect int) (id string, err error) {
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.server.address+path, bytes.NewReader(body))
-	if err != nil {
-		return "", err
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := c.http.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != expect {
-		err = fmt.Errorf("%s %s: status %d instead of %d", method, path, response.StatusCode, expect)
-	}
-	if err != nil || len(answer) == 0 {
-		return "", err
-	}
-	var made struct {
-		ID string `json:"id"`
-	}
-	return made.ID, json.Unmarshal(answer, &made)
-}
-
-// token is for one request more.
-func (c *caller) token() (string, error) {
-	err := c.slot.use()
-	return c.slot.token, err
-}
-
-func (c *caller) subscribe(ctx context.Context, url string) error {
-	token, err := c.token()
-	if err != nil {
-		return err
-	}
-	id, err := c.call(ctx, http.MethodPost, "/v1/webhooks", token, fmt.Appendf(nil, `{"url":%q,"events":["patient.created"]}`, url), http.StatusCreated)
-	c.webhooks = append(c.webhooks, id)
+func (c *hooks) subscribe(ctx context.Context, url string) error {
+	var hook made
+	err := c.call(ctx, http.MethodPost, "/v1/webhooks", fmt.Appendf(nil, `{"url":%q,"events":["patient.created"]}`, url), http.StatusCreated, &hook)
+	c.webhooks = append(c.webhooks, hook.ID)
 	return err
 }
 
 // unsubscribe removes all webhooks but the first so many.
-func (c *caller) unsubscribe(ctx context.Context, keep int) error {
+func (c *hooks) unsubscribe(ctx context.Context, keep int) error {
 	for _, id := range c.webhooks[keep:] {
-		token, err := c.token()
-		if err != nil {
-			return err
-		}
-		if _, err := c.call(ctx, http.MethodDelete, "/v1/webhooks/"+id, token, nil, http.StatusNoContent); err != nil {
+		if err := c.call(ctx, http.MethodDelete, "/v1/webhooks/"+id, nil, http.StatusNoContent, nil); err != nil {
 			return err
 		}
 	}
@@ -185,8 +142,8 @@ func (c *caller) unsubscribe(ctx context.Context, keep int) error {
 
 // latency makes patients at a steady rate and says how long after it was sent
 // each one's event arrived.
-func (c *caller) latency(ctx context.Context, to *receiver, result *WebhookResult) (Latency, error) {
-	count := max(1, int(c.Duration.Seconds()*eventRate))
+func (c *hooks) latency(ctx context.Context, to *receiver, result *WebhookResult) (Latency, error) {
+	count := max(1, int(c.duration.Seconds()*eventRate))
 	bodies := creations(bodyVariants)
 	var (
 		mu       sync.Mutex
@@ -198,16 +155,17 @@ func (c *caller) latency(ctx context.Context, to *receiver, result *WebhookResul
 	tick := time.NewTicker(time.Second / eventRate)
 	defer tick.Stop()
 	for n := range count {
-		token, err := c.token()
+		authorization, err := c.authorization()
 		if err != nil {
 			return Latency{}, err
 		}
 		done.Go(func() {
 			began := time.Now()
-			id, err := c.call(ctx, http.MethodPost, "/v1/patients", token, bodies[n%len(bodies)], http.StatusCreated)
+			var patient made
+			err := c.callAs(ctx, authorization, http.MethodPost, "/v1/patients", bodies[n%len(bodies)], http.StatusCreated, &patient)
 			mu.Lock()
 			defer mu.Unlock()
-			sent[id] = began
+			sent[patient.ID] = began
 			failures = append(failures, err)
 		})
 		select {

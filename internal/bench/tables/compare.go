@@ -35,7 +35,7 @@ func Compare(w io.Writer, old, new *bench.Report) error {
 // like finds the run that can be held against another.
 func like(report *bench.Report, r *bench.Result) *bench.Result {
 	for i := range report.Runs {
-		if o := &report.Runs[i]; o.Engine == r.Engine && o.Patients == r.Patients && o.Connections == r.Connections {
+		if o := &report.Runs[i]; o.Engine == r.Engine && o.Target == r.Target && o.Patients == r.Patients && o.Connections == r.Connections {
 			return o
 		}
 	}
@@ -54,10 +54,10 @@ func compareRuns(w io.Writer, before, after *bench.Result) error {
 			continue
 		}
 		shared++
-		fmt.Fprintf(table, "%-*s\t%s\t%s\t%s\t%.3f\t%.3f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%.0f\t%s\t\n", titleWidth, p.Title,
-			rate(p.Rate), rate(q.Rate), times(p.Rate, q.Rate), p.Ratio.Total, q.Ratio.Total, times(p.Ratio.Total, q.Ratio.Total),
+		fmt.Fprintf(table, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", titleWidth, p.Title,
+			rate(p.Rate), rate(q.Rate), times(p.Rate, q.Rate), part(p, p.Ratio.Total), part(q, q.Ratio.Total), times(p.Ratio.Total, q.Ratio.Total),
 			ms(p.Latency.P50), ms(q.Latency.P50), times(p.Latency.P50, q.Latency.P50), ms(p.Latency.P99), ms(q.Latency.P99), times(p.Latency.P99, q.Latency.P99),
-			micros(p.CPU), micros(q.CPU), times(p.CPU, q.CPU), p.Allocations, q.Allocations, times(p.Allocations, q.Allocations))
+			micros(p.CPU), micros(q.CPU), times(p.CPU, q.CPU), allocations(p), allocations(q), times(p.Allocations, q.Allocations))
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -29,7 +29,7 @@ func Markdown(w io.Writer, report *bench.Report) error {
 			row(&b, f.what, f.figure)
 		}
 		if r.Nodes != nil {
-			b.WriteString("\n")
+			fmt.Fprintf(&b, "\n### %s on one PostgreSQL\n\n", plural(r.Nodes.Nodes, "node"))
 			markdownNodes(&b, r.Nodes)
 		}
 	}
@@ -96,8 +96,8 @@ func markdownPaths(b *strings.Builder, paths []bench.PathResult) {
 		if p.Errors > 0 {
 			name += fmt.Sprintf(" (%s wrong answers: %s)", count(p.Errors), p.FirstError)
 		}
-		row(b, name, rate(p.Rate), rate(p.FloorRate), fmt.Sprintf("%.3f", p.Ratio.Total), gate(p),
-			ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), count(int64(p.Allocations+0.5)))
+		row(b, name, rate(p.Rate), floor(p), part(p, p.Ratio.Total), gate(p),
+			ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), allocations(p))
 	}
 }
 

@@ -16,6 +16,9 @@ var engineNames = map[string]string{bench.SQLite: "SQLite", bench.SQLiteEncrypte
 
 // title names a run by what can be different between runs.
 func title(r *bench.Result) string {
+	if r.Target != "" {
+		return fmt.Sprintf("%s, %s patients, %s", r.Target, count(r.Patients), plural(r.Connections, "connection"))
+	}
 	return fmt.Sprintf("%s, %s patients, %s, %s", engineNames[r.Engine], count(r.Patients), plural(r.Connections, "connection"), plural(r.CPUs, "core"))
 }
 
@@ -33,6 +36,30 @@ func count[N int | int64](n N) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// part writes a part of the floor; there may be none.
+func part(p *bench.PathResult, f float64) string {
+	if p.FloorRate == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", f)
+}
+
+// floor writes the floor's rate; there may be none.
+func floor(p *bench.PathResult) string {
+	if p.FloorRate == 0 {
+		return "-"
+	}
+	return rate(p.FloorRate)
+}
+
+// allocations writes how many there were; they may not be known.
+func allocations(p *bench.PathResult) string {
+	if p.Allocations == 0 {
+		return "-"
+	}
+	return count(int64(p.Allocations + 0.5))
 }
 
 // rate writes requests a second: exactly where they are few.
@@ -97,6 +124,11 @@ type fact struct{ what, figure string }
 // facts are the figures of a run beside those of its paths.
 func facts(r *bench.Result) (list []fact) {
 	add := func(what, format string, args ...any) { list = append(list, fact{what, fmt.Sprintf(format, args...)}) }
+	if r.Target != "" {
+		add("no ratio", bench.NoFloor)
+		add("records", "%s", count(r.Records))
+		return append(list, pathFacts(r)...)
+	}
 	add("filled in", "%.1f s (%s patients, %s records)", r.FillSeconds, count(r.Patients), count(r.Records))
 	if s := r.Start; s != nil {
 		add("ready after", "%.0f ms (median of %d starts, %.0f to %.0f ms; a bare server %.0f ms; %.0f ms %s)",
@@ -112,15 +144,7 @@ func facts(r *bench.Result) (list []fact) {
 			add("first "+first.path, "%.3f s (reads %s), then p99 %s", p.FirstSeconds, first.reads, ms(p.Latency.P99))
 		}
 	}
-	for i := range r.Paths {
-		p := &r.Paths[i]
-		if p.Reads != nil && p.Writes != nil {
-			add(p.Title, "reads p50 %s, p99 %s; writes p50 %s, p99 %s", ms(p.Reads.P50), ms(p.Reads.P99), ms(p.Writes.P50), ms(p.Writes.P99))
-		}
-		if p.RecordRate > 0 {
-			add(p.Title, "%s records a second", count(int64(p.RecordRate)))
-		}
-	}
+	list = append(list, pathFacts(r)...)
 	if w := r.Webhook; w != nil {
 		add("webhooks", "%s deliveries a second of a backlog of %s; from request to receipt p50 %s, p99 %s, beside dead receivers p50 %s, p99 %s (%.0f a second, p50 %.0f ms: %s)",
 			rate(w.Rate), count(w.Deliveries), ms(w.Latency.P50), ms(w.Latency.P99), ms(w.BesideDead.P50), ms(w.BesideDead.P99), w.RateGate, w.P50Gate, met(w.GateMet))
@@ -135,6 +159,21 @@ func facts(r *bench.Result) (list []fact) {
 		}
 		add("server memory", "%s, at most %s; of it read models %s", mib(r.ServerRSS), mib(r.ServerPeakRSS), mib(r.ReadModels))
 		add("memory bound", "200 MB and the read models' %s: %s", mib(r.ReadModelsBound), held)
+	}
+	return list
+}
+
+// pathFacts are those that any server has.
+func pathFacts(r *bench.Result) (list []fact) {
+	add := func(what, format string, args ...any) { list = append(list, fact{what, fmt.Sprintf(format, args...)}) }
+	for i := range r.Paths {
+		p := &r.Paths[i]
+		if p.Reads != nil && p.Writes != nil {
+			add(p.Title, "reads p50 %s, p99 %s; writes p50 %s, p99 %s", ms(p.Reads.P50), ms(p.Reads.P99), ms(p.Writes.P50), ms(p.Writes.P99))
+		}
+		if p.RecordRate > 0 {
+			add(p.Title, "%s records a second", count(int64(p.RecordRate)))
+		}
 	}
 	for _, skip := range r.Skipped {
 		add("not measured", "%s: %s", skip.Path, skip.Reason)

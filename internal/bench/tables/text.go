@@ -57,8 +57,15 @@ func textPaths(w io.Writer, paths []bench.PathResult) error {
 		if goal == "" {
 			goal = "-"
 		}
-		fmt.Fprintf(table, "%-*s\t%s\t%s\t%.3f\t%.3f\t%.3f-%.3f\t%s\t%s\t%s\t%s\t%.0f\t%d\t%s\t\n", titleWidth, p.Title, rate(p.Rate), rate(p.FloorRate),
-			p.Ratio.Total, p.Ratio.Median, p.Ratio.Q1, p.Ratio.Q3, ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), p.Allocations, p.Errors, goal)
+		fmt.Fprintf(table, "%-*s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t\n", titleWidth, p.Title, rate(p.Rate), floor(p),
+			part(p, p.Ratio.Total), part(p, p.Ratio.Median), quartiles(p), ms(p.Latency.P50), ms(p.Latency.P95), ms(p.Latency.P99), micros(p.CPU), allocations(p), p.Errors, goal)
 	}
 	return table.Flush()
+}
+
+func quartiles(p *bench.PathResult) string {
+	if p.FloorRate == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f-%.3f", p.Ratio.Q1, p.Ratio.Q3)
 }
