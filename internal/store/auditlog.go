@@ -32,7 +32,7 @@ const auditScan = 2000
 // object, and the cursor to go on from. With a filter it may give few lines,
 // or none, and still not be at the end: the cursor has moved on.
 func (o Org) Audit(ctx context.Context, after AuditCursor, limit int, filter AuditFilter) (lines [][]byte, next AuditCursor, err error) {
-	err = o.snapshot(ctx, func(tx Tx) error {
+	err = o.read(ctx, func(tx Tx) error {
 		lines, next = nil, after
 		first := after.Pos
 		if after.Line > 0 {
@@ -75,7 +75,7 @@ func (o Org) Audit(ctx context.Context, after AuditCursor, limit int, filter Aud
 // cursor, newest first; the zero cursor is the end of the log. more is false
 // when the beginning was reached.
 func (o Org) AuditNewest(ctx context.Context, before AuditCursor, limit int, filter AuditFilter) (lines [][]byte, next AuditCursor, more bool, err error) {
-	err = o.snapshot(ctx, func(tx Tx) error {
+	err = o.read(ctx, func(tx Tx) error {
 		lines, next, more = nil, before, false
 		last := int64(before.Pos)
 		if before == (AuditCursor{}) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"anodyne/internal/fault"
 	"anodyne/internal/id"
 	"anodyne/internal/pain/series"
 	"anodyne/internal/pain/summary"
@@ -14,23 +15,32 @@ import (
 func (o Org) Chart(ctx context.Context, patientID id.Patient) (c summary.Chart, err error) {
 	err = o.snapshot(ctx, func(tx Tx) error {
 		c = summary.Chart{}
-		if c.Patient, err = o.patient(tx, readPatient, patientID); err != nil {
+		no, types := int64(0), summary.RecordTypes
+		if err := tx.Many(
+			Stmt{SQL: readPatient, Args: []any{int64(o.org), patientID.Bytes()}, Each: func(r Row) (err error) {
+				c.Patient, err = scanPatient(r, patientID)
+				return err
+			}},
+			Stmt{SQL: `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2`, Args: []any{int64(o.org), patientID.Bytes()}, Each: func(r Row) error {
+				no = r.Int(0)
+				return nil
+			}},
+			Stmt{SQL: `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
+				AND data_type IN ($3, $4, $5) AND status <= $6 ORDER BY recorded_at, id`,
+				Args: []any{int64(o.org), patientID.Bytes(), int64(types[0]), int64(types[1]), int64(types[2]), int64(lastActive)},
+				Each: func(r Row) error {
+					rec, err := scanRecord(r, patientID)
+					c.Records = append(c.Records, rec)
+					return err
+				}},
+		); err != nil {
 			return err
 		}
-		var no int64
-		if _, err := one(tx, `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2`, func(r Row) { no = r.Int(0) }, int64(o.org), patientID.Bytes()); err != nil {
-			return err
+		if no == 0 {
+			return fault.Missing("patient", patientID.String())
 		}
-		if c.Series, err = o.allSeries(tx, no); err != nil {
-			return err
-		}
-		types := summary.RecordTypes
-		return tx.Query(`SELECT `+recordColumns+` FROM clinical_record WHERE org_no = $1 AND patient_no = $2
-			AND data_type IN ($3, $4, $5) AND status <= $6 ORDER BY recorded_at, id`, func(r Row) error {
-			rec, err := scanRecord(r, patientID)
-			c.Records = append(c.Records, rec)
-			return err
-		}, int64(o.org), no, int64(types[0]), int64(types[1]), int64(types[2]), int64(lastActive))
+		c.Series, err = o.allSeries(tx, no)
+		return err
 	})
 	return c, err
 }

@@ -158,10 +158,12 @@ func (s System) Clients(ctx context.Context) (clients []Client, err error) {
 	return clients, err
 }
 
+const clientByID = selectClient + ` WHERE c.id = $2 AND (c.org_no = $3 OR $3 = 0)`
+
 // client reads a client, of one organisation or, with anyOrg, of any.
 func client(tx Tx, clientID id.Client, org access.OrgNo, now time.Time) (c Client, err error) {
 	found := false
-	err = tx.Query(selectClient+` WHERE c.id = $2 AND (c.org_no = $3 OR $3 = 0)`, func(r Row) (err error) {
+	err = tx.Query(clientByID, func(r Row) (err error) {
 		found = true
 		c, err = scanClient(r)
 		return err
@@ -246,14 +248,24 @@ func (s *Store) setTier(ctx context.Context, org access.OrgNo, clientID id.Clien
 // Credentials gives a client with its live secrets, for the token endpoint.
 func (s System) Credentials(ctx context.Context, clientID id.Client) (c Client, secrets [][]byte, err error) {
 	now := s.now()
+	found := false
 	err = s.read(ctx, func(tx Tx) error {
-		if c, err = client(tx, clientID, anyOrg, now); err != nil {
-			return err
-		}
-		return tx.Query(`SELECT hash FROM client_secret WHERE client_no = $1 AND (expires_at IS NULL OR expires_at > $2)`, func(r Row) error {
-			secrets = append(secrets, []byte(r.Text(0)))
-			return nil
-		}, int64(c.No), millis(now))
+		return tx.Many(
+			Stmt{SQL: clientByID, Args: []any{millis(now), clientID.Bytes(), int64(anyOrg)}, Each: func(r Row) (err error) {
+				found = true
+				c, err = scanClient(r)
+				return err
+			}},
+			Stmt{SQL: `SELECT hash FROM client_secret WHERE client_no = (SELECT client_no FROM client WHERE id = $1) AND (expires_at IS NULL OR expires_at > $2)`,
+				Args: []any{clientID.Bytes(), millis(now)},
+				Each: func(r Row) error {
+					secrets = append(secrets, []byte(r.Text(0)))
+					return nil
+				}},
+		)
 	})
+	if err == nil && !found {
+		err = fault.Missing("client", clientID.String())
+	}
 	return c, secrets, err
 }

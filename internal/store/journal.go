@@ -53,15 +53,14 @@ type Pos int64
 // position to go on from: past everything that was looked at, so that it
 // moves on also when there was no event.
 func (o Org) Events(ctx context.Context, after Pos, limit int) (events []event.Event, next Pos, err error) {
+	var head Pos
 	err = o.snapshot(ctx, func(tx Tx) error {
 		events, next = nil, after
-		head, err := o.head(tx)
-		if err != nil {
-			return err
-		}
-		err = tx.Query(`SELECT pos, at, event_id, event_type, event_data FROM journal
-			WHERE org_no = $1 AND pos > $2 AND pos <= $3 AND event_id IS NOT NULL ORDER BY pos LIMIT $4`,
-			func(r Row) error {
+		tx.Last(o.readHead(&head), Stmt{
+			SQL: `SELECT pos, at, event_id, event_type, event_data FROM journal
+				WHERE org_no = $1 AND pos > $2 AND event_id IS NOT NULL ORDER BY pos LIMIT $3`,
+			Args: []any{int64(o.org), int64(after), limit},
+			Each: func(r Row) error {
 				eventID, err := id.FromBytes[id.EventKind](r.Raw(2))
 				if err != nil {
 					return err
@@ -69,12 +68,13 @@ func (o Org) Events(ctx context.Context, after Pos, limit int) (events []event.E
 				events = append(events, event.Event{ID: eventID, Type: event.Type(r.Text(3)), At: fromMillis(r.Int(1)), Data: []byte(r.Text(4))})
 				next = Pos(r.Int(0))
 				return nil
-			}, int64(o.org), int64(after), int64(head), limit)
-		if len(events) < limit {
-			next = max(after, head)
-		}
-		return err
+			},
+		})
+		return nil
 	})
+	if err == nil && len(events) < limit {
+		next = max(after, head)
+	}
 	return events, next, err
 }
 
@@ -100,7 +100,10 @@ func (o Org) WaitEvents(ctx context.Context, after Pos, limit int) ([]event.Even
 	}
 }
 
-func (o Org) head(tx Tx) (head Pos, err error) {
-	_, err = one(tx, `SELECT pos FROM journal_head WHERE org_no = $1`, func(r Row) { head = Pos(r.Int(0)) }, int64(o.org))
-	return head, err
+// readHead reads the newest position of the journal.
+func (o Org) readHead(head *Pos) Stmt {
+	return Stmt{SQL: `SELECT pos FROM journal_head WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r Row) error {
+		*head = Pos(r.Int(0))
+		return nil
+	}}
 }

@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"anodyne/internal/fault"
@@ -149,33 +147,18 @@ func (o Org) patients(tx Tx) (total int64, err error) {
 	return total, err
 }
 
-// itemsAtOnce is how many patients one statement of PatientItems looks for.
-const itemsAtOnce = 100
-
-// selectNumbered takes any numbers, up to itemsAtOnce; $1 is the organisation.
-var selectNumbered = func() string {
-	var places strings.Builder
-	for i := range itemsAtOnce {
-		fmt.Fprintf(&places, ", $%d", i+2)
-	}
-	return `SELECT patient_no, id, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND patient_no IN (` + places.String()[2:] + `) ORDER BY patient_no`
-}()
-
-// PatientItems calls each for the patients with these numbers, which must
-// ascend, in one statement for every hundred.
+// PatientItems calls each for the patients with these numbers, in order.
 func (o Org) PatientItems(ctx context.Context, numbers []int64, each func(PatientItem)) error {
-	return o.read(ctx, func(tx Tx) error {
-		for chunk := range slices.Chunk(numbers, itemsAtOnce) {
-			args := make([]any, 1+itemsAtOnce) // unused places stay NULL, which no number is
-			args[0] = int64(o.org)
-			for i, no := range chunk {
-				args[i+1] = no
-			}
-			if err := tx.Query(selectNumbered, eachItem(each), args...); err != nil {
-				return err
-			}
-		}
+	list := make([]byte, 0, 8*len(numbers)+2)
+	for i, no := range numbers {
+		list = append(list, "[,"[min(i, 1)])
+		list = strconv.AppendInt(list, no, 10)
+	}
+	if len(numbers) == 0 {
 		return nil
+	}
+	return o.read(ctx, func(tx Tx) error {
+		return tx.Query(o.dialect().numbered, eachItem(each), int64(o.org), string(append(list, ']')))
 	})
 }
 
@@ -183,11 +166,11 @@ func (o Org) PatientItems(ctx context.Context, numbers []int64, each func(Patien
 // of one moment.
 func (o Org) Head(ctx context.Context) (head Pos, patients int64, err error) {
 	err = o.snapshot(ctx, func(tx Tx) error {
-		if head, err = o.head(tx); err != nil {
-			return err
-		}
-		patients, err = o.patients(tx)
-		return err
+		tx.Last(o.readHead(&head), Stmt{SQL: `SELECT patients FROM org_counter WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r Row) error {
+			patients = r.Int(0)
+			return nil
+		}})
+		return nil
 	})
 	return head, patients, err
 }

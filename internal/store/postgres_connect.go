@@ -32,6 +32,9 @@ func postgresConfig(dsn string) (*pgxpool.Config, error) {
 		"application_name": "anodyne", "timezone": "UTC",
 		"lock_timeout": fmt.Sprint(lockWait.Milliseconds()), "statement_timeout": fmt.Sprint(writeTime.Milliseconds()),
 		"idle_in_transaction_session_timeout": fmt.Sprint(2 * writeTime.Milliseconds()),
+		// A bitmap scan walks the dead entries of an index again each time; a
+		// plain one marks them. Of journal_pending, a queue, most are dead.
+		"enable_bitmapscan": "off",
 	} {
 		if _, set := conn.RuntimeParams[name]; !set {
 			conn.RuntimeParams[name] = value

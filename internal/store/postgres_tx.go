@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // postgresTx is a Tx on one connection.
@@ -13,10 +15,19 @@ type postgresTx struct {
 	e    *postgresEngine
 	ctx  context.Context
 	conn *pgx.Conn
-	last []Stmt
+	// begin is what begins the transaction and has not been sent yet; "" when
+	// it was, and where there is none.
+	begin string
+	last  []Stmt
 }
 
+// begun reports whether the transaction has reached the database.
+func (t *postgresTx) begun() bool { return t.begin == "" }
+
 func (t *postgresTx) Exec(sql string, args ...any) (int64, error) {
+	if !t.begun() {
+		return t.send(Stmt{SQL: sql, Args: args})
+	}
 	ctx, cancel := t.limited()
 	defer cancel()
 	tag, err := t.conn.Exec(ctx, t.e.rewrite(sql), args...)
@@ -24,6 +35,10 @@ func (t *postgresTx) Exec(sql string, args ...any) (int64, error) {
 }
 
 func (t *postgresTx) Query(sql string, each func(Row) error, args ...any) error {
+	if !t.begun() {
+		_, err := t.send(Stmt{sql, args, each})
+		return err
+	}
 	ctx, cancel := t.limited()
 	defer cancel()
 	rows, err := t.conn.Query(ctx, t.e.rewrite(sql), args...)
@@ -33,8 +48,20 @@ func (t *postgresTx) Query(sql string, each func(Row) error, args ...any) error 
 	return walk(rows, each)
 }
 
-func (t *postgresTx) Many(stmts ...Stmt) (err error) {
+func (t *postgresTx) Many(stmts ...Stmt) error {
+	_, err := t.send(stmts...)
+	return err
+}
+
+// send sends statements in one message, behind the one that begins the
+// transaction if that is still to come, and says how many rows the last one
+// changed.
+func (t *postgresTx) send(stmts ...Stmt) (changed int64, err error) {
 	batch := &pgx.Batch{}
+	if !t.begun() {
+		stmts = slices.Insert(stmts, 0, Stmt{SQL: t.begin})
+		t.begin = ""
+	}
 	for _, s := range stmts {
 		batch.Queue(t.e.rewrite(s.SQL), s.Args...)
 	}
@@ -44,7 +71,9 @@ func (t *postgresTx) Many(stmts ...Stmt) (err error) {
 	defer func() { err = cmp.Or(err, answers.Close()) }() // which says the same again
 	for _, s := range stmts {
 		if s.Each == nil {
-			_, err = answers.Exec()
+			var tag pgconn.CommandTag
+			tag, err = answers.Exec()
+			changed = tag.RowsAffected()
 		} else {
 			var rows pgx.Rows
 			if rows, err = answers.Query(); err == nil {
@@ -52,10 +81,10 @@ func (t *postgresTx) Many(stmts ...Stmt) (err error) {
 			}
 		}
 		if err != nil {
-			return err
+			return changed, err
 		}
 	}
-	return nil
+	return changed, nil
 }
 
 func (t *postgresTx) Last(stmts ...Stmt) { t.last = append(t.last, stmts...) }

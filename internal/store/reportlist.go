@@ -39,16 +39,20 @@ func (o Org) Reports(ctx context.Context, q ReportQuery, each func(*Report)) (to
 		page, sum, filter = reportsOfStatus, sumOfStatus, []any{q.Status.code()}
 	}
 	err = o.snapshot(ctx, func(tx Tx) error {
-		if _, err := one(tx, sum, func(r Row) { total = r.Int(0) }, append([]any{int64(o.org)}, filter...)...); err != nil {
-			return err
-		}
-		return tx.Query(page, func(r Row) error {
-			rep, err := scanReport(r)
-			if err == nil {
-				each(&rep)
-			}
-			return err
-		}, append([]any{int64(o.org), q.Limit, (q.Page - 1) * q.Limit}, filter...)...)
+		tx.Last(
+			Stmt{SQL: sum, Args: append([]any{int64(o.org)}, filter...), Each: func(r Row) error {
+				total = r.Int(0)
+				return nil
+			}},
+			Stmt{SQL: page, Args: append([]any{int64(o.org), q.Limit, (q.Page - 1) * q.Limit}, filter...), Each: func(r Row) error {
+				rep, err := scanReport(r)
+				if err == nil {
+					each(&rep)
+				}
+				return err
+			}},
+		)
+		return nil
 	})
 	return total, err
 }

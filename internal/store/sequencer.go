@@ -39,14 +39,15 @@ const sequence = `WITH taken AS (
 func (s *Store) sequenceOnce(ctx context.Context) (given int64, orgs []access.OrgNo, err error) {
 	err = s.write(ctx, func(tx Tx) error {
 		given, orgs = 0, nil
-		if err := tx.Query(`SELECT pg_advisory_xact_lock($1)`, nil, int64(sequenceLock)); err != nil {
-			return err
-		}
-		return tx.Query(sequence, func(r Row) error {
-			given += r.Int(1)
-			orgs = append(orgs, access.OrgNo(r.Int(0)))
-			return nil
-		})
+		tx.Last(
+			Stmt{SQL: `SELECT pg_advisory_xact_lock($1)`, Args: []any{int64(sequenceLock)}},
+			Stmt{SQL: sequence, Each: func(r Row) error {
+				given += r.Int(1)
+				orgs = append(orgs, access.OrgNo(r.Int(0)))
+				return nil
+			}},
+		)
+		return nil
 	})
 	return given, orgs, err
 }

@@ -54,7 +54,7 @@ var unbound = map[string]string{
 	"SELECT org_no, id FROM org WHERE name":             "finds an organisation by name, for the operator",
 	"FROM client c JOIN org o":                          "the operator's list, and the client's own credentials",
 	"INTO client_secret":                                "by the client's number, which has one organisation",
-	"SELECT hash FROM client_secret WHERE client_no":    "by the client's number, which has one organisation",
+	"SELECT hash FROM client_secret WHERE client_no":    "by the client's identifier, which has one organisation",
 	"DELETE FROM client_secret WHERE client_no":         "by the client's number, which has one organisation",
 	"UPDATE client_secret SET":                          "by the client's number, which has one organisation",
 	"UPDATE client SET":                                 "by the client's number, for the operator",

@@ -21,6 +21,8 @@ var sqliteDialect = dialect{
 		 SELECT $1, pos, $2, $3, $4, $5, $6, $7, $8 FROM journal_head WHERE org_no = $1`,
 	},
 	hasTable: `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1`,
+	numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_each($2) AS wanted
+		CROSS JOIN patient p WHERE p.org_no = $1 AND p.patient_no = wanted.value ORDER BY p.patient_no`,
 	changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
 }
@@ -96,7 +98,10 @@ func (e *sqliteEngine) snapshot(ctx context.Context, fn func(Tx) error) error {
 			c.SetInterrupt(context.Background())
 			_, _ = tx.Exec("ROLLBACK") // nothing was written
 		}()
-		return fn(tx)
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return tx.Many(tx.last...)
 	})
 }
 

@@ -73,6 +73,9 @@ type dialect struct {
 	journal []string
 	// hasTable gives a row when a table is there.
 	hasTable string
+	// numbered gives the patients of an organisation whose numbers are in a
+	// JSON list.
+	numbered string
 	// changed lists the subjects of entries after a position, and the head.
 	changed string
 	dumpDialect

@@ -26,12 +26,13 @@ const lastUsedGrain = time.Minute
 func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, scopes access.Scopes, lifetime time.Duration) error {
 	now := s.now()
 	return s.write(ctx, func(tx Tx) error {
-		return tx.Many(
+		tx.Last(
 			Stmt{SQL: `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 				Args: []any{tokenHash, int64(c.Org), int64(c.No), int64(scopes), millis(now), millis(now.Add(lifetime))}},
 			Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
 				Args: []any{int64(c.No), c.SecretHash, millis(now), millis(now.Add(-lastUsedGrain))}},
 		)
+		return nil
 	})
 }
 

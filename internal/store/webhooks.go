@@ -102,14 +102,20 @@ func scanWebhook(r Row) (w Webhook, no int64, err error) {
 func (o Org) WebhookPage(ctx context.Context, page, limit int64) (hooks []Webhook, total int64, err error) {
 	err = o.snapshot(ctx, func(tx Tx) error {
 		hooks = nil
-		if _, err := one(tx, `SELECT count(*) FROM webhook WHERE org_no = $1`, func(r Row) { total = r.Int(0) }, int64(o.org)); err != nil {
-			return err
-		}
-		return tx.Query(`SELECT `+webhookColumns+` FROM webhook WHERE org_no = $1 ORDER BY webhook_no LIMIT $2 OFFSET $3`, func(r Row) error {
-			w, _, err := scanWebhook(r)
-			hooks = append(hooks, w)
-			return err
-		}, int64(o.org), limit, (page-1)*limit)
+		tx.Last(
+			Stmt{SQL: `SELECT count(*) FROM webhook WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r Row) error {
+				total = r.Int(0)
+				return nil
+			}},
+			Stmt{SQL: `SELECT ` + webhookColumns + ` FROM webhook WHERE org_no = $1 ORDER BY webhook_no LIMIT $2 OFFSET $3`,
+				Args: []any{int64(o.org), limit, (page - 1) * limit},
+				Each: func(r Row) error {
+					w, _, err := scanWebhook(r)
+					hooks = append(hooks, w)
+					return err
+				}},
+		)
+		return nil
 	})
 	return hooks, total, err
 }

@@ -77,43 +77,53 @@ type watched struct {
 // readStats fills in the statistics of endpoints, by their numbers, which are
 // from first to last.
 func (o Org) readStats(tx Tx, of map[int64]*watched, first, last int64, now time.Time) error {
-	if err := tx.Query(`SELECT webhook_no, succeeded, failed, latencies FROM webhook_hour WHERE org_no = $1 AND webhook_no BETWEEN $2 AND $3 AND hour > $4`, func(r Row) error {
-		w := of[r.Int(0)]
-		if w == nil {
-			return nil // it was deleted
-		}
-		w.stats.Succeeded += r.Int(1)
-		w.stats.Failed += r.Int(2)
-		return w.latencies.merge(r.Raw(3))
-	}, int64(o.org), first, last, hourOf(now.Add(-StatsWindow))); err != nil {
-		return err
-	}
-	if err := tx.Query(`SELECT webhook_no, open, pending, failed_at, failure FROM webhook_cursor WHERE org_no = $1 AND webhook_no BETWEEN $2 AND $3`, func(r Row) error {
-		w := of[r.Int(0)]
-		if w == nil {
-			return nil
-		}
-		w.stats.Backlog, w.stats.LastFailure = r.Int(2), r.Text(4)
-		if w.Enabled {
-			w.stats.Backlog += int64(len(unpackPositions(r.Raw(1))))
-		}
-		if !r.IsNull(3) {
-			w.stats.LastFailureAt = fromMillis(r.Int(3))
-		}
-		return nil
-	}, int64(o.org), first, last); err != nil {
+	if err := tx.Many(
+		Stmt{SQL: `SELECT webhook_no, succeeded, failed, latencies FROM webhook_hour WHERE org_no = $1 AND webhook_no BETWEEN $2 AND $3 AND hour > $4`,
+			Args: []any{int64(o.org), first, last, hourOf(now.Add(-StatsWindow))},
+			Each: func(r Row) error {
+				w := of[r.Int(0)]
+				if w == nil {
+					return nil // it was deleted
+				}
+				w.stats.Succeeded += r.Int(1)
+				w.stats.Failed += r.Int(2)
+				return w.latencies.merge(r.Raw(3))
+			}},
+		Stmt{SQL: `SELECT webhook_no, open, pending, failed_at, failure FROM webhook_cursor WHERE org_no = $1 AND webhook_no BETWEEN $2 AND $3`,
+			Args: []any{int64(o.org), first, last},
+			Each: func(r Row) error {
+				if w := of[r.Int(0)]; w != nil {
+					w.readCursor(r)
+				}
+				return nil
+			}},
+		Stmt{SQL: `SELECT c.webhook_no, j.event_type, count(*) FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no AND c.webhook_no = w.webhook_no
+			JOIN journal j ON j.org_no = c.org_no AND j.pos > c.pos AND j.pos <= c.pos + $4 AND j.event_id IS NOT NULL
+			WHERE w.org_no = $1 AND w.webhook_no BETWEEN $2 AND $3 AND w.enabled = 1 GROUP BY c.webhook_no, j.event_type`,
+			Args: []any{int64(o.org), first, last, int64(BacklogCounted)},
+			Each: func(r Row) error {
+				if w := of[r.Int(0)]; w != nil && wantedTypes(w.Events)(r.Raw(1)) {
+					w.stats.Backlog += r.Int(2)
+				}
+				return nil
+			}},
+	); err != nil {
 		return err
 	}
 	for _, w := range of {
 		w.stats.P50, w.stats.P95 = w.latencies.quantile(0.50), w.latencies.quantile(0.95)
 	}
-	return tx.Query(`SELECT c.webhook_no, j.event_type, count(*) FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no AND c.webhook_no = w.webhook_no
-		JOIN journal j ON j.org_no = c.org_no AND j.pos > c.pos AND j.pos <= c.pos + $4 AND j.event_id IS NOT NULL
-		WHERE w.org_no = $1 AND w.webhook_no BETWEEN $2 AND $3 AND w.enabled = 1 GROUP BY c.webhook_no, j.event_type`,
-		func(r Row) error {
-			if w := of[r.Int(0)]; w != nil && wantedTypes(w.Events)(r.Raw(1)) {
-				w.stats.Backlog += r.Int(2)
-			}
-			return nil
-		}, int64(o.org), first, last, int64(BacklogCounted))
+	return nil
+}
+
+// readCursor takes up what the endpoint's cursor says: webhook_no, open,
+// pending, failed_at, failure.
+func (w *watched) readCursor(r Row) {
+	w.stats.Backlog, w.stats.LastFailure = r.Int(2), r.Text(4)
+	if w.Enabled {
+		w.stats.Backlog += int64(len(unpackPositions(r.Raw(1))))
+	}
+	if !r.IsNull(3) {
+		w.stats.LastFailureAt = fromMillis(r.Int(3))
+	}
 }
