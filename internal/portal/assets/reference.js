@@ -154,5 +154,13 @@ function offerToTry() {
   if (location.hash === "#try") section.scrollIntoView();
 }
 
+// A schema that a link leads to is unfolded.
+function unfoldTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target && target.tagName === "DETAILS") target.open = true;
+}
+
 followOldAddress();
+unfoldTarget();
+addEventListener("hashchange", unfoldTarget);
 offerToTry();
