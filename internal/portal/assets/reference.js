@@ -10,7 +10,7 @@ const $ = (id) => document.getElementById(id);
 // Addresses of the reference's first form, #/Tag/operation, lead on.
 function followOldAddress() {
   const old = /^#\/[^/]+\/(\w+)$/.exec(location.hash);
-  if (old && location.pathname === "/docs/reference") location.replace("/docs/reference/" + old[1]);
+  if (old) location.replace("/docs/reference/" + old[1]);
 }
 
 function showToken(words) {
