@@ -95,7 +95,7 @@ func fillHostile(t *testing.T, c *client.Client, text, receiver string, shown ma
 	must(err)
 	shown["/portal/patients/"+patient.ID] = []string{text}
 	records, err := c.AddRecords(t.Context(), patient.ID, []client.NewRecord{
-		{DataType: "pain_scores", Value: map[string]any{"score": 7, "aspect": "average", "body_site": "lower back"}, Notes: text, Author: text, Source: "ehr"},
+		{DataType: "pain_scores", Value: map[string]any{"score": 7, "aspect": "average", "body_site": "lower back"}, Notes: text, Author: text, Source: "clinician"},
 		{DataType: "pain_scores", Value: map[string]any{"score": 5, "aspect": "average", "body_site": "lower back"}},
 		{DataType: "medications", Value: map[string]any{"name": text, "drug_class": "nsaid"}},
 		{DataType: "procedures", Value: map[string]any{"procedure_type": "other", "level": text, "performer": text, "complication": text, "pre_score": 7, "post_score": 4}},

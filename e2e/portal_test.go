@@ -203,11 +203,15 @@ func (v *visitor) tryReference(clientID, secret string) {
 // from another page.
 func TestPortalKeepsPeopleApart(t *testing.T) {
 	s := newService(t, storetest.SQLite)
-	n := s.node(0, "--dev")
+	n := s.node(0, "--dev", "--session-idle", "5m", "--session-lifetime", "1h")
 	for email, role := range map[string]string{"viewer@clinic.example": "viewer", "admin@clinic.example": "administrator"} {
 		s.member(email, role)
 	}
 	v := newVisitor(t, n.url)
+
+	// How long a session lasts is the operator's.
+	v.must(v.Go(v.base + "/portal/sign-in?ended=yes"))
+	v.says("Sessions end after 5 minutes without a page, and after 1 hour in all.")
 
 	// A wrong password is slowed down, then locked.
 	v.must(v.Go(v.base + "/portal/sign-in"))

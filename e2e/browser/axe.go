@@ -24,7 +24,7 @@ func (a Axe) Violations(b *Browser) (list []string, err error) {
 	if _, err := Evaluate[bool](b, a.script+"; true"); err != nil {
 		return nil, err
 	}
-	found, err := Evaluate[string](b, `axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]}).then(r => JSON.stringify(
+	found, err := Evaluate[string](b, `axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"], resultTypes: ["violations"], preload: false}).then(r => JSON.stringify(
 		r.violations.flatMap(v => v.nodes.map(n => ({rule: v.id, help: v.help, where: n.target.join(" "), what: n.failureSummary})))))`)
 	if err != nil {
 		return nil, err

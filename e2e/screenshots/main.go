@@ -76,6 +76,9 @@ func (s *shooter) run(ctx context.Context, state string) error {
 			return err
 		}
 	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
 	for _, first := range firsts {
 		if err := s.shootFirst(first.name, first.list, first.links); err != nil {
 			return err
@@ -112,6 +115,16 @@ var firsts = []struct {
 	{"webhook-edit", "/portal/webhooks", []string{`/portal/webhooks/whk_\w+`, `/portal/webhooks/whk_\w+/edit`}},
 	{"delivery", "/portal/webhooks", []string{`/portal/webhooks/whk_\w+`, `/portal/webhooks/whk_\w+/deliveries/dlv_\w+`}},
 	{"report", "/portal/reports", []string{`/portal/reports/rep_\w+`}},
+}
+
+// prepare makes a report and sends a test event, so that there is something
+// to see; the empty lists were taken before.
+func (s *shooter) prepare() error {
+	if err := errors.Join(s.Go(s.url+"/portal/reports"), s.Choose("#type", "outcomes"), s.Click("main form button"), s.Wait("main a.button[download]")); err != nil {
+		return err
+	}
+	return errors.Join(s.shoot("reports-some", "/portal/reports"), s.Go(s.url+"/portal/webhooks"), s.Click("tbody th a"),
+		s.Click(`form:has(input[value="test"]) button`), s.Wait("td .badge.good"))
 }
 
 // shootFirst takes the page that the first fitting links lead to, if there is

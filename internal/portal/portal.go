@@ -143,6 +143,7 @@ func (p *Portal) table() []route {
 
 		{pattern: "GET /docs/{$}", open: true, handle: p.docsIndex},
 		{pattern: "GET /docs/reference", open: true, handle: p.referenceIndex},
+		{pattern: "GET /docs/reference/{$}", open: true, handle: p.referenceIndex},
 		{pattern: "GET /docs/reference/schemas", open: true, handle: p.referenceSchemas},
 		{pattern: "GET /docs/reference/{operation}", open: true, handle: p.referenceOperation},
 		{pattern: "GET /docs/{guide}", open: true, handle: p.docsGuide},

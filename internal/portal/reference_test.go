@@ -38,6 +38,9 @@ func TestEveryOperationHasItsPage(t *testing.T) {
 			}
 		}
 	}
+	if p := b.get("/docs/reference/"); p.status != http.StatusOK || p.text != index {
+		t.Errorf("the reference with a slash: %d", p.status)
+	}
 	if p := b.get("/docs/reference/nothing"); p.status != http.StatusNotFound {
 		t.Errorf("an operation that is not there: %d", p.status)
 	}

@@ -10,7 +10,7 @@ const $ = (id) => document.getElementById(id);
 // Addresses of the reference's first form, #/Tag/operation, lead on.
 function followOldAddress() {
   const old = /^#\/[^/]+\/(\w+)$/.exec(location.hash);
-  if (old && location.pathname === "/docs/reference") location.replace("/docs/reference/" + old[1]);
+  if (old) location.replace("/docs/reference/" + old[1]);
 }
 
 function showToken(words) {
@@ -154,5 +154,13 @@ function offerToTry() {
   if (location.hash === "#try") section.scrollIntoView();
 }
 
+// A schema that a link leads to is unfolded.
+function unfoldTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target && target.tagName === "DETAILS") target.open = true;
+}
+
 followOldAddress();
+unfoldTarget();
+addEventListener("hashchange", unfoldTarget);
 offerToTry();
