@@ -91,6 +91,12 @@ func (tr *trial) round(round int) {
 		tr.n.kill()
 	}
 	<-loaded
+	if !tr.gently && tr.random.IntN(3) == 0 {
+		// Whoever starts after a crash may crash as well, at any step of it.
+		again := tr.s.launch(0, "--dev")
+		<-time.After(time.Duration(tr.random.Int64N(int64(200 * time.Millisecond))))
+		again.kill()
+	}
 	tr.n = tr.s.node(0, "--dev")
 	tr.follows.node.Store(tr.n)
 	if tr.gently {
