@@ -10,10 +10,10 @@ import (
 	"anodyne/internal/store/storetest/pgcluster"
 )
 
-// TestFaultDatabaseAway takes PostgreSQL away under load, in good order and by kill
+// TestDatabaseAway takes PostgreSQL away under load, in good order and by kill
 // -9: requests are told to come again, the service recovers by itself, and
 // nothing acknowledged is lost.
-func TestFaultDatabaseAway(t *testing.T) {
+func TestDatabaseAway(t *testing.T) {
 	cluster := pgcluster.Start(t)
 	s := &service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}
 	n := s.node(0)
