@@ -19,7 +19,7 @@ type trial struct {
 	rounds int
 	// gently is by SIGTERM, and otherwise by kill -9.
 	gently bool
-	// apps are all that there were; the load uses the last three.
+	// apps are all that there were.
 	apps []application
 	// follows reads the log of events through all kills.
 	follows *reader
@@ -59,6 +59,7 @@ func (tr *trial) run() {
 // employ registers applications. A kill costs one what was reserved ahead for
 // it; fresh ones never come near their allowance.
 func (tr *trial) employ() {
+	tr.first = len(tr.apps)
 	for range 3 {
 		tr.apps = append(tr.apps, tr.s.register("enterprise"))
 	}
