@@ -19,10 +19,10 @@ import (
 // that was killed are good for half a minute.
 const takeover = 5 * time.Minute
 
-// TestWebhooksSurviveKill kills the service in the middle of 5,000 deliveries.
+// TestFaultWebhooksSurviveKill kills the service in the middle of 5,000 deliveries.
 // These tests run beside each other: most of their time they wait for the
 // claims of a node that was killed to end.
-func TestWebhooksSurviveKill(t *testing.T) {
+func TestFaultWebhooksSurviveKill(t *testing.T) {
 	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
@@ -57,9 +57,9 @@ func TestWebhooksSurviveKill(t *testing.T) {
 	}
 }
 
-// TestWebhooksSurviveTheLossOfANode: three nodes share the webhooks of one
+// TestFaultWebhooksSurviveTheLossOfANode: three nodes share the webhooks of one
 // database; those of a node that is killed are taken over.
-func TestWebhooksSurviveTheLossOfANode(t *testing.T) {
+func TestFaultWebhooksSurviveTheLossOfANode(t *testing.T) {
 	t.Parallel()
 	const all, endpoints = 600, 6
 	s := newService(t, storetest.Postgres)

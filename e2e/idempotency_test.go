@@ -67,9 +67,9 @@ func TestOneKeyOneRecord(t *testing.T) {
 	})
 }
 
-// TestOneKeyOneRecordOverKill kills a node in the middle; the key works at
+// TestFaultOneKeyOneRecordOverKill kills a node in the middle; the key works at
 // once on the others, and on that node when it is back.
-func TestOneKeyOneRecordOverKill(t *testing.T) {
+func TestFaultOneKeyOneRecordOverKill(t *testing.T) {
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		random := rand.New(rand.NewPCG(seed(t), 0))
 		app := s.register("standard")

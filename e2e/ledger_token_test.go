@@ -43,7 +43,9 @@ func (l *ledger) readTokens() {
 			continue
 		}
 		_, err := l.node.as(application{}, client.WithToken(t.token)).Webhooks(l.tb.Context(), 1, 1)
-		switch refused := client.IsCode(err, client.CodeUnauthorized); {
+		// An address that was refused often is not even told why.
+		refused := client.IsCode(err, client.CodeUnauthorized) || client.IsCode(err, client.CodeRateLimitExceeded)
+		switch {
 		case err == nil && t.ended == isGone:
 			l.tb.Error("a token was revoked and is good")
 		case err == nil:

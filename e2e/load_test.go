@@ -16,6 +16,8 @@ const writers = 64
 type load struct {
 	*ledger
 	writers [writers]*writer
+	// first is the first of the clients that is in use.
+	first int
 }
 
 type writer struct {
@@ -43,8 +45,7 @@ func (all *load) run(clients []*client.Client, stop func() bool) {
 	var group sync.WaitGroup
 	for _, w := range all.writers {
 		group.Go(func() {
-			// The last three applications are those in use.
-			by := len(clients) - 1 - w.number%min(3, len(clients))
+			by := all.first + w.number%(len(clients)-all.first)
 			for !stop() {
 				if !w.once(all.ledger, clients[by], by) && !all.away {
 					return

@@ -103,9 +103,9 @@ func TestRateLimitOutlivesRestart(t *testing.T) {
 	})
 }
 
-// TestRateLimitOutlivesKill: a kill lets nobody have more, and costs no more
+// TestFaultRateLimitOutlivesKill: a kill lets nobody have more, and costs no more
 // than the requests under way and what was reserved ahead of them.
-func TestRateLimitOutlivesKill(t *testing.T) {
+func TestFaultRateLimitOutlivesKill(t *testing.T) {
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		token, clients := standard(t, s, nodes)
 		var total spent

@@ -15,9 +15,9 @@ import (
 	"anodyne/internal/store/storetest"
 )
 
-// TestReportsSurviveKill kills the service while it makes reports: after the
+// TestFaultReportsSurviveKill kills the service while it makes reports: after the
 // restart each of them is completed, once, and can be downloaded.
-func TestReportsSurviveKill(t *testing.T) {
+func TestFaultReportsSurviveKill(t *testing.T) {
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) { killReports(t, newService(t, engine)) })
 	}

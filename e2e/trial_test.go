@@ -19,7 +19,7 @@ type trial struct {
 	rounds int
 	// gently is by SIGTERM, and otherwise by kill -9.
 	gently bool
-	// apps are all that there were; the load uses the last three.
+	// apps are all that there were.
 	apps []application
 	// follows reads the log of events through all kills.
 	follows *reader
@@ -59,6 +59,7 @@ func (tr *trial) run() {
 // employ registers applications. A kill costs one what was reserved ahead for
 // it; fresh ones never come near their allowance.
 func (tr *trial) employ() {
+	tr.first = len(tr.apps)
 	for range 3 {
 		tr.apps = append(tr.apps, tr.s.register("enterprise"))
 	}
@@ -91,6 +92,12 @@ func (tr *trial) round(round int) {
 		tr.n.kill()
 	}
 	<-loaded
+	if !tr.gently && tr.random.IntN(3) == 0 {
+		// Whoever starts after a crash may crash as well, at any step of it.
+		again := tr.s.launch(0, "--dev")
+		<-time.After(time.Duration(tr.random.Int64N(int64(200 * time.Millisecond))))
+		again.kill()
+	}
 	tr.n = tr.s.node(0, "--dev")
 	tr.follows.node.Store(tr.n)
 	if tr.gently {

@@ -19,10 +19,10 @@ import (
 	"anodyne/internal/store/storetest"
 )
 
-// TestImportSurvivesKill kills an import with SIGKILL again and again, later
+// TestFaultImportSurvivesKill kills an import with SIGKILL again and again, later
 // each time, and starts it again, until one comes to its end. Everything must
 // be there once, with its event.
-func TestImportSurvivesKill(t *testing.T) {
+func TestFaultImportSurvivesKill(t *testing.T) {
 	const patients, scores = 2000, 6000
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		s := storetest.Start(t, cfg)

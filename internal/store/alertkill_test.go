@@ -71,7 +71,7 @@ func sweepInProcess(t *testing.T, cfg store.Config, now time.Time) (kill func() 
 
 // Two nodes that sweep are killed in the middle of it, again and again; every
 // patient is alerted, and once.
-func TestSweepSurvivesKill(t *testing.T) {
+func TestFaultSweepSurvivesKill(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		c := &clock{at: time.Date(2024, 12, 20, 10, 30, 0, 0, time.UTC)}
 		cfg.Now = c.now

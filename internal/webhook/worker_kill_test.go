@@ -56,7 +56,7 @@ func (s *service) child() *exec.Cmd {
 // A process that is killed loses nothing: the next one sends again what was
 // under way, or sent and not written, with the same identifiers; and nothing
 // else.
-func TestKillLosesNothing(t *testing.T) {
+func TestFaultKillLosesNothing(t *testing.T) {
 	const events, killAt = 600, 300
 	for _, c := range []struct {
 		name string
