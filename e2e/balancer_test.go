@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"time"
 
 	"anodyne/client"
 )
@@ -14,11 +15,19 @@ import (
 // balancer sends each request to one of the nodes that are in it, by chance,
 // as a load balancer that tries nothing again.
 type balancer struct {
+	pace  <-chan time.Time // a request each; as many as come when nil
 	mu    sync.Mutex
 	nodes []*node
 }
 
 func newBalancer(nodes ...*node) *balancer { return &balancer{nodes: nodes} }
+
+// paced bounds how many requests are sent, and so how much there is to be
+// looked over when a test has long to wait.
+func (b *balancer) paced(each time.Duration) *balancer {
+	b.pace = time.Tick(each)
+	return b
+}
 
 // add takes a node in.
 func (b *balancer) add(n *node) {
@@ -46,6 +55,9 @@ func (b *balancer) any() *node {
 
 // RoundTrip sends a request to a node.
 func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b.pace != nil {
+		<-b.pace
+	}
 	n := b.any()
 	if n == nil {
 		return nil, errors.New("there is no node")

@@ -22,7 +22,7 @@ func TestFaultFailover(t *testing.T) {
 	s := &service{t, storetest.Postgres, primary.DSNWith(standby), t.TempDir()}
 	nodes := s.nodes(3)
 	apps := []application{s.register("enterprise"), s.register("enterprise"), s.register("enterprise")}
-	clients := newBalancer(nodes...).dial(s, apps)
+	clients := newBalancer(nodes...).paced(2*time.Millisecond).dial(s, apps)
 	all := newLoad(newLedger(t), seed(t))
 	all.away = true
 

@@ -86,8 +86,14 @@ func (s *service) nodes(count int) []*node {
 
 func (s *service) launch(number int, args ...string) *node {
 	s.tb.Helper()
+	return s.launchAs(nil, number, args...)
+}
+
+// launchAs does that with a process that is prepared first.
+func (s *service) launchAs(prepare func(*exec.Cmd), number int, args ...string) *node {
+	s.tb.Helper()
 	all := append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", ""}, s.flags(fmt.Sprint("node", number))...)
-	return &node{process: start(s.tb, nil, append(all, args...)...), transport: newTransport(s.tb)}
+	return &node{process: start(s.tb, prepare, append(all, args...)...), transport: newTransport(s.tb)}
 }
 
 func (n *node) ready() {

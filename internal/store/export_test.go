@@ -21,6 +21,9 @@ var (
 	SweepAhead   = sweepAhead
 )
 
+// MigrationLock is what a node holds while it migrates.
+const MigrationLock int64 = migrationLock
+
 // ShortSweepSlice makes sweeps look up a few patients at a time.
 func ShortSweepSlice(tb testing.TB) {
 	before := sweepSlice

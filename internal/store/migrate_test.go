@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne/internal/store"
@@ -58,6 +60,32 @@ func TestMigrateManyNodesAtOnce(t *testing.T) {
 			}
 			storetest.Start(t, cfg)
 		})
+	}
+}
+
+// A node waits for another's migration however long that takes: the deadline
+// of a statement is not for it.
+func TestMigrationWaitsForAnother(t *testing.T) {
+	cfg := empty(t, storetest.Postgres)
+	conn := must[*pgx.Conn](t)(pgx.Connect(t.Context(), cfg.Database))
+	defer conn.Close(t.Context())
+	must[pgconn.CommandTag](t)(conn.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, store.MigrationLock))
+	cfg.Database += "&statement_timeout=100&lock_timeout=100"
+	migrated := make(chan error, 1)
+	go func() {
+		_, err := store.Migrate(t.Context(), cfg)
+		migrated <- err
+	}()
+	until(t, "it waits for longer than its deadlines", func() bool {
+		if len(migrated) > 0 {
+			t.Fatalf("it did not wait: %v", <-migrated)
+		}
+		return asked(t, cfg.Database, `SELECT true FROM pg_stat_activity WHERE datname = current_database()
+			AND wait_event = 'advisory' AND clock_timestamp() - query_start > '300 ms'`)
+	})
+	must[pgconn.CommandTag](t)(conn.Exec(t.Context(), `SELECT pg_advisory_unlock($1)`, store.MigrationLock))
+	if err := <-migrated; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -37,6 +37,7 @@ var postgresDialect = dialect{
 // are one service.
 type postgresEngine struct {
 	pool *pgxpool.Pool
+	log  *slog.Logger
 	sql  sync.Map // SQL as written -> as PostgreSQL gets it
 }
 
@@ -57,7 +58,7 @@ func openPostgres(ctx context.Context, dsn string, log *slog.Logger, observe Obs
 		return nil, err
 	}
 	log.Debug("connected to PostgreSQL", "max_connections", cfg.MaxConns)
-	return &postgresEngine{pool: pool}, nil
+	return &postgresEngine{pool: pool, log: log}, nil
 }
 
 // checkPostgres refuses a server that is too old for the SQL we write.
@@ -155,18 +156,43 @@ func retryable(err error) bool {
 	return false
 }
 
-// migrate holds a lock that only one node can have.
+// ddlWait is how long a step of a migration waits for a table that somebody
+// reads or writes. Whoever comes after it waits behind it, so it must be less
+// than lockWait: nodes that serve then lose no request to a migration that
+// stands behind a long transaction, a backup for instance.
+const ddlWait = lockWait / 3
+
+// migrate holds a lock that only one node can have. A migration takes the time
+// it needs: the deadlines of requests are not its own. One that does not get a
+// table gives way and is tried again, until the context ends.
 func (e *postgresEngine) migrate(ctx context.Context, fn func(Tx) error) error {
-	return e.write(ctx, func(tx Tx) error {
-		const waitForOthers = `SET LOCAL lock_timeout = 0`
-		if _, err := tx.Exec(waitForOthers); err != nil {
-			return err
+	conn, err := e.pool.Acquire(ctx)
+	if err != nil {
+		return e.failed(ctx, err)
+	}
+	defer conn.Release()
+	for {
+		err := e.transaction(ctx, conn.Conn(), func(tx Tx) error {
+			if err := tx.Many(
+				Stmt{SQL: `SET LOCAL statement_timeout = 0`},
+				Stmt{SQL: `SET LOCAL lock_timeout = 0`},
+				Stmt{SQL: `SELECT pg_advisory_xact_lock($1)`, Args: []any{int64(migrationLock)}},
+				Stmt{SQL: fmt.Sprintf(`SET LOCAL lock_timeout = %d`, ddlWait.Milliseconds())},
+			); err != nil {
+				return err
+			}
+			return fn(tx)
+		})
+		if !isLockTimeout(err) && !retryable(err) {
+			return e.failed(ctx, err)
 		}
-		if err := tx.Query(`SELECT pg_advisory_xact_lock($1)`, nil, int64(migrationLock)); err != nil {
-			return err
+		e.log.Info("the migration gives way to those who use the tables, and is tried again", "reason", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(ddlWait):
 		}
-		return fn(tx)
-	})
+	}
 }
 
 // failed prefers the caller's own reason to the driver's.
