@@ -71,6 +71,7 @@ func TestNumbers(t *testing.T) {
 					t.Run(r.name, func(t *testing.T) {
 						d := c.made(t, r)
 						t.Run("tables", func(t *testing.T) { c.checkTables(t, d) })
+						t.Run("pdf", func(t *testing.T) { c.checkPDF(t, d) })
 					})
 				}
 			})
