@@ -60,10 +60,11 @@ func withoutHead(t *testing.T, page, running string) string {
 	return rest
 }
 
-// static takes every occurrence of texts that say the same on every page.
+// static takes every occurrence of texts that say the same on every page from
+// here on.
 func (a *account) static(phrases ...string) {
 	for _, p := range phrases {
-		a.text = strings.ReplaceAll(a.text, " "+p+" ", " "+taken+" ")
+		a.text = a.text[:a.at] + strings.ReplaceAll(a.text[a.at:], " "+p+" ", " "+taken+" ")
 	}
 }
 
@@ -176,6 +177,15 @@ func (a *answer) plain(path string) string {
 		return none
 	}
 	return short(n)
+}
+
+// signed is plain with a plus.
+func (a *answer) signed(path string) string {
+	a.t.Helper()
+	if f, ok := a.float(path); ok && f > 0 {
+		return "+" + a.plain(path)
+	}
+	return a.plain(path)
 }
 
 // counted is the count at a path; hidden for null.

@@ -35,6 +35,12 @@ func (c *clinic) checkPDF(t *testing.T, d contents) {
 		p := accountOf(t, pdf, &d.Head, d.Title)
 		p.stewardship(a, &d.Head)
 		p.done()
+	case *PatientSummary:
+		i := slices.IndexFunc(c.patients, func(who *chronicle) bool { return who.ID == d.Chart.Patient.ID })
+		who := c.patients[i]
+		p := accountOf(t, pdf, &d.Head, printed(fmt.Sprintf("%s · born %s · %s · %s", who.ID, who.DateOfBirth, who.Name, d.Title)))
+		p.patient(a, &d.Head, who)
+		p.done()
 	}
 }
 
@@ -98,8 +104,11 @@ func (p *account) outcomes(a *answer, h *Head) {
 	p.take("Percentages are of patients whose baseline is above 0. * fewer than 10 patients: unstable. Intervals of means are Student's, of shares Wilson's, both 95 %.")
 }
 
-// dates is the labels of an axis of days.
-const dates = `((?:(?:\d{1,2} )?[A-Z][a-z]{2}(?: \d{4})? |\d{4} )+)`
+// dates looks like the labels of an axis of days.
+const (
+	date  = `(?:(?:\d{1,2} )?[A-Z][a-z]{2}(?: \d{4})?|\d{4})`
+	dates = date + `(?: ` + date + `)*`
+)
 
 func (p *account) trend(a *answer) {
 	p.t.Helper()
@@ -114,8 +123,8 @@ func (p *account) trend(a *answer) {
 		want = append(want, text)
 	}
 	if len(want) > 0 {
-		under := p.match(dates + `n ((?:\d+|–)(?: (?:\d+|–))*)`)
-		got := strings.Fields(under[1])
+		under := p.match(dates + ` n ((?:\d+|–)(?: (?:\d+|–))*)`)
+		got := strings.Fields(under[0])
 		if !within(got, want) || len(want) <= 14 && len(got) != len(want) {
 			p.t.Errorf("under the trend stand %q, want %q", got, want)
 		}
