@@ -67,6 +67,7 @@ func TestNumbers(t *testing.T) {
 		s := open()
 		for name, c := range map[string]*clinic{"clinic": newClinic(t, s), "nobody": emptyClinic(t, s)} {
 			t.Run(name, func(t *testing.T) {
+				t.Run("summaries", c.checkSummaries)
 				for _, r := range c.requests() {
 					t.Run(r.name, func(t *testing.T) {
 						d := c.made(t, r)
