@@ -2,6 +2,8 @@ package analytics
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 )
 
@@ -14,7 +16,7 @@ func insights(p *Population) []Insight {
 			return
 		}
 		figures := map[string]any{"count": *of.Count, "n": *of.N, "percent": *of.Percent, "definition": of.Definition, "unstable": of.Unstable}
-		text := fmt.Sprintf("%d of %d %s (%.1f %%) %s.", *of.Count, *of.N, of.Denominator, *of.Percent, sentence)
+		text := fmt.Sprintf("%d of %d %s (%s %%) %s.", *of.Count, *of.N, of.Denominator, percentOf(*of.Count, *of.N), sentence)
 		if of.Undetermined != nil && *of.Undetermined > 0 {
 			figures["undetermined"] = *of.Undetermined
 			text += fmt.Sprintf(" For %d more it is not known.", *of.Undetermined)
@@ -58,15 +60,16 @@ var measureWords = map[string]string{
 func disparityInsights(disparities []Disparity) (list []Insight) {
 	for i := range disparities {
 		d := &disparities[i]
-		reference := d.group(d.Reference)
+		reference := d.Compared()
 		for j := range d.Groups {
 			g := &d.Groups[j]
 			if reference == nil || g.DiffCI95 == nil || g.DiffCI95.Low <= 0 && g.DiffCI95.High >= 0 {
 				continue
 			}
-			text := fmt.Sprintf("%s by %s: %s %.1f %% (%d of %d), %s %.1f %% (%d of %d); difference %.1f percentage points (95 %% interval %.1f to %.1f).",
-				measureWords[d.Measure], strings.ReplaceAll(d.Dimension, "_", " "), g.Group, *g.Percent, *g.Count, *g.N,
-				reference.Group, *reference.Percent, *reference.Count, *reference.N, 100**g.Difference, 100*g.DiffCI95.Low, 100*g.DiffCI95.High)
+			difference, ci := Newcombe(*g.Count, *g.N, *reference.Count, *reference.N)
+			text := fmt.Sprintf("%s by %s: %s %s %% (%d of %d), %s %s %% (%d of %d); difference %s percentage points (95 %% interval %s to %s).",
+				measureWords[d.Measure], strings.ReplaceAll(d.Dimension, "_", " "), g.Group, percentOf(*g.Count, *g.N), *g.Count, *g.N,
+				reference.Group, percentOf(*reference.Count, *reference.N), *reference.Count, *reference.N, oneDecimal(100*difference), oneDecimal(100*ci.Low), oneDecimal(100*ci.High))
 			list = append(list, Insight{"disparity." + d.Measure + "." + d.Dimension + "." + g.Group, text, map[string]any{
 				"group": g.Group, "count": *g.Count, "n": *g.N, "percent": *g.Percent, "reference": reference.Group,
 				"reference_count": *reference.Count, "reference_n": *reference.N, "reference_percent": *reference.Percent,
@@ -77,9 +80,19 @@ func disparityInsights(disparities []Disparity) (list []Insight) {
 	return list
 }
 
-func (d *Disparity) group(name *string) *DisparityGroup {
+// percentOf is a percentage in a sentence. It comes from the counts: the one
+// beside it is rounded already, and would be rounded twice.
+func percentOf(count, n int) string { return oneDecimal(100 * float64(count) / float64(n)) }
+
+// oneDecimal is a number in a sentence, with one decimal.
+func oneDecimal(f float64) string {
+	return strconv.FormatFloat(math.Round(math.Round(f*1e9)/1e8)/10+0, 'f', 1, 64)
+}
+
+// Compared is the group with which the others are compared; nil without one.
+func (d *Disparity) Compared() *DisparityGroup {
 	for i := range d.Groups {
-		if name != nil && d.Groups[i].Group == *name {
+		if d.Reference != nil && d.Groups[i].Group == *d.Reference {
 			return &d.Groups[i]
 		}
 	}

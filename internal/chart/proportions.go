@@ -1,7 +1,5 @@
 package chart
 
-import "fmt"
-
 // Proportions are shares of groups with their intervals, such as responders.
 type Proportions struct {
 	Title string
@@ -23,7 +21,7 @@ func (p *Proportion) words() string {
 	}
 	text := percent(*p.Share)
 	if p.Low != nil && p.High != nil {
-		text += fmt.Sprintf(" (%.1f to %.1f)", 100**p.Low, 100**p.High)
+		text += " (" + Decimals(100**p.Low, 1) + " to " + Decimals(100**p.High, 1) + ")"
 	}
 	if p.Words != "" {
 		text += ", " + p.Words

@@ -1,9 +1,6 @@
 package chart
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // rows is the layout of charts that have a line for each group: names at the
 // left, data in the middle, words at the right.
@@ -74,7 +71,7 @@ func (r *rows) whisker(y, half float64, low, high *float64, scale float64) {
 var percentTicks = []tick{{0, "0 %"}, {25, "25 %"}, {50, "50 %"}, {75, "75 %"}, {100, "100 %"}}
 
 // percent writes a share with one decimal.
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+func percent(share float64) string { return Decimals(100*share, 1) + " %" }
 
 // count writes a number of patients that may be hidden.
 func count(n *int) string {

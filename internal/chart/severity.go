@@ -65,7 +65,7 @@ func (c *Severity) Draw(f Frame) *Scene {
 			}
 			b := box{r.x(from), middle - half, r.x(from + share), middle + half}
 			sign.draw(s, b)
-			within(s, b, fmt.Sprintf("%.0f %%", share), size*0.9, sign.fill)
+			within(s, b, Decimals(share, 0)+" %", size*0.9, sign.fill)
 			from += share
 		}
 	}

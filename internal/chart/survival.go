@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -24,7 +25,7 @@ type SurvivalStep struct {
 	Share    float64 // after the day's events, 0 to 1
 }
 
-// Draw lays the chart out, with the patients at risk under the axis.
+// Draw lays the chart out, with the patients at risk under the steps.
 func (c *Survival) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, c.describe())
@@ -34,7 +35,10 @@ func (c *Survival) Draw(f Frame) *Scene {
 	}
 	const row = "at risk"
 	p := &plot{Scene: s, size: size, low: 0, high: 100}
-	first := Regular.Width(strconv.Itoa(c.atRisk(0)), size) / 2 // it stands half left of the axis
+	var first float64 // of the numbers at risk, if it stands half left of the axis
+	if len(c.Steps) > 0 {
+		first = Regular.Width(strconv.Itoa(c.Steps[0].AtRisk), size) / 2
+	}
 	p.left = size*1.1 + max(Regular.Width("100 %", size), Regular.Width(row, size)+first)
 	p.right = f.Width - size*1.2
 	ticks := numberTicks(end, max(2, int((p.right-p.left)/(size*6))))
@@ -65,10 +69,21 @@ func (c *Survival) Draw(f Frame) *Scene {
 	p.write(label{text: "days", x: p.right, y: p.bottom + size*2.55, anchor: End, size: size, ink: Muted})
 	y := p.bottom + size*4
 	p.write(label{text: row, x: p.left - size*0.6 - first, y: y, anchor: End, size: size, ink: Muted})
-	for _, t := range ticks {
-		p.writeIfFree(label{text: strconv.Itoa(c.atRisk(t.at)), x: p.x(t.at), y: y, anchor: Middle, size: size, ink: Muted})
-	}
+	c.atRisk(p, y)
 	return s
+}
+
+// atRisk writes how many are still followed under the steps, as many as fit
+// side by side. It is known of the days of the steps only: who leaves between
+// two of them, or after the last, may have left on any day.
+func (c *Survival) atRisk(p *plot, y float64) {
+	end := math.Inf(-1)
+	for _, step := range c.Steps {
+		l := label{text: strconv.Itoa(step.AtRisk), x: p.x(step.Day), y: y, anchor: Middle, size: p.size, ink: Muted}
+		if b := l.box(); b.left > end && p.writeIfFree(l) {
+			end = b.right + p.size
+		}
+	}
 }
 
 func (c *Survival) legend(s *Scene, size float64) legend {
@@ -89,16 +104,6 @@ func (c *Survival) legend(s *Scene, size float64) legend {
 		}})
 	}
 	return l
-}
-
-// atRisk is how many are still followed on a day.
-func (c *Survival) atRisk(day float64) int {
-	for _, step := range c.Steps {
-		if step.Day >= day {
-			return step.AtRisk
-		}
-	}
-	return 0
 }
 
 func (c *Survival) describe() string {

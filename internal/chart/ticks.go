@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -64,6 +65,15 @@ func formatNumber(f float64) string {
 		whole = whole[:i] + "," + whole[i:]
 	}
 	return sign + whole + fraction
+}
+
+// Decimals writes a number with so many decimals and a real minus. Halves are
+// rounded away from zero, as people do it, whatever binary fractions make of
+// them.
+func Decimals(f float64, decimals int) string {
+	unit := math.Pow10(decimals)
+	f = math.Round(math.Round(f*unit*1e9)/1e9)/unit + 0 // no -0
+	return strings.Replace(strconv.FormatFloat(f, 'f', decimals, 64), "-", "−", 1)
 }
 
 // dateStep is a distance between labelled days.

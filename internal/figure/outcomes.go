@@ -19,11 +19,19 @@ func Proportions(title string, labels []string, list []*analytics.Proportion) *c
 }
 
 func proportion(label string, p *analytics.Proportion) chart.Proportion {
-	row := chart.Proportion{Label: label, Share: p.Proportion, Words: OfN(p)}
-	if p.CI95 != nil {
-		row.Low, row.High = &p.CI95.Low, &p.CI95.High
+	row := chart.Proportion{Label: label, Share: part(p.Count, p.N), Words: OfN(p)}
+	if ci := Limits(p); ci != nil {
+		row.Low, row.High = &ci.Low, &ci.High
 	}
 	return row
+}
+
+// part is a count as a share of n, from 0 to 1; nil when there is none.
+func part(count, n *int) *float64 {
+	if count == nil || n == nil || *n == 0 {
+		return nil
+	}
+	return new(float64(*count) / float64(*n))
 }
 
 // Responders are the shares of those who got better or worse.

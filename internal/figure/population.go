@@ -21,11 +21,7 @@ func Severity(s *analytics.Severity) *chart.Severity {
 func Split(title string, of *analytics.Split) *chart.Proportions {
 	c := &chart.Proportions{Title: title}
 	for _, g := range of.Groups {
-		row := chart.Proportion{Label: Words(g.Group), Words: "n = " + Count(g.Count)}
-		if g.Percent != nil {
-			row.Share = new(*g.Percent / 100)
-		}
-		c.Rows = append(c.Rows, row)
+		c.Rows = append(c.Rows, chart.Proportion{Label: Words(g.Group), Share: part(g.Count, of.N), Words: "n = " + Count(g.Count)})
 	}
 	return c
 }
@@ -60,16 +56,18 @@ func Classes(list []analytics.Proportion) *chart.Proportions {
 // Disparity compares groups with the reference.
 func Disparity(d *analytics.Disparity) *chart.Forest {
 	c := &chart.Forest{Title: Capital(Words(d.Measure)) + " by " + Words(d.Dimension), Measure: "difference in percentage points"}
+	reference := d.Compared()
 	for _, g := range d.Groups {
 		row := chart.Effect{Label: Words(g.Group), Words: "not compared"}
 		switch {
 		case g.Suppressed:
 			row.Words = Hidden
 		case d.Reference != nil && g.Group == *d.Reference:
-			row.Words = "reference, " + Percent(g.Percent) + " of " + Count(g.N)
-		case g.Difference != nil && g.DiffCI95 != nil:
-			row.Words = Percent(g.Percent) + " of " + Count(g.N)
-			row.Estimate, row.Low, row.High = points(*g.Difference), points(g.DiffCI95.Low), points(g.DiffCI95.High)
+			row.Words = "reference, " + Rate(g.Count, g.N) + " of " + Count(g.N)
+		case g.Difference != nil && reference != nil:
+			row.Words = Rate(g.Count, g.N) + " of " + Count(g.N)
+			difference, ci := analytics.Newcombe(*g.Count, *g.N, *reference.Count, *reference.N)
+			row.Estimate, row.Low, row.High = points(difference), points(ci.Low), points(ci.High)
 		case g.N != nil:
 			row.Words = "not compared, n = " + Count(g.N)
 		}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"anodyne/internal/analytics"
+	"anodyne/internal/chart"
 )
 
 // None stands in a table where nothing is known.
@@ -89,24 +90,34 @@ func OfN(p *analytics.Proportion) string {
 	return Thousands(*p.Count) + " of " + Thousands(*p.N)
 }
 
-// Share is a percentage with its interval.
-func Share(p *analytics.Proportion) string {
-	if p.Percent == nil {
+// Rate is a count as a percentage of n, or why there is none. It is worked out
+// from the counts, because a percentage that was rounded before would be
+// rounded twice.
+func Rate(count, n *int) string {
+	switch {
+	case count == nil || n == nil:
+		return Hidden
+	case *n == 0:
 		return None
 	}
-	text := Percent(p.Percent)
-	if p.CI95 != nil {
-		text += " (" + Decimal(100*p.CI95.Low) + " to " + Decimal(100*p.CI95.High) + ")"
-	}
-	return text
+	return Decimal(100*float64(*count)/float64(*n)) + " %"
 }
 
-// Percent writes a percentage with one decimal.
-func Percent(f *float64) string {
-	if f == nil {
-		return None
+// Limits is the interval of a proportion, not rounded yet; nil without one.
+func Limits(p *analytics.Proportion) *analytics.Bounds {
+	if p.CI95 == nil || p.Count == nil || p.N == nil {
+		return nil
 	}
-	return Decimal(*f) + " %"
+	return new(analytics.Wilson(*p.Count, *p.N))
+}
+
+// Share is a percentage with its interval.
+func Share(p *analytics.Proportion) string {
+	text := Rate(p.Count, p.N)
+	if ci := Limits(p); ci != nil {
+		text += " (" + Decimal(100*ci.Low) + " to " + Decimal(100*ci.High) + ")"
+	}
+	return text
 }
 
 // Fixed writes a number with two decimals.
@@ -114,7 +125,7 @@ func Fixed(f *float64) string {
 	if f == nil {
 		return None
 	}
-	return strings.Replace(strconv.FormatFloat(*f, 'f', 2, 64), "-", "−", 1)
+	return chart.Decimals(*f, 2)
 }
 
 // Capital begins a text with a capital letter.
@@ -142,10 +153,4 @@ func Mean(m *analytics.Mean) string {
 }
 
 // Decimal writes with one decimal, and a real minus.
-func Decimal(f float64) string {
-	s := strconv.FormatFloat(f, 'f', 1, 64)
-	if s == "-0.0" {
-		return "0.0"
-	}
-	return strings.Replace(s, "-", "−", 1)
-}
+func Decimal(f float64) string { return chart.Decimals(f, 1) }

@@ -71,8 +71,8 @@ func (a *analyticsPage) draw() error {
 	a.Tiles = []tile{
 		{figure.Counted(o.Cohort.Patients), "patients fit the filters"},
 		{figure.Num(o.FollowUp.Change.Mean), "points of change in pain; mean and 95 % interval " + figure.Mean(&o.FollowUp.Change) + ", " + figure.Count(o.FollowUp.Change.N) + " patients"},
-		{figure.Percent(o.Response.Responder30.Percent), "30 % better or more, " + figure.OfN(&o.Response.Responder30)},
-		{figure.Percent(p.Opioids.AtLeast50.Percent), "reach 50 MME a day, " + figure.OfN(&p.Opioids.AtLeast50)},
+		{figure.Rate(o.Response.Responder30.Count, o.Response.Responder30.N), "30 % better or more, " + figure.OfN(&o.Response.Responder30)},
+		{figure.Rate(p.Opioids.AtLeast50.Count, p.Opioids.AtLeast50.N), "reach 50 MME a day, " + figure.OfN(&p.Opioids.AtLeast50)},
 	}
 	responders := figure.Responders(&o.Response)
 	trend, err := figure.Trend(&o.Trend)

@@ -67,10 +67,12 @@ func TestNumbers(t *testing.T) {
 		s := open()
 		for name, c := range map[string]*clinic{"clinic": newClinic(t, s), "nobody": emptyClinic(t, s)} {
 			t.Run(name, func(t *testing.T) {
+				t.Run("summaries", c.checkSummaries)
 				for _, r := range c.requests() {
 					t.Run(r.name, func(t *testing.T) {
 						d := c.made(t, r)
 						t.Run("tables", func(t *testing.T) { c.checkTables(t, d) })
+						t.Run("pdf", func(t *testing.T) { c.checkPDF(t, d) })
 					})
 				}
 			})

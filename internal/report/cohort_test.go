@@ -91,7 +91,7 @@ func TestOutcomes(t *testing.T) {
 		"Time to response", fmt.Sprintf("median: day %d", *r.TimeToResponse.MedianDays), "at risk", "Questionnaires", "PEG 300", "Before and after procedures", "epidural steroid",
 		"Uncontrolled: patients are compared with themselves", "Before and after a class of medicines began", "Definitions", "nothing is carried forward",
 		"30 % better or more", figure.OfN(&r.Response.Responder30), figure.OfN(&r.Response.NonresponderImputation.Responder50),
-		figure.Decimal(*r.FollowUp.Change.Mean), interval(r.FollowUp.Change.CI95), percentInterval(r.Response.Responder30.CI95))
+		figure.Decimal(*r.FollowUp.Change.Mean), interval(r.FollowUp.Change.CI95), percentInterval(&r.Response.Responder30))
 	if strings.Contains(text, "…") {
 		t.Error("something is shortened")
 	}

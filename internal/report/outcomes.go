@@ -49,9 +49,11 @@ func (p *outcomePages) tiles() {
 		{"PATIENTS WITH SCORES", figure.Counted(c.WithScores), "of " + figure.Counted(c.Patients) + " patients", "followed up: " + figure.Counted(c.FollowedUp)},
 		{"PAIN AT BASELINE", mean0(&p.FollowUp.Baseline), interval(p.FollowUp.Baseline.CI95), "n = " + figure.Count(p.FollowUp.Baseline.N)},
 		change,
-		{"30 % BETTER OR MORE", figure.Percent(p.Response.Responder30.Percent), percentInterval(p.Response.Responder30.CI95), figure.OfN(&p.Response.Responder30)},
+		{"30 % BETTER OR MORE", rate(&p.Response.Responder30), percentInterval(&p.Response.Responder30), figure.OfN(&p.Response.Responder30)},
 	})
 }
+
+func rate(p *analytics.Proportion) string { return figure.Rate(p.Count, p.N) }
 
 // mean0 is a mean without its interval.
 func mean0(m *analytics.Mean) string {
@@ -71,7 +73,8 @@ func interval(b *analytics.Bounds) string {
 	return fmt.Sprintf("95 %% CI %s to %s", figure.Decimal(b.Low), figure.Decimal(b.High))
 }
 
-func percentInterval(b *analytics.Bounds) string {
+func percentInterval(p *analytics.Proportion) string {
+	b := figure.Limits(p)
 	if b == nil {
 		return "no interval"
 	}

@@ -13,14 +13,14 @@ func (p *outcomePages) instruments() {
 		return
 	}
 	p.section("Questionnaires", 70)
-	t := p.newTable(column{title: "Questionnaire", share: 24}, column{title: "n", share: 9, right: true}, column{title: "Missing", share: 10, right: true}, column{title: "Baseline (95 % CI)", share: 23, right: true},
+	t := p.newTable(column{title: "Questionnaire", share: 23}, column{title: "n", share: 10, right: true}, column{title: "Missing", share: 10, right: true}, column{title: "Baseline (95 % CI)", share: 23, right: true},
 		column{title: "Follow-up (95 % CI)", share: 23, right: true}, column{title: "Change (95 % CI)", share: 23, right: true}, column{title: "Important change", share: 24, right: true})
 	t.header()
 	for i := range p.Instruments {
 		in := &p.Instruments[i]
 		met := "none published"
 		if in.MCIDMet != nil {
-			met = strings.TrimPrefix(figure.OfN(in.MCIDMet)+", "+figure.Percent(in.MCIDMet.Percent), "nobody to count, ")
+			met = strings.TrimPrefix(figure.OfN(in.MCIDMet)+", "+rate(in.MCIDMet), "nobody to count, ")
 		}
 		t.row(figure.Words(in.Instrument), figure.Count(in.Change.N), figure.Counted(in.Missing), figure.Mean(&in.Baseline), figure.Mean(&in.FollowUp), figure.Mean(&in.Change), met)
 	}
@@ -36,12 +36,12 @@ func (p *outcomePages) treatments(title string, list []analytics.BeforeAfter) {
 	}
 	p.section(title, 80)
 	p.paragraph(figure.Capital(list[0].Label)+".", small)
-	t := p.newTable(column{title: "Treatment", share: 26}, column{title: "Patients", share: 11, right: true}, column{title: "n", share: 8, right: true}, column{title: "Before (95 % CI)", share: 22, right: true},
+	t := p.newTable(column{title: "Treatment", share: 24}, column{title: "Patients", share: 11, right: true}, column{title: "n", share: 10, right: true}, column{title: "Before (95 % CI)", share: 22, right: true},
 		column{title: "After (95 % CI)", share: 22, right: true}, column{title: "Change (95 % CI)", share: 22, right: true}, column{title: "30 % better", share: 18, right: true}, column{title: "SRM", share: 9, right: true})
 	t.header()
 	for i := range list {
 		b := &list[i]
-		t.row(figure.Words(b.Treatment), figure.Counted(b.Patients), figure.Count(b.Change.N), figure.Mean(&b.Before), figure.Mean(&b.After), figure.Mean(&b.Change), figure.Percent(b.R30.Percent), figure.Fixed(b.SRM))
+		t.row(figure.Words(b.Treatment), figure.Counted(b.Patients), figure.Count(b.Change.N), figure.Mean(&b.Before), figure.Mean(&b.After), figure.Mean(&b.Change), rate(&b.R30), figure.Fixed(b.SRM))
 	}
 	t.end()
 }

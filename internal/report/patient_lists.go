@@ -170,7 +170,7 @@ func (p *patientPages) instruments() {
 		if in.Score == nil {
 			score = in.Status
 		}
-		t.row(figure.Words(in.Instrument), dayPart(in.RecordedAt), score, in.Band, before, on, figure.Signed(in.Change), matters)
+		t.row(figure.Words(in.Instrument), dayPart(in.RecordedAt), score, figure.Words(in.Band), before, on, figure.Signed(in.Change), matters)
 	}
 	t.end()
 	p.paragraph("Matters: the change from the score before is at least the smallest one that patients notice, as far as one is published.", small)

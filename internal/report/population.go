@@ -42,15 +42,15 @@ func (p *populationPages) tiles() {
 	severe := tile{"SEVERE PAIN", figure.None, "by the latest score", "n = " + figure.Count(p.Severity.Bands.N)}
 	for _, g := range p.Severity.Bands.Groups {
 		if g.Group == "severe" {
-			severe.value = figure.Percent(g.Percent)
+			severe.value = figure.Rate(g.Count, p.Severity.Bands.N)
 		}
 	}
 	o := &p.Opioids
 	p.tileRow([]tile{
 		{"ACTIVE PATIENTS", figure.Counted(p.Cohort.Active), "of " + figure.Counted(p.Cohort.Patients) + " patients", "with a record in the period"},
 		severe,
-		{"WITH AN OPIOID", figure.Percent(o.Exposure.Percent), figure.OfN(&o.Exposure), percentInterval(o.Exposure.CI95)},
-		{"NO SCORE IN 90 DAYS", figure.Percent(p.FollowUpGap.Gap.Percent), figure.OfN(&p.FollowUpGap.Gap), percentInterval(p.FollowUpGap.Gap.CI95)},
+		{"WITH AN OPIOID", rate(&o.Exposure), figure.OfN(&o.Exposure), percentInterval(&o.Exposure)},
+		{"NO SCORE IN 90 DAYS", rate(&p.FollowUpGap.Gap), figure.OfN(&p.FollowUpGap.Gap), percentInterval(&p.FollowUpGap.Gap)},
 	})
 }
 
@@ -90,6 +90,11 @@ func (p *populationPages) opioids() {
 	o := &p.Opioids
 	p.section("Opioids", 170)
 	p.figure("Patients by their highest daily dose in the period", figure.Doses(&o.MME.Peak.Bands), 130)
+	for _, g := range o.MME.Peak.Bands.Groups {
+		if g.Group == "unknown" && (g.Count == nil || *g.Count > 0) {
+			p.notShown(figure.Count(g.Count))
+		}
+	}
 	p.doses()
 	p.proportions([]*analytics.Proportion{&o.Exposure, &o.LongTerm, &o.AtLeast50, &o.AtLeast90, &o.BenzodiazepineOverlap, &o.GabapentinoidOverlap, &o.NaloxoneCoverage})
 	p.paragraph(fmt.Sprintf("Of those counted, outside the scope of the opioid guideline (cancer, sickle cell disease, palliative care): with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s. ",

@@ -104,17 +104,10 @@ func (p *stewardPages) tiles() {
 	of := "of " + figure.Thousands(current) + " with a current opioid"
 	p.tileRow([]tile{
 		{"WITH A CURRENT OPIOID", figure.Thousands(current), "of " + figure.Thousands(p.Patients) + " patients", figure.Thousands(len(p.Rows)) + " with one in the period"},
-		{"50 MME A DAY OR MORE", figure.Thousands(at(50)), percentText(at(50), current), of},
-		{"90 MME A DAY OR MORE", figure.Thousands(at(90)), percentText(at(90), current), of},
-		{"NALOXONE GAP", figure.Thousands(gap), percentText(gap, current), of},
+		{"50 MME A DAY OR MORE", figure.Thousands(at(50)), figure.Rate(new(at(50)), &current), of},
+		{"90 MME A DAY OR MORE", figure.Thousands(at(90)), figure.Rate(new(at(90)), &current), of},
+		{"NALOXONE GAP", figure.Thousands(gap), figure.Rate(&gap, &current), of},
 	})
-}
-
-func percentText(n, of int) string {
-	if of == 0 {
-		return figure.None
-	}
-	return figure.Percent(new(100 * float64(n) / float64(of)))
 }
 
 // doses draws the current daily doses by band.
@@ -138,8 +131,13 @@ func (p *stewardPages) doses() {
 	}
 	p.figure("Patients by current daily dose", c, 120)
 	if unknown > 0 {
-		p.paragraph(fmt.Sprintf("Not shown: %s with an opioid whose dose is not known or must not be compared.", figure.Thousands(unknown)), small)
+		p.notShown(figure.Thousands(unknown))
 	}
+}
+
+// notShown says how many a histogram of doses leaves out.
+func (s *sheet) notShown(patients string) {
+	s.paragraph("Not shown: "+patients+" with an opioid whose dose is not known or must not be compared.", small)
 }
 
 func (p *stewardPages) overview() {

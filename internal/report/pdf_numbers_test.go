@@ -1,0 +1,533 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"anodyne/internal/figure"
+	"anodyne/internal/store"
+)
+
+// Every number in the text of a PDF is taken by its words: from the answer, a
+// definition, a tick of an axis. What is left over fails.
+
+// checkPDF checks the PDF of a report against its answer.
+func (c *clinic) checkPDF(t *testing.T, d contents) {
+	t.Helper()
+	pdf := file(t, d, store.PDF)
+	tidy(t, pdf)
+	a := answerOf(t, d)
+	switch d := d.(type) {
+	case *Outcomes:
+		p := accountOf(t, pdf, &d.Head, d.Title)
+		p.outcomes(a, &d.Head)
+		p.done()
+	case *Population:
+		p := accountOf(t, pdf, &d.Head, d.Title)
+		p.population(a, &d.Head)
+		p.done()
+	case *Stewardship:
+		p := accountOf(t, pdf, &d.Head, d.Title)
+		p.stewardship(a, &d.Head)
+		p.done()
+	case *PatientSummary:
+		i := slices.IndexFunc(c.patients, func(who *chronicle) bool { return who.ID == d.Chart.Patient.ID })
+		who := c.patients[i]
+		p := accountOf(t, pdf, &d.Head, printed(fmt.Sprintf("%s · born %s · %s · %s", who.ID, who.DateOfBirth, who.Name, d.Title)))
+		p.patient(a, &d.Head, who)
+		p.done()
+	}
+}
+
+const (
+	shareAxis = "0 % 25 % 50 % 75 % 100 %"
+	painAxis  = "severe ≥ 7 moderate ≥ 4 mild < 4 10 0 2 4 6 8"
+)
+
+// cover takes the top of the first page.
+func (p *account) cover(h *Head, from, to, about string, filters ...string) {
+	p.t.Helper()
+	p.takef("%s PERIOD %s to %s AS OF %s UTC", h.Title, from, to, h.AsOf.Format("2006-01-02 15:04"))
+	p.takef("%s", about)
+	if len(filters) > 0 {
+		p.takef("Parameters: %s.", strings.Join(filters, "; "))
+	}
+}
+
+// filters are the parameters in the words of a PDF.
+func (a *answer) filters(names ...string) (list []string) {
+	a.t.Helper()
+	for _, row := range a.parameters(names...) {
+		text := strings.ReplaceAll(row[0].(string), "_", " ") + ": " + cellText(row[1])
+		if row[0] == "follow_up" {
+			text += " days"
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+func (p *account) outcomes(a *answer, h *Head) {
+	p.t.Helper()
+	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM")
+	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"),
+		fmt.Sprintf("Pain at follow-up after %s days (± %s) against baseline, one value a patient.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days")),
+		a.filters(append([]string{"interval", "follow_up"}, strings.Fields(filterNames)...)...)...)
+	// tiles
+	p.takef("PATIENTS WITH SCORES %s of %s patients followed up: %s", a.counted("cohort.with_scores.count"), a.counted("cohort.patients.count"), a.counted("cohort.followed_up.count"))
+	p.takef("PAIN AT BASELINE %s %s n = %s", a.middle("follow_up.baseline"), a.interval("follow_up.baseline.ci95"), a.counted("follow_up.baseline.n"))
+	p.takef("MEAN CHANGE OF PAIN %s %s n = %s", a.middle("follow_up.change"), a.interval("follow_up.change.ci95"), a.counted("follow_up.change.n"))
+	p.takef("30 %% BETTER OR MORE %s %s %s", a.percent("response.responder_30"), a.percentInterval("response.responder_30"), a.ofN("response.responder_30"))
+	// who was looked at
+	for _, row := range [][2]string{{"match the filters", "patients"}, {"have comparable pain scores in the period", "with_scores"},
+		{"of those, by average pain; the others by current pain", "by_average"}, {"follow-up window not yet over", "not_yet_due"}, {"due", "due"}, {"followed up", "followed_up"}} {
+		p.takef("%s %s", row[0], a.counted("cohort."+row[1]+".count"))
+	}
+	p.takef("missing, of those due %s %s", a.counted("cohort.missing.count"), a.share("cohort.missing"))
+	p.take("Response Share of patients, with 95 % confidence intervals (Wilson)")
+	for _, row := range [][2]string{{"30 % better or more", "responder_30"}, {"50 % better or more", "responder_50"}, {"2 points better or more", "nrs_ge_2"}, {"30 % worse or more", "worsened_30"},
+		{"baseline under 4", "low_baseline"}, {"30 %, missing as no", "nonresponder_imputation.responder_30"}, {"50 %, missing as no", "nonresponder_imputation.responder_50"}} {
+		p.takef("%s %s", row[0], a.bar("response."+row[1]))
+	}
+	p.take(shareAxis)
+	p.take("Percentages of a baseline under 4 mislead.")
+	p.trend(a)
+	p.timeToResponse(a)
+	p.treatments(a)
+	p.takef("Definitions Primary outcome: %s", a.text("cohort.primary_outcome"))
+	p.takef("the mean of the comparable scores in the 14 days up to and including it. Follow-up is the score nearest to day %s, at most %s days off.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days"))
+	p.take("Percentages are of patients whose baseline is above 0. * fewer than 10 patients: unstable. Intervals of means are Student's, of shares Wilson's, both 95 %.")
+}
+
+// dates looks like the labels of an axis of days.
+const (
+	date  = `(?:(?:\d{1,2} )?[A-Z][a-z]{2}(?: \d{4})?|\d{4})`
+	dates = date + `(?: ` + date + `)*`
+)
+
+func (p *account) trend(a *answer) {
+	p.t.Helper()
+	p.takef("Trend Mean pain by %s, one value a patient; n under the axis", a.text("trend.interval"))
+	p.take(painAxis)
+	var want []string
+	for _, b := range a.each("trend.buckets") {
+		text := none
+		if n, ok := a.count(b + ".n"); ok {
+			text = fmt.Sprint(n)
+		}
+		want = append(want, text)
+	}
+	if len(want) > 0 {
+		under := p.match(dates + ` n ((?:\d+|–)(?: (?:\d+|–))*)`)
+		got := strings.Fields(under[0])
+		if !within(got, want) || len(want) <= 14 && len(got) != len(want) {
+			p.t.Errorf("under the trend stand %q, want %q", got, want)
+		}
+	}
+	if a.at("trend.slope.per_week.mean") == nil || a.at("trend.slope.direction") == nil {
+		p.take("No slope: fewer than two patients have three scores over 14 days.")
+		return
+	}
+	text := fmt.Sprintf("Mean slope: %s points a week (n = %s), %s. By patient:", a.decimals("trend.slope.per_week.mean", 1, 2), a.counted("trend.slope.per_week.n"), a.text("trend.slope.direction"))
+	for _, g := range a.each("trend.slope.patients.groups") {
+		text += fmt.Sprintf(" %s %s;", figure.Words(a.text(g+".group")), a.counted(g+".count"))
+	}
+	p.takef("%s.", strings.TrimSuffix(text, ";"))
+}
+
+// within reports whether a list has all of another, in order.
+func within(part, whole []string) bool {
+	for _, w := range whole {
+		if len(part) > 0 && part[0] == w {
+			part = part[1:]
+		}
+	}
+	return len(part) == 0
+}
+
+// evenly checks that ticks are numbers at one distance.
+func (p *account) evenly(text string) (ticks []float64) {
+	p.t.Helper()
+	for word := range strings.FieldsSeq(text) {
+		f, err := strconv.ParseFloat(strings.NewReplacer(",", "", "−", "-").Replace(word), 64)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		ticks = append(ticks, f)
+	}
+	slices.Sort(ticks)
+	for i := 2; i < len(ticks); i++ {
+		if d := ticks[i] - ticks[i-1] - ticks[1] + ticks[0]; d > 1e-9 || d < -1e-9 {
+			p.t.Errorf("ticks at %v", ticks)
+		}
+	}
+	return ticks
+}
+
+func (p *account) timeToResponse(a *answer) {
+	p.t.Helper()
+	steps := a.each("time_to_response.curve")
+	p.take("Time to response")
+	if len(steps) == 0 {
+		p.take("Nobody has responded, or too few to be shown.")
+		return
+	}
+	p.take("Share of patients without a confirmed response of 30 % (Kaplan-Meier) without a confirmed response of 30 % so far some last seen without it, between two steps")
+	median := a.at("time_to_response.median_days")
+	if median != nil {
+		p.takef("median: day %s", median)
+	}
+	p.take("100 % 0 % 25 % 50 % 75 %")
+	under := p.match(`((?:\d+ )+)days at risk (\d+(?: \d+)*)`)
+	p.evenly(under[0])
+	var want []string
+	for _, s := range steps {
+		want = append(want, fmt.Sprint(a.at(s+".at_risk")))
+	}
+	if got := strings.Fields(under[1]); !within(got, want) || len(got) < min(5, len(want)) || got[0] != want[0] {
+		p.t.Errorf("at risk are said to be %q, of %q", got, want)
+	}
+	p.takef("n = %s; responded %s; last seen without %s.", a.counted("time_to_response.n"), a.counted("time_to_response.events"), a.counted("time_to_response.censored"))
+	if median == nil {
+		p.take("The median is not reached.")
+	}
+}
+
+func (p *account) treatments(a *answer) {
+	p.t.Helper()
+	if instruments := a.each("instruments"); len(instruments) > 0 {
+		p.take("Questionnaires")
+		for _, in := range instruments {
+			met := "none published"
+			if a.at(in+".mcid_met") != nil {
+				if met = a.ofN(in + ".mcid_met"); met == "nobody to count" {
+					met = a.percent(in + ".mcid_met")
+				} else {
+					met += ", " + a.percent(in+".mcid_met")
+				}
+			}
+			p.takef("%s %s %s %s %s %s %s", figure.Words(a.text(in+".instrument")), a.counted(in+".change.n"), a.counted(in+".missing.count"), a.mean(in+".baseline"), a.mean(in+".follow_up"), a.mean(in+".change"), met)
+		}
+		if n, ok := a.count("global_impression.n"); ok && n > 0 {
+			p.takef("Global impression (PGIC 1 or 2, much or very much improved): %s, %s.", a.ofN("global_impression"), a.share("global_impression"))
+		}
+	}
+	for _, of := range []string{"procedures", "medication_classes"} {
+		for _, b := range a.each(of) {
+			p.takef("%s %s %s %s %s %s %s %s", figure.Words(a.text(b+".treatment")), a.counted(b+".patients.count"), a.counted(b+".change.n"), a.mean(b+".before"), a.mean(b+".after"), a.mean(b+".change"),
+				a.percent(b+".responder_30"), a.decimals(b+".standardized_response_mean", 1, 2))
+		}
+	}
+}
+
+// bars takes the groups of a whole.
+func (p *account) bars(a *answer, title, path string) {
+	p.t.Helper()
+	p.take(title)
+	for _, g := range a.each(path + ".groups") {
+		text := "n = " + a.counted(g+".count")
+		if a.at(g+".percent") != nil {
+			text = a.rate(g, path+".n") + ", " + text
+		}
+		p.takef("%s %s", figure.Words(a.text(g+".group")), text)
+	}
+	p.take(shareAxis)
+}
+
+// histogram takes the doses: ticks, a count a band, the lines, the edges.
+func (p *account) histogram(title string, counts []string) {
+	p.t.Helper()
+	p.take(title)
+	numbers := strings.Fields(p.match(`((?:(?:[\d,]+|hidden) )+)50 MME 90 MME 0 20 50 90 MME a day`)[0])
+	n := len(numbers) - len(counts)
+	if n < 2 || !slices.Equal(numbers[n:], counts) {
+		p.t.Fatalf("the histogram says %q, want %q behind its ticks", numbers, counts)
+	}
+	p.evenly(strings.Join(numbers[:n], " "))
+}
+
+func (p *account) population(a *answer, h *Head) {
+	p.t.Helper()
+	p.static("Share (95 % CI)", "Mean Quartile 1 Median Quartile 3 90th percentile")
+	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"), "How the patients of the period are: pain, opioids, treatment and follow-up.", a.filters(strings.Fields(filterNames)...)...)
+	bands := a.each("severity_prevalence.bands.groups")
+	severe := bands[len(bands)-1]
+	p.takef("ACTIVE PATIENTS %s of %s patients", a.counted("cohort.active.count"), a.counted("cohort.patients.count"))
+	p.takef("SEVERE PAIN %s by the latest score n = %s", a.rate(severe, "severity_prevalence.bands.n"), a.counted("severity_prevalence.bands.n"))
+	p.takef("WITH AN OPIOID %s %s %s", a.percent("opioids.opioid_exposure"), a.ofN("opioids.opioid_exposure"), a.percentInterval("opioids.opioid_exposure"))
+	p.takef("NO SCORE IN 90 DAYS %s %s %s", a.percent("follow_up_gap.gap"), a.ofN("follow_up_gap.gap"), a.percentInterval("follow_up_gap.gap"))
+	for _, in := range a.each("insights") {
+		p.takef("• %s", a.text(in+".text"))
+	}
+	p.severity(a, bands)
+	p.bars(a, "Age at the end of the period", "age_bands")
+	p.bars(a, "Gender", "genders")
+	p.doses(a)
+	p.take("Patients with a medicine of the class; a patient can have several")
+	for _, class := range a.each("treatment_mix.classes") {
+		p.takef("%s %s", figure.Words(strings.TrimPrefix(a.text(class+".definition"), "treatment_mix.")), a.bar(class))
+	}
+	p.take(shareAxis)
+	p.bars(a, "With and without opioids", "treatment_mix.exclusive")
+	p.bars(a, "Last pain score", "follow_up_gap.last_score")
+	p.disparities(a)
+	p.takef("MME: %s.", a.text("opioids.mme.table"))
+}
+
+func (p *account) severity(a *answer, bands []string) {
+	p.t.Helper()
+	total, known := 0, true
+	var want []string
+	var counts []int
+	for _, b := range bands {
+		n, ok := a.count(b + ".count")
+		known = known && ok
+		total += n
+		counts = append(counts, n)
+	}
+	if total > 0 {
+		for _, n := range counts {
+			want = append(want, fixed(big.NewRat(int64(100*n), int64(total)), 0))
+		}
+	}
+	p.take("Latest score of each patient none mild moderate severe")
+	if !known {
+		p.take("all hidden: few patients " + shareAxis)
+	} else {
+		p.take("all n = " + grouped(total) + " " + shareAxis)
+		if total > 0 {
+			got := strings.Fields(strings.ReplaceAll(p.match(`((?:\d+ % )+)Bands: default scheme.`)[0], "%", ""))
+			if !within(got, want) {
+				p.t.Errorf("the bar says %q, want %q", got, want)
+			}
+		}
+	}
+	p.takef("By average pain: %s patients, by current pain: %s. Of %s: n = %s.", a.counted("severity_prevalence.by_average.count"), a.counted("severity_prevalence.by_current.count"),
+		a.text("severity_prevalence.bands.denominator"), a.counted("severity_prevalence.bands.n"))
+}
+
+func (p *account) doses(a *answer) {
+	p.t.Helper()
+	var counts []string
+	unknown := ""
+	for _, band := range a.each("opioids.mme.peak.bands.groups") {
+		if group := a.text(band + ".group"); group != "0" && group != "unknown" {
+			counts = append(counts, a.counted(band+".count"))
+		} else if n := a.counted(band + ".count"); group == "unknown" && n != "0" {
+			unknown = n
+		}
+	}
+	p.histogram("Patients by their highest daily dose in the period", counts)
+	if unknown != "" {
+		p.takef("Not shown: %s with an opioid whose dose is not known or must not be compared.", unknown)
+	}
+	p.distribution(a, "peak: the highest single day (definition 4)", "opioids.mme.peak")
+	p.distribution(a, "average over covered days (definition 2)", "opioids.mme.average")
+	for _, name := range strings.Fields("opioid_exposure long_term_opioid ge_50 ge_90 opioid_benzo_overlap opioid_gabapentinoid_overlap naloxone_coverage") {
+		path := "opioids." + name
+		unknown = ""
+		if a.at(path+".undetermined") != nil {
+			unknown = a.counted(path + ".undetermined")
+		}
+		p.takef("%s %s %s %s %s", figure.Words(a.text(path+".definition")), a.ofN(path), a.share(path), unknown, a.text(path+".denominator"))
+	}
+	scope := "opioids.out_of_guideline_scope."
+	p.takef("with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s. Opioid dose not known or not complete: %s.", a.counted(scope+"opioid_exposure.count"), a.counted(scope+"ge_50.count"),
+		a.counted(scope+"ge_90.count"), a.counted(scope+"opioid_benzo_overlap.count"), a.counted("opioids.mme.incomplete.count"))
+}
+
+func (p *account) distribution(a *answer, name, path string) {
+	p.t.Helper()
+	p.takef("%s %s %s %s %s %s %s", name, a.counted(path+".n"), a.plain(path+".mean"), a.plain(path+".q1"), a.plain(path+".median"), a.plain(path+".q3"), a.plain(path+".p90"))
+}
+
+func (p *account) disparities(a *answer) {
+	p.t.Helper()
+	first := true
+	for _, d := range a.each("disparities") {
+		groups := a.each(d + ".groups")
+		if !slices.ContainsFunc(groups, func(g string) bool { return a.at(g+".difference") != nil }) {
+			continue
+		}
+		if first {
+			p.take("in percentage points (Newcombe's 95 % interval). Groups of fewer than 11 are not compared.")
+			first = false
+		}
+		p.takef("%s by %s", figure.Capital(figure.Words(a.text(d+".measure"))), figure.Words(a.text(d+".dimension")))
+		for _, g := range groups {
+			words := "not compared"
+			switch n := a.counted(g + ".n"); {
+			case a.truth(g + ".suppressed"):
+				words = hidden
+			case a.at(d+".reference") == a.at(g+".group"):
+				words = "reference, " + a.percent(g) + " of " + n
+			case a.at(g+".difference") != nil:
+				words = a.difference(g, groups[slices.IndexFunc(groups, func(r string) bool { return a.at(r+".group") == a.at(d+".reference") })]) + fmt.Sprintf(", %s of %s", a.percent(g), n)
+			case n != hidden:
+				words += ", n = " + n
+			}
+			p.takef("%s %s", figure.Words(a.text(g+".group")), words)
+		}
+		p.evenly(p.match(`((?:−?[\d.]+ )+)difference in percentage points`)[0])
+	}
+}
+
+// difference is that of two groups with Newcombe's interval, worked out here.
+func (a *answer) difference(g, reference string) string {
+	a.t.Helper()
+	rates := func(place string) (p, low, high float64) {
+		count, _ := a.count(place + ".count")
+		n, _ := a.count(place + ".n")
+		low, high = wilson(count, n)
+		return float64(count) / float64(n), low, high
+	}
+	p1, low1, high1 := rates(g)
+	p2, low2, high2 := rates(reference)
+	d := p1 - p2
+	return fmt.Sprintf("%s (%s to %s)", trimmed(a.near(g+".difference", d)), trimmed(a.near(g+".difference_ci95.low", d-math.Hypot(p1-low1, high2-p2))),
+		trimmed(a.near(g+".difference_ci95.high", d+math.Hypot(high1-p1, p2-low2))))
+}
+
+func trimmed(s string) string { return strings.TrimSuffix(s, ".0") }
+
+func (p *account) stewardship(a *answer, h *Head) {
+	p.t.Helper()
+	p.cover(h, a.text("start_date"), a.text("end_date"), "Patients with an opioid in the period.", a.stewardFilters()...)
+	current, _ := a.count("counts.current")
+	part := func(path string) string {
+		n, _ := a.count(path)
+		if current == 0 {
+			return grouped(n) + " " + none
+		}
+		return grouped(n) + " " + fixed(big.NewRat(int64(100*n), int64(current)), 1) + " %"
+	}
+	of := fmt.Sprintf("of %s with a current opioid", grouped(current))
+	p.takef("WITH A CURRENT OPIOID %s of %s patients %s with one in the period", grouped(current), a.counted("patients_looked_at"), a.counted("counts.listed"))
+	p.takef("50 MME A DAY OR MORE %s %s", part("counts.ge_50"), of)
+	p.takef("90 MME A DAY OR MORE %s %s", part("counts.ge_90"), of)
+	p.takef("NALOXONE GAP %s %s", part("counts.naloxone_gap"), of)
+	rows := a.each("patients")
+	banded := func(band string) (n int) {
+		for _, r := range rows {
+			if a.truth(r+".current") && a.text(r+".mme_band") == band {
+				n++
+			}
+		}
+		return n
+	}
+	p.histogram("Patients by current daily dose", []string{grouped(banded(">0-<20")), grouped(banded("20-<50")), grouped(banded("50-<90")), grouped(banded(">=90"))})
+	if n := banded(""); n > 0 {
+		p.takef("Not shown: %s with an opioid whose dose is not known or must not be compared.", grouped(n))
+	}
+	p.stewardLists(a, rows)
+	p.take("Peak is the highest single day of the period (definition 4).")
+	p.takef("The 50 and 90 lines come from the guidelines of 2022 and 2016; they are not limits. %s.", a.text("mme_table"))
+}
+
+func (a *answer) stewardFilters() (list []string) {
+	a.t.Helper()
+	given := a.names("filters")
+	for _, name := range strings.Fields(filterNames) {
+		if slices.Contains(given, name) {
+			list = append(list, strings.ReplaceAll(name, "_", " ")+": "+a.text("filters."+name))
+		}
+	}
+	return list
+}
+
+// stewardList is one list of patients with what its last column says.
+type stewardList struct {
+	title string
+	holds func(r string) bool
+	words func(r string) string
+}
+
+func (p *account) stewardLists(a *answer, rows []string) {
+	p.t.Helper()
+	opioids := func(r string) string {
+		text := strings.ReplaceAll(cellText(a.at(r+".opioids")), "; ", ", ")
+		if a.at(r+".mme_peak") != nil {
+			text += "; peak " + a.plain(r+".mme_peak")
+		}
+		return text
+	}
+	last := func(what, path string) func(string) string {
+		return func(r string) string {
+			if day := a.text(r + path); day != "" {
+				return "last " + day
+			}
+			return "no " + what + " recorded"
+		}
+	}
+	current := func(r string) bool { return a.truth(r + ".current") }
+	lists := []stewardList{
+		{"90 MME a day or more", func(r string) bool { return a.truth(r + ".ge_90") }, opioids},
+		{"50 to less than 90 MME a day", func(r string) bool { return a.truth(r+".ge_50") && !a.truth(r+".ge_90") }, opioids},
+		{"Opioid dose not known", func(r string) bool { return current(r) && (a.truth(r+".incomplete") || a.at(r+".mme") == nil) }, opioids},
+		{"Opioid with benzodiazepine", func(r string) bool { return a.truth(r + ".opioid_benzo_overlap") }, func(r string) string { return a.counted(r + ".overlap_days") }},
+		{"Naloxone gap", func(r string) bool { return a.truth(r + ".naloxone_gap") }, func(r string) string {
+			var words []string
+			for _, reason := range a.each(r + ".naloxone_reasons") {
+				words = append(words, figure.Words(a.text(reason)))
+			}
+			return strings.Join(words, ", ")
+		}},
+		{"Unexpected urine drug screen", func(r string) bool { return a.truth(r + ".unexpected_uds") }, last("screen", ".last_uds")},
+		{"No urine drug screen in 12 months", func(r string) bool { return current(r) && !a.truth(r+".uds_within_12_months") }, last("screen", ".last_uds")},
+		{"No PEG in 12 months", func(r string) bool { return current(r) && !a.truth(r+".peg_within_12_months") }, last("PEG", ".last_peg")},
+		{"Several prescribers", func(r string) bool { n, _ := a.count(r + ".prescribers"); return n >= 4 }, func(r string) string {
+			return a.counted(r+".prescribers") + " / " + a.counted(r+".pharmacies")
+		}},
+	}
+	count := func(holds func(string) bool) (n, outside int) {
+		for _, r := range rows {
+			if holds(r) {
+				n++
+				if a.truth(r + ".out_of_guideline_scope") {
+					outside++
+				}
+			}
+		}
+		return n, outside
+	}
+	for _, l := range lists {
+		n, outside := count(l.holds)
+		p.takef("%s %s %s", l.title, grouped(n), grouped(outside))
+	}
+	n, outside := count(func(r string) bool { days, _ := a.count(r + ".opioid_days"); return days >= 90 })
+	p.takef("Opioid on 90 days or more of the period (not listed) %s %s", grouped(n), grouped(outside))
+	for _, l := range lists {
+		n, _ := count(l.holds)
+		if n == 0 {
+			continue
+		}
+		p.takef("%s (%s)", l.title, grouped(n))
+		if l.title == "Naloxone gap" {
+			p.take("no naloxone was given in 365 days.")
+		}
+		if l.title == "Several prescribers" {
+			p.take("4 or more in the period, as far as they are named.")
+		}
+		for _, r := range rows {
+			if !l.holds(r) {
+				continue
+			}
+			name := printed(a.text(r + ".name"))
+			if a.truth(r + ".out_of_guideline_scope") {
+				name += " ²"
+			}
+			dose := "not known"
+			if a.at(r+".mme") != nil {
+				if dose = a.plain(r + ".mme"); a.truth(r + ".incomplete") {
+					dose = "≥ " + dose
+				}
+			}
+			p.takef("%s %s %s %s %s", name, a.text(r+".date_of_birth"), a.text(r+".patient_id"), dose, l.words(r))
+		}
+	}
+}
