@@ -37,6 +37,16 @@ type postgresEngine struct {
 	sql  sync.Map // SQL as written -> as PostgreSQL gets it
 }
 
+const (
+	// lockWait is the short wait after which a request that stands behind
+	// another one's lock gives up.
+	lockWait = 5 * time.Second
+	// writeTime is the deadline of a transaction once it has begun. The
+	// request's context is not used inside: pgx would close the connection
+	// for every caller who hangs up.
+	writeTime = 30 * time.Second
+)
+
 func openPostgres(ctx context.Context, dsn string, log *slog.Logger) (engine, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
@@ -45,18 +55,21 @@ func openPostgres(ctx context.Context, dsn string, log *slog.Logger) (engine, er
 	if !strings.Contains(dsn, "pool_max_conns") {
 		cfg.MaxConns = int32(max(16, 4*runtime.GOMAXPROCS(0)))
 	}
+	boundWaits(cfg)
 	params := cfg.ConnConfig.RuntimeParams
 	for name, value := range map[string]string{
 		"application_name": "anodyne", "timezone": "UTC",
 		"lock_timeout": fmt.Sprint(lockWait.Milliseconds()), "statement_timeout": fmt.Sprint(writeTime.Milliseconds()),
-		"idle_in_transaction_session_timeout": fmt.Sprint(2 * writeTime.Milliseconds()),
+		// Of a node that is gone without a word, PostgreSQL must not keep the locks.
+		"idle_in_transaction_session_timeout": fmt.Sprint(idleTime.Milliseconds()),
+		"tcp_keepalives_idle":                 fmt.Sprint(int(keepAlive.Idle.Seconds())),
+		"tcp_keepalives_interval":             fmt.Sprint(int(keepAlive.Interval.Seconds())), "tcp_keepalives_count": fmt.Sprint(keepAlive.Count),
 	} {
 		if _, set := params[name]; !set {
 			params[name] = value
 		}
 	}
 	cfg.ConnConfig.StatementCacheCapacity = 256
-	boundWaits(cfg)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, postgresError(err)

@@ -24,14 +24,9 @@ const (
 	// pingTime bounds the question to a connection that was idle whether it is
 	// still there.
 	pingTime = 2 * time.Second
-	// lockWait is the short wait after which a request that stands behind
-	// another one's lock gives up.
-	lockWait = 5 * time.Second
-	// writeTime is the deadline of a transaction once it has begun, and that of
-	// a statement, which PostgreSQL itself is told. The request's context is
-	// not used inside a write: pgx would close the connection for every caller
-	// who hangs up.
-	writeTime = 30 * time.Second
+	// idleTime is how long PostgreSQL waits for the next statement of a
+	// transaction. Ours follow one another at once.
+	idleTime = 15 * time.Second
 	// silence is how long a statement's end is waited for. It is a little
 	// longer than PostgreSQL lets it run, so that it speaks first if it can.
 	silence = writeTime + 5*time.Second

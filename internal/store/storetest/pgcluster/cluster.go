@@ -1,9 +1,6 @@
 package pgcluster
 
-import (
-	"syscall"
-	"testing"
-)
+import "testing"
 
 // Cluster is one test's own server, for tests of what happens when the database
 // goes away. It syncs to disk as in production. Its methods are called from one
@@ -35,18 +32,10 @@ func (c *Cluster) DSN() string { return c.server.dsn() }
 // Stop shuts the server down in good order and returns when it has gone.
 func (c *Cluster) Stop() {
 	c.tb.Helper()
-	c.must(c.server.stop("fast"))
+	c.must(c.server.stop())
 }
 
-// StopAtOnce shuts the server down without a checkpoint, as if it had crashed,
-// and returns when it has gone.
-func (c *Cluster) StopAtOnce() {
-	c.tb.Helper()
-	c.must(c.server.stop("immediate"))
-}
-
-// Kill ends all processes of the server as kill -9 does and returns when they
-// have gone.
+// Kill ends the server as kill -9 does and returns when it has gone.
 func (c *Cluster) Kill() {
 	c.tb.Helper()
 	c.must(c.server.kill())
@@ -56,24 +45,8 @@ func (c *Cluster) Kill() {
 // when it takes connections.
 func (c *Cluster) Restart() {
 	c.tb.Helper()
-	c.must(c.server.stop("fast"))
+	c.must(c.server.stop())
 	c.must(c.server.start())
-}
-
-// Pause lets all processes of the server hang, until Resume: connections stay
-// open, new ones are taken by the system, and nobody answers.
-func (c *Cluster) Pause() {
-	c.tb.Helper()
-	c.must(c.server.signal(syscall.SIGSTOP))
-	c.tb.Cleanup(c.Resume)
-}
-
-// Resume lets the server go on after a Pause.
-func (c *Cluster) Resume() {
-	c.tb.Helper()
-	if c.server.running() {
-		c.must(c.server.signal(syscall.SIGCONT))
-	}
 }
 
 func (c *Cluster) must(err error) {

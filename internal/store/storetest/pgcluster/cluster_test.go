@@ -23,7 +23,6 @@ func TestClusterKeepsWhatWasCommitted(t *testing.T) {
 	}{
 		{"stopped", c.Stop},
 		{"killed", c.Kill},
-		{"stopped at once", c.StopAtOnce},
 		{"restarted while running", func() {}},
 		{"stopped twice", func() { c.Stop(); c.Stop() }},
 		{"killed twice", func() { c.Kill(); c.Kill() }},
@@ -50,48 +49,11 @@ func TestClusterKeepsWhatWasCommitted(t *testing.T) {
 	}
 }
 
-func TestPausedClusterHangs(t *testing.T) {
-	c := Start(t)
-	conn := connect(t, c.DSN())
-	c.Pause()
-	answered := make(chan error, 1)
-	go func() { answered <- conn.Ping(context.Background()) }()
-	list, err := children(must(t)(c.server.pid()))
-	if err != nil || len(list) < 2 {
-		t.Fatalf("processes %v, %v", list, err)
-	}
-	for _, pid := range list {
-		if state, _, err := look(pid); state != "T" || err != nil {
-			t.Errorf("process %d goes on: %s %v", pid, state, err)
-		}
-	}
-	select {
-	case err := <-answered:
-		t.Errorf("an answer: %v", err)
-	default:
-	}
-	c.Resume()
-	if err := <-answered; err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
-}
-
-func must(t *testing.T) func(int, error) int {
-	return func(n int, err error) int {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-}
-
 func TestClusterIsRemoved(t *testing.T) {
 	for name, before := range map[string]func(*Cluster){
 		"running": func(*Cluster) {},
 		"stopped": (*Cluster).Stop,
 		"killed":  (*Cluster).Kill,
-		"paused":  (*Cluster).Pause,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -36,15 +37,14 @@ func (s *server) start() error {
 
 func (s *server) running() bool { return s.alive != nil }
 
-// stop ends the server in one of pg_ctl's modes: fast is in good order,
-// sessions are cut off and everything is on disk; immediate is a crash.
-func (s *server) stop(mode string) error {
+// stop ends the server in good order: sessions are cut off, everything is on disk.
+func (s *server) stop() error {
 	if !s.running() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	err := s.owner.run(ctx, s.program("pg_ctl"), "--pgdata="+s.data(), "--mode="+mode, "--wait", "--silent", "stop")
+	err := s.owner.run(ctx, s.program("pg_ctl"), "--pgdata="+s.data(), "--mode=fast", "--wait", "--silent", "stop")
 	if err != nil {
 		return err
 	}
@@ -60,17 +60,17 @@ func (s *server) kill() error {
 	if err != nil {
 		return err
 	}
-	pid, err := s.pid()
-	if err != nil {
-		return err
-	}
-	// Line 7 is the key and the number of its shared memory.
+	// Line 1 is the process, line 7 the key and the number of its shared memory.
 	lines := strings.Split(string(lock), "\n")
 	if len(lines) < 7 || len(strings.Fields(lines[6])) != 2 {
 		return fmt.Errorf("%s is not complete", s.lock())
 	}
-	if err := signalAll(pid, syscall.SIGKILL); err != nil {
-		return err
+	pid, err := strconv.Atoi(lines[0])
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.lock(), err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("killing PostgreSQL: %w", err)
 	}
 	if err := s.awaitEnd(); err != nil {
 		return err
