@@ -88,6 +88,8 @@ func (l *ledger) answered(what string, err error) (yes bool) {
 	case !isAnswer(err):
 	case l.away && client.IsCode(err, client.CodeServiceUnavailable):
 		l.away503(err)
+	case l.away && client.IsCode(err, client.CodeIdempotencyInProgress):
+		// The database has not noticed yet that the first one is gone.
 	default:
 		l.tb.Errorf("%s: %v", what, err)
 	}

@@ -4,18 +4,39 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"anodyne/client"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
 )
 
-// TestDatabaseAway takes PostgreSQL away under load, in good order and by kill
-// -9: requests are told to come again, the service recovers by itself, and
-// nothing acknowledged is lost.
-func TestDatabaseAway(t *testing.T) {
+// outage is a way in which PostgreSQL goes away, and comes back.
+type outage struct {
+	name string
+	away func() (back func())
+}
+
+// TestFaultDatabaseAway takes PostgreSQL away under load: in good order, by
+// kill -9, and by letting it hang.
+func TestFaultDatabaseAway(t *testing.T) {
 	cluster := pgcluster.Start(t)
-	s := &service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}
+	outages(t, cluster.DSN(),
+		outage{"stopped", func() func() { cluster.Stop(); return cluster.Restart }},
+		outage{"killed", func() func() { cluster.Kill(); return cluster.Restart }},
+		outage{"paused", cluster.Pause})
+}
+
+// TestFaultCutOff lets the network to PostgreSQL lose everything.
+func TestFaultCutOff(t *testing.T) {
+	hole := newHole(t, pgcluster.Start(t).DSN())
+	outages(t, hole.dsn, outage{"cut off", func() func() { hole.open(); return hole.close }})
+}
+
+// outages takes a database away under load: requests are told to come again,
+// the service recovers by itself, and nothing acknowledged is lost.
+func outages(t *testing.T, dsn string, list ...outage) {
+	s := &service{t, storetest.Postgres, dsn, t.TempDir()}
 	n := s.node(0)
 	apps := []application{s.register("enterprise"), s.register("enterprise"), s.register("enterprise")}
 	clients := dial(n, apps)
@@ -26,7 +47,8 @@ func TestDatabaseAway(t *testing.T) {
 	}
 	all := newLoad(newLedger(t), seed(t))
 	all.away = true
-	for _, away := range []func(){cluster.Stop, cluster.Kill} {
+	for _, fault := range list {
+		began := time.Now()
 		var stop atomic.Bool
 		loaded := make(chan struct{})
 		go func() {
@@ -36,27 +58,64 @@ func TestDatabaseAway(t *testing.T) {
 		answered := func(more int64) {
 			t.Helper()
 			target := all.answers.Load() + more
-			eventually(t, patience, "answers", func() bool { return all.answers.Load() >= target })
+			eventually(t, 2*patience, fault.name+": answers", func() bool { return all.answers.Load() >= target })
 		}
 		answered(200)
-		away()
-		eventually(t, patience, "readyz to say 503", func() bool { return status(t, n, "/readyz") == http.StatusServiceUnavailable })
+		back := fault.away()
+		eventually(t, patience, fault.name+": readyz to say 503", func() bool { return status(t, n, "/readyz") == http.StatusServiceUnavailable })
 		if got := status(t, n, "/healthz"); got != http.StatusOK {
-			t.Errorf("healthz says %d without the database", got)
+			t.Errorf("%s: healthz says %d without the database", fault.name, got)
 		}
-		_, err := clients[0].Patients(t.Context(), client.PatientQuery{})
-		if !client.IsCode(err, client.CodeServiceUnavailable) {
-			t.Errorf("a list without the database: %v", err)
+		// The longest wait there is ends before this client's does.
+		token, err := clients[0].Token(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := n.as(apps[0], client.WithHTTPClient(&http.Client{Transport: n.transport, Timeout: 2 * patience}), client.WithToken(token.AccessToken))
+		if _, err := slow.Patients(t.Context(), client.PatientQuery{}); !client.IsCode(err, client.CodeServiceUnavailable) {
+			t.Errorf("%s: a list without the database: %v", fault.name, err)
 		} else {
 			all.away503(err)
 		}
-		cluster.Restart()
+		away := time.Since(began)
+		back()
 		answered(200)
 		stop.Store(true)
 		<-loaded
-		eventually(t, patience, "readyz to say 200", func() bool { return status(t, n, "/readyz") == http.StatusOK })
+		eventually(t, patience, fault.name+": readyz to say 200", func() bool { return status(t, n, "/readyz") == http.StatusOK })
+		t.Logf("%s: 503 after %v, well after %v", fault.name, away.Round(time.Second/10), time.Since(began).Round(time.Second/10))
 		all.verify(clients)
 	}
+	all.verifyAll(clients)
+	n.terminate()
+	s.check()
+}
+
+// TestFaultSessionKilled kills a session of PostgreSQL, which then throws all
+// others out and recovers: to the service a moment without a database.
+func TestFaultSessionKilled(t *testing.T) {
+	cluster := pgcluster.Start(t)
+	s := &service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}
+	n := s.node(0)
+	apps := []application{s.register("enterprise")}
+	clients := dial(n, apps)
+	all := newLoad(newLedger(t), seed(t))
+	all.away = true
+	var stop atomic.Bool
+	loaded := make(chan struct{})
+	go func() {
+		defer close(loaded)
+		all.run(clients, stop.Load)
+	}()
+	for range 3 {
+		target := all.answers.Load() + 100
+		eventually(t, 2*patience, "answers", func() bool { return all.answers.Load() >= target })
+		cluster.Crash()
+	}
+	target := all.answers.Load() + 100
+	eventually(t, 2*patience, "answers", func() bool { return all.answers.Load() >= target })
+	stop.Store(true)
+	<-loaded
 	all.verifyAll(clients)
 	n.terminate()
 	s.check()

@@ -48,10 +48,10 @@ func (l *ledger) each(choose func(*record) bool, fn func(*record)) {
 }
 
 // repeatLost sends again what had a key and got no answer: it must work at
-// once, and walk finds it once.
+// once, or soon after the database was away, and walk finds it once.
 func (l *ledger) repeatLost(clients []*client.Client) {
 	l.each(func(r *record) bool { return r.known == nil && r.key != noKey }, func(r *record) {
-		if !l.create(clients[r.by], r) {
+		if !l.create(clients[r.by], r) && !(l.away && soon(patience, func() bool { return l.create(clients[r.by], r) })) {
 			l.tb.Error("a request that is repeated with its key was not answered")
 		}
 	})

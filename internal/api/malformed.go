@@ -12,7 +12,7 @@ import (
 // Malformed is the whole answer, head and body, to a request that net/http
 // refuses by itself because it is not HTTP or too long for it: in the error
 // shape and with the headers that every answer has. status is net/http's own,
-// and peer the address of the connection, which the request counts for.
+// or 503 for a connection there is no room for, and peer the address of the connection, which the request counts for.
 func (a *API) Malformed(status int, peer string) []byte {
 	w := &unsent{header: http.Header{"Date": {a.Now().UTC().Format(http.TimeFormat)}}}
 	a.refuseMalformed(w, status, peer)
@@ -30,8 +30,11 @@ func (a *API) refuseMalformed(w http.ResponseWriter, status int, peer string) {
 	defer x.end()
 	err := fault.New(fault.InvalidBody, "The request cannot be read: its line, a header or an encoding is not as HTTP has it.",
 		"reason", "not a request of HTTP", "offset", 0)
-	if status == http.StatusRequestHeaderFieldsTooLarge {
+	switch status {
+	case http.StatusRequestHeaderFieldsTooLarge:
 		err = fault.New(fault.PayloadTooLarge, "The headers are too large.", "max_bytes", MaxHeaderBytes)
+	case http.StatusServiceUnavailable:
+		err = fault.Away("There are too many connections.", nil)
 	}
 	x.fail(a.refuse(x, err))
 }

@@ -102,7 +102,7 @@ func (x *exchange) problem(f *fault.Error) []byte {
 func (x *exchange) explain(err error) *fault.Error {
 	f, known := errors.AsType[*fault.Error](err)
 	switch {
-	case known && f.Code == fault.Unavailable:
+	case known && f.Code == fault.Unavailable && f.Cause != nil: // else the message says it all
 		x.api.Log.Warn("not available", "request_id", x.requestID, "route", x.pattern(), "error", f)
 		return f
 	case known:

@@ -38,6 +38,7 @@ type Config struct {
 	ShutdownTimeout time.Duration
 	ShutdownDelay   time.Duration
 	CohortMemory    int64
+	MaxConnections  int
 	WebhookAllow    List
 	WebhookCAFile   string
 	// Version is the program's own, which receivers of webhooks are told.
@@ -91,6 +92,7 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	fs.DurationVar(&c.SessionIdle, "session-idle", 30*time.Minute, "how long a member stays signed in to the portal without a page")
 	fs.DurationVar(&c.SessionLifetime, "session-lifetime", 12*time.Hour, "how long a member stays signed in to the portal in all")
 	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory")
+	fs.IntVar(&c.MaxConnections, "max-connections", 0, "how many `connections` may be open at a time (default: half of the files the process may open, at most 10000)")
 	c.webhookFlags(fs)
 }
 
@@ -120,6 +122,9 @@ func Variable(flag string) string {
 func (c *Config) Finish() {
 	if c.DataDir == "" {
 		c.DataDir = store.DefaultDataDir(c.Database)
+	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = min(openFiles()/2, mostConnections)
 	}
 }
 
@@ -187,6 +192,9 @@ func (c *Config) Validate() error {
 	}
 	if c.CohortMemory < 1<<20 {
 		bad("cohort-memory", "must be at least 1048576")
+	}
+	if files := openFiles(); c.MaxConnections < 1 || c.MaxConnections >= files {
+		bad("max-connections", "must be from 1 to less than the %d files that the process may open", files)
 	}
 	c.validateWebhooks(bad)
 	return errors.Join(errs...)

@@ -82,6 +82,44 @@ func TestVerifyRemembersWhileItLooks(t *testing.T) {
 	})
 }
 
+// A clock that is put back, while nobody can look, does not make a node trust
+// what it remembers for as long as that.
+func TestVerifyWithAClockPutBack(t *testing.T) {
+	each(t, access.AllScopes, func(t *testing.T, w *world) {
+		ctx := context.Background()
+		token := w.issue("")
+		if err := w.Look(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, reason := w.verify("Bearer " + token); reason != "" {
+			t.Fatal(reason)
+		}
+		elsewhere := New(w.store, w.clock.now) // another node
+		if err := elsewhere.Revoke(ctx, w.client, token, audit.Entry{At: w.clock.now(), Action: audit.TokenRevoke}); err != nil {
+			t.Fatal(err)
+		}
+		w.clock.forward(-time.Hour)
+		if _, reason := w.verify("Bearer " + token); reason != "revoked_token" {
+			t.Errorf("reason %q", reason)
+		}
+		// Tokens from before are good, and new ones last an hour.
+		token = w.issue("")
+		w.clock.forward(Lifetime - time.Millisecond)
+		if _, reason := w.verify("Bearer " + token); reason != "" {
+			t.Error(reason)
+		}
+		// Forward and back again: what had expired has not.
+		w.clock.forward(24 * time.Hour)
+		if _, reason := w.verify("Bearer " + token); reason != "expired_token" {
+			t.Errorf("reason %q", reason)
+		}
+		w.clock.forward(-24 * time.Hour)
+		if _, reason := w.verify("Bearer " + token); reason != "" {
+			t.Error(reason)
+		}
+	})
+}
+
 func TestVerifyTakesUpChangesOfTheClient(t *testing.T) {
 	each(t, access.AllScopes, func(t *testing.T, w *world) {
 		ctx := context.Background()

@@ -149,7 +149,7 @@ func TestWorkerMakesReports(t *testing.T) {
 func TestDeadNodesReportIsTakenUp(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		reportID := s.order(store.CSV)
-		claim, err := s.node().System().ClaimReport(t.Context(), "dead", time.Hour)
+		claim, err := s.node().System().ClaimReport(t.Context(), "dead", 4*time.Minute)
 		if err != nil || claim == nil {
 			t.Fatalf("%v, %v", claim, err)
 		}

@@ -19,12 +19,12 @@ import (
 )
 
 // serve starts a server on a new database.
-func serve(t *testing.T) *Server {
+func serve(t *testing.T, args ...string) *Server {
 	t.Helper()
 	var cfg config.Config
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	cfg.Serve(flags)
-	if err := flags.Parse([]string{"--database", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--listen", "127.0.0.1:0", "--admin-listen", ""}); err != nil {
+	if err := flags.Parse(append(args, "--database", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--listen", "127.0.0.1:0", "--admin-listen", "")); err != nil {
 		t.Fatal(err)
 	}
 	cfg.Finish()

@@ -179,8 +179,11 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 		go s.serve(s.admin, s.adminLn, false)
 	}
 	secure := s.cfg.TLSCert != ""
+	room := newConnections(s.listener, s.cfg.MaxConnections, s.log, registry)
+	s.listener, s.public.ConnState = room, room.state
 	if !secure { // net/http takes HTTP/2 only on connections of crypto/tls itself
-		s.listener = refusals{s.listener, handler.Malformed}
+		room.Listener = refusals{room.Listener, handler.Malformed}
+		room.refusal = func(peer string) []byte { return handler.Malformed(http.StatusServiceUnavailable, peer) }
 	}
 	go s.serve(s.public, s.listener, secure)
 	return nil

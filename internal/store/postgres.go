@@ -166,13 +166,13 @@ const ddlWait = lockWait / 3
 // it needs: the deadlines of requests are not its own. One that does not get a
 // table gives way and is tried again, until the context ends.
 func (e *postgresEngine) migrate(ctx context.Context, fn func(Tx) error) error {
-	conn, err := e.pool.Acquire(ctx)
+	conn, err := e.acquire(ctx)
 	if err != nil {
-		return e.failed(ctx, err)
+		return err
 	}
 	defer conn.Release()
 	for {
-		err := e.transaction(ctx, conn.Conn(), func(tx Tx) error {
+		err := e.transaction(unhurried(ctx), conn.Conn(), "BEGIN", func(tx Tx) error {
 			if err := tx.Many(
 				Stmt{SQL: `SET LOCAL statement_timeout = 0`},
 				Stmt{SQL: `SET LOCAL lock_timeout = 0`},

@@ -31,7 +31,10 @@ func postgresConfig(dsn string) (*pgxpool.Config, error) {
 	for name, value := range map[string]string{
 		"application_name": "anodyne", "timezone": "UTC",
 		"lock_timeout": fmt.Sprint(lockWait.Milliseconds()), "statement_timeout": fmt.Sprint(writeTime.Milliseconds()),
-		"idle_in_transaction_session_timeout": fmt.Sprint(2 * writeTime.Milliseconds()),
+		// Of a node that is gone without a word, PostgreSQL must not keep the locks.
+		"idle_in_transaction_session_timeout": fmt.Sprint(idleTime.Milliseconds()),
+		"tcp_keepalives_idle":                 fmt.Sprint(int(keepAlive.Idle.Seconds())),
+		"tcp_keepalives_interval":             fmt.Sprint(int(keepAlive.Interval.Seconds())), "tcp_keepalives_count": fmt.Sprint(keepAlive.Count),
 		// A bitmap scan walks the dead entries of an index again each time; a
 		// plain one marks them. Of journal_pending, a queue, most are dead.
 		"enable_bitmapscan": "off",
@@ -53,8 +56,7 @@ func postgresConfig(dsn string) (*pgxpool.Config, error) {
 			conn.ConnectTimeout = nextServer
 		}
 	}
-	dialer := &net.Dialer{Timeout: conn.ConnectTimeout, Control: boundSilence,
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: signOfLife / 2, Interval: signOfLife / 8, Count: 4}}
+	dialer := &net.Dialer{Timeout: conn.ConnectTimeout, Control: boundSilence, KeepAliveConfig: keepAlive}
 	conn.DialFunc = dialer.DialContext
 	return cfg, nil
 }

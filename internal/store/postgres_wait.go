@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,6 +34,9 @@ const (
 	// not used inside a write: pgx would close the connection for every caller
 	// who hangs up.
 	writeTime = 30 * time.Second
+	// idleTime is how long PostgreSQL waits for the next statement of a
+	// transaction. Ours follow one another at once.
+	idleTime = 15 * time.Second
 	// silence is how long a statement's end is waited for. It is a little
 	// longer than PostgreSQL lets it run, so that it speaks first if it can.
 	silence = writeTime + 5*time.Second
@@ -40,6 +44,9 @@ const (
 	// its other end: one that lost its power closes no connection.
 	signOfLife = 8 * time.Second
 )
+
+// keepAlive asks for that sign of life where nothing is under way.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: signOfLife / 2, Interval: signOfLife / 8, Count: 4}
 
 // acquire takes a connection out of the pool, or says why there is none.
 func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
@@ -84,8 +91,8 @@ func (t *postgresTx) limited() (context.Context, context.CancelFunc) {
 
 type unhurriedKey struct{}
 
-// unhurried lets statements take as long as they need: those of a backup, of
-// whole tables. A connection that dies meanwhile is found by keep-alive.
+// unhurried lets statements take as long as they need: those of a backup and
+// of a migration, of whole tables. A connection that dies meanwhile is found by keep-alive.
 func unhurried(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unhurriedKey{}, true)
 }

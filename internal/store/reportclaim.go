@@ -36,7 +36,7 @@ func (c *ReportClaim) Org() Org { return c.org }
 func (s System) ReportQueued() <-chan struct{} { return s.reportQueued.wait() }
 
 // nextReport is the first in the queue that nobody is at work on.
-const nextReport = `SELECT org_no, tries, ` + reportColumns + ` FROM report WHERE status <= 1 AND lease_until <= $1 ORDER BY queued_at LIMIT 1`
+const nextReport = `SELECT org_no, tries, ` + reportColumns + ` FROM report WHERE status <= 1 AND (lease_until <= $1 OR lease_until > $2) ORDER BY queued_at LIMIT 1`
 
 // ClaimReport takes the next report of any organisation; nil when there is
 // none. Until the lease ends nobody else takes it.
@@ -44,8 +44,9 @@ func (s System) ClaimReport(ctx context.Context, node string, lease time.Duratio
 	for {
 		// Most looks find nothing; they must not cost a write.
 		waits := false
+		after, upTo := living(s.now())
 		if err := s.read(ctx, func(tx Tx) error {
-			waits, err = one(tx, nextReport, func(Row) {}, millis(s.now()))
+			waits, err = one(tx, nextReport, func(Row) {}, after, upTo)
 			return err
 		}); err != nil || !waits {
 			return nil, err
@@ -68,11 +69,12 @@ func (s System) ClaimReport(ctx context.Context, node string, lease time.Duratio
 // claimReport is ClaimReport's transaction.
 func (s System) claimReport(tx Tx, node string, lease time.Duration) (claim *ReportClaim, err error) {
 	now := s.now()
+	after, upTo := living(now)
 	if err := tx.Query(nextReport+` /*FOR UPDATE SKIP LOCKED*/`, func(r Row) error {
 		rep, err := scanReport(shifted{r, 2})
 		claim = &ReportClaim{Report: rep, Tries: int(r.Int(1)) + 1, org: Org{Store: s.Store, org: access.OrgNo(r.Int(0))}}
 		return err
-	}, millis(now)); err != nil || claim == nil {
+	}, after, upTo); err != nil || claim == nil {
 		return nil, err
 	}
 	tx.Last(claim.org.countReports(claim.Type, claim.Status, ReportProcessing)...)

@@ -325,7 +325,7 @@ func TestReportsAreClaimedOnceInParallel(t *testing.T) {
 		count := func() int { mu.Lock(); defer mu.Unlock(); return len(claimed) }
 		together(t, 9, func(i int) error {
 			for count() < 24 {
-				c, err := all[i%3].System().ClaimReport(t.Context(), "node", time.Hour)
+				c, err := all[i%3].System().ClaimReport(t.Context(), "node", 4*time.Minute)
 				if err != nil {
 					return err
 				}
@@ -352,7 +352,7 @@ func TestReportList(t *testing.T) {
 		s, o := all[0], all[1].For(&who)
 		other := storetest.Client(t, s, "Somebody Else")
 		addReport(t, s, &other, store.OutcomesReport, now.now())
-		store.Exec(t, s, `UPDATE report SET lease_until = $1`, now.now().Add(time.Hour*1e4).UnixMilli()) // not to be claimed here
+		store.Exec(t, s, `UPDATE report SET lease_until = $1`, now.now().Add(4*time.Minute).UnixMilli()) // not to be claimed here
 		var made []id.Report
 		for i := range 12 {
 			made = append(made, addReport(t, s, &who, store.ReportTypes[i%4], now.now()).ID)
@@ -367,7 +367,7 @@ func TestReportList(t *testing.T) {
 					t.Fatal(err)
 				}
 			case 5:
-				if err := c.Release(t.Context(), time.Hour, true); err != nil {
+				if err := c.Release(t.Context(), 4*time.Minute, true); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -42,7 +42,7 @@ const (
 )
 
 func (s System) waiting(ctx context.Context, sql string, args ...any) (list []WaitingWebhook, err error) {
-	now := millis(s.now())
+	after, upTo := living(s.now())
 	err = s.read(ctx, func(tx Tx) error {
 		list = nil
 		return tx.Query(sql, func(r Row) error {
@@ -50,7 +50,7 @@ func (s System) waiting(ctx context.Context, sql string, args ...any) (list []Wa
 			if !r.IsNull(3) {
 				w.Due = fromMillis(r.Int(3))
 			}
-			w.Held = w.Token != 0 && !r.IsNull(5) && r.Int(5) > now
+			w.Held = w.Token != 0 && !r.IsNull(5) && r.Int(5) > after && r.Int(5) <= upTo
 			list = append(list, w)
 			return nil
 		}, args...)
@@ -133,7 +133,7 @@ func (s System) ReleaseWebhooks(ctx context.Context, node int64) error {
 // node has, and holds the node until a moment. newToken makes tokens that
 // nobody else makes.
 func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, newToken func() int64, keys []WebhookKey) (claims []*WebhookClaim, err error) {
-	now := millis(s.now())
+	after, upTo := living(s.now())
 	// Two nodes that lock the same rows do so in the same order.
 	keys = slices.SortedFunc(slices.Values(keys), func(a, b WebhookKey) int {
 		return cmp.Or(cmp.Compare(a.Org, b.Org), cmp.Compare(a.No, b.No))
@@ -149,10 +149,10 @@ func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, 
 		for i, key := range keys {
 			stmts = append(stmts, Stmt{SQL: `UPDATE webhook_cursor SET node = $3, claim = $4 WHERE org_no = $1 AND webhook_no = $2
 				AND (node IS NULL OR node = $3 OR claim = 0
-					OR NOT EXISTS (SELECT 1 FROM webhook_node n WHERE n.node = webhook_cursor.node AND n.lease_until > $5))
+					OR NOT EXISTS (SELECT 1 FROM webhook_node n WHERE n.node = webhook_cursor.node AND n.lease_until > $5 AND n.lease_until <= $6))
 				AND EXISTS (SELECT 1 FROM webhook w WHERE w.org_no = $1 AND w.webhook_no = $2 AND w.enabled = 1)
 				RETURNING pos, open, failing_since`,
-				Args: []any{int64(key.Org), key.No, node, tokens[i], now},
+				Args: []any{int64(key.Org), key.No, node, tokens[i], after, upTo},
 				Each: func(r Row) error {
 					c := &WebhookClaim{WebhookKey: key, Token: tokens[i], Pos: Pos(r.Int(0)), Open: unpackPositions(r.Raw(1))}
 					if !r.IsNull(2) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -37,17 +38,11 @@ func (s *Server) Start() error {
 func (s *Server) Running() bool { return s.alive != nil }
 
 // Stop ends the server in good order: sessions are cut off, everything is on disk.
-func (s *Server) Stop() error { return s.stop("fast") }
-
-// StopAtOnce ends the server without a checkpoint, as if it had crashed.
-func (s *Server) StopAtOnce() error { return s.stop("immediate") }
-
-// stop ends the server in one of pg_ctl's modes.
-func (s *Server) stop(mode string) error {
+func (s *Server) Stop() error {
 	if !s.Running() {
 		return nil
 	}
-	if err := s.control("stop", "--mode="+mode, "--wait"); err != nil {
+	if err := s.control("stop", "--mode=fast", "--wait"); err != nil {
 		return err
 	}
 	return s.awaitEnd()
@@ -69,17 +64,17 @@ func (s *Server) Kill() error {
 	if err != nil {
 		return err
 	}
-	pid, err := s.pid()
-	if err != nil {
-		return err
-	}
-	// Line 7 is the key and the number of its shared memory.
+	// Line 1 is the process, line 7 the key and the number of its shared memory.
 	lines := strings.Split(string(lock), "\n")
 	if len(lines) < 7 || len(strings.Fields(lines[6])) != 2 {
 		return fmt.Errorf("%s is not complete", s.lock())
 	}
-	if err := signalAll(pid, syscall.SIGKILL); err != nil {
-		return err
+	pid, err := strconv.Atoi(lines[0])
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.lock(), err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("killing PostgreSQL: %w", err)
 	}
 	if err := s.awaitEnd(); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package pgcluster
 
 import (
-	"syscall"
 	"testing"
 
 	"anodyne/internal/store/pgserver"
@@ -44,15 +43,7 @@ func (c *Cluster) Stop() {
 	c.must(c.server.Stop())
 }
 
-// StopAtOnce shuts the server down without a checkpoint, as if it had crashed,
-// and returns when it has gone.
-func (c *Cluster) StopAtOnce() {
-	c.tb.Helper()
-	c.must(c.server.StopAtOnce())
-}
-
-// Kill ends all processes of the server as kill -9 does and returns when they
-// have gone.
+// Kill ends the server as kill -9 does and returns when it has gone.
 func (c *Cluster) Kill() {
 	c.tb.Helper()
 	c.must(c.server.Kill())
@@ -64,22 +55,6 @@ func (c *Cluster) Restart() {
 	c.tb.Helper()
 	c.must(c.server.Stop())
 	c.must(c.server.Start())
-}
-
-// Pause lets all processes of the server hang, until Resume: connections stay
-// open, new ones are taken by the system, and nobody answers.
-func (c *Cluster) Pause() {
-	c.tb.Helper()
-	c.must(c.server.Signal(syscall.SIGSTOP))
-	c.tb.Cleanup(c.Resume)
-}
-
-// Resume lets the server go on after a Pause.
-func (c *Cluster) Resume() {
-	c.tb.Helper()
-	if c.server.Running() {
-		c.must(c.server.Signal(syscall.SIGCONT))
-	}
 }
 
 func (c *Cluster) must(err error) {

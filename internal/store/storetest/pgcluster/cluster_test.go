@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -24,7 +23,6 @@ func TestClusterKeepsWhatWasCommitted(t *testing.T) {
 	}{
 		{"stopped", c.Stop},
 		{"killed", c.Kill},
-		{"stopped at once", c.StopAtOnce},
 		{"restarted while running", func() {}},
 		{"stopped twice", func() { c.Stop(); c.Stop() }},
 		{"killed twice", func() { c.Kill(); c.Kill() }},
@@ -51,27 +49,11 @@ func TestClusterKeepsWhatWasCommitted(t *testing.T) {
 	}
 }
 
-func TestPausedClusterHangs(t *testing.T) {
-	c := Start(t)
-	hung, open := connect(t, c.DSN()), connect(t, c.DSN())
-	c.Pause()
-	brief, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if err := hung.Ping(brief); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("an answer: %v", err)
-	}
-	c.Resume()
-	if err := open.Ping(t.Context()); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
-}
-
 func TestClusterIsRemoved(t *testing.T) {
 	for name, before := range map[string]func(*Cluster){
 		"running": func(*Cluster) {},
 		"stopped": (*Cluster).Stop,
 		"killed":  (*Cluster).Kill,
-		"paused":  (*Cluster).Pause,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,180 @@
+package server
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// guest is a connection of a test.
+type guest struct {
+	t *testing.T
+	net.Conn
+	answers *bufio.Reader
+}
+
+func (s *Server) connect(t *testing.T) *guest {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return greet(t, conn)
+}
+
+func greet(t *testing.T, conn net.Conn) *guest {
+	t.Helper()
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return &guest{t, conn, bufio.NewReader(conn)}
+}
+
+func (g *guest) send(text string) {
+	g.t.Helper()
+	if _, err := io.WriteString(g, text); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *guest) answer() *http.Response {
+	g.t.Helper()
+	resp, err := http.ReadResponse(g.answers, nil)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		g.t.Fatal(err)
+	}
+	return resp
+}
+
+const healthz = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+// ended waits until the server has closed the connection.
+func (g *guest) ended() {
+	g.t.Helper()
+	if n, err := g.answers.Read(make([]byte, 1)); n != 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+		g.t.Errorf("%d bytes, %v; want the end", n, err)
+	}
+}
+
+// awaitIdle waits until the server has so many idle connections, and others.
+func (s *Server) awaitIdle(t *testing.T, want int) {
+	t.Helper()
+	room := s.listener.(*connections)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		room.mu.Lock()
+		open, idle := len(room.open), room.idle.Len()
+		room.mu.Unlock()
+		if open > 0 && idle == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d connections are idle, want %d", idle, open, want)
+		}
+	}
+}
+
+// Idle connections make room for others, the longest idle first.
+func TestIdleConnectionsMakeRoom(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--max-connections", "3")
+	var guests []*guest
+	for range 3 {
+		g := s.connect(t)
+		g.send(healthz)
+		g.answer()
+		guests = append(guests, g)
+	}
+	guests[0].send(healthz) // now the second is the longest idle
+	guests[0].answer()
+	next := s.connect(t)
+	next.send(healthz)
+	if got := next.answer().StatusCode; got != http.StatusOK {
+		t.Errorf("status %d", got)
+	}
+	guests[1].ended()
+	for _, g := range []*guest{guests[0], guests[2], next} {
+		g.send(healthz)
+		g.answer()
+	}
+}
+
+// When all are busy, the next is told to come again, and is let in when one
+// has gone.
+func TestNoRoomForAnotherConnection(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--max-connections", "2")
+	busy := []*guest{s.connect(t), s.connect(t)}
+	for _, g := range busy {
+		g.send("POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\n")
+	}
+	s.awaitIdle(t, 0)
+	next := s.connect(t)
+	next.send(healthz)
+	resp := next.answer()
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || resp.Header.Get("X-RateLimit-Limit") == "" || !resp.Close {
+		t.Errorf("%d %v", resp.StatusCode, resp.Header)
+	}
+	busy[0].send("a=b")
+	if got := busy[0].answer().StatusCode; got != http.StatusUnauthorized && got != http.StatusBadRequest {
+		t.Errorf("status %d of a connection that was there before", got)
+	}
+	s.awaitIdle(t, 1)
+	next = s.connect(t)
+	next.send(healthz)
+	if got := next.answer().StatusCode; got != http.StatusOK {
+		t.Errorf("status %d with room again", got)
+	}
+}
+
+// Under TLS nothing can be said before the handshake; idle connections make
+// room all the same.
+func TestIdleConnectionsMakeRoomUnderTLS(t *testing.T) {
+	t.Parallel()
+	cert, key := certificate(t)
+	s := serve(t, "--max-connections", "2", "--tls-cert", cert, "--tls-key", key)
+	var guests []*guest
+	for range 3 {
+		g := s.connect(t)
+		g = greet(t, tls.Client(g.Conn, &tls.Config{InsecureSkipVerify: true})) // its own certificate
+		g.send(healthz)
+		if got := g.answer().StatusCode; got != http.StatusOK {
+			t.Errorf("status %d", got)
+		}
+		guests = append(guests, g)
+	}
+	guests[0].ended()
+}
+
+// certificate writes one that net/http/httptest has.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	model := httptest.NewTLSServer(nil)
+	defer model.Close()
+	pair := model.TLS.Certificates[0]
+	private, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
+}

@@ -1,0 +1,85 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+// A clock that was an hour ahead is put right, and the nodes that held leases
+// by it are gone: what they left is taken up at once, not in an hour.
+func TestLeasesOfAClockPutBack(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 2, open)
+		storetest.AddWebhook(t, all[0].For(&who), someURL)
+		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		claimOne(t, all[0], 1)
+		claim(t, all[0])
+		if claims, err := claimAll(t, all[1], 2); len(claims) != 0 || err != nil {
+			t.Fatalf("%d claims of another were taken over, %v", len(claims), err)
+		}
+
+		now.pass(-time.Hour)
+		for _, w := range must[[]store.WaitingWebhook](t)(all[1].System().WebhooksOf(t.Context(), 1)) {
+			if w.Held {
+				t.Errorf("held by a node that nobody has heard of for an hour: %+v", w)
+			}
+		}
+		claimOne(t, all[1], 2)
+		if c := claim(t, all[1]); c.ID != rep.ID {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// A clock that is a little off, or nodes whose clocks differ a little, take
+// nothing away from a node that lives.
+func TestLeasesOfAClockALittleOff(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 2, open)
+		storetest.AddWebhook(t, all[0].For(&who), someURL)
+		addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		claimOne(t, all[0], 1)
+		claim(t, all[0])
+		now.pass(-time.Minute)
+		if claims, err := claimAll(t, all[1], 2); len(claims) != 0 || err != nil {
+			t.Errorf("%d claims of another were taken over, %v", len(claims), err)
+		}
+		if c := must[*store.ReportClaim](t)(all[1].System().ClaimReport(t.Context(), "node", lease)); c != nil {
+			t.Error("a report of another was taken over")
+		}
+	})
+}
+
+// Events stand in the order of their commits, whatever the clock says.
+func TestJournalWithAClockPutBack(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		o := all[0].For(&who)
+		var names []string
+		for _, jump := range []time.Duration{0, -time.Hour, 2 * time.Hour, -24 * time.Hour} {
+			now.pass(jump)
+			p, err := create(t, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, p.ID.String())
+		}
+		store.Settle(t, all[0])
+		events, _, err := o.Events(t.Context(), 0, 100)
+		if err != nil || len(events) != len(names) {
+			t.Fatalf("%d events, %v", len(events), err)
+		}
+		var listed []string
+		if total, err := o.PatientPage(t.Context(), 1, 100, func(p store.PatientItem) { listed = append(listed, p.ID.String()) }); int(total) != len(names) || err != nil {
+			t.Fatalf("%d patients, %v", total, err)
+		}
+		for i, name := range names {
+			if listed[i] != name {
+				t.Errorf("patient %d is %s, want %s", i, listed[i], name)
+			}
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package pgcluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// holdTime bounds how long a process may take to stand still.
+const holdTime = time.Minute
+
+// Pause lets all processes of the server hang until the function it returns
+// is called: connections stay open, the system takes new ones, and nobody
+// answers. The end of the test calls it too.
+func (c *Cluster) Pause() (resume func()) {
+	c.tb.Helper()
+	pid := c.postmaster()
+	held := []int{pid}
+	c.must(hold(pid)) // it makes no more processes
+	list, err := children(pid)
+	c.must(err)
+	for _, child := range list {
+		c.must(hold(child))
+		held = append(held, child)
+	}
+	resume = func() {
+		for _, pid := range held {
+			_ = syscall.Kill(pid, syscall.SIGCONT) // one that is gone needs none
+		}
+		held = nil
+	}
+	c.tb.Cleanup(resume)
+	return resume
+}
+
+// Crash kills one session with kill -9, as the system does when memory runs
+// out: the server takes its shared memory for damaged, throws everybody out
+// and recovers by itself.
+func (c *Cluster) Crash() {
+	c.tb.Helper()
+	c.ask(`SELECT pg_backend_pid()::text`, func(pid string) error {
+		n, err := strconv.Atoi(pid)
+		if err != nil {
+			return err
+		}
+		return syscall.Kill(n, syscall.SIGKILL)
+	})
+}
+
+// postmaster finds the server's first process.
+func (c *Cluster) postmaster() (pid int) {
+	c.tb.Helper()
+	c.ask(`SHOW data_directory`, func(dir string) error {
+		lock, err := os.ReadFile(filepath.Join(dir, "postmaster.pid"))
+		if err != nil {
+			return err
+		}
+		line, _, _ := strings.Cut(string(lock), "\n")
+		pid, err = strconv.Atoi(line)
+		return err
+	})
+	return pid
+}
+
+// ask hands on the answer to a question, while the session is there.
+func (c *Cluster) ask(sql string, use func(string) error) {
+	c.tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), holdTime)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.DSN())
+	c.must(err)
+	defer conn.Close(ctx)
+	var answer string
+	c.must(conn.QueryRow(ctx, sql).Scan(&answer))
+	c.must(use(answer))
+}
+
+// hold stops a process and returns when it stands still, or has ended.
+func hold(pid int) error {
+	deadline := time.Now().Add(holdTime)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("holding PostgreSQL: %w", err)
+	}
+	for {
+		switch state, _, err := look(pid); {
+		case err != nil, state == "T", state == "Z", state == "X":
+			return nil // one that is gone does no more
+		case time.Now().After(deadline):
+			return fmt.Errorf("process %d of PostgreSQL does not stand still: %s", pid, state)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// children finds the processes that a process has started.
+func children(of int) (list []int, err error) {
+	entries, err := filepath.Glob("/proc/[0-9]*")
+	for _, path := range entries {
+		pid, err := strconv.Atoi(filepath.Base(path))
+		if err != nil {
+			return nil, err
+		}
+		if _, parent, err := look(pid); err == nil && parent == of { // else it has ended meanwhile
+			list = append(list, pid)
+		}
+	}
+	return list, err
+}
+
+// look gives the state and the parent of a process.
+func look(pid int) (state string, parent int, err error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", 0, err
+	}
+	// PID (NAME) STATE PARENT ...; a name may hold anything.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return "", 0, fmt.Errorf("process %d: %s", pid, stat)
+	}
+	parent, err = strconv.Atoi(fields[1])
+	return fields[0], parent, err
+}
