@@ -13,6 +13,7 @@ import (
 // Result is the answer. The tally may be added to afterwards.
 func (t *PopulationTally) Result(now time.Time) *Population {
 	out := &Population{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
+	out.Parameters.Interval, out.Parameters.FollowUp = "", 0 // there is no course here
 	l := &ledger{min: t.params.MinCellSize}
 	patients, active, inactive := l.cell(t.patients), l.cell(t.active), l.cell(t.patients-t.active)
 	l.sum(patients, active, inactive)
