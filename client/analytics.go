@@ -29,9 +29,9 @@ type AnalyticsQuery struct {
 type AnalyticsParameters struct {
 	StartDate       string  `json:"start_date"`
 	EndDate         string  `json:"end_date"`
-	AsOf            string  `json:"as_of"` // the last day that was looked at
-	Interval        string  `json:"interval"`
-	FollowUp        int     `json:"follow_up"`
+	AsOf            string  `json:"as_of"`               // the last day that was looked at
+	Interval        string  `json:"interval,omitempty"`  // of outcomes only
+	FollowUp        int     `json:"follow_up,omitempty"` // of outcomes only
 	Gender          *string `json:"gender"`
 	AgeMin          *int    `json:"age_min"`
 	AgeMax          *int    `json:"age_max"`

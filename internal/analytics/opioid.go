@@ -11,7 +11,7 @@ import (
 type opioidTally struct {
 	exposed, outOfScope  int
 	longTerm, longTermN  int
-	peaks, averages      []float64 // of those with a known dose
+	peaks, averages      doses // of those with a known dose
 	incomplete           int
 	at50, at50N          int
 	at90, at90N          int
@@ -39,8 +39,8 @@ func (o *opioidTally) merge(other *opioidTally) {
 	} {
 		*c.to += *c.from
 	}
-	o.peaks = append(o.peaks, other.peaks...)
-	o.averages = append(o.averages, other.averages...)
+	o.peaks.merge(&other.peaks)
+	o.averages.merge(&other.averages)
 }
 
 var (
@@ -132,8 +132,8 @@ func (t *PopulationTally) addDose(medications []series.Medication, outOfScope bo
 	}
 	average, dosed := e.Average()
 	if dosed {
-		o.peaks = append(o.peaks, e.Peak)
-		o.averages = append(o.averages, average)
+		o.peaks.add(e.Peak)
+		o.averages.add(average)
 	}
 	decided := dosed && !e.Incomplete
 	if high := dosed && drug.AtLeast(e.Peak, 50); high || decided {

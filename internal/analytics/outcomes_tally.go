@@ -221,6 +221,9 @@ func (t *treatmentTally) merge(o *treatmentTally) {
 	t.recorded.merge(&o.recorded)
 }
 
+// Close ends adding; there is nothing to put in order.
+func (t *OutcomesTally) Close() {}
+
 // Merge adds what another tally of the same parameters counted.
 func (t *OutcomesTally) Merge(o *OutcomesTally) {
 	for _, c := range []struct{ to, from *int }{

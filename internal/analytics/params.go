@@ -54,8 +54,8 @@ type Params struct {
 	StartDate       string       `json:"start_date"`
 	EndDate         string       `json:"end_date"`
 	AsOfDate        string       `json:"as_of"`
-	Interval        Interval     `json:"interval"`
-	FollowUp        int          `json:"follow_up"`
+	Interval        Interval     `json:"interval,omitempty"`  // of outcomes
+	FollowUp        int          `json:"follow_up,omitempty"` // of outcomes
 	Gender          *string      `json:"gender"`
 	AgeMin          *int         `json:"age_min"`
 	AgeMax          *int         `json:"age_max"`
@@ -84,7 +84,11 @@ func (r Request) Params(today pain.Date, fields *fault.Fields) Params {
 	c := checker{fields}
 	p := Params{Interval: Interval(c.word("interval", r.Interval, string(ByMonth), []string{"day", "week", "month"}))}
 	p.FollowUp, _ = strconv.Atoi(c.word("follow_up", r.FollowUp, strconv.Itoa(DefaultFollowUp), []string{"30", "90", "180", "365"}))
-	if g := c.word("gender", r.Gender, "", genderNames[:]); g != "" {
+	gender := r.Gender
+	if folded := strings.ToLower(gender); slices.Contains(genderNames[:], folded) {
+		gender = folded // as in grouping
+	}
+	if g := c.word("gender", gender, "", genderNames[:]); g != "" {
 		p.Gender = &g
 	}
 	p.AgeMin, p.AgeMax = c.number("age_min", r.AgeMin, maxAge), c.number("age_max", r.AgeMax, maxAge)
@@ -133,13 +137,13 @@ func (c checker) period(p *Params, r Request, today drug.Day) {
 // checker reads parameters and notes what is wrong with them.
 type checker struct{ *fault.Fields }
 
-// word reads one of some words, in whatever case.
+// word reads one of some words.
 func (c checker) word(name, value, otherwise string, words []string) string {
 	if value == "" {
 		return otherwise
 	}
-	if word := strings.ToLower(value); slices.Contains(words, word) {
-		return word
+	if slices.Contains(words, value) {
+		return value
 	}
 	c.Add(name, clip(value), name+" must be one of "+strings.Join(words, ", ")+".")
 	return otherwise

@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"anodyne/internal/pain"
@@ -13,6 +14,7 @@ import (
 // Result is the answer. The tally may be added to afterwards.
 func (t *PopulationTally) Result(now time.Time) *Population {
 	out := &Population{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
+	out.Parameters.Interval, out.Parameters.FollowUp = "", 0 // there is no course here
 	l := &ledger{min: t.params.MinCellSize}
 	patients, active, inactive := l.cell(t.patients), l.cell(t.active), l.cell(t.patients-t.active)
 	l.sum(patients, active, inactive)
@@ -100,15 +102,17 @@ var bandNames = []string{"0", ">0-<20", "20-<50", "50-<90", ">=90", "unknown"}
 func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed *cell) (high [2]*cell) {
 	o := &t.opioid
 	out.Table, out.Caveat = drug.MMETable, summary.Caveat
-	dosed, unknown, none := l.cell(len(o.peaks)), l.cell(o.exposed-len(o.peaks)), l.cell(t.active-o.exposed)
+	dosed, unknown, none := l.cell(o.peaks.count()), l.cell(o.exposed-o.peaks.count()), l.cell(t.active-o.exposed)
 	l.sum(exposed, dosed, unknown)
 	l.sum(active, exposed, none)
-	distribution := func(into *Distribution, definition string, values []float64) []*cell {
-		sorted := slices.Clone(values)
-		slices.Sort(sorted)
+	distribution := func(into *Distribution, definition string, values *doses) []*cell {
+		sorted := values.sorted()
 		counts := make([]int, len(bandNames))
-		for _, mme := range sorted {
-			counts[slices.Index(bandNames, drug.Band(mme))]++
+		for from := 0; from < len(sorted); { // a band at a time
+			band := slices.Index(bandNames, drug.Band(sorted[from]))
+			size := sort.Search(len(sorted)-from, func(i int) bool { return slices.Index(bandNames, drug.Band(sorted[from+i])) > band })
+			counts[band] += size
+			from += size
 		}
 		bands := []*cell{none, l.cell(counts[1]), l.cell(counts[2]), l.cell(counts[3]), l.cell(counts[4]), unknown}
 		l.sum(dosed, bands[1:5]...)
@@ -122,8 +126,8 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed *cell) (
 		l.split(&into.Bands, defBands, ofActive, active, bandNames, bands)
 		return bands
 	}
-	peak := distribution(&out.Peak, defPeak, o.peaks)
-	distribution(&out.Average, defAverage, o.averages)
+	peak := distribution(&out.Peak, defPeak, &o.peaks)
+	distribution(&out.Average, defAverage, &o.averages)
 	incomplete := l.cell(o.incomplete)
 	l.within(exposed, incomplete)
 	l.count(&out.Incomplete, incomplete)

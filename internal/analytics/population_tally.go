@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"math/bits"
+	"slices"
 
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
@@ -230,7 +231,14 @@ func (t *PopulationTally) addTreatment(taken classSet) {
 	}
 }
 
-// Merge adds what another tally of the same parameters counted.
+// Close puts in order what was counted, so that those who merge it need not.
+func (t *PopulationTally) Close() {
+	slices.Sort(t.opioid.peaks.own)
+	slices.Sort(t.opioid.averages.own)
+}
+
+// Merge adds what another tally of the same parameters counted. That one must
+// not be added to afterwards.
 func (t *PopulationTally) Merge(o *PopulationTally) {
 	t.patients += o.patients
 	t.active += o.active

@@ -62,9 +62,13 @@ func (l *ledger) mean(into *Mean, definition string, n *cell, s *sum, decimals i
 	})
 }
 
-// split enters and prints a whole with its groups.
+// split enters and prints a whole with its groups. Each is a share of it, so
+// those outside of a group must not be few either.
 func (l *ledger) split(into *Split, definition, denominator string, n *cell, names []string, groups []*cell) {
 	l.sum(n, groups...)
+	for _, c := range groups {
+		l.within(n, c)
+	}
 	l.after(func() {
 		*into = Split{Definition: definition, Denominator: denominator, N: n.shown(), Groups: []Share{}, Suppressed: n.hidden}
 		for i, c := range groups {

@@ -308,7 +308,7 @@ func TestPopulationIsThatOfTheRecords(t *testing.T) {
 		} {
 			count(rt, what, got, want[what])
 		}
-		for what, lists := range map[string][2][]float64{"peak": {o.peaks, peaks}, "average": {o.averages, averages}} {
+		for what, lists := range map[string][2][]float64{"peak": {o.peaks.own, peaks}, "average": {o.averages.own, averages}} {
 			count(rt, what, len(lists[0]), len(lists[1]))
 			for i := range lists[0] {
 				if math.Abs(lists[0][i]-lists[1][i]) > 1e-6 {

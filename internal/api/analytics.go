@@ -35,7 +35,7 @@ func (a *API) getPopulationHealth(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return x.measured("population_health", &p, population)
+	return x.measured("population_health", &population.Parameters, population)
 }
 
 // analyticsParams reads the parameters of a route. One that is given must have

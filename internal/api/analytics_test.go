@@ -108,6 +108,13 @@ func TestAnalyticsParametersInForce(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
+		// A population has no course: it repeats no more than it takes.
+		got = n.caller("north").get(populationPath + "?start_date=2024-01-01&end_date=2024-12-31&gender=Female").dig("parameters")
+		want = map[string]any{"start_date": "2024-01-01", "end_date": "2024-12-31", "as_of": "2024-12-31",
+			"gender": "female", "age_min": nil, "age_max": nil, "condition": nil, "medication_class": nil, "min_cell_size": 0.0}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
 	})
 }
 
@@ -116,9 +123,9 @@ func TestAnalyticsRefuse(t *testing.T) {
 		c := n.caller("north")
 		for _, test := range []struct{ parameter, value string }{
 			{"start_date", "2024-02-30"}, {"start_date", "yesterday"}, {"end_date", "2024-1-1"}, {"start_date", ""}, {"end_date", ""},
-			{"interval", "year"}, {"follow_up", "91"}, {"follow_up", "90.0"}, {"gender", "woman"}, {"gender", ""},
+			{"interval", "year"}, {"interval", "Month"}, {"follow_up", "91"}, {"follow_up", "90.0"}, {"gender", "woman"}, {"gender", ""},
 			{"age_min", "-1"}, {"age_min", "151"}, {"age_max", "x"}, {"age_max", "1e1"}, {"age_max", "+5"}, {"condition", "54"}, {"condition", "M54.12345"}, {"condition", "%"}, {"condition", ""},
-			{"medication_class", "opioids"}, {"min_cell_size", "-1"}, {"min_cell_size", "1001"}, {"min_cell_size", "ten"},
+			{"medication_class", "opioids"}, {"medication_class", "Opioid"}, {"min_cell_size", "-1"}, {"min_cell_size", "1001"}, {"min_cell_size", "ten"},
 			{"patient_id", "pat_1"}, {"limit", "5"}, {"Gender", "female"},
 		} {
 			for _, route := range analyticsRoutes {

@@ -35,6 +35,7 @@ func (cs *Cohorts) Population(ctx context.Context, org store.Org, p *analytics.P
 // tally counts patients. Tallies merged in any order give the same answer.
 type tally[T any] interface {
 	Add(*analytics.Patient)
+	Close() // nothing is added after it
 	Merge(T)
 }
 
@@ -127,6 +128,7 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before [
 					}
 					runtime.Gosched() // whoever waits for a processor goes first
 				}
+				t.Close()
 				g.tally = t
 			}
 			return nil
