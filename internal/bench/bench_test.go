@@ -187,6 +187,24 @@ func TestRunStopsWhenItsContextEnds(t *testing.T) {
 	empty(t, o.Dir)
 }
 
+// What was measured before an interruption is not lost.
+func TestRunKeepsWhatWasMeasured(t *testing.T) {
+	o := small(t)
+	o.Paths = []string{"list", "list-deep", "get", "search"}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	o.Progress = func(step string, done, _ int) {
+		if step == "measuring" && done == 2 {
+			cancel()
+		}
+	}
+	r, err := Run(ctx, o)
+	if err == nil || len(r.Paths) != 2 || !r.Measured() || r.DeepPageCost <= 0 {
+		t.Errorf("error %v with %+v", err, r)
+	}
+	empty(t, o.Dir)
+}
+
 func TestRunReportsAServerThatDoesNotStart(t *testing.T) {
 	o := small(t)
 	o.Program = filepath.Join(o.Dir, "missing")
