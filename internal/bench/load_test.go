@@ -141,3 +141,36 @@ func TestMixedRequestsHaveShapes(t *testing.T) {
 		t.Errorf("%d of %d requests write, in %d shapes", writes, len(s.parts), len(shapes))
 	}
 }
+
+// The latencies of a mix are told apart, however few requests a slice has.
+func TestReadsAndWritesAreCountedApart(t *testing.T) {
+	c, err := startFloor(context.Background(), program(t), recordings{{Status: 201, Header: http.Header{"Content-Length": {"2"}}, Body: []byte("{}")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	st := &stock{patients: []id.Patient{id.New[id.PatientKind](time.Now())}, courses: 1}
+	sd, err := connect(t.Context(), []*child{c}, newScript(findPath("mixed"), st, "x", false), st.slots(3), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sd.close()
+	for range 40 { // each is a request of each connection at least
+		turn, err := sd.slice(0)
+		if err != nil || turn.requests < 3 {
+			t.Fatalf("%d requests, %v", turn.requests, err)
+		}
+	}
+	reads, writes, all := sd.latencies()
+	if all.total != 120 || reads.total != 96 || writes.total != 24 || reads.quantile(0.5) <= 0 || writes.quantile(0.5) <= 0 {
+		t.Errorf("%d requests: %d reads, %d writes", all.total, reads.total, writes.total)
+	}
+	// What reads is answered 201 here.
+	if wrong, first := sd.errors(); wrong != 96 || first != "status 201 instead of 200" {
+		t.Errorf("%d wrong answers, the first: %s", wrong, first)
+	}
+}
