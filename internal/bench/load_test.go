@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -76,5 +77,100 @@ func TestPeopleDiffer(t *testing.T) {
 	}
 	if len(names) < 1000 {
 		t.Errorf("only %d names", len(names))
+	}
+}
+
+func TestConnectionsAreSharedByAllNodes(t *testing.T) {
+	var nodes []*child
+	for range 2 {
+		c, err := startFloor(context.Background(), program(t), answerToRepeat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := c.stop(); err != nil {
+				t.Error(err)
+			}
+		}()
+		nodes = append(nodes, c)
+	}
+	st := new(stock)
+	sd, err := connect(t.Context(), nodes, newScript(findPath("list"), st, "x", false), st.slots(6), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sd.close()
+	count := map[string]int{}
+	for _, l := range sd.links {
+		count[l.RemoteAddr().String()]++
+	}
+	if count[nodes[0].address] != 3 || count[nodes[1].address] != 3 {
+		t.Errorf("connections %v", count)
+	}
+}
+
+// Reads find the patients that were asked for, and not those that writes added.
+func TestReadsComeBeforeWrites(t *testing.T) {
+	writing := ""
+	for _, name := range PathNames() {
+		if reads := findPath(name).method == http.MethodGet; !reads {
+			writing = name
+		} else if writing != "" {
+			t.Errorf("%s comes after %s", name, writing)
+		}
+	}
+}
+
+// A mix is told apart by the floor, and has two writes in ten.
+func TestMixedRequestsHaveShapes(t *testing.T) {
+	st := &stock{patients: []id.Patient{id.New[id.PatientKind](time.Now())}, courses: 1}
+	s := newScript(findPath("mixed"), st, "x", false)
+	shapes, writes := map[string]*path{}, 0
+	for n := range len(s.parts) {
+		p := s.part(n)
+		if p.method != http.MethodGet {
+			writes++
+		}
+		key := shape(p.method, string(p.target(nil, st, n)))
+		if other := shapes[key]; other != nil && other != p.path {
+			t.Errorf("%s and %s look the same: %s", other.name, p.name, key)
+		}
+		shapes[key] = p.path
+	}
+	if len(s.parts) != 10 || writes != 2 || len(shapes) != 5 {
+		t.Errorf("%d of %d requests write, in %d shapes", writes, len(s.parts), len(shapes))
+	}
+}
+
+// The latencies of a mix are told apart, however few requests a slice has.
+func TestReadsAndWritesAreCountedApart(t *testing.T) {
+	c, err := startFloor(context.Background(), program(t), recordings{{Status: 201, Header: http.Header{"Content-Length": {"2"}}, Body: []byte("{}")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	st := &stock{patients: []id.Patient{id.New[id.PatientKind](time.Now())}, courses: 1}
+	sd, err := connect(t.Context(), []*child{c}, newScript(findPath("mixed"), st, "x", false), st.slots(3), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sd.close()
+	for range 40 { // each is a request of each connection at least
+		turn, err := sd.slice(0)
+		if err != nil || turn.requests < 3 {
+			t.Fatalf("%d requests, %v", turn.requests, err)
+		}
+	}
+	reads, writes, all := sd.latencies()
+	if all.total != 120 || reads.total != 96 || writes.total != 24 || reads.quantile(0.5) <= 0 || writes.quantile(0.5) <= 0 {
+		t.Errorf("%d requests: %d reads, %d writes", all.total, reads.total, writes.total)
+	}
+	// What reads is answered 201 here.
+	if wrong, first := sd.errors(); wrong != 96 || first != "status 201 instead of 200" {
+		t.Errorf("%d wrong answers, the first: %s", wrong, first)
 	}
 }

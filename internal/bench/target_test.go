@@ -222,3 +222,20 @@ func TestLoadOverTLS(t *testing.T) {
 		}
 	}
 }
+
+func TestAllowanceIsSharedOut(t *testing.T) {
+	for uses, want := range map[int]int{0: 0, 2: 2, 10: 4, 100_000: 4} {
+		target := newTarget(&Options{Target: "http://x", Connections: 4})
+		target.share(grant{token: "at_x", uses: uses})
+		sum := 0
+		for _, g := range target.stock.grants {
+			if g.uses < 1 || g.token != "at_x" {
+				t.Errorf("a part of %d is %+v", uses, g)
+			}
+			sum += g.uses
+		}
+		if sum != uses || len(target.stock.grants) != want {
+			t.Errorf("%d are shared out as %v", uses, target.stock.grants)
+		}
+	}
+}

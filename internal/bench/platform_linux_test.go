@@ -1,0 +1,22 @@
+package bench
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+func TestProcessorTimeIsSeen(t *testing.T) {
+	before := cpuOf(os.Getpid())
+	for deadline, n := time.Now().Add(time.Minute), 0; cpuOf(os.Getpid()) < before+3*clockTick; n++ {
+		if time.Now().After(deadline) {
+			t.Fatalf("no processor time in a minute of work (%d)", n)
+		}
+	}
+	if got := cpuOf(os.Getpid()); got > time.Hour {
+		t.Errorf("processor time %v", got)
+	}
+	if got := cpuOf(-1); got != 0 {
+		t.Errorf("processor time of nobody: %v", got)
+	}
+}
