@@ -16,11 +16,11 @@ import (
 
 func runCheck(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "check", "check [flags]\n\nLooks the database over: the file itself (SQLite), the counters, every journal and its seal,\nevery patient's series and what is kept of the patient's alerts, which must be what the records say.\nWorks while a server runs.")
+	fs := flags(e, "check", "check [flags]\n\nLooks the database over: the file itself (SQLite), the counters, every journal and its seal,\nevery patient's series, counts and what is kept of the patient's alerts, which must be what the records say.\nWorks while a server runs.")
 	cfg.Store(fs)
 	var expect config.List
 	fs.Var(&expect, "expect-head", "`heads` that must still be there, as ORGANIZATION:POSITION:HEX from a log line \"audit seal\", separated by commas")
-	repair := fs.Bool("repair", false, "write the series again that are not what the records say, and alert what that kept from being alerted")
+	repair := fs.Bool("repair", false, "write the series and counts again that are not what the records say, and alert what that kept from being alerted")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
@@ -63,7 +63,14 @@ func check(ctx context.Context, e env, s store.System, heads map[string]store.Se
 	if repaired.Standings > 0 {
 		fmt.Fprintf(e.stdout, "repaired: what is kept of the alerts of %d patients\n", repaired.Standings)
 	}
-	return slices.Concat(problems, seals, series), err
+	if err != nil {
+		return nil, err
+	}
+	counts, counted, err := s.CheckCounts(ctx, repair, func(org string, at, of int64) { show("records of "+org, at, of) })
+	if counted > 0 {
+		fmt.Fprintf(e.stdout, "repaired: the counts of the records of %d patients\n", counted)
+	}
+	return slices.Concat(problems, seals, series, counts), err
 }
 
 // parseHeads reads the heads of --expect-head.

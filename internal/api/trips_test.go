@@ -57,21 +57,22 @@ var asked = []question{
 	{"PATCH /v1/patients/{id}", "", func(w *crowd) *reply {
 		return w.send("PATCH", "/v1/patients/"+w.patients[0], `{"gender":`+quote(w.key())+`}`)
 	}, cost{sqlite: 4, postgres: 4, trips: 3}},
-	{"GET /v1/patients/{id}/clinical-data", "", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "?limit=100") }, cost{sqlite: 1, postgres: 2, trips: 2}},
-	{"GET /v1/patients/{id}/clinical-data", "past the end", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "?limit=100&page=9") }, cost{sqlite: 2, postgres: 3, trips: 3}},
+	{"GET /v1/patients/{id}/clinical-data", "", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 2}},
+	{"GET /v1/patients/{id}/clinical-data", "past the end", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "?limit=100&page=9") }, cost{sqlite: 3, postgres: 4, trips: 3}},
 	{"GET /v1/patients/{id}/clinical-data", "filtered", func(w *crowd) *reply {
 		return w.get(dataOf(w.patients[0]) + "?limit=100&data_type=pain_scores,notes&start_date=2025-01-01&order=desc&include_inactive=true")
-	}, cost{sqlite: 1, postgres: 2, trips: 2}},
+	}, cost{sqlite: 2, postgres: 3, trips: 2}},
 	{"POST /v1/patients/{id}/clinical-data", "one", func(w *crowd) *reply {
 		return w.add(w.patients[0], `{"data_type":"pain_scores","value":5}`)
-	}, cost{sqlite: 7, postgres: 7, trips: 5}},
-	{"POST /v1/patients/{id}/clinical-data", "a batch", func(w *crowd) *reply { return w.add(w.patients[0], w.batch(), "Idempotency-Key", w.key()) }, cost{sqlite: 8, postgres: 8, trips: 7, each: 1}},
+	}, cost{sqlite: 9, postgres: 9, trips: 5}},
+	{"POST /v1/patients/{id}/clinical-data", "a batch", func(w *crowd) *reply { return w.add(w.patients[0], w.batch(), "Idempotency-Key", w.key()) }, cost{sqlite: 10, postgres: 10, trips: 7, each: 1}},
 	{"POST /v1/patients/{id}/clinical-data", "an opioid", func(w *crowd) *reply {
 		return w.add(w.patients[0], `{"data_type":"medications","value":{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":30}}`)
-	}, cost{sqlite: 12, postgres: 11, trips: 6}},
+	}, cost{sqlite: 14, postgres: 13, trips: 6}},
 	{"GET /v1/patients/{id}/clinical-data/{record_id}", "", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "/" + w.records[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
-	{"GET /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.get(correctionsOf(w.patients[0], w.corrected)) }, cost{sqlite: 2, postgres: 3, trips: 4}},
-	{"POST /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.correctNewest() }, cost{sqlite: 9, postgres: 9, trips: 6}},
+	{"GET /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.get(correctionsOf(w.patients[0], w.corrected)) }, cost{sqlite: 1, postgres: 2, trips: 2}},
+	{"GET /v1/patients/{id}/clinical-data/{record_id}/corrections", "of the newest", func(w *crowd) *reply { return w.get(correctionsOf(w.patients[0], w.newest)) }, cost{sqlite: 1, postgres: 2, trips: 2}},
+	{"POST /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.correctNewest() }, cost{sqlite: 11, postgres: 11, trips: 7}},
 	{"GET /v1/reports", "", func(w *crowd) *reply { return w.get("/v1/reports?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 2}},
 	{"GET /v1/reports", "filtered", func(w *crowd) *reply { return w.get("/v1/reports?limit=100&status=completed&type=population_health") }, cost{sqlite: 2, postgres: 3, trips: 2}},
 	{"POST /v1/reports", "", func(w *crowd) *reply { return w.post("/v1/reports", someReport) }, cost{sqlite: 6, postgres: 6, trips: 3}},
@@ -195,11 +196,12 @@ func (w *crowd) number() string {
 	return strconv.Itoa(w.keys)
 }
 
-// batch is a body of n records, on days of one year.
+// batch is a body of n records, on days of one month: what is kept of a patient
+// by years and by periods of 128 days is written once for each of them.
 func (w *crowd) batch() string {
 	records := make([]string, w.n)
 	for i := range records {
-		records[i] = fmt.Sprintf(`{"data_type":"pain_scores","value":5,"recorded_at":"2025-%02d-%02dT09:00:00Z"}`, 1+i%12, 1+i/12)
+		records[i] = fmt.Sprintf(`{"data_type":"pain_scores","value":5,"recorded_at":"2025-01-%02dT%02d:00:00Z"}`, 1+i%28, i/28)
 	}
 	return batchOf(records...)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,13 @@ func ShortSweepSlice(tb testing.TB) {
 	tb.Cleanup(func() { sweepSlice = before })
 }
 
+// ShortNearby has pages of records ask on which day they begin.
+func ShortNearby(tb testing.TB) {
+	before := nearby
+	nearby = 3
+	tb.Cleanup(func() { nearby = before })
+}
+
 // MigrationSQL is the text of a step.
 func MigrationSQL(engine, name string) string {
 	for _, step := range migrations(engine) {
@@ -39,6 +47,20 @@ func MigrationSQL(engine, name string) string {
 		}
 	}
 	return ""
+}
+
+// MigrationStatements are the statements of a step, without comments.
+func MigrationStatements(engine, name string) (stmts []string) {
+	for _, sql := range splitSQL(MigrationSQL(engine, name)) {
+		var lines []string
+		for line := range strings.Lines(sql) {
+			if !strings.HasPrefix(line, "--") {
+				lines = append(lines, line)
+			}
+		}
+		stmts = append(stmts, strings.TrimSpace(strings.Join(lines, "")))
+	}
+	return stmts
 }
 
 // Exec runs one statement in a transaction of its own, past all rules.

@@ -155,6 +155,7 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 			return err
 		}
 		worth := map[int64]seriesByYear{} // a patient may have several groups
+		counted := map[int64]recordCounts{}
 		for _, i := range order {
 			if numbers[i] == 0 {
 				missing = append(missing, i)
@@ -162,12 +163,28 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 				added += len(fresh[i])
 				o.insertRecords(tx, numbers[i], fresh[i], groups[i].Change(fresh[i]))
 				if worth[numbers[i]] == nil {
-					worth[numbers[i]] = seriesByYear{}
+					worth[numbers[i]], counted[numbers[i]] = seriesByYear{}, recordCounts{}
+				}
+				for n := range fresh[i] {
+					counted[numbers[i]].add(&fresh[i][n], 1)
 				}
 				if err := worth[numbers[i]].addAll(fresh[i]); err != nil {
 					return err
 				}
 			}
+		}
+		for i, no := range numbers {
+			if counted[no] == nil {
+				continue
+			}
+			stored := map[int64][]byte{}
+			if err := tx.Many(o.selectCounts(groups[i].Patient, counted[no], stored)); err != nil {
+				return err
+			}
+			if err := o.keepCounts(tx, no, stored, counted[no]); err != nil {
+				return err
+			}
+			delete(counted, no)
 		}
 		for patientNo, years := range worth {
 			if err := o.appendSeries(tx, patientNo, years, now); err != nil {

@@ -46,10 +46,18 @@ func (o Org) insertRecord(patientNo int64, rec *pain.Record) Stmt {
 }
 
 // patientNo finds a patient for a change to what belongs to it. On PostgreSQL
-// the row is locked, so that changes of one patient follow one another.
-func (o Org) patientNo(tx Tx, patientID id.Patient) (no int64, err error) {
-	found, err := one(tx, `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`, func(r Row) { no = r.Int(0) }, int64(o.org), patientID.Bytes())
-	if err == nil && !found {
+// the row is locked, so that changes of one patient follow one another; what is
+// read with it sees the change before.
+func (o Org) patientNo(tx Tx, patientID id.Patient, with ...Stmt) (no int64, err error) {
+	err = tx.Many(append([]Stmt{{
+		SQL:  `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`,
+		Args: []any{int64(o.org), patientID.Bytes()},
+		Each: func(r Row) error {
+			no = r.Int(0)
+			return nil
+		},
+	}}, with...)...)
+	if err == nil && no == 0 {
 		err = fault.Missing("patient", patientID.String())
 	}
 	return no, err
@@ -74,24 +82,23 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 	if err != nil {
 		return Outcome{}, err
 	}
+	counted := countsOf(records)
 	return o.once(ctx, key, now, func(tx Tx) (Outcome, error) {
-		no, err := o.patientNo(tx, patientID)
+		stored := map[int64][]byte{}
+		no, err := o.patientNo(tx, patientID, o.selectCounts(patientID, counted, stored))
 		if err != nil {
 			return Outcome{}, err
 		}
-		return out, o.keepRecords(tx, no, records, added, c, now)
+		o.insertRecords(tx, no, records, c)
+		if err := o.keepCounts(tx, no, stored, counted); err != nil {
+			return Outcome{}, err
+		}
+		return out, o.appendSeries(tx, no, added, now)
 	})
 }
 
-// keepRecords keeps records of one patient; added is what they are worth to
-// the patient's series.
-func (o Org) keepRecords(tx Tx, patientNo int64, records []pain.Record, added seriesByYear, c Change, now time.Time) error {
-	o.insertRecords(tx, patientNo, records, c)
-	return o.appendSeries(tx, patientNo, added, now)
-}
-
-// insertRecords is keepRecords without the series, for whoever keeps several
-// lots of one patient and the series once.
+// insertRecords keeps records of one patient, without what is counted and
+// derived from them.
 func (o Org) insertRecords(tx Tx, patientNo int64, records []pain.Record, c Change) {
 	for i := range records {
 		tx.Last(o.insertRecord(patientNo, &records[i]))
@@ -101,7 +108,8 @@ func (o Org) insertRecords(tx Tx, patientNo int64, records []pain.Record, c Chan
 
 // RecordQuery says which records of a patient are wanted.
 type RecordQuery struct {
-	// From and Before bound the clinical time; zero is no bound.
+	// From and Before bound the clinical time, both at midnight UTC; zero is
+	// no bound.
 	From, Before time.Time
 	// Types are the wanted types; none means all.
 	Types []pain.DataType
@@ -112,72 +120,125 @@ type RecordQuery struct {
 	Limit      int64
 }
 
-const recordCondition = `
-	AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
-	AND recorded_at >= $3 AND recorded_at < $4
-	AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $5 <> 0 AND status <= $6`
+func (q *RecordQuery) offset() int64 { return (q.Page - 1) * q.Limit }
 
-// A page with its total is one statement, so that both are of one moment.
-const (
-	countRecords    = `SELECT count(*) FROM clinical_record WHERE org_no = $1` + recordCondition
-	selectRecords   = `SELECT ` + recordColumns + `, (` + countRecords + `) FROM clinical_record WHERE org_no = $1` + recordCondition
-	recordsForward  = selectRecords + ` ORDER BY recorded_at, id LIMIT $7 OFFSET $8`
-	recordsBackward = selectRecords + ` ORDER BY recorded_at DESC, id DESC LIMIT $7 OFFSET $8`
-	totalColumn     = 11 // after recordColumns
-	// countOnly gives the total to an empty page, and nothing without a patient.
-	countOnly = `SELECT (` + countRecords + `) FROM patient WHERE org_no = $1 AND id = $2`
-)
-
-// Records calls each for a page of a patient's records by clinical time, then
-// by identifier, and gives the number of all that fit, both of one moment.
-func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, each func(*pain.Record)) (total int64, err error) {
-	page := recordsForward
-	if q.Descending {
-		page = recordsBackward
+func (q *RecordQuery) firstDay() day {
+	if q.From.IsZero() {
+		return 0
 	}
-	found := false
-	err = o.read(ctx, func(tx Tx) error {
-		args := q.args(o, patientID)
-		if err := tx.Query(page, func(r Row) error {
-			found, total = true, r.Int(totalColumn)
-			rec, err := scanRecord(r, patientID)
-			if err == nil {
-				each(&rec)
-			}
-			return err
-		}, append(args, q.Limit, (q.Page-1)*q.Limit)...); err != nil || found {
-			return err
-		}
-		found, err = one(tx, countOnly, func(r Row) { total = r.Int(0) }, args...)
-		return err
-	})
-	if err == nil && !found {
-		err = fault.Missing("patient", patientID.String())
-	}
-	return total, err
+	return dayOf(q.From)
 }
 
-// args binds a query's conditions.
-func (q *RecordQuery) args(o Org, patientID id.Patient) []any {
-	from, before := int64(-1)<<62, int64(1)<<62
-	if !q.From.IsZero() {
-		from = millis(q.From)
+func (q *RecordQuery) endDay() day {
+	if q.Before.IsZero() {
+		return dayOf(time.Date(lastYear+1, time.January, 1, 0, 0, 0, 0, time.UTC))
 	}
-	if !q.Before.IsZero() {
-		before = millis(q.Before)
+	return dayOf(q.Before)
+}
+
+// start is the first day of the bounds, in the order of the query.
+func (q *RecordQuery) start() day {
+	if q.Descending {
+		return q.endDay() - 1
 	}
-	var types int64
+	return q.firstDay()
+}
+
+// types is a bit for each type that is wanted.
+func (q *RecordQuery) types() (types int64) {
 	for _, t := range q.Types {
 		types |= 1 << t
 	}
 	if types == 0 {
 		types = -1
 	}
+	return types
+}
+
+const (
+	pageOfRecords = `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1
+		AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
+		AND recorded_at >= $3 AND recorded_at < $4
+		AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $5 <> 0 AND status <= $6`
+	recordsForward  = pageOfRecords + ` ORDER BY recorded_at, id LIMIT $7 OFFSET $8`
+	recordsBackward = pageOfRecords + ` ORDER BY recorded_at DESC, id DESC LIMIT $7 OFFSET $8`
+	// countsOfQuery gives at least one row, unless there is no patient.
+	countsOfQuery = `SELECT c.period, c.counts FROM patient p LEFT JOIN record_count c
+		ON c.org_no = p.org_no AND c.patient_no = p.patient_no AND c.period BETWEEN $3 AND $4
+		WHERE p.org_no = $1 AND p.id = $2 ORDER BY c.period`
+)
+
+// nearby is how many records a page walks past rather than asking first on
+// which day it begins. Tests of the asking shorten it.
+var nearby = int64(500)
+
+// Records calls each for a page of a patient's records by clinical time, then
+// by identifier, and gives the number of all that fit, both of one moment. What
+// that costs depends on the records of a day, not on how many there are.
+func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, each func(*pain.Record)) (total int64, err error) {
+	var fit matched
+	begin, skipped := q.start(), int64(0)
+	if q.offset() > nearby {
+		if err := o.read(ctx, func(tx Tx) error { return tx.Many(o.readCounts(patientID, &q, &fit)) }); err != nil {
+			return 0, err
+		}
+		begin, skipped = fit.begin(&q)
+	}
+	for try := 1; ; try++ {
+		var page []pain.Record
+		if err := o.snapshot(ctx, func(tx Tx) error {
+			tx.Last(o.readCounts(patientID, &q, &fit), o.readPage(patientID, &q, begin, skipped, &page))
+			return nil
+		}); err != nil {
+			return 0, err
+		}
+		if fit == nil {
+			return 0, fault.Missing("patient", patientID.String())
+		}
+		if fit.before(&q, begin) == skipped {
+			for i := range page {
+				each(&page[i])
+			}
+			return fit.total(), nil
+		}
+		// A write in between has moved the page; from the start it never is.
+		if begin, skipped = fit.begin(&q); try == 3 {
+			begin, skipped = q.start(), 0
+		}
+	}
+}
+
+// readCounts reads how many records fit, by day; it leaves nil when there is no
+// patient.
+func (o Org) readCounts(patientID id.Patient, q *RecordQuery, fit *matched) Stmt {
+	*fit = nil
+	return Stmt{SQL: countsOfQuery, Args: []any{int64(o.org), patientID.Bytes(), q.firstDay().period(), q.endDay().period()}, Each: func(r Row) error {
+		if *fit == nil {
+			*fit = matched{}
+		}
+		if r.IsNull(0) {
+			return nil // nothing is recorded
+		}
+		return fit.take(q, r.Int(0), r.Raw(1))
+	}}
+}
+
+// readPage reads the page of a query that has so many records before the day
+// with which the reading begins.
+func (o Org) readPage(patientID id.Patient, q *RecordQuery, begin day, skipped int64, page *[]pain.Record) Stmt {
+	sql, from, before := recordsForward, begin.start(), q.endDay().start()
+	if q.Descending {
+		sql, from, before = recordsBackward, q.firstDay().start(), (begin + 1).start()
+	}
 	status := int64(lastActive)
 	if q.Inactive {
 		status = lastStatus
 	}
-	return []any{int64(o.org), patientID.Bytes(), from, before, types, status}
+	return Stmt{SQL: sql, Args: []any{int64(o.org), patientID.Bytes(), from, before, q.types(), status, q.Limit, q.offset() - skipped}, Each: func(r Row) error {
+		rec, err := scanRecord(r, patientID)
+		*page = append(*page, rec)
+		return err
+	}}
 }
 
 // Record reads one record of a patient, whatever its status.
@@ -221,8 +282,19 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 		}
 		tx.Last(Stmt{SQL: `UPDATE clinical_record SET status = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
 			Args: []any{int64(o.org), no, millis(old.RecordedAt), old.ID.Bytes(), int64(slices.Index(statuses, correction.Old.Status))}})
+		counted := recordCounts{}
+		counted.add(&old, -1)
+		counted.add(&correction.Old, 1)
 		if correction.Replaced {
+			counted.add(&correction.New, 1)
 			tx.Last(o.insertRecord(no, &correction.New))
+		}
+		stored := map[int64][]byte{}
+		if err := tx.Many(o.selectCounts(patientID, counted, stored)); err != nil {
+			return Outcome{}, err
+		}
+		if err := o.keepCounts(tx, no, stored, counted); err != nil {
+			return Outcome{}, err
 		}
 		tx.Last(o.journal(o.org, change)...)
 		return out, o.correctSeries(tx, no, &correction, now) // last: an alert comes after what raised it
@@ -232,31 +304,31 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 // History gives a record with all that it corrects and all that corrects it,
 // oldest first.
 func (o Org) History(ctx context.Context, patientID id.Patient, recordID id.Record) (chain []pain.Record, err error) {
-	err = o.snapshot(ctx, func(tx Tx) error {
-		rec, err := o.record(tx, patientID, recordID)
-		if err != nil {
-			return err
-		}
-		chain = []pain.Record{rec}
-		for !chain[0].Corrects.IsZero() {
-			if rec, err = o.record(tx, patientID, chain[0].Corrects); err != nil {
-				return err
-			}
-			chain = slices.Insert(chain, 0, rec)
-		}
-		corrected := map[id.Record]pain.Record{}
-		if err := tx.Query(`SELECT `+recordColumns+` FROM clinical_record WHERE org_no = $1 AND corrects IS NOT NULL
-			AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)`, func(r Row) error {
+	corrected := map[id.Record]pain.Record{} // by what it corrects; the first by nothing
+	err = o.read(ctx, func(tx Tx) error {
+		return tx.Query(chainOfRecord, func(r Row) error {
 			rec, err := scanRecord(r, patientID)
 			corrected[rec.Corrects] = rec
 			return err
-		}, int64(o.org), patientID.Bytes()); err != nil {
-			return err
-		}
-		for next, ok := corrected[recordID]; ok; next, ok = corrected[next.ID] {
-			chain = append(chain, next)
-		}
-		return nil
+		}, int64(o.org), patientID.Bytes(), recordID.Bytes())
 	})
+	for rec, ok := corrected[id.Record{}]; ok; rec, ok = corrected[rec.ID] {
+		chain = append(chain, rec)
+	}
+	if err == nil && len(chain) == 0 {
+		err = fault.Missing("clinical record", recordID.String())
+	}
 	return chain, err
 }
+
+// chainOfRecord walks from a record to what it corrects and to what corrects
+// it; a record is corrected once at most.
+const chainOfRecord = `WITH RECURSIVE older (id, corrects) AS (
+		SELECT id, corrects FROM clinical_record WHERE org_no = $1 AND id = $3
+			AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
+		UNION ALL SELECT r.id, r.corrects FROM older o JOIN clinical_record r ON r.org_no = $1 AND r.id = o.corrects
+	), newer (id) AS (
+		SELECT id FROM older WHERE id = $3
+		UNION ALL SELECT r.id FROM newer n JOIN clinical_record r ON r.org_no = $1 AND r.corrects = n.id
+	)
+	SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND id IN (SELECT id FROM older UNION SELECT id FROM newer)`

@@ -13,8 +13,8 @@ import (
 	"anodyne/internal/pain"
 )
 
-// seriesAtOnce is how many patients one look of CheckSeries takes in.
-const seriesAtOnce = 200
+// checkedAtOnce is how many patients one look of a check takes in.
+const checkedAtOnce = 200
 
 // Repaired is what CheckSeries put right.
 type Repaired struct {
@@ -27,6 +27,31 @@ type Repaired struct {
 // stored differs. With repair it puts that right, one patient at a time, and
 // tells only what it could not. It works while a server runs.
 func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org string, at, of int64)) (problems []string, repaired Repaired, err error) {
+	err = s.eachPatients(ctx, progress, func(o Org, name string, first, last int64) error {
+		wrong, err := o.compareSeries(ctx, first, last)
+		if err != nil {
+			return err
+		}
+		for _, w := range wrong {
+			if repair && w.repairable {
+				did, err := o.repairSeries(ctx, w.patientNo)
+				if err != nil {
+					return err
+				}
+				repaired.Years += did.Years
+				repaired.Standings += did.Standings
+				continue
+			}
+			problems = append(problems, "organisation "+name+": "+w.problem)
+		}
+		return nil
+	})
+	return problems, repaired, err
+}
+
+// eachPatients calls look for the patients of all organisations, some at a
+// time, by their numbers.
+func (s System) eachPatients(ctx context.Context, progress func(org string, at, of int64), look func(o Org, name string, first, last int64) error) error {
 	type org struct {
 		no       access.OrgNo
 		name     string
@@ -39,32 +64,18 @@ func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org 
 			return nil
 		})
 	}); err != nil {
-		return nil, repaired, err
+		return err
 	}
 	for _, each := range orgs {
-		o := Org{Store: s.Store, org: each.no}
-		for first := int64(1); first <= each.patients; first += seriesAtOnce {
-			last := min(first+seriesAtOnce-1, each.patients)
-			wrong, err := o.compareSeries(ctx, first, last)
-			if err != nil {
-				return problems, repaired, err
-			}
-			for _, w := range wrong {
-				if repair && w.repairable {
-					did, err := o.repairSeries(ctx, w.patientNo)
-					if err != nil {
-						return problems, repaired, err
-					}
-					repaired.Years += did.Years
-					repaired.Standings += did.Standings
-					continue
-				}
-				problems = append(problems, "organisation "+each.name+": "+w.problem)
+		for first := int64(1); first <= each.patients; first += checkedAtOnce {
+			last := min(first+checkedAtOnce-1, each.patients)
+			if err := look(Org{Store: s.Store, org: each.no}, each.name, first, last); err != nil {
+				return err
 			}
 			progress(each.name, last, each.patients)
 		}
 	}
-	return problems, repaired, nil
+	return nil
 }
 
 // wrongSeries is what is wrong with one patient's series, or with what rests
