@@ -21,7 +21,11 @@ func LoadAxe(modules string) (Axe, error) {
 // Violations lists what a page does wrong against WCAG 2.2 A and AA and good
 // practice, one line a place.
 func (a Axe) Violations(b *Browser) (list []string, err error) {
-	if _, err := Evaluate[bool](b, a.script+"; true"); err != nil {
+	loaded, err := Evaluate[bool](b, `typeof axe !== "undefined"`)
+	if err == nil && !loaded {
+		_, err = Evaluate[bool](b, a.script+"; true")
+	}
+	if err != nil {
 		return nil, err
 	}
 	found, err := Evaluate[string](b, `axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"], resultTypes: ["violations"], preload: false}).then(r => JSON.stringify(
