@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +27,8 @@ type trial struct {
 	gently bool
 	// key are the flags of commands on a file that is encrypted.
 	key []string
+	// head is that of the audit log which a process that has ended logged last.
+	head string
 	// apps are all that there were.
 	apps []application
 	// follows reads the log of events through all kills.
@@ -116,7 +120,7 @@ func (tr *trial) round(round int) {
 	}()
 	eventually(tr.tb, patience, "answers", func() bool { return tr.answers.Load() >= target })
 	if round == tr.rounds/2 {
-		tr.s.check(tr.key...) // beside the server, under load
+		tr.check() // beside the server, under load
 	}
 	<-time.After(time.Duration(tr.random.Int64N(int64(15 * time.Millisecond)))) // the moment of the end
 	if tr.gently {
@@ -125,6 +129,7 @@ func (tr *trial) round(round int) {
 		tr.n.kill()
 	}
 	<-loaded
+	tr.head = cmp.Or(tr.n.lastHead(), tr.head)
 	if !tr.gently && tr.random.IntN(3) == 0 {
 		// Whoever starts after a crash may crash as well, at any step of it.
 		again := tr.s.launch(0, tr.flags()...)
@@ -137,8 +142,18 @@ func (tr *trial) round(round int) {
 		tr.verifyStopped(tr.clients())
 	}
 	tr.verify(tr.clients())
-	tr.s.check(tr.key...)
+	tr.check()
 	tr.tb.Logf("%s: round %d of %d, %d answers, %d events", tr.s.engine, round+1, tr.rounds, tr.answers.Load(), tr.follows.seen())
+}
+
+// check also looks for the head that was logged last.
+func (tr *trial) check() {
+	tr.tb.Helper()
+	args := slices.Clone(tr.key)
+	if tr.head != "" {
+		args = append(args, "--expect-head", tr.head)
+	}
+	tr.s.check(args...)
 }
 
 func (tr *trial) terminate() {
@@ -193,7 +208,8 @@ func (tr *trial) finish() {
 	eventually(tr.tb, takeover, "every event arrives at every receiver", arrived)
 	repeats := tr.told.holds(all)
 	tr.terminate()
-	tr.s.check(tr.key...)
+	tr.head = cmp.Or(tr.n.lastHead(), tr.head)
+	tr.check()
 	tr.tb.Logf("ended %d times, %d answers, %d patients, %d reports, %d tokens, %d events of which %d were sent again; %v of the limited passed, %d were refused",
 		tr.rounds, tr.answers.Load(), len(tr.records), len(tr.reports), len(tr.tokens), len(log), repeats, tr.limited.passed, tr.limited.refused)
 }
