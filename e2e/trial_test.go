@@ -126,6 +126,10 @@ func (tr *trial) round(round int) {
 	if tr.gently {
 		tr.terminate()
 	} else {
+		if tr.random.IntN(4) == 0 { // in the middle of a stop
+			tr.n.signal()
+			<-time.After(time.Duration(tr.random.Int64N(int64(100 * time.Millisecond))))
+		}
 		tr.n.kill()
 	}
 	<-loaded
@@ -210,8 +214,8 @@ func (tr *trial) finish() {
 	tr.terminate()
 	tr.head = cmp.Or(tr.n.lastHead(), tr.head)
 	tr.check()
-	tr.tb.Logf("ended %d times, %d answers, %d patients, %d reports, %d tokens, %d events of which %d were sent again; %v of the limited passed, %d were refused",
-		tr.rounds, tr.answers.Load(), len(tr.records), len(tr.reports), len(tr.tokens), len(log), repeats, tr.limited.passed, tr.limited.refused)
+	tr.tb.Logf("ended %d times, %d answers, %d requests without one, of which %d without a key had been done; %d patients, %d reports, %d tokens, %d events of which %d were sent again; %v of the limited passed, %d were refused",
+		tr.rounds, tr.answers.Load(), tr.lost.Load(), tr.found.Load(), len(tr.records), len(tr.reports), len(tr.tokens), len(log), repeats, tr.limited.passed, tr.limited.refused)
 }
 
 // dial gives the clients of applications on a node.

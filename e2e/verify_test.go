@@ -121,6 +121,7 @@ func (l *ledger) listed(c *client.Client, item client.PatientItem) {
 		}
 		l.same("a patient without an answer", r.sent, p)
 		r.known, r.reads = p, r.reads+1
+		l.found.Add(1)
 	case r.known.PatientItem != item:
 		l.tb.Errorf("patient %s is listed as %+v, acknowledged as %+v", item.ID, item, r.known.PatientItem)
 	}
