@@ -170,6 +170,7 @@ func (l *ledger) readBatch(r *record, b *batch, got []client.Record) {
 			l.tb.Errorf("patient %s: a batch is there that never got in", r.known.ID)
 		default:
 			b.known = got
+			l.found.Add(1)
 		}
 		return
 	}
@@ -196,8 +197,9 @@ func (l *ledger) readCorrection(r *record, k *correction, stands client.Record, 
 		l.tb.Errorf("patient %s: a correction is not as it was acknowledged", r.known.ID)
 	case done && !k.done && k.never:
 		l.tb.Errorf("patient %s: a correction is there that never got in", r.known.ID)
-	case done:
+	case done && !k.done:
 		k.done = true
+		l.found.Add(1)
 		if made {
 			k.stands = &stands
 		}

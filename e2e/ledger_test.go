@@ -19,6 +19,9 @@ type ledger struct {
 	mu      sync.Mutex
 	records map[string]*record // by name, which no two requests share
 	answers atomic.Int64
+	// lost counts the requests without an answer, found those of them that had
+	// no key and had been done.
+	lost, found atomic.Int64
 	// acknowledged is how many patients were.
 	acknowledged atomic.Int64
 
@@ -86,7 +89,9 @@ func (l *ledger) answered(what string, err error) (yes bool) {
 		l.answers.Add(1)
 		return true
 	case !isAnswer(err):
+		l.lost.Add(1)
 	case l.away && client.IsCode(err, client.CodeServiceUnavailable):
+		l.lost.Add(1)
 		l.away503(err)
 	case l.away && client.IsCode(err, client.CodeIdempotencyInProgress):
 		// The database has not noticed yet that the first one is gone.

@@ -144,9 +144,9 @@ type application struct {
 }
 
 // register makes a client on the command line.
-func (s *service) register(tier string) application {
+func (s *service) register(tier string, flags ...string) application {
 	s.tb.Helper()
-	return s.credentials("client", "create", "--name", "test", "--tier", tier, "--json")
+	return s.credentials(append([]string{"client", "create", "--name", "test", "--tier", tier, "--json"}, flags...)...)
 }
 
 // credentials reads what a command prints as JSON.

@@ -1,11 +1,17 @@
 package e2e
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"anodyne/client"
+	"anodyne/internal/store/storetest"
 )
 
 // trial is a service that is ended under load and started again, again and again,
@@ -19,6 +25,10 @@ type trial struct {
 	rounds int
 	// gently is by SIGTERM, and otherwise by kill -9.
 	gently bool
+	// key are the flags of commands on a file that is encrypted.
+	key []string
+	// head is that of the audit log which a process that has ended logged last.
+	head string
 	// apps are all that there were.
 	apps []application
 	// follows reads the log of events through all kills.
@@ -38,14 +48,41 @@ type hearing struct {
 func newTrial(t *testing.T, engine string, rounds int, gently bool) *trial {
 	s := newService(t, engine)
 	random := rand.New(rand.NewPCG(seed(t), 0))
-	tr := &trial{tb: t, s: s, n: s.node(0, "--dev"), random: random, rounds: rounds, gently: gently, load: newLoad(newLedger(t), random.Uint64())}
+	tr := &trial{tb: t, s: s, random: random, rounds: rounds, gently: gently, load: newLoad(newLedger(t), random.Uint64())}
+	if engine == storetest.SQLite && random.IntN(2) == 0 {
+		tr.encrypt()
+	}
+	tr.n = tr.start()
 	tr.employ()
 	tr.told = newReceiver(t)
 	tr.told.registerFor(tr.clients()[0], client.EventAll)
 	tr.receivers++
 	tr.follows = follow(t, tr.n, tr.apps[0])
-	tr.limit(s.register("standard"), tr.n)
+	tr.limit(tr.register("standard"), tr.n)
 	return tr
+}
+
+// encrypt has the file encrypted from its first page on.
+func (tr *trial) encrypt() {
+	tr.tb.Helper()
+	path := filepath.Join(tr.s.dir, "database.key")
+	if err := os.WriteFile(path, []byte(strings.Repeat("0123456789abcdef", 4)), 0o600); err != nil {
+		tr.tb.Fatal(err)
+	}
+	tr.key = []string{"--database-key-file", path}
+	tr.tb.Log("the file is encrypted")
+}
+
+func (tr *trial) flags() []string { return append([]string{"--dev"}, tr.key...) }
+
+func (tr *trial) start() *node {
+	tr.tb.Helper()
+	return tr.s.node(0, tr.flags()...)
+}
+
+func (tr *trial) register(tier string) application {
+	tr.tb.Helper()
+	return tr.s.register(tier, tr.key...)
 }
 
 func (tr *trial) run() {
@@ -61,7 +98,7 @@ func (tr *trial) run() {
 func (tr *trial) employ() {
 	tr.first = len(tr.apps)
 	for range 3 {
-		tr.apps = append(tr.apps, tr.s.register("enterprise"))
+		tr.apps = append(tr.apps, tr.register("enterprise"))
 	}
 }
 
@@ -83,29 +120,44 @@ func (tr *trial) round(round int) {
 	}()
 	eventually(tr.tb, patience, "answers", func() bool { return tr.answers.Load() >= target })
 	if round == tr.rounds/2 {
-		tr.s.check() // beside the server, under load
+		tr.check() // beside the server, under load
 	}
 	<-time.After(time.Duration(tr.random.Int64N(int64(15 * time.Millisecond)))) // the moment of the end
 	if tr.gently {
 		tr.terminate()
 	} else {
+		if tr.random.IntN(4) == 0 { // in the middle of a stop
+			tr.n.signal()
+			<-time.After(time.Duration(tr.random.Int64N(int64(100 * time.Millisecond))))
+		}
 		tr.n.kill()
 	}
 	<-loaded
+	tr.head = cmp.Or(tr.n.lastHead(), tr.head)
 	if !tr.gently && tr.random.IntN(3) == 0 {
 		// Whoever starts after a crash may crash as well, at any step of it.
-		again := tr.s.launch(0, "--dev")
+		again := tr.s.launch(0, tr.flags()...)
 		<-time.After(time.Duration(tr.random.Int64N(int64(200 * time.Millisecond))))
 		again.kill()
 	}
-	tr.n = tr.s.node(0, "--dev")
+	tr.n = tr.start()
 	tr.follows.node.Store(tr.n)
 	if tr.gently {
 		tr.verifyStopped(tr.clients())
 	}
 	tr.verify(tr.clients())
-	tr.s.check()
+	tr.check()
 	tr.tb.Logf("%s: round %d of %d, %d answers, %d events", tr.s.engine, round+1, tr.rounds, tr.answers.Load(), tr.follows.seen())
+}
+
+// check also looks for the head that was logged last.
+func (tr *trial) check() {
+	tr.tb.Helper()
+	args := slices.Clone(tr.key)
+	if tr.head != "" {
+		args = append(args, "--expect-head", tr.head)
+	}
+	tr.s.check(args...)
 }
 
 func (tr *trial) terminate() {
@@ -160,9 +212,10 @@ func (tr *trial) finish() {
 	eventually(tr.tb, takeover, "every event arrives at every receiver", arrived)
 	repeats := tr.told.holds(all)
 	tr.terminate()
-	tr.s.check()
-	tr.tb.Logf("ended %d times, %d answers, %d patients, %d reports, %d tokens, %d events of which %d were sent again; %v of the limited passed, %d were refused",
-		tr.rounds, tr.answers.Load(), len(tr.records), len(tr.reports), len(tr.tokens), len(log), repeats, tr.limited.passed, tr.limited.refused)
+	tr.head = cmp.Or(tr.n.lastHead(), tr.head)
+	tr.check()
+	tr.tb.Logf("ended %d times, %d answers, %d requests without one, of which %d without a key had been done; %d patients, %d reports, %d tokens, %d events of which %d were sent again; %v of the limited passed, %d were refused",
+		tr.rounds, tr.answers.Load(), tr.lost.Load(), tr.found.Load(), len(tr.records), len(tr.reports), len(tr.tokens), len(log), repeats, tr.limited.passed, tr.limited.refused)
 }
 
 // dial gives the clients of applications on a node.
