@@ -38,4 +38,13 @@ func TestReplicaTakesOver(t *testing.T) {
 		t.Errorf("%d notes on the replica", got)
 	}
 	run(t, connect(t, both), "INSERT INTO notes VALUES ('written after')")
+
+	// What was promoted can have a replica in turn.
+	next := replica.Replica()
+	run(t, connect(t, replica.DSN()), "INSERT INTO notes VALUES ('kept')")
+	replica.Kill()
+	next.Promote()
+	if got := query[int](t, connect(t, next.DSN()), "SELECT count(*) FROM notes WHERE text = 'kept'"); got != 2 {
+		t.Errorf("%d notes on the second replica", got)
+	}
 }
