@@ -287,9 +287,9 @@ func (d *drawing) horizontals(skip, lines int) (after []shape, low, high, left, 
 	return nil, 0, 0, 0, 0
 }
 
-// vertices are the points of curves of a width, and the discs, up to the next
-// axis and above a height: below it are the signs of the next chart.
-func vertices(shapes []shape, width, floor float64) (list [][2]float64) {
+// curves are the points of lines of a width, and each disc by itself, up to the
+// next axis and above a height: below it are the signs of the next chart.
+func curves(shapes []shape, width, floor float64) (list [][][2]float64) {
 	for i := range shapes {
 		s := &shapes[i]
 		if lying, _ := s.gridLine(); lying {
@@ -298,22 +298,31 @@ func vertices(shapes []shape, width, floor float64) (list [][2]float64) {
 		switch {
 		case s.fill == chart.None && s.stroke == chart.Accent && math.Abs(s.width-width) < 0.01:
 			if _, top, _, _ := s.box(); top < floor {
-				list = append(list, s.points...)
+				list = append(list, s.points)
 			}
 		case s.fill == chart.Accent && s.stroke == chart.Surface:
 			x, y := s.centre()
-			list = append(list, [2]float64{x, y})
+			list = append(list, [][2]float64{{x, y}})
 		}
 	}
 	return list
 }
 
-// has checks that a vertex is at a place.
-func (d *drawing) has(what string, list [][2]float64, x, y float64) {
+// has checks that a place is on a curve. It need not be a point of it: readers
+// leave out those between two others on a straight line.
+func (d *drawing) has(what string, list [][][2]float64, x, y float64) {
 	d.t.Helper()
 	best := math.Inf(1)
-	for _, v := range list {
-		best = min(best, math.Hypot(v[0]-x, v[1]-y))
+	for _, line := range list {
+		for i, v := range line {
+			from := line[max(i-1, 0)]
+			dx, dy := v[0]-from[0], v[1]-from[1]
+			along := 0.0
+			if length := dx*dx + dy*dy; length > 0 {
+				along = min(max(((x-from[0])*dx+(y-from[1])*dy)/length, 0), 1)
+			}
+			best = min(best, math.Hypot(from[0]+along*dx-x, from[1]+along*dy-y))
+		}
 	}
 	if best > 0.15 {
 		d.t.Errorf("%s is not at %.2f, %.2f: %.2f points off", what, x, y, best)
@@ -329,7 +338,7 @@ func (d *drawing) trend(a *answer) {
 	first, last := day(buckets[0]), day(buckets[len(buckets)-1])
 	pad := (last - first) / float64(2*max(len(buckets)-1, 1)) // half a bucket
 	x := scale(left, right, first-pad, last+pad)
-	list := vertices(after, 1.6, low)
+	list := curves(after, 1.6, low)
 	known := 0
 	for _, b := range buckets {
 		if mean, ok := a.float(b + ".mean"); ok {
@@ -337,7 +346,7 @@ func (d *drawing) trend(a *answer) {
 			d.has(b, list, x(day(b)), y(mean))
 		}
 	}
-	for _, v := range list { // nothing is drawn that is no bucket
+	for _, v := range slices.Concat(list...) { // nothing is drawn that is no bucket
 		if !slices.ContainsFunc(buckets, func(b string) bool {
 			mean, ok := a.float(b + ".mean")
 			return ok && math.Hypot(v[0]-x(day(b)), v[1]-y(mean)) < 0.15
@@ -442,7 +451,7 @@ func (d *drawing) pain(facts []fact, from, to drug.Day) {
 	after, low, high, left, right := d.horizontals(0, 6)
 	const day = 86400
 	x, y := scale(left, right, float64(from)*day, float64(to+1)*day), scale(low, high, 0, 10)
-	list := vertices(after, 1.6, low)
+	list := curves(after, 1.6, low)
 	if len(facts) == 0 && len(list) > 0 {
 		d.t.Errorf("%d points of no scores", len(list))
 	}
@@ -451,7 +460,7 @@ func (d *drawing) pain(facts []fact, from, to drug.Day) {
 		places[[2]float64{x(float64(f.at.Unix())), y(toTen(f.value))}] = true
 		d.has("the score of "+f.at.Format(time.RFC3339), list, x(float64(f.at.Unix())), y(toTen(f.value)))
 	}
-	for _, v := range list {
+	for _, v := range slices.Concat(list...) {
 		found := false
 		for p := range places {
 			found = found || math.Hypot(v[0]-p[0], v[1]-p[1]) < 0.15
@@ -468,7 +477,7 @@ func (d *drawing) doses(a *answer, ticks []float64) {
 	after, low, high, left, right := d.horizontals(1, len(ticks))
 	x := scale(left, right, float64(dayOfText(a.text("mme.from"))), float64(dayOfText(a.text("mme.to"))+1))
 	y := scale(low, high, 0, ticks[len(ticks)-1])
-	list := vertices(after, 1.6, low)
+	list := curves(after, 1.6, low)
 	drawn := false
 	for _, run := range a.each("mme.timeline") {
 		if mme, ok := a.float(run + ".mme"); ok {
