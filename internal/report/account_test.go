@@ -21,6 +21,8 @@ type account struct {
 	t    *testing.T
 	text string
 	at   int // where the next thing is looked for
+	// ticks are the numbers at the axes of charts, by the chart.
+	ticks map[string][]float64
 }
 
 const taken = "¦"
@@ -44,7 +46,7 @@ func accountOf(t *testing.T, pdf []byte, h *Head, running string) *account {
 		}
 		body = append(body, page)
 	}
-	return &account{t: t, text: " " + strings.Join(body, " ") + " "}
+	return &account{t: t, text: " " + strings.Join(body, " ") + " ", ticks: map[string][]float64{}}
 }
 
 // withoutHead takes the running head off, which may be shortened.

@@ -230,13 +230,13 @@ func (c *clinic) mend(n int, who *chronicle) error {
 		}
 		return storetest.CorrectAt(context.Background(), c.org, asOf, who.ID, who.facts[i].id, string(text))
 	}
-	for i := 0; i < len(who.facts); i++ {
+	for i, seen := 0, 0; i < len(who.facts); i, seen = i+1, seen+1 {
 		f := &who.facts[i]
 		value := map[string]any{}
 		for k, v := range f.value {
 			value[k] = v
 		}
-		switch pick := (n*31 + i) % 47; {
+		switch pick := (n*31 + seen) % 47; {
 		case pick == 0 && f.kind == "pain_scores" && f.value["scale"] == "nrs": // another score, an hour earlier
 			value["score"] = (n + i) % 11
 			at := f.at.Add(-time.Hour)

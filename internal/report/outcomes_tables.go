@@ -36,8 +36,8 @@ func (p *outcomePages) treatments(title string, list []analytics.BeforeAfter) {
 	}
 	p.section(title, 80)
 	p.paragraph(figure.Capital(list[0].Label)+".", small)
-	t := p.newTable(column{title: "Treatment", share: 24}, column{title: "Patients", share: 11, right: true}, column{title: "n", share: 10, right: true}, column{title: "Before (95 % CI)", share: 22, right: true},
-		column{title: "After (95 % CI)", share: 22, right: true}, column{title: "Change (95 % CI)", share: 22, right: true}, column{title: "30 % better", share: 18, right: true}, column{title: "SRM", share: 9, right: true})
+	t := p.newTable(column{title: "Treatment", share: 22}, column{title: "Patients", share: 11, right: true}, column{title: "n", share: 10, right: true}, column{title: "Before (95 % CI)", share: 24, right: true},
+		column{title: "After (95 % CI)", share: 24, right: true}, column{title: "Change (95 % CI)", share: 24, right: true}, column{title: "30 % better", share: 14, right: true}, column{title: "SRM", share: 9, right: true})
 	t.header()
 	for i := range list {
 		b := &list[i]

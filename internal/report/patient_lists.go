@@ -155,7 +155,7 @@ func (p *patientPages) instruments() {
 		return
 	}
 	p.section("Questionnaires", 60)
-	t := p.newTable(column{title: "Questionnaire", share: 28}, column{title: "Date", share: 13}, column{title: "Score", share: 10, right: true}, column{title: "Band", share: 18},
+	t := p.newTable(column{title: "Questionnaire", share: 26}, column{title: "Date", share: 13}, column{title: "Score", share: 12, right: true}, column{title: "Band", share: 18},
 		column{title: "Before", share: 10, right: true}, column{title: "On", share: 13}, column{title: "Change", share: 10, right: true}, column{title: "Matters", share: 10})
 	t.header()
 	for _, in := range p.Summary.Instruments {

@@ -27,20 +27,31 @@ func (c *clinic) checkPDF(t *testing.T, d contents) {
 		p := accountOf(t, pdf, &d.Head, d.Title)
 		p.outcomes(a, &d.Head)
 		p.done()
+		drawing := drawingOf(t, pdf)
+		drawing.shares(a.outcomeShares())
+		drawing.trend(a)
+		drawing.survival(a, p.ticks["survival"])
 	case *Population:
 		p := accountOf(t, pdf, &d.Head, d.Title)
 		p.population(a, &d.Head)
 		p.done()
+		drawing := drawingOf(t, pdf)
+		drawing.shares(a.populationShares())
+		drawing.histogram(p.ticks["histogram"], a.doseCounts())
 	case *Stewardship:
 		p := accountOf(t, pdf, &d.Head, d.Title)
 		p.stewardship(a, &d.Head)
 		p.done()
+		drawingOf(t, pdf).histogram(p.ticks["histogram"], a.currentDoses())
 	case *PatientSummary:
 		i := slices.IndexFunc(c.patients, func(who *chronicle) bool { return who.ID == d.Chart.Patient.ID })
 		who := c.patients[i]
 		p := accountOf(t, pdf, &d.Head, printed(fmt.Sprintf("%s · born %s · %s · %s", who.ID, who.DateOfBirth, who.Name, d.Title)))
 		p.patient(a, &d.Head, who)
 		p.done()
+		drawing := drawingOf(t, pdf)
+		drawing.pain(who.drawn(a, d.From.String(), a.text("as_of")), d.From.DayNumber(), d.To.DayNumber())
+		drawing.doses(a, p.ticks["mme"])
 	}
 }
 
@@ -184,7 +195,7 @@ func (p *account) timeToResponse(a *answer) {
 	}
 	p.take("100 % 0 % 25 % 50 % 75 %")
 	under := p.match(`((?:\d+ )+)days at risk (\d+(?: \d+)*)`)
-	p.evenly(under[0])
+	p.ticks["survival"] = p.evenly(under[0])
 	var want []string
 	for _, s := range steps {
 		want = append(want, fmt.Sprint(a.at(s+".at_risk")))
@@ -248,7 +259,7 @@ func (p *account) histogram(title string, counts []string) {
 	if n < 2 || !slices.Equal(numbers[n:], counts) {
 		p.t.Fatalf("the histogram says %q, want %q behind its ticks", numbers, counts)
 	}
-	p.evenly(strings.Join(numbers[:n], " "))
+	p.ticks["histogram"] = p.evenly(strings.Join(numbers[:n], " "))
 }
 
 func (p *account) population(a *answer, h *Head) {

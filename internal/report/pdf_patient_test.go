@@ -75,20 +75,27 @@ func age(born, on string) int {
 // counted in the records.
 func (who *chronicle) scores(a *answer, from, to string) (drawn []string, before int) {
 	a.t.Helper()
-	aspect, scale, site := a.text("pain.aspect"), a.text("pain.scale"), a.text("pain.body_site")
-	for _, f := range who.facts {
-		day := f.at.Format(time.DateOnly)
-		if f.kind != "pain_scores" || aspect == "" || text(f.value, "aspect", "current") != aspect || text(f.value, "scale", "nrs") != scale || text(f.value, "body_site", "") != site || day > to {
-			continue
-		}
-		if day < from {
+	for _, f := range who.drawn(a, "", to) {
+		if f.at.Format(time.DateOnly) < from {
 			before++
 			continue
 		}
-		score := toTen(f.value)
-		drawn = append(drawn, strings.TrimSuffix(strconv.FormatFloat(score, 'f', 1, 64), ".0"))
+		drawn = append(drawn, strings.TrimSuffix(strconv.FormatFloat(toTen(f.value), 'f', 1, 64), ".0"))
 	}
 	return drawn, before
+}
+
+// drawn are the records of the answer's series in a period.
+func (who *chronicle) drawn(a *answer, from, to string) (list []fact) {
+	a.t.Helper()
+	aspect, scale, site := a.text("pain.aspect"), a.text("pain.scale"), a.text("pain.body_site")
+	for _, f := range who.facts {
+		day := f.at.Format(time.DateOnly)
+		if f.kind == "pain_scores" && aspect != "" && text(f.value, "aspect", "current") == aspect && text(f.value, "scale", "nrs") == scale && text(f.value, "body_site", "") == site && from <= day && day <= to {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 func text(value map[string]any, name, otherwise string) string {
@@ -237,6 +244,7 @@ func (p *account) curves(a *answer, who *chronicle, drawn []string) {
 		}
 	}
 	ticks := p.evenly(p.match(`((?:[\d,]+ )+)≥ 50 MME ≥ 90 MME ` + dates)[0])
+	p.ticks["mme"] = ticks
 	if peak, ok := a.float("mme.peak"); ok && peak > ticks[len(ticks)-1] {
 		p.t.Errorf("the axis ends at %v, below the peak of %v", ticks[len(ticks)-1], peak)
 	}
