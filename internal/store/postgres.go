@@ -33,9 +33,12 @@ var postgresDialect = dialect{
 // postgresEngine is a pool of connections. Several processes on one database
 // are one service.
 type postgresEngine struct {
-	pool *pgxpool.Pool
-	sql  sync.Map // SQL as written -> as PostgreSQL gets it
+	pool  *pgxpool.Pool
+	sql   sync.Map // SQL as written -> as PostgreSQL gets it
+	stuck stuck
 }
+
+func (e *postgresEngine) failing() error { return e.stuck.now() }
 
 const (
 	// lockWait is the short wait after which a request that stands behind
@@ -140,7 +143,9 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 		err := e.transaction(inside, conn.Conn(), fn)
 		if err == nil || try == 5 || !retryable(err) {
 			e.drop(err)
-			return postgresError(err)
+			told := postgresError(err)
+			e.stuck.note(err, told)
+			return told
 		}
 	}
 }
