@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"reflect"
+	"strings"
 
 	"anodyne/client"
 )
@@ -21,6 +22,16 @@ func (l *ledger) away503(err error) {
 	if e.Status != 503 || e.RetryAfter <= 0 || e.Message == "" || e.RequestID == "" || e.Details == nil {
 		l.tb.Errorf("an answer without the database: %#v", e)
 	}
+	l.words.Store(e.Message, true)
+}
+
+// said reports whether such an answer had these words.
+func (l *ledger) said(words string) (yes bool) {
+	l.words.Range(func(message, _ any) bool {
+		yes = strings.Contains(message.(string), words)
+		return !yes
+	})
+	return yes
 }
 
 // equal compares two answers, the version included.

@@ -15,6 +15,8 @@ type ledger struct {
 	// away says that SERVICE_UNAVAILABLE is an answer to be expected; whether
 	// the service acted is then as open as after a lost answer.
 	away bool
+	// words are the messages of such answers.
+	words sync.Map
 
 	mu      sync.Mutex
 	records map[string]*record // by name, which no two requests share

@@ -15,7 +15,7 @@ import (
 // that does not fit is absent as a whole, its series too, and with space again
 // the same store goes on.
 func TestDiskFullInABatch(t *testing.T) {
-	dir := tmpfs(t, "4m")
+	dir := storetest.Tmpfs(t, "4m")
 	s := storetest.Start(t, move(t, storetest.Database(t, storetest.SQLite), dir))
 	who := storetest.Client(t, s, "Ours")
 	o := s.For(&who)

@@ -19,7 +19,6 @@ import (
 	"anodyne/internal/pain"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
-	"anodyne/internal/testneed"
 )
 
 // Faults of the file and the disk below SQLite: each is told in a clear
@@ -128,21 +127,6 @@ func TestDatabaseTurnsReadOnly(t *testing.T) {
 	}
 }
 
-// tmpfs mounts a small file system of the test's own.
-func tmpfs(t *testing.T, size string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		testneed.Skip(t, "this user may not mount a file system: "+err.Error())
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Errorf("unmounting: %v", err)
-		}
-	})
-	return dir
-}
-
 // move copies a migrated database and its data directory to another place.
 func move(t *testing.T, cfg store.Config, dir string) store.Config {
 	t.Helper()
@@ -158,7 +142,7 @@ func move(t *testing.T, cfg store.Config, dir string) store.Config {
 }
 
 func TestReadOnlyFileSystem(t *testing.T) {
-	dir := tmpfs(t, "8m")
+	dir := storetest.Tmpfs(t, "8m")
 	cfg := move(t, storetest.Database(t, storetest.SQLite), dir)
 	remount := func(flags uintptr) {
 		t.Helper()
@@ -185,7 +169,7 @@ func TestReadOnlyFileSystem(t *testing.T) {
 }
 
 func TestDiskFull(t *testing.T) {
-	dir := tmpfs(t, "3m")
+	dir := storetest.Tmpfs(t, "3m")
 	cfg := move(t, storetest.Database(t, storetest.SQLite), dir)
 	s := storetest.Start(t, cfg)
 	who := storetest.Client(t, s, "Ours")

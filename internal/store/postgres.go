@@ -36,10 +36,13 @@ var postgresDialect = dialect{
 // postgresEngine is a pool of connections. Several processes on one database
 // are one service.
 type postgresEngine struct {
-	pool *pgxpool.Pool
-	log  *slog.Logger
-	sql  sync.Map // SQL as written -> as PostgreSQL gets it
+	pool  *pgxpool.Pool
+	log   *slog.Logger
+	sql   sync.Map // SQL as written -> as PostgreSQL gets it
+	stuck stuck
 }
+
+func (e *postgresEngine) failing() error { return e.stuck.now() }
 
 func openPostgres(ctx context.Context, dsn string, log *slog.Logger, observe Observe) (engine, error) {
 	cfg, err := postgresConfig(dsn)
@@ -112,7 +115,9 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 		}
 		if err == nil || try == 5 || !retryable(err) {
 			e.drop(err)
-			return postgresError(err)
+			told := postgresError(err)
+			e.stuck.note(err, told)
+			return told
 		}
 	}
 }

@@ -150,7 +150,7 @@ func TestRekeyRefuses(t *testing.T) {
 }
 
 func TestRekeyOnAFullDisk(t *testing.T) {
-	dir := tmpfs(t, "3m")
+	dir := storetest.Tmpfs(t, "3m")
 	cfg := move(t, storetest.Database(t, storetest.SQLite), dir)
 	s := must[*store.Store](t)(store.Open(t.Context(), cfg))
 	who := storetest.Client(t, s, "Ours")

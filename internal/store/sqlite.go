@@ -35,7 +35,10 @@ type sqliteEngine struct {
 	closing chan struct{}
 	writer  *writer
 	observe Observe
+	stuck   stuck
 }
+
+func (e *sqliteEngine) failing() error { return e.stuck.now() }
 
 func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine, error) {
 	if err := makeFile(path); err != nil {
@@ -127,7 +130,10 @@ func (e *sqliteEngine) withReader(ctx context.Context, fn func(*sqliteConn) erro
 }
 
 func (e *sqliteEngine) write(ctx context.Context, fn func(Tx) error) error {
-	return sqliteError(e.writer.do(ctx, fn))
+	err := e.writer.do(ctx, fn)
+	told := sqliteError(err)
+	e.stuck.note(err, told)
+	return told
 }
 
 // migrate needs no more than the writer gives: BEGIN IMMEDIATE excludes other

@@ -62,6 +62,9 @@ type engine interface {
 	write(ctx context.Context, fn func(Tx) error) error
 	// migrate is a write that excludes all other migrations.
 	migrate(ctx context.Context, fn func(Tx) error) error
+	// failing gives the fault of a write that just failed for a reason that an
+	// operator has to mend, such as a full disk.
+	failing() error
 	dialect() *dialect
 	close() error
 }
@@ -191,8 +194,11 @@ func (s *Store) Engine() string { return s.dialect().name }
 // again.
 func (s *Store) Master() *seal.Master { return s.master }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database answers, and takes writes.
 func (s *Store) Ping(ctx context.Context) error {
+	if err := s.failing(); err != nil {
+		return err
+	}
 	return s.read(ctx, func(tx Tx) error {
 		return tx.Query(`SELECT version FROM schema_version WHERE version = 0`, func(Row) error { return nil })
 	})

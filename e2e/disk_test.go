@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"anodyne/client"
+	"anodyne/internal/store/storetest"
+	"anodyne/internal/store/storetest/pgcluster"
+)
+
+// TestFaultDiskFull fills the disk of the database under load: writes are told
+// to come again, in words, /readyz says so, and with space again everything
+// goes on without a restart, with nothing acknowledged lost.
+func TestFaultDiskFull(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
+		// The audit spool is on the same disk: what cannot be put on record
+		// is not shown.
+		dir := storetest.Tmpfs(t, "48m")
+		fillUp(t, &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}, dir, false)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		dir := storetest.Tmpfs(t, "64m")
+		fillUp(t, &service{t, storetest.Postgres, databaseIn(t, dir), t.TempDir()}, dir, true)
+	})
+}
+
+// databaseIn makes a PostgreSQL whose database is in a folder, and its log is
+// not.
+func databaseIn(t *testing.T, dir string) (dsn string) {
+	t.Helper()
+	place := filepath.Join(dir, "space")
+	if err := os.Mkdir(place, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for folder := dir; folder != "/"; folder = filepath.Dir(folder) { // PostgreSQL has to get there
+		info, err := os.Stat(folder)
+		if err == nil {
+			err = os.Chmod(folder, info.Mode()|0o111)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if u, err := user.Lookup("postgres"); os.Geteuid() == 0 && err == nil {
+		uid, _ := strconv.Atoi(u.Uid)
+		gid, _ := strconv.Atoi(u.Gid)
+		if err := os.Chown(place, uid, gid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cluster := pgcluster.Start(t)
+	conn, err := pgx.Connect(t.Context(), cluster.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for _, sql := range []string{"CREATE TABLESPACE small LOCATION '" + place + "'", "CREATE DATABASE small TABLESPACE small"} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u, err := url.Parse(cluster.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/small"
+	return u.String()
+}
+
+func fillUp(t *testing.T, s *service, dir string, readable bool) {
+	n := s.node(0)
+	apps := []application{s.register("enterprise"), s.register("enterprise")}
+	clients := dial(n, apps)
+	all := newLoad(newLedger(t), seed(t))
+	all.away = true
+	for range 2 {
+		var stop atomic.Bool
+		loaded := make(chan struct{})
+		go func() {
+			defer close(loaded)
+			all.run(clients, stop.Load)
+		}()
+		answered := func(more int64) {
+			t.Helper()
+			target := all.answers.Load() + more
+			eventually(t, 2*patience, "answers", func() bool { return all.answers.Load() >= target })
+		}
+		answered(200)
+		all.words.Clear()
+		free := storetest.Fill(t, dir)
+		eventually(t, 2*patience, "a write that is refused for want of space", func() bool { return all.said("disk is full") })
+		eventually(t, patience, "readyz to say 503", func() bool { return status(t, n, "/readyz") == http.StatusServiceUnavailable })
+		if readable {
+			eventually(t, patience, "a read", func() bool {
+				_, err := clients[1].Patients(t.Context(), client.PatientQuery{})
+				return err == nil
+			})
+		}
+		free()
+		answered(200)
+		eventually(t, patience, "readyz to say 200", func() bool { return status(t, n, "/readyz") == http.StatusOK })
+		stop.Store(true)
+		<-loaded
+		all.verify(clients)
+	}
+	all.verifyAll(clients)
+	if code := n.terminate(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	s.check()
+}
