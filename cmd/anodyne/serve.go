@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 
 	"anodyne/internal/config"
@@ -48,15 +47,10 @@ func printFirstLink(ctx context.Context, e env, s *server.Server) error {
 	return err
 }
 
-// garbagePercent lets the heap grow to five times what lives before garbage
-// is collected. A server keeps little alive, so that costs some tens of
-// megabytes and saves most of the collector's work; GOGC overrides it.
-const garbagePercent = 400
-
 // serve starts a server, calls ready, and stops it when the context ends.
 func serve(ctx context.Context, e env, cfg config.Config, log *slog.Logger, ready func(*server.Server) error) error {
 	if _, set := e.lookup("GOGC"); !set {
-		debug.SetGCPercent(garbagePercent)
+		defer boundGarbage()()
 	}
 	cfg.Version = version
 	s, err := server.Start(ctx, cfg, log)
