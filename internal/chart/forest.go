@@ -25,9 +25,9 @@ func (e *Effect) words() string {
 	if e.Estimate == nil {
 		return e.Words
 	}
-	text := formatNumber(*e.Estimate)
+	text := Decimals(*e.Estimate, 1)
 	if e.Low != nil && e.High != nil {
-		text += fmt.Sprintf(" (%s to %s)", formatNumber(*e.Low), formatNumber(*e.High))
+		text += fmt.Sprintf(" (%s to %s)", Decimals(*e.Low, 1), Decimals(*e.High, 1))
 	}
 	if e.Words != "" {
 		text += ", " + e.Words

@@ -47,7 +47,7 @@ func (p *outcomePages) treatments(title string, list []analytics.BeforeAfter) {
 }
 
 func (p *outcomePages) definitions() {
-	p.section("Definitions", 60)
+	p.section("Definitions", 95)
 	p.paragraph("Primary outcome: "+p.Cohort.PrimaryOutcome, small)
 	p.paragraph("A patient's index date is the day of the first comparable score in the period; the baseline is the mean of the comparable scores in the 14 days up to and including it. "+
 		fmt.Sprintf("Follow-up is the score nearest to day %d, at most %d days off. ", p.FollowUp.TargetDay, p.FollowUp.ToleranceDays)+

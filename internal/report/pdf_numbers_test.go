@@ -400,11 +400,9 @@ func (a *answer) difference(g, reference string) string {
 	p1, low1, high1 := rates(g)
 	p2, low2, high2 := rates(reference)
 	d := p1 - p2
-	return fmt.Sprintf("%s (%s to %s)", trimmed(a.near(g+".difference", d)), trimmed(a.near(g+".difference_ci95.low", d-math.Hypot(p1-low1, high2-p2))),
-		trimmed(a.near(g+".difference_ci95.high", d+math.Hypot(high1-p1, p2-low2))))
+	return fmt.Sprintf("%s (%s to %s)", a.near(g+".difference", d), a.near(g+".difference_ci95.low", d-math.Hypot(p1-low1, high2-p2)),
+		a.near(g+".difference_ci95.high", d+math.Hypot(high1-p1, p2-low2)))
 }
-
-func trimmed(s string) string { return strings.TrimSuffix(s, ".0") }
 
 func (p *account) stewardship(a *answer, h *Head) {
 	p.t.Helper()

@@ -1,6 +1,8 @@
 package grid
 
 import (
+	"bytes"
+	"encoding/xml"
 	"fmt"
 	"strings"
 	"time"
@@ -48,9 +50,11 @@ func contentTypes(sheets int) string {
 
 func properties(book Book) string {
 	at := book.Created.UTC().Format(time.RFC3339)
+	var title bytes.Buffer
+	_ = xml.EscapeText(&title, []byte(book.Title)) // a buffer takes everything; the escapes of cells mean nothing here
 	return `<cp:coreProperties xmlns:cp="` + packages + `/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
 		`xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>` +
-		string(appendText(nil, book.Title)) + `</dc:title><dc:creator>Anodyne</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">` + at +
+		title.String() + `</dc:title><dc:creator>Anodyne</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">` + at +
 		`</dcterms:created><dcterms:modified xsi:type="dcterms:W3CDTF">` + at + `</dcterms:modified></cp:coreProperties>`
 }
 
