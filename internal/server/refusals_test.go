@@ -21,6 +21,11 @@ import (
 // serve starts a server on a new database.
 func serve(t *testing.T, args ...string) *Server {
 	t.Helper()
+	return serveWith(t, limits, args...)
+}
+
+func serveWith(t *testing.T, slow timeouts, args ...string) *Server {
+	t.Helper()
 	var cfg config.Config
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	cfg.Serve(flags)
@@ -28,7 +33,7 @@ func serve(t *testing.T, args ...string) *Server {
 		t.Fatal(err)
 	}
 	cfg.Finish()
-	s, err := Start(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	s, err := startWithin(t.Context(), cfg, slog.New(slog.DiscardHandler), slow)
 	if err != nil {
 		t.Fatal(err)
 	}

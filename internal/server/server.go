@@ -34,6 +34,7 @@ import (
 type Server struct {
 	cfg      config.Config
 	log      *slog.Logger
+	limits   timeouts
 	store    *store.Store
 	limiter  *ratelimit.Limiter
 	workers  *worker.Group
@@ -49,6 +50,18 @@ type Server struct {
 	closeSender func()
 }
 
+// timeouts are within what a caller must speak and listen.
+type timeouts struct {
+	header time.Duration // for the head of a request
+	read   time.Duration // for all of it
+	write  time.Duration // from there to the end of the answer
+	idle   time.Duration // between two requests
+}
+
+// limits are those of the public listener. A wait for events takes up to 30 s,
+// and a report's file has a time of its own for each part.
+var limits = timeouts{header: 10 * time.Second, read: 60 * time.Second, write: 90 * time.Second, idle: 120 * time.Second}
+
 // addressCapacity bounds the source addresses whose failed requests are
 // counted.
 const addressCapacity = 100_000
@@ -56,7 +69,12 @@ const addressCapacity = 100_000
 // Start migrates and opens the database and begins to serve. Whoever gets a
 // server must Stop it.
 func Start(ctx context.Context, cfg config.Config, log *slog.Logger) (*Server, error) {
-	s := &Server{cfg: cfg, log: log, workers: worker.NewGroup(log), deliveries: worker.NewGroup(log)}
+	return startWithin(ctx, cfg, log, limits)
+}
+
+// startWithin is Start with other limits for slow callers.
+func startWithin(ctx context.Context, cfg config.Config, log *slog.Logger, slow timeouts) (*Server, error) {
+	s := &Server{cfg: cfg, log: log, limits: slow, workers: worker.NewGroup(log), deliveries: worker.NewGroup(log)}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.abandon())
@@ -151,10 +169,10 @@ func (s *Server) ahead() func(limit int64) int64 {
 func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 	s.public = &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       60 * time.Second,
-		WriteTimeout:      90 * time.Second, // a wait for events takes up to 30 s
-		IdleTimeout:       120 * time.Second,
+		ReadHeaderTimeout: s.limits.header,
+		ReadTimeout:       s.limits.read,
+		WriteTimeout:      s.limits.write,
+		IdleTimeout:       s.limits.idle,
 		MaxHeaderBytes:    api.MaxHeaderBytes,
 		// OPTIONS * gets the answer of every unknown path, with its headers.
 		DisableGeneralOptionsHandler: true,
