@@ -110,7 +110,7 @@ var asked = []question{
 		return w.post("/v1/webhooks/"+w.hooks[0]+"/deliveries/"+w.delivery+"/redeliver", "")
 	}, cost{sqlite: 6, postgres: 6, trips: 4}},
 	{"GET /v1/audit", "", func(w *crowd) *reply { return w.get("/v1/audit?limit=100") }, cost{sqlite: 4, postgres: 6, trips: 5}},
-	{"POST /oauth/token", "", func(w *crowd) *reply { return w.form("/oauth/token", w.credentials(grantType, clientCredentials)) }, cost{sqlite: 4, postgres: 5, trips: 3}},
+	{"POST /oauth/token", "", func(w *crowd) *reply { return w.form("/oauth/token", w.credentials(grantType, clientCredentials)) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"POST /oauth/revoke", "", func(w *crowd) *reply { return w.form("/oauth/revoke", w.credentials("token", w.issue(""))) }, cost{sqlite: 6, postgres: 6, trips: 5}},
 	{"POST /oauth/introspect", "", func(w *crowd) *reply { return w.form("/oauth/introspect", w.credentials("token", w.token)) }, cost{sqlite: 3, postgres: 4, trips: 3}},
 	{"GET /.well-known/oauth-authorization-server", "", func(w *crowd) *reply { return w.get("/.well-known/oauth-authorization-server") }, cost{}},

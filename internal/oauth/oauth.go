@@ -45,6 +45,11 @@ func (a *Authority) Authenticate(ctx context.Context, clientID, secret string) (
 	if err != nil {
 		return nil, errClient
 	}
+	given := hashOf(secret)
+	if c := a.cache.client(parsed, given, a.now()); c != nil {
+		return c, nil
+	}
+	epoch := a.cache.current()
 	found, secrets, err := a.store.Credentials(ctx, parsed)
 	if fault.Is(err, fault.NotFound) {
 		return nil, errClient
@@ -52,15 +57,17 @@ func (a *Authority) Authenticate(ctx context.Context, clientID, secret string) (
 	if err != nil {
 		return nil, err
 	}
-	given := hashOf(secret)
 	match := 0
-	for _, hash := range secrets {
-		match |= subtle.ConstantTimeCompare(given[:], hash)
+	for _, live := range secrets {
+		same := subtle.ConstantTimeCompare(given[:], live.Hash)
+		if match |= same; same == 1 {
+			found.Secret = live
+		}
 	}
 	if match == 0 || !found.RevokedAt.IsZero() {
 		return nil, errClient
 	}
-	found.SecretHash = given[:]
+	a.cache.putClient(parsed, given, found, epoch)
 	return &found, nil
 }
 
@@ -75,6 +82,7 @@ func (a *Authority) Issue(ctx context.Context, c *store.Client, scope string) (a
 	if err := a.store.IssueToken(ctx, c, hash, scopes, Lifetime); err != nil {
 		return access.Grant{}, err
 	}
+	a.cache.usedSecret(c, a.now())
 	return access.Grant{Token: token, Lifetime: Lifetime, Scopes: scopes}, nil
 }
 

@@ -90,7 +90,7 @@ func (w *world) verify(header ...string) (*access.Principal, string) {
 
 func TestAuthenticate(t *testing.T) {
 	each(t, access.AllScopes, func(t *testing.T, w *world) {
-		if w.client.Org == 0 || w.client.Scopes != access.AllScopes || len(w.client.SecretHash) == 0 {
+		if w.client.Org == 0 || w.client.Scopes != access.AllScopes || len(w.client.Secret.Hash) == 0 {
 			t.Errorf("%+v", w.client)
 		}
 		other, otherSecret := w.register("south", access.AllScopes)

@@ -11,6 +11,7 @@ import (
 
 	"anodyne/internal/access"
 	"anodyne/internal/fault"
+	"anodyne/internal/store"
 )
 
 // A node remembers the tokens it has seen. What it remembers is good as long
@@ -20,6 +21,7 @@ import (
 type cache struct {
 	mu      sync.RWMutex
 	known   map[[sha256.Size]byte]*known
+	clients map[shownSecret]store.Client // who showed a secret that is good
 	epoch   int64
 	checked atomic.Int64 // unix milliseconds of the last look at the epoch
 }
@@ -38,7 +40,17 @@ const (
 	cacheLimit = 100_000
 )
 
-func (c *cache) init() { c.known = map[[sha256.Size]byte]*known{} }
+func (c *cache) init() {
+	c.known, c.clients = map[[sha256.Size]byte]*known{}, map[shownSecret]store.Client{}
+}
+
+// trusted reports whether what is remembered is good.
+func (c *cache) trusted(now time.Time) bool {
+	// A look in the future was taken before the clock was put back: who knows
+	// how long ago.
+	age := now.UnixMilli() - c.checked.Load()
+	return age >= 0 && age < trustFor.Milliseconds()
+}
 
 func (c *cache) get(hash [sha256.Size]byte) *known {
 	c.mu.RLock()
@@ -71,6 +83,7 @@ func (c *cache) saw(epoch int64, at time.Time) {
 	if c.epoch != epoch {
 		c.epoch = epoch
 		clear(c.known)
+		clear(c.clients)
 	}
 	c.mu.Unlock()
 	c.checked.Store(at.UnixMilli())
@@ -108,9 +121,7 @@ func (a *Authority) Verify(ctx context.Context, header []string) (*access.Princi
 	}
 	hash := hashOf(token)
 	now := a.now()
-	// A look in the future was taken before the clock was put back: who knows
-	// how long ago.
-	if age := now.UnixMilli() - a.cache.checked.Load(); age >= 0 && age < trustFor.Milliseconds() {
+	if a.cache.trusted(now) {
 		if k := a.cache.get(hash); k != nil {
 			if !now.Before(k.expires) {
 				return nil, errExpired

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,8 +30,16 @@ type Client struct {
 	RevokedAt, LastUsedAt time.Time
 	// Secrets is the number of secrets that are good now.
 	Secrets int
-	// SecretHash is the secret that the client showed, when it did.
-	SecretHash []byte
+	// Secret is the one that the client showed, when it did.
+	Secret Secret
+}
+
+// Secret is what is kept of a client's secret.
+type Secret struct {
+	Hash []byte
+	// ExpiresAt is zero for one that stays, and UsedAt for one that was never
+	// used; it is known to LastUsedGrain.
+	ExpiresAt, UsedAt time.Time
 }
 
 // Principal is the client with everything it was granted.
@@ -246,7 +255,7 @@ func (s *Store) setTier(ctx context.Context, org access.OrgNo, clientID id.Clien
 }
 
 // Credentials gives a client with its live secrets, for the token endpoint.
-func (s System) Credentials(ctx context.Context, clientID id.Client) (c Client, secrets [][]byte, err error) {
+func (s System) Credentials(ctx context.Context, clientID id.Client) (c Client, secrets []Secret, err error) {
 	now := s.now()
 	found := false
 	err = s.read(ctx, func(tx Tx) error {
@@ -256,10 +265,17 @@ func (s System) Credentials(ctx context.Context, clientID id.Client) (c Client, 
 				c, err = scanClient(r)
 				return err
 			}},
-			Stmt{SQL: `SELECT hash FROM client_secret WHERE client_no = (SELECT client_no FROM client WHERE id = $1) AND (expires_at IS NULL OR expires_at > $2)`,
+			Stmt{SQL: `SELECT hash, expires_at, last_used_at FROM client_secret WHERE client_no = (SELECT client_no FROM client WHERE id = $1) AND (expires_at IS NULL OR expires_at > $2)`,
 				Args: []any{clientID.Bytes(), millis(now)},
 				Each: func(r Row) error {
-					secrets = append(secrets, []byte(r.Text(0)))
+					secret := Secret{Hash: bytes.Clone(r.Raw(0))}
+					if !r.IsNull(1) {
+						secret.ExpiresAt = fromMillis(r.Int(1))
+					}
+					if !r.IsNull(2) {
+						secret.UsedAt = fromMillis(r.Int(2))
+					}
+					secrets = append(secrets, secret)
 					return nil
 				}},
 		)

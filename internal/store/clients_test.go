@@ -36,7 +36,7 @@ func secrets(t *testing.T, s *store.Store, clientID id.Client) (list []string) {
 		t.Fatal(err)
 	}
 	for _, secret := range live {
-		list = append(list, string(secret))
+		list = append(list, string(secret.Hash))
 	}
 	slices.Sort(list)
 	return list
@@ -62,7 +62,7 @@ func TestClientIsKept(t *testing.T) {
 		if !reflect.DeepEqual(got, []store.Client{first, second}) {
 			t.Errorf("got  %+v\nwant %+v, %+v", got, first, second)
 		}
-		if c, live, err := sys.Credentials(t.Context(), first.ID); !reflect.DeepEqual(c, first) || len(live) != 1 || string(live[0]) != "one" || err != nil {
+		if c, live, err := sys.Credentials(t.Context(), first.ID); !reflect.DeepEqual(c, first) || len(live) != 1 || string(live[0].Hash) != "one" || err != nil {
 			t.Errorf("Credentials: %+v, %q, %v", c, live, err)
 		}
 		unknown := id.New[id.ClientKind](now.now())
@@ -235,7 +235,7 @@ func TestLastUsed(t *testing.T) {
 		cfg.Now = now.now
 		s := storetest.Start(t, cfg)
 		c := must[store.Client](t)(s.System().CreateClient(t.Context(), store.NewClient{Org: "O", Name: "C", SecretHash: []byte("secret")}))
-		c.SecretHash = []byte("secret")
+		c.Secret.Hash = []byte("secret")
 		if got := clientOf(t, s, c.ID).LastUsedAt; !got.IsZero() {
 			t.Errorf("used at %v before its first token", got)
 		}

@@ -18,20 +18,21 @@ type Token struct {
 	Revoked bool
 }
 
-// lastUsedGrain is how exactly the last use of a secret is known: writing it
+// LastUsedGrain is how exactly the last use of a secret is known: writing it
 // with every token would make one hot row a client.
-const lastUsedGrain = time.Minute
+const LastUsedGrain = time.Minute
 
-// IssueToken keeps a new token of a client and notes that its secret was used.
+// IssueToken keeps a new token of a client and notes that its secret was used,
+// unless that is known.
 func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, scopes access.Scopes, lifetime time.Duration) error {
 	now := s.now()
 	return s.write(ctx, func(tx Tx) error {
-		tx.Last(
-			Stmt{SQL: `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-				Args: []any{tokenHash, int64(c.Org), int64(c.No), int64(scopes), millis(now), millis(now.Add(lifetime))}},
-			Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
-				Args: []any{int64(c.No), c.SecretHash, millis(now), millis(now.Add(-lastUsedGrain))}},
-		)
+		tx.Last(Stmt{SQL: `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+			Args: []any{tokenHash, int64(c.Org), int64(c.No), int64(scopes), millis(now), millis(now.Add(lifetime))}})
+		if now.Sub(c.Secret.UsedAt) >= LastUsedGrain {
+			tx.Last(Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
+				Args: []any{int64(c.No), c.Secret.Hash, millis(now), millis(now.Add(-LastUsedGrain))}})
+		}
 		return nil
 	})
 }

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"anodyne/internal/access"
+	"anodyne/internal/store/storetest"
+	"anodyne/internal/worker"
+)
+
+// BenchmarkIssueToken asks the handler for tokens, without connections: 64
+// callers at once, each with a client of its own.
+func BenchmarkIssueToken(b *testing.B) {
+	const atOnce = 64
+	for _, engine := range storetest.Engines {
+		b.Run(engine, func(b *testing.B) {
+			n := start(b, engine, nil)
+			var bodies []string
+			for range atOnce {
+				bodies = append(bodies, n.callerOf("bench", access.Enterprise, access.AllScopes).credentials(grantType, clientCredentials).Encode())
+			}
+			workers := worker.NewGroup(n.database.Log)
+			defer workers.Stop()
+			workers.Start("revocations", func(ctx context.Context) error { return n.authority.Watch(ctx, n.database.Log) })
+			var next atomic.Int64
+			b.SetParallelism(atOnce / 2)
+			b.ReportAllocs()
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				body := bodies[int(next.Add(1))%atOnce]
+				for pb.Next() {
+					r := httptest.NewRequest(http.MethodPost, "/oauth/token", strings.NewReader(body))
+					r.Header["Content-Type"] = []string{formType}
+					w := httptest.NewRecorder()
+					n.api.ServeHTTP(w, r)
+					if w.Code != http.StatusOK && w.Code != http.StatusTooManyRequests {
+						b.Errorf("%d %s", w.Code, w.Body)
+						return
+					}
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tokens/s")
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/store"
+)
+
+// look has the authority take up what other processes changed.
+func (w *world) look() {
+	w.t.Helper()
+	if err := w.Look(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// remembered reports whether a secret is known without asking the store.
+func (w *world) remembered(secret string) bool {
+	return w.cache.client(w.client.ID, hashOf(secret), w.clock.now()) != nil
+}
+
+func (w *world) authenticates(secret string) bool {
+	w.t.Helper()
+	c, err := w.Authenticate(context.Background(), w.client.ID.String(), secret)
+	if err != nil && err != errClient {
+		w.t.Fatal(err)
+	}
+	return c != nil
+}
+
+// A client that showed its secret is remembered until something changes, the
+// secret ends, or the authority cannot look.
+func TestClientsAreRememberedWhileNothingChanges(t *testing.T) {
+	each(t, access.AllScopes, func(t *testing.T, w *world) {
+		sys := w.store.System()
+		if w.look(); !w.authenticates(w.secret) || !w.remembered(w.secret) {
+			t.Error("a good secret is not remembered")
+		}
+		if w.authenticates("wrong") || w.remembered("wrong") {
+			t.Error("a wrong secret is remembered")
+		}
+		if w.clock.forward(trustFor); w.remembered(w.secret) {
+			t.Error("a secret is good without a look")
+		}
+
+		next, hash := NewSecret()
+		if err := sys.RotateSecret(context.Background(), w.client.ID, hash, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if w.look(); w.remembered(w.secret) {
+			t.Error("after a rotation the old secret is remembered with what was known of it")
+		}
+		if !w.authenticates(w.secret) || !w.authenticates(next) || !w.remembered(w.secret) || !w.remembered(next) {
+			t.Error("two live secrets are not remembered")
+		}
+		w.clock.forward(time.Minute)
+		if w.look(); w.remembered(w.secret) || w.authenticates(w.secret) || !w.remembered(next) {
+			t.Error("the old secret is good past its end, or the new one is not")
+		}
+
+		if err := sys.RevokeClient(context.Background(), w.client.ID); err != nil {
+			t.Fatal(err)
+		}
+		if w.look(); w.authenticates(next) || w.remembered(next) {
+			t.Error("a revoked client is good")
+		}
+	})
+}
+
+// The last use of a remembered secret is written once a minute, and seen.
+func TestLastUseOfARememberedSecret(t *testing.T) {
+	each(t, access.AllScopes, func(t *testing.T, w *world) {
+		used := func() time.Time {
+			t.Helper()
+			_, secrets, err := w.store.System().Credentials(context.Background(), w.client.ID)
+			if err != nil || len(secrets) != 1 {
+				t.Fatalf("%v, error %v", secrets, err)
+			}
+			return secrets[0].UsedAt
+		}
+		first := time.UnixMilli(w.clock.now().UnixMilli())
+		for i, want := range []time.Duration{0, 0, store.LastUsedGrain + time.Second} {
+			w.look()
+			c, err := w.Authenticate(context.Background(), w.client.ID.String(), w.secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Issue(context.Background(), c, ""); err != nil {
+				t.Fatal(err)
+			}
+			if got := used(); !got.Equal(first.Add(want)) {
+				t.Errorf("token %d: used at %v, want %v", i, got, first.Add(want))
+			}
+			w.clock.forward([]time.Duration{time.Second, store.LastUsedGrain, 0}[i])
+		}
+	})
+}
+
+func TestRememberedClientsAreBounded(t *testing.T) {
+	t.Parallel()
+	var c cache
+	c.init()
+	for i := range cacheLimit + 1 {
+		c.putClient(store.Client{}.ID, sha256.Sum256([]byte{byte(i), byte(i >> 8), byte(i >> 16)}), store.Client{}, 0)
+	}
+	if n := len(c.clients); n != 1 {
+		t.Errorf("%d are remembered", n)
+	}
+}
