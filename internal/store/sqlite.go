@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"time"
@@ -38,6 +39,16 @@ type sqliteEngine struct {
 	stuck   stuck
 }
 
+// The page caches, in KiB: the writer's, and those of all readers together, so
+// that a machine with many processors takes no more memory for them.
+const (
+	writerCache  = 32 << 10
+	readersCache = 128 << 10
+)
+
+// cacheOf is the pragma for a page cache of so many KiB.
+func cacheOf(size int) string { return fmt.Sprintf("cache_size = -%d", size) }
+
 func (e *sqliteEngine) failing() error { return e.stuck.now() }
 
 func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine, error) {
@@ -63,7 +74,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 		return err
 	}
 	w, err := file.open(sqlite3.OPEN_READWRITE,
-		"journal_mode = wal", "synchronous = full", "foreign_keys = on", "cache_size = -65536", "wal_autocheckpoint = 4000")
+		"journal_mode = wal", "synchronous = full", "foreign_keys = on", cacheOf(writerCache), "wal_autocheckpoint = 4000")
 	if err != nil {
 		return err
 	}
@@ -71,7 +82,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 		return errors.Join(err, w.close())
 	}
 	for range cap(e.readers) {
-		r, err := file.open(sqlite3.OPEN_READWRITE, "query_only = on", "cache_size = -32768")
+		r, err := file.open(sqlite3.OPEN_READWRITE, "query_only = on", cacheOf(readersCache/cap(e.readers)))
 		if err != nil {
 			close(e.readers)
 			for r := range e.readers {
