@@ -104,6 +104,7 @@ var skimmers = sync.Pool{New: func() any { return new(skimmer) }}
 
 // begunCourse is a medicine from its first day to the last that it may cover.
 type begunCourse struct {
+	order int64 // by class, then by the first day
 	class series.Class
 	drug.Span
 }
@@ -126,7 +127,8 @@ func (r *skimmer) begun(s *series.Series, onsets []Onset) []Onset {
 	r.courses = r.courses[:0]
 	for i := range s.Medications {
 		m := &s.Medications[i]
-		r.courses = append(r.courses, begunCourse{m.Class % classCodes, drug.Span{First: m.First, Last: m.Possible(drug.Always.Last).Last}})
+		class := m.Class % classCodes
+		r.courses = append(r.courses, begunCourse{int64(class)<<32 + int64(m.First), class, drug.Span{First: m.First, Last: m.Possible(drug.Always.Last).Last}})
 	}
 	slices.SortFunc(r.courses, func(a, b begunCourse) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.First, b.First))
