@@ -44,6 +44,7 @@ func serve(ctx context.Context, args []string) error {
 	if err := errors.Join(fs.Parse(args), config.FromEnvironment(fs, os.LookupEnv)); err != nil {
 		return err
 	}
+	cfg.Finish()
 	log := cfg.Logger(os.Stderr)
 	s, err := server.Start(ctx, cfg, log)
 	if err != nil {
