@@ -20,7 +20,7 @@ type balancer struct {
 	nodes []*node
 }
 
-func newBalancer(nodes ...*node) *balancer { return &balancer{nodes: nodes} }
+func newBalancer(nodes ...*node) *balancer { return &balancer{nodes: slices.Clone(nodes)} }
 
 // paced bounds how many requests are sent, and so how much there is to be
 // looked over when a test has long to wait.

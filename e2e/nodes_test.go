@@ -24,7 +24,7 @@ func TestFaultThreeNodes(t *testing.T) {
 	h.report()
 	spent := h.spend()
 	h.round(h.sequencing)
-	for range faultRounds(t, 2) {
+	for range faultRounds(t, 1) {
 		h.round(h.whichever)
 	}
 	h.useUp(spent)
