@@ -34,8 +34,15 @@ type drawing struct {
 // inks are those that shapes are told apart by.
 var inks = []chart.Ink{chart.Surface, chart.Text, chart.Axis, chart.Grid, chart.Accent, chart.AccentSoft, chart.FillModerate, chart.FillSevere}
 
-func inkOf(style, name string) chart.Ink {
-	found := regexp.MustCompile(`(?:^|;| )` + name + `:rgb\(([\d.]+)%,([\d.]+)%,([\d.]+)%\)`).FindStringSubmatch(style)
+var (
+	isFill   = regexp.MustCompile(`(?:^|;| )fill:rgb\(([\d.]+)%,([\d.]+)%,([\d.]+)%\)`)
+	isStroke = regexp.MustCompile(`(?:^|;| )stroke:rgb\(([\d.]+)%,([\d.]+)%,([\d.]+)%\)`)
+	isWidth  = regexp.MustCompile(`stroke-width:([\d.]+)`)
+	isStep   = regexp.MustCompile(`[MLCZ][^MLCZ]*`)
+)
+
+func inkOf(style string, kind *regexp.Regexp) chart.Ink {
+	found := kind.FindStringSubmatch(style)
 	if found == nil {
 		return chart.None
 	}
@@ -103,8 +110,8 @@ func (d *drawing) add(attrs []xml.Attr) {
 		return ""
 	}
 	style := get("style")
-	s := shape{fill: inkOf(style, "fill"), stroke: inkOf(style, "stroke")}
-	if found := regexp.MustCompile(`stroke-width:([\d.]+)`).FindStringSubmatch(style); found != nil {
+	s := shape{fill: inkOf(style, isFill), stroke: inkOf(style, isStroke)}
+	if found := isWidth.FindStringSubmatch(style); found != nil {
 		s.width, _ = strconv.ParseFloat(found[1], 64)
 	}
 	matrix := [6]float64{1, 0, 0, 1, 0, 0}
@@ -113,7 +120,7 @@ func (d *drawing) add(attrs []xml.Attr) {
 			matrix[i], _ = strconv.ParseFloat(text, 64)
 		}
 	}
-	for segment := range strings.SplitSeq(regexp.MustCompile(`([MLCZ])`).ReplaceAllString(get("d"), "\n$1"), "\n") {
+	for _, segment := range isStep.FindAllString(get("d"), -1) {
 		numbers := strings.Fields(strings.TrimLeft(segment, "MLCZ"))
 		if len(numbers) < 2 {
 			continue

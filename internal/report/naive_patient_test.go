@@ -653,7 +653,11 @@ func same(path string, got, want any) string {
 
 // checkSummaries holds the summaries of all patients against the records.
 func (c *clinic) checkSummaries(t *testing.T) {
-	for _, period := range [][2]string{{"2025-01-16", "2026-01-15"}, {"2025-09-01", "2025-12-15"}, {"2025-03-01", "2025-06-30"}} {
+	periods := [][2]string{{"2025-09-01", "2025-12-15"}, {"2025-01-16", "2026-01-15"}, {"2025-03-01", "2025-06-30"}}
+	if !c.all {
+		periods = periods[:1]
+	}
+	for _, period := range periods {
 		for i, who := range c.patients {
 			a := answerOf(t, c.made(t, c.about(i, `,"start_date":"`+period[0]+`","end_date":"`+period[1]+`"`)))
 			n := newNaive(t, who, period[0], period[1])
