@@ -1,13 +1,16 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -15,6 +18,7 @@ import (
 	"anodyne/client"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne/internal/testneed"
 )
 
 // TestFaultDiskFull fills the disk of the database under load: writes are told
@@ -25,11 +29,11 @@ func TestFaultDiskFull(t *testing.T) {
 		// The audit spool is on the same disk: what cannot be put on record
 		// is not shown.
 		dir := storetest.Tmpfs(t, "48m")
-		fillUp(t, &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}, dir, false)
+		unwritable(t, &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}, func() func() { return storetest.Fill(t, dir) }, false)
 	})
 	t.Run("postgres", func(t *testing.T) {
 		dir := storetest.Tmpfs(t, "64m")
-		fillUp(t, &service{t, storetest.Postgres, databaseIn(t, dir), t.TempDir()}, dir, true)
+		unwritable(t, &service{t, storetest.Postgres, databaseIn(t, dir), t.TempDir()}, func() func() { return storetest.Fill(t, dir) }, true)
 	})
 }
 
@@ -76,7 +80,44 @@ func databaseIn(t *testing.T, dir string) (dsn string) {
 	return u.String()
 }
 
-func fillUp(t *testing.T, s *service, dir string, readable bool) {
+// TestFaultReadOnlyFile makes the SQLite file and its log read-only under load,
+// for those too who have them open.
+func TestFaultReadOnlyFile(t *testing.T) {
+	dir := ext4(t)
+	path := filepath.Join(dir, "anodyne.db")
+	chattr := func(mode string) {
+		t.Helper()
+		if out, err := exec.Command("chattr", mode, path, path+"-wal").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	t.Cleanup(func() { _ = exec.Command("chattr", "-i", path, path+"-wal").Run() })
+	unwritable(t, &service{t, storetest.SQLite, "sqlite:" + path, dir}, func() func() {
+		chattr("+i")
+		return func() { chattr("-i") }
+	}, false)
+}
+
+// ext4 mounts a file system of the test's own whose files can be made
+// read-only for everybody.
+func ext4(t *testing.T) string {
+	t.Helper()
+	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
+	for _, command := range [][]string{{"truncate", "-s", "128M", image}, {"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir}} {
+		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			testneed.Skip(t, fmt.Sprintf("no ext4 can be mounted: %s: %v %s", command[0], err, out))
+		}
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Errorf("unmounting: %v", err)
+		}
+	})
+	return dir
+}
+
+// unwritable lets writes to the database's disk fail under load, twice.
+func unwritable(t *testing.T, s *service, fail func() (mend func()), readable bool) {
 	n := s.node(0)
 	apps := []application{s.register("enterprise"), s.register("enterprise")}
 	clients := dial(n, apps)
@@ -96,7 +137,7 @@ func fillUp(t *testing.T, s *service, dir string, readable bool) {
 		}
 		answered(200)
 		all.words.Clear()
-		free := storetest.Fill(t, dir)
+		mend := fail()
 		eventually(t, 2*patience, "a write that is refused for want of space", func() bool { return all.said("disk is full") })
 		eventually(t, patience, "readyz to say 503", func() bool { return status(t, n, "/readyz") == http.StatusServiceUnavailable })
 		if readable {
@@ -105,7 +146,7 @@ func fillUp(t *testing.T, s *service, dir string, readable bool) {
 				return err == nil
 			})
 		}
-		free()
+		mend()
 		answered(200)
 		eventually(t, patience, "readyz to say 200", func() bool { return status(t, n, "/readyz") == http.StatusOK })
 		stop.Store(true)
