@@ -28,14 +28,12 @@ var sqliteDialect = dialect{
 // sqliteEngine is one file: a pool of readers and one writer. Another process
 // may have the file open too.
 type sqliteEngine struct {
+	stuck   stuck
 	lock    *os.File
 	readers chan *sqliteConn
 	closing chan struct{}
 	writer  *writer
-	stuck   stuck
 }
-
-func (e *sqliteEngine) failing() error { return e.stuck.now() }
 
 func openSQLite(path string, key *seal.Key, m *metrics) (engine, error) {
 	if err := makeFile(path); err != nil {
