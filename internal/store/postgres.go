@@ -42,8 +42,6 @@ type postgresEngine struct {
 	stuck stuck
 }
 
-func (e *postgresEngine) failing() error { return e.stuck.now() }
-
 func openPostgres(ctx context.Context, dsn string, log *slog.Logger, observe Observe) (engine, error) {
 	cfg, err := postgresConfig(dsn)
 	if err != nil {

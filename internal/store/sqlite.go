@@ -31,12 +31,12 @@ var sqliteDialect = dialect{
 // sqliteEngine is one file: a pool of readers and one writer. Another process
 // may have the file open too.
 type sqliteEngine struct {
+	stuck   stuck
 	lock    *os.File
 	readers chan *sqliteConn
 	closing chan struct{}
 	writer  *writer
 	observe Observe
-	stuck   stuck
 }
 
 // The page caches, in KiB: the writer's, and those of all readers together, so
@@ -48,8 +48,6 @@ const (
 
 // cacheOf is the pragma for a page cache of so many KiB.
 func cacheOf(size int) string { return fmt.Sprintf("cache_size = -%d", size) }
-
-func (e *sqliteEngine) failing() error { return e.stuck.now() }
 
 func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine, error) {
 	if err := makeFile(path); err != nil {

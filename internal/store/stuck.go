@@ -37,6 +37,9 @@ func (s *stuck) now() error {
 	return nil
 }
 
+func (e *sqliteEngine) failing() error { return e.stuck.now() }
+func (e *postgresEngine) failing() error { return e.stuck.now() }
+
 // isStuck reports a write that cannot be done before somebody has mended the
 // disk, or made it writable.
 func isStuck(err error) bool {
