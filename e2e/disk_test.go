@@ -25,6 +25,7 @@ import (
 // to come again, in words, /readyz says so, and with space again everything
 // goes on without a restart, with nothing acknowledged lost.
 func TestFaultDiskFull(t *testing.T) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		// The audit spool is on the same disk: what cannot be put on record
 		// is not shown.
@@ -83,6 +84,7 @@ func databaseIn(t *testing.T, dir string) (dsn string) {
 // TestFaultReadOnlyFile makes the SQLite file and its log read-only under load,
 // for those too who have them open.
 func TestFaultReadOnlyFile(t *testing.T) {
+	t.Parallel()
 	dir := ext4(t)
 	path := filepath.Join(dir, "anodyne.db")
 	chattr := func(mode string) {

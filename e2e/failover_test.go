@@ -17,6 +17,7 @@ import (
 // nothing that was acknowledged is lost. Commands work before and after with
 // the address that names both servers.
 func TestFaultFailover(t *testing.T) {
+	t.Parallel()
 	primary := pgcluster.Start(t)
 	standby := primary.Replica()
 	s := &service{t, storetest.Postgres, primary.DSNWith(standby), t.TempDir()}

@@ -27,6 +27,7 @@ var hostile = []string{
 // axe finds nothing on any kind of page in any look, and the keyboard reaches
 // everything.
 func TestEveryPageHolds(t *testing.T) {
+	t.Parallel()
 	s := newService(t, storetest.SQLite)
 	n := s.node(0, "--dev")
 	s.member("admin@clinic.example", "administrator")

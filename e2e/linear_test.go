@@ -18,6 +18,7 @@ import (
 // through three nodes, kills nodes meanwhile, and holds every answer against
 // one order of events.
 func TestFaultLinearizable(t *testing.T) {
+	t.Parallel()
 	const callers, operations = 12, 60
 	random := rand.New(rand.NewPCG(seed(t), 0))
 	s := newService(t, storetest.Postgres)

@@ -20,6 +20,7 @@ type outage struct {
 // TestFaultDatabaseAway takes PostgreSQL away under load: in good order, by
 // kill -9, and by letting it hang.
 func TestFaultDatabaseAway(t *testing.T) {
+	t.Parallel()
 	cluster := pgcluster.Start(t)
 	outages(t, cluster.DSN(),
 		outage{"stopped", func() func() { cluster.Stop(); return cluster.Restart }},
@@ -29,6 +30,7 @@ func TestFaultDatabaseAway(t *testing.T) {
 
 // TestFaultCutOff lets the network to PostgreSQL lose everything.
 func TestFaultCutOff(t *testing.T) {
+	t.Parallel()
 	hole := newHole(t, pgcluster.Start(t).DSN())
 	outages(t, hole.dsn, outage{"cut off", func() func() { hole.open(); return hole.close }})
 }
@@ -94,6 +96,7 @@ func outages(t *testing.T, dsn string, list ...outage) {
 // TestFaultSessionKilled kills a session of PostgreSQL, which then throws all
 // others out and recovers: to the service a moment without a database.
 func TestFaultSessionKilled(t *testing.T) {
+	t.Parallel()
 	cluster := pgcluster.Start(t)
 	s := &service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}
 	n := s.node(0)

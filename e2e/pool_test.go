@@ -19,6 +19,7 @@ import (
 // somebody else holds: requests are told so in bounded time, and go on when
 // the lock is gone.
 func TestFaultPoolInUse(t *testing.T) {
+	t.Parallel()
 	s := newService(t, storetest.Postgres)
 	small := *s
 	small.database += "&pool_max_conns=2"
@@ -59,6 +60,7 @@ func TestFaultPoolInUse(t *testing.T) {
 
 // TestFaultServerFull lets others take all connections that PostgreSQL has.
 func TestFaultServerFull(t *testing.T) {
+	t.Parallel()
 	cluster := pgcluster.Start(t)
 	s := &service{t, storetest.Postgres, cluster.DSN(), t.TempDir()}
 	s.exec(`ALTER SYSTEM SET max_connections = 30`)

@@ -20,6 +20,7 @@ var unfolded = []string{"/docs/reference", "/docs/reference/createPatient", "/do
 // everything unfolded. With ANODYNE_TEST_UNFOLD=1 that is done for all, which
 // takes minutes. Nobody is signed in.
 func TestReferenceIsAccessible(t *testing.T) {
+	t.Parallel()
 	s := newService(t, storetest.SQLite)
 	v := newVisitor(t, s.node(0, "--dev").url)
 	v.must(v.Go(v.base + "/docs/reference"))

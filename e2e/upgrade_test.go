@@ -21,6 +21,7 @@ import (
 // wait for somebody's long transaction; of new nodes that start at once one
 // migrates; an old program does not start any more, and says why.
 func TestFaultRollingUpgrade(t *testing.T) {
+	t.Parallel()
 	next, version := nextRelease(t)
 	s := newService(t, storetest.Postgres)
 	old := s.nodes(3)

@@ -71,6 +71,44 @@ func TestClientsAreRememberedWhileNothingChanges(t *testing.T) {
 	})
 }
 
+// What was remembered gives no token once it has ended, also before the
+// authority has looked.
+func TestRememberedClientsThatEndGetNoToken(t *testing.T) {
+	each(t, access.AllScopes, func(t *testing.T, w *world) {
+		ctx := context.Background()
+		issue := func(secret string) error {
+			t.Helper()
+			c, err := w.Authenticate(ctx, w.client.ID.String(), secret)
+			if err != nil || !w.remembered(secret) {
+				t.Fatalf("not remembered: %v", err)
+			}
+			_, err = w.Issue(ctx, c, "")
+			return err
+		}
+		w.look()
+		if err := issue(w.secret); err != nil {
+			t.Error(err)
+		}
+		next, hash := NewSecret()
+		if err := w.store.System().RotateSecret(ctx, w.client.ID, hash, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := issue(w.secret); err != errClient {
+			t.Errorf("the secret before a rotation: %v", err)
+		}
+		w.look()
+		if err := issue(next); err != nil {
+			t.Error(err)
+		}
+		if err := w.store.System().RevokeClient(ctx, w.client.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := issue(next); err != errClient {
+			t.Errorf("a revoked client: %v", err)
+		}
+	})
+}
+
 // The last use of a remembered secret is written once a minute, and seen.
 func TestLastUseOfARememberedSecret(t *testing.T) {
 	each(t, access.AllScopes, func(t *testing.T, w *world) {

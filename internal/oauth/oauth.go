@@ -79,8 +79,12 @@ func (a *Authority) Issue(ctx context.Context, c *store.Client, scope string) (a
 		return access.Grant{}, err
 	}
 	token, hash := newToken()
-	if err := a.store.IssueToken(ctx, c, hash, scopes, Lifetime); err != nil {
+	issued, err := a.store.IssueToken(ctx, c, hash, scopes, Lifetime)
+	if err != nil {
 		return access.Grant{}, err
+	}
+	if !issued {
+		return access.Grant{}, errClient // it was remembered, and has ended since
 	}
 	a.cache.usedSecret(c, a.now())
 	return access.Grant{Token: token, Lifetime: Lifetime, Scopes: scopes}, nil

@@ -163,7 +163,7 @@ func TestTokens(t *testing.T) {
 			return got
 		}
 		for _, hash := range []string{"a", "b"} {
-			if err := sys.IssueToken(t.Context(), &c, []byte(hash), access.PatientsRead|access.AuditRead, time.Hour); err != nil {
+			if issued, err := sys.IssueToken(t.Context(), &c, []byte(hash), access.PatientsRead|access.AuditRead, time.Hour); err != nil || !issued {
 				t.Fatal(err)
 			}
 		}
@@ -241,7 +241,7 @@ func TestLastUsed(t *testing.T) {
 		}
 		first := now.now()
 		for i, want := range []time.Duration{0, 0, 0, 61 * time.Second} {
-			if err := s.System().IssueToken(t.Context(), &c, []byte{byte(i)}, 0, time.Hour); err != nil {
+			if issued, err := s.System().IssueToken(t.Context(), &c, []byte{byte(i)}, 0, time.Hour); err != nil || !issued {
 				t.Fatal(err)
 			}
 			if got := clientOf(t, s, c.ID).LastUsedAt; !got.Equal(first.Add(want)) {

@@ -29,7 +29,7 @@ func TestOrganisationsAreApart(t *testing.T) {
 		}
 		token := []byte("token of theirs, 32 bytes long..")
 		owner := clientOf(t, s, theirs.ClientID)
-		if err := s.System().IssueToken(t.Context(), &owner, token, theirs.Scopes, time.Hour); err != nil {
+		if issued, err := s.System().IssueToken(t.Context(), &owner, token, theirs.Scopes, time.Hour); err != nil || !issued {
 			t.Fatal(err)
 		}
 

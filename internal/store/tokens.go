@@ -23,19 +23,35 @@ type Token struct {
 const LastUsedGrain = time.Minute
 
 // IssueToken keeps a new token of a client and notes that its secret was used,
-// unless that is known.
-func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, scopes access.Scopes, lifetime time.Duration) error {
+// unless that is known. A caller may have read the client a while ago, so it
+// says whether the client, and the secret it showed if any, are still good.
+func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, scopes access.Scopes, lifetime time.Duration) (issued bool, err error) {
 	now := s.now()
-	return s.write(ctx, func(tx Tx) error {
-		tx.Last(Stmt{SQL: `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-			Args: []any{tokenHash, int64(c.Org), int64(c.No), int64(scopes), millis(now), millis(now.Add(lifetime))}})
+	args := []any{tokenHash, int64(c.Org), int64(c.No), int64(scopes), millis(now), millis(now.Add(lifetime))}
+	insert := issueToken + ` RETURNING 1`
+	if len(c.Secret.Hash) > 0 {
+		insert, args = issueToken+liveSecret+` RETURNING 1`, append(args, c.Secret.Hash)
+	}
+	err = s.write(ctx, func(tx Tx) error {
+		issued = false
+		tx.Last(Stmt{SQL: insert, Args: args, Each: func(Row) error {
+			issued = true
+			return nil
+		}})
 		if now.Sub(c.Secret.UsedAt) >= LastUsedGrain {
 			tx.Last(Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
 				Args: []any{int64(c.No), c.Secret.Hash, millis(now), millis(now.Add(-LastUsedGrain))}})
 		}
 		return nil
 	})
+	return issued, err
 }
+
+const (
+	issueToken = `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at) SELECT $1, org_no, client_no, $4, $5, $6
+		FROM client WHERE client_no = $3 AND org_no = $2 AND revoked_at IS NULL`
+	liveSecret = ` AND EXISTS (SELECT 1 FROM client_secret s WHERE s.client_no = $3 AND s.hash = $7 AND (s.expires_at IS NULL OR s.expires_at > $5))`
+)
 
 // Token looks a token up. A token carries its scopes or, when its client was
 // granted less since, what is left of them.
