@@ -51,6 +51,9 @@ var pagesAsked = []showing{
 	{"/portal/account", "/portal/account", asking{statements: 1, trips: 1}},
 	{"/docs/{$}", "/docs/", asking{statements: 1, trips: 1}},
 	{"/docs/reference", "/docs/reference", asking{statements: 1, trips: 1}},
+	{"/docs/reference/{$}", "/docs/reference/", asking{statements: 1, trips: 1}},
+	{"/docs/reference/schemas", "/docs/reference/schemas", asking{statements: 1, trips: 1}},
+	{"/docs/reference/{operation}", "/docs/reference/{operation}", asking{statements: 1, trips: 1}},
 	{"/docs/{guide}", "/docs/{guide}", asking{statements: 1, trips: 1}},
 }
 
@@ -142,5 +145,5 @@ func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 		h.t.Fatal(err)
 	}
 	return b, strings.NewReplacer("{link}", link, "{application}", clients[0].ID.String(), "{webhook}", hook.ID.String(), "{delivery}", delivery,
-		"{patient}", who.ID.String(), "{record}", oldest.String(), "{newest}", record.ID.String(), "{report}", report, "{guide}", "quick-start")
+		"{patient}", who.ID.String(), "{record}", oldest.String(), "{newest}", record.ID.String(), "{report}", report, "{guide}", "quick-start", "{operation}", "listPatients")
 }
