@@ -90,6 +90,13 @@ func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.
 		if err != nil {
 			return err
 		}
+		if found && inv.First {
+			// Before the links: who has deleted one and waits for the lock would
+			// stand in the way of the one who has it and deletes them all.
+			if err := s.lockFirst(tx, inv.Org); err != nil {
+				return err
+			}
+		}
 		// Of two who use one link at the same time, one deletes it.
 		used, err := tx.Exec(`DELETE FROM invitation WHERE hash = $1`, hash)
 		if err != nil {
@@ -110,12 +117,16 @@ func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.
 	return a, asTaken(err)
 }
 
-// beFirst makes sure that an organisation gets one first administrator, also
-// when several invitations are used at once: the lock is its counter.
+// lockFirst lets one at a time become the first administrator of an
+// organisation: the lock is its counter.
+func (s System) lockFirst(tx Tx, org access.OrgNo) error {
+	_, err := one(tx, `SELECT patients FROM org_counter WHERE org_no = $1 /*FOR UPDATE*/`, func(Row) {}, int64(org))
+	return err
+}
+
+// beFirst makes sure, under lockFirst, that an organisation gets one first
+// administrator, also when several invitations are used at once.
 func (s System) beFirst(tx Tx, org access.OrgNo) error {
-	if _, err := one(tx, `SELECT patients FROM org_counter WHERE org_no = $1 /*FOR UPDATE*/`, func(Row) {}, int64(org)); err != nil {
-		return err
-	}
 	taken, err := one(tx, `SELECT account_no FROM account WHERE org_no = $1 LIMIT 1`, func(Row) {}, int64(org))
 	if err != nil {
 		return err
