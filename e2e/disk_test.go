@@ -9,7 +9,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -29,11 +28,11 @@ func TestFaultDiskFull(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		// The audit spool is on the same disk: what cannot be put on record
 		// is not shown.
-		dir := storetest.Tmpfs(t, "48m")
+		dir := storetest.Tmpfs(t, "512m")
 		unwritable(t, &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}, func() func() { return storetest.Fill(t, dir) }, false)
 	})
 	t.Run("postgres", func(t *testing.T) {
-		dir := storetest.Tmpfs(t, "64m")
+		dir := storetest.Tmpfs(t, "512m")
 		unwritable(t, &service{t, storetest.Postgres, databaseIn(t, dir), t.TempDir()}, func() func() { return storetest.Fill(t, dir) }, true)
 	})
 }
@@ -105,7 +104,7 @@ func TestFaultReadOnlyFile(t *testing.T) {
 func ext4(t *testing.T) string {
 	t.Helper()
 	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
-	for _, command := range [][]string{{"truncate", "-s", "128M", image}, {"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir}} {
+	for _, command := range [][]string{{"truncate", "-s", "1G", image}, {"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir}} {
 		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 			testneed.Skip(t, fmt.Sprintf("no ext4 can be mounted: %s: %v %s", command[0], err, out))
 		}
@@ -118,7 +117,8 @@ func ext4(t *testing.T) string {
 	return dir
 }
 
-// unwritable lets writes to the database's disk fail under load, twice.
+// unwritable lets writes to the database's disk fail under load, twice. The disk
+// is large enough for what a fast machine writes meanwhile.
 func unwritable(t *testing.T, s *service, fail func() (mend func()), readable bool) {
 	n := s.node(0)
 	apps := []application{s.register("enterprise"), s.register("enterprise")}
@@ -126,18 +126,8 @@ func unwritable(t *testing.T, s *service, fail func() (mend func()), readable bo
 	all := newLoad(newLedger(t), seed(t))
 	all.away = true
 	for range 2 {
-		var stop atomic.Bool
-		loaded := make(chan struct{})
-		go func() {
-			defer close(loaded)
-			all.run(clients, stop.Load)
-		}()
-		answered := func(more int64) {
-			t.Helper()
-			target := all.answers.Load() + more
-			eventually(t, 2*patience, "answers", func() bool { return all.answers.Load() >= target })
-		}
-		answered(200)
+		end := all.background(clients)
+		all.answered(t, 2*patience, 200)
 		all.words.Clear()
 		mend := fail()
 		eventually(t, 2*patience, "a write that is refused for want of space", func() bool { return all.said("disk is full") })
@@ -149,10 +139,9 @@ func unwritable(t *testing.T, s *service, fail func() (mend func()), readable bo
 			})
 		}
 		mend()
-		answered(200)
+		all.answered(t, 2*patience, 200)
 		eventually(t, patience, "readyz to say 200", func() bool { return status(t, n, "/readyz") == http.StatusOK })
-		stop.Store(true)
-		<-loaded
+		end()
 		all.verify(clients)
 	}
 	all.verifyAll(clients)

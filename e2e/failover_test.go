@@ -3,7 +3,6 @@ package e2e
 import (
 	"net/http"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,18 +26,8 @@ func TestFaultFailover(t *testing.T) {
 	all := newLoad(newLedger(t), seed(t))
 	all.away = true
 
-	var stop atomic.Bool
-	loaded := make(chan struct{})
-	go func() {
-		defer close(loaded)
-		all.run(clients, stop.Load)
-	}()
-	answered := func(more int64) {
-		t.Helper()
-		target := all.answers.Load() + more
-		eventually(t, patience, "answers", func() bool { return all.answers.Load() >= target })
-	}
-	answered(500)
+	end := all.background(clients)
+	all.answered(t, patience, 500)
 	primary.Kill()
 	for _, n := range nodes {
 		eventually(t, patience, "readyz to say 503", func() bool { return status(t, n, "/readyz") == http.StatusServiceUnavailable })
@@ -51,10 +40,9 @@ func TestFaultFailover(t *testing.T) {
 		eventually(t, patience, "every node goes on", func() bool { _, err := c.Patients(t.Context(), client.PatientQuery{Limit: 1}); return err == nil })
 		back = max(back, time.Since(promoted))
 	}
-	answered(500)
+	all.answered(t, patience, 500)
 	written := time.Since(promoted)
-	stop.Store(true)
-	<-loaded
+	end()
 	all.verifyAll(clients)
 	t.Logf("the last node read %v after the promotion, 500 more answers were given after %v; %d answers, %d patients",
 		back.Round(time.Millisecond), written.Round(time.Millisecond), all.answers.Load(), len(all.records))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
+	"testing"
 	"time"
 
 	"anodyne/client"
@@ -57,6 +59,28 @@ func (all *load) run(clients []*client.Client, stop func() bool) {
 		group.Go(func() { all.ask(standardLimit / 5) })
 	}
 	group.Wait()
+}
+
+// background runs the load beside the test, until end is called, which
+// returns when all writers have ended.
+func (all *load) background(clients []*client.Client) (end func()) {
+	var stop atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		all.run(clients, stop.Load)
+	}()
+	return func() {
+		stop.Store(true)
+		<-ended
+	}
+}
+
+// answered waits for so many more answers.
+func (all *load) answered(tb testing.TB, within time.Duration, more int64) {
+	tb.Helper()
+	target := all.answers.Load() + more
+	eventually(tb, within, fmt.Sprintf("%d more answers", more), func() bool { return tb.Failed() || all.answers.Load() >= target })
 }
 
 // once does one thing and says whether it was answered.

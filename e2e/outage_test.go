@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"net/http"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,18 +50,8 @@ func outages(t *testing.T, dsn string, list ...outage) {
 	all.away = true
 	for _, fault := range list {
 		began := time.Now()
-		var stop atomic.Bool
-		loaded := make(chan struct{})
-		go func() {
-			defer close(loaded)
-			all.run(clients, stop.Load)
-		}()
-		answered := func(more int64) {
-			t.Helper()
-			target := all.answers.Load() + more
-			eventually(t, 2*patience, fault.name+": answers", func() bool { return all.answers.Load() >= target })
-		}
-		answered(200)
+		end := all.background(clients)
+		all.answered(t, 2*patience, 200)
 		back := fault.away()
 		eventually(t, patience, fault.name+": readyz to say 503", func() bool { return status(t, n, "/readyz") == http.StatusServiceUnavailable })
 		if got := status(t, n, "/healthz"); got != http.StatusOK {
@@ -81,9 +70,8 @@ func outages(t *testing.T, dsn string, list ...outage) {
 		}
 		away := time.Since(began)
 		back()
-		answered(200)
-		stop.Store(true)
-		<-loaded
+		all.answered(t, 2*patience, 200)
+		end()
 		eventually(t, patience, fault.name+": readyz to say 200", func() bool { return status(t, n, "/readyz") == http.StatusOK })
 		t.Logf("%s: 503 after %v, well after %v", fault.name, away.Round(time.Second/10), time.Since(began).Round(time.Second/10))
 		all.verify(clients)
@@ -104,21 +92,13 @@ func TestFaultSessionKilled(t *testing.T) {
 	clients := dial(n, apps)
 	all := newLoad(newLedger(t), seed(t))
 	all.away = true
-	var stop atomic.Bool
-	loaded := make(chan struct{})
-	go func() {
-		defer close(loaded)
-		all.run(clients, stop.Load)
-	}()
+	end := all.background(clients)
 	for range 3 {
-		target := all.answers.Load() + 100
-		eventually(t, 2*patience, "answers", func() bool { return all.answers.Load() >= target })
+		all.answered(t, 2*patience, 100)
 		cluster.Crash()
 	}
-	target := all.answers.Load() + 100
-	eventually(t, 2*patience, "answers", func() bool { return all.answers.Load() >= target })
-	stop.Store(true)
-	<-loaded
+	all.answered(t, 2*patience, 100)
+	end()
 	all.verifyAll(clients)
 	n.terminate()
 	s.check()

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,18 +28,8 @@ func TestFaultRollingUpgrade(t *testing.T) {
 	clients := b.dial(s, []application{s.register("enterprise"), s.register("enterprise"), s.register("enterprise")})
 	all := newLoad(newLedger(t), seed(t)) // which takes no 503 and no lost answer for good
 
-	var stop atomic.Bool
-	loaded := make(chan struct{})
-	go func() {
-		defer close(loaded)
-		all.run(clients, stop.Load)
-	}()
-	answered := func(more int64) {
-		t.Helper()
-		target := all.answers.Load() + more
-		eventually(t, takeover, "answers", func() bool { return t.Failed() || all.answers.Load() >= target })
-	}
-	answered(200)
+	end := all.background(clients)
+	all.answered(t, takeover, 200)
 
 	var fresh []*node
 	s.postgres(func(reading *pgx.Conn) error { // for as long as a backup does
@@ -51,7 +40,7 @@ func TestFaultRollingUpgrade(t *testing.T) {
 		eventually(t, takeover, "the migration gives way, twice", func() bool {
 			return len(fresh[0].stderr.lines("gives way"))+len(fresh[1].stderr.lines("gives way")) >= 2
 		})
-		answered(200)
+		all.answered(t, takeover, 200)
 		return nil
 	})
 
@@ -65,7 +54,7 @@ func TestFaultRollingUpgrade(t *testing.T) {
 	if taken != 1 {
 		t.Errorf("%d of two new nodes migrated", taken)
 	}
-	answered(200)
+	all.answered(t, takeover, 200)
 
 	const refusal = "but this program knows only up to"
 	refusedStart(t, nil, refusal, s.flags("node5")...)
@@ -85,9 +74,8 @@ func TestFaultRollingUpgrade(t *testing.T) {
 	}
 	fresh[2].ready()
 	b.add(fresh[2])
-	answered(200)
-	stop.Store(true)
-	<-loaded
+	all.answered(t, takeover, 200)
+	end()
 	for i := 1; i < len(old); i++ { // their folders have lines of reads that are not in the journal yet
 		s.launchAs(next, i).ready()
 	}

@@ -1,0 +1,142 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// sharedDays are the days of the period on which both an opioid and a medicine
+// of a class are taken, by a way to judge that.
+func (n *naive) sharedDays(class string, covers func(*prescription, int) bool) (days []int) {
+	for day := n.from; day <= n.to; day++ {
+		has := func(class string) bool {
+			return slices.ContainsFunc(n.drugs, func(p prescription) bool { return p.class == class && covers(&p, day) })
+		}
+		if has("opioid") && has(class) {
+			days = append(days, day)
+		}
+	}
+	return days
+}
+
+// codes are those of the history that begin with a prefix and count.
+func (n *naive) codes(ever bool, prefixes ...string) []any {
+	list := []string{}
+	for _, h := range n.who.history {
+		goes := slices.Contains([]string{"", "active", "recurrence", "relapse"}, h.Status)
+		begun := h.OnsetDate == "" || h.OnsetDate <= dayText(n.to)[:len(h.OnsetDate)]
+		if h.Category != "family" && (ever || goes) && begun && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(h.ICD10Code, p) }) && !slices.Contains(list, h.ICD10Code) {
+			list = append(list, h.ICD10Code)
+		}
+	}
+	slices.Sort(list)
+	return anyOf(append([]string{}, list...))
+}
+
+func (n *naive) flags() []any {
+	mme, known, incomplete := n.prescribed()
+	scope := n.codes(false, "C", "D57", "Z51.5")
+	outside := len(scope) > 0
+	var list []any
+	add := func(flag string, active, since any, basis map[string]any) {
+		if flag != "phq9_item9" && flag != "out_of_guideline_scope" {
+			basis["out_of_guideline_scope"] = outside
+		}
+		list = append(list, map[string]any{"flag": flag, "active": active, "since": since, "basis": basis})
+	}
+	for _, threshold := range []float64{50, 90} {
+		var active, since any
+		switch {
+		case mme >= threshold-1e-9:
+			active = true
+			for day := n.to; ; day-- {
+				if dose, _, _, _ := n.on(day); dose < threshold-1e-9 {
+					break
+				}
+				since = dayText(day)
+			}
+		case !incomplete:
+			active = false
+		}
+		add(fmt.Sprintf("ge_%v", threshold), active, since, map[string]any{"mme": oneOf(known, mme, 1), "threshold": roughly{threshold, 0}, "incomplete": incomplete})
+	}
+	for _, class := range [][2]string{{"opioid_benzo_overlap", "benzodiazepine"}, {"opioid_gabapentinoid_overlap", "gabapentinoid"}} {
+		shared, possible := n.sharedDays(class[1], n.surely), n.sharedDays(class[1], n.maybe)
+		both := n.taken("opioid") && n.taken(class[1])
+		var active, since, last any
+		if len(shared) > 0 {
+			since, last = dayText(shared[0]), dayText(shared[len(shared)-1])
+		}
+		if len(shared) > 0 || both {
+			active = true
+		} else if len(possible) == 0 {
+			active = false
+		}
+		add(class[0], active, since, map[string]any{"shared_days": roughly{float64(len(shared)), 0}, "possibly_shared_days": roughly{float64(len(possible)), 0}, "last_shared_day": last,
+			"current": both, "from": dayText(n.from), "to": dayText(n.to)})
+	}
+	n.naloxone(add, mme, incomplete)
+	n.selfHarm(add)
+	add("out_of_guideline_scope", outside, nil, map[string]any{"icd10_codes": scope})
+	return list
+}
+
+func (n *naive) naloxone(add func(string, any, any, map[string]any), mme float64, incomplete bool) {
+	var last any
+	for day := n.to; day > n.to-365 && last == nil; day-- {
+		for i := range n.drugs {
+			p := &n.drugs[i]
+			if p.value["name"] == "naloxone" && (!p.open && n.maybe(p, day) || p.open && p.first == day) {
+				last = dayText(day)
+			}
+		}
+	}
+	overdose := slices.ContainsFunc(n.who.facts, func(f fact) bool {
+		return f.kind == "adverse_events" && f.value["event"] == "overdose" && dayNumber(f.at) <= n.to
+	})
+	substance := len(n.codes(true, "F10", "F11", "F12", "F13", "F14", "F15", "F16", "F18", "F19", "T40")) > 0
+	reasons := []any{}
+	for _, r := range []struct {
+		name  string
+		holds bool
+	}{{"mme_ge_50", mme >= 50-1e-9}, {"benzodiazepine", n.taken("benzodiazepine")}, {"overdose_or_substance_use", overdose || substance}, {"sleep_disordered_breathing", len(n.codes(false, "G47.3")) > 0},
+		{"age_65_or_over", age(n.who.DateOfBirth.String(), dayText(n.to)) >= 65}, {"renal_or_hepatic_failure", len(n.codes(false, "N17", "N18", "N19", "K70.4", "K71.1", "K72")) > 0}} {
+		if r.holds {
+			reasons = append(reasons, r.name)
+		}
+	}
+	taken := n.taken("opioid")
+	var active any
+	switch {
+	case !taken || last != nil:
+		active = false
+	case len(reasons) > 0:
+		active = true
+	case !incomplete:
+		active = false
+	}
+	add("naloxone_gap", active, nil, map[string]any{"opioid_active": taken, "reasons": reasons, "naloxone_days": roughly{365, 0}, "last_naloxone": last})
+}
+
+func (n *naive) selfHarm(add func(string, any, any, map[string]any)) {
+	var active, since, asked any
+	for _, f := range n.who.facts {
+		if f.kind != "assessments" || f.value["instrument"] != "phq_9" || dayNumber(f.at) > n.to {
+			continue
+		}
+		items := f.value["items"].(map[string]int)
+		answer, given := items["9"]
+		if !given {
+			continue
+		}
+		asked = moment3339(f.at)
+		active = answer > 0
+		if answer == 0 {
+			since = nil
+		} else if since == nil {
+			since = dayText(dayNumber(f.at))
+		}
+	}
+	add("phq9_item9", active, since, map[string]any{"recorded_at": asked})
+}

@@ -1,0 +1,132 @@
+package report
+
+import "slices"
+
+// prescription is a medicine with the days it covers.
+type prescription struct {
+	fact
+	class       string
+	first, last int
+	open        bool // neither supply nor end
+	over        bool // by its status, on the day of the record
+	ended       bool // has an end date
+	mme         float64
+	reason      string
+}
+
+var naiveClasses = map[string]string{
+	"ibuprofen": "nsaid", "naproxen": "nsaid", "celecoxib": "nsaid", "acetaminophen": "other_analgesic", "gabapentin": "gabapentinoid", "pregabalin": "gabapentinoid",
+	"duloxetine": "antidepressant", "amitriptyline": "antidepressant", "lorazepam": "benzodiazepine", "clonazepam": "benzodiazepine", "diazepam": "benzodiazepine", "naloxone": "opioid_antagonist",
+	"tramadol": "opioid", "oxycodone": "opioid", "morphine": "opioid", "hydrocodone": "opioid", "hydromorphone": "opioid", "buprenorphine": "opioid", "codeine": "opioid", "tapentadol": "opioid",
+	"fentanyl": "opioid", "methadone": "opioid", "oxymorphone": "opioid",
+}
+
+// Morphine milligram equivalents of a milligram (CDC 2022); of fentanyl, of a
+// microgram an hour.
+var naiveFactors = map[string]float64{"tramadol": 0.2, "oxycodone": 1.5, "morphine": 1, "hydrocodone": 1, "hydromorphone": 5, "codeine": 0.15, "tapentadol": 0.4, "fentanyl": 2.4, "methadone": 4.7, "oxymorphone": 3}
+
+var timesADay = map[string]float64{"QD": 1, "QHS": 1, "BID": 2, "TID": 3, "QID": 4}
+
+func naiveMME(v map[string]any) (mme float64, reason string) {
+	name := text(v, "name", "")
+	switch {
+	case name == "buprenorphine":
+		return 0, "buprenorphine_excluded"
+	case name == "methadone" && text(v, "indication", "") == "opioid use disorder":
+		return 0, "methadone_for_oud_excluded"
+	}
+	strength, strong := number(v["strength"])
+	quantity, counted := number(v["quantity"])
+	supply, supplied := number(v["days_supply"])
+	if strong && counted && supplied {
+		mme = strength * quantity / supply * naiveFactors[name]
+		if name == "fentanyl" {
+			mme *= 3 // a patch is worn for three days
+		}
+		return mme, ""
+	}
+	dose, given := number(v["dose"])
+	often, said := timesADay[text(v, "frequency", "")]
+	if n, ok := number(v["doses_per_day"]); ok {
+		often, said = n, true
+	}
+	if v["prn"] == true {
+		often, said = number(v["max_doses_per_day"])
+	}
+	if !given || !said {
+		return 0, "missing_dose_or_supply"
+	}
+	return dose * often * naiveFactors[name], ""
+}
+
+// current reports whether a medicine is taken on the last day.
+func (n *naive) current(p *prescription) bool {
+	return !(p.over && !p.ended) && (p.open || p.last >= n.to)
+}
+
+// maybe reports whether it may cover a day, surely whether it does.
+func (n *naive) maybe(p *prescription, day int) bool {
+	last := p.last
+	if p.open && !p.over {
+		last = n.to
+	}
+	return p.first <= day && day <= max(last, p.first)
+}
+
+func (n *naive) surely(p *prescription, day int) bool { return !p.open && n.maybe(p, day) }
+
+// counts reports whether the dose of an opioid on the days it covers is known;
+// misses, whether a total without it is too low.
+func (p *prescription) counts() bool { return p.reason == "" && !p.open }
+
+func (p *prescription) misses() bool {
+	return p.open && p.reason == "" || p.reason == "missing_dose_or_supply"
+}
+
+// on is the opioids of a day: their dose, whether one of them counts, whether
+// one is missing, whether there is any.
+func (n *naive) on(day int) (mme float64, known, missing, any bool) {
+	for i := range n.drugs {
+		p := &n.drugs[i]
+		if p.class != "opioid" || !n.maybe(p, day) {
+			continue
+		}
+		any = true
+		known = known || p.counts()
+		missing = missing || p.misses()
+		if p.counts() {
+			mme += p.mme
+		}
+	}
+	return mme, known, missing, any
+}
+
+// prescribed is the dose of the current opioids.
+func (n *naive) prescribed() (mme float64, known, incomplete bool) {
+	known = true
+	opioids, counted := 0, 0
+	for i := range n.drugs {
+		p := &n.drugs[i]
+		if p.class != "opioid" || !n.current(p) {
+			continue
+		}
+		opioids++
+		if p.reason == "" {
+			counted++
+			mme += p.mme
+		}
+		incomplete = incomplete || p.reason == "missing_dose_or_supply"
+	}
+	return mme, opioids == 0 || counted > 0, incomplete
+}
+
+func (n *naive) taken(class string) bool {
+	return slices.ContainsFunc(n.drugs, func(p prescription) bool { return p.class == class && n.current(&p) })
+}
+
+// roughly stands for a number of the answer that is so near that rounding
+// explains it.
+type roughly struct {
+	value    float64
+	decimals int
+}
