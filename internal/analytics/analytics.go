@@ -27,7 +27,8 @@ type Patient struct {
 	// scores, assessments and procedures are then sorted by time. It is only
 	// read, and not kept.
 	Series *series.Series
-	// Gist is what [GistOf] says of the series, or nil to have it asked.
+	// Gist is what [GistOf] says of the series, which then need not have the
+	// scores, or nil to have it asked.
 	Gist *Gist
 }
 

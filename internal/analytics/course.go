@@ -38,19 +38,16 @@ func (c *course) merge(o *course) {
 	}
 }
 
-// maxGap is how long scores may be apart for a line between them to say
-// anything.
-const maxGap = 30 * millisecondsPerDay
-
-// add counts a patient's scores of the period: the mean in each bucket, the
-// slope, and the time-weighted average.
-func (c *course) add(at []int64, tenths []uint8, cal *calendar) {
-	c.addBuckets(at, tenths, cal)
-	l := lineOf(at, tenths)
+// add counts a patient's scores of the period, from one place in the track up to
+// another: the mean in each bucket, the slope, and the time-weighted average.
+func (c *course) add(t *Track, from, to int, cal *calendar) {
+	points := t.Points[from:to]
+	c.addBuckets(points, cal)
+	l := t.line(from, to)
 	if l.weight > 0 {
 		c.average.add(float64(l.area) / 20 / float64(l.weight))
 	}
-	if slope, ok := l.perWeek(len(at), at[len(at)-1]-at[0]); ok {
+	if slope, ok := l.perWeek(len(points), points[len(points)-1].at()-points[0].at()); ok {
 		c.slope.add(slope)
 		c.direction[direction(slope)]++
 	}
@@ -66,16 +63,15 @@ type run struct {
 // addBuckets counts the mean in each bucket. Where one ends and the next begins
 // nobody can foretell, so the loop over the scores has no branch that depends on
 // it.
-func (c *course) addBuckets(at []int64, tenths []uint8, cal *calendar) {
-	if len(c.runs) <= len(at) {
-		c.runs = make([]run, 2*len(at)+1)
+func (c *course) addBuckets(points []Point, cal *calendar) {
+	if len(c.runs) <= len(points) {
+		c.runs = make([]run, 2*len(points)+1)
 	}
 	runs := c.runs
-	tenths = tenths[:len(at)]
 	bucket, last, total := int32(-1), 0, int64(0)
-	for i, now := range at {
-		total += int64(tenths[i])
-		b := cal.at(now)
+	for i, p := range points {
+		total += int64(p.tenths())
+		b := cal.of[p.day()-cal.start]
 		if b != bucket {
 			last++
 		}
@@ -89,49 +85,6 @@ func (c *course) addBuckets(at []int64, tenths []uint8, cal *calendar) {
 		c.buckets[r.bucket].add(float64(r.tenths-before.tenths) / float64(10*(r.scores-before.scores)))
 		before = r
 	}
-}
-
-// line is the sums over a patient's scores that slope and time-weighted average
-// are made of. x is milliseconds since the first, y the score; area is in
-// tenths, and twice what it is.
-type line struct {
-	x, y, xx, xy float64
-	area, weight int64
-}
-
-// lineOf adds up in variables of its own: they stay in registers.
-func lineOf(at []int64, tenths []uint8) line {
-	tenths = tenths[:len(at)]
-	var x, y, xx, xy float64
-	var area, weight int64
-	start, previous, before := at[0], at[0], int64(0)
-	for i, now := range at {
-		score := int64(tenths[i])
-		gap := now - previous
-		if gap > maxGap {
-			gap = 0
-		}
-		area += (score + before) * gap
-		weight += gap
-		previous, before = now, score
-		since, value := float64(now-start), scoreOf[tenths[i]]
-		x += since
-		y += value
-		xx += since * since
-		xy += since * value
-	}
-	return line{x, y, xx, xy, area, weight}
-}
-
-// perWeek is the slope of the ordinary least squares line through n scores,
-// where they suffice.
-func (l *line) perWeek(n int, span int64) (_ float64, ok bool) {
-	const points, least = 3, 14 * millisecondsPerDay
-	if n < points || span < least {
-		return 0, false
-	}
-	count := float64(n)
-	return 7 * millisecondsPerDay * (count*l.xy - l.x*l.y) / (count*l.xx - l.x*l.x), true
 }
 
 var directions = []string{"improving", "stable", "worsening"}
@@ -151,19 +104,19 @@ func direction(perWeek float64) int {
 // addResponse counts when the pain of a patient first fell by 30 %, which the
 // next score must confirm unless it is the last. Who has not responded counts
 // up to the last score. Those after the index date begin at next.
-func (c *course) addResponse(at []int64, tenths []uint8, index drug.Day, base float64, next int) {
+func (c *course) addResponse(points []Point, index drug.Day, base float64, next int) {
 	if base == 0 {
 		return
 	}
-	last := len(at) - 1
+	last := len(points) - 1
 	most := highestResponse(base)
 	for i := next; i <= last; i++ {
-		if int(tenths[i]) <= most && int(tenths[min(i+1, last)]) <= most {
-			c.events[dayOf(at[i])-index]++
+		if int(points[i].tenths()) <= most && int(points[min(i+1, last)].tenths()) <= most {
+			c.events[points[i].day()-index]++
 			return
 		}
 	}
-	c.censored[dayOf(at[last])-index]++
+	c.censored[points[last].day()-index]++
 }
 
 // highestResponse is the highest score, in tenths, that is a response to a

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
 )
 
 // diary is one patient's comparable scores, day by day. Baselines and
@@ -66,19 +65,15 @@ var tenths = func() (table [len(normalized)][256]uint8) {
 	return table
 }()
 
-// write fills the diary with the scores of a kind, which are in order.
-func (d *diary) write(scores []series.Score, kind series.Kind) {
-	d.open(dayOf(scores[0].At), dayOf(scores[len(scores)-1].At), len(scores))
-	values, entries := &tenths[kind.Scale], d.entries
+// write fills the diary with scores, which are in order.
+func (d *diary) write(points []Point) {
+	d.open(points[0].day(), points[len(points)-1].day(), len(points))
+	entries := d.entries
 	var sum running
 	n, today := 0, d.first-1
-	for i := range scores {
-		s := &scores[i]
-		if s.Kind != kind {
-			continue
-		}
-		value := values[s.Value]
-		if day := dayOf(s.At); day != today {
+	for _, p := range points {
+		value := p.tenths()
+		if day := p.day(); day != today {
 			today = day
 			// A whole entry at once would be put together elsewhere and moved
 			// here, which takes ten times as long.

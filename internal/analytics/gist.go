@@ -10,13 +10,32 @@ import (
 	"anodyne/internal/pain/series"
 )
 
-// Gist is what outcomes want of a patient's series and no question changes:
-// which scores are the primary outcome, and how pain was before and after each
-// treatment. It is worked out once, when a patient is taken up; every question
-// about everybody would work it out again.
+// Gist is what measures want of a patient's series and no question changes:
+// which scores are the primary outcome, their sums, and how pain was before and
+// after each treatment. It is worked out once, when a patient is taken up; every
+// question about everybody would work it out again.
 type Gist struct {
 	Primary Primary
-	Onsets  []Onset
+	// Track has the scores of the primary outcome, unless the period decides
+	// which they are, and Others all the rest.
+	Track  Track
+	Others []series.Score
+	Onsets []Onset
+}
+
+// gist is what is known of a patient, or what is found out now.
+func (p *Patient) gist(room *Gist) *Gist {
+	if p.Gist != nil {
+		return p.Gist
+	}
+	room.reset()
+	GistOf(p.Series, room)
+	return room
+}
+
+// reset empties the gist and keeps its memory.
+func (g *Gist) reset() {
+	g.Track.Points, g.Track.Lines, g.Others, g.Onsets = g.Track.Points[:0], g.Track.Lines[:0], g.Others[:0], g.Onsets[:0]
 }
 
 // Primary is what is known, whatever the period, of the kind of scores that is
@@ -77,20 +96,33 @@ func answerOf(before, after float64) answer {
 	return noAnswer
 }
 
-// GistOf appends a patient's onsets to a list, and says what is known of the
-// primary outcome.
-func GistOf(s *series.Series, onsets []Onset) (Primary, []Onset) {
+// GistOf sets the primary outcome, and appends to the lists of a gist, which may
+// have those of other patients before.
+func GistOf(whole *series.Series, g *Gist) {
 	r := skimmers.Get().(*skimmer)
 	defer skimmers.Put(r)
-	from := len(onsets)
-	onsets = r.begun(s, onsets)
-	primary := r.primary(s.Scores)
-	if primary.known == alone || primary.known == leading {
-		r.diary.write(s.Scores, primary.kind)
-		r.diary.compare(onsets[from:])
+	onset, point := len(g.Onsets), len(g.Track.Points)
+	g.Onsets = r.begun(whole, g.Onsets)
+	g.Primary = r.primary(whole.Scores)
+	if !g.Primary.settled() {
+		g.Others = append(g.Others, whole.Scores...)
+		return
 	}
-	return primary, onsets
+	for i := range whole.Scores {
+		if s := &whole.Scores[i]; s.Kind == g.Primary.kind {
+			g.Track.Points = append(g.Track.Points, pointOf(s))
+		} else {
+			g.Others = append(g.Others, *s)
+		}
+	}
+	points := g.Track.Points[point:]
+	g.Track.Lines = linesOf(points, g.Track.Lines)
+	r.diary.write(points)
+	r.diary.compare(g.Onsets[onset:])
 }
+
+// settled reports whether the kind does not depend on the period.
+func (p Primary) settled() bool { return p.known == alone || p.known == leading }
 
 // skimmer works out gists.
 type skimmer struct {
@@ -177,12 +209,12 @@ func (d *diary) compare(onsets []Onset) {
 	}
 }
 
-// compared gives onsets with the pain before and after by scores of a kind. They
-// are good until it is called again.
-func (r *skimmer) compared(scores []series.Score, kind series.Kind, onsets []Onset) []Onset {
+// compared gives onsets with the pain before and after by other scores. They are
+// good until it is called again.
+func (r *skimmer) compared(points []Point, onsets []Onset) []Onset {
 	r.onsets = append(r.onsets[:0], onsets...)
 	if len(r.onsets) > 0 {
-		r.diary.write(scores, kind)
+		r.diary.write(points)
 		r.diary.compare(r.onsets)
 	}
 	return r.onsets

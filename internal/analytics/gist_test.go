@@ -1,6 +1,8 @@
 package analytics
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -39,7 +41,7 @@ func TestOutcomesByGistAreThoseOfTheRecords(t *testing.T) {
 			}
 			p.Series.Sort()
 			p.Gist = new(Gist)
-			p.Gist.Primary, p.Gist.Onsets = GistOf(p.Series, nil)
+			GistOf(p.Series, p.Gist)
 			if got := p.Gist.Primary.known; len(used) == len(habit.kinds) && got != habit.want {
 				rt.Fatalf("scores of %v: %d, want %d", habit.kinds, got, habit.want)
 			}
@@ -66,8 +68,9 @@ func TestOnsetsOfAClass(t *testing.T) {
 			prescription(t, "opioid", test.next, 30, 0), prescription(t, "nsaid", "2024-03-01", 30, 0),
 		}
 		for range 2 {
-			_, onsets := GistOf(&series.Series{Medications: list}, nil)
-			if len(onsets) != test.want+1 {
+			var g Gist
+			GistOf(&series.Series{Medications: list}, &g)
+			if onsets := g.Onsets; len(onsets) != test.want+1 {
 				t.Errorf("one more on %s: %+v, want %d of opioids", test.next, onsets, test.want)
 			}
 			list[0], list[1] = list[1], list[0]
@@ -79,9 +82,48 @@ func TestOnsetsOfAClass(t *testing.T) {
 func TestGistIsAppended(t *testing.T) {
 	p := scores(0, 8, 95, 4)
 	p.Series.Medications = []series.Medication{prescription(t, "opioid", "2024-01-02", 30, 40), prescription(t, "nsaid", "2024-02-02", 30, 0)}
-	_, first := GistOf(p.Series, nil)
-	_, both := GistOf(p.Series, first[:len(first):len(first)])
-	if len(first) != 2 || len(both) != 4 || both[0] != both[2] || both[1] != both[3] {
-		t.Errorf("%+v, and then %+v", first, both)
+	p.Series.Scores = append(p.Series.Scores, series.Score{At: p.Series.Scores[1].At, Kind: series.Kind{Scale: 1, Aspect: 3}})
+	var one, two Gist
+	GistOf(p.Series, &one)
+	GistOf(p.Series, &two)
+	GistOf(p.Series, &two)
+	twice(t, "points", one.Track.Points, two.Track.Points, 2)
+	twice(t, "lines", one.Track.Lines, two.Track.Lines, 1)
+	twice(t, "other scores", one.Others, two.Others, 1)
+	twice(t, "onsets", one.Onsets, two.Onsets, 2)
+	if one.Primary != two.Primary {
+		t.Errorf("primary outcome %+v, and then %+v", one.Primary, two.Primary)
 	}
+}
+
+func twice[T comparable](t *testing.T, what string, one, two []T, want int) {
+	if t.Helper(); len(one) != want || !slices.Equal(two, slices.Concat(one, one)) {
+		t.Errorf("%s: %+v, and then %+v", what, one, two)
+	}
+}
+
+// The line of any stretch of a track is that of its points, however much of it
+// is kept.
+func TestLineOfAStretch(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		random := roll(rt)
+		var track Track
+		at := int64(1_700_000_000_000)
+		for range 1 + random.IntN(5*lineSpan) {
+			at += int64(random.IntN(40)) * int64(random.IntN(millisecondsPerDay))
+			track.Points = append(track.Points, pointAt(at)|Point(random.IntN(101)))
+		}
+		track.Lines = linesOf(track.Points, nil)
+		from := random.IntN(len(track.Points))
+		to := from + 1 + random.IntN(len(track.Points)-from)
+		got, want := track.line(from, to), lineOf(track.Points[from:to])
+		if got.area != want.area || got.weight != want.weight || got.y != want.y {
+			rt.Fatalf("from %d to %d: %+v, want %+v", from, to, got, want)
+		}
+		for _, f := range [][2]float64{{got.x, want.x}, {got.xx, want.xx}, {got.xy, want.xy}} {
+			if math.Abs(f[0]-f[1]) > 1e-13*f[1] {
+				rt.Fatalf("from %d to %d: %+v, want %+v", from, to, got, want)
+			}
+		}
+	})
 }

@@ -68,19 +68,19 @@ func (t *OutcomesTally) addInstrument(answered []series.Assessment, of series.In
 	}
 	// A questionnaire that was answered twice on the day, or shortly before
 	// the period, counts as its mean, as scores do.
-	at, scores := t.answeredAt[:0], t.answers[:0]
+	points, scores := t.answered[:0], t.answers[:0]
 	for i := range answered {
 		if a := &answered[i]; a.Instrument == of && a.Score.Known && a.At < t.before {
-			at, scores = append(at, a.At), append(scores, a.Score.Number)
+			points, scores = append(points, pointAt(a.At)), append(scores, a.Score.Number)
 		}
 	}
-	t.answeredAt, t.answers = at, scores
-	nearest, ok := t.window.nearest(at, index)
+	t.answered, t.answers = points, scores
+	nearest, ok := t.window.nearest(points, index)
 	if !ok {
 		to.missing++
 		return
 	}
-	before, after := baseline(at, scores, index), scores[nearest]
+	before, after := baseline(points, scores, index), scores[nearest]
 	to.add(before, after)
 	if points, percent := changes[of%instrumentCodes].Met(before, after); points || percent {
 		to.met++

@@ -33,7 +33,7 @@ func (t *OutcomesTally) printCohort(l *ledger, out *Outcomes, patients *cell) (s
 	scored = l.cell(t.baseline.n)
 	without, average, current := l.cell(t.patients-t.baseline.n), l.cell(t.byAverage), l.cell(t.byCurrent)
 	notDue, due := l.cell(t.notDue), l.cell(t.baseline.n-t.notDue)
-	followed, missing := l.cell(t.followed.n()), l.cell(t.missing)
+	followed, missing := l.cell(t.followed.n), l.cell(t.missing)
 	l.sum(patients, scored, without)
 	l.sum(scored, average, current)
 	l.sum(scored, notDue, due)
@@ -57,9 +57,9 @@ func (t *OutcomesTally) printFollowUp(l *ledger, out *Outcomes, followed, due *c
 	f.TargetDay, f.ToleranceDays = int(t.window.target), int(t.window.tolerance)
 	above := l.cell(t.percent.n)
 	l.within(followed, above)
-	l.mean(&f.Baseline, defBaseline, followed, &t.followed.before, 1)
-	l.mean(&f.Pain, defFollowUp, followed, &t.followed.after, 1)
-	l.mean(&f.Change, defChange, followed, &t.followed.change, 1)
+	l.mean(&f.Baseline, defBaseline, followed, t.followed.before(), 1)
+	l.mean(&f.Pain, defFollowUp, followed, t.followed.after(), 1)
+	l.mean(&f.Change, defChange, followed, t.followed.change(), 1)
 	l.mean(&f.PercentChange, defPercentChange, above, &t.percent, 2)
 	l.effects(&f.SRM, &f.BaselineEffectSize, followed, &t.followed.paired)
 
@@ -160,16 +160,16 @@ func (t *OutcomesTally) printInstruments(l *ledger, out *Outcomes, patients *cel
 		info, into := &used[i], &out.Instruments[i]
 		tally := &t.instruments[series.InstrumentOf(info.Name)]
 		into.Instrument, into.Definition = info.Name, defInstrument
-		all, n := l.cell(tally.patients), l.cell(tally.change.n)
+		all, n := l.cell(tally.patients), l.cell(tally.n)
 		notDue, missing := l.cell(tally.notDue), l.cell(tally.missing)
 		l.within(patients, all)
 		l.sum(all, notDue, missing, n)
 		l.count(&into.Patients, all)
 		l.count(&into.NotYetDue, notDue)
 		l.count(&into.Missing, missing)
-		l.mean(&into.Baseline, defBaseline, n, &tally.before, 1)
-		l.mean(&into.FollowUp, defFollowUp, n, &tally.after, 1)
-		l.mean(&into.Change, defChange, n, &tally.change, 1)
+		l.mean(&into.Baseline, defBaseline, n, tally.before(), 1)
+		l.mean(&into.FollowUp, defFollowUp, n, tally.after(), 1)
+		l.mean(&into.Change, defChange, n, tally.change(), 1)
 		if c := info.Change; c.Points > 0 || c.Percent > 0 {
 			into.ImportantChange = &ImportantChange{positive(c.Points), positive(c.Percent), info.Source}
 			into.MCIDMet = new(Proportion)
@@ -199,7 +199,7 @@ func printTreatments(l *ledger, tallies []treatmentTally, patients *cell, defini
 		t, into := &tallies[code], &out[i]
 		into.Treatment, into.Definition, into.Label = name(code), definition, uncontrolled
 		all, notDue, noBaseline, missing := l.cell(t.patients), l.cell(t.notDue), l.cell(t.noBaseline), l.cell(t.missing)
-		n, above := l.cell(t.n()), l.cell(t.n()-t.zero)
+		n, above := l.cell(t.n), l.cell(t.n-t.zero)
 		l.within(patients, all)
 		l.sum(all, notDue, noBaseline, missing, n)
 		l.within(n, above)
@@ -207,18 +207,18 @@ func printTreatments(l *ledger, tallies []treatmentTally, patients *cell, defini
 		l.count(&into.NotYetDue, notDue)
 		l.count(&into.NoBaseline, noBaseline)
 		l.count(&into.Missing, missing)
-		l.mean(&into.Before, defBaseline, n, &t.before, 1)
-		l.mean(&into.After, defFollowUp, n, &t.after, 1)
-		l.mean(&into.Change, defChange, n, &t.change, 1)
+		l.mean(&into.Before, defBaseline, n, t.before(), 1)
+		l.mean(&into.After, defFollowUp, n, t.after(), 1)
+		l.mean(&into.Change, defChange, n, t.change(), 1)
 		l.effects(&into.SRM, &into.EffectSize, n, &t.paired)
 		l.responders(&into.R30, &into.R50, &t.comparison, above)
 		if definition == defProcedure {
 			into.Recorded = &Recorded{Definition: defProcedureRecorded}
-			recorded := l.cell(t.recorded.change.n)
+			recorded := l.cell(t.recorded.n)
 			l.within(all, recorded)
-			l.mean(&into.Recorded.Before, defProcedureRecorded, recorded, &t.recorded.before, 1)
-			l.mean(&into.Recorded.After, defProcedureRecorded, recorded, &t.recorded.after, 1)
-			l.mean(&into.Recorded.Change, defProcedureRecorded, recorded, &t.recorded.change, 1)
+			l.mean(&into.Recorded.Before, defProcedureRecorded, recorded, t.recorded.before(), 1)
+			l.mean(&into.Recorded.After, defProcedureRecorded, recorded, t.recorded.after(), 1)
+			l.mean(&into.Recorded.Change, defProcedureRecorded, recorded, t.recorded.change(), 1)
 		}
 	}
 	return out

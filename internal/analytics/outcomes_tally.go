@@ -12,15 +12,16 @@ type OutcomesTally struct {
 	filter       Filter
 	window       window
 	windowAt     int
+	period       drug.Span
 	from, before int64
 	calendar     calendar
 
 	// Used again for each patient.
-	track      track
-	own        Gist // of one who comes without
-	elsewhere  skimmer
-	answeredAt []int64
-	answers    []float64
+	stretch   stretch
+	own       Gist // of one who comes without
+	elsewhere skimmer
+	answered  []Point
+	answers   []float64
 
 	patients, byAverage, byCurrent int
 	zeroBaseline                   int // of all with an index date
@@ -46,10 +47,10 @@ const (
 
 // NewOutcomesTally begins a tally.
 func NewOutcomesTally(p *Params) *OutcomesTally {
-	t := &OutcomesTally{params: p, filter: p.Filter(), from: startOf(p.Start), before: startOf(p.AsOf + 1), calendar: newCalendar(p)}
+	t := &OutcomesTally{params: p, filter: p.Filter(), period: p.Period(), from: startOf(p.Start), before: startOf(p.AsOf + 1), calendar: newCalendar(p)}
 	t.windowAt = windowAt(p.FollowUp)
 	t.window = windows[t.windowAt]
-	t.course.begin(len(t.calendar.buckets), p.Period())
+	t.course.begin(len(t.calendar.buckets), t.period)
 	return t
 }
 
@@ -59,17 +60,13 @@ func (t *OutcomesTally) Add(p *Patient) {
 		return
 	}
 	t.patients++
-	gist := p.Gist
-	if gist == nil {
-		gist = &t.own
-		gist.Primary, gist.Onsets = GistOf(p.Series, gist.Onsets[:0])
-	}
+	gist := p.gist(&t.own)
 	onsets := gist.Onsets
-	kind, known := t.track.follow(p.Series.Scores, gist.Primary, t.from, t.before)
+	kind, known := t.stretch.follow(gist, t.period)
 	if known {
 		t.addPain(kind.Aspect)
-		if kind != gist.Primary.kind || gist.Primary.known == mixed {
-			onsets = t.elsewhere.compared(p.Series.Scores, kind, onsets)
+		if t.stretch.Track != &gist.Track {
+			onsets = t.elsewhere.compared(t.stretch.Points, onsets)
 		}
 	}
 	t.addOnsets(onsets, known)
@@ -84,19 +81,20 @@ func (t *OutcomesTally) addPain(aspect series.Aspect) {
 	} else {
 		t.byCurrent++
 	}
-	index, base, next := t.track.start()
+	s := &t.stretch
+	index, base, next := s.start()
 	t.baseline.add(base)
 	if base == 0 {
 		t.zeroBaseline++
 	}
-	at, tenths, first := t.track.at, t.track.tenths, t.track.first
-	t.course.add(at[first:], tenths[first:], &t.calendar)
-	t.course.addResponse(at, tenths, index, base, next)
+	points := s.Points[:s.end]
+	t.course.add(s.Track, s.first, s.end, &t.calendar)
+	t.course.addResponse(points, index, base, next)
 	if !t.window.due(index, t.params.AsOf) {
 		t.notDue++
 		return
 	}
-	nearest, ok := t.window.nearest(at, index)
+	nearest, ok := t.window.nearest(points, index)
 	if !ok {
 		t.missing++
 		if base > 0 {
@@ -104,7 +102,7 @@ func (t *OutcomesTally) addPain(aspect series.Aspect) {
 		}
 		return
 	}
-	t.addFollowUp(base, scoreOf[tenths[nearest]])
+	t.addFollowUp(base, scoreOf[points[nearest].tenths()])
 }
 
 func (t *OutcomesTally) addFollowUp(base, score float64) {
@@ -153,9 +151,6 @@ func (c *comparison) merge(o *comparison) {
 	c.r30 += o.r30
 	c.r50 += o.r50
 }
-
-// n is the number of patients compared.
-func (c *comparison) n() int { return c.change.n }
 
 // addRecorded counts, for each type, a patient's first procedure in the period
 // with both scores.

@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -27,6 +28,8 @@ type PopulationTally struct {
 	opioid               opioidTally
 	everybody, present   grouped
 	measures             [measures]rates
+
+	own Gist // of one who comes without
 }
 
 // ageBands are the bands of ages at the end of the period.
@@ -103,16 +106,15 @@ func (t *PopulationTally) Add(p *Patient) {
 	}
 	t.patients++
 	t.everybody.add(&who)
-	scores := p.Series.Scores[:since(p.Series.Scores, t.before)]
-	t.addGap(scores, &who)
+	scores := t.scores(p)
+	t.addGap(scores.last, &who)
 	classes := t.classes(p.Series.Medications)
-	scored := len(scores) > 0 && scores[len(scores)-1].At >= t.from
-	if !scored && classes == 0 && !t.assessed(p.Series) {
+	if scores.last < t.period.First && classes == 0 && !t.assessed(p.Series) {
 		return
 	}
 	t.active++
 	t.present.add(&who)
-	t.addSeverity(scores, &who)
+	t.addSeverity(&scores, &who)
 	t.addTreatment(classes)
 	t.addOpioids(p, classes, &who)
 }
@@ -132,18 +134,41 @@ func (t *PopulationTally) assessed(s *series.Series) bool {
 	return false
 }
 
+// scored is a patient's scores up to the end of the period.
+type scored struct {
+	last    drug.Day // with a score, or never
+	primary Primary
+	points  []Point // of the primary outcome
+	others  []series.Score
+}
+
+// neverScored is before all days.
+const neverScored = math.MinInt32
+
+func (t *PopulationTally) scores(p *Patient) scored {
+	g := p.gist(&t.own)
+	s := scored{neverScored, g.Primary, g.Track.Points[:until(g.Track.Points, t.period.Last+1)], g.Others[:since(g.Others, t.before)]}
+	if n := len(s.points); n > 0 {
+		s.last = s.points[n-1].day()
+	}
+	if n := len(s.others); n > 0 {
+		s.last = max(s.last, dayOf(s.others[n-1].At))
+	}
+	return s
+}
+
 // gapDays is after how many days without a score there is a gap.
 const gapDays = 90
 
 var lastScores = []string{"within_90_days", "over_90_days", "never"}
 
-func (t *PopulationTally) addGap(scores []series.Score, who *groups) {
-	group := 2
-	if n := len(scores); n > 0 {
-		group = 0
-		if t.params.AsOf-dayOf(scores[n-1].At) > gapDays {
-			group = 1
-		}
+func (t *PopulationTally) addGap(last drug.Day, who *groups) {
+	group := 0
+	switch {
+	case last == neverScored:
+		group = 2
+	case t.params.AsOf-last > gapDays:
+		group = 1
 	}
 	t.last[group]++
 	t.measures[gap].add(who, group > 0)
@@ -151,12 +176,16 @@ func (t *PopulationTally) addGap(scores []series.Score, who *groups) {
 
 var severities = []string{string(pain.NoPain), string(pain.Mild), string(pain.Moderate), string(pain.Severe)}
 
-// addSeverity counts the latest score of average pain in the period, else of
-// current pain.
-func (t *PopulationTally) addSeverity(scores []series.Score, who *groups) {
+// latest is the latest score of average pain since a day, else of current pain.
+// Where the primary outcome does not depend on the period, it has all scores of
+// average pain, or there are none.
+func (s *scored) latest(from drug.Day) (score float64, of series.Aspect, ok bool) {
+	if n := len(s.points); n > 0 && s.points[n-1].day() >= from {
+		return scoreOf[s.points[n-1].tenths()], s.primary.kind.Aspect, true
+	}
 	latest := -1
-	for i := len(scores) - 1; i >= 0 && scores[i].At >= t.from; i-- {
-		if kind := scores[i].Kind; primaryKind(kind) {
+	for i := len(s.others) - 1; i >= 0 && s.others[i].At >= startOf(from); i-- {
+		if kind := s.others[i].Kind; primaryKind(kind) {
 			if kind.Aspect == series.Average {
 				latest = i
 				break
@@ -165,14 +194,23 @@ func (t *PopulationTally) addSeverity(scores []series.Score, who *groups) {
 		}
 	}
 	if latest < 0 {
+		return 0, 0, false
+	}
+	score, ok = s.others[latest].Normalized()
+	return score, s.others[latest].Aspect, ok
+}
+
+// addSeverity counts the latest score in the period.
+func (t *PopulationTally) addSeverity(scores *scored, who *groups) {
+	score, aspect, ok := scores.latest(t.period.First)
+	if !ok {
 		return
 	}
-	if scores[latest].Aspect == series.Average {
+	if aspect == series.Average {
 		t.byAverage++
 	} else {
 		t.byCurrent++
 	}
-	score, _ := scores[latest].Normalized()
 	band := 0
 	switch pain.DefaultScheme.Of(score) {
 	case pain.Mild:

@@ -28,6 +28,20 @@ func (w *wide) add(o wide) {
 	w.hi, _ = bits.Add64(w.hi, o.hi, carry)
 }
 
+func (w *wide) subtract(o wide) {
+	var borrow uint64
+	w.lo, borrow = bits.Sub64(w.lo, o.lo, 0)
+	w.hi, _ = bits.Sub64(w.hi, o.hi, borrow)
+}
+
+// product is that of two numbers with signs.
+func product(a, b int64) wide {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return wide{hi - uint64(a>>63&b) - uint64(b>>63&a), lo}
+}
+
+func wideOf(n int64) wide { return wide{uint64(n >> 63), uint64(n)} }
+
 func (w wide) big() *big.Int {
 	n := big.NewInt(int64(w.hi))
 	n.Lsh(n, 64)
@@ -43,14 +57,9 @@ type sum struct {
 func (s *sum) add(f float64) { s.addFixed(fixed(f)) }
 
 func (s *sum) addFixed(q int64) {
-	var carry uint64
 	s.n++
-	s.total.lo, carry = bits.Add64(s.total.lo, uint64(q), 0)
-	s.total.hi, _ = bits.Add64(s.total.hi, uint64(q>>63), carry)
-	size := uint64(max(q, -q))
-	hi, lo := bits.Mul64(size, size)
-	s.squares.lo, carry = bits.Add64(s.squares.lo, lo, 0)
-	s.squares.hi, _ = bits.Add64(s.squares.hi, hi, carry)
+	s.total.add(wideOf(q))
+	s.squares.add(product(q, q))
 }
 
 func (s *sum) merge(o *sum) {
@@ -75,35 +84,60 @@ func (s *sum) sd() float64 {
 	return math.Sqrt(variance) / fraction
 }
 
-// paired is pain of the same patients before and after.
-type paired struct{ before, after, change sum }
+// paired is what the same patients had before and after. The sums of the change
+// follow from those of both and of their products, so that they need not be kept
+// for each patient.
+type paired struct {
+	n                int
+	befores, afters  int64 // 2^29 patients with a score of 10
+	squared, squares wide  // before, after
+	products         wide
+}
 
 func (p *paired) add(before, after float64) { p.addFixed(fixed(before), fixed(after)) }
 
 func (p *paired) addFixed(before, after int64) {
-	p.before.addFixed(before)
-	p.after.addFixed(after)
-	p.change.addFixed(after - before)
+	p.n++
+	p.befores += before
+	p.afters += after
+	p.squared.add(product(before, before))
+	p.squares.add(product(after, after))
+	p.products.add(product(before, after))
 }
 
 func (p *paired) merge(o *paired) {
-	p.before.merge(&o.before)
-	p.after.merge(&o.after)
-	p.change.merge(&o.change)
+	p.n += o.n
+	p.befores += o.befores
+	p.afters += o.afters
+	p.squared.add(o.squared)
+	p.squares.add(o.squares)
+	p.products.add(o.products)
+}
+
+func (p *paired) before() *sum { return &sum{p.n, wideOf(p.befores), p.squared} }
+func (p *paired) after() *sum  { return &sum{p.n, wideOf(p.afters), p.squares} }
+
+// change is after less before.
+func (p *paired) change() *sum {
+	squares := p.squared
+	squares.add(p.squares)
+	squares.subtract(p.products)
+	squares.subtract(p.products)
+	return &sum{p.n, wideOf(p.afters - p.befores), squares}
 }
 
 // effects are the standardized response mean and the effect size by the spread
 // at baseline; nil when there are too few patients, or no spread.
 func (p *paired) effects() (srm, size *float64) {
-	if p.change.n < minForEffectSize {
+	if p.n < minForEffectSize {
 		return nil, nil
 	}
 	ratio := func(of *sum) *float64 {
 		const none = 1e-6
 		if sd := of.sd(); sd > none {
-			return rounded(p.change.mean()/sd, 4)
+			return rounded(p.change().mean()/sd, 4)
 		}
 		return nil
 	}
-	return ratio(&p.change), ratio(&p.before)
+	return ratio(p.change()), ratio(p.before())
 }

@@ -1,143 +1,64 @@
 package analytics
 
 import (
-	"cmp"
-	"math"
-	"slices"
-
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 )
 
-// track is one patient's scores of the primary outcome. It is used again for
-// the next patient.
-type track struct {
-	at     []int64 // from the days on that a baseline may reach back to
-	tenths []uint8 // the scores
-	first  int     // of those in the period
-	groups groupList
+// Track is scores that may be compared with each other, in order, and the lines
+// of lineSpan of them at a time.
+type Track struct {
+	Points []Point
+	Lines  []Line
 }
 
-// group is scores that may be compared with each other.
-type group struct {
-	series.Kind
-	count int
-	last  int64
-}
-
-// better reports whether the group is rather the primary outcome than another:
-// the rule of a patient's summary. Average is the higher number.
-func (g *group) better(than *group) bool {
-	return cmp.Or(cmp.Compare(g.Aspect, than.Aspect), cmp.Compare(g.count, than.count), cmp.Compare(g.last, than.last),
-		cmp.Compare(than.Scale, g.Scale), cmp.Compare(than.Site, g.Site)) > 0
-}
-
-// normalized has for each scale the scores on 0 to 10; NaN where there are
-// none.
-var normalized = func() (table [8][256]float64) {
-	for scale := range table {
-		for value := range table[scale] {
-			s := series.Score{Kind: series.Kind{Scale: series.Scale(scale)}, Value: uint8(value)}
-			if f, ok := s.Normalized(); ok {
-				table[scale][value] = f
-			} else {
-				table[scale][value] = math.NaN()
-			}
-		}
-	}
-	return table
-}()
-
-// primaryKind reports whether scores of a kind can be the primary outcome.
-func primaryKind(k series.Kind) bool {
-	return (k.Aspect == series.Average || k.Aspect == series.Current) && int(k.Scale) < len(normalized) && normalized[k.Scale][0] == 0
-}
-
-// A baseline is made of scores of so many days, or, when there are none, lies
-// within reach.
-const baselineDays, reach = 14, 30
-
-// follow takes up a patient's scores of the period, and those that its first
-// baseline may reach back to. It gives the kind that is the primary outcome; not
-// ok when none can be.
-func (t *track) follow(scores []series.Score, primary Primary, from, before int64) (_ series.Kind, ok bool) {
-	if primary.known == never {
-		return series.Kind{}, false
-	}
-	scores = scores[:since(scores, before)]
-	scores = scores[since(scores, from-reach*millisecondsPerDay):]
-	if primary.known != mixed {
-		if t.take(scores, primary.kind, from) {
-			return primary.kind, true
-		}
-		if primary.known == alone {
-			return series.Kind{}, false
-		}
-	}
-	t.groups.gather(scores[since(scores, from):])
-	if len(t.groups) == 0 {
-		return series.Kind{}, false
-	}
-	kind := t.groups.best().Kind
-	return kind, t.take(scores, kind, from)
-}
-
-// take copies the scores of a kind; not ok when none is in the period.
-func (t *track) take(scores []series.Score, kind series.Kind, from int64) (ok bool) {
-	if len(t.at) < len(scores) {
-		t.at, t.tenths = make([]int64, 2*len(scores)), make([]uint8, 2*len(scores))
-	}
-	values, at, tenths := &tenths[kind.Scale], t.at[:cap(t.at)], t.tenths[:cap(t.at)]
-	n := 0
+// take makes the track that of the scores of a kind.
+func (t *Track) take(scores []series.Score, kind series.Kind) {
+	t.Points = t.Points[:0]
 	for i := range scores {
-		s := &scores[i]
-		at[n], tenths[n] = s.At, values[s.Value]
-		if s.Kind == kind {
-			n++
+		if s := &scores[i]; s.Kind == kind {
+			t.Points = append(t.Points, pointOf(s))
 		}
 	}
-	t.at, t.tenths = at[:n], tenths[:n]
-	for t.first = 0; t.first < n && at[t.first] < from; t.first++ {
-	}
-	return t.first < n
+	t.Lines = linesOf(t.Points, t.Lines[:0])
 }
 
-// groupList is the kinds of some scores that can be the primary outcome.
-type groupList []group
-
-func (l *groupList) gather(scores []series.Score) {
-	*l = (*l)[:0]
-	for i := 0; i < len(scores); { // a run of one kind at a time
-		first, kind := i, scores[i].Kind
-		for i++; i < len(scores) && scores[i].Kind == kind; i++ {
-		}
-		if primaryKind(kind) {
-			g := l.group(kind)
-			g.count += i - first
-			g.last = scores[i-1].At
-		}
-	}
+// stretch is the part of a patient's primary outcome that lies in the period. It
+// is used again for the next patient.
+type stretch struct {
+	*Track
+	first, end int   // of the points in the period
+	own        Track // of a patient for whom the period decides
+	groups     groupList
 }
 
-// best is the group that is the primary outcome.
-func (l groupList) best() *group {
-	best := &l[0]
-	for i := range l[1:] {
-		if g := &l[i+1]; g.better(best) {
-			best = g
+// follow finds the primary outcome of a patient in a period, and its kind; not
+// ok when there is none.
+func (s *stretch) follow(g *Gist, period drug.Span) (_ series.Kind, ok bool) {
+	if g.Primary.settled() {
+		s.Track = &g.Track
+		if s.within(period) {
+			return g.Primary.kind, true
 		}
 	}
-	return best
+	if g.Primary.known == never || g.Primary.known == alone {
+		return series.Kind{}, false
+	}
+	others := g.Others[:since(g.Others, startOf(period.Last+1))]
+	s.groups.gather(others[since(others, startOf(period.First)):])
+	if len(s.groups) == 0 {
+		return series.Kind{}, false
+	}
+	kind := s.groups.best().Kind
+	s.own.take(g.Others, kind)
+	s.Track = &s.own
+	return kind, s.within(period)
 }
 
-func (l *groupList) group(kind series.Kind) *group {
-	for i := range *l {
-		if (*l)[i].Kind == kind {
-			return &(*l)[i]
-		}
-	}
-	*l = append(*l, group{Kind: kind})
-	return &(*l)[len(*l)-1]
+// within finds the points of a period; not ok when there are none.
+func (s *stretch) within(period drug.Span) (ok bool) {
+	s.first, s.end = until(s.Points, period.First), until(s.Points, period.Last+1)
+	return s.first < s.end
 }
 
 // since is the index of the first score at a time or later; most periods begin
@@ -166,87 +87,16 @@ func since(scores []series.Score, ms int64) int {
 
 // start is the index date, the mean of the scores in the 14 days up to and
 // including it, and where those of the days after it begin.
-func (t *track) start() (index drug.Day, base float64, next int) {
-	index = dayOf(t.at[t.first])
-	from, before := startOf(index-baselineDays+1), startOf(index+1)
-	sum, begin := 0, t.first
-	for begin > 0 && t.at[begin-1] >= from {
+func (s *stretch) start() (index drug.Day, base float64, next int) {
+	index = s.Points[s.first].day()
+	from, after := firstOn(index-baselineDays+1), firstOn(index+1)
+	sum, begin := 0, s.first
+	for begin > 0 && s.Points[begin-1] >= from {
 		begin--
-		sum += int(t.tenths[begin])
+		sum += int(s.Points[begin].tenths())
 	}
-	for next = t.first; next < len(t.at) && t.at[next] < before; next++ {
-		sum += int(t.tenths[next])
+	for next = s.first; next < s.end && s.Points[next] < after; next++ {
+		sum += int(s.Points[next].tenths())
 	}
 	return index, float64(sum) / float64(10*(next-begin)), next
-}
-
-// baseline is the mean of the scores in the 14 days up to and including a day,
-// on which there is one.
-func baseline(at []int64, scores []float64, day drug.Day) float64 {
-	end := firstFrom(at, startOf(day+1))
-	var sum float64
-	begin := end
-	for from := startOf(day - baselineDays + 1); begin > 0 && at[begin-1] >= from; {
-		begin--
-		sum += scores[begin]
-	}
-	return sum / float64(end-begin)
-}
-
-// firstFrom is the index of the first of some times at a time or later; see
-// since.
-func firstFrom(at []int64, ms int64) int {
-	if len(at) == 0 {
-		return 0
-	}
-	low, n := 0, len(at)
-	for n > 1 {
-		half := n / 2
-		if at[low+half-1] < ms {
-			low += half
-		}
-		n -= half
-	}
-	if at[low] < ms {
-		low++
-	}
-	return low
-}
-
-// window is the days after an index date in which a follow-up counts.
-type window struct{ target, tolerance drug.Day }
-
-// followUps is how many windows there are.
-const followUps = 4
-
-// windows are those that can be asked for.
-var windows = [followUps]window{{30, 14}, {90, 30}, {180, 45}, {365, 60}}
-
-// windowAt is the place of the window with a target.
-func windowAt(target int) int {
-	return slices.IndexFunc(windows[:], func(w window) bool { return int(w.target) == target })
-}
-
-// due reports whether the window of an index date has ended.
-func (w window) due(index, asOf drug.Day) bool { return index+w.target+w.tolerance <= asOf }
-
-// nearest is where, of some times in order, the one nearest to the target day
-// is; of two days as near the earlier, and of a day the first.
-func (w window) nearest(at []int64, index drug.Day) (i int, ok bool) {
-	target := index + w.target
-	after := firstFrom(at, startOf(target))
-	off := w.tolerance + 1
-	if after < len(at) {
-		i, off = after, dayOf(at[after])-target
-	}
-	if after > 0 {
-		day := dayOf(at[after-1])
-		if back := target - day; back <= off {
-			i, off = after-1, back
-			for start := startOf(day); i > 0 && at[i-1] >= start; {
-				i--
-			}
-		}
-	}
-	return i, off <= w.tolerance
 }

@@ -23,12 +23,17 @@ const panelSize = 512
 type panel struct {
 	number      uint64 // no other panel has it; 0 while it is being made
 	heads       []head
-	codes       column[string] // ICD-10, each patient's sorted
-	scores      column[series.Score]
+	codes       column[string]          // ICD-10, each patient's sorted
+	points      column[analytics.Point] // scores of the primary outcome
+	lines       column[analytics.Line]
+	others      column[series.Score] // all other scores
 	assessments column[series.Assessment]
 	procedures  column[series.Procedure]
 	medications column[series.Medication]
 	onsets      column[analytics.Onset]
+
+	// scores are those of the patient at the end, until its series are closed.
+	scores []series.Score
 }
 
 // panelNumbers counts the panels that were made.
@@ -55,7 +60,7 @@ func (p *panel) len() int { return len(p.heads) }
 
 func (p *panel) bytes() int64 {
 	return int64(cap(p.heads))*int64(unsafe.Sizeof(head{})) +
-		p.codes.bytes() + p.scores.bytes() + p.assessments.bytes() + p.procedures.bytes() + p.medications.bytes() + p.onsets.bytes()
+		p.codes.bytes() + p.points.bytes() + p.lines.bytes() + p.others.bytes() + p.assessments.bytes() + p.procedures.bytes() + p.medications.bytes() + p.onsets.bytes()
 }
 
 // chart is room for what analytics know of a patient.
@@ -79,11 +84,12 @@ func (p *panel) open(slot int, c *chart) {
 
 // read fills in the rest.
 func (p *panel) read(slot int, c *chart) {
-	c.series.Scores = p.scores.of(slot)
 	c.series.Assessments = p.assessments.of(slot)
 	c.series.Procedures = p.procedures.of(slot)
 	c.series.Medications = p.medications.of(slot)
 	c.gist.Primary = p.heads[slot].primary
+	c.gist.Track.Points, c.gist.Track.Lines = p.points.of(slot), p.lines.of(slot)
+	c.gist.Others = p.others.of(slot)
 	c.gist.Onsets = p.onsets.of(slot)
 }
 
@@ -119,7 +125,8 @@ func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 // equals reports whether a slot of a panel holds the same.
 func (m member) equals(p *panel, slot int) bool {
 	return m.in.heads[m.slot] == p.heads[slot] && slices.Equal(m.in.codes.of(m.slot), p.codes.of(slot)) &&
-		slices.Equal(m.in.scores.of(m.slot), p.scores.of(slot)) && slices.Equal(m.in.assessments.of(m.slot), p.assessments.of(slot)) &&
+		slices.Equal(m.in.points.of(m.slot), p.points.of(slot)) && slices.Equal(m.in.others.of(m.slot), p.others.of(slot)) &&
+		slices.Equal(m.in.assessments.of(m.slot), p.assessments.of(slot)) &&
 		slices.Equal(m.in.procedures.of(m.slot), p.procedures.of(slot)) && slices.Equal(m.in.medications.of(m.slot), p.medications.of(slot))
 }
 
@@ -131,7 +138,9 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 	}
 	p.heads = append(p.heads, source.heads[from:to]...)
 	p.codes.copyFrom(&source.codes, from, to)
-	p.scores.copyFrom(&source.scores, from, to)
+	p.points.copyFrom(&source.points, from, to)
+	p.lines.copyFrom(&source.lines, from, to)
+	p.others.copyFrom(&source.others, from, to)
 	p.assessments.copyFrom(&source.assessments, from, to)
 	p.procedures.copyFrom(&source.procedures, from, to)
 	p.medications.copyFrom(&source.medications, from, to)
@@ -142,7 +151,9 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 func (p *panel) grow(like *panel, patients int) {
 	p.heads = slices.Grow(p.heads, patients)
 	p.codes.grow(len(like.codes.items), patients)
-	p.scores.grow(len(like.scores.items), patients)
+	p.points.grow(len(like.points.items), patients)
+	p.lines.grow(len(like.lines.items), patients)
+	p.others.grow(len(like.others.items), patients)
 	p.assessments.grow(len(like.assessments.items), patients)
 	p.procedures.grow(len(like.procedures.items), patients)
 	p.medications.grow(len(like.medications.items), patients)
@@ -151,14 +162,20 @@ func (p *panel) grow(like *panel, patients int) {
 
 // fit gives a copy without spare memory.
 func (p *panel) fit() *panel {
-	return &panel{panelNumbers.Add(1), slices.Clone(p.heads), p.codes.fit(), p.scores.fit(), p.assessments.fit(), p.procedures.fit(), p.medications.fit(), p.onsets.fit()}
+	return &panel{
+		number: panelNumbers.Add(1), heads: slices.Clone(p.heads), codes: p.codes.fit(), points: p.points.fit(), lines: p.lines.fit(), others: p.others.fit(),
+		assessments: p.assessments.fit(), procedures: p.procedures.fit(), medications: p.medications.fit(), onsets: p.onsets.fit(),
+	}
 }
 
 // reset empties the panel and keeps its memory.
 func (p *panel) reset() {
 	p.heads = p.heads[:0]
 	p.codes.reset()
-	p.scores.reset()
+	p.points.reset()
+	p.lines.reset()
+	p.others.reset()
+	p.scores = p.scores[:0]
 	p.assessments.reset()
 	p.procedures.reset()
 	p.medications.reset()

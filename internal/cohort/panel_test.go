@@ -17,7 +17,7 @@ func made(no int64, n int) member {
 	p := &panel{heads: []head{{born: drug.Day(n), gender: analytics.Gender(n % 4), here: true}}}
 	for i := range n % 4 {
 		p.codes.items = append(p.codes.items, fmt.Sprint("M", n, i))
-		p.scores.items = append(p.scores.items, series.Score{At: int64(n + i)}, series.Score{At: int64(n + i), Value: 3})
+		p.scores = append(p.scores, series.Score{At: int64(n + i)}, series.Score{At: int64(n + i), Value: 3})
 		p.medications.items = append(p.medications.items, series.Medication{MME: float64(n)})
 	}
 	for i := range n % 3 {

@@ -1,0 +1,99 @@
+package analytics
+
+// Line is the sums over some points that slope and time-weighted average are
+// made of. x is milliseconds since the first of them, y the score in tenths;
+// the area under the line between them is twice what it is.
+type Line struct {
+	x, xx, xy    float64
+	area, weight int64
+	y            int32
+}
+
+// lineSpan is how many points have a line kept of them.
+const lineSpan = 16
+
+// maxGap is how long scores may be apart for a line between them to say
+// anything.
+const maxGap = 30 * millisecondsPerDay
+
+// linesOf appends the lines of points, so many at a time.
+func linesOf(points []Point, lines []Line) []Line {
+	for len(points) > 0 {
+		n := min(lineSpan, len(points))
+		lines = append(lines, lineOf(points[:n]))
+		points = points[n:]
+	}
+	return lines
+}
+
+// lineOf adds up in variables of its own: they stay in registers.
+func lineOf(points []Point) Line {
+	var x, xx, xy float64
+	var area, weight, y int64
+	start := points[0].at()
+	previous, before := start, int64(0)
+	for _, p := range points {
+		now, score := p.at(), int64(p.tenths())
+		gap := now - previous
+		if gap > maxGap {
+			gap = 0
+		}
+		area += (score + before) * gap
+		weight += gap
+		previous, before = now, score
+		since := float64(now - start)
+		x += since
+		y += score
+		xx += since * since
+		xy += since * float64(score)
+	}
+	return Line{x, xx, xy, area, weight, int32(y)}
+}
+
+// line is that of the points from one up to, but not including, another. Where
+// the line of a whole span is kept it is not added up again.
+func (t *Track) line(from, to int) Line {
+	start := t.Points[from].at()
+	var all Line
+	for i := from; i < to; {
+		next := min(to, (i/lineSpan+1)*lineSpan)
+		var l Line
+		if whole := min(len(t.Points), (i/lineSpan+1)*lineSpan); i%lineSpan == 0 && next == whole {
+			l = t.Lines[i/lineSpan]
+		} else {
+			l = lineOf(t.Points[i:next])
+		}
+		if i > from {
+			last, first := t.Points[i-1], t.Points[i]
+			if gap := first.at() - last.at(); gap <= maxGap {
+				all.area += int64(last.tenths()+first.tenths()) * gap
+				all.weight += gap
+			}
+		}
+		all.join(&l, float64(next-i), float64(t.Points[i].at()-start))
+		i = next
+	}
+	return all
+}
+
+// join adds the line of n points, the first of which is so many milliseconds
+// behind the first of this line.
+func (l *Line) join(o *Line, n, behind float64) {
+	l.x += o.x + n*behind
+	l.xx += o.xx + behind*(2*o.x+n*behind)
+	l.xy += o.xy + behind*float64(o.y)
+	l.area += o.area
+	l.weight += o.weight
+	l.y += o.y
+}
+
+// perWeek is the slope of the ordinary least squares line through n points,
+// where they suffice.
+func (l *Line) perWeek(n int, span int64) (_ float64, ok bool) {
+	const points, least = 3, 14 * millisecondsPerDay
+	if n < points || span < least {
+		return 0, false
+	}
+	count := float64(n)
+	return 7 * millisecondsPerDay / 10 * (count*l.xy - l.x*float64(l.y)) / (count*l.xx - l.x*l.x), true
+}

@@ -1,0 +1,61 @@
+package analytics
+
+import (
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Point is a score that is counted with: its day, the millisecond of the day
+// and the score in tenths, in one number that is in order of time. Every scale
+// of the primary outcome has whole tenths on 0 to 10. A question takes the day
+// by a shift, and reads half of what it would in a [series.Score].
+type Point int64
+
+const (
+	tenthBits = 8
+	dayShift  = tenthBits + 27 // a day has less than 2^27 milliseconds
+)
+
+func pointOf(s *series.Score) Point { return pointAt(s.At) | Point(tenths[s.Scale][s.Value]) }
+
+// pointAt is a time, with a score of 0.
+func pointAt(at int64) Point {
+	day := dayOf(at)
+	return firstOn(day) | Point(at-startOf(day))<<tenthBits
+}
+
+// firstOn is before all points of a day, and behind those of the days before.
+func firstOn(day drug.Day) Point { return Point(day) << dayShift }
+
+func (p Point) day() drug.Day { return drug.Day(p >> dayShift) }
+func (p Point) tenths() uint8 { return uint8(p) }
+
+// at is the time in milliseconds.
+func (p Point) at() int64 {
+	const millisecond = 1<<(dayShift-tenthBits) - 1
+	return startOf(p.day()) + int64(p>>tenthBits&millisecond)
+}
+
+// until is how many points lie before a day. The search has no branch that
+// depends on the days, which nobody could foretell.
+func until(points []Point, day drug.Day) int {
+	start := firstOn(day)
+	if len(points) == 0 || points[0] >= start {
+		return 0
+	}
+	if points[len(points)-1] < start {
+		return len(points)
+	}
+	low, n := 0, len(points)
+	for n > 1 {
+		half := n / 2
+		if points[low+half-1] < start {
+			low += half
+		}
+		n -= half
+	}
+	if points[low] < start {
+		low++
+	}
+	return low
+}

@@ -1,0 +1,62 @@
+package analytics
+
+import (
+	"slices"
+
+	"anodyne/internal/pain/drug"
+)
+
+// window is the days after an index date in which a follow-up counts.
+type window struct{ target, tolerance drug.Day }
+
+// followUps is how many windows there are.
+const followUps = 4
+
+// windows are those that can be asked for.
+var windows = [followUps]window{{30, 14}, {90, 30}, {180, 45}, {365, 60}}
+
+// windowAt is the place of the window with a target.
+func windowAt(target int) int {
+	return slices.IndexFunc(windows[:], func(w window) bool { return int(w.target) == target })
+}
+
+// due reports whether the window of an index date has ended.
+func (w window) due(index, asOf drug.Day) bool { return index+w.target+w.tolerance <= asOf }
+
+// nearest is where, of some points in order, the one nearest to the target day
+// is; of two days as near the earlier, and of a day the first.
+func (w window) nearest(points []Point, index drug.Day) (i int, ok bool) {
+	target := index + w.target
+	after := until(points, target)
+	off := w.tolerance + 1
+	if after < len(points) {
+		i, off = after, points[after].day()-target
+	}
+	if after > 0 {
+		day := points[after-1].day()
+		if back := target - day; back <= off {
+			i, off = after-1, back
+			for start := firstOn(day); i > 0 && points[i-1] >= start; {
+				i--
+			}
+		}
+	}
+	return i, off <= w.tolerance
+}
+
+// A baseline is made of scores of so many days, or, when there are none, lies
+// within reach.
+const baselineDays, reach = 14, 30
+
+// baseline is the mean of the scores at some points in the 14 days up to and
+// including a day, on which there is one.
+func baseline(points []Point, scores []float64, day drug.Day) float64 {
+	end := until(points, day+1)
+	var sum float64
+	begin := end
+	for from := firstOn(day - baselineDays + 1); begin > 0 && points[begin-1] >= from; {
+		begin--
+		sum += scores[begin]
+	}
+	return sum / float64(end-begin)
+}
