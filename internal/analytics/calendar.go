@@ -43,39 +43,32 @@ func lastOf(i Interval, day drug.Day) drug.Day {
 	return pain.DateOf(time.Date(d.Year, d.Month+1, 1, 0, 0, 0, 0, time.UTC)).DayNumber() - 1
 }
 
-// at is the bucket of a time.
-func (c *calendar) at(ms int64) int32 { return c.of[dayOf(ms)-c.start] }
-
 // bucketSum is the patients' values of a bucket.
 type bucketSum struct {
 	n        int32
-	total    int64 // fixed point; scores are 10 at most
-	min, max float64
+	total    int64   // fixed point; scores are 10 at most
+	min, max float64 // infinite without patients
 }
 
 func (b *bucketSum) add(mean float64) {
-	if b.n == 0 || mean < b.min {
-		b.min = mean
-	}
-	if b.n == 0 || mean > b.max {
-		b.max = mean
-	}
+	b.include(mean, mean)
 	b.n++
 	b.total += fixed(mean)
 }
 
 func (b *bucketSum) merge(o *bucketSum) {
-	if o.n == 0 {
-		return
-	}
-	if b.n == 0 || o.min < b.min {
-		b.min = o.min
-	}
-	if b.n == 0 || o.max > b.max {
-		b.max = o.max
-	}
+	b.include(o.min, o.max)
 	b.n += o.n
 	b.total += o.total
+}
+
+func (b *bucketSum) include(least, most float64) {
+	if least < b.min {
+		b.min = least
+	}
+	if most > b.max {
+		b.max = most
+	}
 }
 
 func (b *bucketSum) mean() float64 { return float64(b.total) / fraction / float64(b.n) }

@@ -20,6 +20,9 @@ type course struct {
 
 func (c *course) begin(buckets int, period drug.Span) {
 	c.buckets = make([]bucketSum, buckets)
+	for i := range c.buckets {
+		c.buckets[i].min, c.buckets[i].max = math.Inf(1), math.Inf(-1)
+	}
 	c.events, c.censored = make([]int32, period.Days()), make([]int32, period.Days())
 }
 
@@ -53,11 +56,11 @@ func (c *course) add(t *Track, from, to int, cal *calendar) {
 	}
 }
 
-// run is a patient's scores up to the end of those in a bucket: their number and
-// their sum from the first on.
+// run is a patient's scores up to the end of those in a bucket, from the first
+// on.
 type run struct {
-	bucket, scores int32
-	tenths         int64
+	bucket int32
+	scores running
 }
 
 // addBuckets counts the mean in each bucket. Where one ends and the next begins
@@ -68,22 +71,23 @@ func (c *course) addBuckets(points []Point, cal *calendar) {
 		c.runs = make([]run, 2*len(points)+1)
 	}
 	runs := c.runs
-	bucket, last, total := int32(-1), 0, int64(0)
-	for i, p := range points {
-		total += int64(p.tenths())
+	bucket, last, scores := int32(-1), 0, running(0)
+	for _, p := range points {
+		scores += oneScore + running(p.tenths())
 		b := cal.of[p.day()-cal.start]
 		if b != bucket {
 			last++
 		}
 		bucket = b
 		r := &runs[last]
-		r.bucket, r.scores, r.tenths = b, int32(i+1), total
+		r.bucket, r.scores = b, scores
 	}
-	before := &runs[0] // empty
+	before := running(0)
 	for i := range runs[1 : last+1] {
 		r := &runs[i+1]
-		c.buckets[r.bucket].add(float64(r.tenths-before.tenths) / float64(10*(r.scores-before.scores)))
-		before = r
+		own := r.scores - before
+		c.buckets[r.bucket].add(float64(own.tenths()) / float64(10*own.count()))
+		before = r.scores
 	}
 }
 

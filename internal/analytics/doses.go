@@ -1,65 +1,92 @@
 package analytics
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
-// doses are numbers of patients, in runs: those that were counted here, and
-// those of each tally that was merged. Where they were put in order before,
-// merging them takes a fraction of the time of sorting all.
+// doses are numbers of patients, in runs that are in order: the tallies put
+// theirs in order while they count, each on its own processor. Merged they are
+// only looked up in, not put into one order.
 type doses struct {
-	own    []float64
-	merged [][]float64
+	sum
+	own  []float64 // not in order yet
+	runs [][]float64
 }
 
-func (d *doses) add(f float64) { d.own = append(d.own, f) }
+func (d *doses) add(f float64) {
+	d.sum.add(f)
+	d.own = append(d.own, f)
+}
 
-func (d *doses) merge(o *doses) { d.merged = append(d.merged, o.runs()...) }
-
-func (d *doses) runs() [][]float64 {
-	if len(d.own) == 0 {
-		return d.merged
+// close puts what was added in order.
+func (d *doses) close() {
+	if len(d.own) > 0 {
+		slices.Sort(d.own)
+		d.runs = append(d.runs, d.own)
+		d.own = nil
 	}
-	return append(d.merged[:len(d.merged):len(d.merged)], d.own)
 }
 
-func (d *doses) count() (n int) {
-	for _, run := range d.runs() {
-		n += len(run)
-	}
-	return n
+// merge adds what others counted, who are closed.
+func (d *doses) merge(o *doses) {
+	d.sum.merge(&o.sum)
+	d.runs = append(d.runs, o.runs...)
 }
 
-// sorted gives all of them in order; what is here stays as it is.
-func (d *doses) sorted() []float64 {
-	from, to := make([]float64, 0, d.count()), make([]float64, d.count())
-	var ends []int
-	for _, run := range d.runs() {
-		begin := len(from)
-		from = append(from, run...)
-		if !slices.IsSorted(run) {
-			slices.Sort(from[begin:])
+// nth is the one that would be at a place if all were in order. Each round looks
+// at the middle of the longest run that is left, and leaves out what lies on the
+// wrong side of it in all runs.
+func (d *doses) nth(place int) float64 {
+	left := slices.Clone(d.runs)
+	below, upTo := make([]int, len(left)), make([]int, len(left))
+	for {
+		longest := slices.MaxFunc(left, func(a, b []float64) int { return len(a) - len(b) })
+		middle := longest[len(longest)/2]
+		less, notMore := 0, 0
+		for i, run := range left {
+			below[i] = sort.SearchFloat64s(run, middle)
+			upTo[i] = below[i] + sort.Search(len(run)-below[i], func(k int) bool { return run[below[i]+k] > middle })
+			less += below[i]
+			notMore += upTo[i]
 		}
-		ends = append(ends, len(from))
-	}
-	for len(ends) > 1 { // two and two
-		begin, kept := 0, ends[:0]
-		for i := 0; i < len(ends); i += 2 {
-			middle, end := ends[i], ends[min(i+1, len(ends)-1)]
-			mergeSorted(to[begin:end], from[begin:middle], from[middle:end])
-			kept = append(kept, end)
-			begin = end
+		switch {
+		case place < less:
+			for i := range left {
+				left[i] = left[i][:below[i]]
+			}
+		case place < notMore:
+			return middle
+		default:
+			place -= notMore
+			for i := range left {
+				left[i] = left[i][upTo[i]:]
+			}
 		}
-		from, to, ends = to, from, kept
 	}
-	return from
 }
 
-// mergeSorted fills to with all of two runs in order.
-func mergeSorted(to, a, b []float64) {
-	for i := range to {
-		if len(b) == 0 || len(a) > 0 && a[0] <= b[0] {
-			to[i], a = a[0], a[1:]
-		} else {
-			to[i], b = b[0], b[1:]
+// quantile is that of type 7; the one of gonum that interpolates is of type 4.
+// There is at least one dose.
+func (d *doses) quantile(p float64) float64 {
+	at := p * float64(d.n-1)
+	low := d.nth(int(at))
+	if int(at)+1 >= d.n {
+		return low
+	}
+	return low + (at-float64(int(at)))*(d.nth(int(at)+1)-low)
+}
+
+// bands counts the doses in each of some bands, which they are in by their order.
+func (d *doses) bands(count int, of func(float64) int) []int {
+	counts := make([]int, count)
+	for _, run := range d.runs {
+		for len(run) > 0 { // a band at a time
+			band := of(run[0])
+			size := sort.Search(len(run), func(i int) bool { return of(run[i]) > band })
+			counts[band] += size
+			run = run[size:]
 		}
 	}
+	return counts
 }

@@ -1,41 +1,48 @@
 package analytics
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// However many tallies were merged, closed or not, the doses come in order, and
-// the tallies stay as they are.
-func TestDosesInOrder(t *testing.T) {
+// However many tallies were merged, any place, share and mean of the doses is
+// what it is when all are put in order.
+func TestDosesAreThoseInOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var whole doses
-		var want []float64
-		numbers := rapid.SliceOf(rapid.Float64Range(0, 20))
+		all := []float64{7}
+		whole.add(7)
+		whole.close()
+		numbers := rapid.SliceOf(rapid.OneOf(rapid.Float64Range(0, 20), rapid.SampledFrom([]float64{0, 3, 3.5, 7})))
 		for range rapid.IntRange(0, 9).Draw(rt, "tallies") {
-			one := doses{own: numbers.Draw(rt, "doses")}
-			if rapid.Bool().Draw(rt, "closed") {
-				slices.Sort(one.own)
+			var one doses
+			for _, f := range numbers.Draw(rt, "doses") {
+				one.add(f)
+				all = append(all, f)
 			}
-			want = append(want, one.own...)
-			if rapid.Bool().Draw(rt, "twice") {
-				two := doses{own: numbers.Draw(rt, "more")}
-				want = append(want, two.own...)
-				one.merge(&two)
-			}
+			one.close()
 			whole.merge(&one)
 		}
-		whole.add(7)
-		want = append(want, 7)
-		before := slices.Concat(whole.runs()...)
-		slices.Sort(want)
-		if got := whole.sorted(); !slices.Equal(got, want) || whole.count() != len(want) {
-			rt.Fatalf("%v, want %v", got, want)
+		slices.Sort(all)
+		for place, want := range all {
+			if got := whole.nth(place); got != want {
+				rt.Fatalf("at %d is %v, want %v of %v", place, got, want, all)
+			}
 		}
-		if !slices.Equal(slices.Concat(whole.runs()...), before) {
-			rt.Fatal("what was merged was changed")
+		bands := make([]int, 21)
+		total := 0.0
+		for _, f := range all {
+			bands[int(f)]++
+			total += f
+		}
+		if got := whole.bands(21, func(f float64) int { return int(f) }); !slices.Equal(got, bands) {
+			rt.Fatalf("bands %v, want %v", got, bands)
+		}
+		if want := total / float64(len(all)); whole.n != len(all) || math.Abs(whole.mean()-want) > 1e-8 {
+			rt.Fatalf("the mean of %d is %v, want %v of %d", whole.n, whole.mean(), want, len(all))
 		}
 	})
 }

@@ -54,15 +54,16 @@ func (f *Filter) Admits(p *Patient) bool {
 }
 
 // passes is the whole filter.
-func (f *Filter) passes(p *Patient) bool {
+func (f *Filter) passes(p *Patient, g *Gist) bool {
 	if !f.Admits(p) {
 		return false
 	}
 	if f.class == 0 {
 		return true
 	}
-	for i := range p.Series.Medications {
-		if m := &p.Series.Medications[i]; m.Class == f.class && taken(m, f.period) {
+	list := ofClass(g.Medications, f.class)
+	for i := range list {
+		if taken(&list[i], f.period) {
 			return true
 		}
 	}

@@ -10,17 +10,21 @@ import (
 	"anodyne/internal/pain/series"
 )
 
-// Gist is what measures want of a patient's series and no question changes:
-// which scores are the primary outcome, their sums, and how pain was before and
-// after each treatment. It is worked out once, when a patient is taken up; every
-// question about everybody would work it out again.
+// Gist is a patient's series in the form that questions are answered from, with
+// what no question changes: which scores are the primary outcome, their sums, and
+// how pain was before and after each treatment. It is made once, when a patient
+// is taken up; every question about everybody would work it out again.
 type Gist struct {
 	Primary Primary
 	// Track has the scores of the primary outcome, unless the period decides
 	// which they are, and Others all the rest.
-	Track  Track
-	Others []series.Score
-	Onsets []Onset
+	Track         Track
+	Others        []series.Score
+	Answers       []Answer
+	Interventions []Intervention
+	// Medications of a class lie together, each in order of their first days.
+	Medications []series.Medication
+	Onsets      []Onset
 }
 
 // gist is what is known of a patient, or what is found out now.
@@ -36,6 +40,7 @@ func (p *Patient) gist(room *Gist) *Gist {
 // reset empties the gist and keeps its memory.
 func (g *Gist) reset() {
 	g.Track.Points, g.Track.Lines, g.Others, g.Onsets = g.Track.Points[:0], g.Track.Lines[:0], g.Others[:0], g.Onsets[:0]
+	g.Answers, g.Interventions, g.Medications = g.Answers[:0], g.Interventions[:0], g.Medications[:0]
 }
 
 // Primary is what is known, whatever the period, of the kind of scores that is
@@ -101,8 +106,11 @@ func answerOf(before, after float64) answer {
 func GistOf(whole *series.Series, g *Gist) {
 	r := skimmers.Get().(*skimmer)
 	defer skimmers.Put(r)
+	g.takeAnswers(whole.Assessments)
+	g.takeInterventions(whole.Procedures)
+	medications := g.takeMedications(whole.Medications)
 	onset, point := len(g.Onsets), len(g.Track.Points)
-	g.Onsets = r.begun(whole, g.Onsets)
+	g.Onsets = begun(whole.Procedures, medications, g.Onsets)
 	g.Primary = r.primary(whole.Scores)
 	if !g.Primary.settled() {
 		g.Others = append(g.Others, whole.Scores...)
@@ -124,57 +132,64 @@ func GistOf(whole *series.Series, g *Gist) {
 // settled reports whether the kind does not depend on the period.
 func (p Primary) settled() bool { return p.known == alone || p.known == leading }
 
+// takeMedications appends medicines in their order, and gives them.
+func (g *Gist) takeMedications(list []series.Medication) []series.Medication {
+	from := len(g.Medications)
+	g.Medications = append(g.Medications, list...)
+	list = g.Medications[from:]
+	slices.SortStableFunc(list, func(a, b series.Medication) int {
+		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.First, b.First))
+	})
+	return list
+}
+
+// ofClass is the medicines of a class.
+func ofClass(list []series.Medication, class series.Class) []series.Medication {
+	from := 0
+	for from < len(list) && list[from].Class < class {
+		from++
+	}
+	to := from
+	for to < len(list) && list[to].Class == class {
+		to++
+	}
+	return list[from:to]
+}
+
 // skimmer works out gists.
 type skimmer struct {
-	diary   diary
-	groups  groupList
-	courses []begunCourse
-	onsets  []Onset
+	diary  diary
+	groups groupList
+	onsets []Onset
 }
 
 var skimmers = sync.Pool{New: func() any { return new(skimmer) }}
 
-// begunCourse is a medicine from its first day to the last that it may cover.
-type begunCourse struct {
-	order int64 // by class, then by the first day
-	class series.Class
-	drug.Span
-}
-
 // begun appends what a patient began: of procedures each, once a day, and of a
 // class of medicines each day on which one begins after a washout.
-func (r *skimmer) begun(s *series.Series, onsets []Onset) []Onset {
+func begun(procedures []series.Procedure, medications []series.Medication, onsets []Onset) []Onset {
 	var done [procedureCodes]drug.Day
 	for i := range done {
 		done[i] = math.MinInt32
 	}
-	for i := range s.Procedures {
-		p := &s.Procedures[i]
+	for i := range procedures {
+		p := &procedures[i]
 		day, code := dayOf(p.At), p.Type%procedureCodes
 		if day != done[code] {
 			onsets = append(onsets, newOnset(treatment(code), day, done[code]))
 			done[code] = day
 		}
 	}
-	r.courses = r.courses[:0]
-	for i := range s.Medications {
-		m := &s.Medications[i]
-		class := m.Class % classCodes
-		r.courses = append(r.courses, begunCourse{int64(class)<<32 + int64(m.First), class, drug.Span{First: m.First, Last: m.Possible(drug.Always.Last).Last}})
-	}
-	slices.SortFunc(r.courses, func(a, b begunCourse) int {
-		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.First, b.First))
-	})
-	for i := 0; i < len(r.courses); {
-		class := r.courses[i].class
+	for i := 0; i < len(medications); {
+		class := medications[i].Class
 		before, covered := drug.Day(math.MinInt32), drug.Day(math.MinInt32)
-		for i < len(r.courses) && r.courses[i].class == class {
-			day, last := r.courses[i].First, r.courses[i].Last
-			for i++; i < len(r.courses) && r.courses[i].class == class && r.courses[i].First == day; i++ {
-				last = max(last, r.courses[i].Last)
+		for i < len(medications) && medications[i].Class == class {
+			day, last := medications[i].First, drug.Day(math.MinInt32)
+			for ; i < len(medications) && medications[i].Class == class && medications[i].First == day; i++ {
+				last = max(last, medications[i].Possible(drug.Always.Last).Last)
 			}
 			if covered < day-washout {
-				onsets = append(onsets, newOnset(procedureCodes+treatment(class), day, before))
+				onsets = append(onsets, newOnset(procedureCodes+treatment(class%classCodes), day, before))
 			}
 			before, covered = day, max(covered, last)
 		}

@@ -6,6 +6,24 @@ import (
 	"anodyne/internal/pain/series"
 )
 
+// Answer is an instrument that was answered.
+type Answer struct {
+	score      float64
+	day        drug.Day
+	instrument series.Instrument
+	known      bool // the score
+}
+
+func (g *Gist) takeAnswers(list []series.Assessment) {
+	for i := range list {
+		a := &list[i]
+		g.Answers = append(g.Answers, Answer{a.Score.Number, dayOf(a.At), a.Instrument, a.Score.Known})
+	}
+}
+
+// of reports whether an answer is a score on an instrument.
+func (a *Answer) of(i series.Instrument) bool { return a.instrument == i && a.known }
+
 // instrumentTally counts the change on a questionnaire.
 type instrumentTally struct {
 	patients, notDue, missing int
@@ -34,21 +52,21 @@ var pgic = series.InstrumentOf("pgic")
 // addInstruments counts each instrument that was scored in the period, from
 // the first time on. The impression of change is itself a change: of it the
 // latest counts.
-func (t *OutcomesTally) addInstruments(answered []series.Assessment) {
+func (t *OutcomesTally) addInstruments(answers []Answer) {
 	var seen uint32
 	latest := 0.0
-	for i := range answered {
-		a := &answered[i]
-		if a.At < t.from || a.At >= t.before || !a.Score.Known {
+	for i := range answers {
+		a := &answers[i]
+		if a.day < t.period.First || a.day > t.period.Last || !a.known {
 			continue
 		}
-		if a.Instrument == pgic {
-			latest = a.Score.Number
+		if a.instrument == pgic {
+			latest = a.score
 			continue
 		}
-		if bit := uint32(1) << (a.Instrument % instrumentCodes); seen&bit == 0 {
+		if bit := uint32(1) << (a.instrument % instrumentCodes); seen&bit == 0 {
 			seen |= bit
-			t.addInstrument(answered, a.Instrument, dayOf(a.At))
+			t.addInstrument(answers, i)
 		}
 	}
 	if latest > 0 {
@@ -59,30 +77,62 @@ func (t *OutcomesTally) addInstruments(answered []series.Assessment) {
 	}
 }
 
-func (t *OutcomesTally) addInstrument(answered []series.Assessment, of series.Instrument, index drug.Day) {
+// addInstrument counts an instrument whose first score in the period is at a
+// place.
+func (t *OutcomesTally) addInstrument(answers []Answer, first int) {
+	of, index := answers[first].instrument, answers[first].day
 	to := &t.instruments[of%instrumentCodes]
 	to.patients++
 	if !t.window.due(index, t.params.AsOf) {
 		to.notDue++
 		return
 	}
-	// A questionnaire that was answered twice on the day, or shortly before
-	// the period, counts as its mean, as scores do.
-	points, scores := t.answered[:0], t.answers[:0]
-	for i := range answered {
-		if a := &answered[i]; a.Instrument == of && a.Score.Known && a.At < t.before {
-			points, scores = append(points, pointAt(a.At)), append(scores, a.Score.Number)
-		}
-	}
-	t.answered, t.answers = points, scores
-	nearest, ok := t.window.nearest(points, index)
+	after, ok := t.window.answer(answers[first:], of, index)
 	if !ok {
 		to.missing++
 		return
 	}
-	before, after := baseline(points, scores, index), scores[nearest]
+	before := firstScore(answers, first)
 	to.add(before, after)
 	if points, percent := changes[of%instrumentCodes].Met(before, after); points || percent {
 		to.met++
 	}
+}
+
+// answer is the score on an instrument nearest to the target day; of two as near
+// the earlier. There are few answers, so it looks at all up to there.
+func (w window) answer(answers []Answer, of series.Instrument, index drug.Day) (score float64, ok bool) {
+	target, off := index+w.target, w.tolerance+1
+	for i := range answers {
+		a := &answers[i]
+		if a.day > target+w.tolerance {
+			break
+		}
+		if away := max(a.day-target, target-a.day); a.of(of) && away < off {
+			score, off = a.score, away
+		}
+	}
+	return score, off <= w.tolerance
+}
+
+// firstScore is the mean of the scores on an instrument in the 14 days up to and
+// including that of an answer: one that was answered twice on the day, or shortly
+// before the period, counts as its mean, as scores do.
+func firstScore(answers []Answer, first int) float64 {
+	of, index := answers[first].instrument, answers[first].day
+	begin, end := first, first+1
+	for begin > 0 && answers[begin-1].day > index-baselineDays {
+		begin--
+	}
+	for end < len(answers) && answers[end].day == index {
+		end++
+	}
+	sum, n := 0.0, 0
+	for i := range answers[begin:end] {
+		if a := &answers[begin+i]; a.of(of) {
+			sum += a.score
+			n++
+		}
+	}
+	return sum / float64(n)
 }

@@ -61,10 +61,11 @@ var (
 const longTermDays, yearDays = 90, 365
 
 // addOpioids counts an active patient.
-func (t *PopulationTally) addOpioids(p *Patient, classes classSet, who *groups) {
+func (t *PopulationTally) addOpioids(p *Patient, g *Gist, classes classSet, who *groups) {
+	list := ofClass(g.Medications, opioid)
 	exposed := classes&opioids != 0
 	t.measures[exposure].add(who, exposed)
-	t.addLongTerm(p.Series.Medications, who)
+	t.addLongTerm(list, who)
 	if !exposed {
 		return
 	}
@@ -74,39 +75,36 @@ func (t *PopulationTally) addOpioids(p *Patient, classes classSet, who *groups) 
 	if outOfScope {
 		o.outOfScope++
 	}
-	t.addDose(p.Series.Medications, outOfScope, who)
-	medications := p.Series.Medications
-	if o.addOverlap(&o.benzo, medications, benzodiazepine, t.period) && outOfScope {
+	t.addDose(list, outOfScope, who)
+	if o.addOverlap(&o.benzo, list, ofClass(g.Medications, benzodiazepine), t.period) && outOfScope {
 		o.outBenzo++
 	}
-	o.addOverlap(&o.gabapentinoid, medications, gabapentinoid, t.period)
-	if hasNaloxone(medications, drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}) {
+	o.addOverlap(&o.gabapentinoid, list, ofClass(g.Medications, gabapentinoid), t.period)
+	if hasNaloxone(g.Medications, drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}) {
 		o.naloxone++
 	}
 }
 
 // addLongTerm counts who had an opioid on 90 days of the last 365; not those
 // of whom open prescriptions leave it unknown.
-func (t *PopulationTally) addLongTerm(medications []series.Medication, who *groups) {
+func (t *PopulationTally) addLongTerm(list []series.Medication, who *groups) {
 	o := &t.opioid
 	year := drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}
 	o.a, o.b = o.a[:0], o.b[:0]
-	for i := range medications {
-		m := &medications[i]
-		if m.Class != opioid {
-			continue
-		}
+	open := false
+	for i := range list {
+		m := &list[i]
 		span, ok := m.Possible(year.Last).Within(year)
 		if !ok {
 			continue
 		}
 		o.b = append(o.b, span)
-		if !m.Open {
+		if open = open || m.Open; !m.Open {
 			o.a = append(o.a, span)
 		}
 	}
 	certain := drug.CoveredDays(o.a) >= longTermDays
-	if !certain && drug.CoveredDays(o.b) >= longTermDays {
+	if !certain && open && drug.CoveredDays(o.b) >= longTermDays {
 		return
 	}
 	o.longTermN++
@@ -118,13 +116,11 @@ func (t *PopulationTally) addLongTerm(medications []series.Medication, who *grou
 
 // addDose counts the MME of a patient with an opioid. Below a threshold it is
 // not known when an opioid is missing from the dose, or none is counted.
-func (t *PopulationTally) addDose(medications []series.Medication, outOfScope bool, who *groups) {
+func (t *PopulationTally) addDose(list []series.Medication, outOfScope bool, who *groups) {
 	o := &t.opioid
 	o.courses = o.courses[:0]
-	for i := range medications {
-		if m := &medications[i]; m.Class == opioid {
-			o.courses = append(o.courses, m.Course(t.period.Last))
-		}
+	for i := range list {
+		o.courses = append(o.courses, list[i].Course(t.period.Last))
 	}
 	e := o.meter.Measure(o.courses, t.period)
 	if e.Incomplete {
@@ -155,12 +151,12 @@ func countHigh(high, outOfScope bool, yes, n, out *int) {
 	}
 }
 
-// addOverlap counts whether an opioid and a medicine of a class were taken on
-// the same day: days that both cover, or both go on at the end. Others whose
-// days are not known leave it open.
-func (o *opioidTally) addOverlap(to *overlapTally, medications []series.Medication, class series.Class, period drug.Span) (yes bool) {
-	certain, possible := o.shared(medications, class, period)
-	if certain || possible && o.current(medications, opioid, period.Last) && o.current(medications, class, period.Last) {
+// addOverlap counts whether opioids and others were taken on the same day: days
+// that both cover, or both go on at the end. Those whose days are not known leave
+// it open.
+func (o *opioidTally) addOverlap(to *overlapTally, opioids, others []series.Medication, period drug.Span) (yes bool) {
+	certain, possible := shared(opioids, others, period)
+	if certain || possible && current(opioids, period.Last) && current(others, period.Last) {
 		to.yes++
 		to.n++
 		return true
@@ -171,23 +167,17 @@ func (o *opioidTally) addOverlap(to *overlapTally, medications []series.Medicati
 	return false
 }
 
-// shared reports whether an opioid and a medicine of a class cover a day of the
-// period together, and whether they may: open ones may cover all their days.
-func (o *opioidTally) shared(medications []series.Medication, class series.Class, period drug.Span) (certain, possible bool) {
-	for i := range medications {
-		b := &medications[i]
-		if b.Class != class {
-			continue
-		}
+// shared reports whether medicines of two lists cover a day of the period
+// together, and whether they may: open ones may cover all their days.
+func shared(these, those []series.Medication, period drug.Span) (certain, possible bool) {
+	for i := range those {
+		b := &those[i]
 		other, ok := b.Possible(period.Last).Within(period)
 		if !ok {
 			continue
 		}
-		for k := range medications {
-			a := &medications[k]
-			if a.Class != opioid {
-				continue
-			}
+		for k := range these {
+			a := &these[k]
 			if _, ok := a.Possible(period.Last).Within(other); !ok {
 				continue
 			}
@@ -200,12 +190,12 @@ func (o *opioidTally) shared(medications []series.Medication, class series.Class
 	return false, possible
 }
 
-// current reports whether a medicine of a class is taken on a day: it covers
-// it, or it is open and goes on.
-func (o *opioidTally) current(medications []series.Medication, class series.Class, day drug.Day) bool {
-	for i := range medications {
-		m := &medications[i]
-		if m.Class == class && m.First <= day && (m.Open && !m.Ended() || !m.Open && day <= m.Last) {
+// current reports whether one of some medicines is taken on a day: it covers it,
+// or it is open and goes on.
+func current(list []series.Medication, day drug.Day) bool {
+	for i := range list {
+		m := &list[i]
+		if m.First <= day && (m.Open && !m.Ended() || !m.Open && day <= m.Last) {
 			return true
 		}
 	}

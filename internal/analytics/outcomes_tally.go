@@ -8,20 +8,17 @@ import (
 // OutcomesTally counts outcomes, patient after patient. It is for one
 // goroutine at a time.
 type OutcomesTally struct {
-	params       *Params
-	filter       Filter
-	window       window
-	windowAt     int
-	period       drug.Span
-	from, before int64
-	calendar     calendar
+	params   *Params
+	filter   Filter
+	window   window
+	windowAt int
+	period   drug.Span
+	calendar calendar
 
 	// Used again for each patient.
 	stretch   stretch
 	own       Gist // of one who comes without
 	elsewhere skimmer
-	answered  []Point
-	answers   []float64
 
 	patients, byAverage, byCurrent int
 	zeroBaseline                   int // of all with an index date
@@ -47,7 +44,7 @@ const (
 
 // NewOutcomesTally begins a tally.
 func NewOutcomesTally(p *Params) *OutcomesTally {
-	t := &OutcomesTally{params: p, filter: p.Filter(), period: p.Period(), from: startOf(p.Start), before: startOf(p.AsOf + 1), calendar: newCalendar(p)}
+	t := &OutcomesTally{params: p, filter: p.Filter(), period: p.Period(), calendar: newCalendar(p)}
 	t.windowAt = windowAt(p.FollowUp)
 	t.window = windows[t.windowAt]
 	t.course.begin(len(t.calendar.buckets), t.period)
@@ -56,11 +53,11 @@ func NewOutcomesTally(p *Params) *OutcomesTally {
 
 // Add counts a patient, if the filter asks for one like that.
 func (t *OutcomesTally) Add(p *Patient) {
-	if !t.filter.passes(p) {
+	gist := p.gist(&t.own)
+	if !t.filter.passes(p, gist) {
 		return
 	}
 	t.patients++
-	gist := p.gist(&t.own)
 	onsets := gist.Onsets
 	kind, known := t.stretch.follow(gist, t.period)
 	if known {
@@ -70,8 +67,8 @@ func (t *OutcomesTally) Add(p *Patient) {
 		}
 	}
 	t.addOnsets(onsets, known)
-	t.addRecorded(p.Series.Procedures)
-	t.addInstruments(p.Series.Assessments)
+	t.addRecorded(gist.Interventions)
+	t.addInstruments(gist.Answers)
 }
 
 // addPain counts what became of the primary outcome.
@@ -137,12 +134,8 @@ func (c *comparison) add(before, after int64, fell answer) {
 	if before == 0 {
 		c.zero++
 	}
-	if fell >= by30 {
-		c.r30++
-	}
-	if fell >= by50 {
-		c.r50++
-	}
+	c.r30 += int((fell + 1) / by50) // without a branch: nobody could foretell it
+	c.r50 += int(fell / by50)
 }
 
 func (c *comparison) merge(o *comparison) {
@@ -152,18 +145,33 @@ func (c *comparison) merge(o *comparison) {
 	c.r50 += o.r50
 }
 
+// Intervention is a procedure, with the pain that it was recorded with.
+type Intervention struct {
+	pre, post float64
+	day       drug.Day
+	of        series.ProcedureType
+	known     bool // both
+}
+
+func (g *Gist) takeInterventions(list []series.Procedure) {
+	for i := range list {
+		p := &list[i]
+		g.Interventions = append(g.Interventions, Intervention{p.Pre.Number, p.Post.Number, dayOf(p.At), p.Type % procedureCodes, p.Pre.Known && p.Post.Known})
+	}
+}
+
 // addRecorded counts, for each type, a patient's first procedure in the period
 // with both scores.
-func (t *OutcomesTally) addRecorded(procedures []series.Procedure) {
+func (t *OutcomesTally) addRecorded(interventions []Intervention) {
 	var recorded uint32
-	for i := range procedures {
-		p := &procedures[i]
-		if p.At < t.from || p.At >= t.before || !p.Pre.Known || !p.Post.Known {
+	for i := range interventions {
+		p := &interventions[i]
+		if p.day < t.period.First || p.day > t.period.Last || !p.known {
 			continue
 		}
-		if bit := uint32(1) << (p.Type % procedureCodes); recorded&bit == 0 {
+		if bit := uint32(1) << p.of; recorded&bit == 0 {
 			recorded |= bit
-			t.procedures[p.Type%procedureCodes].recorded.add(p.Pre.Number, p.Post.Number)
+			t.procedures[p.of].recorded.add(p.pre, p.post)
 		}
 	}
 }

@@ -28,8 +28,8 @@ func TestSharedDays(t *testing.T) {
 		"open, but it began too late": {of(opioid, 100, 120, closed), of(benzodiazepine, 121, 121, open), false, false},
 		"another class":               {of(opioid, 100, 120, closed), of(gabapentinoid, 100, 120, closed), false, false},
 	} {
-		var o opioidTally
-		certain, possible := o.shared([]series.Medication{c.opioid, c.other}, benzodiazepine, period)
+		both := []series.Medication{c.opioid, c.other} // in order of the classes, as a gist has them
+		certain, possible := shared(ofClass(both, opioid), ofClass(both, benzodiazepine), period)
 		if certain != c.certain || possible != c.possible {
 			t.Errorf("%s: certain %v, possible %v; want %v, %v", name, certain, possible, c.certain, c.possible)
 		}

@@ -2,7 +2,6 @@ package analytics
 
 import (
 	"slices"
-	"sort"
 	"time"
 
 	"anodyne/internal/pain"
@@ -13,6 +12,7 @@ import (
 
 // Result is the answer. The tally may be added to afterwards.
 func (t *PopulationTally) Result(now time.Time) *Population {
+	t.Close()
 	out := &Population{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
 	out.Parameters.Interval, out.Parameters.FollowUp = "", 0 // there is no course here
 	l := &ledger{min: t.params.MinCellSize}
@@ -102,25 +102,18 @@ var bandNames = []string{"0", ">0-<20", "20-<50", "50-<90", ">=90", "unknown"}
 func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed *cell) (high [2]*cell) {
 	o := &t.opioid
 	out.Table, out.Caveat = drug.MMETable, summary.Caveat
-	dosed, unknown, none := l.cell(o.peaks.count()), l.cell(o.exposed-o.peaks.count()), l.cell(t.active-o.exposed)
+	dosed, unknown, none := l.cell(o.peaks.n), l.cell(o.exposed-o.peaks.n), l.cell(t.active-o.exposed)
 	l.sum(exposed, dosed, unknown)
 	l.sum(active, exposed, none)
 	distribution := func(into *Distribution, definition string, values *doses) []*cell {
-		sorted := values.sorted()
-		counts := make([]int, len(bandNames))
-		for from := 0; from < len(sorted); { // a band at a time
-			band := slices.Index(bandNames, drug.Band(sorted[from]))
-			size := sort.Search(len(sorted)-from, func(i int) bool { return slices.Index(bandNames, drug.Band(sorted[from+i])) > band })
-			counts[band] += size
-			from += size
-		}
+		counts := values.bands(len(bandNames), func(mme float64) int { return slices.Index(bandNames, drug.Band(mme)) })
 		bands := []*cell{none, l.cell(counts[1]), l.cell(counts[2]), l.cell(counts[3]), l.cell(counts[4]), unknown}
 		l.sum(dosed, bands[1:5]...)
 		l.after(func() {
 			*into = Distribution{Definition: definition, N: dosed.shown(), Suppressed: dosed.hidden}
-			if len(sorted) > 0 && !dosed.hidden {
-				into.Mean, into.Q1, into.Median = rounded(meanOf(sorted), 1), rounded(quantile(sorted, 0.25), 1), rounded(quantile(sorted, 0.5), 1)
-				into.Q3, into.P90 = rounded(quantile(sorted, 0.75), 1), rounded(quantile(sorted, 0.9), 1)
+			if values.n > 0 && !dosed.hidden {
+				into.Mean, into.Q1, into.Median = rounded(values.mean(), 1), rounded(values.quantile(0.25), 1), rounded(values.quantile(0.5), 1)
+				into.Q3, into.P90 = rounded(values.quantile(0.75), 1), rounded(values.quantile(0.9), 1)
 			}
 		})
 		l.split(&into.Bands, defBands, ofActive, active, bandNames, bands)

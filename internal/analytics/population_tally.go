@@ -3,7 +3,6 @@ package analytics
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
@@ -13,11 +12,10 @@ import (
 // PopulationTally counts how patients are, one after the other. It is for one
 // goroutine at a time.
 type PopulationTally struct {
-	params       *Params
-	filter       Filter
-	period       drug.Span
-	from, before int64
-	bornBy       [ageBands - 1]drug.Day
+	params *Params
+	filter Filter
+	period drug.Span
+	bornBy [ageBands - 1]drug.Day
 
 	patients, active     int
 	byAverage, byCurrent int
@@ -88,7 +86,7 @@ const (
 
 // NewPopulationTally begins a tally.
 func NewPopulationTally(p *Params) *PopulationTally {
-	t := &PopulationTally{params: p, filter: p.Filter(), period: p.Period(), from: startOf(p.Start), before: startOf(p.AsOf + 1)}
+	t := &PopulationTally{params: p, filter: p.Filter(), period: p.Period()}
 	for i, age := range ageFrom {
 		t.bornBy[i] = bornBy(p.AsOf, age)
 	}
@@ -97,7 +95,8 @@ func NewPopulationTally(p *Params) *PopulationTally {
 
 // Add counts a patient, if the filter asks for one like that.
 func (t *PopulationTally) Add(p *Patient) {
-	if !t.filter.passes(p) {
+	gist := p.gist(&t.own)
+	if !t.filter.passes(p, gist) {
 		return
 	}
 	who := groups{gender: min(p.Gender, UnknownGender)}
@@ -106,28 +105,28 @@ func (t *PopulationTally) Add(p *Patient) {
 	}
 	t.patients++
 	t.everybody.add(&who)
-	scores := t.scores(p)
+	scores := t.scores(gist)
 	t.addGap(scores.last, &who)
-	classes := t.classes(p.Series.Medications)
-	if scores.last < t.period.First && classes == 0 && !t.assessed(p.Series) {
+	classes := t.classes(gist.Medications)
+	if scores.last < t.period.First && classes == 0 && !t.assessed(gist) {
 		return
 	}
 	t.active++
 	t.present.add(&who)
 	t.addSeverity(&scores, &who)
 	t.addTreatment(classes)
-	t.addOpioids(p, classes, &who)
+	t.addOpioids(p, gist, classes, &who)
 }
 
 // assessed reports whether there is an assessment or a procedure in the period.
-func (t *PopulationTally) assessed(s *series.Series) bool {
-	for i := range s.Assessments {
-		if at := s.Assessments[i].At; at >= t.from && at < t.before {
+func (t *PopulationTally) assessed(g *Gist) bool {
+	for i := range g.Answers {
+		if day := g.Answers[i].day; day >= t.period.First && day <= t.period.Last {
 			return true
 		}
 	}
-	for i := range s.Procedures {
-		if at := s.Procedures[i].At; at >= t.from && at < t.before {
+	for i := range g.Interventions {
+		if day := g.Interventions[i].day; day >= t.period.First && day <= t.period.Last {
 			return true
 		}
 	}
@@ -145,9 +144,8 @@ type scored struct {
 // neverScored is before all days.
 const neverScored = math.MinInt32
 
-func (t *PopulationTally) scores(p *Patient) scored {
-	g := p.gist(&t.own)
-	s := scored{neverScored, g.Primary, g.Track.Points[:until(g.Track.Points, t.period.Last+1)], g.Others[:since(g.Others, t.before)]}
+func (t *PopulationTally) scores(g *Gist) scored {
+	s := scored{neverScored, g.Primary, g.Track.Points[:until(g.Track.Points, t.period.Last+1)], g.Others[:since(g.Others, startOf(t.period.Last+1))]}
 	if n := len(s.points); n > 0 {
 		s.last = s.points[n-1].day()
 	}
@@ -269,14 +267,14 @@ func (t *PopulationTally) addTreatment(taken classSet) {
 	}
 }
 
-// Close puts in order what was counted, so that those who merge it need not.
+// Close puts in order what was counted, so that those who merge it need not. A
+// tally is closed before it is merged.
 func (t *PopulationTally) Close() {
-	slices.Sort(t.opioid.peaks.own)
-	slices.Sort(t.opioid.averages.own)
+	t.opioid.peaks.close()
+	t.opioid.averages.close()
 }
 
-// Merge adds what another tally of the same parameters counted. That one must
-// not be added to afterwards.
+// Merge adds what another tally of the same parameters counted, which is closed.
 func (t *PopulationTally) Merge(o *PopulationTally) {
 	t.patients += o.patients
 	t.active += o.active

@@ -462,6 +462,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 		}
 		for i := workers - 1; i > 0; i-- {
 			many[0].Merge(many[i])
+			otherMany[i].Close()
 			otherMany[0].Merge(otherMany[i])
 		}
 		for what, answers := range map[string][2]any{"outcomes": {one.Result(now), many[0].Result(now)}, "population": {otherOne.Result(now), otherMany[0].Result(now)}} {

@@ -59,26 +59,6 @@ func meanInterval(mean, sd float64, n int) Bounds {
 	return Bounds{mean - half, mean + half}
 }
 
-// quantile is that of type 7, of numbers in order; the one of gonum that
-// interpolates is of type 4.
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	low := int(at)
-	if low+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
-}
-
-// meanOf adds numbers up in their order.
-func meanOf(numbers []float64) float64 {
-	var sum float64
-	for _, f := range numbers {
-		sum += f
-	}
-	return sum / float64(len(numbers))
-}
-
 // responded reports whether pain fell by at least a percentage. The numbers
 // are compared as they are, never rounded first. There is no percentage of a
 // baseline of 0.

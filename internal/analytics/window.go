@@ -47,16 +47,3 @@ func (w window) nearest(points []Point, index drug.Day) (i int, ok bool) {
 // A baseline is made of scores of so many days, or, when there are none, lies
 // within reach.
 const baselineDays, reach = 14, 30
-
-// baseline is the mean of the scores at some points in the 14 days up to and
-// including a day, on which there is one.
-func baseline(points []Point, scores []float64, day drug.Day) float64 {
-	end := until(points, day+1)
-	var sum float64
-	begin := end
-	for from := firstOn(day - baselineDays + 1); begin > 0 && points[begin-1] >= from; {
-		begin--
-		sum += scores[begin]
-	}
-	return sum / float64(end-begin)
-}

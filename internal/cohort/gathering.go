@@ -123,31 +123,32 @@ func (p *panel) decode(packed []byte) (ok bool) {
 	// A score takes at least two bytes, an assessment three, and so on: Decode
 	// finds room, and need not grow the lists by little and little.
 	s := series.Series{
-		Scores: slices.Grow(p.scores, len(packed)/2), Assessments: slices.Grow(p.assessments.items, len(packed)/3),
-		Procedures: slices.Grow(p.procedures.items, len(packed)/4), Medications: slices.Grow(p.medications.items, len(packed)/5),
+		Scores: slices.Grow(p.last.Scores, len(packed)/2), Assessments: slices.Grow(p.last.Assessments, len(packed)/3),
+		Procedures: slices.Grow(p.last.Procedures, len(packed)/4), Medications: slices.Grow(p.last.Medications, len(packed)/5),
 	}
 	if s.Decode(packed) != nil {
 		return false
 	}
-	p.scores, p.assessments.items, p.procedures.items, p.medications.items = s.Scores, s.Assessments, s.Procedures, s.Medications
+	p.last = s
 	return true
 }
 
-// closeSeries ends the series of the patient at the end, and works out what
-// follows from them.
+// closeSeries ends the series of the patient at the end, and keeps their gist.
 func (p *panel) closeSeries() {
-	p.assessments.close()
-	p.procedures.close()
-	p.medications.close()
-	slot := len(p.onsets.ends)
-	whole := series.Series{Scores: p.scores, Assessments: p.assessments.of(slot), Procedures: p.procedures.of(slot), Medications: p.medications.of(slot)}
-	gist := analytics.Gist{Track: analytics.Track{Points: p.points.items, Lines: p.lines.items}, Others: p.others.items, Onsets: p.onsets.items}
-	analytics.GistOf(&whole, &gist)
-	p.heads[slot].primary = gist.Primary
-	p.points.items, p.lines.items, p.others.items, p.onsets.items = gist.Track.Points, gist.Track.Lines, gist.Others, gist.Onsets
+	g := analytics.Gist{
+		Track: analytics.Track{Points: p.points.items, Lines: p.lines.items}, Others: p.others.items, Answers: p.answers.items,
+		Interventions: p.procedures.items, Medications: p.medications.items, Onsets: p.onsets.items,
+	}
+	analytics.GistOf(&p.last, &g)
+	p.heads[len(p.onsets.ends)].primary = g.Primary
+	p.points.items, p.lines.items, p.others.items, p.answers.items = g.Track.Points, g.Track.Lines, g.Others, g.Answers
+	p.procedures.items, p.medications.items, p.onsets.items = g.Interventions, g.Medications, g.Onsets
 	p.points.close()
 	p.lines.close()
 	p.others.close()
+	p.answers.close()
+	p.procedures.close()
+	p.medications.close()
 	p.onsets.close()
-	p.scores = p.scores[:0]
+	p.last.Reset()
 }

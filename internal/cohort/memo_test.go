@@ -26,7 +26,7 @@ func smallPanel(random *rand.Rand) *panel {
 	for range 1 + random.IntN(4) {
 		p.heads = append(p.heads, head{gender: analytics.Gender(random.IntN(4)), here: true})
 		for range random.IntN(3) {
-			p.scores = append(p.scores, series.Score{At: today.UnixMilli(), Kind: series.Kind{Scale: 1, Aspect: series.Average}, Value: uint8(random.IntN(11))})
+			p.last.Scores = append(p.last.Scores, series.Score{At: today.UnixMilli(), Kind: series.Kind{Scale: 1, Aspect: series.Average}, Value: uint8(random.IntN(11))})
 		}
 		p.codes.close()
 		p.closeSeries()

@@ -27,13 +27,13 @@ type panel struct {
 	points      column[analytics.Point] // scores of the primary outcome
 	lines       column[analytics.Line]
 	others      column[series.Score] // all other scores
-	assessments column[series.Assessment]
-	procedures  column[series.Procedure]
+	answers     column[analytics.Answer]
+	procedures  column[analytics.Intervention]
 	medications column[series.Medication]
 	onsets      column[analytics.Onset]
 
-	// scores are those of the patient at the end, until its series are closed.
-	scores []series.Score
+	// last is what the patient at the end has, until its series are closed.
+	last series.Series
 }
 
 // panelNumbers counts the panels that were made.
@@ -60,19 +60,18 @@ func (p *panel) len() int { return len(p.heads) }
 
 func (p *panel) bytes() int64 {
 	return int64(cap(p.heads))*int64(unsafe.Sizeof(head{})) +
-		p.codes.bytes() + p.points.bytes() + p.lines.bytes() + p.others.bytes() + p.assessments.bytes() + p.procedures.bytes() + p.medications.bytes() + p.onsets.bytes()
+		p.codes.bytes() + p.points.bytes() + p.lines.bytes() + p.others.bytes() + p.answers.bytes() + p.procedures.bytes() + p.medications.bytes() + p.onsets.bytes()
 }
 
 // chart is room for what analytics know of a patient.
 type chart struct {
 	analytics.Patient
-	series series.Series
-	gist   analytics.Gist
+	gist analytics.Gist
 }
 
 func newChart() *chart {
 	c := &chart{}
-	c.Series, c.Gist = &c.series, &c.gist
+	c.Gist = &c.gist
 	return c
 }
 
@@ -84,12 +83,12 @@ func (p *panel) open(slot int, c *chart) {
 
 // read fills in the rest.
 func (p *panel) read(slot int, c *chart) {
-	c.series.Assessments = p.assessments.of(slot)
-	c.series.Procedures = p.procedures.of(slot)
-	c.series.Medications = p.medications.of(slot)
 	c.gist.Primary = p.heads[slot].primary
 	c.gist.Track.Points, c.gist.Track.Lines = p.points.of(slot), p.lines.of(slot)
 	c.gist.Others = p.others.of(slot)
+	c.gist.Answers = p.answers.of(slot)
+	c.gist.Interventions = p.procedures.of(slot)
+	c.gist.Medications = p.medications.of(slot)
 	c.gist.Onsets = p.onsets.of(slot)
 }
 
@@ -126,7 +125,7 @@ func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 func (m member) equals(p *panel, slot int) bool {
 	return m.in.heads[m.slot] == p.heads[slot] && slices.Equal(m.in.codes.of(m.slot), p.codes.of(slot)) &&
 		slices.Equal(m.in.points.of(m.slot), p.points.of(slot)) && slices.Equal(m.in.others.of(m.slot), p.others.of(slot)) &&
-		slices.Equal(m.in.assessments.of(m.slot), p.assessments.of(slot)) &&
+		slices.Equal(m.in.answers.of(m.slot), p.answers.of(slot)) &&
 		slices.Equal(m.in.procedures.of(m.slot), p.procedures.of(slot)) && slices.Equal(m.in.medications.of(m.slot), p.medications.of(slot))
 }
 
@@ -141,7 +140,7 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 	p.points.copyFrom(&source.points, from, to)
 	p.lines.copyFrom(&source.lines, from, to)
 	p.others.copyFrom(&source.others, from, to)
-	p.assessments.copyFrom(&source.assessments, from, to)
+	p.answers.copyFrom(&source.answers, from, to)
 	p.procedures.copyFrom(&source.procedures, from, to)
 	p.medications.copyFrom(&source.medications, from, to)
 	p.onsets.copyFrom(&source.onsets, from, to)
@@ -154,7 +153,7 @@ func (p *panel) grow(like *panel, patients int) {
 	p.points.grow(len(like.points.items), patients)
 	p.lines.grow(len(like.lines.items), patients)
 	p.others.grow(len(like.others.items), patients)
-	p.assessments.grow(len(like.assessments.items), patients)
+	p.answers.grow(len(like.answers.items), patients)
 	p.procedures.grow(len(like.procedures.items), patients)
 	p.medications.grow(len(like.medications.items), patients)
 	p.onsets.grow(len(like.onsets.items), patients)
@@ -164,7 +163,7 @@ func (p *panel) grow(like *panel, patients int) {
 func (p *panel) fit() *panel {
 	return &panel{
 		number: panelNumbers.Add(1), heads: slices.Clone(p.heads), codes: p.codes.fit(), points: p.points.fit(), lines: p.lines.fit(), others: p.others.fit(),
-		assessments: p.assessments.fit(), procedures: p.procedures.fit(), medications: p.medications.fit(), onsets: p.onsets.fit(),
+		answers: p.answers.fit(), procedures: p.procedures.fit(), medications: p.medications.fit(), onsets: p.onsets.fit(),
 	}
 }
 
@@ -175,8 +174,8 @@ func (p *panel) reset() {
 	p.points.reset()
 	p.lines.reset()
 	p.others.reset()
-	p.scores = p.scores[:0]
-	p.assessments.reset()
+	p.last.Reset()
+	p.answers.reset()
 	p.procedures.reset()
 	p.medications.reset()
 	p.onsets.reset()

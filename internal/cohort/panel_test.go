@@ -14,15 +14,16 @@ import (
 
 // made is a member with something of everything that n says.
 func made(no int64, n int) member {
+	day := func(n int) int64 { return int64(n) * 24 * 3_600_000 }
 	p := &panel{heads: []head{{born: drug.Day(n), gender: analytics.Gender(n % 4), here: true}}}
 	for i := range n % 4 {
 		p.codes.items = append(p.codes.items, fmt.Sprint("M", n, i))
-		p.scores = append(p.scores, series.Score{At: int64(n + i)}, series.Score{At: int64(n + i), Value: 3})
-		p.medications.items = append(p.medications.items, series.Medication{MME: float64(n)})
+		p.last.Scores = append(p.last.Scores, series.Score{At: day(n + i), Value: 3}, series.Score{At: day(n + i), Kind: series.Kind{Scale: 1, Aspect: series.Average}, Value: 3})
+		p.last.Medications = append(p.last.Medications, series.Medication{MME: float64(n)})
 	}
 	for i := range n % 3 {
-		p.assessments.items = append(p.assessments.items, series.Assessment{At: int64(n + i)})
-		p.procedures.items = append(p.procedures.items, series.Procedure{At: int64(n + i)})
+		p.last.Assessments = append(p.last.Assessments, series.Assessment{At: day(n + i)})
+		p.last.Procedures = append(p.last.Procedures, series.Procedure{At: day(n + i)})
 	}
 	p.codes.close()
 	p.closeSeries()
@@ -34,7 +35,7 @@ func describe(p *panel, slot int) string {
 	c := newChart()
 	p.open(slot, c)
 	p.read(slot, c)
-	return fmt.Sprint(p.heads[slot], c.Born, c.Gender, strings.Join(c.Codes, " "), c.series, c.gist)
+	return fmt.Sprint(p.heads[slot], c.Born, c.Gender, strings.Join(c.Codes, " "), c.gist)
 }
 
 func TestPanelsTakeChangesAndLeaveTheOldOnesAlone(t *testing.T) {

@@ -31,17 +31,17 @@ var hundredThousand = sync.OnceValue(func() (panels []*panel) {
 		begin, pain := uint8(4+random.IntN(5)), series.Kind{Scale: 1, Aspect: series.Average, Site: 13}
 		at := func(i, of int) int64 { return minute + int64(i*360+random.IntN(360))*24*3_600_000/int64(of) }
 		for i := range 35 {
-			p.scores = append(p.scores, series.Score{At: at(i, 35), Kind: pain, Value: begin - uint8(i/20) + uint8(random.IntN(3))})
+			p.last.Scores = append(p.last.Scores, series.Score{At: at(i, 35), Kind: pain, Value: begin - uint8(i/20) + uint8(random.IntN(3))})
 		}
 		for i := range 8 {
 			first := drug.Day(at(i, 8) / (24 * 3_600_000))
-			p.medications.items = append(p.medications.items, series.Medication{Span: drug.Span{First: first, Last: first + 29}, Class: series.Class(1 + random.IntN(8)), Ingredient: 7, Status: 1, MME: 30})
+			p.last.Medications = append(p.last.Medications, series.Medication{Span: drug.Span{First: first, Last: first + 29}, Class: series.Class(1 + random.IntN(8)), Ingredient: 7, Status: 1, MME: 30})
 		}
 		for i := range 5 {
-			p.assessments.items = append(p.assessments.items, series.Assessment{At: at(i, 5), Instrument: 1, Status: 1, Score: series.Value{Number: float64(begin), Known: true}})
+			p.last.Assessments = append(p.last.Assessments, series.Assessment{At: at(i, 5), Instrument: 1, Status: 1, Score: series.Value{Number: float64(begin), Known: true}})
 		}
 		for i := range 2 {
-			p.procedures.items = append(p.procedures.items, series.Procedure{At: at(i, 2), Type: series.ProcedureType(1 + random.IntN(4)), Site: 13, Pre: series.Value{Number: 7, Known: true}, Post: series.Value{Number: 5, Known: true}})
+			p.last.Procedures = append(p.last.Procedures, series.Procedure{At: at(i, 2), Type: series.ProcedureType(1 + random.IntN(4)), Site: 13, Pre: series.Value{Number: 7, Known: true}, Post: series.Value{Number: 5, Known: true}})
 		}
 		p.codes.close()
 		p.closeSeries()

@@ -232,7 +232,12 @@ func union(spans []Span) []Span { return join(slices.Clone(spans)) }
 
 // join is union in the memory of the spans.
 func join(spans []Span) []Span {
-	slices.SortFunc(spans, func(a, b Span) int { return int(a.First) - int(b.First) })
+	for i := 1; i < len(spans); i++ { // nearly always in order
+		if spans[i].First < spans[i-1].First {
+			slices.SortFunc(spans, func(a, b Span) int { return int(a.First) - int(b.First) })
+			break
+		}
+	}
 	joined := spans[:0]
 	for _, s := range spans {
 		if last := len(joined) - 1; last >= 0 && int64(s.First) <= int64(joined[last].Last)+1 {

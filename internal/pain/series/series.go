@@ -232,6 +232,11 @@ func (s *Series) Join(other *Series) {
 	s.Medications = append(s.Medications, other.Medications...)
 }
 
+// Reset empties the series and keeps its memory.
+func (s *Series) Reset() {
+	s.Scores, s.Assessments, s.Procedures, s.Medications = s.Scores[:0], s.Assessments[:0], s.Procedures[:0], s.Medications[:0]
+}
+
 // Empty reports whether there is nothing in it.
 func (s *Series) Empty() bool {
 	return len(s.Scores)+len(s.Assessments)+len(s.Procedures)+len(s.Medications) == 0
