@@ -48,7 +48,7 @@ func (c *course) add(t *Track, from, to int, cal *calendar) {
 	c.addBuckets(points, cal)
 	l := t.line(from, to)
 	if l.weight > 0 {
-		c.average.add(float64(l.area) / 20 / float64(l.weight))
+		c.average.add(float64(l.area) / float64(20*l.weight))
 	}
 	if slope, ok := l.perWeek(len(points), points[len(points)-1].at()-points[0].at()); ok {
 		c.slope.add(slope)
@@ -108,19 +108,26 @@ func direction(perWeek float64) int {
 // addResponse counts when the pain of a patient first fell by 30 %, which the
 // next score must confirm unless it is the last. Who has not responded counts
 // up to the last score. Those after the index date begin at next.
-func (c *course) addResponse(points []Point, index drug.Day, base float64, next int) {
+func (c *course) addResponse(t *Track, index drug.Day, base float64, next, end int) {
 	if base == 0 {
 		return
 	}
-	last := len(points) - 1
+	points := t.Points[:end]
 	most := highestResponse(base)
-	for i := next; i <= last; i++ {
-		if int(points[i].tenths()) <= most && int(points[min(i+1, last)].tenths()) <= most {
-			c.events[points[i].day()-index]++
-			return
+	for next < end {
+		span := next / lineSpan
+		upTo := min(end, (span+1)*lineSpan)
+		if int(t.Lines[span].least) > most {
+			next = upTo
+		}
+		for ; next < upTo; next++ {
+			if int(points[next].tenths()) <= most && int(points[min(next+1, end-1)].tenths()) <= most {
+				c.events[points[next].day()-index]++
+				return
+			}
 		}
 	}
-	c.censored[points[last].day()-index]++
+	c.censored[points[end-1].day()-index]++
 }
 
 // highestResponse is the highest score, in tenths, that is a response to a

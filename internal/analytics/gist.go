@@ -80,6 +80,9 @@ const noScore = math.MaxUint8
 // farBack is more days than a period may have.
 const farBack = math.MaxUint16
 
+// treatments is room for all of them.
+const treatments = 64
+
 // answer is whether pain fell by 30 % or 50 %.
 type answer uint8
 
@@ -87,12 +90,14 @@ const (
 	noAnswer answer = iota
 	by30
 	by50
+	fromZero // there is no percentage
+	answers
 )
 
 func answerOf(before, after float64) answer {
 	switch fell := fall(before, after); {
 	case before == 0:
-		return noAnswer
+		return fromZero
 	case fell >= 50-tolerance:
 		return by50
 	case fell >= 30-tolerance:

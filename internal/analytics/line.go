@@ -1,12 +1,13 @@
 package analytics
 
 // Line is the sums over some points that slope and time-weighted average are
-// made of. x is milliseconds since the first of them, y the score in tenths;
+// made of, and the least of them. x is milliseconds since the first of them, y the score in tenths;
 // the area under the line between them is twice what it is.
 type Line struct {
 	x, xx, xy    float64
 	area, weight int64
 	y            int32
+	least        uint8 // of the scores, in tenths
 }
 
 // lineSpan is how many points have a line kept of them.
@@ -31,7 +32,7 @@ func lineOf(points []Point) Line {
 	var x, xx, xy float64
 	var area, weight, y int64
 	start := points[0].at()
-	previous, before := start, int64(0)
+	previous, before, least := start, int64(0), points[0].tenths()
 	for _, p := range points {
 		now, score := p.at(), int64(p.tenths())
 		gap := now - previous
@@ -40,14 +41,14 @@ func lineOf(points []Point) Line {
 		}
 		area += (score + before) * gap
 		weight += gap
-		previous, before = now, score
+		previous, before, least = now, score, min(least, p.tenths())
 		since := float64(now - start)
 		x += since
 		y += score
 		xx += since * since
 		xy += since * float64(score)
 	}
-	return Line{x, xx, xy, area, weight, int32(y)}
+	return Line{x, xx, xy, area, weight, int32(y), least}
 }
 
 // line is that of the points from one up to, but not including, another. Where

@@ -19,8 +19,8 @@ func (t *OutcomesTally) Result(now time.Time) *Outcomes {
 	l.mean(&out.TimeWeightedAverage, defTimeWeighted, averaged, &t.course.average, 1)
 	t.printTimeToResponse(l, &out.TimeToResponse, scored)
 	t.printInstruments(l, out, patients)
-	out.Procedures = printTreatments(l, t.procedures[:], patients, defProcedure, func(i int) string { return series.ProcedureType(i).String() })
-	out.MedicationClasses = printTreatments(l, t.classes[:], patients, defClass, func(i int) string { return series.Class(i).String() })
+	out.Procedures = t.printTreatments(l, t.procedures(), patients, defProcedure, func(i int) string { return series.ProcedureType(i).String() })
+	out.MedicationClasses = t.printTreatments(l, t.classes(), patients, defClass, func(i int) string { return series.Class(i).String() })
 	l.settle()
 	return out
 }
@@ -67,7 +67,7 @@ func (t *OutcomesTally) printFollowUp(l *ledger, out *Outcomes, followed, due *c
 	r30, r50 := l.responders(&r.Responder30, &r.Responder50, &t.followed, above)
 	worsened := l.cell(t.worsened)
 	l.proportion(&r.Worsened30, defWorsened30, ofFollowedAbove, worsened, above)
-	neither := l.cell(t.percent.n - t.followed.r30 - t.worsened)
+	neither := l.cell(t.percent.n - t.followed.r30() - t.worsened)
 	neither.silent = true
 	l.sum(above, r30, worsened, neither)
 	l.proportion(&r.NRSAtLeast2, defNRS2, ofFollowed, l.cell(t.improved2), followed)
@@ -81,7 +81,7 @@ func (t *OutcomesTally) printFollowUp(l *ledger, out *Outcomes, followed, due *c
 
 // responders prints who responded of those whose pain before was above 0.
 func (l *ledger) responders(into30, into50 *Proportion, c *comparison, above *cell) (r30, r50 *cell) {
-	r30, r50 = l.cell(c.r30), l.cell(c.r50)
+	r30, r50 = l.cell(c.r30()), l.cell(c.r50())
 	l.within(r30, r50)
 	l.proportion(into30, defResponder30, ofFollowedAbove, r30, above)
 	l.proportion(into50, defResponder50, ofFollowedAbove, r50, above)
@@ -187,7 +187,7 @@ func positive(f float64) *float64 {
 }
 
 // printTreatments prints the treatments that somebody had.
-func printTreatments(l *ledger, tallies []treatmentTally, patients *cell, definition string, name func(int) string) []BeforeAfter {
+func (t *OutcomesTally) printTreatments(l *ledger, tallies []treatmentTally, patients *cell, definition string, name func(int) string) []BeforeAfter {
 	var had []int
 	for i := range tallies {
 		if tallies[i].patients > 0 && name(i) != "" {
@@ -196,10 +196,10 @@ func printTreatments(l *ledger, tallies []treatmentTally, patients *cell, defini
 	}
 	out := make([]BeforeAfter, len(had))
 	for i, code := range had {
-		t, into := &tallies[code], &out[i]
+		tally, into := &tallies[code], &out[i]
 		into.Treatment, into.Definition, into.Label = name(code), definition, uncontrolled
-		all, notDue, noBaseline, missing := l.cell(t.patients), l.cell(t.notDue), l.cell(t.noBaseline), l.cell(t.missing)
-		n, above := l.cell(t.n), l.cell(t.n-t.zero)
+		all, notDue, noBaseline, missing := l.cell(tally.patients), l.cell(tally.notDue), l.cell(tally.noBaseline), l.cell(tally.missing)
+		n, above := l.cell(tally.n), l.cell(tally.n-tally.zero())
 		l.within(patients, all)
 		l.sum(all, notDue, noBaseline, missing, n)
 		l.within(n, above)
@@ -207,18 +207,19 @@ func printTreatments(l *ledger, tallies []treatmentTally, patients *cell, defini
 		l.count(&into.NotYetDue, notDue)
 		l.count(&into.NoBaseline, noBaseline)
 		l.count(&into.Missing, missing)
-		l.mean(&into.Before, defBaseline, n, t.before(), 1)
-		l.mean(&into.After, defFollowUp, n, t.after(), 1)
-		l.mean(&into.Change, defChange, n, t.change(), 1)
-		l.effects(&into.SRM, &into.EffectSize, n, &t.paired)
-		l.responders(&into.R30, &into.R50, &t.comparison, above)
+		l.mean(&into.Before, defBaseline, n, tally.before(), 1)
+		l.mean(&into.After, defFollowUp, n, tally.after(), 1)
+		l.mean(&into.Change, defChange, n, tally.change(), 1)
+		l.effects(&into.SRM, &into.EffectSize, n, &tally.paired)
+		l.responders(&into.R30, &into.R50, &tally.comparison, above)
 		if definition == defProcedure {
 			into.Recorded = &Recorded{Definition: defProcedureRecorded}
-			recorded := l.cell(t.recorded.n)
-			l.within(all, recorded)
-			l.mean(&into.Recorded.Before, defProcedureRecorded, recorded, t.recorded.before(), 1)
-			l.mean(&into.Recorded.After, defProcedureRecorded, recorded, t.recorded.after(), 1)
-			l.mean(&into.Recorded.Change, defProcedureRecorded, recorded, t.recorded.change(), 1)
+			recorded := &t.recorded[code]
+			n := l.cell(recorded.n)
+			l.within(all, n)
+			l.mean(&into.Recorded.Before, defProcedureRecorded, n, recorded.before(), 1)
+			l.mean(&into.Recorded.After, defProcedureRecorded, n, recorded.after(), 1)
+			l.mean(&into.Recorded.Change, defProcedureRecorded, n, recorded.change(), 1)
 		}
 	}
 	return out

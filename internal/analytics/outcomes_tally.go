@@ -31,8 +31,8 @@ type OutcomesTally struct {
 	percent                        sum
 	instruments                    [instrumentCodes]instrumentTally
 	impressions, impressed         int
-	procedures                     [procedureCodes]treatmentTally
-	classes                        [classCodes]treatmentTally
+	treatments                     [treatments]treatmentTally
+	recorded                       [procedureCodes]paired
 }
 
 // How many numbers there are for words, with 0 for none.
@@ -86,7 +86,7 @@ func (t *OutcomesTally) addPain(aspect series.Aspect) {
 	}
 	points := s.Points[:s.end]
 	t.course.add(s.Track, s.first, s.end, &t.calendar)
-	t.course.addResponse(points, index, base, next)
+	t.course.addResponse(s.Track, index, base, next, s.end)
 	if !t.window.due(index, t.params.AsOf) {
 		t.notDue++
 		return
@@ -122,108 +122,6 @@ func (t *OutcomesTally) addFollowUp(base, score float64) {
 // lowBaseline is below where percentages mislead.
 const lowBaseline = 4
 
-// comparison is patients before and after, and how many responded.
-type comparison struct {
-	paired
-	zero     int // whose pain before was 0: there is no percentage
-	r30, r50 int
-}
-
-func (c *comparison) add(before, after int64, fell answer) {
-	c.paired.addFixed(before, after)
-	if before == 0 {
-		c.zero++
-	}
-	c.r30 += int((fell + 1) / by50) // without a branch: nobody could foretell it
-	c.r50 += int(fell / by50)
-}
-
-func (c *comparison) merge(o *comparison) {
-	c.paired.merge(&o.paired)
-	c.zero += o.zero
-	c.r30 += o.r30
-	c.r50 += o.r50
-}
-
-// Intervention is a procedure, with the pain that it was recorded with.
-type Intervention struct {
-	pre, post float64
-	day       drug.Day
-	of        series.ProcedureType
-	known     bool // both
-}
-
-func (g *Gist) takeInterventions(list []series.Procedure) {
-	for i := range list {
-		p := &list[i]
-		g.Interventions = append(g.Interventions, Intervention{p.Pre.Number, p.Post.Number, dayOf(p.At), p.Type % procedureCodes, p.Pre.Known && p.Post.Known})
-	}
-}
-
-// addRecorded counts, for each type, a patient's first procedure in the period
-// with both scores.
-func (t *OutcomesTally) addRecorded(interventions []Intervention) {
-	var recorded uint32
-	for i := range interventions {
-		p := &interventions[i]
-		if p.day < t.period.First || p.day > t.period.Last || !p.known {
-			continue
-		}
-		if bit := uint32(1) << p.of; recorded&bit == 0 {
-			recorded |= bit
-			t.procedures[p.of].recorded.add(p.pre, p.post)
-		}
-	}
-}
-
-// addOnsets counts, for each treatment, the first onset in the period, unless a
-// class of medicines went on then.
-func (t *OutcomesTally) addOnsets(onsets []Onset, scored bool) {
-	start, asOf := t.params.Start, t.params.AsOf
-	for i := range onsets {
-		o := &onsets[i]
-		if o.day < start || o.day > asOf || o.day-drug.Day(o.since) >= start {
-			continue
-		}
-		if o.treatment < procedureCodes {
-			t.treat(&t.procedures[o.treatment], o, scored)
-		} else {
-			t.treat(&t.classes[(o.treatment-procedureCodes)%classCodes], o, scored)
-		}
-	}
-}
-
-// treatmentTally counts patients before and after a treatment.
-type treatmentTally struct {
-	patients, notDue, noBaseline, missing int
-	comparison
-	recorded paired
-}
-
-// treat counts a patient whose treatment began.
-func (t *OutcomesTally) treat(to *treatmentTally, o *Onset, scored bool) {
-	to.patients++
-	switch after := o.after[t.windowAt]; {
-	case !t.window.due(o.day, t.params.AsOf):
-		to.notDue++
-	case o.before < 0 || !scored:
-		to.noBaseline++
-	case after == noScore:
-		to.missing++
-	default:
-		to.add(o.before, fixedOf[after], o.answer[t.windowAt])
-	}
-}
-
-func (t *treatmentTally) merge(o *treatmentTally) {
-	t.patients += o.patients
-	t.notDue += o.notDue
-	t.noBaseline += o.noBaseline
-	t.missing += o.missing
-	t.comparison.merge(&o.comparison)
-	t.recorded.merge(&o.recorded)
-}
-
 // Close ends adding; there is nothing to put in order.
 func (t *OutcomesTally) Close() {}
 
@@ -243,10 +141,10 @@ func (t *OutcomesTally) Merge(o *OutcomesTally) {
 	for i := range t.instruments {
 		t.instruments[i].merge(&o.instruments[i])
 	}
-	for i := range t.procedures {
-		t.procedures[i].merge(&o.procedures[i])
+	for i := range t.treatments {
+		t.treatments[i].merge(&o.treatments[i])
 	}
-	for i := range t.classes {
-		t.classes[i].merge(&o.classes[i])
+	for i := range t.recorded {
+		t.recorded[i].merge(&o.recorded[i])
 	}
 }

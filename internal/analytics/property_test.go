@@ -58,9 +58,9 @@ func pairs(t *rapid.T, what string, got *comparison, list []change) {
 	equal(t, what+" before", got.before(), before)
 	equal(t, what+" after", got.after(), after)
 	equal(t, what+" change", got.change(), moved)
-	count(t, what+" responders", got.r30, r30)
-	count(t, what+" half", got.r50, r50)
-	count(t, what+" zero", got.zero, zero)
+	count(t, what+" responders", got.r30(), r30)
+	count(t, what+" half", got.r50(), r50)
+	count(t, what+" zero", got.zero(), zero)
 }
 
 // TestOutcomesAreThoseOfTheRecords holds the tally against the same measures
@@ -89,7 +89,7 @@ func holdOutcomes(rt *rapid.T, patients []*Patient, q *Params) {
 	for code := range tally.instruments {
 		checkInstrument(rt, tally, kept, q, series.Instrument(code))
 	}
-	for code := range tally.procedures {
+	for code := range tally.procedures() {
 		index := func(p *Patient) drug.Day {
 			for _, done := range p.Series.Procedures {
 				if done.Type == series.ProcedureType(code) && within(done.At, q.Start, q.AsOf) {
@@ -98,10 +98,10 @@ func holdOutcomes(rt *rapid.T, patients []*Patient, q *Params) {
 			}
 			return 0
 		}
-		checkTreatment(rt, fmt.Sprint("procedure ", code), &tally.procedures[code], kept, q, index)
+		checkTreatment(rt, fmt.Sprint("procedure ", code), &tally.procedures()[code], kept, q, index)
 	}
-	for code := range tally.classes {
-		checkTreatment(rt, fmt.Sprint("class ", code), &tally.classes[code], kept, q, func(p *Patient) drug.Day { return naiveBegan(p, series.Class(code), q) })
+	for code := range tally.classes() {
+		checkTreatment(rt, fmt.Sprint("class ", code), &tally.classes()[code], kept, q, func(p *Patient) drug.Day { return naiveBegan(p, series.Class(code), q) })
 	}
 }
 

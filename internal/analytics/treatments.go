@@ -1,0 +1,102 @@
+package analytics
+
+import (
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// comparison is patients before and after, and how they answered.
+type comparison struct {
+	paired
+	answers [answers]int
+}
+
+func (c *comparison) add(before, after int64, fell answer) {
+	c.paired.addFixed(before, after)
+	c.answers[fell%answers]++
+}
+
+func (c *comparison) merge(o *comparison) {
+	c.paired.merge(&o.paired)
+	addAll(c.answers[:], o.answers[:])
+}
+
+// r30 and r50 are who responded, zero is whose pain before was 0: there is no
+// percentage.
+func (c *comparison) r30() int  { return c.answers[by30] + c.answers[by50] }
+func (c *comparison) r50() int  { return c.answers[by50] }
+func (c *comparison) zero() int { return c.answers[fromZero] }
+
+// Intervention is a procedure, with the pain that it was recorded with.
+type Intervention struct {
+	pre, post float64
+	day       drug.Day
+	of        series.ProcedureType
+	known     bool // both
+}
+
+func (g *Gist) takeInterventions(list []series.Procedure) {
+	for i := range list {
+		p := &list[i]
+		g.Interventions = append(g.Interventions, Intervention{p.Pre.Number, p.Post.Number, dayOf(p.At), p.Type % procedureCodes, p.Pre.Known && p.Post.Known})
+	}
+}
+
+// addRecorded counts, for each type, a patient's first procedure in the period
+// with both scores.
+func (t *OutcomesTally) addRecorded(interventions []Intervention) {
+	var recorded uint32
+	for i := range interventions {
+		p := &interventions[i]
+		if p.day < t.period.First || p.day > t.period.Last || !p.known {
+			continue
+		}
+		if bit := uint32(1) << p.of; recorded&bit == 0 {
+			recorded |= bit
+			t.recorded[p.of].add(p.pre, p.post)
+		}
+	}
+}
+
+// addOnsets counts, for each treatment, the first onset in the period, unless a
+// class of medicines went on then.
+func (t *OutcomesTally) addOnsets(onsets []Onset, scored bool) {
+	for i := range onsets {
+		o := &onsets[i]
+		if o.day < t.period.First || o.day > t.period.Last || o.day-drug.Day(o.since) >= t.period.First {
+			continue
+		}
+		to := &t.treatments[o.treatment%treatments]
+		to.patients++
+		switch after := o.after[t.windowAt]; {
+		case !t.window.due(o.day, t.period.Last):
+			to.notDue++
+		case o.before < 0 || !scored:
+			to.noBaseline++
+		case after == noScore:
+			to.missing++
+		default:
+			to.add(o.before, fixedOf[after], o.answer[t.windowAt])
+		}
+	}
+}
+
+// treatmentTally counts patients before and after a treatment.
+type treatmentTally struct {
+	patients, notDue, noBaseline, missing int
+	comparison
+}
+
+// procedures and classes are the tallies of each kind of treatment, by its code.
+func (t *OutcomesTally) procedures() []treatmentTally { return t.treatments[:procedureCodes] }
+func (t *OutcomesTally) classes() []treatmentTally {
+	return t.treatments[procedureCodes : procedureCodes+classCodes]
+}
+
+func (t *treatmentTally) merge(o *treatmentTally) {
+	t.patients += o.patients
+	t.notDue += o.notDue
+	t.noBaseline += o.noBaseline
+	t.missing += o.missing
+	t.comparison.merge(&o.comparison)
+}
