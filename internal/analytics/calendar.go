@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"slices"
 	"time"
 
 	"anodyne/internal/pain"
@@ -9,6 +10,7 @@ import (
 
 // calendar cuts a period into days, ISO weeks or months.
 type calendar struct {
+	kind    int // the place of the interval
 	start   drug.Day
 	buckets []drug.Span
 	of      []int32 // the bucket of each day
@@ -16,7 +18,7 @@ type calendar struct {
 }
 
 func newCalendar(p *Params) calendar {
-	c := calendar{start: p.Start}
+	c := calendar{kind: slices.Index([]Interval{ByDay, ByWeek, ByMonth}, p.Interval), start: p.Start}
 	for day := p.Start; day <= p.End; {
 		last := min(p.End, lastOf(p.Interval, day))
 		for range last - day + 1 {
@@ -29,18 +31,43 @@ func newCalendar(p *Params) calendar {
 	return c
 }
 
+// intervals is how many there are.
+const intervals = 3
+
 // lastOf is the last day of the interval that a day is in.
 func lastOf(i Interval, day drug.Day) drug.Day {
 	switch i {
 	case ByDay:
 		return day
 	case ByWeek:
-		const thursday = 3 // 1970-01-01, with Monday 0
-		weekday := ((day+thursday)%7 + 7) % 7
-		return day + 6 - weekday
+		return weekOf(day)*7 + 6 - thursday
 	}
 	d := pain.DateOfDay(day)
 	return pain.DateOf(time.Date(d.Year, d.Month+1, 1, 0, 0, 0, 0, time.UTC)).DayNumber() - 1
+}
+
+// weekOf counts ISO weeks, from long before any day that is asked about.
+func weekOf(day drug.Day) drug.Day {
+	const before = 1 << 24
+	return drug.Day(uint32(day+thursday+7*before)/7) - before
+}
+
+// thursday is what 1970-01-01 was, with Monday 0.
+const thursday = 3
+
+// monthOf counts months, in years that begin in March, so that a leap day is the
+// last of its year.
+func monthOf(day drug.Day) uint32 {
+	const (
+		fromYear0          = 719_468 // days from 1 March of the year 0 to 1970
+		fourYears, century = 4*365 + 1, 36_524
+		fourCenturies      = 4*century + 1
+	)
+	days := uint32(day) + fromYear0
+	cycle, of := days/fourCenturies, days%fourCenturies
+	year := (of - of/(fourYears-1) + of/century - of/(fourCenturies-1)) / 365
+	ofYear := of - (365*year + year/4 - year/100)
+	return (cycle*400+year)*12 + (5*ofYear+2)/153
 }
 
 // bucketSum is the patients' values of a bucket.

@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"math"
+	"math/bits"
 
 	"anodyne/internal/pain/drug"
 )
@@ -15,7 +16,6 @@ type course struct {
 	// events and censored count, for each day after the index date, who
 	// responded on it and who was last heard of on it.
 	events, censored []int32
-	runs             []run // of the patient at hand
 }
 
 func (c *course) begin(buckets int, period drug.Span) {
@@ -45,7 +45,7 @@ func (c *course) merge(o *course) {
 // another: the mean in each bucket, the slope, and the time-weighted average.
 func (c *course) add(t *Track, from, to int, cal *calendar) {
 	points := t.Points[from:to]
-	c.addBuckets(points, cal)
+	c.addBuckets(t, from, to, cal)
 	l := t.line(from, to)
 	if l.weight > 0 {
 		c.average.add(float64(l.area) / float64(20*l.weight))
@@ -56,38 +56,31 @@ func (c *course) add(t *Track, from, to int, cal *calendar) {
 	}
 }
 
-// run is a patient's scores up to the end of those in a bucket, from the first
-// on.
-type run struct {
-	bucket int32
-	scores running
-}
-
-// addBuckets counts the mean in each bucket. Where one ends and the next begins
-// nobody can foretell, so the loop over the scores has no branch that depends on
-// it.
-func (c *course) addBuckets(points []Point, cal *calendar) {
-	if len(c.runs) <= len(points) {
-		c.runs = make([]run, 2*len(points)+1)
-	}
-	runs := c.runs
-	bucket, last, scores := int32(-1), 0, running(0)
-	for _, p := range points {
-		scores += oneScore + running(p.tenths())
-		b := cal.of[p.day()-cal.start]
-		if b != bucket {
-			last++
+// addBuckets counts the mean of a patient's scores in each bucket, from one place
+// in the track up to another. Where a bucket ends the lines say; what is in it is
+// the difference of two sums.
+func (c *course) addBuckets(t *Track, from, to int, cal *calendar) {
+	points, of, start, buckets := t.Points[:to], cal.of, cal.start, c.buckets
+	span := from / lineSpan
+	sum, first := points[from].before(), from // what lies before the bucket, since the span began
+	for begin := span * lineSpan; begin < to; begin += lineSpan {
+		line := &t.Lines[span]
+		ends := line.ends[cal.kind]
+		if begin < from {
+			ends &= math.MaxUint16 << (from - begin)
 		}
-		bucket = b
-		r := &runs[last]
-		r.bucket, r.scores = b, scores
-	}
-	before := running(0)
-	for i := range runs[1 : last+1] {
-		r := &runs[i+1]
-		own := r.scores - before
-		c.buckets[r.bucket].add(float64(own.tenths()) / float64(10*own.count()))
-		before = r.scores
+		if left := to - begin; left <= lineSpan {
+			ends = ends&(1<<left-1) | 1<<(left-1)
+		}
+		for ; ends != 0; ends &= ends - 1 {
+			last := begin + bits.TrailingZeros16(ends)
+			p := points[last]
+			upTo := p.before() + int(p.tenths())
+			buckets[of[p.day()-start]].add(float64(upTo-sum) / float64(10*(last+1-first)))
+			sum, first = upTo, last+1
+		}
+		sum -= int(line.y)
+		span++
 	}
 }
 

@@ -1,28 +1,49 @@
 package analytics
 
 // Line is the sums over some points that slope and time-weighted average are
-// made of, and the least of them. x is milliseconds since the first of them, y the score in tenths;
-// the area under the line between them is twice what it is.
+// made of. x is milliseconds since the first of them, y the score in tenths; the
+// area under the line between them is twice what it is.
 type Line struct {
 	x, xx, xy    float64
 	area, weight int64
 	y            int32
 	least        uint8 // of the scores, in tenths
+	// ends has, for each interval, a bit for each point that is the last of a
+	// track in a day, week or month.
+	ends [intervals]uint16
 }
 
-// lineSpan is how many points have a line kept of them.
+// lineSpan is how many points have a line kept of them: a bit each in ends.
 const lineSpan = 16
 
 // maxGap is how long scores may be apart for a line between them to say
 // anything.
 const maxGap = 30 * millisecondsPerDay
 
-// linesOf appends the lines of points, so many at a time.
+// linesOf appends the lines of points, so many at a time, and enters the sums
+// before each point.
 func linesOf(points []Point, lines []Line) []Line {
-	for len(points) > 0 {
-		n := min(lineSpan, len(points))
-		lines = append(lines, lineOf(points[:n]))
-		points = points[n:]
+	for from := 0; from < len(points); from += lineSpan {
+		to := min(from+lineSpan, len(points))
+		line := lineOf(points[from:to])
+		before := 0
+		for i := from; i < to; i++ {
+			day, last := points[i].day(), i+1 == len(points)
+			next := points[min(i+1, len(points)-1)].day()
+			bit := uint16(1) << (i - from)
+			if last || next != day {
+				line.ends[0] |= bit
+			}
+			if last || weekOf(next) != weekOf(day) {
+				line.ends[1] |= bit
+			}
+			if last || monthOf(next) != monthOf(day) {
+				line.ends[2] |= bit
+			}
+			points[i] |= Point(before) << tenthBits
+			before += int(points[i].tenths())
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }
@@ -48,7 +69,7 @@ func lineOf(points []Point) Line {
 		xx += since * since
 		xy += since * float64(score)
 	}
-	return Line{x, xx, xy, area, weight, int32(y), least}
+	return Line{x: x, xx: xx, xy: xy, area: area, weight: weight, y: int32(y), least: least}
 }
 
 // line is that of the points from one up to, but not including, another. Where

@@ -5,35 +5,40 @@ import (
 	"anodyne/internal/pain/series"
 )
 
-// Point is a score that is counted with: its day, the millisecond of the day
-// and the score in tenths, in one number that is in order of time. Every scale
-// of the primary outcome has whole tenths on 0 to 10. A question takes the day
-// by a shift, and reads half of what it would in a [series.Score].
+// Point is a score that is counted with: its day, the millisecond of the day,
+// the sum of the scores before it in its span (see [Line]) and the score, both in
+// tenths, in one number that is in order of time. Every scale of the primary
+// outcome has whole tenths on 0 to 10. A question takes the day by a shift, and
+// reads half of what it would in a [series.Score].
 type Point int64
 
 const (
-	tenthBits = 8
-	dayShift  = tenthBits + 27 // a day has less than 2^27 milliseconds
+	tenthBits  = 7  // 100 at most
+	beforeBits = 11 // 1,500 at most
+	timeShift  = tenthBits + beforeBits
+	dayShift   = timeShift + 27 // a day has less than 2^27 milliseconds
 )
 
 func pointOf(s *series.Score) Point { return pointAt(s.At) | Point(tenths[s.Scale][s.Value]) }
 
-// pointAt is a time, with a score of 0.
+// pointAt is a time, with a score of 0. It is good for the years 1252 to 2687.
 func pointAt(at int64) Point {
 	day := dayOf(at)
-	return firstOn(day) | Point(at-startOf(day))<<tenthBits
+	return firstOn(day) | Point(at-startOf(day))<<timeShift
 }
 
 // firstOn is before all points of a day, and behind those of the days before.
 func firstOn(day drug.Day) Point { return Point(day) << dayShift }
 
 func (p Point) day() drug.Day { return drug.Day(p >> dayShift) }
-func (p Point) tenths() uint8 { return uint8(p) }
+func (p Point) tenths() uint8 { return uint8(p & (1<<tenthBits - 1)) }
+
+// before is the sum of the scores before it in its span.
+func (p Point) before() int { return int(p >> tenthBits & (1<<beforeBits - 1)) }
 
 // at is the time in milliseconds.
 func (p Point) at() int64 {
-	const millisecond = 1<<(dayShift-tenthBits) - 1
-	return startOf(p.day()) + int64(p>>tenthBits&millisecond)
+	return startOf(p.day()) + int64(p>>timeShift&(1<<(dayShift-timeShift)-1))
 }
 
 // until is how many points lie before a day. The search has no branch that

@@ -61,22 +61,23 @@ func (t *OutcomesTally) addRecorded(interventions []Intervention) {
 // addOnsets counts, for each treatment, the first onset in the period, unless a
 // class of medicines went on then.
 func (t *OutcomesTally) addOnsets(onsets []Onset, scored bool) {
+	period, dueBy, window := t.period, t.window.dueBy(t.period.Last), t.windowAt%followUps
 	for i := range onsets {
 		o := &onsets[i]
-		if o.day < t.period.First || o.day > t.period.Last || o.day-drug.Day(o.since) >= t.period.First {
+		if o.day < period.First || o.day > period.Last || o.day-drug.Day(o.since) >= period.First {
 			continue
 		}
 		to := &t.treatments[o.treatment%treatments]
 		to.patients++
-		switch after := o.after[t.windowAt]; {
-		case !t.window.due(o.day, t.period.Last):
+		switch after := o.after[window]; {
+		case o.day > dueBy:
 			to.notDue++
 		case o.before < 0 || !scored:
 			to.noBaseline++
 		case after == noScore:
 			to.missing++
 		default:
-			to.add(o.before, fixedOf[after], o.answer[t.windowAt])
+			to.add(o.before, fixedOf[after], o.answer[window])
 		}
 	}
 }

@@ -20,8 +20,11 @@ func windowAt(target int) int {
 	return slices.IndexFunc(windows[:], func(w window) bool { return int(w.target) == target })
 }
 
+// dueBy is the last index date whose window has ended on a day.
+func (w window) dueBy(asOf drug.Day) drug.Day { return asOf - w.target - w.tolerance }
+
 // due reports whether the window of an index date has ended.
-func (w window) due(index, asOf drug.Day) bool { return index+w.target+w.tolerance <= asOf }
+func (w window) due(index, asOf drug.Day) bool { return index <= w.dueBy(asOf) }
 
 // nearest is where, of some points in order, the one nearest to the target day
 // is; of two days as near the earlier, and of a day the first.
