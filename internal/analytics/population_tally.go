@@ -1,7 +1,6 @@
 package analytics
 
 import (
-	"math"
 	"math/bits"
 
 	"anodyne/internal/pain"
@@ -105,7 +104,7 @@ func (t *PopulationTally) Add(p *Patient) {
 	}
 	t.patients++
 	t.everybody.add(&who)
-	scores := t.scores(gist)
+	scores := gist.scoredUntil(t.period.Last + 1)
 	t.addGap(scores.last, &who)
 	classes := t.classes(gist.Medications)
 	if scores.last < t.period.First && classes == 0 && !t.assessed(gist) {
@@ -133,28 +132,6 @@ func (t *PopulationTally) assessed(g *Gist) bool {
 	return false
 }
 
-// scored is a patient's scores up to the end of the period.
-type scored struct {
-	last    drug.Day // with a score, or never
-	primary Primary
-	points  []Point // of the primary outcome
-	others  []series.Score
-}
-
-// neverScored is before all days.
-const neverScored = math.MinInt32
-
-func (t *PopulationTally) scores(g *Gist) scored {
-	s := scored{neverScored, g.Primary, g.Track.Points[:until(g.Track.Points, t.period.Last+1)], g.Others[:since(g.Others, startOf(t.period.Last+1))]}
-	if n := len(s.points); n > 0 {
-		s.last = s.points[n-1].day()
-	}
-	if n := len(s.others); n > 0 {
-		s.last = max(s.last, dayOf(s.others[n-1].At))
-	}
-	return s
-}
-
 // gapDays is after how many days without a score there is a gap.
 const gapDays = 90
 
@@ -173,30 +150,6 @@ func (t *PopulationTally) addGap(last drug.Day, who *groups) {
 }
 
 var severities = []string{string(pain.NoPain), string(pain.Mild), string(pain.Moderate), string(pain.Severe)}
-
-// latest is the latest score of average pain since a day, else of current pain.
-// Where the primary outcome does not depend on the period, it has all scores of
-// average pain, or there are none.
-func (s *scored) latest(from drug.Day) (score float64, of series.Aspect, ok bool) {
-	if n := len(s.points); n > 0 && s.points[n-1].day() >= from {
-		return scoreOf[s.points[n-1].tenths()], s.primary.kind.Aspect, true
-	}
-	latest := -1
-	for i := len(s.others) - 1; i >= 0 && s.others[i].At >= startOf(from); i-- {
-		if kind := s.others[i].Kind; primaryKind(kind) {
-			if kind.Aspect == series.Average {
-				latest = i
-				break
-			}
-			latest = max(latest, i)
-		}
-	}
-	if latest < 0 {
-		return 0, 0, false
-	}
-	score, ok = s.others[latest].Normalized()
-	return score, s.others[latest].Aspect, ok
-}
 
 // addSeverity counts the latest score in the period.
 func (t *PopulationTally) addSeverity(scores *scored, who *groups) {

@@ -29,7 +29,7 @@ func (c *comparison) zero() int { return c.answers[fromZero] }
 
 // Intervention is a procedure, with the pain that it was recorded with.
 type Intervention struct {
-	pre, post float64
+	pre, post int64 // in fixed point
 	day       drug.Day
 	of        series.ProcedureType
 	known     bool // both
@@ -38,7 +38,7 @@ type Intervention struct {
 func (g *Gist) takeInterventions(list []series.Procedure) {
 	for i := range list {
 		p := &list[i]
-		g.Interventions = append(g.Interventions, Intervention{p.Pre.Number, p.Post.Number, dayOf(p.At), p.Type % procedureCodes, p.Pre.Known && p.Post.Known})
+		g.Interventions = append(g.Interventions, Intervention{fixed(p.Pre.Number), fixed(p.Post.Number), dayOf(p.At), p.Type % procedureCodes, p.Pre.Known && p.Post.Known})
 	}
 }
 
@@ -53,7 +53,7 @@ func (t *OutcomesTally) addRecorded(interventions []Intervention) {
 		}
 		if bit := uint32(1) << p.of; recorded&bit == 0 {
 			recorded |= bit
-			t.recorded[p.of].add(p.pre, p.post)
+			t.recorded[p.of].addFixed(p.pre, p.post)
 		}
 	}
 }

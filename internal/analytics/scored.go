@@ -1,0 +1,55 @@
+package analytics
+
+import (
+	"math"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// scored is a patient's scores up to the end of the period.
+type scored struct {
+	last    drug.Day // with a score, or never
+	primary Primary
+	points  []Point // of the primary outcome
+	others  []series.Score
+}
+
+// neverScored is before all days.
+const neverScored = math.MinInt32
+
+// scoredUntil is the scores before a day.
+func (g *Gist) scoredUntil(day drug.Day) scored {
+	s := scored{neverScored, g.Primary, g.Track.Points[:until(g.Track.Points, day)], g.Others[:since(g.Others, startOf(day))]}
+	if n := len(s.points); n > 0 {
+		s.last = s.points[n-1].day()
+	}
+	if n := len(s.others); n > 0 {
+		s.last = max(s.last, dayOf(s.others[n-1].At))
+	}
+	return s
+}
+
+// latest is the latest score of average pain since a day, else of current pain.
+// Where the primary outcome does not depend on the period, it has all scores of
+// average pain, or there are none.
+func (s *scored) latest(from drug.Day) (score float64, of series.Aspect, ok bool) {
+	if n := len(s.points); n > 0 && s.points[n-1].day() >= from {
+		return scoreOf[s.points[n-1].tenths()], s.primary.kind.Aspect, true
+	}
+	latest := -1
+	for i := len(s.others) - 1; i >= 0 && s.others[i].At >= startOf(from); i-- {
+		if kind := s.others[i].Kind; primaryKind(kind) {
+			if kind.Aspect == series.Average {
+				latest = i
+				break
+			}
+			latest = max(latest, i)
+		}
+	}
+	if latest < 0 {
+		return 0, 0, false
+	}
+	score, ok = s.others[latest].Normalized()
+	return score, s.others[latest].Aspect, ok
+}
