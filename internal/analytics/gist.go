@@ -143,7 +143,10 @@ func (g *Gist) takeMedications(list []series.Medication) []series.Medication {
 	g.Medications = append(g.Medications, list...)
 	list = g.Medications[from:]
 	slices.SortStableFunc(list, func(a, b series.Medication) int {
-		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.First, b.First))
+		if a.Class != b.Class {
+			return cmp.Compare(a.Class, b.Class)
+		}
+		return cmp.Compare(a.First, b.First)
 	})
 	return list
 }

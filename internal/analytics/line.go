@@ -23,22 +23,32 @@ const maxGap = 30 * millisecondsPerDay
 // linesOf appends the lines of points, so many at a time, and enters the sums
 // before each point.
 func linesOf(points []Point, lines []Line) []Line {
+	if len(points) == 0 {
+		return lines
+	}
+	day, week, month := points[0].day(), weekOf(points[0].day()), monthOf(points[0].day())
 	for from := 0; from < len(points); from += lineSpan {
 		to := min(from+lineSpan, len(points))
 		line := lineOf(points[from:to])
 		before := 0
 		for i := from; i < to; i++ {
-			day, last := points[i].day(), i+1 == len(points)
-			next := points[min(i+1, len(points)-1)].day()
 			bit := uint16(1) << (i - from)
-			if last || next != day {
-				line.ends[0] |= bit
-			}
-			if last || weekOf(next) != weekOf(day) {
-				line.ends[1] |= bit
-			}
-			if last || monthOf(next) != monthOf(day) {
-				line.ends[2] |= bit
+			if i+1 == len(points) {
+				line.end(bit, bit, bit)
+			} else if next := points[i+1].day(); next != day {
+				day = next
+				weekEnd, monthEnd := bit, bit
+				if next := weekOf(day); next == week {
+					weekEnd = 0
+				} else {
+					week = next
+				}
+				if next := monthOf(day); next == month {
+					monthEnd = 0
+				} else {
+					month = next
+				}
+				line.end(bit, weekEnd, monthEnd)
 			}
 			points[i] |= Point(before) << tenthBits
 			before += int(points[i].tenths())
@@ -46,6 +56,12 @@ func linesOf(points []Point, lines []Line) []Line {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+func (l *Line) end(day, week, month uint16) {
+	l.ends[0] |= day
+	l.ends[1] |= week
+	l.ends[2] |= month
 }
 
 // lineOf adds up in variables of its own: they stay in registers.
