@@ -126,6 +126,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	result = newResult(&o)
+	result.CPUsWorth = worth()
 	db, err := openDatabase(&o, dir)
 	if err != nil {
 		return result, err

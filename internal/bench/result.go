@@ -42,6 +42,8 @@ type Result struct {
 	OS        string    `json:"os"`
 	Arch      string    `json:"arch"`
 	CPUs      int       `json:"cpus"`
+	// CPUsWorth is how much they do at once, as a multiple of what one does.
+	CPUsWorth float64 `json:"cpus_worth,omitempty"`
 	// Engine is "" when a server was measured that was running already, at
 	// Target.
 	Engine         string  `json:"engine,omitempty"`

@@ -37,6 +37,9 @@ func (list *figures) add(what, format string, args ...any) {
 
 // ofStart is what came before the paths.
 func (list *figures) ofStart(r *bench.Result) {
+	if r.CPUsWorth > 0 {
+		list.add("processors", "%d; all at once do %.2f times what one does", r.CPUs, r.CPUsWorth)
+	}
 	list.add("filled in", "%.1f s (%s patients, %s records)", r.FillSeconds, count(r.Patients), count(r.Records))
 	if s := r.Start; s != nil {
 		list.add("ready after", "%.0f ms (median of %d starts, %.0f to %.0f ms; a bare server %.0f ms; %.0f ms %s)",
