@@ -25,16 +25,27 @@ import (
 // goes on without a restart, with nothing acknowledged lost.
 func TestFaultDiskFull(t *testing.T) {
 	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) {
-		// The audit spool is on the same disk: what cannot be put on record
-		// is not shown.
-		dir := storetest.Tmpfs(t, "512m")
-		unwritable(t, &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}, func() func() { return storetest.Fill(t, dir) }, false)
+	twoAtATime(t, func(times int) {
+		t.Run("sqlite", func(t *testing.T) {
+			// The audit spool is on the same disk: what cannot be put on record
+			// is not shown.
+			dir := storetest.Tmpfs(t, "512m")
+			unwritable(t, &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}, times, func() func() { return storetest.Fill(t, dir) }, false)
+		})
+		t.Run("postgres", func(t *testing.T) {
+			dir := storetest.Tmpfs(t, "512m")
+			unwritable(t, &service{t, storetest.Postgres, databaseIn(t, dir), t.TempDir()}, times, func() func() { return storetest.Fill(t, dir) }, true)
+		})
 	})
-	t.Run("postgres", func(t *testing.T) {
-		dir := storetest.Tmpfs(t, "512m")
-		unwritable(t, &service{t, storetest.Postgres, databaseIn(t, dir), t.TempDir()}, func() func() { return storetest.Fill(t, dir) }, true)
-	})
+}
+
+// twoAtATime makes the rounds of a fault, two on each service, so that its disk
+// holds what is written meanwhile.
+func twoAtATime(t *testing.T, fault func(times int)) {
+	t.Helper()
+	for left := faultRounds(t, 2); left > 0; left -= 2 {
+		fault(min(left, 2))
+	}
 }
 
 // databaseIn makes a PostgreSQL whose database is in a folder, and its log is
@@ -45,15 +56,7 @@ func databaseIn(t *testing.T, dir string) (dsn string) {
 	if err := os.Mkdir(place, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for folder := dir; folder != "/"; folder = filepath.Dir(folder) { // PostgreSQL has to get there
-		info, err := os.Stat(folder)
-		if err == nil {
-			err = os.Chmod(folder, info.Mode()|0o111)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	pgcluster.Reachable(t, dir)
 	if u, err := user.Lookup("postgres"); os.Geteuid() == 0 && err == nil {
 		uid, _ := strconv.Atoi(u.Uid)
 		gid, _ := strconv.Atoi(u.Gid)
@@ -84,6 +87,12 @@ func databaseIn(t *testing.T, dir string) (dsn string) {
 // for those too who have them open.
 func TestFaultReadOnlyFile(t *testing.T) {
 	t.Parallel()
+	twoAtATime(t, func(times int) {
+		t.Run("sqlite", func(t *testing.T) { readOnlyFile(t, times) })
+	})
+}
+
+func readOnlyFile(t *testing.T, times int) {
 	dir := ext4(t)
 	path := filepath.Join(dir, "anodyne.db")
 	chattr := func(mode string) {
@@ -93,7 +102,7 @@ func TestFaultReadOnlyFile(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() { _ = exec.Command("chattr", "-i", path, path+"-wal").Run() })
-	unwritable(t, &service{t, storetest.SQLite, "sqlite:" + path, dir}, func() func() {
+	unwritable(t, &service{t, storetest.SQLite, "sqlite:" + path, dir}, times, func() func() {
 		chattr("+i")
 		return func() { chattr("-i") }
 	}, false)
@@ -117,15 +126,15 @@ func ext4(t *testing.T) string {
 	return dir
 }
 
-// unwritable lets writes to the database's disk fail under load, twice. The disk
-// is large enough for what a fast machine writes meanwhile.
-func unwritable(t *testing.T, s *service, fail func() (mend func()), readable bool) {
+// unwritable lets writes to the database's disk fail under load. The disk is
+// large enough for what a fast machine writes meanwhile.
+func unwritable(t *testing.T, s *service, times int, fail func() (mend func()), readable bool) {
 	n := s.node(0)
 	apps := []application{s.register("enterprise"), s.register("enterprise")}
 	clients := dial(n, apps)
 	all := newLoad(newLedger(t), seed(t))
 	all.away = true
-	for range 2 {
+	for range times {
 		end := all.background(clients)
 		all.answered(t, 2*patience, 200)
 		all.words.Clear()
