@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +15,6 @@ import (
 	"anodyne/client"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
-	"anodyne/internal/testneed"
 )
 
 // TestFaultDiskFull fills the disk of the database under load: writes are told
@@ -93,7 +90,7 @@ func TestFaultReadOnlyFile(t *testing.T) {
 }
 
 func readOnlyFile(t *testing.T, times int) {
-	dir := ext4(t)
+	dir := newExt4(t).dir
 	path := filepath.Join(dir, "anodyne.db")
 	chattr := func(mode string) {
 		t.Helper()
@@ -106,24 +103,6 @@ func readOnlyFile(t *testing.T, times int) {
 		chattr("+i")
 		return func() { chattr("-i") }
 	}, false)
-}
-
-// ext4 mounts a file system of the test's own whose files can be made
-// read-only for everybody.
-func ext4(t *testing.T) string {
-	t.Helper()
-	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
-	for _, command := range [][]string{{"truncate", "-s", "1G", image}, {"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir}} {
-		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
-			testneed.Skip(t, fmt.Sprintf("no ext4 can be mounted: %s: %v %s", command[0], err, out))
-		}
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Errorf("unmounting: %v", err)
-		}
-	})
-	return dir
 }
 
 // unwritable lets writes to the database's disk fail under load. The disk is
