@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/access"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 )
@@ -81,5 +82,43 @@ func TestJournalWithAClockPutBack(t *testing.T) {
 				t.Errorf("patient %d is %s, want %s", i, listed[i], name)
 			}
 		}
+	})
+}
+
+// A session is not kept by a clock that is put back: one that was seen in what
+// is the future now is over, and one from before goes on as if nothing had been.
+func TestSessionsOfAClockPutBack(t *testing.T) {
+	const idle, lifetime = 30 * time.Minute, 12 * time.Hour
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		sys := open().System()
+		a := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Viewer)))
+		signIn := func(cookie string) {
+			t.Helper()
+			if err := sys.SignIn(t.Context(), &a, []byte("email"), []byte(cookie), lifetime, at(now.now())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect := func(cookie string, want bool, why string) {
+			t.Helper()
+			if found, _, err := sys.Session(t.Context(), []byte(cookie), idle); err != nil || found != want {
+				t.Errorf("%s: found %v, %v", why, found, err)
+			}
+		}
+		signIn("before")
+		now.pass(time.Hour)
+		signIn("ahead")
+		expect("before", false, "idle by a clock that is ahead")
+		now.pass(-time.Hour)
+		expect("before", true, "idle no more")
+		expect("ahead", false, "seen in an hour")
+		now.pass(-4 * time.Minute)
+		expect("before", true, "a clock a little off")
+
+		now.pass(4*time.Minute + 20*time.Minute)
+		expect("before", true, "in use")
+		now.pass(-15 * time.Minute)
+		expect("before", false, "seen in a quarter of an hour")
+		now.pass(15*time.Minute + idle)
+		expect("before", false, "idle")
 	})
 }
