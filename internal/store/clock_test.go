@@ -122,3 +122,39 @@ func TestSessionsOfAClockPutBack(t *testing.T) {
 		expect("before", false, "idle")
 	})
 }
+
+// Retries that wait for longer than any does are due at once; those that a clock
+// put back a little has moved come that much later.
+func TestRetriesOfAClockPutBack(t *testing.T) {
+	const longest = 24 * time.Hour
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		s, o := all[0], all[0].For(&who)
+		storetest.AddWebhook(t, o, someURL)
+		storetest.AddPatient(t, o, "A")
+		storetest.AddPatient(t, o, "B")
+		store.Settle(t, s)
+		c := claimOne(t, s, 1)
+		sent := tasks(t, s, c)
+		write(t, s, &store.WebhookProgress{Claim: c, Pos: sent[1].Pos, Results: []store.WebhookResult{
+			{Task: &sent[0], Attempt: bad(now.now()), Status: store.Pending, Next: now.now().Add(time.Minute)},
+			{Task: &sent[1], Attempt: bad(now.now()), Status: store.Pending, Next: now.now().Add(longest)},
+		}})
+		for _, step := range []struct {
+			back time.Duration
+			due  int
+		}{{0, 0}, {time.Minute, 0}, {23 * time.Hour, 1}} {
+			now.pass(-step.back)
+			if err := s.System().PullRetries(t.Context(), longest); err != nil {
+				t.Fatal(err)
+			}
+			work, held, err := s.System().WebhookWork(t.Context(), c, sent[1].Pos, 10, 10)
+			if err != nil || !held || len(work.Retries) != step.due {
+				t.Errorf("back by %v: %d are due, want %d; held %v, %v", step.back, len(work.Retries), step.due, held, err)
+			}
+			if due := must[[]store.WaitingWebhook](t)(s.System().DueWebhooks(t.Context())); (len(due) == 1) != (step.due > 0) {
+				t.Errorf("back by %v: %d endpoints are due", step.back, len(due))
+			}
+		}
+	})
+}
