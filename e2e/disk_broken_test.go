@@ -20,6 +20,10 @@ import (
 //
 // A file system cannot be made read-only otherwise while somebody has a file open
 // for writing: the system refuses.
+//
+// It gives up while the process stands still, with no fdatasync under way: ext4 of
+// Linux 6.18 may answer such a one with success and lose what it was for. A program
+// that did nothing but write and sync lost its last record so in 2 of 40 tries.
 func TestFaultBrokenFileSystem(t *testing.T) {
 	t.Parallel()
 	disk := newExt4(t)
@@ -34,9 +38,12 @@ func TestFaultBrokenFileSystem(t *testing.T) {
 		if err := disk.remount(syscall.MS_RDONLY, ""); err == nil {
 			t.Fatal("a file system was made read-only under a writer")
 		}
-		if err := disk.remount(0, "abort"); err != nil {
-			t.Fatal(err)
-		}
+		n.still(func() bool {
+			if err := disk.remount(0, "abort"); err != nil {
+				t.Fatal(err)
+			}
+			return true
+		})
 		eventually(t, 2*patience, "a write that is refused because of the disk", func() bool { return all.said("disk is full or failing") || all.said("read-only") })
 		eventually(t, patience, "readyz to say 503", func() bool { return status(t, n, "/readyz") == http.StatusServiceUnavailable })
 		if got := status(t, n, "/healthz"); got != http.StatusOK {

@@ -27,7 +27,12 @@ func TestFaultDiskFull(t *testing.T) {
 			// The audit spool is on the same disk: what cannot be put on record
 			// is not shown.
 			dir := storetest.Tmpfs(t, "512m")
-			unwritable(t, &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}, times, func() func() { return storetest.Fill(t, dir) }, false)
+			s := &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}
+			unwritable(t, s, times, func() func() {
+				free := storetest.Fill(t, dir)
+				noRoomForBackup(t, s, filepath.Join(dir, "backup"))
+				return free
+			}, false)
 		})
 		t.Run("postgres", func(t *testing.T) {
 			dir := storetest.Tmpfs(t, "512m")

@@ -20,9 +20,12 @@ type outage struct {
 	lasts time.Duration
 }
 
-// longestWait is that of a request, by decision 28: for a connection, and then
-// for the answer to a statement.
-const longestWait = (10 + 35) * time.Second
+// Waits for PostgreSQL, by decision 28: for the answer to a statement, and that
+// of a request, which waits for a connection first.
+const (
+	statementWait = 35 * time.Second
+	longestWait   = 10*time.Second + statementWait
+)
 
 // TestFaultDatabaseAway takes PostgreSQL away under load: in good order, and by
 // kill -9.
@@ -39,7 +42,7 @@ func TestFaultDatabaseAway(t *testing.T) {
 func TestFaultDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	cluster := pgcluster.Start(t)
-	outages(t, cluster.DSN(), outage{name: "paused", away: cluster.Pause, lasts: longestWait})
+	outages(t, cluster.DSN(), outage{name: "paused", away: cluster.Pause, lasts: statementWait + time.Second})
 }
 
 // TestFaultDatabaseDiskFull fills the disk that has all of PostgreSQL, its log of
@@ -51,8 +54,10 @@ func TestFaultDatabaseDiskFull(t *testing.T) {
 	dir := storetest.Tmpfs(t, "512m")
 	cluster := pgcluster.StartIn(t, dir)
 	s := &service{t, storetest.Postgres, cluster.DSN(), ""}
-	s.exec(`ALTER SYSTEM SET max_wal_size = '64MB'`)
-	s.exec(`ALTER SYSTEM SET min_wal_size = '32MB'`)
+	// No file of the log is used again, as it would be after a checkpoint.
+	for _, setting := range []string{"max_wal_size = '4GB'", "min_wal_size = '32MB'", "checkpoint_timeout = '1h'"} {
+		s.exec("ALTER SYSTEM SET " + setting)
+	}
 	cluster.Restart()
 	outages(t, cluster.DSN(), outage{name: "disk full", away: func() func() {
 		free := storetest.Fill(t, dir)
