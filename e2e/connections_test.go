@@ -66,6 +66,12 @@ func TestFaultFewFiles(t *testing.T) {
 // high: the process goes on, does not spin, and is well again without a
 // restart.
 func TestFaultNoFiles(t *testing.T) {
+	for range faultRounds(t, 1) {
+		t.Run("sqlite", noFiles)
+	}
+}
+
+func noFiles(t *testing.T) {
 	s := newService(t, storetest.SQLite)
 	app := s.register("enterprise")
 	n := s.few(100, "--max-connections", "99")

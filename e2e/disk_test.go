@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -9,7 +8,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +15,6 @@ import (
 	"anodyne/client"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
-	"anodyne/internal/testneed"
 )
 
 // TestFaultDiskFull fills the disk of the database under load: writes are told
@@ -25,16 +22,32 @@ import (
 // goes on without a restart, with nothing acknowledged lost.
 func TestFaultDiskFull(t *testing.T) {
 	t.Parallel()
-	t.Run("sqlite", func(t *testing.T) {
-		// The audit spool is on the same disk: what cannot be put on record
-		// is not shown.
-		dir := storetest.Tmpfs(t, "512m")
-		unwritable(t, &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}, func() func() { return storetest.Fill(t, dir) }, false)
+	twoAtATime(t, func(times int) {
+		t.Run("sqlite", func(t *testing.T) {
+			// The audit spool is on the same disk: what cannot be put on record
+			// is not shown.
+			dir := storetest.Tmpfs(t, "512m")
+			s := &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}
+			unwritable(t, s, times, func() func() {
+				free := storetest.Fill(t, dir)
+				noRoomForBackup(t, s, filepath.Join(dir, "backup"))
+				return free
+			}, false)
+		})
+		t.Run("postgres", func(t *testing.T) {
+			dir := storetest.Tmpfs(t, "512m")
+			unwritable(t, &service{t, storetest.Postgres, databaseIn(t, dir), t.TempDir()}, times, func() func() { return storetest.Fill(t, dir) }, true)
+		})
 	})
-	t.Run("postgres", func(t *testing.T) {
-		dir := storetest.Tmpfs(t, "512m")
-		unwritable(t, &service{t, storetest.Postgres, databaseIn(t, dir), t.TempDir()}, func() func() { return storetest.Fill(t, dir) }, true)
-	})
+}
+
+// twoAtATime makes the rounds of a fault, two on each service, so that its disk
+// holds what is written meanwhile.
+func twoAtATime(t *testing.T, fault func(times int)) {
+	t.Helper()
+	for left := faultRounds(t, 2); left > 0; left -= 2 {
+		fault(min(left, 2))
+	}
 }
 
 // databaseIn makes a PostgreSQL whose database is in a folder, and its log is
@@ -45,15 +58,7 @@ func databaseIn(t *testing.T, dir string) (dsn string) {
 	if err := os.Mkdir(place, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for folder := dir; folder != "/"; folder = filepath.Dir(folder) { // PostgreSQL has to get there
-		info, err := os.Stat(folder)
-		if err == nil {
-			err = os.Chmod(folder, info.Mode()|0o111)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	pgcluster.Reachable(t, dir)
 	if u, err := user.Lookup("postgres"); os.Geteuid() == 0 && err == nil {
 		uid, _ := strconv.Atoi(u.Uid)
 		gid, _ := strconv.Atoi(u.Gid)
@@ -84,7 +89,13 @@ func databaseIn(t *testing.T, dir string) (dsn string) {
 // for those too who have them open.
 func TestFaultReadOnlyFile(t *testing.T) {
 	t.Parallel()
-	dir := ext4(t)
+	twoAtATime(t, func(times int) {
+		t.Run("sqlite", func(t *testing.T) { readOnlyFile(t, times) })
+	})
+}
+
+func readOnlyFile(t *testing.T, times int) {
+	dir := newExt4(t).dir
 	path := filepath.Join(dir, "anodyne.db")
 	chattr := func(mode string) {
 		t.Helper()
@@ -93,39 +104,21 @@ func TestFaultReadOnlyFile(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() { _ = exec.Command("chattr", "-i", path, path+"-wal").Run() })
-	unwritable(t, &service{t, storetest.SQLite, "sqlite:" + path, dir}, func() func() {
+	unwritable(t, &service{t, storetest.SQLite, "sqlite:" + path, dir}, times, func() func() {
 		chattr("+i")
 		return func() { chattr("-i") }
 	}, false)
 }
 
-// ext4 mounts a file system of the test's own whose files can be made
-// read-only for everybody.
-func ext4(t *testing.T) string {
-	t.Helper()
-	image, dir := filepath.Join(t.TempDir(), "image"), t.TempDir()
-	for _, command := range [][]string{{"truncate", "-s", "1G", image}, {"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir}} {
-		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
-			testneed.Skip(t, fmt.Sprintf("no ext4 can be mounted: %s: %v %s", command[0], err, out))
-		}
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Errorf("unmounting: %v", err)
-		}
-	})
-	return dir
-}
-
-// unwritable lets writes to the database's disk fail under load, twice. The disk
-// is large enough for what a fast machine writes meanwhile.
-func unwritable(t *testing.T, s *service, fail func() (mend func()), readable bool) {
+// unwritable lets writes to the database's disk fail under load. The disk is
+// large enough for what a fast machine writes meanwhile.
+func unwritable(t *testing.T, s *service, times int, fail func() (mend func()), readable bool) {
 	n := s.node(0)
 	apps := []application{s.register("enterprise"), s.register("enterprise")}
 	clients := dial(n, apps)
 	all := newLoad(newLedger(t), seed(t))
 	all.away = true
-	for range 2 {
+	for range times {
 		end := all.background(clients)
 		all.answered(t, 2*patience, 200)
 		all.words.Clear()

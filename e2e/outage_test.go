@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"anodyne/client"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
@@ -14,33 +16,85 @@ import (
 type outage struct {
 	name string
 	away func() (back func())
+	// lasts is how long it is away at least.
+	lasts time.Duration
 }
 
-// TestFaultDatabaseAway takes PostgreSQL away under load: in good order, by
-// kill -9, and by letting it hang.
+// Waits for PostgreSQL, by decision 28: for the answer to a statement, and that
+// of a request, which waits for a connection first.
+const (
+	statementWait = 35 * time.Second
+	longestWait   = 10*time.Second + statementWait
+)
+
+// TestFaultDatabaseAway takes PostgreSQL away under load: in good order, and by
+// kill -9.
 func TestFaultDatabaseAway(t *testing.T) {
 	t.Parallel()
 	cluster := pgcluster.Start(t)
 	outages(t, cluster.DSN(),
-		outage{"stopped", func() func() { cluster.Stop(); return cluster.Restart }},
-		outage{"killed", func() func() { cluster.Kill(); return cluster.Restart }},
-		outage{"paused", cluster.Pause})
+		outage{name: "stopped", away: func() func() { cluster.Stop(); return cluster.Restart }},
+		outage{name: "killed", away: func() func() { cluster.Kill(); return cluster.Restart }})
+}
+
+// TestFaultDatabaseHangs lets PostgreSQL hang for longer than any statement is
+// waited for, so that every wait there is comes to its end.
+func TestFaultDatabaseHangs(t *testing.T) {
+	t.Parallel()
+	cluster := pgcluster.Start(t)
+	outages(t, cluster.DSN(), outage{name: "paused", away: cluster.Pause, lasts: statementWait + time.Second})
+}
+
+// TestFaultDatabaseDiskFull fills the disk that has all of PostgreSQL, its log of
+// changes included: PostgreSQL refuses what it has no room for, and ends when it
+// cannot go on with that log. Somebody makes room and starts PostgreSQL; the
+// service goes on by itself.
+func TestFaultDatabaseDiskFull(t *testing.T) {
+	t.Parallel()
+	dir := storetest.Tmpfs(t, "512m")
+	cluster := pgcluster.StartIn(t, dir)
+	s := &service{t, storetest.Postgres, cluster.DSN(), ""}
+	// No file of the log is used again, as it would be after a checkpoint.
+	for _, setting := range []string{"max_wal_size = '4GB'", "min_wal_size = '32MB'", "checkpoint_timeout = '1h'"} {
+		s.exec("ALTER SYSTEM SET " + setting)
+	}
+	cluster.Restart()
+	outages(t, cluster.DSN(), outage{name: "disk full", away: func() func() {
+		free := storetest.Fill(t, dir)
+		useUpLog(t, cluster)
+		return func() { free(); cluster.Restart() }
+	}})
+}
+
+// useUpLog has PostgreSQL go on to the next file of its log, again and again,
+// until there is no room for one.
+func useUpLog(t *testing.T, cluster *pgcluster.Cluster) {
+	t.Helper()
+	eventually(t, 2*patience, "PostgreSQL to end for want of space", func() bool {
+		if conn, err := pgx.Connect(t.Context(), cluster.DSN()); err == nil {
+			_, _ = conn.Exec(t.Context(), `SELECT pg_logical_emit_message(true, 'test', 'something'), pg_switch_wal()`) // the last of them fails
+			_ = conn.Close(t.Context())
+		}
+		return cluster.Ended()
+	})
 }
 
 // TestFaultCutOff lets the network to PostgreSQL lose everything.
 func TestFaultCutOff(t *testing.T) {
 	t.Parallel()
 	hole := newHole(t, pgcluster.Start(t).DSN())
-	outages(t, hole.dsn, outage{"cut off", func() func() { hole.open(); return hole.close }})
+	outages(t, hole.dsn, outage{name: "cut off", away: func() func() { hole.open(); return hole.close }})
 }
 
 // outages takes a database away under load: requests are told to come again,
-// the service recovers by itself, and nothing acknowledged is lost.
+// all in bounded time, the service recovers by itself, and nothing acknowledged
+// is lost.
 func outages(t *testing.T, dsn string, list ...outage) {
 	s := &service{t, storetest.Postgres, dsn, t.TempDir()}
 	n := s.node(0)
 	apps := []application{s.register("enterprise"), s.register("enterprise"), s.register("enterprise")}
-	clients := dial(n, apps)
+	var watch stopwatch
+	clients := watch.dial(n, apps)
 	for _, c := range clients { // an outage must not be met by the token request
 		if _, err := c.Token(t.Context()); err != nil {
 			t.Fatal(err)
@@ -48,32 +102,31 @@ func outages(t *testing.T, dsn string, list ...outage) {
 	}
 	all := newLoad(newLedger(t), seed(t))
 	all.away = true
-	for _, fault := range list {
-		began := time.Now()
+	for round := range faultRounds(t, len(list)) {
+		fault := list[round%len(list)]
 		end := all.background(clients)
 		all.answered(t, 2*patience, 200)
+		began := time.Now()
 		back := fault.away()
+		lasted := time.After(fault.lasts)
 		eventually(t, patience, fault.name+": readyz to say 503", func() bool { return status(t, n, "/readyz") == http.StatusServiceUnavailable })
 		if got := status(t, n, "/healthz"); got != http.StatusOK {
 			t.Errorf("%s: healthz says %d without the database", fault.name, got)
 		}
-		// The longest wait there is ends before this client's does.
-		token, err := clients[0].Token(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		slow := n.as(apps[0], client.WithHTTPClient(&http.Client{Transport: n.transport, Timeout: 2 * patience}), client.WithToken(token.AccessToken))
-		if _, err := slow.Patients(t.Context(), client.PatientQuery{}); !client.IsCode(err, client.CodeServiceUnavailable) {
+		if _, err := clients[0].Patients(t.Context(), client.PatientQuery{}); !client.IsCode(err, client.CodeServiceUnavailable) {
 			t.Errorf("%s: a list without the database: %v", fault.name, err)
 		} else {
 			all.away503(err)
 		}
+		told := time.Since(began)
+		<-lasted
 		away := time.Since(began)
 		back()
 		all.answered(t, 2*patience, 200)
 		end()
 		eventually(t, patience, fault.name+": readyz to say 200", func() bool { return status(t, n, "/readyz") == http.StatusOK })
-		t.Logf("%s: 503 after %v, well after %v", fault.name, away.Round(time.Second/10), time.Since(began).Round(time.Second/10))
+		t.Logf("%s: 503 after %v, back after %v, well after %v; the slowest answer took %v", fault.name, told.Round(time.Second/10),
+			away.Round(time.Second/10), time.Since(began).Round(time.Second/10), watch.read(t).Round(time.Second/10))
 		all.verify(clients)
 	}
 	all.verifyAll(clients)
@@ -93,7 +146,7 @@ func TestFaultSessionKilled(t *testing.T) {
 	all := newLoad(newLedger(t), seed(t))
 	all.away = true
 	end := all.background(clients)
-	for range 3 {
+	for range faultRounds(t, 3) {
 		all.answered(t, 2*patience, 100)
 		cluster.Crash()
 	}

@@ -122,7 +122,7 @@ func (a *Authority) Revoke(ctx context.Context, c *store.Client, token string, l
 func (a *Authority) Introspect(ctx context.Context, c *store.Client, token string) (t store.Token, active bool, err error) {
 	hash := hashOf(token)
 	t, found, err := a.store.Token(ctx, hash[:])
-	if err != nil || !found || t.Revoked || !a.now().Before(t.ExpiresAt) || t.Principal.Org != c.Org {
+	if err != nil || !found || t.Revoked || t.Over(a.now()) || t.Principal.Org != c.Org {
 		return store.Token{}, false, err
 	}
 	return t, true, nil

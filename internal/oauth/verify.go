@@ -20,15 +20,10 @@ import (
 // for a while trusts nothing it remembers.
 type cache struct {
 	mu      sync.RWMutex
-	known   map[[sha256.Size]byte]*known
+	known   map[[sha256.Size]byte]*store.Token
 	clients map[shownSecret]store.Client // who showed a secret that is good
 	epoch   int64
 	checked atomic.Int64 // unix milliseconds of the last look at the epoch
-}
-
-type known struct {
-	principal access.Principal
-	expires   time.Time
 }
 
 const (
@@ -41,7 +36,7 @@ const (
 )
 
 func (c *cache) init() {
-	c.known, c.clients = map[[sha256.Size]byte]*known{}, map[shownSecret]store.Client{}
+	c.known, c.clients = map[[sha256.Size]byte]*store.Token{}, map[shownSecret]store.Client{}
 }
 
 // trusted reports whether what is remembered is good.
@@ -52,14 +47,14 @@ func (c *cache) trusted(now time.Time) bool {
 	return age >= 0 && age < trustFor.Milliseconds()
 }
 
-func (c *cache) get(hash [sha256.Size]byte) *known {
+func (c *cache) get(hash [sha256.Size]byte) *store.Token {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.known[hash]
 }
 
 // put remembers a token that was read while the epoch was this one.
-func (c *cache) put(hash [sha256.Size]byte, k *known, epoch int64) {
+func (c *cache) put(hash [sha256.Size]byte, t *store.Token, epoch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.epoch != epoch {
@@ -68,7 +63,7 @@ func (c *cache) put(hash [sha256.Size]byte, k *known, epoch int64) {
 	if len(c.known) >= cacheLimit {
 		clear(c.known)
 	}
-	c.known[hash] = k
+	c.known[hash] = t
 }
 
 func (c *cache) forget(hash [sha256.Size]byte) {
@@ -122,11 +117,11 @@ func (a *Authority) Verify(ctx context.Context, header []string) (*access.Princi
 	hash := hashOf(token)
 	now := a.now()
 	if a.cache.trusted(now) {
-		if k := a.cache.get(hash); k != nil {
-			if !now.Before(k.expires) {
+		if t := a.cache.get(hash); t != nil {
+			if t.Over(now) {
 				return nil, errExpired
 			}
-			return &k.principal, nil
+			return &t.Principal, nil
 		}
 	}
 	return a.lookUp(ctx, hash, now)
@@ -142,12 +137,11 @@ func (a *Authority) lookUp(ctx context.Context, hash [sha256.Size]byte, now time
 		return nil, errInvalid
 	case t.Revoked:
 		return nil, errRevoked
-	case !now.Before(t.ExpiresAt):
+	case t.Over(now):
 		return nil, errExpired
 	}
-	k := &known{t.Principal, t.ExpiresAt}
-	a.cache.put(hash, k, epoch)
-	return &k.principal, nil
+	a.cache.put(hash, &t, epoch)
+	return &t.Principal, nil
 }
 
 // Look reads the epoch once.

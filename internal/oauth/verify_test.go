@@ -10,6 +10,7 @@ import (
 
 	"anodyne/internal/access"
 	"anodyne/internal/audit"
+	"anodyne/internal/store"
 )
 
 func TestVerifyHeader(t *testing.T) {
@@ -102,7 +103,7 @@ func TestVerifyWithAClockPutBack(t *testing.T) {
 		if _, reason := w.verify("Bearer " + token); reason != "revoked_token" {
 			t.Errorf("reason %q", reason)
 		}
-		// Tokens from before are good, and new ones last an hour.
+		// New ones last an hour.
 		token = w.issue("")
 		w.clock.forward(Lifetime - time.Millisecond)
 		if _, reason := w.verify("Bearer " + token); reason != "" {
@@ -116,6 +117,34 @@ func TestVerifyWithAClockPutBack(t *testing.T) {
 		w.clock.forward(-24 * time.Hour)
 		if _, reason := w.verify("Bearer " + token); reason != "" {
 			t.Error(reason)
+		}
+	})
+}
+
+// A token that was issued by a clock that was ahead does not outlast its
+// lifetime by as much when the clock is put right, whether it is remembered or
+// looked up. A clock that is a little off ends nothing.
+func TestTokensOfAClockPutBack(t *testing.T) {
+	each(t, access.AllScopes, func(t *testing.T, w *world) {
+		token := w.issue("")
+		for _, step := range []struct {
+			back   time.Duration
+			reason string
+		}{{4 * time.Minute, ""}, {24 * time.Hour, "expired_token"}} {
+			w.clock.forward(-step.back)
+			for _, remembers := range []bool{false, true} {
+				if remembers {
+					if err := w.Look(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, reason := w.verify("Bearer " + token); reason != step.reason {
+					t.Errorf("back by %v, remembered %v: %q, want %q", step.back, remembers, reason, step.reason)
+				}
+			}
+			if _, active, err := w.Introspect(t.Context(), w.client, token); active != (step.reason == "") || err != nil {
+				t.Errorf("back by %v: active %v, %v", step.back, active, err)
+			}
 		}
 	})
 }
@@ -176,11 +205,11 @@ func TestCacheRefusesWhatIsOlderThanItsEpoch(t *testing.T) {
 	hash := hashOf("token")
 	before := c.current()
 	c.saw(before+1, time.Now())
-	c.put(hash, &known{}, before)
+	c.put(hash, &store.Token{}, before)
 	if c.get(hash) != nil {
 		t.Error("remembered")
 	}
-	c.put(hash, &known{}, c.current())
+	c.put(hash, &store.Token{}, c.current())
 	if c.get(hash) == nil {
 		t.Error("not remembered")
 	}
@@ -197,7 +226,7 @@ func TestCacheIsBounded(t *testing.T) {
 	for i := range cacheLimit + 10 {
 		hash := hashOf("")
 		hash[0], hash[1], hash[2] = byte(i), byte(i>>8), byte(i>>16)
-		c.put(hash, &known{}, 0)
+		c.put(hash, &store.Token{}, 0)
 	}
 	if got := len(c.known); got > cacheLimit || got == 0 {
 		t.Errorf("%d tokens are remembered", got)

@@ -124,6 +124,26 @@ func TestWrongPasswordIsSlowedThenLocked(t *testing.T) {
 	})
 }
 
+// A member who slipped while the clock was days ahead is not locked out until
+// then.
+func TestLockOfAClockPutBack(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		h.member("ada@clinic.example", "default", access.Viewer)
+		h.pass(48 * time.Hour)
+		for range 5 {
+			h.pass(5 * time.Second)
+			h.browser().post("/portal/sign-in", "email", "ada@clinic.example", "password", "wrong password!")
+		}
+		if p := h.browser().post("/portal/sign-in", "email", "ada@clinic.example", "password", password); p.status != http.StatusTooManyRequests {
+			t.Errorf("locked: %d", p.status)
+		}
+		h.pass(-48 * time.Hour)
+		if p := h.browser().post("/portal/sign-in", "email", "ada@clinic.example", "password", password); p.status != http.StatusSeeOther {
+			t.Errorf("with the clock put right: %d", p.status)
+		}
+	})
+}
+
 func TestGuessesOfOneAddressAreBounded(t *testing.T) {
 	h := newHouse(t, sqliteDatabase(t))
 	b := h.browser()

@@ -13,14 +13,16 @@ import (
 	"anodyne/internal/store"
 )
 
+const longestLock = 15 * time.Minute
+
 // lockFor slows guessing down: the first failures may be slips of the hand,
-// then each costs twice as long as the one before, up to a quarter of an hour.
+// then each costs twice as long as the one before, up to longestLock.
 func lockFor(failures int64) time.Duration {
-	const free, most = 3, 15 * time.Minute
+	const free = 3
 	if failures <= free {
 		return 0
 	}
-	return min(most, time.Second<<min(failures-free-1, 20))
+	return min(longestLock, time.Second<<min(failures-free-1, 20))
 }
 
 // cookieName has the prefix that makes browsers insist on TLS, where there is
@@ -81,7 +83,8 @@ func (p *Portal) signIn(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if wait := failed.LockedUntil.Sub(v.now); wait > 0 {
+	// A lock beyond the longest was written by a clock that has been put back.
+	if wait := failed.LockedUntil.Sub(v.now); wait > 0 && !store.Ahead(failed.LockedUntil, v.now.Add(longestLock)) {
 		return refuse(http.StatusTooManyRequests, fmt.Sprintf("Signing in with this address failed too often. Please wait %s and try again.", inWords(wait)))
 	}
 	member, found, err := sys.AccountByEmail(ctx, page.Email)

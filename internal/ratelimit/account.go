@@ -20,7 +20,7 @@ func (a *account) spent() int64 { return a.used - a.spare }
 // take decides one request from memory, or says that only the store knows.
 // This is the only place where allowance is spent.
 func (a *account) take(limit int64, now time.Time) (d Decision, known bool) {
-	if !now.Before(a.end) {
+	if !now.Before(a.end) || !endOf(a.end, now).Equal(a.end) {
 		return Decision{}, false
 	}
 	if a.spent() >= limit {

@@ -60,6 +60,7 @@ func (a *Addresses) Take(addr netip.Addr) Decision {
 	if s == nil || !now.Before(s.end) {
 		s = a.open(key, s, now)
 	}
+	s.end = endOf(s.end, now)
 	if s.used >= a.limit {
 		return decide(false, a.limit, s.used, s.end, now)
 	}
@@ -80,7 +81,7 @@ func (a *Addresses) Peek(addr netip.Addr) Decision {
 	if s == nil || !now.Before(s.end) {
 		return unopened(a.limit, now)
 	}
-	return decide(s.used < a.limit, a.limit, s.used, s.end, now)
+	return decide(s.used < a.limit, a.limit, s.used, endOf(s.end, now), now)
 }
 
 // open starts a window for the key, whose last window, if any, is ended. Each

@@ -57,13 +57,32 @@ func TestAddressesDecide(t *testing.T) {
 	check("third", l.Take(addr), Decision{true, 3, 0, reset, 3540})
 	check("fourth", l.Take(addr), Decision{false, 3, 0, reset, 3540})
 	check("peek exhausted", l.Peek(addr), Decision{false, 3, 0, reset, 3540})
-	now = begin.Add(-time.Hour)
-	check("clock back", l.Take(addr), Decision{false, 3, 0, reset, 7200})
+	now = begin.Add(-4 * time.Minute)
+	check("clock back", l.Take(addr), Decision{false, 3, 0, reset, 3840})
 	now = begin.Add(Window - 1)
 	check("last moment", l.Take(addr), Decision{false, 3, 0, reset, 1})
 	now = begin.Add(Window)
 	check("peek ended", l.Peek(addr), Decision{true, 3, 3, reset + 3600, 3600})
 	check("new window", l.Take(addr), Decision{true, 3, 2, reset + 3600, 3600})
+}
+
+// A clock that was days ahead is put right: an address waits for an hour, not
+// for days.
+func TestAddressesOfAClockFarBack(t *testing.T) {
+	begin := time.Unix(1_700_000_000, 0)
+	now := begin.Add(48 * time.Hour)
+	l := NewAddresses(1, 10, func() time.Time { return now })
+	addr := netip.MustParseAddr("192.0.2.1")
+	l.Take(addr)
+	now = begin
+	want := Decision{false, 1, 0, begin.Add(Window).Unix(), 3600}
+	if peek, take := l.Peek(addr), l.Take(addr); peek != want || take != want {
+		t.Errorf("%+v and %+v, want %+v", peek, take, want)
+	}
+	now = begin.Add(Window)
+	if !l.Take(addr).Allowed {
+		t.Error("refused after an hour")
+	}
 }
 
 func TestAddressesAreExact(t *testing.T) {

@@ -49,6 +49,9 @@ func (s *ledger) reserve(_ context.Context, client access.ClientNo, limit, n int
 		r = &row{end: now.Add(ratelimit.Window)}
 		s.rows[client] = r
 	}
+	if r.end.After(now.Add(ratelimit.Farthest)) {
+		r.end = now.Add(ratelimit.Window)
+	}
 	granted := min(max(limit-r.used, 0), n)
 	r.used += granted
 	return ratelimit.Grant{Granted: granted, Used: r.used, WindowEnd: r.end}, nil

@@ -82,7 +82,7 @@ func (l *Limiter) Peek(client access.ClientNo, limit int64) Decision {
 	if a == nil || !now.Before(a.end) {
 		return unopened(limit, now)
 	}
-	return decide(a.spent() < limit, limit, a.spent(), a.end, now)
+	return decide(a.spent() < limit, limit, a.spent(), endOf(a.end, now), now)
 }
 
 // wait joins the client's next round and waits for its outcome. It is entered

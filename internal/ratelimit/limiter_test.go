@@ -84,7 +84,7 @@ func TestClockGoingBackReopensNothing(t *testing.T) {
 	take(t, l, 5) // leaves spare that must not outlive the window
 	c.advance(ratelimit.Window)
 	reset := take(t, l, 5).Reset
-	for _, d := range []time.Duration{-time.Second, -ratelimit.Window, -24 * time.Hour} {
+	for _, d := range []time.Duration{-time.Second, -time.Minute, -4*time.Minute + time.Second} {
 		c.advance(d)
 		if got := take(t, l, 5).Reset; got != reset {
 			t.Errorf("clock back by %v: Reset %d, want %d", d, got, reset)
@@ -92,6 +92,31 @@ func TestClockGoingBackReopensNothing(t *testing.T) {
 	}
 	if got := storm(t, 10, 5, l); got != 1 {
 		t.Errorf("%d more passed, want 1", got)
+	}
+}
+
+// A clock that was days ahead when an allowance was used up is put right: the
+// client waits for an hour, not for days, and has nothing anew before.
+func TestClockGoingFarBackRefusesForAnHour(t *testing.T) {
+	const limit = 5
+	for _, ahead := range []int64{0, 2} {
+		store, c := newLedger(), newClock()
+		nodes := []*ratelimit.Limiter{store.limiter(ahead, c.now), store.limiter(ahead, c.now)}
+		c.advance(48 * time.Hour)
+		if got := storm(t, 2*limit, limit, nodes...); got != limit {
+			t.Fatalf("ahead %d: %d passed", ahead, got)
+		}
+		c.advance(-48 * time.Hour)
+		for _, l := range nodes {
+			d := take(t, l, limit)
+			if want := start.Add(ratelimit.Window).Unix(); d.Allowed || d.Reset != want || l.Peek(client, limit).Reset != want {
+				t.Errorf("ahead %d: %+v, want a refusal until %d", ahead, d, want)
+			}
+		}
+		c.advance(ratelimit.Window)
+		if got := storm(t, 2*limit, limit, nodes...); got != limit {
+			t.Errorf("ahead %d: %d passed in the next window", ahead, got)
+		}
 	}
 }
 

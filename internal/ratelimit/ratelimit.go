@@ -20,11 +20,17 @@ import (
 // Window is the length of a window.
 const Window = time.Hour
 
+// Farthest is farther ahead than a window ends, by more than the clocks of nodes
+// differ. One that ends beyond it was opened by a clock that has been put back
+// since, and would refuse its client for as long as that.
+const Farthest = Window + 5*time.Minute
+
 // Reserve takes up to n of the client's allowance, durably, and opens a window
 // of length Window when none is open at now. It must be exact over processes:
 // the sum of all that is granted in a window, less what was returned, never
 // exceeds the limit. A limit below what is already used grants nothing and
-// leaves the count as it is.
+// leaves the count as it is. A window that ends after now by more than Farthest
+// ends Window after now from then on, with all that is used of it.
 type Reserve func(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (Grant, error)
 
 // Grant is the answer to a Reserve.
@@ -81,4 +87,12 @@ func resetAt(end time.Time) int64 {
 		return end.Unix() + 1
 	}
 	return end.Unix()
+}
+
+// endOf is when a window that was to end then does, by the clock as it is now.
+func endOf(end, now time.Time) time.Time {
+	if end.After(now.Add(Farthest)) {
+		return now.Add(Window).Round(0)
+	}
+	return end
 }

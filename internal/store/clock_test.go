@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/access"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 )
@@ -79,6 +80,80 @@ func TestJournalWithAClockPutBack(t *testing.T) {
 		for i, name := range names {
 			if listed[i] != name {
 				t.Errorf("patient %d is %s, want %s", i, listed[i], name)
+			}
+		}
+	})
+}
+
+// A session is not kept by a clock that is put back: one that was seen in what
+// is the future now is over, and one from before goes on as if nothing had been.
+func TestSessionsOfAClockPutBack(t *testing.T) {
+	const idle, lifetime = 30 * time.Minute, 12 * time.Hour
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		sys := open().System()
+		a := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Viewer)))
+		signIn := func(cookie string) {
+			t.Helper()
+			if err := sys.SignIn(t.Context(), &a, []byte("email"), []byte(cookie), lifetime, at(now.now())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect := func(cookie string, want bool, why string) {
+			t.Helper()
+			if found, _, err := sys.Session(t.Context(), []byte(cookie), idle); err != nil || found != want {
+				t.Errorf("%s: found %v, %v", why, found, err)
+			}
+		}
+		signIn("before")
+		now.pass(time.Hour)
+		signIn("ahead")
+		expect("before", false, "idle by a clock that is ahead")
+		now.pass(-time.Hour)
+		expect("before", true, "idle no more")
+		expect("ahead", false, "seen in an hour")
+		now.pass(-4 * time.Minute)
+		expect("before", true, "a clock a little off")
+
+		now.pass(4*time.Minute + 20*time.Minute)
+		expect("before", true, "in use")
+		now.pass(-15 * time.Minute)
+		expect("before", false, "seen in a quarter of an hour")
+		now.pass(15*time.Minute + idle)
+		expect("before", false, "idle")
+	})
+}
+
+// Retries that wait for longer than any does are due at once; those that a clock
+// put back a little has moved come that much later.
+func TestRetriesOfAClockPutBack(t *testing.T) {
+	const longest = 24 * time.Hour
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		s, o := all[0], all[0].For(&who)
+		storetest.AddWebhook(t, o, someURL)
+		storetest.AddPatient(t, o, "A")
+		storetest.AddPatient(t, o, "B")
+		store.Settle(t, s)
+		c := claimOne(t, s, 1)
+		sent := tasks(t, s, c)
+		write(t, s, &store.WebhookProgress{Claim: c, Pos: sent[1].Pos, Results: []store.WebhookResult{
+			{Task: &sent[0], Attempt: bad(now.now()), Status: store.Pending, Next: now.now().Add(time.Minute)},
+			{Task: &sent[1], Attempt: bad(now.now()), Status: store.Pending, Next: now.now().Add(longest)},
+		}})
+		for _, step := range []struct {
+			back time.Duration
+			due  int
+		}{{0, 0}, {time.Minute, 0}, {23 * time.Hour, 1}} {
+			now.pass(-step.back)
+			if err := s.System().PullRetries(t.Context(), longest); err != nil {
+				t.Fatal(err)
+			}
+			work, held, err := s.System().WebhookWork(t.Context(), c, sent[1].Pos, 10, 10)
+			if err != nil || !held || len(work.Retries) != step.due {
+				t.Errorf("back by %v: %d are due, want %d; held %v, %v", step.back, len(work.Retries), step.due, held, err)
+			}
+			if due := must[[]store.WaitingWebhook](t)(s.System().DueWebhooks(t.Context())); (len(due) == 1) != (step.due > 0) {
+				t.Errorf("back by %v: %d endpoints are due", step.back, len(due))
 			}
 		}
 	})

@@ -10,6 +10,15 @@ import "time"
 // it still does is fenced.
 const farthestLease = 5 * time.Minute
 
+// clockSkew is how far the clocks of nodes may differ.
+const clockSkew = 5 * time.Minute
+
+// Ahead reports a moment that lies farther ahead than clocks differ. Of what has
+// happened already it says that the clock has been put back since, nobody knows
+// how long ago: what began then, and is to last for a while, would last for as
+// long as the clock was wrong.
+func Ahead(at, now time.Time) bool { return at.After(now.Add(clockSkew)) }
+
 // living gives the bounds between which the end of a lease says that it is
 // held.
 func living(now time.Time) (after, upTo int64) { return millis(now), millis(now.Add(farthestLease)) }

@@ -8,12 +8,13 @@ import (
 	"anodyne/internal/ratelimit"
 )
 
-// reserve takes from a client's window, opening one when none is open. The
-// old values stand on the right-hand sides, so granted is what was taken by
-// this statement.
+// reserve takes from a client's window, opening one when none is open, and
+// putting the end of one right that a clock put too far ahead. The old values
+// stand on the right-hand sides, so granted is what was taken by this
+// statement.
 const reserve = `INSERT INTO rate_window AS w (client_no, window_end, used, granted) VALUES ($1, CAST($2 AS BIGINT) + 3600000, $3, $3)
 	ON CONFLICT (client_no) DO UPDATE SET
-		window_end = CASE WHEN w.window_end <= $2 THEN $2 + 3600000 ELSE w.window_end END,
+		window_end = CASE WHEN w.window_end <= $2 OR w.window_end > $5 THEN $2 + 3600000 ELSE w.window_end END,
 		used       = CASE WHEN w.window_end <= $2 THEN $3 WHEN w.used + $3 <= $4 THEN w.used + $3 WHEN w.used > $4 THEN w.used ELSE $4 END,
 		granted    = CASE WHEN w.window_end <= $2 THEN $3 WHEN w.used + $3 <= $4 THEN $3 WHEN w.used > $4 THEN 0 ELSE $4 - w.used END
 	RETURNING window_end, used, granted`
@@ -27,7 +28,7 @@ func (s System) Reserve(ctx context.Context, client access.ClientNo, limit, n in
 		if s.Engine() == postgresDialect.name {
 			tx.Last(Stmt{SQL: `SET LOCAL synchronous_commit = off`})
 		}
-		tx.Last(Stmt{SQL: reserve, Args: []any{int64(client), millis(now), n, limit}, Each: func(r Row) error {
+		tx.Last(Stmt{SQL: reserve, Args: []any{int64(client), millis(now), n, limit, millis(now.Add(ratelimit.Farthest))}, Each: func(r Row) error {
 			g = ratelimit.Grant{WindowEnd: fromMillis(r.Int(0)), Used: r.Int(1), Granted: r.Int(2)}
 			return nil
 		}})

@@ -59,8 +59,10 @@ func TestRateWindow(t *testing.T) {
 			{"has some returned", returned(end, 3), start, 10, 4, ratelimit.Grant{Granted: 3, Used: 10, WindowEnd: end}},
 			{"has another window's returned", returned(end.Add(time.Second), 3), start, 10, 4, ratelimit.Grant{Granted: 0, Used: 10, WindowEnd: end}},
 			{"has more returned than used", returned(end, 11), start, 10, 4, ratelimit.Grant{Granted: 0, Used: 10, WindowEnd: end}},
+			{"has a clock a little behind", nil, start.Add(-4 * time.Minute), 10, 4, ratelimit.Grant{Granted: 0, Used: 10, WindowEnd: end}},
 			{"is lowered", nil, start, 5, 1, ratelimit.Grant{Granted: 0, Used: 10, WindowEnd: end}},
 			{"is raised", nil, start, 12, 4, ratelimit.Grant{Granted: 2, Used: 12, WindowEnd: end}},
+			{"has its clock put back", nil, start.Add(-48 * time.Hour), 13, 4, ratelimit.Grant{Granted: 1, Used: 13, WindowEnd: end.Add(-48 * time.Hour)}},
 			{"opens again at its end", nil, end, 12, 5, ratelimit.Grant{Granted: 5, Used: 5, WindowEnd: end.Add(time.Hour)}},
 			{"asks for more than the limit", nil, end.Add(2 * time.Hour), 3, 9, ratelimit.Grant{Granted: 3, Used: 3, WindowEnd: end.Add(3 * time.Hour)}},
 		} {

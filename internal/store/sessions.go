@@ -75,7 +75,8 @@ func (s System) SignIn(ctx context.Context, a *Account, emailHash, hash []byte, 
 const seenGrain = time.Minute
 
 // Session finds who is signed in, unless the session expired, was idle for
-// too long or its member was disabled, and notes that it was seen.
+// too long or its member was disabled, and notes that it was seen. One that was
+// seen in the future is over too: how long it is idle cannot be told.
 func (s System) Session(ctx context.Context, hash []byte, idle time.Duration) (found bool, at Session, err error) {
 	now := s.now()
 	err = s.read(ctx, func(tx Tx) error {
@@ -84,7 +85,7 @@ func (s System) Session(ctx context.Context, hash []byte, idle time.Duration) (f
 			WHERE s.hash = $1`, func(r Row) (err error) {
 			at = Session{CreatedAt: fromMillis(r.Int(12)), SeenAt: fromMillis(r.Int(13)), ExpiresAt: fromMillis(r.Int(14))}
 			at.Account, err = scanAccount(r)
-			found = at.Account.DisabledAt.IsZero() && now.Before(at.ExpiresAt) && now.Before(at.SeenAt.Add(idle))
+			found = at.Account.DisabledAt.IsZero() && now.Before(at.ExpiresAt) && now.Before(at.SeenAt.Add(idle)) && !Ahead(at.SeenAt, now)
 			return err
 		}, hash)
 	})

@@ -85,6 +85,7 @@ var unbound = map[string]string{
 	"FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no": "the delivery worker, over all organisations",
 	"coalesce(sum(pos), 0) AS BIGINT) FROM journal_head":          "the delivery worker, over all organisations",
 	"SELECT org_no, pos FROM journal_head":                        "the delivery worker, over all organisations",
+	"FROM webhook_cursor c WHERE c.due_at IS NOT NULL":            "the delivery worker, over all organisations",
 	"FROM webhook_cursor c LEFT JOIN webhook w":                   "purge, over all organisations",
 	"count(*) FROM webhook WHERE enabled = 0":                     "the operator's metrics, over all organisations",
 	"FROM webhook_cursor c JOIN webhook w":                        "the operator's metrics, over all organisations",

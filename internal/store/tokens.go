@@ -18,6 +18,12 @@ type Token struct {
 	Revoked bool
 }
 
+// Over reports that the token has expired, or was issued in the future: it
+// would outlast its lifetime then.
+func (t Token) Over(now time.Time) bool {
+	return !now.Before(t.ExpiresAt) || Ahead(t.IssuedAt, now)
+}
+
 // LastUsedGrain is how exactly the last use of a secret is known: writing it
 // with every token would make one hot row a client.
 const LastUsedGrain = time.Minute

@@ -78,7 +78,7 @@ func (l *looker) poll(ctx context.Context) error {
 		l.serve(ctx, e)
 	}
 	steps := []func(context.Context) error{l.keep, l.lookAtDue, l.lookAtGrown}
-	if missed || l.now().Sub(l.swept) >= sweep {
+	if missed || l.now().Sub(l.swept).Abs() >= sweep { // negative when the clock was put back
 		steps = append(steps, l.sweep)
 	}
 	for _, step := range steps {
@@ -123,6 +123,9 @@ func (l *looker) lookAtGrown(ctx context.Context) error {
 func (l *looker) sweep(ctx context.Context) error {
 	now := l.now()
 	l.dropIdle(now)
+	if err := l.sys.PullRetries(ctx, longestWait); err != nil {
+		return err
+	}
 	waiting, err := l.sys.WaitingWebhooks(ctx, l.node)
 	if err = errors.Join(err, l.serveAll(ctx, waiting)); err != nil {
 		return err

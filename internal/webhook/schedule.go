@@ -15,6 +15,8 @@ const (
 	// longestPause bounds Retry-After by the schedule's own longest wait: a
 	// receiver may ask for time, not for silence.
 	longestPause = 24 * time.Hour
+	// longestWait is the longest that Next gives.
+	longestWait = longestPause * 6 / 5
 )
 
 // Next says how long after the last of so many tries the next one is due, and

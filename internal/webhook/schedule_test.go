@@ -44,6 +44,9 @@ func TestNext(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wait, again := Next(c.tries, c.last, c.random)
+			if wait > longestWait {
+				t.Errorf("%v is longer than the longest wait", wait)
+			}
 			if again != c.again || (wait-c.wait).Abs() > time.Microsecond {
 				t.Errorf("Next = %v, %v; want %v, %v", wait, again, c.wait, c.again)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,4 +109,26 @@ func TestScheduleToTheEnd(t *testing.T) {
 func (w *worker) poke() {
 	w.noteDue(w.now())
 	w.wake()
+}
+
+// A retry that a clock put days ahead does not wait for days when the clock is
+// put right.
+func TestRetryOfAClockPutBack(t *testing.T) {
+	eachService(t, func(t *testing.T, s *service) {
+		var open atomic.Bool
+		in := newInbox(t, func(string, int) int {
+			if open.Load() {
+				return http.StatusOK
+			}
+			return http.StatusServiceUnavailable
+		})
+		w := storetest.AddWebhook(t, s.org, in.url, event.PatientCreated)
+		s.clock.pass(48 * time.Hour)
+		s.deliver()
+		s.event()
+		s.eventually("it waits for a retry", func() bool { return s.statuses(w)[store.Pending] == 1 })
+		open.Store(true)
+		s.clock.pass(-48 * time.Hour)
+		s.eventually("it is delivered", func() bool { return s.statuses(w)[store.Delivered] == 1 })
+	})
 }

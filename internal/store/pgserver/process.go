@@ -94,6 +94,25 @@ func (s *Server) Kill() error {
 	return err
 }
 
+// Ended looks whether the server has gone, by itself if nobody ended it.
+func (s *Server) Ended() (bool, error) {
+	if !s.Running() {
+		return true, nil
+	}
+	if err := s.alive.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+		return false, err
+	}
+	switch _, err := s.alive.Read(make([]byte, 1)); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return false, nil
+	case !errors.Is(err, io.EOF):
+		return false, err
+	}
+	err := s.alive.Close()
+	s.alive = nil
+	return true, err
+}
+
 // awaitEnd waits until the last process of the server has gone.
 func (s *Server) awaitEnd() error {
 	if err := s.alive.SetReadDeadline(time.Now().Add(patience)); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -53,4 +54,22 @@ func Fill(tb testing.TB, dir string) (free func()) {
 			tb.Fatal(err)
 		}
 	}
+}
+
+// Resize makes a file system that Tmpfs made larger or smaller.
+func Resize(tb testing.TB, dir, size string) {
+	tb.Helper()
+	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size="+size); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Tighten leaves so many bytes of room on a file system that Tmpfs made.
+func Tighten(tb testing.TB, dir string, room int64) {
+	tb.Helper()
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
+		tb.Fatal(err)
+	}
+	Resize(tb, dir, strconv.FormatInt(int64(disk.Blocks-disk.Bfree)*disk.Bsize+room, 10))
 }

@@ -1,6 +1,8 @@
 package pgcluster
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"anodyne/internal/store/pgserver"
@@ -18,7 +20,33 @@ type Cluster struct {
 // where PostgreSQL is missing.
 func Start(tb testing.TB) *Cluster {
 	tb.Helper()
-	s, err := pgserver.Launch(pgserver.Durable, "")
+	return launch(tb, "")
+}
+
+// StartIn does so with all files of the cluster in a folder.
+func StartIn(tb testing.TB, dir string) *Cluster {
+	tb.Helper()
+	Reachable(tb, dir)
+	return launch(tb, dir)
+}
+
+// Reachable lets the user that PostgreSQL runs as through to a folder.
+func Reachable(tb testing.TB, dir string) {
+	tb.Helper()
+	for ; dir != "/"; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil {
+			err = os.Chmod(dir, info.Mode()|0o111)
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+func launch(tb testing.TB, dir string) *Cluster {
+	tb.Helper()
+	s, err := pgserver.Launch(pgserver.Durable, dir)
 	if err != nil {
 		giveUp(tb, err)
 	}
@@ -55,6 +83,14 @@ func (c *Cluster) Restart() {
 	c.tb.Helper()
 	c.must(c.server.Stop())
 	c.must(c.server.Start())
+}
+
+// Ended reports whether the server has gone, by itself if nobody ended it.
+func (c *Cluster) Ended() bool {
+	c.tb.Helper()
+	ended, err := c.server.Ended()
+	c.must(err)
+	return ended
 }
 
 func (c *Cluster) must(err error) {

@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"errors"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"anodyne/client"
+	"anodyne/internal/store/storetest"
+)
+
+// TestFaultClockUnderLoad puts the clock of a node three hours forth and back
+// under load, past the end of every token, lease and window: nobody notices but
+// by new tokens, and nothing is lost or done twice.
+func TestFaultClockUnderLoad(t *testing.T) {
+	t.Parallel()
+	for _, engine := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			s := newService(t, engine)
+			n := s.node(0)
+			now := n.clock()
+			apps := []application{s.register("enterprise"), s.register("enterprise")}
+			clients := dial(n, apps)
+			all := newLoad(newLedger(t), seed(t))
+			for range faultRounds(t, 2) {
+				end := all.background(clients)
+				all.answered(t, patience, 100)
+				for _, jump := range []time.Duration{3 * time.Hour, -3 * time.Hour} {
+					now.pass(jump)
+					all.answered(t, patience, 150)
+				}
+				end()
+				all.verify(clients)
+			}
+			all.verifyAll(clients)
+			if code := n.terminate(); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			s.check()
+		})
+	}
+}
+
+// TestFaultClock puts the clock of a node two days forth and back: what was
+// promised for a time ends no later for it, and nobody waits for two days.
+func TestFaultClock(t *testing.T) {
+	t.Parallel()
+	for range faultRounds(t, 1) {
+		for _, engine := range storetest.Engines {
+			t.Run(engine, func(t *testing.T) { twoDaysAhead(t, newService(t, engine)) })
+		}
+	}
+}
+
+func twoDaysAhead(t *testing.T, s *service) {
+	const jump = 48 * time.Hour
+	n := s.node(0, "--dev")
+	now := n.clock()
+	app := s.register("enterprise")
+	s.member("ada@clinic.example", "viewer")
+	before := issuedBy(t, n, app)
+	visitorBefore := signIn(t, n)
+	limitedApp := n.as(s.register("standard"))
+	var open atomic.Bool
+	var tried, arrived atomic.Int64
+	inbox := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		tried.Add(1)
+		if !open.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		arrived.Add(1)
+	}))
+	t.Cleanup(inbox.Close)
+	c := n.as(app)
+	subscribe(t, c, inbox.URL, client.EventPatientCreated)
+
+	now.pass(jump)
+	refusedToken(t, "one from before, two days later", before)
+	c = n.as(app)
+	if _, err := c.CreatePatient(t.Context(), client.NewPatient{Name: "Ahead", DateOfBirth: "1980-02-29"}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, patience, "a first attempt, which fails", func() bool { return tried.Load() > 0 })
+	ahead := issuedBy(t, n, app)
+	visitorAhead := signIn(t, n)
+	used := spend(t, []*client.Client{limitedApp}, standardLimit+10)
+	if used.passed.Load() != standardLimit-1 { // the token was the first
+		t.Errorf("%d passed", used.passed.Load())
+	}
+
+	now.pass(-jump)
+	if _, err := before.Patients(t.Context(), client.PatientQuery{}); err != nil {
+		t.Errorf("a token from before the jump: %v", err)
+	}
+	refusedToken(t, "one of two days ahead", ahead)
+	if got := visitorBefore.page(); got != http.StatusOK {
+		t.Errorf("a session from before the jump: %d", got)
+	}
+	if got := visitorAhead.page(); got != http.StatusSeeOther {
+		t.Errorf("a session of two days ahead: %d", got)
+	}
+	again := spend(t, []*client.Client{limitedApp}, 20)
+	if reset := limitedApp.RateLimit().Reset; again.passed.Load() != 0 || reset.After(now.now().Add(time.Hour+time.Second)) {
+		t.Errorf("%d more passed; the window ends at %v", again.passed.Load(), reset)
+	}
+	open.Store(true)
+	eventually(t, patience, "the retry of two days ahead", func() bool { return arrived.Load() > 0 })
+	report, err := c.CreateReport(t.Context(), someReport(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made := wholeReport(t, t.Context(), c, report.ID); made.Status != client.ReportCompleted {
+		t.Errorf("%+v", made)
+	}
+	if code := n.terminate(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	s.check()
+}
+
+// issuedBy gives a client that has one token and asks for no other.
+func issuedBy(t *testing.T, n *node, app application) *client.Client {
+	t.Helper()
+	token, err := n.as(app).Token(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n.as(application{}, client.WithToken(token.AccessToken))
+}
+
+// refusedToken asks with a token that is to be over.
+func refusedToken(t *testing.T, what string, c *client.Client) {
+	t.Helper()
+	_, err := c.Patients(t.Context(), client.PatientQuery{})
+	if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusUnauthorized {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// signedIn is a browser, as far as it takes to have a session.
+type signedIn struct {
+	t    *testing.T
+	http *http.Client
+	base string
+}
+
+// signIn signs the member of these tests in.
+func signIn(t *testing.T, n *node) *signedIn {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &signedIn{t, &http.Client{Transport: n.transport, Jar: jar, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, n.url}
+	resp, err := v.http.PostForm(v.base+"/portal/sign-in", url.Values{"email": {"ada@clinic.example"}, "password": {portalPassword}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if got := v.page(); resp.StatusCode != http.StatusSeeOther || got != http.StatusOK {
+		t.Fatalf("signing in: %d, and then %d", resp.StatusCode, got)
+	}
+	return v
+}
+
+// page gives the status of a page for those who are signed in.
+func (v *signedIn) page() int {
+	v.t.Helper()
+	resp, err := v.http.Get(v.base + "/portal/account")
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
