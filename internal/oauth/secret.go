@@ -40,4 +40,7 @@ func random(prefix string) (text string, hash []byte) {
 }
 
 // hashOf is the form in which a secret or token is kept.
-func hashOf(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
+func hashOf(text string) [sha256.Size]byte {
+	var space [64]byte // keeps what every request brings off the heap
+	return sha256.Sum256(append(space[:0], text...))
+}

@@ -33,7 +33,6 @@ type spool struct {
 	mu  sync.Mutex
 	seg segment
 	end int64
-	buf []byte
 }
 
 // segment is a file with the name it is found by.
@@ -71,13 +70,22 @@ func (sp *spool) create() (segment, error) {
 	return segment{f, path}, nil
 }
 
+// lines are the buffers in which lines are made, before it is their turn.
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
 // add appends one line. When it fails the read must not be answered.
 func (sp *spool) add(org access.OrgNo, e *audit.Entry) error {
+	line := lines.Get().(*[]byte)
+	defer lines.Put(line)
+	*line = append(strconv.AppendInt((*line)[:0], int64(org), 10), ' ')
+	*line = append(e.Append(*line), '\n')
+	return sp.write(*line)
+}
+
+func (sp *spool) write(line []byte) error {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
-	sp.buf = append(strconv.AppendInt(sp.buf[:0], int64(org), 10), ' ')
-	sp.buf = append(e.Append(sp.buf), '\n')
-	n, err := sp.seg.Write(sp.buf)
+	n, err := sp.seg.Write(line)
 	if err != nil {
 		if n > 0 { // half a line would spoil the next one
 			_, seek := sp.seg.Seek(sp.end, io.SeekStart)
