@@ -65,9 +65,9 @@ func (x *exchange) measured(what string, p *analytics.Params, measures any) (ans
 	if err != nil {
 		return answer{}, err
 	}
-	line := x.line(audit.AnalyticsRead, "")
+	line := x.saw(audit.AnalyticsRead, "")
 	line.Details = details
 	out, err := x.encoded(http.StatusOK, measures)
-	out.line = &line
+	out.line = line
 	return out, err
 }

@@ -181,5 +181,12 @@ func (x *exchange) line(action audit.Action, resource string) audit.Entry {
 	return e
 }
 
+// saw begins the audit line of a read, which is left before the answer goes
+// out.
+func (x *exchange) saw(action audit.Action, resource string) *audit.Entry {
+	x.seen = x.line(action, resource)
+	return &x.seen
+}
+
 // context of the request.
 func (x *exchange) ctx() context.Context { return x.r.Context() }

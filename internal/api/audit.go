@@ -50,9 +50,9 @@ func (a *API) listAudit(x *exchange) (answer, error) {
 		b = append(b, line...)
 	}
 	x.buf = appendCursor(b, makeCursor(auditCursor, int64(next.Pos), int64(next.Line)))
-	line := x.line(audit.AuditRead, "")
+	line := x.saw(audit.AuditRead, "")
 	line.Details = append(strconv.AppendInt([]byte(`{"count":`), int64(len(lines)), 10), '}')
-	return answer{status: http.StatusOK, body: x.buf, line: &line}, nil
+	return answer{status: http.StatusOK, body: x.buf, line: line}, nil
 }
 
 // redacted takes out of a line what the scopes do not let a reader see: what a

@@ -75,7 +75,7 @@ func (x *exchange) readJSON(limit int64, types ...string) (object *strictjson.Ob
 // readPost reads what the POSTs that change something have in common: no
 // query, one JSON object, perhaps an Idempotency-Key.
 func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *store.Once, err error) {
-	if err = x.readQuery().err(); err != nil {
+	if err = x.noQuery(); err != nil {
 		return nil, nil, err
 	}
 	object, raw, err := x.readJSON(limit, "application/json")
@@ -89,7 +89,7 @@ func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *store.
 // readBare is readPost of a request that has nothing to say: its body is
 // empty, or an object without members.
 func (x *exchange) readBare() (*store.Once, error) {
-	if err := x.readQuery().err(); err != nil {
+	if err := x.noQuery(); err != nil {
 		return nil, err
 	}
 	raw, err := x.readBody(bodyLimit, "application/json")

@@ -78,8 +78,7 @@ func (a *API) addClinicalData(x *exchange) (answer, error) {
 func (x *exchange) clinicalOutcome(out store.Outcome, patientID id.Patient) answer {
 	done := x.outcome(out)
 	if out.Replayed {
-		line := x.line(audit.ClinicalRead, patientID.String())
-		done.line = &line
+		done.line = x.saw(audit.ClinicalRead, patientID.String())
 	}
 	return done
 }
@@ -150,9 +149,9 @@ func (a *API) listClinicalData(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	x.buf = p.appendPagination(b, total)
-	line := x.line(audit.ClinicalRead, patientID.String())
+	line := x.saw(audit.ClinicalRead, patientID.String())
 	line.Details = countOf(shown)
-	return answer{status: http.StatusOK, body: x.buf, link: p.link(x.r.URL.EscapedPath(), total, q.besidesPage()), line: &line}, nil
+	return answer{status: http.StatusOK, body: x.buf, link: p.link(x.r.URL.EscapedPath(), total, q.besidesPage()), line: line}, nil
 }
 
 // besidesPage is what was asked apart from the page, for Link headers.
@@ -212,14 +211,14 @@ func (a *API) getClinicalRecord(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	x.buf = pain.AppendRecord(x.buf, &rec)
-	line := x.line(audit.ClinicalRead, patientID.String())
+	line := x.saw(audit.ClinicalRead, patientID.String())
 	line.Details = countOf(1)
-	return answer{status: http.StatusOK, body: x.buf, line: &line}, nil
+	return answer{status: http.StatusOK, body: x.buf, line: line}, nil
 }
 
 // recordPath reads both identifiers of a path that takes no parameters.
 func (x *exchange) recordPath() (patientID id.Patient, recordID id.Record, err error) {
-	if err = x.readQuery().err(); err != nil {
+	if err = x.noQuery(); err != nil {
 		return patientID, recordID, err
 	}
 	if patientID, err = x.patientID(); err != nil {
@@ -239,9 +238,9 @@ func (a *API) listCorrections(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	x.buf = append(appendRecords(append(x.buf, `{"data":[`...), chain), "]}"...)
-	line := x.line(audit.ClinicalRead, patientID.String())
+	line := x.saw(audit.ClinicalRead, patientID.String())
 	line.Details = countOf(len(chain))
-	return answer{status: http.StatusOK, body: x.buf, line: &line}, nil
+	return answer{status: http.StatusOK, body: x.buf, line: line}, nil
 }
 
 func (a *API) correctClinicalRecord(x *exchange) (answer, error) {

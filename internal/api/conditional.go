@@ -9,7 +9,12 @@ import (
 )
 
 // versionTag is the entity tag of a record's version.
-func versionTag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+func versionTag(version int64) string {
+	if version == 1 { // as most are
+		return `"1"`
+	}
+	return `"` + strconv.FormatInt(version, 10) + `"`
+}
 
 // notModified reports whether the caller has this version already.
 func notModified(h http.Header, tag string) bool {

@@ -41,12 +41,12 @@ func (a *API) downloadReport(x *exchange) (answer, error) {
 	}
 	x.h["Accept-Ranges"] = []string{"bytes"}
 	x.h["Content-Disposition"] = []string{`attachment; filename="` + rep.FileName() + `"`}
-	line := x.line(audit.ReportDownload, rep.ID.String())
+	line := x.saw(audit.ReportDownload, rep.ID.String())
 	if !rep.Patient.IsZero() { // who looks for the patient finds it
 		line.Resource = rep.Patient.String()
 	}
 	line.Details = rep.Details()
-	return answer{status: status, etag: tag, contentType: rep.Format.MediaType(), line: &line, file: &file{
+	return answer{status: status, etag: tag, contentType: rep.Format.MediaType(), line: line, file: &file{
 		size: part.to - part.from,
 		each: func(send func([]byte) error) error { return x.org.ReportBytes(x.ctx(), &rep, part.from, part.to, send) },
 	}}, nil

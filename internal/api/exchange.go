@@ -30,8 +30,15 @@ type exchange struct {
 	org       store.Org
 	status    int
 	hasLimits bool
-	buf       []byte // the answer's body is built here
+	seen      audit.Entry // the line of a read
+	// values are the header values that only this answer has. net/http may look
+	// at them after the exchange has ended, so they are made anew each time.
+	values *headerValues
+	buf    []byte // the answer's body is built here
 }
+
+// headerValues are made together: one array instead of a slice for each.
+type headerValues struct{ requestID, etag, length [1]string }
 
 // answer is what a handler returns.
 type answer struct {
@@ -63,10 +70,11 @@ var exchanges = sync.Pool{New: func() any { return &exchange{buf: make([]byte, 0
 
 func newExchange(a *API, w http.ResponseWriter, r *http.Request) *exchange {
 	x := exchanges.Get().(*exchange)
-	*x = exchange{api: a, w: w, h: w.Header(), r: r, now: a.Now(), buf: x.buf[:0]}
+	*x = exchange{api: a, w: w, h: w.Header(), r: r, now: a.Now(), values: new(headerValues), buf: x.buf[:0]}
 	x.requestID = requestID(r.Header["X-Request-Id"], x.now)
 	x.source = sourceOf(r, a.TrustedProxies)
-	x.h["X-Request-Id"] = []string{x.requestID}
+	x.values.requestID[0] = x.requestID
+	x.h["X-Request-Id"] = x.values.requestID[:]
 	x.h["X-Content-Type-Options"] = noSniff
 	return x
 }
@@ -99,7 +107,7 @@ func (x *exchange) end() {
 	if cap(x.buf) > 1<<20 {
 		x.buf = nil // one large answer must not stay in memory
 	}
-	x.w, x.h, x.r, x.principal, x.org = nil, nil, nil, nil, store.Org{}
+	x.w, x.h, x.r, x.principal, x.org, x.seen, x.values = nil, nil, nil, nil, store.Org{}, audit.Entry{}, nil
 	exchanges.Put(x)
 }
 
@@ -166,7 +174,8 @@ func (x *exchange) send(out answer) {
 		x.limited(x.api.Addresses.Peek(x.source))
 	}
 	if out.etag != "" {
-		x.h["Etag"] = []string{out.etag}
+		x.values.etag[0] = out.etag
+		x.h["Etag"] = x.values.etag[:]
 	}
 	if out.location != "" {
 		x.h["Location"] = []string{out.location}
@@ -203,7 +212,8 @@ func (x *exchange) send(out answer) {
 			defer release()
 		}
 	}
-	x.h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.values.length[0] = strconv.Itoa(len(body))
+	x.h["Content-Length"] = x.values.length[:]
 	x.WriteHeader(out.status)
 	if x.r.Method != http.MethodHead {
 		_, _ = x.w.Write(body) // a caller who is gone cannot be told

@@ -35,35 +35,36 @@ func (a *API) createPatient(x *exchange) (answer, error) {
 	}
 	done := x.outcome(out)
 	if out.Replayed { // the patient is shown again
-		line := x.line(audit.PatientRead, strings.TrimPrefix(out.Location, "/v1/patients/"))
-		done.line = &line
+		done.line = x.saw(audit.PatientRead, strings.TrimPrefix(out.Location, "/v1/patients/"))
 	}
 	return done, nil
 }
 
 func (a *API) getPatient(x *exchange) (answer, error) {
-	if err := x.readQuery().err(); err != nil {
+	if err := x.noQuery(); err != nil {
 		return answer{}, err
 	}
 	patientID, err := x.patientID()
 	if err != nil {
 		return answer{}, err
 	}
-	p, err := x.org.Patient(x.ctx(), patientID)
+	var version int64
+	err = x.org.ShowPatient(x.ctx(), patientID, func(p store.PatientRow) {
+		version = p.Version
+		x.buf = pain.AppendRow(x.buf, &p)
+	})
 	if err != nil {
 		return answer{}, err
 	}
-	tag := versionTag(p.Version)
+	tag := versionTag(version)
 	if notModified(x.r.Header, tag) {
 		return answer{status: http.StatusNotModified, etag: tag}, nil
 	}
-	line := x.line(audit.PatientRead, x.r.PathValue("id"))
-	x.buf = pain.AppendDetail(x.buf, &p)
-	return answer{status: http.StatusOK, etag: tag, body: x.buf, line: &line}, nil
+	return answer{status: http.StatusOK, etag: tag, body: x.buf, line: x.saw(audit.PatientRead, x.r.PathValue("id"))}, nil
 }
 
 func (a *API) patchPatient(x *exchange) (answer, error) {
-	if err := x.readQuery().err(); err != nil {
+	if err := x.noQuery(); err != nil {
 		return answer{}, err
 	}
 	object, _, err := x.readJSON(bodyLimit, "application/merge-patch+json", "application/json")
@@ -95,8 +96,7 @@ func (a *API) patchPatient(x *exchange) (answer, error) {
 	}
 	x.buf = pain.AppendDetail(x.buf, &p)
 	out := answer{status: http.StatusOK, etag: versionTag(p.Version), body: x.buf}
-	line := x.line(audit.PatientRead, patientID.String())
-	out.line = &line
+	out.line = x.saw(audit.PatientRead, patientID.String())
 	return out, nil
 }
 
@@ -131,7 +131,7 @@ func (a *API) listPatients(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	line := x.line(audit.PatientList, "")
+	line := x.saw(audit.PatientList, "")
 	line.Details = items.span()
 	return items.answer(x, p, total, nil, line), nil
 }
@@ -145,7 +145,7 @@ func (a *API) searchPatients(x *exchange, p page, term string) (answer, error) {
 	if err := x.org.PatientItems(x.ctx(), numbers, items.add); err != nil {
 		return answer{}, err
 	}
-	line := x.line(audit.PatientSearch, "")
+	line := x.saw(audit.PatientSearch, "")
 	line.Details = items.named()
 	return items.answer(x, p, total, url.Values{"search": {term}}, line), nil
 }
@@ -197,7 +197,7 @@ func (l *itemList) named() json.RawMessage {
 	return append(b, "]}"...)
 }
 
-func (l *itemList) answer(x *exchange, p page, total int64, extra url.Values, line audit.Entry) answer {
+func (l *itemList) answer(x *exchange, p page, total int64, extra url.Values, line *audit.Entry) answer {
 	x.buf = p.appendPagination(l.buf, total)
-	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/patients", total, extra), line: &line}
+	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/patients", total, extra), line: line}
 }

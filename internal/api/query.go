@@ -53,6 +53,14 @@ func (x *exchange) readQuery(known ...string) *query {
 	return q
 }
 
+// noQuery is what is wrong with the query of a route that has no parameters.
+func (x *exchange) noQuery() error {
+	if x.r.URL.RawQuery == "" {
+		return nil
+	}
+	return x.readQuery().err()
+}
+
 // clip bounds what is echoed.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")

@@ -32,7 +32,7 @@ func (a *API) referenceDataTypes(x *exchange) (answer, error) {
 }
 
 func (x *exchange) reference(list any) (answer, error) {
-	if err := x.readQuery().err(); err != nil {
+	if err := x.noQuery(); err != nil {
 		return answer{}, err
 	}
 	return x.json(http.StatusOK, map[string]any{"data": list}), nil

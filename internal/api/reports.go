@@ -47,7 +47,7 @@ func (x *exchange) reportID() (id.Report, error) {
 
 // report reads the report of a path that takes no parameters.
 func (x *exchange) report() (rep store.Report, err error) {
-	if err := x.readQuery().err(); err != nil {
+	if err := x.noQuery(); err != nil {
 		return rep, err
 	}
 	reportID, err := x.reportID()
@@ -89,8 +89,7 @@ func (a *API) createReport(x *exchange) (answer, error) {
 	}
 	done := x.outcome(out)
 	if out.Replayed {
-		line := x.line(audit.ReportRead, strings.TrimPrefix(out.Location, "/v1/reports/"))
-		done.line = &line
+		done.line = x.saw(audit.ReportRead, strings.TrimPrefix(out.Location, "/v1/reports/"))
 	}
 	return done, nil
 }
@@ -116,9 +115,9 @@ func (a *API) listReports(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	x.buf = p.appendPagination(b, total)
-	line := x.line(audit.ReportRead, "")
+	line := x.saw(audit.ReportRead, "")
 	line.Details = countOf(shown)
-	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/reports", total, q.besidesPage()), line: &line}, nil
+	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/reports", total, q.besidesPage()), line: line}, nil
 }
 
 // texts are words as plain strings.
@@ -136,12 +135,11 @@ func (a *API) getReport(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	x.buf = appendReport(x.buf, &rep, x.now)
-	line := x.line(audit.ReportRead, rep.ID.String())
-	return answer{status: http.StatusOK, body: x.buf, line: &line}, nil
+	return answer{status: http.StatusOK, body: x.buf, line: x.saw(audit.ReportRead, rep.ID.String())}, nil
 }
 
 func (a *API) deleteReport(x *exchange) (answer, error) {
-	if err := x.readQuery().err(); err != nil {
+	if err := x.noQuery(); err != nil {
 		return answer{}, err
 	}
 	reportID, err := x.reportID()

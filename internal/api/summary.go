@@ -34,7 +34,6 @@ func (a *API) getSummary(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	out, err := x.encoded(http.StatusOK, &s)
-	line := x.line(audit.ClinicalRead, patientID.String())
-	out.line = &line
+	out.line = x.saw(audit.ClinicalRead, patientID.String())
 	return out, err
 }

@@ -13,7 +13,7 @@ import (
 
 // onWebhook reads the path of a request that has neither query nor body.
 func (x *exchange) onWebhook() (id.Webhook, error) {
-	if err := x.readQuery().err(); err != nil {
+	if err := x.noQuery(); err != nil {
 		return id.Webhook{}, err
 	}
 	return x.webhookID()
@@ -57,8 +57,7 @@ func (a *API) createWebhook(x *exchange) (answer, error) {
 func (x *exchange) revealed(out store.Outcome, webhook string) answer {
 	done := x.outcome(out)
 	if out.Replayed {
-		line := x.line(audit.WebhookReveal, webhook)
-		done.line = &line
+		done.line = x.saw(audit.WebhookReveal, webhook)
 	}
 	return done
 }
@@ -98,7 +97,7 @@ func (a *API) getWebhook(x *exchange) (answer, error) {
 }
 
 func (a *API) patchWebhook(x *exchange) (answer, error) {
-	if err := x.readQuery().err(); err != nil {
+	if err := x.noQuery(); err != nil {
 		return answer{}, err
 	}
 	object, _, err := x.readJSON(bodyLimit, "application/merge-patch+json", "application/json")

@@ -107,7 +107,7 @@ type Entry struct {
 // published one.
 func (e *Entry) Append(b []byte) []byte {
 	b = append(b, `{"timestamp":"`...)
-	b = e.At.UTC().AppendFormat(b, "2006-01-02T15:04:05Z")
+	b = e.At.UTC().AppendFormat(b, time.RFC3339)
 	b = append(b, `","action":"`...)
 	b = append(b, e.Action...)
 	b = append(b, '"')

@@ -10,7 +10,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"io"
 	"sync"
 	"time"
 
@@ -65,15 +64,23 @@ type ID[K Kind] struct{ ulid ulid.ULID }
 
 var source = struct {
 	sync.Mutex
-	entropy io.Reader
+	entropy *ulid.MonotonicEntropy
+	next    ulid.ULID // made here, and copied
 }{entropy: ulid.Monotonic(rand.Reader, 0)}
 
 // New makes an identifier at a time. Identifiers made by one process in the
 // same millisecond still sort in the order in which they were made.
 func New[K Kind](at time.Time) ID[K] {
+	ms := ulid.Timestamp(at)
 	source.Lock()
 	defer source.Unlock()
-	return ID[K]{ulid.MustNew(ulid.Timestamp(at), source.entropy)}
+	if err := source.next.SetTime(ms); err != nil {
+		panic(err) // a time after the year 10889
+	}
+	if err := source.entropy.MonotonicRead(ms, source.next[6:]); err != nil {
+		panic(err) // more in one millisecond than 80 bits can number
+	}
+	return ID[K]{source.next}
 }
 
 // ErrMalformed says that a text is no identifier of the kind.

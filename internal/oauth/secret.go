@@ -3,7 +3,8 @@ package oauth
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"math/big"
+	"encoding/binary"
+	"math/bits"
 )
 
 // Prefixes of what must stay secret, so that scanners can find a leak.
@@ -26,18 +27,38 @@ func newToken() (token string, hash []byte) { return random(tokenPrefix) }
 // random gives 256 random bits in base62 after a prefix. A fast hash is
 // enough for what cannot be guessed.
 func random(prefix string) (text string, hash []byte) {
-	var bits [32]byte
-	rand.Read(bits[:])
-	n, radix, digit := new(big.Int).SetBytes(bits[:]), big.NewInt(int64(len(base62))), new(big.Int)
-	digits := make([]byte, secretDigits)
-	for i := range digits {
-		n.DivMod(n, radix, digit)
-		digits[len(digits)-1-i] = base62[digit.Int64()]
-	}
-	text = prefix + string(digits)
-	sum := sha256.Sum256([]byte(text))
+	var number [32]byte
+	rand.Read(number[:])
+	text = string(appendBase62([]byte(prefix), number))
+	sum := hashOf(text)
 	return text, sum[:]
 }
 
+// appendBase62 appends a number of 256 bits, big end first, in secretDigits
+// digits. Every token is made here, so ten digits are divided off at a time.
+func appendBase62(b []byte, number [32]byte) []byte {
+	const ten = 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 // 62^10, which is less than 2^64
+	var words [4]uint64
+	for i := range words {
+		words[i] = binary.BigEndian.Uint64(number[8*i:])
+	}
+	var digits [secretDigits]byte
+	for at := len(digits); at > 0; {
+		var rest uint64
+		for i, word := range words {
+			words[i], rest = bits.Div64(rest, word, ten)
+		}
+		for range min(10, at) {
+			at--
+			digits[at] = base62[rest%62]
+			rest /= 62
+		}
+	}
+	return append(b, digits[:]...)
+}
+
 // hashOf is the form in which a secret or token is kept.
-func hashOf(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
+func hashOf(text string) [sha256.Size]byte {
+	var space [64]byte // keeps what every request brings off the heap
+	return sha256.Sum256(append(space[:0], text...))
+}

@@ -2,7 +2,10 @@ package oauth
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"math/big"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -18,7 +21,7 @@ func TestSecretForm(t *testing.T) {
 				t.Fatalf("%d characters, seen before %v", len(text), seen[text])
 			}
 			seen[text] = true
-			if again := hashOf(text); !bytes.Equal(hash, again[:]) {
+			if again := sha256.Sum256([]byte(text)); !bytes.Equal(hash, again[:]) {
 				t.Fatal("the hash is another's")
 			}
 			for i := len("cs_") + 1; i < len(text); i++ { // the first digit holds the rest
@@ -28,5 +31,35 @@ func TestSecretForm(t *testing.T) {
 	}
 	if len(digits) != 62 {
 		t.Errorf("%d different digits", len(digits))
+	}
+}
+
+// The digits are those of the number in base 62, padded with zeros.
+func TestBase62IsTheNumber(t *testing.T) {
+	numbers := [][32]byte{{}, {31: 1}, {31: 61}, {31: 62}, {0: 1}, {0: 0x80}}
+	for i := range 500 {
+		numbers = append(numbers, sha256.Sum256([]byte{byte(i), byte(i >> 8)}))
+	}
+	var most [32]byte
+	for i := range most {
+		most[i] = 0xff
+	}
+	for _, number := range append(numbers, most) {
+		want := new(big.Int).SetBytes(number[:])
+		got, radix := new(big.Int), big.NewInt(int64(len(base62)))
+		digits := appendBase62(nil, number)
+		for _, digit := range digits {
+			got.Add(got.Mul(got, radix), big.NewInt(int64(strings.IndexByte(base62, digit))))
+		}
+		if len(digits) != secretDigits || got.Cmp(want) != 0 {
+			t.Fatalf("%x is %s in %d digits, which is %x", number, digits, len(digits), got)
+		}
+	}
+}
+
+func BenchmarkNewToken(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		newToken()
 	}
 }

@@ -10,15 +10,33 @@ import (
 // AppendDetail appends the patient in the detail shape.
 func AppendDetail(b []byte, p *Patient) []byte {
 	var day [len("YYYY-MM-DD")]byte
-	b = appendCommon(b, p.ID, p.Name, string(p.DateOfBirth.Append(day[:0])), p.CreatedAt)
+	return AppendRow(b, &Row[string]{
+		ID: p.ID, CreatedAt: p.CreatedAt, Name: p.Name, DateOfBirth: string(p.DateOfBirth.Append(day[:0])), Gender: p.Gender,
+		Email: p.Contact.Email, Phone: p.Contact.Phone, MedicalHistory: p.MedicalHistory.JSON(),
+	})
+}
+
+// Row is a patient whose texts are as the database has them: DateOfBirth is
+// YYYY-MM-DD and MedicalHistory what [History.JSON] gave.
+type Row[Text ~string | ~[]byte] struct {
+	ID                                                      id.Patient
+	Version                                                 int64
+	CreatedAt                                               time.Time
+	Name, DateOfBirth, Gender, Email, Phone, MedicalHistory Text
+}
+
+// AppendRow appends a patient in the detail shape, from what was read, as it
+// was read.
+func AppendRow[Text ~string | ~[]byte](b []byte, p *Row[Text]) []byte {
+	b = appendCommon(b, p.ID, p.Name, p.DateOfBirth, p.CreatedAt)
 	b = append(b, `,"gender":`...)
 	b = strictjson.AppendString(b, p.Gender)
 	b = append(b, `,"contact":{"email":`...)
-	b = strictjson.AppendString(b, p.Contact.Email)
+	b = strictjson.AppendString(b, p.Email)
 	b = append(b, `,"phone":`...)
-	b = strictjson.AppendString(b, p.Contact.Phone)
+	b = strictjson.AppendString(b, p.Phone)
 	b = append(b, `},"medical_history":`...)
-	b = append(b, p.MedicalHistory.JSON()...)
+	b = append(b, p.MedicalHistory...)
 	return append(b, '}')
 }
 

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"container/list"
+	"container/ring"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -25,23 +25,35 @@ type connections struct {
 	net.Listener
 	most int
 	log  *slog.Logger
-	// refusal is what a caller is told for whom there is no room; nil where
-	// nothing can be said, as before a TLS handshake.
-	refusal func(peer string) []byte
+	// answer is what a caller is told whom no handler answers; nil where nothing
+	// can be said, as before a TLS handshake.
+	answer  func(status int, peer string) []byte
 	refused chan struct{} // holds one for each caller who is being told
 
 	mu     sync.Mutex
-	open   map[net.Conn]*list.Element // nil while busy
-	idle   list.List                  // of net.Conn, the longest idle first
+	open   int
+	idle   ring.Ring // the seats of idle connections follow it, the longest idle first
 	warned time.Time
 
 	gauge prometheus.Gauge
 	shed  *prometheus.CounterVec
 }
 
+// connection is one of them. It has its seat itself, so that a request, which
+// makes it busy and idle again, looks for nothing and makes nothing. What else
+// a TCP connection can do, such as sending files, net/http finds on it.
+type connection struct {
+	*net.TCPConn
+	// answer speaks for net/http; see refusals.go. It is nil with TLS.
+	answer func(status int, peer string) []byte
+	// The room's lock guards these.
+	seat       ring.Ring // its Value is the connection
+	idle, gone bool
+}
+
 func newConnections(l net.Listener, most int, log *slog.Logger, registry prometheus.Registerer) *connections {
 	c := &connections{
-		Listener: l, most: most, log: log, open: map[net.Conn]*list.Element{}, refused: make(chan struct{}, 32),
+		Listener: l, most: most, log: log, refused: make(chan struct{}, 32),
 		gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: "anodyne_http_connections", Help: "Open connections of the public listener."}),
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anodyne_http_connections_shed_total",
 			Help: "Connections closed for want of room: idle ones for others, and new ones refused because all are busy."}, []string{"kind"}),
@@ -56,7 +68,7 @@ func newConnections(l net.Listener, most int, log *slog.Logger, registry prometh
 // Accept waits for the next connection that there is room for.
 func (c *connections) Accept() (net.Conn, error) {
 	for {
-		conn, err := c.Listener.Accept()
+		accepted, err := c.Listener.Accept()
 		if err != nil {
 			if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 				c.warn("no file is left for a new connection; idle ones are closed", "error", err)
@@ -66,36 +78,60 @@ func (c *connections) Accept() (net.Conn, error) {
 			}
 			return nil, err // after which net/http waits a little
 		}
+		conn := &connection{TCPConn: accepted.(*net.TCPConn), answer: c.answer}
 		if c.enter(conn) {
 			return conn, nil
 		}
 		c.shed.WithLabelValues("refused").Inc()
 		c.warn("no room for a new connection", "max_connections", c.most)
-		c.refuse(conn)
+		c.refuse(accepted)
 	}
 }
 
 // enter counts a connection in, if there is room or can be made.
-func (c *connections) enter(conn net.Conn) bool {
+func (c *connections) enter(conn *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.open) >= c.most && !c.closeIdle() {
+	if c.open >= c.most && !c.closeIdle() {
 		return false
 	}
-	c.open[conn] = c.idle.PushBack(conn) // until it has sent the head of a request
-	c.gauge.Set(float64(len(c.open)))
+	conn.seat.Value = conn
+	c.rest(conn) // until it has sent the head of a request
+	c.open++
+	c.gauge.Set(float64(c.open))
 	return true
+}
+
+// rest puts a connection behind all that are idle.
+func (c *connections) rest(conn *connection) {
+	c.idle.Prev().Link(&conn.seat)
+	conn.idle = true
+}
+
+// wake takes a connection from those that are idle.
+func (c *connections) wake(conn *connection) {
+	conn.seat.Prev().Unlink(1)
+	conn.idle = false
+}
+
+// leave counts a connection out.
+func (c *connections) leave(conn *connection) {
+	if conn.idle {
+		c.wake(conn)
+	}
+	conn.gone = true
+	c.open--
+	c.gauge.Set(float64(c.open))
 }
 
 // closeIdle closes the connection that has been idle for the longest.
 func (c *connections) closeIdle() bool {
-	first := c.idle.Front()
-	if first == nil {
+	first, some := c.idle.Next().Value.(*connection)
+	if !some {
 		return false
 	}
-	conn := c.idle.Remove(first).(net.Conn)
-	delete(c.open, conn)
-	_ = conn.Close() // which ends what reads from it
+	c.leave(first)
+	_ = first.Close() // which ends what reads from it
 	c.shed.WithLabelValues("idle").Inc()
 	return true
 }
@@ -112,10 +148,10 @@ func (c *connections) refuse(conn net.Conn) {
 	go func() {
 		defer func() { <-c.refused }()
 		defer conn.Close()
-		if c.refusal == nil || conn.SetDeadline(time.Now().Add(time.Second)) != nil {
+		if c.answer == nil || conn.SetDeadline(time.Now().Add(time.Second)) != nil {
 			return
 		}
-		if _, err := conn.Write(c.refusal(conn.RemoteAddr().String())); err != nil {
+		if _, err := conn.Write(c.answer(http.StatusServiceUnavailable, conn.RemoteAddr().String())); err != nil {
 			return
 		}
 		if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
@@ -126,32 +162,27 @@ func (c *connections) refuse(conn net.Conn) {
 }
 
 // state is told by the server what becomes of a connection.
-func (c *connections) state(conn net.Conn, state http.ConnState) {
-	if secure, ok := conn.(*tls.Conn); ok {
-		conn = secure.NetConn()
+func (c *connections) state(served net.Conn, state http.ConnState) {
+	if secure, ok := served.(*tls.Conn); ok {
+		served = secure.NetConn()
 	}
+	conn := served.(*connection)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	place, ours := c.open[conn]
-	if !ours {
+	if conn.gone {
 		return // it was closed for another
 	}
 	switch state {
 	case http.StateActive:
-		if place != nil {
-			c.idle.Remove(place)
-			c.open[conn] = nil
+		if conn.idle {
+			c.wake(conn)
 		}
 	case http.StateIdle:
-		if place == nil {
-			c.open[conn] = c.idle.PushBack(conn)
+		if !conn.idle {
+			c.rest(conn)
 		}
 	case http.StateClosed, http.StateHijacked:
-		if place != nil {
-			c.idle.Remove(place)
-		}
-		delete(c.open, conn)
-		c.gauge.Set(float64(len(c.open)))
+		c.leave(conn)
 	}
 }
 

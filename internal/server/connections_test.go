@@ -76,7 +76,7 @@ func (s *Server) awaitIdle(t *testing.T, want int) {
 	room := s.listener.(*connections)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		room.mu.Lock()
-		open, idle := len(room.open), room.idle.Len()
+		open, idle := room.open, room.idle.Len()-1
 		room.mu.Unlock()
 		if open > 0 && idle == want {
 			return

@@ -2,40 +2,19 @@ package server
 
 import (
 	"bytes"
-	"net"
 	"strconv"
 )
 
-// refusals is a listener on whose connections the service speaks for
-// net/http, which answers what it cannot read by itself, before any handler:
-// in plain text, without a request id and the rate-limit headers. See
+// On a connection without TLS the service speaks for net/http, which answers
+// what it cannot read by itself, before any handler: in plain text, without a
+// request id and the rate-limit headers. See
 // docs/decisions/0022-answers-to-what-is-not-http.md.
-type refusals struct {
-	net.Listener
-	answer func(status int, peer string) []byte
-}
-
-// Accept waits for the next connection.
-func (l refusals) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
-		return &refusing{tcp, l.answer}, nil
-	}
-	return conn, err
-}
-
-// refusing is such a connection. The rest of what a TCP connection can do,
-// such as sending files, net/http finds on it as before.
-type refusing struct {
-	*net.TCPConn
-	answer func(status int, peer string) []byte
-}
 
 // Write puts the service's answer in the place of a refusal by net/http, which
 // writes one at once.
-func (c *refusing) Write(b []byte) (int, error) {
+func (c *connection) Write(b []byte) (int, error) {
 	status, ok := refusal(b)
-	if !ok {
+	if !ok || c.answer == nil {
 		return c.TCPConn.Write(b)
 	}
 	if _, err := c.TCPConn.Write(c.answer(status, c.RemoteAddr().String())); err != nil {

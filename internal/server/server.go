@@ -199,9 +199,8 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 	secure := s.cfg.TLSCert != ""
 	room := newConnections(s.listener, s.cfg.MaxConnections, s.log, registry)
 	s.listener, s.public.ConnState = room, room.state
-	if !secure { // net/http takes HTTP/2 only on connections of crypto/tls itself
-		room.Listener = refusals{room.Listener, handler.Malformed}
-		room.refusal = func(peer string) []byte { return handler.Malformed(http.StatusServiceUnavailable, peer) }
+	if !secure { // with TLS, what a connection writes is encrypted already
+		room.answer = handler.Malformed
 	}
 	go s.serve(s.public, s.listener, secure)
 	return nil

@@ -43,7 +43,11 @@ func TestOrganisationsAreApart(t *testing.T) {
 			if _, err := a.Patient(t.Context(), secret[0]); !fault.Is(err, fault.NotFound) {
 				t.Errorf("Patient: %v", err)
 			}
-			_, err := a.UpdatePatient(t.Context(), secret[0], func(old pain.Patient) (pain.Patient, *store.Change, error) {
+			err := a.ShowPatient(t.Context(), secret[0], func(p store.PatientRow) { t.Errorf("showed another organisation's %s", p.Name) })
+			if !fault.Is(err, fault.NotFound) {
+				t.Errorf("ShowPatient: %v", err)
+			}
+			_, err = a.UpdatePatient(t.Context(), secret[0], func(old pain.Patient) (pain.Patient, *store.Change, error) {
 				t.Error("the rule was asked about another organisation's patient")
 				return old, nil, nil
 			})

@@ -49,6 +49,29 @@ func (o Org) Patient(ctx context.Context, patientID id.Patient) (p pain.Patient,
 	return p, err
 }
 
+// PatientRow is a patient as the database has it. Its texts are good only
+// during the call they are passed to.
+type PatientRow = pain.Row[[]byte]
+
+// ShowPatient reads one patient for somebody who only prints it.
+func (o Org) ShowPatient(ctx context.Context, patientID id.Patient, show func(PatientRow)) error {
+	found := false
+	err := o.read(ctx, func(tx Tx) error {
+		return tx.Query(readPatient, func(r Row) error {
+			found = true
+			show(PatientRow{
+				ID: patientID, Version: r.Int(0), CreatedAt: fromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3), Gender: r.Raw(4),
+				Email: r.Raw(5), Phone: r.Raw(6), MedicalHistory: r.Raw(7),
+			})
+			return nil
+		}, int64(o.org), patientID.Bytes())
+	})
+	if err == nil && !found {
+		err = fault.Missing("patient", patientID.String())
+	}
+	return err
+}
+
 func (o Org) patient(tx Tx, sql string, patientID id.Patient) (p pain.Patient, err error) {
 	found := false
 	err = tx.Query(sql, func(r Row) (err error) {

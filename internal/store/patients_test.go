@@ -25,6 +25,7 @@ func TestPatientIsKept(t *testing.T) {
 			if got := must[pain.Patient](t)(o.Patient(t.Context(), p.ID)); got != p {
 				t.Errorf("got  %+v\nwant %+v", got, p)
 			}
+			shows(t, o, p)
 		}
 
 		want := p
@@ -43,7 +44,20 @@ func TestPatientIsKept(t *testing.T) {
 		if got := must[pain.Patient](t)(here.Patient(t.Context(), p.ID)); got != want {
 			t.Errorf("after the update: got %+v, want %+v", got, want)
 		}
+		shows(t, here, want)
 	})
+}
+
+// shows fails when a patient that is printed as it is read differs from one
+// that was read whole.
+func shows(t *testing.T, o store.Org, want pain.Patient) {
+	t.Helper()
+	var version int64
+	var printed []byte
+	err := o.ShowPatient(t.Context(), want.ID, func(p store.PatientRow) { version, printed = p.Version, pain.AppendRow(printed, &p) })
+	if whole := pain.AppendDetail(nil, &want); err != nil || version != want.Version || string(printed) != string(whole) {
+		t.Errorf("shown: version %d, %s, %v; want %d, %s", version, printed, err, want.Version, whole)
+	}
 }
 
 func TestPatientUpdateRefusedOrEmpty(t *testing.T) {

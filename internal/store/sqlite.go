@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -33,8 +32,7 @@ var sqliteDialect = dialect{
 type sqliteEngine struct {
 	stuck   stuck
 	lock    *os.File
-	readers chan *sqliteConn
-	closing chan struct{}
+	readers *readers
 	writer  *writer
 	observe Observe
 }
@@ -58,7 +56,7 @@ func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine
 		return nil, err
 	}
 	_ = removeCopy(path + rekeySuffix) // left by one who was killed; with our lock nobody is writing it
-	e := &sqliteEngine{lock: lock, closing: make(chan struct{}), readers: make(chan *sqliteConn, max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
+	e := &sqliteEngine{lock: lock, readers: newReaders(max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
 	if err := e.open(path, key, m); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -79,16 +77,12 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 	if err := file.keepCheck(key); err != nil {
 		return errors.Join(err, w.close())
 	}
-	for range cap(e.readers) {
-		r, err := file.open(sqlite3.OPEN_READWRITE, "query_only = on", cacheOf(readersCache/cap(e.readers)))
+	for range e.readers.most() {
+		r, err := file.open(sqlite3.OPEN_READWRITE, "query_only = on", cacheOf(readersCache/e.readers.most()))
 		if err != nil {
-			close(e.readers)
-			for r := range e.readers {
-				_ = r.close()
-			}
-			return errors.Join(err, w.close())
+			return errors.Join(err, e.readers.abandon(), w.close())
 		}
-		e.readers <- r
+		e.readers.give(r)
 	}
 	e.writer = startWriter(w, m, e.observe)
 	return nil
@@ -97,17 +91,22 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 func (e *sqliteEngine) dialect() *dialect { return &sqliteDialect }
 
 func (e *sqliteEngine) read(ctx context.Context, fn func(Tx) error) error {
-	return e.withReader(ctx, func(c *sqliteConn) error { return fn(&sqliteTx{conn: c, ctx: ctx, observe: e.observe}) })
+	c, err := e.readers.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.readers.give(c) // also when fn panics: the pool must not shrink
+	return readError(ctx, fn(c.begin(ctx, e.observe)))
 }
 
 func (e *sqliteEngine) snapshot(ctx context.Context, fn func(Tx) error) error {
-	return e.withReader(ctx, func(c *sqliteConn) error {
-		tx := &sqliteTx{conn: c, ctx: ctx, observe: e.observe}
+	return e.read(ctx, func(outer Tx) error {
+		tx := outer.(*sqliteTx)
 		if _, err := tx.Exec("BEGIN"); err != nil {
 			return err
 		}
 		defer func() {
-			c.SetInterrupt(context.Background())
+			tx.conn.SetInterrupt(context.Background())
 			_, _ = tx.Exec("ROLLBACK") // nothing was written
 		}()
 		if err := fn(tx); err != nil {
@@ -117,21 +116,8 @@ func (e *sqliteEngine) snapshot(ctx context.Context, fn func(Tx) error) error {
 	})
 }
 
-func (e *sqliteEngine) withReader(ctx context.Context, fn func(*sqliteConn) error) error {
-	var c *sqliteConn
-	select {
-	case c = <-e.readers:
-	case <-e.closing:
-		return errClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { // also when fn panics: the pool must not shrink
-		c.SetInterrupt(context.Background())
-		e.readers <- c
-	}()
-	c.SetInterrupt(ctx)
-	err := fn(c)
+// readError is what a reader is told: that it has gone itself, or what failed.
+func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -152,22 +138,5 @@ func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 }
 
 func (e *sqliteEngine) close() error {
-	close(e.closing)
-	return errors.Join(e.closeReaders(), e.writer.close(), e.lock.Close())
-}
-
-// closeReaders waits for the readers that are out, but not for ever: a reader
-// that does not come back belongs to a request that was abandoned.
-func (e *sqliteEngine) closeReaders() error {
-	var errs error
-	patience := time.After(5 * time.Second)
-	for range cap(e.readers) {
-		select {
-		case c := <-e.readers:
-			errs = errors.Join(errs, c.close())
-		case <-patience:
-			return errors.Join(errs, errors.New("a reader is still in use"))
-		}
-	}
-	return errs
+	return errors.Join(e.readers.close(), e.writer.close(), e.lock.Close())
 }

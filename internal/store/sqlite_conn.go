@@ -16,6 +16,20 @@ import (
 type sqliteConn struct {
 	*sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
+	tx    sqliteTx // of the one who has it
+}
+
+// begin gives the statements of one who reads, until its context ends.
+func (c *sqliteConn) begin(ctx context.Context, observe Observe) *sqliteTx {
+	c.SetInterrupt(ctx)
+	c.tx = sqliteTx{conn: c, ctx: ctx, observe: observe}
+	return &c.tx
+}
+
+// end is called when nobody has it any more.
+func (c *sqliteConn) end() {
+	c.SetInterrupt(context.Background())
+	c.tx = sqliteTx{}
 }
 
 // busyTimeout is how long a connection waits for another process's lock.
@@ -29,7 +43,7 @@ func openConn(path string, flags sqlite3.OpenFlag, pragmas ...string) (*sqliteCo
 	if err != nil {
 		return nil, err
 	}
-	c := &sqliteConn{conn, map[string]*sqlite3.Stmt{}}
+	c := &sqliteConn{Conn: conn, stmts: map[string]*sqlite3.Stmt{}}
 	if err := conn.BusyTimeout(busyTimeout); err != nil {
 		return nil, c.abandon(err)
 	}
