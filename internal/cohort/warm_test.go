@@ -1,11 +1,6 @@
 package cohort
 
 import (
-	"context"
-	"errors"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"anodyne/internal/analytics"
@@ -112,52 +107,5 @@ func TestWarmLeavesWhatDoesNotFit(t *testing.T) {
 	}
 	if got := metricValue(t, h.cohorts.metrics.streamed); got != 0 || recalled(t, h, "outcomes", p) != nil {
 		t.Errorf("%v scans of the database, for nobody", got)
-	}
-}
-
-// Of several who are the first to ask a question one counts; when that one
-// leaves, another does.
-func TestFirstToAskCountsForAll(t *testing.T) {
-	cs := New(plenty, nil)
-	panels := []*panel{{number: 1}}
-	cs.worthKeeping = 1
-	p := checked(t, analytics.Request{})
-	var counted atomic.Int32
-	counting, leave := make(chan struct{}), make(chan struct{})
-	held := source{1, panels, func(ctx context.Context, _ int) (*panel, error) {
-		if counted.Add(1) == 1 {
-			close(counting)
-			<-leave
-			return nil, context.Canceled
-		}
-		return panels[0], nil
-	}}
-	ask := func(ctx context.Context) error {
-		_, err := answer(ctx, cs, 1, held, "outcomes", p, analytics.NewOutcomesTally)
-		return err
-	}
-	var asking sync.WaitGroup
-	asking.Go(func() {
-		if err := ask(t.Context()); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-	<-counting
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := ask(gone); !errors.Is(err, context.Canceled) || counted.Load() != 1 {
-		t.Errorf("one who left while another counts: %v", err)
-	}
-	results := make([]error, 5)
-	for i := range results {
-		asking.Go(func() { results[i] = ask(t.Context()) })
-	}
-	close(leave)
-	asking.Wait()
-	if counted.Load() != 2 || slices.ContainsFunc(results, func(err error) bool { return err != nil }) {
-		t.Errorf("counted %d times, want twice: by the one who left, and for all others; %v", counted.Load(), results)
-	}
-	if len(cs.memo.first) != 0 {
-		t.Error("somebody still leads")
 	}
 }
