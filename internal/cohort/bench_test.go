@@ -32,14 +32,18 @@ func newRoster(patients []patient) roster {
 	return r
 }
 
-var million = sync.OnceValue(func() (m struct {
+// people are made-up patients without a database.
+type people struct {
 	roster
-	id string
-}) {
+	id string // of one of them
+}
+
+func newPeople(count int) people {
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(list []string) string { return list[random.IntN(len(list))] }
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	patients := make([]patient, 1_000_000)
+	patients := make([]patient, count)
+	var one id.Patient
 	for i := range patients {
 		name := pick(givenNames) + pick(middle) + " "
 		for range 2 + random.IntN(3) {
@@ -47,49 +51,90 @@ var million = sync.OnceValue(func() (m struct {
 		}
 		patientID := id.New[id.PatientKind](at.Add(time.Duration(i) * time.Second))
 		patients[i] = patient{int64(i) + 1, keyOf(patientID), pain.Fold(name)}
-		if i == 777_777 {
-			m.id = patientID.String()
+		if i == count*7/9 {
+			one = patientID
 		}
 	}
-	m.roster = newRoster(patients)
-	return m
-})
+	return people{newRoster(patients), one.String()}
+}
 
-// BenchmarkSearch searches a million patients. Besides the mean it gives the
-// 99th percentile.
+var million = sync.OnceValue(func() people { return newPeople(1_000_000) })
+
+// BenchmarkSearch searches a thousand to a million patients. Besides the mean
+// it gives the 99th percentile.
 func BenchmarkSearch(b *testing.B) {
-	patients := million()
-	for _, bench := range []struct{ name, term string }{
-		{"one letter in nearly all", "a"},
-		{"one letter in some", "Q"},
-		{"one character in none", "%"},
-		{"space", " "},
-		{"two letters in many", "an"},
-		{"two letters in few", "þ"},
-		{"three letters", "ber"},
-		{"name", "Catherine Marie"},
-		{"accents", "nguyễn"},
-		{"Greek", "ΝΊΚΟΣ"},
-		{"Cyrillic", "анаста"},
-		{"none", "xyzzy"},
-		{"none, common letters", "annannanna"},
-		{"none, long", strings.Repeat("anna ", 40)},
-		{"identifier", patients.id},
-		{"identifier's beginning", patients.id[:12]},
-		{"all identifiers", "pat_"},
-	} {
-		b.Run(bench.name, func(b *testing.B) {
-			var times []time.Duration
-			for b.Loop() {
-				start := time.Now()
-				_, total := patients.search(bench.term, 3, 50)
-				times = append(times, time.Since(start))
-				b.ReportMetric(float64(total), "matches")
-			}
-			slices.Sort(times)
-			b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
-			b.ReportMetric(float64(sizeOf(patients.roster))/1_000_000, "B/patient")
-		})
+	for _, count := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		patients := newPeople(count)
+		for _, bench := range []struct{ name, term string }{
+			{"one letter in nearly all", "a"},
+			{"one letter in some", "Q"},
+			{"one character in none", "%"},
+			{"space", " "},
+			{"two letters in many", "an"},
+			{"two letters in few", "þ"},
+			{"three letters", "ber"},
+			{"name", "Catherine Marie"},
+			{"whole name", string(patients.roster[len(patients.roster)/2].name(100))},
+			{"accents", "nguyễn"},
+			{"Greek", "ΝΊΚΟΣ"},
+			{"Cyrillic", "анаста"},
+			{"none", "xyzzy"},
+			{"none, common letters", "annannanna"},
+			{"none, long", strings.Repeat("anna ", 40)},
+			{"identifier", patients.id},
+			{"identifier's beginning", patients.id[:12]},
+			{"all identifiers", "pat_"},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", bench.name, count), func(b *testing.B) {
+				var times []time.Duration
+				for b.Loop() {
+					start := time.Now()
+					_, total := patients.search(bench.term, 3, 50)
+					times = append(times, time.Since(start))
+					b.ReportMetric(float64(total), "matches")
+				}
+				slices.Sort(times)
+				b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "p99-ms")
+				b.ReportMetric(float64(sizeOf(patients.roster))/float64(count), "B/patient")
+			})
+		}
+	}
+}
+
+// BenchmarkPack packs a full chunk, as the first search does with all of them.
+func BenchmarkPack(b *testing.B) {
+	full := newPeople(chunkSize).roster[0]
+	for b.Loop() {
+		full.fit()
+	}
+}
+
+// BenchmarkBurst adds or renames one of many patients before each search, which
+// finds few.
+func BenchmarkBurst(b *testing.B) {
+	for _, count := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		before, random := newPeople(count).roster, rand.New(rand.NewPCG(3, 4))
+		newName := func() string {
+			return pain.Fold(givenNames[random.IntN(len(givenNames))] + " " + syllables[random.IntN(len(syllables))] + syllables[random.IntN(len(syllables))])
+		}
+		for _, bench := range []struct {
+			name string
+			next func(done int) patient
+		}{
+			{"add", func(done int) patient { return patient{int64(count + done + 1), key{1, uint64(done + 1)}, newName()} }},
+			{"rename", func(int) patient { return patient{random.Int64N(int64(count)) + 1, key{1, 1}, newName()} }},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", bench.name, count), func(b *testing.B) {
+				patients, done, ok := before, 0, true
+				for b.Loop() {
+					if patients, ok = patients.with([]patient{bench.next(done)}); !ok {
+						b.Fatal("the change does not fit")
+					}
+					patients.search("xyzzy", 1, 50)
+					done++
+				}
+			})
+		}
 	}
 }
 

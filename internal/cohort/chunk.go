@@ -2,12 +2,9 @@ package cohort
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 	"sort"
 	"unsafe"
-
-	"anodyne/internal/id"
 )
 
 // chunkSize is the number of patients packed together: large, so that a scan
@@ -17,19 +14,6 @@ const chunkSize = 4096
 
 // separator ends each name. It is a control character, which no name holds.
 const separator = 0
-
-// key is an identifier as a number, in the order in which it prints.
-type key struct{ hi, lo uint64 }
-
-func keyOf(patient id.Patient) key {
-	b := patient.Bytes()
-	return key{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
-}
-
-// less reports whether k sorts before other.
-func (k key) less(other key) bool {
-	return k.hi < other.hi || k.hi == other.hi && k.lo < other.lo
-}
 
 // patient is what a chunk keeps of one: its number, key and folded name.
 type patient struct {
@@ -47,7 +31,23 @@ type chunk struct {
 	text []byte   // folded names, each followed by the separator
 	ends []uint32 // where in text each name ends
 	keys []key    // the zero key is a number without a patient
+	span keySpan  // of the keys
+
+	// parts is by which names in the slots before sorted are found. It may be
+	// that of an older version; the slots that are different since are changed,
+	// in order. A chunk with few names has none, and sorted is 0.
+	parts   *parts
+	sorted  int
+	changed []uint16
 }
+
+const (
+	// mostChanged and mostUnsorted are how many slots that changed or were
+	// added a search looks at one by one, before the parts are sorted again.
+	// Those that changed can be in every chunk, those added only in the last.
+	mostChanged  = 32
+	mostUnsorted = 512
+)
 
 func newChunk(patients int64) *chunk {
 	const usualName = 20
@@ -61,12 +61,14 @@ func newChunk(patients int64) *chunk {
 func (c *chunk) len() int { return len(c.keys) }
 
 // name is the folded name in a slot.
-func (c *chunk) name(slot int) []byte {
-	start := 0
-	if slot > 0 {
-		start = int(c.ends[slot-1]) + 1
+func (c *chunk) name(slot int) []byte { return c.text[c.start(slot):c.ends[slot]] }
+
+// start is where in the text the name in a slot starts, or would.
+func (c *chunk) start(slot int) int {
+	if slot == 0 {
+		return 0
 	}
-	return c.text[start:c.ends[slot]]
+	return int(c.ends[slot-1]) + 1
 }
 
 // add appends a patient. It is for a chunk that nobody else sees yet.
@@ -75,15 +77,23 @@ func (c *chunk) add(k key, name string) {
 	c.ends = append(c.ends, uint32(len(c.text)))
 	c.text = append(c.text, separator)
 	c.keys = append(c.keys, k)
+	c.span.add(k)
 }
 
-// fit gives a chunk without spare memory.
+// fit gives a chunk without spare memory and without changes to look at.
 func (c *chunk) fit() *chunk {
-	return &chunk{bytes.Clone(c.text), slices.Clone(c.ends), slices.Clone(c.keys)}
+	fitting := &chunk{text: bytes.Clone(c.text), ends: slices.Clone(c.ends), keys: slices.Clone(c.keys), span: c.span}
+	if c.len() > mostUnsorted {
+		fitting.sort()
+	}
+	return fitting
 }
+
+// sort makes the parts anew. It is for a chunk that nobody else sees yet.
+func (c *chunk) sort() { c.parts, c.sorted, c.changed = newParts(c), c.len(), nil }
 
 func (c *chunk) bytes() int64 {
-	return int64(cap(c.text)) + int64(cap(c.ends))*4 + int64(cap(c.keys))*int64(unsafe.Sizeof(key{}))
+	return int64(cap(c.text)) + int64(cap(c.ends))*4 + int64(cap(c.keys))*int64(unsafe.Sizeof(key{})) + int64(cap(c.changed))*2 + c.parts.bytes()
 }
 
 // with gives the chunk after changes, which are in order of their numbers;
@@ -115,6 +125,9 @@ func (c *chunk) with(changed []patient, first int64) (next *chunk, ok bool) {
 	if grown.len() == chunkSize {
 		return grown.fit(), true
 	}
+	if grown.len()-grown.sorted > mostUnsorted {
+		grown.sort()
+	}
 	return &grown, true
 }
 
@@ -124,6 +137,8 @@ func (c *chunk) edit(edited []patient, first int64) *chunk {
 		text: make([]byte, 0, len(c.text)+64),
 		ends: make([]uint32, 0, c.len()),
 		keys: make([]key, 0, c.len()),
+		// Shared until too much has changed.
+		parts: c.parts, sorted: c.sorted, changed: slices.Clone(c.changed),
 	}
 	done := 0 // slots that are copied
 	for _, p := range edited {
@@ -134,8 +149,14 @@ func (c *chunk) edit(edited []patient, first int64) *chunk {
 		next.copyFrom(c, done, slot)
 		next.add(p.key, p.name)
 		done = slot + 1
+		if at, found := slices.BinarySearch(next.changed, uint16(slot)); !found && slot < next.sorted {
+			next.changed = slices.Insert(next.changed, at, uint16(slot))
+		}
 	}
 	next.copyFrom(c, done, c.len())
+	if len(next.changed) > mostChanged {
+		next.sort()
+	}
 	return next
 }
 
@@ -144,14 +165,14 @@ func (c *chunk) copyFrom(source *chunk, from, to int) {
 	if from == to {
 		return
 	}
-	start := 0
-	if from > 0 {
-		start = int(source.ends[from-1]) + 1
-	}
+	start := source.start(from)
 	shift := len(c.text) - start
 	c.text = append(c.text, source.text[start:source.ends[to-1]+1]...)
 	for _, end := range source.ends[from:to] {
 		c.ends = append(c.ends, uint32(int(end)+shift))
 	}
 	c.keys = append(c.keys, source.keys[from:to]...)
+	for _, k := range source.keys[from:to] {
+		c.span.add(k)
+	}
 }

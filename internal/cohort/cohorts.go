@@ -49,7 +49,8 @@ type resident struct {
 	place
 	model   interface{ bytes() int64 }
 	users   int
-	counted int64 // its part of Cohorts.bytes
+	counted int64  // its part of Cohorts.bytes
+	warmFor string // of series, the parameters of the question; see Warm
 }
 
 // New makes an empty Cohorts. The names used last stay in memory even when
@@ -76,12 +77,6 @@ func (cs *Cohorts) Search(ctx context.Context, org store.Org, term string, page,
 	}
 	numbers, total = roster(patients).search(term, page, limit)
 	return numbers, total, nil
-}
-
-// Warm loads an organisation's names, so that its first search need not wait.
-func (cs *Cohorts) Warm(ctx context.Context, org store.Org) error {
-	_, err := fresh(ctx, cs, org, names)
-	return err
 }
 
 // fresh gives a model of an organisation with everything that was acknowledged

@@ -363,15 +363,12 @@ func TestLoadsSeveralChunks(t *testing.T) {
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		running.Go(cancel)
-		if err := h.cohorts.Warm(ctx, h.Org); err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := fresh(ctx, h.cohorts, h.Org, names); err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}
 	running.Wait()
 	h.cohorts = New(plenty, nil)
-	if err := h.cohorts.Warm(t.Context(), h.Org); err != nil {
-		t.Fatal(err)
-	}
 	if _, total := h.search(t, "patient <", 1, 1); total != patients {
 		t.Errorf("%d patients, want %d", total, patients)
 	}

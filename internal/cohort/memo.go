@@ -2,6 +2,7 @@ package cohort
 
 import (
 	"container/list"
+	"context"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -21,6 +22,9 @@ type memo struct {
 	answers map[question]*list.Element
 	recent  *list.List // of *answered, the one asked last in front
 	bytes   int64
+	// first has the questions that somebody is the first to ask, until there
+	// is an answer.
+	first map[question]chan struct{}
 }
 
 // question is what was asked of whom.
@@ -45,7 +49,7 @@ type group struct {
 }
 
 func newMemo(limit int64) *memo {
-	return &memo{limit: limit, answers: map[question]*list.Element{}, recent: list.New()}
+	return &memo{limit: limit, answers: map[question]*list.Element{}, recent: list.New(), first: map[question]chan struct{}{}}
 }
 
 func newQuestion(org access.OrgNo, measure string, p *analytics.Params) (question, error) {
@@ -63,6 +67,32 @@ func (m *memo) recall(q question) []group {
 	}
 	m.recent.MoveToFront(at)
 	return at.Value.(*answered).groups
+}
+
+// lead waits until nobody else is the first to ask a question: two who count
+// the same at once take twice as long as one. Whoever leads must call done.
+func (m *memo) lead(ctx context.Context, q question) (done func(), err error) {
+	for {
+		m.mu.Lock()
+		other := m.first[q]
+		if other == nil {
+			ended := make(chan struct{})
+			m.first[q] = ended
+			m.mu.Unlock()
+			return func() {
+				m.mu.Lock()
+				delete(m.first, q)
+				m.mu.Unlock()
+				close(ended)
+			}, nil
+		}
+		m.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // keep replaces the answer to a question, and drops those that were not asked

@@ -2,8 +2,10 @@ package cohort
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -102,5 +104,52 @@ func TestMemoIsBoundedAndApart(t *testing.T) {
 	}
 	if m.keep(about(3, "a"), tally(5), 60) != 60 || number(about(3, "a")) != 5 || m.recent.Len() != len(m.answers) {
 		t.Error("the newer answer did not replace the older")
+	}
+}
+
+// Of several who are the first to ask a question one counts; when that one
+// leaves, another does.
+func TestFirstToAskCountsForAll(t *testing.T) {
+	cs := New(plenty, nil)
+	panels := []*panel{{number: 1}}
+	cs.worthKeeping = 1
+	p := checked(t, analytics.Request{})
+	var counted atomic.Int32
+	counting, leave := make(chan struct{}), make(chan struct{})
+	held := source{1, panels, func(ctx context.Context, _ int) (*panel, error) {
+		if counted.Add(1) == 1 {
+			close(counting)
+			<-leave
+			return nil, context.Canceled
+		}
+		return panels[0], nil
+	}}
+	ask := func(ctx context.Context) error {
+		_, err := answer(ctx, cs, 1, held, "outcomes", p, analytics.NewOutcomesTally)
+		return err
+	}
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		if err := ask(t.Context()); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	<-counting
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ask(gone); !errors.Is(err, context.Canceled) || counted.Load() != 1 {
+		t.Errorf("one who left while another counts: %v", err)
+	}
+	results := make([]error, 5)
+	for i := range results {
+		asking.Go(func() { results[i] = ask(t.Context()) })
+	}
+	close(leave)
+	asking.Wait()
+	if counted.Load() != 2 || slices.ContainsFunc(results, func(err error) bool { return err != nil }) {
+		t.Errorf("counted %d times, want twice: by the one who left, and for all others; %v", counted.Load(), results)
+	}
+	if len(cs.memo.first) != 0 {
+		t.Error("somebody still leads")
 	}
 }

@@ -8,96 +8,59 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Few different letters make many near misses; long names pass the width of
-// a word.
+// Few different letters make many near misses.
 var drawName = rapid.Custom(func(t *rapid.T) string {
 	length := rapid.OneOf(rapid.IntRange(0, 12), rapid.IntRange(50, 66)).Draw(t, "length")
-	return rapid.StringOfN(rapid.SampledFrom([]rune("aaaanno é%_я")), length, length, -1).Draw(t, "name")
+	return rapid.StringOfN(rapid.SampledFrom([]rune("aaaanno é%_я李")), length, length, -1).Draw(t, "name")
 })
 
+// Whatever the parts of a chunk are of, with the names that were exchanged or
+// added since: a term of any length is found where it is.
 func TestNeedleFindsWhatContainsFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(drawName, 1, 60).Draw(t, "names")
+		sorted := rapid.IntRange(0, len(names)).Draw(t, "names with parts")
 		c := &chunk{}
-		for _, name := range names {
-			c.add(key{}, name)
+		for i, name := range names {
+			if i == sorted {
+				c.sort()
+			}
+			c.add(key{1, 1}, name)
 		}
-		term := rapid.StringOfN(rapid.SampledFrom([]rune("aanno é%я")), 1, 5, -1).Draw(t, "term")
-		if name := rapid.SampledFrom(names).Draw(t, "a name"); name != "" && rapid.Bool().Draw(t, "its end") {
-			runes := []rune(name)
-			term = string(runes[rapid.IntRange(0, len(runes)-1).Draw(t, "from"):])
+		for range rapid.IntRange(0, 5).Draw(t, "edits") {
+			slot := rapid.IntRange(0, len(names)-1).Draw(t, "slot")
+			names[slot] = drawName.Draw(t, "new name")
+			c = c.edit([]patient{{int64(slot), key{1, 1}, names[slot]}}, 0)
 		}
-		var want []int
+		term := rapid.StringOfN(rapid.SampledFrom([]rune("aanno é%я李")), 1, 5, -1).Draw(t, "term")
+		if name := rapid.SampledFrom(names).Draw(t, "a name"); name != "" && rapid.Bool().Draw(t, "a part of it") {
+			from := rapid.IntRange(0, len(name)-1).Draw(t, "from")
+			term = name[from:rapid.IntRange(from+1, len(name)).Draw(t, "to")]
+		}
+		var want, got []int
 		for slot, name := range names {
 			if strings.Contains(name, term) {
 				want = append(want, slot)
 			}
 		}
-		n := newNeedle([]byte(term), c.text)
-		for _, n.jump = range []bool{true, false} {
-			var got []int
-			n.find(c, func(slot int) { got = append(got, slot) })
-			if !slices.Equal(got, want) {
-				t.Fatalf("jump=%v: %q is in slots %v, found in %v", n.jump, term, want, got)
-			}
+		newNeedle([]byte(term)).find(c, func(slot int) { got = append(got, slot) })
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q is in slots %v, found in %v", term, want, got)
 		}
 	})
 }
 
-// The last letter of a name must be seen wherever the name lies in a word of
-// marks, and however long it is.
-func TestNeedleSeesTheLastLetter(t *testing.T) {
-	for before := range 9 {
-		for length := 1; length < 80; length++ {
-			c := &chunk{}
-			c.add(key{}, strings.Repeat("a", before))
-			c.add(key{}, strings.Repeat("a", length-1)+"b")
-			c.add(key{}, "a")
-			n := newNeedle([]byte("b"), c.text)
-			for _, n.jump = range []bool{true, false} {
-				var got []int
-				n.find(c, func(slot int) { got = append(got, slot) })
-				if !slices.Equal(got, []int{1}) {
-					t.Fatalf("%d letters after %d, jump=%v: found in %v", length, before, n.jump, got)
-				}
-			}
+// What a search looks at must not be everybody, or it grows with them.
+func TestCandidatesAreFew(t *testing.T) {
+	c := newPeople(chunkSize).roster[0]
+	for slot := 0; slot < chunkSize; slot += 100 {
+		name := c.name(slot)
+		candidates := c.parts.candidates(partsOf(name))
+		if !slices.Contains(candidates, uint16(slot)) || len(candidates) > chunkSize/16 {
+			t.Errorf("%q in slot %d has %d candidates", name, slot, len(candidates))
 		}
 	}
-}
-
-// A needle is used on one chunk after the other; marks of a long one must not
-// show in a short one.
-func TestNeedleForgetsTheChunkBefore(t *testing.T) {
-	long, short := &chunk{}, &chunk{}
-	for range 100 {
-		long.add(key{}, "aaaaaaaaaaaa")
-	}
-	short.add(key{}, "b")
-	short.add(key{}, "bb")
-	n := newNeedle([]byte("a"), long.text)
-	if n.jump {
-		t.Fatal("the letter that all names are made of was taken to be rare")
-	}
-	n.find(long, func(int) {})
-	n.find(short, func(slot int) { t.Errorf("found in slot %d, which has no a", slot) })
-}
-
-func TestNeedleTakesTheRarestBytes(t *testing.T) {
-	for _, test := range []struct {
-		term, sample string
-		rare, second int
-		jump         bool
-	}{
-		{"anx", strings.Repeat("aan ", 100), 2, 1, true},
-		{"xan", strings.Repeat("aan ", 100), 0, 2, true},
-		{"an", strings.Repeat("aan ", 100), 1, 0, false},
-		{"a", strings.Repeat("aan ", 100), 0, 0, false},
-		{"aa", strings.Repeat("aan ", 100), 0, 1, false},
-		{"a", "", 0, 0, false},
-	} {
-		n := newNeedle([]byte(test.term), []byte(test.sample))
-		if n.rare != test.rare || n.second != test.second || n.jump != test.jump {
-			t.Errorf("%q: rare %d, second %d, jump %v; want %d, %d, %v", test.term, n.rare, n.second, n.jump, test.rare, test.second, test.jump)
-		}
+	if got := c.parts.candidates(partsOf([]byte("xyzzy"))); len(got) > chunkSize/64 {
+		t.Errorf("a term that is nowhere has %d candidates", len(got))
 	}
 }

@@ -97,7 +97,16 @@ func answer[T tally[T]](ctx context.Context, cs *Cohorts, org access.OrgNo, pane
 	if err != nil {
 		return whole, err
 	}
-	whole, groups, err := countAll(ctx, cs.scans, panels, cs.memo.recall(q), p, newTally)
+	before := cs.memo.recall(q)
+	if before == nil {
+		done, err := cs.memo.lead(ctx, q)
+		if err != nil {
+			return whole, err
+		}
+		defer done()
+		before = cs.memo.recall(q)
+	}
+	whole, groups, err := countAll(ctx, cs.scans, panels, before, p, newTally)
 	if err == nil {
 		kept := cs.memo.keep(q, groups, int64(len(groups))*tallyBytes(p, panelSize*groupSize))
 		cs.metrics.bytes.WithLabelValues("tallies").Set(float64(kept))

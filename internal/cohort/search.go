@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"anodyne/internal/id"
 	"anodyne/internal/pain"
 )
-
-// identifierPrefix begins the terms that are matched against identifiers.
-const identifierPrefix = "pat_"
 
 // hits counts all matches and keeps the numbers of one page of them.
 type hits struct {
@@ -41,10 +37,7 @@ func (r roster) search(term string, page, limit int64) ([]int64, int64) {
 }
 
 func (r roster) findNames(term []byte, h *hits) {
-	if len(r) == 0 {
-		return
-	}
-	n := newNeedle(term, r[len(r)/2].text)
+	n := newNeedle(term)
 	for i, c := range r {
 		first := int64(i)*chunkSize + 1
 		n.find(c, func(slot int) { h.add(first + int64(slot)) })
@@ -52,9 +45,16 @@ func (r roster) findNames(term []byte, h *hits) {
 }
 
 // findKeys looks for keys from low to high, both included. Identifiers are
-// only nearly in the order of the numbers, so it looks at all of them.
+// only nearly in the order of the numbers: a key can be in several chunks, but
+// most chunks have all their keys in the range or none.
 func (r roster) findKeys(low, high key, h *hits) {
 	for i, c := range r {
+		if c.span.count == 0 || c.span.high.less(low) || high.less(c.span.low) {
+			continue
+		}
+		if within := !c.span.low.less(low) && !high.less(c.span.high); within && h.pass(c.span.count) {
+			continue
+		}
 		first := int64(i)*chunkSize + 1
 		for slot, k := range c.keys {
 			if k.less(low) || high.less(k) {
@@ -65,35 +65,20 @@ func (r roster) findKeys(low, high key, h *hits) {
 	}
 }
 
+// pass counts matches that come one after the other, unless one of them is on
+// the page.
+func (h *hits) pass(matches int64) bool {
+	if h.total+matches > h.skip && h.total-h.skip < h.limit {
+		return false
+	}
+	h.total += matches
+	return true
+}
+
 // add counts a match; matches come in order of their numbers.
 func (h *hits) add(no int64) {
 	if h.total >= h.skip && h.total-h.skip < h.limit {
 		h.numbers = append(h.numbers, no)
 	}
 	h.total++
-}
-
-// keyRange gives the keys whose identifiers begin with a prefix, or false when
-// none can. The zero key, which is no patient's, is never in the range.
-func keyRange(prefix string) (low, high key, ok bool) {
-	const lowest, highest = identifierPrefix + "00000000000000000000000000", identifierPrefix + "7zzzzzzzzzzzzzzzzzzzzzzzzz"
-	if len(prefix) > len(lowest) {
-		return low, high, false
-	}
-	last, tail := highest, highest[len(prefix):]
-	if len(prefix) > len(identifierPrefix) {
-		last = prefix + tail
-	}
-	from, err := id.Parse[id.PatientKind](prefix + lowest[len(prefix):])
-	if err != nil {
-		return low, high, false
-	}
-	to, err := id.Parse[id.PatientKind](last)
-	if err != nil {
-		return low, high, false
-	}
-	if low = keyOf(from); low == (key{}) {
-		low.lo = 1
-	}
-	return low, keyOf(to), true
 }

@@ -10,19 +10,25 @@ import (
 )
 
 func TestIdentifierPrefix(t *testing.T) {
+	const apart = 20 // numbers without a patient are between, for several chunks
 	var patients []patient
 	var printed []string
 	for i := range 500 {
-		// In steps that change different parts of the time, not sorted.
-		at := time.UnixMilli(1_700_000_000_000 + int64(i*7919%500)*int64(i%3)*40_000)
+		// In steps that change different parts of the time, sorted from chunk
+		// to chunk at most.
+		at := time.UnixMilli(1_700_000_000_000 + int64(i*7919%500)*int64(i%3)*40_000 + int64(i/200)*15_000_000)
 		patientID := id.New[id.PatientKind](at)
-		patients = append(patients, patient{int64(i) + 1, keyOf(patientID), ""})
+		patients = append(patients, patient{int64(i)*apart + 1, keyOf(patientID), ""})
+		for len(patients)%apart > 0 {
+			patients = append(patients, patient{no: int64(len(patients)) + 1})
+		}
 		printed = append(printed, patientID.String())
 	}
 	r := newRoster(patients)
 	terms := []string{"pat_", "pat_0", "pat_7", "pat_7zzzzzzzzzzzzzzzzzzzzzzzzz", "pat_00000000000000000000000000",
 		"pat_8", "pat_z", "pat_i", "pat_0o", "pat_01U", "pat_%", "pat_ ", "pat_é", "pat_\x00", printed[7] + "0", strings.ToUpper(printed[7][4:])}
-	for _, p := range printed[:40] {
+	for i := 0; i < len(printed); i += 11 {
+		p := printed[i]
 		for length := len("pat_"); length <= len(p); length++ {
 			terms = append(terms, p[:length], p[:length]+"z", p[:length]+"0")
 		}
@@ -31,11 +37,14 @@ func TestIdentifierPrefix(t *testing.T) {
 		var want []int64
 		for i, p := range printed {
 			if strings.HasPrefix(p, term) {
-				want = append(want, int64(i)+1)
+				want = append(want, int64(i)*apart+1)
 			}
 		}
-		if got, total := r.search(term, 1, 1000); !slices.Equal(got, want) || total != int64(len(want)) {
-			t.Errorf("%q: found %v (%d), want %v", term, got, total, want)
+		for _, on := range []struct{ page, limit int }{{1, 1000}, {1, 10}, {25, 10}, {41, 10}} {
+			from, to := min((on.page-1)*on.limit, len(want)), min(on.page*on.limit, len(want))
+			if got, total := r.search(term, int64(on.page), int64(on.limit)); !slices.Equal(got, want[from:to]) || total != int64(len(want)) {
+				t.Errorf("%q, page %d: found %v (%d), want %v", term, on.page, got, total, want[from:to])
+			}
 		}
 	}
 }
@@ -65,6 +74,8 @@ func TestPages(t *testing.T) {
 			{84, 50, 0, -1},
 			{2147483647, 100, 0, -1},
 			{1, 1, 1, 1},
+			{chunkSize, 1, chunkSize, chunkSize},
+			{chunkSize + 1, 1, chunkSize + 1, chunkSize + 1},
 		} {
 			var want []int64
 			for no := test.first; no <= test.last; no++ {

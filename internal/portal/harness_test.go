@@ -40,6 +40,7 @@ const (
 type house struct {
 	t     *testing.T
 	store *store.Store
+	pages *Portal
 	url   string
 	trips storetest.Trips // what requests ask of the database
 	mu    sync.Mutex
@@ -70,13 +71,13 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 	cfg.Now = h.now
 	h.trips.Watch(&cfg)
 	h.store = storetest.Start(t, cfg)
-	p := New(Config{
+	h.pages = New(Config{
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
 		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
 		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON, SessionIdle: idleTime, SessionLifetime: lifetime,
 		Source: func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
 	})
-	server := httptest.NewServer(h.trips.Of(p))
+	server := httptest.NewServer(h.trips.Of(h.pages))
 	t.Cleanup(server.Close)
 	h.url = server.URL
 	return h

@@ -59,6 +59,7 @@ type Portal struct {
 	pages   pages
 	guides  []guide
 	guesses *ratelimit.Addresses
+	here    *presence
 	// reference is read when somebody looks at it first.
 	reference func() *reference.Document
 }
@@ -69,7 +70,7 @@ const guessesAllowed = 100
 
 // New makes the portal.
 func New(cfg Config) *Portal {
-	p := &Portal{Config: cfg, pages: readPages(), guides: readGuides(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now)}
+	p := &Portal{Config: cfg, pages: readPages(), guides: readGuides(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now), here: newPresence()}
 	p.reference = sync.OnceValue(func() *reference.Document { return readReference(cfg.OpenAPI()) })
 	mux := http.NewServeMux()
 	for _, rt := range p.table() {

@@ -122,6 +122,8 @@ func (v *visit) begin(member *store.Account, emailHash []byte) error {
 	http.SetCookie(v.w, &http.Cookie{
 		Name: v.cookieName(), Value: cookie, Path: "/", HttpOnly: true, Secure: !v.Dev, SameSite: http.SameSiteLaxMode,
 	})
+	principal := member.Principal()
+	v.here.note(v.Store.For(&principal))
 	return nil
 }
 

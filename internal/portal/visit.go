@@ -45,6 +45,9 @@ func (p *Portal) page(rt route) http.Handler {
 		if err := rt.handle(v); err != nil {
 			v.fail(err)
 		}
+		if v.member != nil {
+			p.here.note(v.org)
+		}
 	})
 }
 

@@ -29,7 +29,7 @@ func serveWith(t *testing.T, slow timeouts, args ...string) *Server {
 	var cfg config.Config
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	cfg.Serve(flags)
-	if err := flags.Parse(append(args, "--database", "sqlite:"+filepath.Join(t.TempDir(), "a.db"), "--listen", "127.0.0.1:0", "--admin-listen", "")); err != nil {
+	if err := flags.Parse(append([]string{"--database", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--listen", "127.0.0.1:0", "--admin-listen", ""}, args...)); err != nil {
 		t.Fatal(err)
 	}
 	cfg.Finish()

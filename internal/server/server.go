@@ -151,6 +151,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	s.workers.Start("usage", handler.KeepUsage)
 	s.workers.Start("alerts", sys.KeepAlerted)
 	s.workers.Start("reports", reports.Run)
+	s.workers.Start("warmth", pages.KeepWarm)
 	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
 	return handler, s.startWebhooks(registry)
 }

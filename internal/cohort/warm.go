@@ -1,0 +1,53 @@
+package cohort
+
+import (
+	"context"
+	"errors"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/store"
+)
+
+// Warm makes ready what is likely to be asked of an organisation next, so that
+// nobody need wait for it: its names, its series, and what is counted for a
+// question to both measures. It does nothing when that was done and is still in
+// memory, nor when more than half of the memory is taken: what is asked must
+// not make room for what may be.
+func (cs *Cohorts) Warm(ctx context.Context, org store.Org, p *analytics.Params) error {
+	q, err := newQuestion(org.No(), "", p)
+	if err != nil || !cs.cold(q) {
+		return err
+	}
+	if _, err := fresh(ctx, cs, org, names); err != nil {
+		return err
+	}
+	panels, err := fresh(ctx, cs, org, charts)
+	if err != nil && !errors.Is(err, errTooLarge) {
+		return err
+	}
+	if len(panels) >= cs.worthKeeping { // else nothing that is counted is kept
+		if _, err := scan(ctx, cs, org, "outcomes", p, analytics.NewOutcomesTally); err != nil {
+			return err
+		}
+		if _, err := scan(ctx, cs, org, "population", p, analytics.NewPopulationTally); err != nil {
+			return err
+		}
+	}
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if at := cs.places[place{q.org, charts.name}]; at != nil {
+		at.Value.(*resident).warmFor = q.params
+	}
+	return nil
+}
+
+// cold reports whether an organisation is to be warmed for a question.
+func (cs *Cohorts) cold(q question) bool {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	series := cs.places[place{q.org, charts.name}]
+	if series != nil && cs.places[place{q.org, names.name}] != nil {
+		return series.Value.(*resident).warmFor != q.params
+	}
+	return cs.bytes <= cs.limit/2
+}
