@@ -91,7 +91,7 @@ const (
 	by30
 	by50
 	fromZero // there is no percentage
-	answers
+	answerKinds
 )
 
 func answerOf(before, after float64) answer {

@@ -26,7 +26,8 @@ func linesOf(points []Point, lines []Line) []Line {
 	if len(points) == 0 {
 		return lines
 	}
-	day, week, month := points[0].day(), weekOf(points[0].day()), monthOf(points[0].day())
+	day := points[0].day()
+	week, month := weekOf(day), monthOf(day)
 	for from := 0; from < len(points); from += lineSpan {
 		to := min(from+lineSpan, len(points))
 		line := lineOf(points[from:to])
@@ -34,21 +35,18 @@ func linesOf(points []Point, lines []Line) []Line {
 		for i := from; i < to; i++ {
 			bit := uint16(1) << (i - from)
 			if i+1 == len(points) {
-				line.end(bit, bit, bit)
+				line.ends[0], line.ends[1], line.ends[2] = line.ends[0]|bit, line.ends[1]|bit, line.ends[2]|bit
 			} else if next := points[i+1].day(); next != day {
 				day = next
-				weekEnd, monthEnd := bit, bit
-				if next := weekOf(day); next == week {
-					weekEnd = 0
-				} else {
+				line.ends[0] |= bit
+				if next := weekOf(day); next != week {
 					week = next
+					line.ends[1] |= bit
 				}
-				if next := monthOf(day); next == month {
-					monthEnd = 0
-				} else {
+				if next := monthOf(day); next != month {
 					month = next
+					line.ends[2] |= bit
 				}
-				line.end(bit, weekEnd, monthEnd)
 			}
 			points[i] |= Point(before) << tenthBits
 			before += int(points[i].tenths())
@@ -56,12 +54,6 @@ func linesOf(points []Point, lines []Line) []Line {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-func (l *Line) end(day, week, month uint16) {
-	l.ends[0] |= day
-	l.ends[1] |= week
-	l.ends[2] |= month
 }
 
 // lineOf adds up in variables of its own: they stay in registers.

@@ -8,12 +8,12 @@ import (
 // comparison is patients before and after, and how they answered.
 type comparison struct {
 	paired
-	answers [answers]int
+	answers [answerKinds]int
 }
 
 func (c *comparison) add(before, after int64, fell answer) {
 	c.paired.addFixed(before, after)
-	c.answers[fell%answers]++
+	c.answers[fell%answerKinds]++
 }
 
 func (c *comparison) merge(o *comparison) {
