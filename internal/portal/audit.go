@@ -38,8 +38,8 @@ func (l auditLine) Who() string {
 	return l.Client
 }
 
-// Said is the details as text.
-func (l auditLine) Said() string { return string(l.Details) }
+// Said is the details as names and values.
+func (l auditLine) Said() []fact { return told(string(l.Details)) }
 
 func (p *Portal) audit(v *visit) error {
 	q := v.r.URL.Query()

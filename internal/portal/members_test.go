@@ -110,6 +110,9 @@ func TestAuditPageShowsActsNewestFirst(t *testing.T) {
 		if created < 0 || revoked < 0 || revoked > created {
 			t.Errorf("client.create at %d, client.revoke at %d", created, revoked)
 		}
+		if !strings.Contains(p.text, "<dt>tier</dt> <dd><bdi>standard</bdi></dd>") || strings.Contains(p.text, "{&#34;") {
+			t.Error("details are not shown as names and values")
+		}
 		if p := b.get("/portal/audit?action=client.create"); strings.Contains(p.text, "<code>client.revoke</code>") || !strings.Contains(p.text, clientID) {
 			t.Error("the filter does not filter")
 		}

@@ -35,30 +35,37 @@ func rowOf(rec *pain.Record) recordRow {
 // facts lists the members of a JSON object in their order: those that hold an
 // object with a name of two parts, lists with their entries in a row.
 func facts(object string) (list []fact) {
+	eachMember(object, func(name string, value json.RawMessage) {
+		if !bytes.HasPrefix(value, []byte("{")) {
+			list = append(list, fact{plain(name), valueText(value)})
+			return
+		}
+		for _, inner := range facts(string(value)) {
+			list = append(list, fact{plain(name) + " " + inner.Name, inner.Text})
+		}
+	})
+	return list
+}
+
+// eachMember goes through the members of a JSON object in their order, up to
+// where it cannot be read.
+func eachMember(object string, do func(name string, value json.RawMessage)) {
 	decoder := json.NewDecoder(strings.NewReader(object))
-	decoder.UseNumber()
 	if _, err := decoder.Token(); err != nil {
-		return nil
+		return
 	}
 	for decoder.More() {
 		name, err := decoder.Token()
 		if err != nil {
-			return list
+			return
 		}
 		var value json.RawMessage
 		if err := decoder.Decode(&value); err != nil {
-			return list
+			return
 		}
 		text, _ := name.(string)
-		if bytes.HasPrefix(value, []byte("{")) {
-			for _, inner := range facts(string(value)) {
-				list = append(list, fact{plain(text) + " " + inner.Name, inner.Text})
-			}
-			continue
-		}
-		list = append(list, fact{plain(text), valueText(value)})
+		do(text, value)
 	}
-	return list
 }
 
 // valueText is a value as a person would write it.

@@ -112,6 +112,9 @@ type reportPage struct {
 	Waiting, Ready bool
 }
 
+// Asked is the parameters as names and values.
+func (r reportPage) Asked() []fact { return told(r.Parameters) }
+
 func (p *Portal) report(v *visit) error {
 	rep, err := v.findReport()
 	if err != nil {
