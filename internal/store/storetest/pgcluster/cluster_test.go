@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -74,4 +76,26 @@ func TestClusterIsRemoved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that ends without being told to is seen to have, and can be started
+// again.
+func TestClusterEndsByItself(t *testing.T) {
+	c := StartIn(t, t.TempDir())
+	if c.Ended() {
+		t.Fatal("it has ended at once")
+	}
+	if err := syscall.Kill(c.postmaster(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(holdTime); !c.Ended(); {
+		if time.Now().After(deadline) {
+			t.Fatal("it is not seen to have ended")
+		}
+	}
+	c.Restart()
+	if c.Ended() {
+		t.Error("it has ended after its restart")
+	}
+	connect(t, c.DSN())
 }
