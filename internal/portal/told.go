@@ -14,7 +14,7 @@ func told(object string) (list []fact) {
 	eachMember(object, func(name string, value json.RawMessage) {
 		var changes []audit.Change
 		switch {
-		case string(value) == "null":
+		case string(value) == "null", string(value) == "[]":
 		case bytes.HasPrefix(value, []byte("{")):
 			for _, inner := range told(string(value)) {
 				list = append(list, fact{plain(name) + " " + inner.Name, inner.Text})

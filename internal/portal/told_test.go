@@ -20,6 +20,7 @@ func TestDetailsAreReadable(t *testing.T) {
 			[]fact{{"date of birth", "1980-01-01 → 1980-01-02"}, {"contact.phone", "nothing → +1"}}},
 		{`{"changes":["name","gender"]}`, []fact{{"changes", "name, gender"}}}, // of a redacted line
 		{`{"count":2,"patients":["pat_1","pat_2"],"everywhere":false}`, []fact{{"count", "2"}, {"patients", "pat_1, pat_2"}, {"everywhere", "no"}}},
+		{`{"count":0,"patients":[]}`, []fact{{"count", "0"}}},
 		{`{}`, nil}, {``, nil}, {`null`, nil}, {`{"changes":`, nil},
 	} {
 		if got := told(test.details); !reflect.DeepEqual(got, test.want) {
