@@ -24,7 +24,11 @@ type Gist struct {
 	Interventions []Intervention
 	// Medications of a class lie together, each in order of their first days.
 	Medications []series.Medication
-	Onsets      []Onset
+	// Doses are the opioids' MME by day, and Covered the days with an opioid,
+	// known or not, but for open prescriptions, of which nobody knows.
+	Doses   []drug.Dose
+	Covered []drug.Span
+	Onsets  []Onset
 }
 
 // gist is what is known of a patient, or what is found out now.
@@ -41,6 +45,7 @@ func (p *Patient) gist(room *Gist) *Gist {
 func (g *Gist) reset() {
 	g.Track.Points, g.Track.Lines, g.Others, g.Onsets = g.Track.Points[:0], g.Track.Lines[:0], g.Others[:0], g.Onsets[:0]
 	g.Answers, g.Interventions, g.Medications = g.Answers[:0], g.Interventions[:0], g.Medications[:0]
+	g.Doses, g.Covered = g.Doses[:0], g.Covered[:0]
 }
 
 // Primary is what is known, whatever the period, of the kind of scores that is
@@ -114,6 +119,7 @@ func GistOf(whole *series.Series, g *Gist) {
 	g.takeAnswers(whole.Assessments)
 	g.takeInterventions(whole.Procedures)
 	medications := g.takeMedications(whole.Medications)
+	r.takeOpioids(g, ofClass(medications, opioid))
 	onset, point := len(g.Onsets), len(g.Track.Points)
 	g.Onsets = begun(whole.Procedures, medications, g.Onsets)
 	g.Primary = r.primary(whole.Scores)
@@ -164,11 +170,27 @@ func ofClass(list []series.Medication, class series.Class) []series.Medication {
 	return list[from:to]
 }
 
+// takeOpioids appends what opioids amount to.
+func (r *skimmer) takeOpioids(g *Gist, list []series.Medication) {
+	r.courses, r.spans = r.courses[:0], r.spans[:0]
+	for i := range list {
+		if m := &list[i]; !m.Open {
+			r.courses = append(r.courses, m.Course(m.Last))
+			r.spans = append(r.spans, m.Span)
+		}
+	}
+	g.Doses = append(g.Doses, r.meter.Timeline(r.courses)...)
+	g.Covered = append(g.Covered, drug.Join(r.spans)...)
+}
+
 // skimmer works out gists.
 type skimmer struct {
-	diary  diary
-	groups groupList
-	onsets []Onset
+	diary   diary
+	groups  groupList
+	onsets  []Onset
+	meter   drug.Meter
+	courses []drug.Course
+	spans   []drug.Span
 }
 
 var skimmers = sync.Pool{New: func() any { return new(skimmer) }}

@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"slices"
 	"strings"
 
 	"anodyne/internal/pain/drug"
@@ -19,10 +20,7 @@ type opioidTally struct {
 	benzo, gabapentinoid overlapTally
 	naloxone, outBenzo   int
 
-	// Used again for each patient.
-	courses []drug.Course
-	meter   drug.Meter
-	a, b    []drug.Span
+	possible []drug.Span // used again for each patient
 }
 
 // overlapTally counts who took two classes on one day, of those of whom that
@@ -65,7 +63,7 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, classes classSet, who 
 	list := ofClass(g.Medications, opioid)
 	exposed := classes&opioids != 0
 	t.measures[exposure].add(who, exposed)
-	t.addLongTerm(list, who)
+	t.addLongTerm(g.Covered, list, who)
 	if !exposed {
 		return
 	}
@@ -75,7 +73,7 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, classes classSet, who 
 	if outOfScope {
 		o.outOfScope++
 	}
-	t.addDose(list, outOfScope, who)
+	t.addDose(g.Doses, list, outOfScope, who)
 	if o.addOverlap(&o.benzo, list, ofClass(g.Medications, benzodiazepine), t.period) && outOfScope {
 		o.outBenzo++
 	}
@@ -87,24 +85,17 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, classes classSet, who 
 
 // addLongTerm counts who had an opioid on 90 days of the last 365; not those
 // of whom open prescriptions leave it unknown.
-func (t *PopulationTally) addLongTerm(list []series.Medication, who *groups) {
+func (t *PopulationTally) addLongTerm(covered []drug.Span, list []series.Medication, who *groups) {
 	o := &t.opioid
 	year := drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}
-	o.a, o.b = o.a[:0], o.b[:0]
-	open := false
-	for i := range list {
-		m := &list[i]
-		span, ok := m.Possible(year.Last).Within(year)
-		if !ok {
-			continue
-		}
-		o.b = append(o.b, span)
-		if open = open || m.Open; !m.Open {
-			o.a = append(o.a, span)
+	days := 0
+	for _, s := range covered {
+		if span, ok := s.Within(year); ok {
+			days += span.Days()
 		}
 	}
-	certain := drug.CoveredDays(o.a) >= longTermDays
-	if !certain && open && drug.CoveredDays(o.b) >= longTermDays {
+	certain := days >= longTermDays
+	if !certain && o.possibleDays(list, year) >= longTermDays {
 		return
 	}
 	o.longTermN++
@@ -114,15 +105,34 @@ func (t *PopulationTally) addLongTerm(list []series.Medication, who *groups) {
 	t.measures[longTerm].add(who, certain)
 }
 
+// possibleDays is on how many days of a window a medicine may have been taken;
+// 0 when none is open, and they are known.
+func (o *opioidTally) possibleDays(list []series.Medication, window drug.Span) int {
+	if !slices.ContainsFunc(list, func(m series.Medication) bool { return m.Open }) {
+		return 0
+	}
+	o.possible = o.possible[:0]
+	for i := range list {
+		if span, ok := list[i].Possible(window.Last).Within(window); ok {
+			o.possible = append(o.possible, span)
+		}
+	}
+	return drug.CoveredDays(o.possible)
+}
+
 // addDose counts the MME of a patient with an opioid. Below a threshold it is
 // not known when an opioid is missing from the dose, or none is counted.
-func (t *PopulationTally) addDose(list []series.Medication, outOfScope bool, who *groups) {
+func (t *PopulationTally) addDose(doses []drug.Dose, list []series.Medication, outOfScope bool, who *groups) {
 	o := &t.opioid
-	o.courses = o.courses[:0]
+	var e drug.Exposure
+	e.Add(doses, t.period)
 	for i := range list {
-		o.courses = append(o.courses, list[i].Course(t.period.Last))
+		c := list[i].Course(t.period.Last)
+		if _, ok := c.Within(t.period); ok && c.Reason.Incomplete() {
+			e.Incomplete = true
+			break
+		}
 	}
-	e := o.meter.Measure(o.courses, t.period)
 	if e.Incomplete {
 		o.incomplete++
 	}

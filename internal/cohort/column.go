@@ -5,9 +5,20 @@ import (
 	"unsafe"
 )
 
+// anyColumn is what every column can do, whatever it packs. Where two are given,
+// they are of one kind.
+type anyColumn interface {
+	equals(slot int, other anyColumn, otherSlot int) bool
+	copyFrom(source anyColumn, from, to int)
+	fit(source anyColumn)
+	grow(like anyColumn, patients int)
+	reset()
+	bytes() int64
+}
+
 // column packs what several patients have of one thing, one patient after the
 // other.
-type column[T any] struct {
+type column[T comparable] struct {
 	items []T
 	ends  []uint32 // where each patient's items end
 }
@@ -29,9 +40,15 @@ func (c *column[T]) of(slot int) []T {
 // close ends the items of one more patient.
 func (c *column[T]) close() { c.ends = append(c.ends, uint32(len(c.items))) }
 
+// equals reports whether a slot holds what one of another column does.
+func (c *column[T]) equals(slot int, other anyColumn, otherSlot int) bool {
+	return slices.Equal(c.of(slot), other.(*column[T]).of(otherSlot))
+}
+
 // copyFrom appends the slots from up to, but not including, to, which is
 // behind from.
-func (c *column[T]) copyFrom(source *column[T], from, to int) {
+func (c *column[T]) copyFrom(other anyColumn, from, to int) {
+	source := other.(*column[T])
 	start, _ := source.span(from)
 	shift := uint32(len(c.items)) - start // it may wrap, and wraps back
 	for _, end := range source.ends[from:to] {
@@ -40,12 +57,15 @@ func (c *column[T]) copyFrom(source *column[T], from, to int) {
 	c.items = append(c.items, source.items[start:source.ends[to-1]]...)
 }
 
-// fit gives a copy without spare memory.
-func (c *column[T]) fit() column[T] { return column[T]{slices.Clone(c.items), slices.Clone(c.ends)} }
+// fit makes the column a copy of another, without spare memory.
+func (c *column[T]) fit(other anyColumn) {
+	source := other.(*column[T])
+	c.items, c.ends = slices.Clone(source.items), slices.Clone(source.ends)
+}
 
-// grow makes room.
-func (c *column[T]) grow(items, patients int) {
-	c.items, c.ends = slices.Grow(c.items, items), slices.Grow(c.ends, patients)
+// grow makes room for as many items as another has, of so many patients.
+func (c *column[T]) grow(like anyColumn, patients int) {
+	c.items, c.ends = slices.Grow(c.items, len(like.(*column[T]).items)), slices.Grow(c.ends, patients)
 }
 
 // reset empties the column and keeps its memory.

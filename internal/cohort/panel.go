@@ -30,6 +30,8 @@ type panel struct {
 	answers     column[analytics.Answer]
 	procedures  column[analytics.Intervention]
 	medications column[series.Medication]
+	doses       column[drug.Dose]
+	covered     column[drug.Span]
 	onsets      column[analytics.Onset]
 
 	// last is what the patient at the end has, until its series are closed.
@@ -58,9 +60,17 @@ func (m member) number() int64 { return m.no }
 
 func (p *panel) len() int { return len(p.heads) }
 
+// columns are all that a panel has besides the heads.
+func (p *panel) columns() [10]anyColumn {
+	return [...]anyColumn{&p.codes, &p.points, &p.lines, &p.others, &p.answers, &p.procedures, &p.medications, &p.doses, &p.covered, &p.onsets}
+}
+
 func (p *panel) bytes() int64 {
-	return int64(cap(p.heads))*int64(unsafe.Sizeof(head{})) +
-		p.codes.bytes() + p.points.bytes() + p.lines.bytes() + p.others.bytes() + p.answers.bytes() + p.procedures.bytes() + p.medications.bytes() + p.onsets.bytes()
+	bytes := int64(cap(p.heads)) * int64(unsafe.Sizeof(head{}))
+	for _, c := range p.columns() {
+		bytes += c.bytes()
+	}
+	return bytes
 }
 
 // chart is room for what analytics know of a patient.
@@ -89,6 +99,7 @@ func (p *panel) read(slot int, c *chart) {
 	c.gist.Answers = p.answers.of(slot)
 	c.gist.Interventions = p.procedures.of(slot)
 	c.gist.Medications = p.medications.of(slot)
+	c.gist.Doses, c.gist.Covered = p.doses.of(slot), p.covered.of(slot)
 	c.gist.Onsets = p.onsets.of(slot)
 }
 
@@ -123,10 +134,16 @@ func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 
 // equals reports whether a slot of a panel holds the same.
 func (m member) equals(p *panel, slot int) bool {
-	return m.in.heads[m.slot] == p.heads[slot] && slices.Equal(m.in.codes.of(m.slot), p.codes.of(slot)) &&
-		slices.Equal(m.in.points.of(m.slot), p.points.of(slot)) && slices.Equal(m.in.others.of(m.slot), p.others.of(slot)) &&
-		slices.Equal(m.in.answers.of(m.slot), p.answers.of(slot)) &&
-		slices.Equal(m.in.procedures.of(m.slot), p.procedures.of(slot)) && slices.Equal(m.in.medications.of(m.slot), p.medications.of(slot))
+	if m.in.heads[m.slot] != p.heads[slot] {
+		return false
+	}
+	others := p.columns()
+	for i, c := range m.in.columns() {
+		if !c.equals(m.slot, others[i], slot) {
+			return false
+		}
+	}
+	return true
 }
 
 // copyFrom appends the slots from up to, but not including, to. It is for a
@@ -136,47 +153,36 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 		return
 	}
 	p.heads = append(p.heads, source.heads[from:to]...)
-	p.codes.copyFrom(&source.codes, from, to)
-	p.points.copyFrom(&source.points, from, to)
-	p.lines.copyFrom(&source.lines, from, to)
-	p.others.copyFrom(&source.others, from, to)
-	p.answers.copyFrom(&source.answers, from, to)
-	p.procedures.copyFrom(&source.procedures, from, to)
-	p.medications.copyFrom(&source.medications, from, to)
-	p.onsets.copyFrom(&source.onsets, from, to)
+	sources := source.columns()
+	for i, c := range p.columns() {
+		c.copyFrom(sources[i], from, to)
+	}
 }
 
 // grow makes room for patients who have in all about what another panel holds.
 func (p *panel) grow(like *panel, patients int) {
 	p.heads = slices.Grow(p.heads, patients)
-	p.codes.grow(len(like.codes.items), patients)
-	p.points.grow(len(like.points.items), patients)
-	p.lines.grow(len(like.lines.items), patients)
-	p.others.grow(len(like.others.items), patients)
-	p.answers.grow(len(like.answers.items), patients)
-	p.procedures.grow(len(like.procedures.items), patients)
-	p.medications.grow(len(like.medications.items), patients)
-	p.onsets.grow(len(like.onsets.items), patients)
+	sources := like.columns()
+	for i, c := range p.columns() {
+		c.grow(sources[i], patients)
+	}
 }
 
 // fit gives a copy without spare memory.
 func (p *panel) fit() *panel {
-	return &panel{
-		number: panelNumbers.Add(1), heads: slices.Clone(p.heads), codes: p.codes.fit(), points: p.points.fit(), lines: p.lines.fit(), others: p.others.fit(),
-		answers: p.answers.fit(), procedures: p.procedures.fit(), medications: p.medications.fit(), onsets: p.onsets.fit(),
+	next := &panel{number: panelNumbers.Add(1), heads: slices.Clone(p.heads)}
+	sources := p.columns()
+	for i, c := range next.columns() {
+		c.fit(sources[i])
 	}
+	return next
 }
 
 // reset empties the panel and keeps its memory.
 func (p *panel) reset() {
 	p.heads = p.heads[:0]
-	p.codes.reset()
-	p.points.reset()
-	p.lines.reset()
-	p.others.reset()
+	for _, c := range p.columns() {
+		c.reset()
+	}
 	p.last.Reset()
-	p.answers.reset()
-	p.procedures.reset()
-	p.medications.reset()
-	p.onsets.reset()
 }

@@ -51,7 +51,7 @@ type Dose struct {
 
 // Timeline sums the courses of known MME for each calendar day. Spans are in
 // order and do not overlap; days without a course are left out.
-func Timeline(courses []Course) []Dose { return new(Meter).timeline(courses) }
+func Timeline(courses []Course) []Dose { return new(Meter).Timeline(courses) }
 
 // Meter measures exposures one after the other in the same memory. The zero
 // value is ready; it is for one goroutine at a time.
@@ -69,7 +69,8 @@ type step struct {
 	mme float64
 }
 
-func (m *Meter) timeline(courses []Course) []Dose {
+// Timeline is [Timeline]; the doses are good until the meter is used again.
+func (m *Meter) Timeline(courses []Course) []Dose {
 	begins, ends, doses := m.begins[:0], m.ends[:0], m.doses[:0]
 	for i := range courses {
 		if c := &courses[i]; c.Reason == "" {
@@ -153,8 +154,19 @@ func (m *Meter) Measure(courses []Course, window Span) Exposure {
 	}
 	m.inside, m.spans = inside, spans
 	e.OpioidDays = CoveredDays(spans)
-	for _, d := range m.timeline(inside) {
-		days := d.Days()
+	e.Add(m.Timeline(inside), window)
+	return e
+}
+
+// Add counts the doses of a timeline, as far as they lie in the window.
+func (e *Exposure) Add(doses []Dose, window Span) {
+	for i := range doses {
+		d := &doses[i]
+		span, ok := d.Within(window)
+		if !ok {
+			continue
+		}
+		days := span.Days()
 		e.CoveredDays += days
 		e.TotalMME += d.MME * float64(days)
 		e.Peak = max(e.Peak, d.MME)
@@ -165,7 +177,6 @@ func (m *Meter) Measure(courses []Course, window Span) Exposure {
 			e.DaysFrom90 += days
 		}
 	}
-	return e
 }
 
 // PerSuppliedDay is definition 1: the total over the summed days of supply.
@@ -225,13 +236,14 @@ func Shared(a, b []Span) []Span {
 
 // CoveredDays counts the days that spans cover, each day once. It puts the
 // spans in another order.
-func CoveredDays(spans []Span) int { return count(join(spans)) }
+func CoveredDays(spans []Span) int { return count(Join(spans)) }
 
 // union returns the same days as spans in order that do not touch.
-func union(spans []Span) []Span { return join(slices.Clone(spans)) }
+func union(spans []Span) []Span { return Join(slices.Clone(spans)) }
 
-// join is union in the memory of the spans.
-func join(spans []Span) []Span {
+// Join gives the same days as spans in order that do not touch, in the memory of
+// the spans.
+func Join(spans []Span) []Span {
 	for i := 1; i < len(spans); i++ { // nearly always in order
 		if spans[i].First < spans[i-1].First {
 			slices.SortFunc(spans, func(a, b Span) int { return int(a.First) - int(b.First) })
