@@ -2,9 +2,7 @@ package analytics
 
 import (
 	"slices"
-	"time"
 
-	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 )
 
@@ -40,34 +38,38 @@ func lastOf(i Interval, day drug.Day) drug.Day {
 	case ByDay:
 		return day
 	case ByWeek:
-		return weekOf(day)*7 + 6 - thursday
+		return endOfWeek(day)
 	}
-	d := pain.DateOfDay(day)
-	return pain.DateOf(time.Date(d.Year, d.Month+1, 1, 0, 0, 0, 0, time.UTC)).DayNumber() - 1
+	return endOfMonth(day)
 }
 
-// weekOf counts ISO weeks, from long before any day that is asked about.
-func weekOf(day drug.Day) drug.Day {
-	const before = 1 << 24
-	return drug.Day(uint32(day+thursday+7*before)/7) - before
+// endOfWeek is the last day of an ISO week, a Sunday.
+func endOfWeek(day drug.Day) drug.Day {
+	const (
+		thursday = 3 // 1970-01-01, with Monday 0
+		before   = 7 << 24
+	)
+	return day + 6 - drug.Day(uint32(day+thursday+before)%7)
 }
 
-// thursday is what 1970-01-01 was, with Monday 0.
-const thursday = 3
-
-// monthOf counts months, in years that begin in March, so that a leap day is the
-// last of its year.
-func monthOf(day drug.Day) uint32 {
+// endOfMonth counts in years that begin in March, so that a leap day is the last
+// of its year. A patient's scores are in a dozen months: package time would take
+// as long for them as everything else that is done when a patient is taken up.
+func endOfMonth(day drug.Day) drug.Day {
 	const (
 		fromYear0          = 719_468 // days from 1 March of the year 0 to 1970
 		fourYears, century = 4*365 + 1, 36_524
 		fourCenturies      = 4*century + 1
 	)
-	days := uint32(day) + fromYear0
-	cycle, of := days/fourCenturies, days%fourCenturies
+	of := (uint32(day) + fromYear0) % fourCenturies
 	year := (of - of/(fourYears-1) + of/century - of/(fourCenturies-1)) / 365
 	ofYear := of - (365*year + year/4 - year/100)
-	return (cycle*400+year)*12 + (5*ofYear+2)/153
+	month := (5*ofYear + 2) / 153
+	next := (153*(month+1) + 2) / 5
+	if month == 11 { // up to the first day of the next year
+		next = 365*(year+1) + (year+1)/4 - (year+1)/100 + (year+1)/400 - (365*year + year/4 - year/100)
+	}
+	return day + drug.Day(next-ofYear) - 1
 }
 
 // bucketSum is the patients' values of a bucket.

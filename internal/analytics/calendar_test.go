@@ -2,27 +2,27 @@ package analytics
 
 import (
 	"testing"
+	"time"
 
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 )
 
-// Weeks and months that are counted end where those of the calendar do.
+// Weeks and months end where those of package time do.
 func TestWeeksAndMonthsEnd(t *testing.T) {
-	first, err := pain.ParseDate("1900-01-01")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for day := first.DayNumber(); day < first.DayNumber()+110_000; day++ {
-		if ends := weekOf(day) != weekOf(day+1); ends != (lastOf(ByWeek, day) == day) {
-			t.Fatalf("a week ends on %v: %v", pain.DateOfDay(day), ends)
+	first := time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
+	for at := first; at.Year() < 2201; at = at.AddDate(0, 0, 1) {
+		day, next := pain.DateOf(at).DayNumber(), at.AddDate(0, 0, 1)
+		if ends := endOfMonth(day) == day; ends != (next.Day() == 1) {
+			t.Fatalf("a month ends on %v: %v", at, ends)
 		}
-		if ends := monthOf(day) != monthOf(day+1); ends != (lastOf(ByMonth, day) == day) {
-			t.Fatalf("a month ends on %v: %v", pain.DateOfDay(day), ends)
+		if ends := endOfWeek(day) == day; ends != (at.Weekday() == time.Sunday) {
+			t.Fatalf("a week ends on %v: %v", at, ends)
 		}
-	}
-	const monday = drug.Day(4) // 1970-01-05
-	if got := lastOf(ByWeek, monday); got != monday+6 {
-		t.Errorf("the week of a Monday ends %d days later", got-monday)
+		for _, end := range []drug.Day{endOfMonth(day), endOfWeek(day)} {
+			if end < day || end > day+30 {
+				t.Fatalf("the month or week of %v ends %d days later", at, end-day)
+			}
+		}
 	}
 }

@@ -27,7 +27,7 @@ func linesOf(points []Point, lines []Line) []Line {
 		return lines
 	}
 	day := points[0].day()
-	week, month := weekOf(day), monthOf(day)
+	week, month := endOfWeek(day), endOfMonth(day)
 	for from := 0; from < len(points); from += lineSpan {
 		to := min(from+lineSpan, len(points))
 		line := lineOf(points[from:to])
@@ -39,12 +39,12 @@ func linesOf(points []Point, lines []Line) []Line {
 			} else if next := points[i+1].day(); next != day {
 				day = next
 				line.ends[0] |= bit
-				if next := weekOf(day); next != week {
-					week = next
+				if day > week {
+					week = endOfWeek(day)
 					line.ends[1] |= bit
 				}
-				if next := monthOf(day); next != month {
-					month = next
+				if day > month {
+					month = endOfMonth(day)
 					line.ends[2] |= bit
 				}
 			}

@@ -21,7 +21,7 @@ type Member struct {
 // scanMember reads patient_no, date_of_birth, gender and medical_history, from
 // a column on.
 func scanMember(r Row, from int) (Member, error) {
-	born, err := pain.ParseDate(r.Text(from + 1))
+	born, err := pain.ParseDate(string(r.Raw(from + 1)))
 	if err != nil {
 		err = fmt.Errorf("stored date of birth: %w", err)
 	}
