@@ -27,6 +27,7 @@ func TestFaultClockUnderLoad(t *testing.T) {
 			apps := []application{s.register("enterprise"), s.register("enterprise")}
 			clients := dial(n, apps)
 			all := newLoad(newLedger(t), seed(t))
+			all.moving = true
 			for range faultRounds(t, 2) {
 				end := all.background(clients)
 				all.answered(t, patience, 100)

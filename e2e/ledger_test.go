@@ -15,6 +15,8 @@ type ledger struct {
 	// away says that SERVICE_UNAVAILABLE is an answer to be expected; whether
 	// the service acted is then as open as after a lost answer.
 	away bool
+	// moving says so of UNAUTHORIZED: the clock is being moved.
+	moving bool
 	// words are the messages of such answers.
 	words sync.Map
 
@@ -97,6 +99,9 @@ func (l *ledger) answered(what string, err error) (yes bool) {
 		l.away503(err)
 	case l.away && client.IsCode(err, client.CodeIdempotencyInProgress):
 		// The database has not noticed yet that the first one is gone.
+	case l.moving && client.IsCode(err, client.CodeUnauthorized):
+		// The clock was moved twice while this was asked, and once for a new
+		// token: neither token is of a time that has come, or has not gone.
 	default:
 		l.tb.Errorf("%s: %v", what, err)
 	}
