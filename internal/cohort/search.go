@@ -45,8 +45,8 @@ func (r roster) findNames(term []byte, h *hits) {
 }
 
 // findKeys looks for keys from low to high, both included. Identifiers are
-// only nearly in the order of the numbers: a key can be in several chunks, but
-// most chunks have all their keys in the range or none.
+// only nearly in the order of the numbers: those of a range can be in several
+// chunks, but most chunks have all their keys in the range or none.
 func (r roster) findKeys(low, high key, h *hits) {
 	for i, c := range r {
 		if c.span.count == 0 || c.span.high.less(low) || high.less(c.span.low) {
