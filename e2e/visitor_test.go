@@ -24,6 +24,7 @@ type visitor struct {
 
 func newVisitor(t *testing.T, base string) *visitor {
 	t.Helper()
+	testneed.Long(t, "the browser")
 	path, err := browser.Find()
 	if err != nil {
 		testneed.Skip(t, err.Error())
