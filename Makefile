@@ -7,7 +7,7 @@ ROUNDS   ?= 10
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test faults lint fuzz bench bench-tables screenshots clean
+.PHONY: help build test quick flake faults lint fuzz bench bench-tables screenshots clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,12 @@ build: ## build the static binary bin/anodyne
 
 test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 	@scripts/test $(PKGS)
+
+quick: ## run what needs no PostgreSQL and no browser, without the race detector (90 s)
+	@go test -short $(PKGS)
+
+flake: ## repeat the tests that changed in the last day, or since FLAKE_BASE (for CI)
+	@scripts/flake
 
 faults: ## run the fault tests for ROUNDS (10) rounds; SEED=n repeats a run
 	@ROUNDS=$(ROUNDS) SEED=$(SEED) scripts/faults

@@ -41,16 +41,30 @@ func newLoad(l *ledger, seed uint64) *load {
 	return all
 }
 
+// A load is as fast as the service for its first requests. After these, and
+// after a refusal, each writer pauses between two requests: what a long fault
+// proves does not depend on how much is written or refused meanwhile, and all
+// of it is checked afterwards.
+const (
+	fullSpeed = 2000
+	pause     = 100 * time.Millisecond
+)
+
 // run lets all writers work on the clients until stop says so or, unless the
 // service may be away, an answer is lost. It returns when all have ended.
 func (all *load) run(clients []*client.Client, stop func() bool) {
 	var group sync.WaitGroup
+	enough := all.answers.Load() + fullSpeed
 	for _, w := range all.writers {
 		group.Go(func() {
 			by := all.first + w.number%(len(clients)-all.first)
 			for !stop() {
-				if !w.once(all.ledger, clients[by], by) && !all.away {
+				answered := w.once(all.ledger, clients[by], by)
+				if !answered && !all.away {
 					return
+				}
+				if !answered || all.answers.Load() > enough {
+					<-time.After(pause)
 				}
 			}
 		})

@@ -1,67 +1,111 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"anodyne/internal/event"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/pain"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 )
 
-// TestFaultImportSurvivesKill kills an import with SIGKILL again and again, later
-// each time, and starts it again, until one comes to its end. Everything must
-// be there once, with its event.
+// TestFaultImportSurvivesKill kills an import with SIGKILL again and again, each
+// time further on, and lets the next one go on, until one runs to its end.
+// Everything must be there once, with its event.
 func TestFaultImportSurvivesKill(t *testing.T) {
 	const patients, scores = 2000, 6000
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		s := storetest.Start(t, cfg)
+		storetest.Run(t, s)
 		who := storetest.Client(t, s, "Ours")
+		org := s.For(&who)
 		people, clinical := writeImport(t, patients, scores)
-		kills, partial := 0, 0
-		for limit := 40 * time.Millisecond; ; limit += limit / 6 {
-			killed, output := importOrKill(t, cfg, limit, people, clinical)
-			if !killed {
-				if !strings.Contains(output, "there already") {
-					t.Errorf("the last import said %s", output)
-				}
-				break
-			}
-			kills++
-			if _, have, err := s.For(&who).Head(t.Context()); err != nil {
-				t.Fatal(err)
-			} else if have > 0 {
-				partial++
-			}
-		}
-		t.Logf("killed %d times, %d of them with a part imported", kills, partial)
-		if partial == 0 {
-			t.Error("no kill came in the middle of an import")
-		}
-		checkImport(t, s, s.For(&who), patients, scores)
-
-		// Once more, it has nothing to do.
-		head, _, err := s.For(&who).Head(t.Context())
+		started, _, err := org.Head(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if killed, output := importOrKill(t, cfg, time.Hour, people, clinical); killed || !strings.Contains(output, "6,000") {
+		// Each patient is an entry of the journal, and each one's scores are at
+		// least another.
+		for _, at := range stops(t, patients+patients/2, faulttest.Rounds(t, 4)) {
+			killAt(t, org, started+at, anodyne(t, t.TempDir(), importing(t, cfg, people, clinical)...))
+		}
+		if output := must(t, t.TempDir(), importing(t, cfg, people, clinical)...); !strings.Contains(output, "there already") {
+			t.Errorf("the last import said %s", output)
+		}
+		checkImport(t, s, org, patients, scores)
+
+		// Once more, it has nothing to do.
+		head, _, err := org.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if output := must(t, t.TempDir(), importing(t, cfg, people, clinical)...); !strings.Contains(output, "6,000") {
 			t.Errorf("again: %s", output)
 		}
-		if after, _, err := s.For(&who).Head(t.Context()); after != head || err != nil {
+		if after, _, err := org.Head(t.Context()); after != head || err != nil {
 			t.Errorf("the journal went from %d to %d, %v", head, after, err)
 		}
 	})
+}
+
+// stops returns n positions, one somewhere in each nth part of the entries, but
+// for the first: the start of the process.
+func stops(t *testing.T, entries, n int) []store.Pos {
+	random := rand.New(rand.NewPCG(faulttest.Seed(t), 0))
+	list := make([]store.Pos, n)
+	for i := 1; i < n; i++ {
+		list[i] = store.Pos((float64(i-1) + random.Float64()) / float64(n-1) * float64(entries-1))
+	}
+	return list
+}
+
+// killAt runs a command and kills it once the journal has reached a position.
+func killAt(t *testing.T, org store.Org, at store.Pos, cmd *exec.Cmd) {
+	t.Helper()
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for {
+		head, _, err := org.Head(t.Context())
+		if err != nil || head >= at {
+			_ = cmd.Process.Kill() // it may have ended
+			if ended := <-ended; err == nil && cmd.ProcessState.ExitCode() != -1 {
+				t.Fatalf("not killed at entry %d: %v\n%s", at, ended, &output)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("ended before entry %d: %v\n%s", at, err, &output)
+		case <-again.C:
+		}
+	}
+}
+
+// importing is the command line of an import.
+func importing(t *testing.T, cfg store.Config, files ...string) []string {
+	t.Helper()
+	return append([]string{"import", "--organization", "Ours", "--database", cfg.Database, "--data-dir", storetest.Node(t, cfg).DataDir}, files...)
 }
 
 // writeImport makes the files. Half of the patients have no identifier, and
@@ -84,24 +128,6 @@ func writeImport(t *testing.T, patients, scores int) (people, clinical string) {
 		}
 	}
 	return people, clinical
-}
-
-// importOrKill runs an import in a process of its own, which is killed when it
-// takes longer than the limit.
-func importOrKill(t *testing.T, cfg store.Config, limit time.Duration, files ...string) (killed bool, output string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit) // the end of which is SIGKILL
-	defer cancel()
-	args := append([]string{"import", "--organization", "Ours", "--database", cfg.Database, "--data-dir", storetest.Node(t, cfg).DataDir}, files...)
-	text, err := exec.CommandContext(ctx, "anodyne", args...).CombinedOutput()
-	if err == nil {
-		return false, string(text)
-	}
-	exit, ok := errors.AsType[*exec.ExitError](err)
-	if !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("%v: %s", err, text)
-	}
-	return true, string(text)
 }
 
 // checkImport holds what is there against the files.
@@ -131,7 +157,6 @@ func checkImport(t *testing.T, s *store.Store, org store.Org, patients, scores i
 	if len(records) != scores {
 		t.Errorf("%d records, want %d", len(records), scores)
 	}
-	storetest.Run(t, s)
 	created, told := 0, map[string]int{}
 	for after := store.Pos(0); created < patients || len(told) < scores; {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

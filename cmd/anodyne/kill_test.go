@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 )
@@ -75,10 +76,12 @@ func populated(t *testing.T, patients int) (dir string) {
 
 // moments gives n moments to kill a process that takes as long as one did,
 // somewhere in each nth part of its life.
-func moments(whole time.Duration, n int) []time.Duration {
+func moments(t *testing.T, whole time.Duration, n int) []time.Duration {
+	t.Helper()
+	random := rand.New(rand.NewPCG(faulttest.Seed(t), 0))
 	list := make([]time.Duration, n)
 	for i := range list {
-		list[i] = time.Duration((float64(i) + rand.Float64()) / float64(n) * float64(whole))
+		list[i] = time.Duration((float64(i) + random.Float64()) / float64(n) * float64(whole))
 	}
 	return list
 }
@@ -112,8 +115,8 @@ func TestFaultKilledRekey(t *testing.T) {
 	whole := time.Since(start) / 2
 
 	now, kept, changed := "", 0, 0
-	for i, after := range moments(whole, 32) {
-		next := files[(i/2+1)%len(files)]
+	for i, after := range moments(t, whole, faulttest.Rounds(t, 6)) {
+		next := files[(i+1)%len(files)]
 		if next == now {
 			continue
 		}
@@ -145,7 +148,7 @@ func TestFaultKilledBackup(t *testing.T) {
 	start := time.Now()
 	must(t, dir, "backup", "first")
 	absent, present := 0, 0
-	for i, after := range moments(time.Since(start), 16) {
+	for i, after := range moments(t, time.Since(start), faulttest.Rounds(t, 4)) {
 		name := fmt.Sprintf("backup-%d", i)
 		killed(t, after, dir, "backup", name)
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -178,7 +181,7 @@ func TestFaultKilledRestore(t *testing.T) {
 	start := time.Now()
 	must(t, dir, restore("first.db")...)
 	half := 0
-	for i, after := range moments(time.Since(start), 12) {
+	for i, after := range moments(t, time.Since(start), faulttest.Rounds(t, 4)) {
 		name := fmt.Sprintf("restored-%d.db", i)
 		check := []string{"check", "--database-key-file", "key", "--database", "sqlite:" + name}
 		list := []string{"client", "list", "--database-key-file", "key", "--database", "sqlite:" + name}

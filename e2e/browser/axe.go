@@ -18,9 +18,16 @@ func LoadAxe(modules string) (Axe, error) {
 	return Axe{string(script)}, err
 }
 
-// Violations lists what a page does wrong against WCAG 2.2 A and AA and good
-// practice, one line a place.
-func (a Axe) Violations(b *Browser) (list []string, err error) {
+// Axe's rules, as its runOnly option takes them.
+const (
+	// AllRules are those of WCAG 2.2 A and AA and of good practice.
+	AllRules = `["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]`
+	// ColourRules are those of them that depend on the theme.
+	ColourRules = `["color-contrast","link-in-text-block"]`
+)
+
+// Violations lists where a page breaks the rules, one line for each place.
+func (a Axe) Violations(b *Browser, rules string) (list []string, err error) {
 	loaded, err := Evaluate[bool](b, `typeof axe !== "undefined"`)
 	if err == nil && !loaded {
 		_, err = Evaluate[bool](b, a.script+"; true")
@@ -28,7 +35,7 @@ func (a Axe) Violations(b *Browser) (list []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := Evaluate[string](b, `axe.run(document, {runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"], resultTypes: ["violations"], preload: false}).then(r => JSON.stringify(
+	found, err := Evaluate[string](b, `axe.run(document, {runOnly: `+rules+`, resultTypes: ["violations"], preload: false}).then(r => JSON.stringify(
 		r.violations.flatMap(v => v.nodes.map(n => ({rule: v.id, help: v.help, where: n.target.join(" "), what: n.failureSummary})))))`)
 	if err != nil {
 		return nil, err

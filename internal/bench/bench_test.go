@@ -136,6 +136,7 @@ func soundPath(t *testing.T, p *PathResult) {
 
 // Nobody names a database, so PostgreSQL is started, and gone afterwards.
 func TestRunStartsPostgres(t *testing.T) {
+	testneed.Long(t, "PostgreSQL")
 	if err := pgserver.Available(); err != nil {
 		testneed.Skip(t, err.Error())
 	}

@@ -14,6 +14,7 @@ import (
 // chromium opens a real browser at the house.
 func chromium(t *testing.T) *headless.Browser {
 	t.Helper()
+	testneed.Long(t, "the browser")
 	path, err := headless.Find()
 	if err != nil {
 		testneed.Skip(t, err.Error())

@@ -1,5 +1,6 @@
 // Package testneed is the one way in which a test may leave itself out: it
-// needs something that this machine does not have, and says what.
+// needs something that this machine does not have, or more time than a run with
+// -short has, and says what.
 //
 // The reason is also written to the file that ANODYNE_TEST_SKIPS names, so
 // that scripts/test can say at the end what was not run. Where everything must
@@ -35,6 +36,16 @@ func Skip(tb testing.TB, reason string) {
 		}
 	}
 	tb.Skip(reason)
+}
+
+// Long ends the test in a run with -short, which is for quick feedback: no
+// PostgreSQL, no browser, nothing that takes longer than a few seconds. what
+// says which of these the test needs.
+func Long(tb testing.TB, what string) {
+	tb.Helper()
+	if testing.Short() {
+		Skip(tb, what+" is left out with -short")
+	}
 }
 
 // record appends one line, reason first so that the lines sort by it. Packages

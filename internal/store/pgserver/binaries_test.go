@@ -9,6 +9,7 @@ import (
 )
 
 func TestBinaries(t *testing.T) {
+	testneed.Long(t, "PostgreSQL")
 	if err := Available(); err != nil {
 		testneed.Skip(t, err.Error())
 	}

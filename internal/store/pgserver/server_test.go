@@ -14,6 +14,7 @@ import (
 )
 
 func TestServerInAFolderOfTheCallersChoice(t *testing.T) {
+	testneed.Long(t, "PostgreSQL")
 	if err := Available(); err != nil {
 		testneed.Skip(t, err.Error())
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"anodyne/internal/store/pgserver"
+	"anodyne/internal/testneed"
 )
 
 // Cluster is one test's own server, for tests of what happens when the database
@@ -46,6 +47,7 @@ func Reachable(tb testing.TB, dir string) {
 
 func launch(tb testing.TB, dir string) *Cluster {
 	tb.Helper()
+	testneed.Long(tb, "PostgreSQL")
 	s, err := pgserver.Launch(pgserver.Durable, dir)
 	if err != nil {
 		giveUp(tb, err)

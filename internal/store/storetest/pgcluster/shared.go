@@ -18,6 +18,7 @@ const Env = "ANODYNE_TEST_POSTGRES"
 // asks is left out when there is none.
 func DSN(tb testing.TB) string {
 	tb.Helper()
+	testneed.Long(tb, "PostgreSQL")
 	if dsn := os.Getenv(Env); dsn != "" {
 		return dsn
 	}

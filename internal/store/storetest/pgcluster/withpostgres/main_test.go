@@ -39,6 +39,7 @@ func command(path string) (status int) {
 }
 
 func TestServerLivesAsLongAsTheCommand(t *testing.T) {
+	testneed.Long(t, "PostgreSQL")
 	if err := pgserver.Available(); err != nil {
 		testneed.Skip(t, err.Error())
 	}
