@@ -18,10 +18,10 @@ import (
 // test that hangs and measures nothing.
 const Bound = 5 * time.Minute
 
-// The pauses between questions grow, so that what is near is seen soon, and a
-// long wait neither takes the processor from what it waits for nor uses up a
-// client's allowance of requests.
-const firstPause, longestPause = time.Millisecond, 500 * time.Millisecond
+// A pause between questions is a twentieth of the wait so far, within bounds:
+// what is near is seen soon, and a long wait neither takes the processor from
+// what it waits for nor uses up a client's allowance of requests.
+const shortestPause, longestPause = time.Millisecond, 500 * time.Millisecond
 
 // Until asks until the answer is yes.
 func Until(tb testing.TB, what string, ask func() bool) {
@@ -35,16 +35,17 @@ func Until(tb testing.TB, what string, ask func() bool) {
 // last question is asked after the limit: what holds from then on is found,
 // even if the test itself stood still meanwhile.
 func Within(limit time.Duration, ask func() bool) bool {
-	deadline := time.Now().Add(limit)
-	for pause := firstPause; ; pause = min(pause+pause/4, longestPause) {
-		last := !time.Now().Before(deadline)
+	began := time.Now()
+	for {
+		last := time.Since(began) >= limit
 		if ask() {
 			return true
 		}
 		if last {
 			return false
 		}
-		time.Sleep(min(pause, max(0, time.Until(deadline))))
+		waited := time.Since(began)
+		time.Sleep(min(max(waited/20, shortestPause), longestPause, max(limit-waited, 0)))
 	}
 }
 
