@@ -9,11 +9,10 @@ import (
 	"testing"
 
 	"anodyne/client"
-
-	"go.uber.org/goleak"
+	"anodyne/internal/testwait"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testwait.Main(m) }
 
 // transport plays the service without a network, so that tests can run on the
 // fake clock of testing/synctest.

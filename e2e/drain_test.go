@@ -45,15 +45,17 @@ func TestStopEndsWaits(t *testing.T) {
 }
 
 // waitForEvents begins a wait of 30 seconds and returns when the server has it:
-// it is counted. The channel has its end.
+// it is counted. The channel has its end, which is an error if the wait came to
+// that by itself.
 func waitForEvents(t *testing.T, c *client.Client, cursor string) <-chan error {
 	t.Helper()
 	before, asked := c.RateLimit().Remaining, int64(0)
 	ended := make(chan error, 1)
 	go func() {
+		const wait = 30 * time.Second
 		began := time.Now()
-		_, err := c.Events(t.Context(), cursor, 0, 30*time.Second)
-		if took := time.Since(began); err == nil && took > 20*time.Second {
+		_, err := c.Events(t.Context(), cursor, 0, wait)
+		if took := time.Since(began); err == nil && took >= wait {
 			err = fmt.Errorf("only after %v", took)
 		}
 		ended <- err
@@ -72,7 +74,7 @@ func waitForEvents(t *testing.T, c *client.Client, cursor string) <-chan error {
 // answered, and /readyz says that no more should come.
 func TestStopTellsLoadBalancers(t *testing.T) {
 	s := newService(t, storetest.SQLite)
-	n := s.node(0, "--shutdown-delay", "2s")
+	n := s.node(0, "--shutdown-delay", (2 * patience).String()) // it does not end while the test is at it
 	c := n.as(s.register("standard"))
 	n.signal()
 	n.await("stopping;")
@@ -88,7 +90,10 @@ func TestStopTellsLoadBalancers(t *testing.T) {
 	if _, err := c.Patients(t.Context(), client.PatientQuery{}); err != nil {
 		t.Errorf("a request during the delay: %v", err)
 	}
-	if code := n.wait(); code != 0 {
+	n.kill()
+
+	n = s.node(0, "--shutdown-delay", "1ms")
+	if code := n.terminate(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }

@@ -118,7 +118,8 @@ func (c course) striker(record string) (key string, there bool) {
 	return key, there
 }
 
-// active lists the records that were not struck.
+// active lists the records that were not struck, sorted by their names: in the
+// order of the lines "1/14=" comes after "1/141=".
 func (c course) active() string {
 	var names []string
 	for line := range strings.Lines(c.records) {
@@ -126,6 +127,7 @@ func (c course) active() string {
 			names = append(names, name)
 		}
 	}
+	slices.Sort(names)
 	return strings.Join(names, " ")
 }
 
@@ -193,7 +195,8 @@ func TestHistoriesAreJudged(t *testing.T) {
 	made := []any{operation{action: doCreate, phone: "0"}, reply{id: "a", version: 1, phone: "0"}}
 	patched := []any{operation{action: doPatch, phone: "1"}, reply{version: 2, phone: "1"}}
 	unanswered := []any{operation{action: doPatch, phone: "1"}, reply{lost: true}}
-	added := []any{operation{action: doAdd, record: "r"}, reply{}}
+	add := func(record string) []any { return []any{operation{action: doAdd, record: record}, reply{}} }
+	added := add("r")
 	reads := func(version int64, phone string) []any {
 		return []any{operation{action: doRead}, reply{version: version, phone: phone}}
 	}
@@ -216,6 +219,7 @@ func TestHistoriesAreJudged(t *testing.T) {
 		"unanswered, and done twice":     {[][]any{made, unanswered, reads(2, "1"), patched, reads(3, "1"), reads(4, "1")}, porcupine.Illegal},
 		"a record that is lost":          {[][]any{made, added, lists("")}, porcupine.Illegal},
 		"a record that is there twice":   {[][]any{made, added, added, lists("r r")}, porcupine.Illegal},
+		"a name that begins another":     {[][]any{made, add("1/141"), add("1/14"), lists("1/14 1/141")}, porcupine.Ok},
 		"a record that is struck":        {[][]any{made, added, {operation{action: doStrike, record: "r", key: "k"}, reply{}}, lists("")}, porcupine.Ok},
 		"a struck record that is listed": {[][]any{made, added, {operation{action: doStrike, record: "r", key: "k"}, reply{}}, lists("r")}, porcupine.Illegal},
 		"a record that is struck twice":  {[][]any{made, added, {operation{action: doStrike, record: "r", key: "k"}, reply{}}, {operation{action: doStrike, record: "r", key: "l"}, reply{}}}, porcupine.Illegal},

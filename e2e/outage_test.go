@@ -104,7 +104,7 @@ func outages(t *testing.T, dsn string, list ...outage) {
 	all.away = true
 	for round := range faultRounds(t, len(list)) {
 		fault := list[round%len(list)]
-		end := all.background(clients)
+		end, calm := all.background(clients), watch.control(t, n)
 		all.answered(t, 2*patience, 200)
 		began := time.Now()
 		back := fault.away()
@@ -124,6 +124,7 @@ func outages(t *testing.T, dsn string, list ...outage) {
 		back()
 		all.answered(t, 2*patience, 200)
 		end()
+		calm()
 		eventually(t, patience, fault.name+": readyz to say 200", func() bool { return status(t, n, "/readyz") == http.StatusOK })
 		t.Logf("%s: 503 after %v, back after %v, well after %v; the slowest answer took %v", fault.name, told.Round(time.Second/10),
 			away.Round(time.Second/10), time.Since(began).Round(time.Second/10), watch.read(t).Round(time.Second/10))

@@ -25,7 +25,7 @@ var floors = [][]string{
 	{"ratelimit", "worker", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},
 	{"id", "fault", "docs"},
-	{"testneed", "faulttest"}, // for tests, which are not looked at, and for what helps them
+	{"testneed", "faulttest", "testwait"}, // for tests, which are not looked at, and for what helps them
 }
 
 // pkg is what go list says of a package.

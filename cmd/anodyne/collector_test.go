@@ -6,6 +6,8 @@ import (
 	"runtime/metrics"
 	"testing"
 	"time"
+
+	"anodyne/internal/testwait"
 )
 
 func TestGarbagePercent(t *testing.T) {
@@ -23,7 +25,7 @@ func TestGarbageIsBounded(t *testing.T) {
 	wait := func(what string, good func(percent uint64) bool) {
 		t.Helper()
 		sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
-		for deadline := time.Now().Add(time.Minute); ; runtime.GC() {
+		for deadline := time.Now().Add(testwait.Bound); ; runtime.GC() {
 			if metrics.Read(sample); good(sample[0].Value.Uint64()) {
 				return
 			}

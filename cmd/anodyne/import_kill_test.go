@@ -18,6 +18,7 @@ import (
 	"anodyne/internal/pain"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/testwait"
 )
 
 // TestFaultImportSurvivesKill kills an import with SIGKILL again and again, each
@@ -159,7 +160,7 @@ func checkImport(t *testing.T, s *store.Store, org store.Org, patients, scores i
 	}
 	created, told := 0, map[string]int{}
 	for after := store.Pos(0); created < patients || len(told) < scores; {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), testwait.Bound)
 		events, next, err := org.WaitEvents(ctx, after, 1000)
 		cancel()
 		if err != nil || len(events) == 0 {

@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds one step; a busy machine is slow.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // Find says where the browser is.
 func Find() (path string, err error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"anodyne/internal/fault"
+	"anodyne/internal/testwait"
 )
 
 func TestBodyIsStrict(t *testing.T) {
@@ -157,7 +158,7 @@ func (n *node) raw(request string) string {
 		n.tb.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(testwait.Bound)); err != nil {
 		n.tb.Fatal(err)
 	}
 	if _, err := conn.Write([]byte(request)); err != nil {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"anodyne/internal/access"
 )
@@ -70,7 +69,6 @@ func TestWaitWakesOnAWrite(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
 		cursor := c.get("/v1/events").cursor()
-		began := time.Now()
 		for range 3 {
 			answer := c.waiting(cursor)
 			id := c.create("Arlo Finch")
@@ -79,9 +77,6 @@ func TestWaitWakesOnAWrite(t *testing.T) {
 				t.Fatalf("woken by %v, created %s", events, id)
 			}
 			cursor = r.cursor()
-		}
-		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("it took %s", took)
 		}
 	})
 }

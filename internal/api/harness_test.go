@@ -140,10 +140,26 @@ func (n *node) newLimiter() *ratelimit.Limiter {
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// clock runs like the real one, and can be put forward.
-type clock struct{ ahead atomic.Int64 }
+// clock runs like the real one, and can be put forward and stopped.
+type clock struct {
+	ahead   atomic.Int64
+	stopped atomic.Pointer[time.Time]
+}
 
-func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) now() time.Time {
+	at := c.stopped.Load()
+	if at == nil {
+		at = new(time.Now())
+	}
+	return at.Add(time.Duration(c.ahead.Load()))
+}
+
+// stop stops the clock until the function it returns is called: what a node
+// remembers for a time does not become old on a machine that is slow.
+func (c *clock) stop() (start func()) {
+	c.stopped.Store(new(time.Now()))
+	return func() { c.stopped.Store(nil) }
+}
 
 func (c *clock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
 

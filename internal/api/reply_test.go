@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"anodyne/internal/fault"
+	"anodyne/internal/testwait"
 )
 
 // reply is an answer, read to its end.
@@ -147,12 +147,7 @@ func (r *reply) remaining() int64 {
 // their position a moment after they were committed.
 func eventually(tb testing.TB, what string, ask func() bool) {
 	tb.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
-		if ask() {
-			return
-		}
-	}
-	tb.Fatalf("%s did not come about", what)
+	testwait.Until(tb, what, ask)
 }
 
 func quote(s string) string { return quoteAny(s) }

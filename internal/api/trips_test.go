@@ -134,11 +134,13 @@ func TestStatementsOfARequest(t *testing.T) {
 		for _, size := range []int{1, 10, 100} {
 			w := n.crowd(size)
 			for _, a := range asked {
-				a.ask(w) // for what is kept in memory from then on
+				start := n.clock.stop() // a node that has not looked for three seconds asks again whose a token is
+				a.ask(w)                // for what is kept in memory from then on
 				if err := n.authority.Look(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				reply := a.ask(w)
+				start()
 				if reply.status >= 500 || reply.status >= 400 && a.how != "unknown" {
 					t.Fatalf("%s: %d %s", reply.what, reply.status, reply.body)
 				}

@@ -13,6 +13,7 @@ import (
 	"anodyne/client"
 	"anodyne/internal/access"
 	"anodyne/internal/api/openapi/openapitest"
+	"anodyne/internal/testwait"
 	"anodyne/internal/webhook"
 	"anodyne/internal/worker"
 )
@@ -99,7 +100,7 @@ func (r *receiver) next() received {
 	select {
 	case got := <-r.arrived:
 		return got
-	case <-time.After(time.Minute):
+	case <-time.After(testwait.Bound):
 		r.tb.Fatal("nothing arrived")
 		return received{}
 	}

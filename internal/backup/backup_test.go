@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"anodyne/internal/access"
 	"anodyne/internal/backup"
 	"anodyne/internal/pain"
@@ -25,9 +23,10 @@ import (
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
 	"anodyne/internal/testneed"
+	"anodyne/internal/testwait"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testwait.Main(m) }
 
 var made = time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 

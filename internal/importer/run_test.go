@@ -16,6 +16,7 @@ import (
 	"anodyne/internal/pain"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/testwait"
 )
 
 // place is an organisation and a folder of files to import into it.
@@ -144,7 +145,7 @@ func TestEventsAndAuditLines(t *testing.T) {
 		}
 		p.run("2 0 0, 300 0 0", nil, p.file("c.csv", lines...), people)
 		storetest.Run(p.t, p.s)
-		ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(p.t.Context(), testwait.Bound)
 		defer cancel()
 		events, next, err := p.org.WaitEvents(ctx, 0, 100)
 		for err == nil && len(events) < 6 && ctx.Err() == nil {

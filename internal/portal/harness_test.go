@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"anodyne/internal/access"
 	"anodyne/internal/api/openapi"
 	"anodyne/internal/cohort"
@@ -23,10 +21,11 @@ import (
 	"anodyne/internal/report"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/testwait"
 	"anodyne/internal/webhook"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testwait.Main(m) }
 
 const password = "correct horse battery"
 
@@ -183,12 +182,7 @@ func storeRun(t *testing.T, h *house) { storetest.Run(t, h.store) }
 // settle waits until the audit log shows an action.
 func settle(t *testing.T, h *house, b *browser, action string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		if strings.Contains(b.get("/portal/audit?action="+action).text, "<code>"+action+"</code>") {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no line of %s", action)
-		}
-	}
+	testwait.Until(t, "a line of "+action, func() bool {
+		return strings.Contains(b.get("/portal/audit?action="+action).text, "<code>"+action+"</code>")
+	})
 }

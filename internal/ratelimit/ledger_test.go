@@ -7,13 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"anodyne/internal/access"
 	"anodyne/internal/ratelimit"
+	"anodyne/internal/testwait"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testwait.Main(m) }
 
 // ledger is an honest store in memory: what Reserve and Return promise, and
 // nothing else.

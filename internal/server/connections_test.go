@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"anodyne/internal/testwait"
 )
 
 // guest is a connection of a test.
@@ -35,7 +37,7 @@ func (s *Server) connect(t *testing.T) *guest {
 
 func greet(t *testing.T, conn net.Conn) *guest {
 	t.Helper()
-	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(testwait.Bound)); err != nil {
 		t.Fatal(err)
 	}
 	return &guest{t, conn, bufio.NewReader(conn)}
@@ -74,16 +76,14 @@ func (g *guest) ended() {
 func (s *Server) awaitIdle(t *testing.T, want int) {
 	t.Helper()
 	room := s.listener.(*connections)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	var open, idle int
+	if !testwait.Within(testwait.Bound, func() bool {
 		room.mu.Lock()
-		open, idle := room.open, room.idle.Len()-1
-		room.mu.Unlock()
-		if open > 0 && idle == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d of %d connections are idle, want %d", idle, open, want)
-		}
+		defer room.mu.Unlock()
+		open, idle = room.open, room.idle.Len()-1
+		return open > 0 && idle == want
+	}) {
+		t.Fatalf("%d of %d connections are idle, want %d", idle, open, want)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"anodyne/internal/api"
 	"anodyne/internal/config"
+	"anodyne/internal/testwait"
 )
 
 // serve starts a server on a new database.
@@ -118,7 +119,7 @@ func (s *Server) raw(t *testing.T, request string) (*http.Response, []byte) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(testwait.Bound)); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = io.WriteString(conn, request) // of a long one the end may find nobody

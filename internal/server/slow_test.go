@@ -20,9 +20,9 @@ func shorten(t *testing.T) timeouts {
 }
 
 // drip sends a byte again and again until the connection is cut, and complains
-// if that was early, or not by the server. Its time runs from the greeting on.
-func (g *guest) drip(text string, least time.Duration) error {
-	began := time.Now()
+// if that was early, or not by the server. Its time runs from the greeting on,
+// which came after it began to connect.
+func (g *guest) drip(text string, began time.Time, least time.Duration) error {
 	if _, err := io.WriteString(g, text); err != nil {
 		return err
 	}
@@ -61,9 +61,10 @@ func TestSlowCallersAreCutOff(t *testing.T) {
 		{"a body in chunks", post + "Transfer-Encoding: chunked\r\n\r\n186a0\r\n", limits.read / 10},
 	}
 	for _, c := range cases {
+		began := time.Now()
 		g := s.connect(t)
 		go func() {
-			if err := g.drip(c.text, c.least); err != nil {
+			if err := g.drip(c.text, began, c.least); err != nil {
 				cut <- fmt.Errorf("%s that is dripped: %w", c.name, err)
 			} else {
 				cut <- nil

@@ -22,6 +22,7 @@ import (
 	"anodyne/internal/portal"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/testwait"
 )
 
 // After somebody has signed in, and before the page of analytics is looked at,
@@ -59,10 +60,8 @@ func TestAnalyticsAreCountedAfterSignIn(t *testing.T) {
 	}
 	const loads, tallies = `anodyne_cohort_loads_total{model="series"}`, `anodyne_cohort_bytes{model="tallies"}`
 	want := talliesOfBoth(t, org)
-	for deadline := time.Now().Add(time.Minute); s.metric(t, tallies) != want; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("tallies take %v bytes, want %v", s.metric(t, tallies), want)
-		}
+	if !testwait.Within(testwait.Bound, func() bool { return s.metric(t, tallies) == want }) {
+		t.Fatalf("tallies take %v bytes, want %v", s.metric(t, tallies), want)
 	}
 	shown, err := browser.Get(s.URL() + "/portal/analytics")
 	if err != nil {

@@ -3,13 +3,13 @@ package store_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"anodyne/internal/fault"
 	"anodyne/internal/id"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne/internal/testwait"
 )
 
 // A PostgreSQL that goes away is told as such, nothing acknowledged is lost,
@@ -51,10 +51,7 @@ func TestPostgresGoesAway(t *testing.T) {
 		_, err := store.Open(t.Context(), cfg)
 		wantAway(t, err, "The database is not available.")
 		cluster.Restart()
-		patience, stop := context.WithTimeout(t.Context(), 20*time.Second)
-		for s.Ping(patience) != nil && patience.Err() == nil {
-		}
-		stop()
+		testwait.Until(t, "the database answers again", func() bool { return s.Ping(t.Context()) == nil })
 		cancel()
 		for range 4 {
 			acknowledged = append(acknowledged, <-writing...)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"anodyne/internal/fault"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/testwait"
 )
 
 func TestPlaceholdersKeepTheirNumbers(t *testing.T) {
@@ -95,7 +95,7 @@ func TestPanicsLeaveTheStoreSound(t *testing.T) {
 				t.Error("a write that panicked succeeded")
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), testwait.Bound)
 		defer cancel()
 		if err := s.Ping(ctx); err != nil {
 			t.Error(err)

@@ -137,6 +137,14 @@ func ShortBusyTimeout(tb testing.TB) {
 	tb.Cleanup(func() { busyTimeout = before })
 }
 
+// LookSeldom makes those who wait for events from now on not look for
+// themselves, as long as the test takes.
+func LookSeldom(tb testing.TB) {
+	before := lookEvery
+	lookEvery = 24 * time.Hour
+	tb.Cleanup(func() { lookEvery = before })
+}
+
 // Series reads the packed series of a patient by year.
 func Series(tb testing.TB, o Org, patientID id.Patient) map[int]string {
 	tb.Helper()

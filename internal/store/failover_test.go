@@ -1,12 +1,10 @@
 package store_test
 
 import (
-	"context"
 	"errors"
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,6 +12,7 @@ import (
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne/internal/testwait"
 )
 
 // With a synchronous standby, an acknowledged change is on both servers, and
@@ -108,11 +107,5 @@ func asked(t *testing.T, dsn, sql string) (yes bool) {
 // until asks until the answer is yes.
 func until(t *testing.T, what string, ask func() bool) {
 	t.Helper()
-	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for !ask() {
-		if patience.Err() != nil {
-			t.Fatalf("it does not come to be that %s", what)
-		}
-	}
+	testwait.Until(t, what, ask)
 }

@@ -78,10 +78,14 @@ func (o Org) Events(ctx context.Context, after Pos, limit int) (events []event.E
 	return events, next, err
 }
 
+// lookEvery is how often those who wait for events look without having heard of
+// one.
+var lookEvery = time.Second
+
 // WaitEvents is Events that waits, until the context ends, for at least one.
 func (o Org) WaitEvents(ctx context.Context, after Pos, limit int) ([]event.Event, Pos, error) {
 	// Another process may write without our hearing of it: look now and then.
-	poll := time.NewTicker(time.Second)
+	poll := time.NewTicker(lookEvery)
 	defer poll.Stop()
 	for {
 		changed := o.positioned.wait()

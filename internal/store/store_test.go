@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"anodyne/internal/access"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/testwait"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testwait.Main(m) }
 
 // together runs fn n times at once and fails the test with what went wrong.
 func together(t testing.TB, n int, fn func(i int) error) {

@@ -4,12 +4,12 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"anodyne/internal/testwait"
 )
 
 func TestMain(m *testing.M) {
 	if database := os.Getenv(childDatabase); database != "" {
 		deliverUntilKilled(database)
 	}
-	goleak.VerifyTestMain(m)
+	testwait.Main(m)
 }

@@ -12,6 +12,7 @@ import (
 	"anodyne/internal/id"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/testwait"
 )
 
 // clock is a time that tests move.
@@ -129,11 +130,7 @@ func (s *service) fill(n int) {
 // eventually asks until the answer is yes, and moves no clock.
 func (s *service) eventually(what string, ask func() bool) {
 	s.Helper()
-	for patience := time.Now().Add(time.Minute); !ask(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(patience) {
-			s.Fatalf("%s: not within a minute", what)
-		}
-	}
+	testwait.Until(s, what, ask)
 }
 
 // statuses counts an endpoint's deliveries by status.

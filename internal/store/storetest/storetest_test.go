@@ -3,13 +3,12 @@ package storetest_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
+	"anodyne/internal/testwait"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testwait.Main(m) }
 
 func TestNodesShareADatabase(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"anodyne/internal/store/pgserver"
+	"anodyne/internal/testwait"
 )
 
 // victimEnv makes this test binary, started again, the process that is killed.
@@ -59,7 +60,7 @@ func TestNothingIsLeftOfAKilledProcess(t *testing.T) {
 		t.Fatalf("the victim ended with %v, want killed", err)
 	}
 
-	if err := near.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+	if err := near.SetReadDeadline(time.Now().Add(testwait.Bound)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, near); err != nil {

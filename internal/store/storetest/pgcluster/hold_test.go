@@ -3,9 +3,10 @@ package pgcluster
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"anodyne/internal/testwait"
 )
 
 func TestPausedClusterHangs(t *testing.T) {
@@ -40,7 +41,7 @@ func TestCrashedClusterRecovers(t *testing.T) {
 	run(t, connect(t, c.DSN()), "CREATE TABLE notes (text text); INSERT INTO notes VALUES ('kept')")
 	open := connect(t, c.DSN())
 	c.Crash()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Bound)
 	defer cancel()
 	for open.Ping(ctx) == nil { // it is thrown out soon
 	}

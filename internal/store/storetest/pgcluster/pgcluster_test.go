@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"go.uber.org/goleak"
+
+	"anodyne/internal/testwait"
 )
 
 // The package is used under leak checks of other packages, so it keeps no
 // goroutine, whichever cluster is up.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testwait.Main(m) }
 
 func connect(tb testing.TB, dsn string) *pgx.Conn {
 	tb.Helper()
