@@ -78,10 +78,9 @@ func TestFaultServerFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range faultRounds(t, 1) {
-		// The others throw the service out and take what is free, until every
-		// place is theirs. That a place was refused is not enough: the service
-		// may have it, and answers 503 for a moment because others of its
-		// connections were ended.
+		// The others throw the service out, again and again, and take what is
+		// free until every place is theirs. That a place is refused is not
+		// enough: the service may have taken the last one.
 		var others []*pgx.Conn
 		eventually(t, patience, "a server without a free connection, and none of them ours", func() bool {
 			conn, err := pgx.Connect(t.Context(), s.database)
@@ -89,6 +88,9 @@ func TestFaultServerFull(t *testing.T) {
 				others = append(others, conn)
 			} else if !strings.Contains(err.Error(), "53300") {
 				t.Fatal(err)
+			}
+			if len(others) == 0 {
+				return false
 			}
 			if _, err := others[0].Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'anodyne'`); err != nil {
 				t.Fatal(err)

@@ -14,6 +14,9 @@ import (
 	"time"
 )
 
+// timeout is pg_ctl's own, which is a minute otherwise.
+var timeout = fmt.Sprintf("--timeout=%d", int(patience.Seconds()))
+
 // Start returns when the server takes connections.
 func (s *Server) Start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -25,7 +28,7 @@ func (s *Server) Start() error {
 	defer held.Close()
 	// pg_ctl leaves the server behind as a daemon, and that inherits held.
 	cmd := s.owner.command(ctx, s.program("pg_ctl"), "--pgdata="+s.data(), "--log="+s.log(),
-		"--wait", fmt.Sprintf("--timeout=%d", int(patience.Seconds())), "--silent", "start")
+		"--wait", timeout, "--silent", "start")
 	cmd.ExtraFiles = []*os.File{held}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		report, _ := os.ReadFile(s.log())
@@ -52,7 +55,7 @@ func (s *Server) Stop() error {
 func (s *Server) control(what string, more ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	return s.owner.run(ctx, s.program("pg_ctl"), append([]string{what, "--pgdata=" + s.data(), "--silent"}, more...)...)
+	return s.owner.run(ctx, s.program("pg_ctl"), append([]string{what, "--pgdata=" + s.data(), "--silent", timeout}, more...)...)
 }
 
 // Kill ends the server with no chance to do anything more.

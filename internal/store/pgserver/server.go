@@ -21,7 +21,7 @@ var ErrUnavailable = errors.New("PostgreSQL is not available")
 
 // patience bounds each step of a server's life. A start after a kill replays
 // the log, on a machine that is busy with other tests.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // Durability is what a cluster does to survive the machine's own crash.
 type Durability string

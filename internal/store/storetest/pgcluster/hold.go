@@ -16,7 +16,7 @@ import (
 )
 
 // holdTime bounds how long a process may take to stand still.
-const holdTime = time.Minute
+const holdTime = 5 * time.Minute
 
 // Pause lets all processes of the server hang until the function it returns
 // is called: connections stay open, the system takes new ones, and nobody
