@@ -49,6 +49,10 @@ type Config struct {
 	// makes what signs them; internal/webhook has both.
 	CheckWebhookURL  func(address string) error
 	NewWebhookSecret func() string
+	// AnswerTime is how long an answer may take from the head of the request on:
+	// a little less than the server lets a connection be written to. What takes
+	// longer is answered with 503; 0 is without end.
+	AnswerTime time.Duration
 	// Draining ends when the server is about to stop; nil when it never does.
 	Draining context.Context
 }
@@ -114,7 +118,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // admit is the first two phases: whose token is it, and is the client within
 // its allowance. Without a valid token the source address is counted instead.
 func (a *API) admit(x *exchange) error {
-	p, err := a.Authority.Verify(x.r.Context(), x.r.Header["Authorization"])
+	p, err := a.Authority.Verify(x.ctx(), x.r.Header["Authorization"])
 	if err != nil {
 		return a.refuse(x, err)
 	}
@@ -124,7 +128,7 @@ func (a *API) admit(x *exchange) error {
 // take counts a request for its client.
 func (a *API) take(x *exchange, p *access.Principal) error {
 	x.principal, x.org = p, a.Store.For(p)
-	d, err := a.Limiter.Take(x.r.Context(), p.Client, p.Tier.Limit())
+	d, err := a.Limiter.Take(x.ctx(), p.Client, p.Tier.Limit())
 	if err != nil {
 		x.limited(a.Limiter.Peek(p.Client, p.Tier.Limit()))
 		return err
@@ -188,5 +192,14 @@ func (x *exchange) saw(action audit.Action, resource string) *audit.Entry {
 	return &x.seen
 }
 
-// context of the request.
-func (x *exchange) ctx() context.Context { return x.r.Context() }
+// ctx is the context of the request, which ends while there is still time to
+// answer.
+func (x *exchange) ctx() context.Context {
+	if x.api.AnswerTime == 0 {
+		return x.r.Context()
+	}
+	if x.limitedTo == nil {
+		x.limitedTo, x.release = context.WithDeadline(x.r.Context(), x.began.Add(x.api.AnswerTime))
+	}
+	return x.limitedTo
+}

@@ -48,6 +48,8 @@ func (a *API) downloadReport(x *exchange) (answer, error) {
 	line.Details = rep.Details()
 	return answer{status: status, etag: tag, contentType: rep.Format.MediaType(), line: line, file: &file{
 		size: part.to - part.from,
-		each: func(send func([]byte) error) error { return x.org.ReportBytes(x.ctx(), &rep, part.from, part.to, send) },
+		each: func(send func([]byte) error) error {
+			return x.org.ReportBytes(x.r.Context(), &rep, part.from, part.to, send)
+		},
 	}}, nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -23,6 +24,7 @@ type exchange struct {
 	h         http.Header
 	r         *http.Request
 	route     *route
+	began     time.Time // by the machine's clock
 	now       time.Time
 	requestID string
 	source    netip.Addr
@@ -35,6 +37,9 @@ type exchange struct {
 	// at them after the exchange has ended, so they are made anew each time.
 	values *headerValues
 	buf    []byte // the answer's body is built here
+	// limitedTo is ctx, once somebody asked for it, and release lets go of it.
+	limitedTo context.Context
+	release   context.CancelFunc
 }
 
 // headerValues are made together: one array instead of a slice for each.
@@ -63,14 +68,15 @@ type file struct {
 	each func(send func([]byte) error) error
 }
 
-// sendTime is how long a caller may take for a part of a file.
+// sendTime is how long a caller may take for a part of a file, or an answer that
+// was long in the making.
 const sendTime = time.Minute
 
 var exchanges = sync.Pool{New: func() any { return &exchange{buf: make([]byte, 0, 8<<10)} }}
 
 func newExchange(a *API, w http.ResponseWriter, r *http.Request) *exchange {
 	x := exchanges.Get().(*exchange)
-	*x = exchange{api: a, w: w, h: w.Header(), r: r, now: a.Now(), values: new(headerValues), buf: x.buf[:0]}
+	*x = exchange{api: a, w: w, h: w.Header(), r: r, began: time.Now(), now: a.Now(), values: new(headerValues), buf: x.buf[:0]}
 	x.requestID = requestID(r.Header["X-Request-Id"], x.now)
 	x.source = sourceOf(r, a.TrustedProxies)
 	x.values.requestID[0] = x.requestID
@@ -89,6 +95,9 @@ var (
 
 // end closes the exchange, also after a panic in a handler.
 func (x *exchange) end() {
+	if x.release != nil {
+		x.release()
+	}
 	if p := recover(); p != nil {
 		if p == http.ErrAbortHandler {
 			panic(p)
@@ -107,7 +116,7 @@ func (x *exchange) end() {
 	if cap(x.buf) > 1<<20 {
 		x.buf = nil // one large answer must not stay in memory
 	}
-	x.w, x.h, x.r, x.principal, x.org, x.seen, x.values = nil, nil, nil, nil, store.Org{}, audit.Entry{}, nil
+	x.w, x.h, x.r, x.principal, x.org, x.seen, x.values, x.limitedTo, x.release = nil, nil, nil, nil, store.Org{}, audit.Entry{}, nil, nil, nil
 	exchanges.Put(x)
 }
 
@@ -155,6 +164,7 @@ func (x *exchange) Header() http.Header { return x.h }
 func (x *exchange) Write(b []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
+		x.takeTime()
 	}
 	return x.w.Write(b)
 }
@@ -162,7 +172,17 @@ func (x *exchange) Write(b []byte) (int, error) {
 // WriteHeader notes the status.
 func (x *exchange) WriteHeader(status int) {
 	x.status = status
+	x.takeTime()
 	x.w.WriteHeader(status)
+}
+
+// takeTime gives the caller of an answer that was long in the making the time
+// to take it: what is left of that which the server gives for both may not be
+// enough.
+func (x *exchange) takeTime() {
+	if limit := x.api.AnswerTime; limit != 0 && time.Since(x.began) > limit/2 {
+		_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(sendTime)) // not every connection has one
+	}
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"anodyne/internal/access"
 	"anodyne/internal/store/storetest"
@@ -31,7 +32,7 @@ type asker struct {
 // newAsker starts a service on SQLite that logs as one in service does.
 func newAsker(tb testing.TB) *asker {
 	tb.Helper()
-	n := start(tb, storetest.SQLite, func(cfg *Config) { cfg.Log = slog.New(slog.DiscardHandler) })
+	n := start(tb, storetest.SQLite, func(cfg *Config) { cfg.Log, cfg.AnswerTime = slog.New(slog.DiscardHandler), time.Minute })
 	return &asker{caller: n.callerOf("asking", access.Enterprise, access.AllScopes), w: unread{h: http.Header{}}}
 }
 

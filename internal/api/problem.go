@@ -51,7 +51,10 @@ func (x *exchange) fail(err error) {
 		return // the answer has gone out already
 	}
 	f := x.explain(err)
-	status := statusOf[f.Code]
+	status, known := statusOf[f.Code]
+	if !known {
+		status = http.StatusInternalServerError
+	}
 	if f.RetryAfter > 0 {
 		x.h["Retry-After"] = []string{strconv.FormatInt(int64((f.RetryAfter+time.Second-1)/time.Second), 10)}
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -27,9 +28,14 @@ var reportData = map[store.ReportType]access.Scopes{
 	store.PopulationReport:     access.AnalyticsRead,
 }
 
-// mayRead fails when the token lacks what a report is made of.
+// mayRead fails when the token lacks what a report is made of, and for a type
+// of which that is not known.
 func (x *exchange) mayRead(t store.ReportType) error {
-	if need := x.route.scope | reportData[t]; !x.principal.Scopes.Has(need) {
+	data, known := reportData[t]
+	if !known {
+		return fmt.Errorf("nobody said which scopes a report of type %q needs", t)
+	}
+	if need := x.route.scope | data; !x.principal.Scopes.Has(need) {
 		return forbidden(need, x.principal.Scopes)
 	}
 	return nil

@@ -8,6 +8,11 @@ type metrics struct {
 	models   *prometheus.GaugeVec
 	loads    *prometheus.CounterVec
 	streamed prometheus.Counter
+
+	// Of the gate.
+	waiting, running prometheus.Gauge
+	passes           prometheus.Histogram
+	refused          *prometheus.CounterVec
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -23,8 +28,21 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "anodyne_cohort_loads_total", Help: "Times an organisation was loaded from the start.",
 		}, byModel),
 		streamed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "anodyne_cohort_streamed_total", Help: "Analytics read from the database because the organisation does not fit into --cohort-memory.",
+			Name: "anodyne_cohort_streamed_total", Help: "Searches and analytics read from the database because the organisation does not fit into --cohort-memory.",
 		}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_cohort_waiting", Help: "Callers who wait until the database is read for them, because the organisation does not fit into --cohort-memory.",
+		}),
+		running: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_cohort_passes_running", Help: "Passes over all patients of an organisation that are being made.",
+		}),
+		passes: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "anodyne_cohort_pass_seconds", Help: "How long passes over all patients of an organisation took. One answers all who waited for it.",
+			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30, 100, 300},
+		}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "anodyne_cohort_refused_total", Help: "Searches and analytics refused with 503 because the organisation does not fit into --cohort-memory and there was no time to read it, by reason.",
+		}, []string{"reason"}),
 	}
 	// They begin at 0, not when the first organisation is loaded.
 	for _, model := range []string{names.name, charts.name} {
@@ -32,8 +50,11 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		m.models.WithLabelValues(model)
 		m.loads.WithLabelValues(model)
 	}
+	for reason := range refusals {
+		m.refused.WithLabelValues(reason)
+	}
 	if registry != nil {
-		registry.MustRegister(m.bytes, m.models, m.loads, m.streamed)
+		registry.MustRegister(m.bytes, m.models, m.loads, m.streamed, m.waiting, m.running, m.passes, m.refused)
 	}
 	return m
 }

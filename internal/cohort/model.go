@@ -25,8 +25,12 @@ type model[C chunked] struct {
 	taken atomic.Int64
 	// loads counts, for the metrics, how often the whole was read.
 	loads func()
-	// limit is how many bytes the chunks may take.
+	// limit is how many bytes the chunks may take at most, and room reports
+	// whether there is memory for so many more bytes now.
 	limit int64
+	room  func(bytes int64) bool
+	// isTooLarge is told when the chunks take more than the limit.
+	isTooLarge func()
 
 	// What follows belongs to the holder of the turn. ended is the last
 	// refresh that came to a result, by its count, and err that result.
@@ -39,13 +43,13 @@ type model[C chunked] struct {
 	pos    store.Pos
 	loaded bool
 	toLoad int64
-	// tooLarge is set when the chunks take more than the limit. It stays: an
-	// organisation rarely shrinks.
+	// tooLarge is set when the chunks alone take more than the limit.
 	tooLarge bool
 }
 
-// errTooLarge says that the patients do not fit into the limit.
-var errTooLarge = errors.New("the patients of an organisation take more memory than is allowed")
+// errNoRoom says that the patients do not fit into memory: never, or not beside
+// what is in use now.
+var errNoRoom = errors.New("the patients of an organisation do not fit into memory")
 
 // chunked is a chunk, a pointer that is nil until it is read.
 type chunked interface {
@@ -57,14 +61,13 @@ type chunked interface {
 // kind is what differs between the read models.
 type kind[C chunked] struct {
 	name string
-	// bounded is set when there is another way for an organisation that alone
-	// takes more memory than all may; see errTooLarge.
-	bounded bool
 	// size is the number of patients in a full chunk.
 	size int64
 	// read packs the patients with numbers first to last. A number without a
 	// patient is kept as such.
 	read func(ctx context.Context, org store.Org, first, last int64) (C, error)
+	// once is read for a chunk that is looked at once and not kept.
+	once func(ctx context.Context, org store.Org, first, last int64) (C, error)
 	// follow gives the chunks after what changed since a position, and the
 	// new position. It is not ok when that is more than most, or does not fit
 	// the chunks.
@@ -78,9 +81,9 @@ const unknown = -1
 const modelBytes = 1 << 10
 
 func newModel[C chunked](k *kind[C], limit int64, loads func()) *model[C] {
-	m := &model[C]{kind: k, turn: make(chan struct{}, 1), loads: loads, limit: limit, toLoad: unknown}
-	if !k.bounded {
-		m.limit = math.MaxInt64
+	m := &model[C]{
+		kind: k, turn: make(chan struct{}, 1), loads: loads, limit: limit, toLoad: unknown,
+		room: func(int64) bool { return true }, isTooLarge: func() {},
 	}
 	m.taken.Store(modelBytes)
 	return m
@@ -115,7 +118,7 @@ func (m *model[C]) fresh(ctx context.Context, org store.Org) ([]C, error) {
 // or too much.
 func (m *model[C]) refresh(ctx context.Context, org store.Org) error {
 	if m.tooLarge {
-		return errTooLarge
+		return errNoRoom
 	}
 	if m.loaded {
 		// Patients that changed are read one by one, which takes several
@@ -148,18 +151,22 @@ func (m *model[C]) catchUp(ctx context.Context, org store.Org, most int64) (ok b
 	if err != nil || !ok || head < m.pos {
 		return false, err
 	}
-	if sizeOf(chunks) > m.limit {
-		return false, m.refuse()
+	size := sizeOf(chunks)
+	if more := size - sizeOf(m.chunks); size > m.limit || more > 0 && !m.room(more) {
+		return false, m.refuse(size)
 	}
 	m.chunks, m.pos = chunks, head
 	return true, nil
 }
 
-// refuse lets go of patients that do not fit.
-func (m *model[C]) refuse() error {
+// refuse lets go of patients that do not fit, at a size that they have at least.
+func (m *model[C]) refuse(size int64) error {
 	m.forget()
-	m.tooLarge = true
-	return errTooLarge
+	if size > m.limit {
+		m.tooLarge = true
+		m.isTooLarge()
+	}
+	return errNoRoom
 }
 
 // load reads all patients, a chunk at a time so that no reader of the
@@ -186,18 +193,19 @@ func (m *model[C]) load(ctx context.Context, org store.Org) error {
 		first := int64(i)*m.size + 1
 		group.Go(func() error {
 			read, err := m.read(ctx, org, first, min(first+m.size-1, m.toLoad))
-			if err == nil && taken.Add(read.bytes()) > m.limit {
-				err = errTooLarge
+			if err != nil {
+				return err
 			}
-			if err == nil {
-				m.chunks[i] = read
+			if taken.Add(read.bytes()) > m.limit || !m.room(read.bytes()) {
+				return errNoRoom
 			}
-			return err
+			m.chunks[i] = read
+			return nil
 		})
 	}
 	err := group.Wait()
-	if errors.Is(err, errTooLarge) {
-		return m.refuse()
+	if errors.Is(err, errNoRoom) {
+		return m.refuse(taken.Load())
 	}
 	m.loaded = err == nil
 	return err

@@ -7,7 +7,7 @@ import (
 )
 
 // charts is the read model that analytics run on.
-var charts = &kind[*panel]{name: "series", bounded: true, size: panelSize, read: readPanel, follow: followCharts}
+var charts = &kind[*panel]{name: "series", size: panelSize, read: readPanel, once: readPanel, follow: followCharts}
 
 // nobody is a number without a patient.
 var nobody = func() *panel {

@@ -111,7 +111,7 @@ func expectNames(t *testing.T, r roster, patients []patient, term string) {
 		}
 	}
 	h := &hits{limit: int64(len(patients)) + 1}
-	r.findNames([]byte(term), h)
+	r.find(&query{needle: newNeedle([]byte(term))}, h)
 	if !slices.Equal(h.numbers, want) || h.total != int64(len(want)) {
 		t.Fatalf("%q: found %d patients, want %d: %v, want %v", term, h.total, len(want), h.numbers, want)
 	}

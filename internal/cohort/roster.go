@@ -13,7 +13,7 @@ import (
 type roster []*chunk
 
 // names is the read model that search runs on.
-var names = &kind[*chunk]{name: "names", size: chunkSize, read: readChunk, follow: followNames}
+var names = &kind[*chunk]{name: "names", size: chunkSize, read: readChunk, once: readNames, follow: followNames}
 
 // with gives the roster after changes, in any order. It fails when a number
 // is left out, which means that the changes are not those of this roster.
@@ -35,6 +35,16 @@ func followNames(ctx context.Context, org store.Org, chunks []*chunk, after stor
 }
 
 func readChunk(ctx context.Context, org store.Org, first, last int64) (*chunk, error) {
+	read, err := readNames(ctx, org, first, last)
+	if err != nil {
+		return nil, err
+	}
+	return read.fit(), nil
+}
+
+// readNames gives a chunk that is searched only once: its parts are not worth
+// sorting.
+func readNames(ctx context.Context, org store.Org, first, last int64) (*chunk, error) {
 	read := newChunk(last - first + 1)
 	fillTo := func(no int64) {
 		for first+int64(read.len()) < no {
@@ -48,5 +58,5 @@ func readChunk(ctx context.Context, org store.Org, first, last int64) (*chunk, e
 		return nil, err
 	}
 	fillTo(last + 1)
-	return read.fit(), nil
+	return read, nil
 }

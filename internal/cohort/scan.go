@@ -44,6 +44,9 @@ type scans struct {
 	// running has room for the scans that are under way, each with the memory
 	// of its tallies.
 	running chan struct{}
+	// reading has room for the chunks that are being read for passes. The store
+	// has twice as many readers, so others can read too.
+	reading chan struct{}
 	// processors has room for the panels that are being counted. Scans get it
 	// in turn, panel by panel, so that a large one does not hold up a small
 	// one.
@@ -52,7 +55,7 @@ type scans struct {
 
 func newScans() *scans {
 	processors := runtime.GOMAXPROCS(0)
-	return &scans{running: make(chan struct{}, 4*processors), processors: make(chan struct{}, processors)}
+	return &scans{running: make(chan struct{}, 4*processors), reading: make(chan struct{}, readers()), processors: make(chan struct{}, processors)}
 }
 
 // enter waits for room; whoever gets it must leave.
@@ -67,15 +70,25 @@ func enter(ctx context.Context, room chan struct{}) error {
 
 // scan counts the patients of an organisation whom the parameters ask for.
 func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
+	whole, err = scanLoaded(ctx, cs, org, measure, p, newTally)
+	if errors.Is(err, errNoRoom) {
+		return streamMeasure(ctx, cs, org, measure, p, newTally)
+	}
+	return whole, err
+}
+
+// scanLoaded is scan of an organisation that is in memory, or fits there.
+func scanLoaded[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
 	if err := enter(ctx, cs.scans.running); err != nil {
 		return whole, err
 	}
 	defer func() { <-cs.scans.running }()
-	panels, err := cs.panels(ctx, org)
+	panels, release, err := fresh(ctx, cs, org, charts)
 	if err != nil {
 		return whole, err
 	}
-	return answer(ctx, cs, org.No(), panels, measure, p, newTally)
+	defer release()
+	return answer(ctx, cs, org.No(), inMemory(panels), measure, p, newTally)
 }
 
 const (
@@ -166,7 +179,7 @@ func (s *scans) count(ctx context.Context, panels source, at int, filter *analyt
 	return err
 }
 
-// source is panels: in memory, or to be read one by one.
+// source is panels in memory; tests have others.
 type source struct {
 	count  int
 	loaded []*panel
@@ -185,25 +198,6 @@ func (s *source) numbers(group int) (numbers []uint64) {
 		numbers = append(numbers, s.loaded[i].number)
 	}
 	return numbers
-}
-
-// panels gives an organisation's panels: from memory, where all of them are of
-// one moment, or, when they do not fit there, from the database, where each is
-// of a moment after the call.
-func (cs *Cohorts) panels(ctx context.Context, org store.Org) (source, error) {
-	loaded, err := fresh(ctx, cs, org, charts)
-	if !errors.Is(err, errTooLarge) {
-		return inMemory(loaded), err
-	}
-	_, patients, err := org.Head(ctx)
-	if err != nil {
-		return source{}, err
-	}
-	cs.metrics.streamed.Inc()
-	return source{count: int((patients + panelSize - 1) / panelSize), at: func(ctx context.Context, i int) (*panel, error) {
-		first := int64(i)*panelSize + 1
-		return readPanel(ctx, org, first, min(first+panelSize-1, patients))
-	}}, nil
 }
 
 // addTo adds the patients to a tally, which judges the whole filter; most of

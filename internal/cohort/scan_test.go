@@ -78,13 +78,14 @@ func (h hospital) scored(tb testing.TB) int {
 	return *outcomes.Cohort.WithScores.Count
 }
 
-// While many write, each finds its own write in the next answer of each node.
+// While many write, each finds its own write in the next answer of each node,
+// also of one on which the series do not fit into memory.
 func TestAcknowledgedIsMeasured(t *testing.T) {
 	const writers, each = 6, 12
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		here, there := open(), open()
 		storetest.Run(t, here, there)
-		nodes := []hospital{newHospital(t, here, "general", New(plenty, nil)), newHospital(t, there, "general", New(plenty, nil))}
+		nodes := []hospital{newHospital(t, here, "general", New(plenty, nil)), newHospital(t, there, "general", New(0, nil))}
 		var running sync.WaitGroup
 		for range writers {
 			running.Go(func() {

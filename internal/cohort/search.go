@@ -14,53 +14,69 @@ type hits struct {
 	total       int64
 }
 
+func newHits(page, limit int64) *hits { return &hits{skip: (page - 1) * limit, limit: limit} }
+
 // search gives the numbers on a page of the patients that a term matches, and
 // how many it matches.
 func (r roster) search(term string, page, limit int64) ([]int64, int64) {
-	h := &hits{skip: (page - 1) * limit, limit: limit}
-	if strings.HasPrefix(term, identifierPrefix) {
-		if low, high, ok := keyRange(term); ok {
-			r.findKeys(low, high, h)
+	h := newHits(page, limit)
+	r.find(newQuery(term), h)
+	return h.numbers, h.total
+}
+
+func (r roster) find(q *query, h *hits) {
+	for i, c := range r {
+		if q.allOf(c) && h.pass(c.span.count) {
+			continue
 		}
-		return h.numbers, h.total
+		first := int64(i)*chunkSize + 1
+		q.find(c, func(slot int) { h.add(first + int64(slot)) })
+	}
+}
+
+// query is a term as it is looked for: in names, or as a range of keys, both
+// ends included. One that nobody can match has neither.
+type query struct {
+	needle    *needle
+	keys      bool
+	low, high key
+}
+
+func newQuery(term string) *query {
+	q := &query{}
+	if strings.HasPrefix(term, identifierPrefix) {
+		q.low, q.high, q.keys = keyRange(term)
+		return q
 	}
 	folded := []byte(pain.Fold(term))
 	switch {
 	case len(folded) == 0:
 		// Nothing but accents, which do not count: in every name.
-		low, high, _ := keyRange(identifierPrefix)
-		r.findKeys(low, high, h)
+		q.low, q.high, q.keys = keyRange(identifierPrefix)
 	case bytes.IndexByte(folded, separator) < 0: // else it is in no name
-		r.findNames(folded, h)
+		q.needle = newNeedle(folded)
 	}
-	return h.numbers, h.total
+	return q
 }
 
-func (r roster) findNames(term []byte, h *hits) {
-	n := newNeedle(term)
-	for i, c := range r {
-		first := int64(i)*chunkSize + 1
-		n.find(c, func(slot int) { h.add(first + int64(slot)) })
-	}
+// allOf reports whether all patients of a chunk match by their keys. Identifiers
+// are only nearly in the order of the numbers: those of a range can be in
+// several chunks, but most chunks have all their keys in the range or none.
+func (q *query) allOf(c *chunk) bool {
+	return q.keys && c.span.count > 0 && !c.span.low.less(q.low) && !q.high.less(c.span.high)
 }
 
-// findKeys looks for keys from low to high, both included. Identifiers are
-// only nearly in the order of the numbers: those of a range can be in several
-// chunks, but most chunks have all their keys in the range or none.
-func (r roster) findKeys(low, high key, h *hits) {
-	for i, c := range r {
-		if c.span.count == 0 || c.span.high.less(low) || high.less(c.span.low) {
-			continue
-		}
-		if within := !c.span.low.less(low) && !high.less(c.span.high); within && h.pass(c.span.count) {
-			continue
-		}
-		first := int64(i)*chunkSize + 1
-		for slot, k := range c.keys {
-			if k.less(low) || high.less(k) {
-				continue
-			}
-			h.add(first + int64(slot))
+// find calls each, in order, for the slots that match.
+func (q *query) find(c *chunk, each func(slot int)) {
+	if q.needle != nil {
+		q.needle.find(c, each)
+	}
+	if !q.keys || c.span.count == 0 || c.span.high.less(q.low) || q.high.less(c.span.low) {
+		return
+	}
+	for slot, k := range c.keys {
+		if !k.less(q.low) && !q.high.less(k) {
+			each(slot)
 		}
 	}
 }

@@ -18,14 +18,14 @@ func (cs *Cohorts) Warm(ctx context.Context, org store.Org, p *analytics.Params)
 	if err != nil || !cs.cold(q) {
 		return err
 	}
-	if _, err := fresh(ctx, cs, org, names); err != nil {
+	if _, err := load(ctx, cs, org, names); err != nil {
 		return err
 	}
-	panels, err := fresh(ctx, cs, org, charts)
-	if err != nil && !errors.Is(err, errTooLarge) {
+	panels, err := load(ctx, cs, org, charts)
+	if err != nil {
 		return err
 	}
-	if len(panels) >= cs.worthKeeping { // else nothing that is counted is kept
+	if panels >= cs.worthKeeping { // else nothing that is counted is kept
 		if _, err := scan(ctx, cs, org, "outcomes", p, analytics.NewOutcomesTally); err != nil {
 			return err
 		}
@@ -39,6 +39,20 @@ func (cs *Cohorts) Warm(ctx context.Context, org store.Org, p *analytics.Params)
 		at.Value.(*resident).warmFor = q.params
 	}
 	return nil
+}
+
+// load makes a model ready, and gives the number of its chunks: none of what
+// does not fit.
+func load[C chunked](ctx context.Context, cs *Cohorts, org store.Org, k *kind[C]) (chunks int, err error) {
+	loaded, release, err := fresh(ctx, cs, org, k)
+	if errors.Is(err, errNoRoom) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	release()
+	return len(loaded), nil
 }
 
 // cold reports whether an organisation is to be warmed for a question.

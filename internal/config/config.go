@@ -91,7 +91,7 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	fs.DurationVar(&c.ReportRetention, "report-retention", 30*24*time.Hour, "how long the files of reports are kept")
 	fs.DurationVar(&c.SessionIdle, "session-idle", 30*time.Minute, "how long a member stays signed in to the portal without a page")
 	fs.DurationVar(&c.SessionLifetime, "session-lifetime", 12*time.Hour, "how long a member stays signed in to the portal in all")
-	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory")
+	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory, names and series together")
 	fs.IntVar(&c.MaxConnections, "max-connections", 0, "how many `connections` may be open at a time (default: half of the files the process may open, at most 10000)")
 	c.webhookFlags(fs)
 }

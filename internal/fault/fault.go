@@ -42,6 +42,15 @@ const (
 	Unavailable          Code = "SERVICE_UNAVAILABLE"
 )
 
+// Codes lists the codes.
+func Codes() []Code {
+	return []Code{
+		InvalidParameter, InvalidBody, UnsupportedGrantType, InvalidScope, Unauthorized, InvalidClient, Forbidden, NotFound, MethodNotAllowed,
+		PreconditionFailed, PayloadTooLarge, UnsupportedMediaType, RangeNotSatisfiable, Conflict, ReportNotReady, ReportFailed, ReportExpired,
+		IdempotencyRunning, IdempotencyKeyReused, RateLimitExceeded, Internal, Unavailable,
+	}
+}
+
 // Error is a fault that may be told to the caller.
 type Error struct {
 	Code    Code

@@ -21,6 +21,10 @@ const (
 	TypeLabs
 	TypeNotes
 	endOfDataTypes
+
+	// LastDataType is the highest number: what is laid out by numbers compares
+	// itself with it, so that a new type that does not fit does not compile.
+	LastDataType = endOfDataTypes - 1
 )
 
 // DataTypeInfo describes a data type.

@@ -35,6 +35,9 @@ const (
 	EnteredInError Status = "entered-in-error"
 )
 
+// Statuses lists the statuses.
+func Statuses() []Status { return []Status{Final, Amended, Superseded, EnteredInError} }
+
 // Active reports whether the record counts.
 func (s Status) Active() bool { return s == Final || s == Amended }
 

@@ -48,6 +48,10 @@ type Config struct {
 	// A session ends when it is unused for so long, and after so long in all.
 	SessionIdle, SessionLifetime time.Duration
 
+	// AnswerTime is how long a page may take, but for a download; 0 is without
+	// end.
+	AnswerTime time.Duration
+
 	Now func() time.Time
 	Log *slog.Logger
 }
@@ -94,6 +98,9 @@ type route struct {
 	// form is the page of the form that is sent here; names in braces are
 	// those of the pattern.
 	form string
+	// streams is set when the answer is sent while it is read, and has a time of
+	// its own for each part.
+	streams bool
 }
 
 // table is the whole portal.
@@ -132,7 +139,7 @@ func (p *Portal) table() []route {
 		{pattern: "GET /portal/reports", handle: p.reports},
 		{pattern: "POST /portal/reports", role: access.Developer, handle: p.createReport, form: "/portal/reports"},
 		{pattern: "GET /portal/reports/{id}", handle: p.report},
-		{pattern: "GET /portal/reports/{id}/download", handle: p.download},
+		{pattern: "GET /portal/reports/{id}/download", handle: p.download, streams: true},
 		{pattern: "POST /portal/reports/{id}/delete", role: access.Developer, handle: p.deleteReport, form: "/portal/reports/{id}"},
 
 		{pattern: "GET /portal/audit", role: access.Administrator, handle: p.audit},

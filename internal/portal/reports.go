@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"anodyne/internal/audit"
 	"anodyne/internal/fault"
@@ -133,6 +134,9 @@ func (v *visit) findReport() (store.Report, error) {
 	return v.org.Report(v.r.Context(), reportID)
 }
 
+// sendTime is how long a browser may take for a part of a file.
+const sendTime = time.Minute
+
 // download sends the file as it is read.
 func (p *Portal) download(v *visit) error {
 	rep, err := v.findReport()
@@ -158,7 +162,10 @@ func (p *Portal) download(v *visit) error {
 	if v.r.Method == http.MethodHead {
 		return nil
 	}
+	connection := http.NewResponseController(v.w)
 	if err := v.org.ReportBytes(v.r.Context(), &rep, 0, rep.Size, func(chunk []byte) error {
+		// The time for an answer is too short for a large file on a slow line.
+		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not every connection has one
 		_, err := v.w.Write(chunk)
 		return err
 	}); err != nil {

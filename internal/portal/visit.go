@@ -1,11 +1,13 @@
 package portal
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +35,11 @@ type visit struct {
 // page takes a request through what every page needs: who is it, may it.
 func (p *Portal) page(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.AnswerTime > 0 && !rt.streams {
+			ctx, cancel := context.WithTimeout(r.Context(), p.AnswerTime)
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
 		v := &visit{Portal: p, w: w, r: r, now: p.Now(), status: http.StatusOK}
 		if err := v.admit(rt); err != nil {
 			v.fail(err)
@@ -128,7 +135,11 @@ func (v *visit) form(name string) string { return strings.TrimSpace(v.r.PostForm
 // fail shows what went wrong. What is not the caller's fault is only logged.
 func (v *visit) fail(err error) {
 	status, words := statusOf(err)
-	if status >= http.StatusInternalServerError {
+	f, _ := errors.AsType[*fault.Error](err)
+	if f != nil && f.RetryAfter > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
+	}
+	if refused := f != nil && f.Code == fault.Unavailable && f.Cause == nil; status >= http.StatusInternalServerError && !refused {
 		v.Log.Error("portal", "request_id", v.w.Header().Get("X-Request-Id"), "page", v.r.Pattern, "error", err)
 	}
 	v.status = status
@@ -143,6 +154,9 @@ func statusOf(err error) (status int, words string) {
 		return http.StatusRequestEntityTooLarge, "The form is too large."
 	}
 	f, ok := errors.AsType[*fault.Error](err)
+	if !ok && errors.Is(err, context.DeadlineExceeded) {
+		return http.StatusServiceUnavailable, "This took too long. Please try again in a moment."
+	}
 	if !ok {
 		return http.StatusInternalServerError, "Something went wrong on our side. It has been noted; please try again."
 	}
@@ -158,6 +172,9 @@ func statusOf(err error) (status int, words string) {
 	case fault.RateLimitExceeded:
 		status = http.StatusTooManyRequests
 	case fault.Unavailable:
+		if f.Cause == nil {
+			return http.StatusServiceUnavailable, f.Message
+		}
 		return http.StatusServiceUnavailable, "The database does not answer just now. Please try again in a moment."
 	case fault.InvalidParameter, fault.InvalidBody:
 		status = http.StatusBadRequest

@@ -58,6 +58,11 @@ type timeouts struct {
 	idle   time.Duration // between two requests
 }
 
+// answer is how long an answer may be in the making, from the head of the
+// request on: what takes longer is answered with 503, as long as the connection
+// can still be written to.
+func (t timeouts) answer() time.Duration { return t.write - t.write/6 }
+
 // limits are those of the public listener. A wait for events takes up to 30 s,
 // and a report's file has a time of its own for each part.
 var limits = timeouts{header: 10 * time.Second, read: 60 * time.Second, write: 90 * time.Second, idle: 120 * time.Second}
@@ -126,11 +131,12 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		return nil, err
 	}
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
+	cohorts.LogTo(s.log)
 	pages := portal.New(portal.Config{
 		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
 		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
-		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, Now: time.Now, Log: s.log,
+		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log,
 	})
 	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
 	handler := api.New(api.Config{
@@ -140,7 +146,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		Pages:          pages,
 		ReadReport:     report.ReadRequest,
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
-		Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
+		AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
 		CheckWebhookURL:  s.checkWebhookURL,
 		NewWebhookSecret: webhook.NewSecret,
 	})

@@ -4,9 +4,12 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"anodyne/internal/fault"
 	"anodyne/internal/id"
+	"anodyne/internal/pain"
 	"anodyne/internal/pain/series"
 	"anodyne/internal/pain/summary"
 )
@@ -15,7 +18,7 @@ import (
 func (o Org) Chart(ctx context.Context, patientID id.Patient) (c summary.Chart, err error) {
 	err = o.snapshot(ctx, func(tx Tx) error {
 		c = summary.Chart{}
-		no, types := int64(0), summary.RecordTypes
+		no := int64(0)
 		if err := tx.Many(
 			Stmt{SQL: readPatient, Args: []any{int64(o.org), patientID.Bytes()}, Each: func(r Row) (err error) {
 				c.Patient, err = scanPatient(r, patientID)
@@ -25,9 +28,7 @@ func (o Org) Chart(ctx context.Context, patientID id.Patient) (c summary.Chart, 
 				no = r.Int(0)
 				return nil
 			}},
-			Stmt{SQL: `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
-				AND data_type IN ($3, $4, $5) AND status <= $6 ORDER BY recorded_at, id`,
-				Args: []any{int64(o.org), patientID.Bytes(), int64(types[0]), int64(types[1]), int64(types[2]), int64(lastActive)},
+			Stmt{SQL: chartRecords, Args: append([]any{int64(o.org), patientID.Bytes(), int64(lastActive)}, numbersOf(summary.RecordTypes)...),
 				Each: func(r Row) error {
 					rec, err := scanRecord(r, patientID)
 					c.Records = append(c.Records, rec)
@@ -43,6 +44,28 @@ func (o Org) Chart(ctx context.Context, patientID id.Patient) (c summary.Chart, 
 		return err
 	})
 	return c, err
+}
+
+// chartRecords reads a patient's records of all types that a chart has.
+var chartRecords = `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
+	AND status <= $3 AND data_type IN (` + placesFrom(4, len(summary.RecordTypes)) + `) ORDER BY recorded_at, id`
+
+// numbersOf gives types as arguments.
+func numbersOf(types []pain.DataType) []any {
+	args := make([]any, len(types))
+	for i, t := range types {
+		args[i] = int64(t)
+	}
+	return args
+}
+
+// placesFrom lists so many places of arguments, from the first on.
+func placesFrom(first, count int) string {
+	places := make([]string, count)
+	for i := range places {
+		places[i] = "$" + strconv.Itoa(first+i)
+	}
+	return strings.Join(places, ", ")
 }
 
 // allSeries reads a patient's series of all years. When one cannot be read,

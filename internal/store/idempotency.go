@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -43,13 +45,27 @@ const IdempotencyKept = 24 * time.Hour
 // once runs a write and keeps its outcome under the key, in the transaction
 // of the write. With a key that has been used it writes nothing and gives the
 // outcome that was kept. Without a key it only writes.
-func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Outcome, error)) (Outcome, error) {
-	var out Outcome
-	running := false // the first request with this key
-	err := o.change(ctx, func(tx Tx) error {
+//
+// While the first request with a key is running, others wait for it a little:
+// in the same process without the database, on another node for the lock that
+// the first one's transaction holds from its start to its end. It comes before
+// any lock of the write itself, for which they would have to wait as well
+// without knowing why.
+func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Outcome, error)) (out Outcome, err error) {
+	if key != nil {
+		done, waited := o.underway.enter(ctx, string(o.placeOf(key)))
+		if waited != nil {
+			return out, waited
+		}
+		defer func() { done(err == nil) }()
+	}
+	var running bool // the first request with this key
+	err = o.change(ctx, func(tx Tx) error {
+		running = false
 		if key != nil {
 			kept, found, err := o.kept(tx, key)
 			if err != nil || found {
+				running = isLockTimeout(err)
 				out = kept
 				return err
 			}
@@ -58,8 +74,8 @@ func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Ou
 		if out, err = fn(tx); err != nil || key == nil {
 			return err
 		}
-		// Of two transactions with one key on PostgreSQL the second waits
-		// here for the first, then fails, and is run again below.
+		// A node of an older version does not know the lock: behind one, a
+		// transaction waits here, then fails, and is run again below.
 		_, err = tx.Exec(`INSERT INTO idempotency (org_no, client_no, key_hash, body_hash, status, location, etag, body, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 			int64(o.org), int64(o.client), key.Key, key.Body, out.Status, out.Location, out.ETag, o.toKeep(key, out.Body), millis(now))
@@ -70,9 +86,7 @@ func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Ou
 		return out, err
 	}
 	if running {
-		e := fault.New(fault.IdempotencyRunning, "The first request with this Idempotency-Key is still running; try again shortly.")
-		e.RetryAfter = time.Second
-		return out, e
+		return out, stillRunning()
 	}
 	if !isDuplicate(err) {
 		return out, err
@@ -93,11 +107,18 @@ func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Ou
 // COMMIT gave up waiting for it must not be acknowledged the second time.
 func (o Org) kept(tx Tx, key *Once) (out Outcome, found bool, err error) {
 	sameBody := false
-	found, err = one(tx, `SELECT body_hash, status, location, etag, body FROM idempotency
-		WHERE org_no = $1 AND client_no = $2 AND key_hash = $3 /*FOR UPDATE*/`, func(r Row) {
+	read := Stmt{SQL: `SELECT body_hash, status, location, etag, body FROM idempotency
+		WHERE org_no = $1 AND client_no = $2 AND key_hash = $3 /*FOR UPDATE*/`, Args: []any{int64(o.org), int64(o.client), key.Key}, Each: func(r Row) error {
+		found = true
 		sameBody = bytes.Equal(r.Raw(0), key.Body)
 		out = Outcome{Status: int(r.Int(1)), Location: r.Text(2), ETag: r.Text(3), Body: bytes.Clone(r.Raw(4)), Replayed: true}
-	}, int64(o.org), int64(o.client), key.Key)
+		return nil
+	}}
+	if lock := o.dialect().lockKey; lock != "" {
+		err = tx.Many(Stmt{SQL: lock, Args: []any{o.lockOf(key)}}, read)
+	} else {
+		err = tx.Many(read)
+	}
 	if found && !sameBody {
 		err = fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used before with another body; use a new key for a new request.")
 	}
@@ -116,6 +137,13 @@ func (o Org) toKeep(key *Once, body []byte) []byte {
 		return []byte{} // an answer without a body is not NULL
 	}
 	return body
+}
+
+// lockOf is the number of a key's lock. Keys that share one, which is next to
+// impossible, only wait for each other.
+func (o Org) lockOf(key *Once) int64 {
+	sum := sha256.Sum256(o.placeOf(key))
+	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 
 // placeOf binds a sealed outcome to its row.

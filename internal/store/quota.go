@@ -17,10 +17,14 @@ var quotaBits = map[int]int64{80: 1, 100: 2}
 // window that ends then, once a window, whichever node asks and how often; see
 // [ratelimit.Warn].
 func (s System) WarnQuota(ctx context.Context, client access.ClientNo, windowEnd time.Time, threshold int) error {
+	bit, known := quotaBits[threshold]
+	if !known {
+		return fmt.Errorf("a quota warning at %d %% cannot be kept", threshold) // and would be raised again and again
+	}
 	now := s.now()
 	err := s.change(ctx, func(tx Tx) error {
 		changed, err := tx.Exec(`UPDATE rate_window SET warned = CASE WHEN warned_end = $2 THEN warned | $3 ELSE $3 END, warned_end = $2
-			WHERE client_no = $1 AND window_end = $2 AND (warned_end <> $2 OR (warned & $3) = 0)`, int64(client), millis(windowEnd), quotaBits[threshold])
+			WHERE client_no = $1 AND window_end = $2 AND (warned_end <> $2 OR (warned & $3) = 0)`, int64(client), millis(windowEnd), bit)
 		if err != nil || changed == 0 {
 			return err
 		}

@@ -19,10 +19,17 @@ import (
 
 const (
 	periodDays = 128
+	// daySlots is how many slots a day has: two for each number of a type.
+	daySlots = 32
 	dayMillis  = 24 * 60 * 60 * 1000
 	// beforeEpoch is from 0001-01-01, day 0, to 1970.
 	beforeEpoch = 62135596800000
 )
+
+// This does not compile when a data type does not fit: it would be counted on
+// the day after. A wider day is another form of what is stored, and needs a
+// migration.
+const _ = uint(daySlots - 2*(int(pain.LastDataType)+1))
 
 // day is counted from 0001-01-01, which no record is before.
 type day int64
@@ -38,15 +45,15 @@ func (d day) period() int64 { return int64(d) / periodDays }
 type slot int64
 
 func slotOf(rec *pain.Record) slot {
-	s := slot(int64(dayOf(rec.RecordedAt))%periodDays*32 + int64(rec.Type)*2)
+	s := slot(int64(dayOf(rec.RecordedAt))%periodDays*daySlots + int64(rec.Type)*2)
 	if !rec.Status.Active() {
 		s++
 	}
 	return s
 }
 
-func (s slot) day(period int64) day    { return day(period*periodDays + int64(s)/32) }
-func (s slot) dataType() pain.DataType { return pain.DataType(s % 32 / 2) }
+func (s slot) day(period int64) day    { return day(period*periodDays + int64(s)/daySlots) }
+func (s slot) dataType() pain.DataType { return pain.DataType(s % daySlots / 2) }
 func (s slot) stands() bool            { return s%2 == 0 }
 
 // recordCounts is the number of records by period and slot; as a change to what

@@ -19,6 +19,16 @@ const (
 	lastStatus = 3
 )
 
+// statusCode is how a status is kept. One without a place is no status, and a
+// mistake of ours.
+func statusCode(s pain.Status) int64 {
+	at := slices.Index(statuses, s)
+	if at < 0 {
+		panic("there is no record status " + string(s))
+	}
+	return int64(at)
+}
+
 // recordColumns is what scanRecord reads.
 const recordColumns = `id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id`
 
@@ -41,7 +51,7 @@ func (o Org) insertRecord(patientNo int64, rec *pain.Record) Stmt {
 	}
 	return Stmt{SQL: `INSERT INTO clinical_record (org_no, patient_no, id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-		Args: []any{int64(o.org), patientNo, rec.ID.Bytes(), millis(rec.RecordedAt), int64(rec.Type), int64(slices.Index(statuses, rec.Status)), corrects,
+		Args: []any{int64(o.org), patientNo, rec.ID.Bytes(), millis(rec.RecordedAt), int64(rec.Type), statusCode(rec.Status), corrects,
 			millis(rec.CreatedAt), rec.Value.JSON(), rec.Notes, rec.Source, rec.Author, rec.EncounterID}}
 }
 
@@ -143,6 +153,9 @@ func (q *RecordQuery) start() day {
 	}
 	return q.firstDay()
 }
+
+// This does not compile when a data type has no bit in [RecordQuery.types].
+const _ = uint(62 - int(pain.LastDataType))
 
 // types is a bit for each type that is wanted.
 func (q *RecordQuery) types() (types int64) {
@@ -281,7 +294,7 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 			return Outcome{}, err
 		}
 		tx.Last(Stmt{SQL: `UPDATE clinical_record SET status = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
-			Args: []any{int64(o.org), no, millis(old.RecordedAt), old.ID.Bytes(), int64(slices.Index(statuses, correction.Old.Status))}})
+			Args: []any{int64(o.org), no, millis(old.RecordedAt), old.ID.Bytes(), statusCode(correction.Old.Status)}})
 		counted := recordCounts{}
 		counted.add(&old, -1)
 		counted.add(&correction.Old, 1)

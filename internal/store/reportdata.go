@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
@@ -122,22 +120,20 @@ func (o Org) opioidRange(tx Tx, first, last int64, q *OpioidQuery, wanted *int) 
 	return charts, nil
 }
 
+// opioidTypes are the types of the records in charts of opioids.
+var opioidTypes = []pain.DataType{pain.TypeMedications, pain.TypeAdverseEvents, pain.TypeLabs}
+
 // opioidRecords reads the records of up to chartsAtOnce patients.
-var opioidRecords = func() string {
-	var places strings.Builder
-	for i := range chartsAtOnce {
-		fmt.Fprintf(&places, ", $%d", i+6)
-	}
-	return `SELECT patient_no, ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND data_type IN ($2, $3, $4) AND status <= $5
-		AND patient_no IN (` + places.String()[2:] + `) ORDER BY patient_no, recorded_at, id`
-}()
+var opioidRecords = `SELECT patient_no, ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND status <= $2
+	AND data_type IN (` + placesFrom(3, len(opioidTypes)) + `) AND patient_no IN (` + placesFrom(3+len(opioidTypes), chartsAtOnce) + `)
+	ORDER BY patient_no, recorded_at, id`
 
 // chartRecords adds the records to charts, which ascend by number.
 func (o Org) chartRecords(tx Tx, charts []numbered) error {
-	args := make([]any, 5+chartsAtOnce) // unused places stay NULL, which no number is
-	args[0], args[1], args[2], args[3], args[4] = int64(o.org), int64(pain.TypeMedications), int64(pain.TypeAdverseEvents), int64(pain.TypeLabs), int64(lastActive)
+	args := append([]any{int64(o.org), int64(lastActive)}, numbersOf(opioidTypes)...)
+	patients := make([]any, chartsAtOnce) // unused places stay NULL, which no number is
 	for i := range charts {
-		args[5+i] = charts[i].no
+		patients[i] = charts[i].no
 	}
 	at := 0
 	return tx.Query(opioidRecords, func(r Row) error {
@@ -147,7 +143,7 @@ func (o Org) chartRecords(tx Tx, charts []numbered) error {
 		rec, err := scanRecord(shifted{r, 1}, charts[at].Patient.ID)
 		charts[at].Records = append(charts[at].Records, rec)
 		return err
-	}, args...)
+	}, append(args, patients...)...)
 }
 
 // OrgName is the organisation's name.

@@ -9,6 +9,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,9 @@ type Config struct {
 	Log *slog.Logger
 	// Registry takes the store's metrics; nil keeps them to itself.
 	Registry prometheus.Registerer
+	// KeyWait is how long a request waits for the first one with its
+	// Idempotency-Key; 5 s when zero. Tests shorten it.
+	KeyWait time.Duration
 	// Observe, if set, is told of every round trip to the database, with the
 	// context of the one who asked and the statements that went out together.
 	// Tests count with it what a request costs.
@@ -81,6 +85,9 @@ type dialect struct {
 	numbered string
 	// changed lists the subjects of entries after a position, and the head.
 	changed string
+	// lockKey locks a number until the end of the transaction; "" where
+	// transactions follow one another anyway.
+	lockKey string
 	dumpDialect
 }
 
@@ -102,6 +109,8 @@ type Store struct {
 	followers followers
 	// reportQueued is broadcast when this process puts a report into the queue.
 	reportQueued *signal
+	// underway has the Idempotency-Keys of requests that are running.
+	underway underway
 
 	closing sync.Once
 	closed  error
@@ -128,7 +137,8 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal(), reportQueued: newSignal()}
+	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal(), reportQueued: newSignal(),
+		underway: newUnderway(cmp.Or(cfg.KeyWait, lockWait))}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
 		s.engine, err = openSQLite(path, cfg.Key, s.metrics, cfg.Observe)

@@ -26,8 +26,23 @@ type Chart struct {
 	Records []pain.Record
 }
 
-// RecordTypes are the types of a chart's records.
-var RecordTypes = [...]pain.DataType{pain.TypeMedications, pain.TypeProcedures, pain.TypeAdverseEvents}
+// readers read the records of a chart, by their type.
+var readers = []struct {
+	of   pain.DataType
+	read func(*evidence, *pain.Record) error
+}{
+	{pain.TypeMedications, (*evidence).readMedicine},
+	{pain.TypeProcedures, (*evidence).readProcedure},
+	{pain.TypeAdverseEvents, (*evidence).readEvent},
+}
+
+// RecordTypes are the types of a chart's records: those that are read.
+var RecordTypes = func() (types []pain.DataType) {
+	for _, r := range readers {
+		types = append(types, r.of)
+	}
+	return types
+}()
 
 // Window is how many days up to and including the day of the summary the
 // medicines are looked at.
@@ -95,16 +110,13 @@ func (e *evidence) read() (err error) {
 	}
 	for i := range e.Records {
 		rec := &e.Records[i]
-		switch rec.Type {
-		case pain.TypeMedications:
-			err = e.readMedicine(rec)
-		case pain.TypeProcedures:
-			err = e.readProcedure(rec)
-		case pain.TypeAdverseEvents:
-			err = e.readEvent(rec)
-		}
-		if err != nil {
-			return err
+		for _, r := range readers {
+			if r.of != rec.Type {
+				continue
+			}
+			if err := r.read(e, rec); err != nil {
+				return err
+			}
 		}
 	}
 	e.doses = doses(e.courses(), e.day)

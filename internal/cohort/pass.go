@@ -1,0 +1,211 @@
+package cohort
+
+import (
+	"context"
+	"maps"
+	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"anodyne/internal/analytics"
+	"anodyne/internal/store"
+)
+
+// job answers a question from all chunks of an organisation, which are read for
+// it one by one, in any order.
+type job[C any] interface {
+	// part begins a share of the work, which one goroutine does.
+	part() part[C]
+}
+
+// part is given chunks by their index, and then closed.
+type part[C any] interface {
+	add(index int, c C)
+	close()
+}
+
+// stream answers a question about an organisation that does not fit into memory:
+// it is read chunk by chunk, each of a moment after the call. newJob is called
+// when no other caller has asked the same, by its key, just now.
+func stream[C chunked, J job[C]](ctx context.Context, cs *Cohorts, org store.Org, k *kind[C], key string, bytes int64, newJob func() J) (answer J, err error) {
+	answered, err := cs.gate.ask(ctx, demand{
+		place: place{org.No(), k.name}, key: key, bytes: bytes, job: func() any { return newJob() },
+		read: func(ctx context.Context, jobs []any) error {
+			typed := make([]job[C], len(jobs))
+			for i, j := range jobs {
+				typed[i] = j.(job[C])
+			}
+			return readAll(ctx, cs.scans, org, k, typed)
+		},
+	})
+	if err != nil {
+		return answer, err
+	}
+	return answered.(J), nil
+}
+
+// readAll reads all patients once and gives them to all jobs.
+func readAll[C chunked](ctx context.Context, s *scans, org store.Org, k *kind[C], jobs []job[C]) error {
+	_, patients, err := org.Head(ctx)
+	if err != nil {
+		return err
+	}
+	chunks := (patients + k.size - 1) / k.size
+	var next atomic.Int64
+	work, ctx := errgroup.WithContext(ctx)
+	for range min(int64(cap(s.reading)), chunks) {
+		work.Go(func() error {
+			parts := make([]part[C], len(jobs))
+			for i, j := range jobs {
+				parts[i] = j.part()
+			}
+			for i := next.Add(1) - 1; i < chunks; i = next.Add(1) - 1 {
+				first := i*k.size + 1
+				if err := s.give(ctx, func() (func(), error) {
+					c, err := k.once(ctx, org, first, min(first+k.size-1, patients))
+					return func() {
+						for _, p := range parts {
+							p.add(int(i), c)
+						}
+					}, err
+				}); err != nil {
+					return err
+				}
+			}
+			for _, p := range parts {
+				p.close()
+			}
+			return nil
+		})
+	}
+	return work.Wait()
+}
+
+// give reads when a reader is free, and counts what was read when a processor is.
+func (s *scans) give(ctx context.Context, read func() (count func(), err error)) error {
+	if err := enter(ctx, s.reading); err != nil {
+		return err
+	}
+	count, err := read()
+	<-s.reading
+	if err != nil {
+		return err
+	}
+	if err := enter(ctx, s.processors); err != nil {
+		return err
+	}
+	defer func() { <-s.processors }()
+	count()
+	return nil
+}
+
+// counting is a measure as a job.
+type counting[T tally[T]] struct {
+	params   *analytics.Params
+	newTally func(*analytics.Params) T
+	mu       sync.Mutex
+	whole    T
+}
+
+type countingPart[T tally[T]] struct {
+	of     *counting[T]
+	filter analytics.Filter
+	tally  T
+}
+
+func (c *counting[T]) part() part[*panel] {
+	return &countingPart[T]{c, c.params.Filter(), c.newTally(c.params)}
+}
+
+func (p *countingPart[T]) add(_ int, read *panel) { read.addTo(&p.filter, p.tally.Add) }
+
+func (p *countingPart[T]) close() {
+	p.tally.Close()
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	p.of.whole.Merge(p.tally)
+}
+
+// streamMeasure counts the patients of an organisation that does not fit into
+// memory.
+func streamMeasure[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
+	q, err := newQuestion(org.No(), measure, p)
+	if err != nil {
+		return whole, err
+	}
+	bytes := int64(cap(cs.scans.reading)+1) * tallyBytes(p, 0)
+	counted, err := stream(ctx, cs, org, charts, q.measure+" "+q.params, bytes, func() *counting[T] {
+		return &counting[T]{params: p, newTally: newTally, whole: newTally(p)}
+	})
+	if err != nil {
+		return whole, err
+	}
+	// Several may have asked: each has a tally of its own.
+	whole = newTally(p)
+	whole.Merge(counted.whole)
+	return whole, nil
+}
+
+// looking is a search as a job. Chunks come in any order; hits are counted in
+// theirs.
+type looking struct {
+	query *query
+	mu    sync.Mutex
+	found map[int]*slots // by the index of the chunk
+}
+
+// slots has a bit for each slot of a chunk.
+type slots [chunkSize / 64]uint64
+
+type lookingPart struct{ of *looking }
+
+func (l *looking) part() part[*chunk] { return lookingPart{l} }
+
+func (p lookingPart) add(index int, c *chunk) {
+	var found *slots
+	p.of.query.find(c, func(slot int) {
+		if found == nil {
+			found = &slots{}
+		}
+		found[slot/64] |= 1 << (slot % 64)
+	})
+	if found == nil {
+		return
+	}
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	p.of.found[index] = found
+}
+
+func (lookingPart) close() {}
+
+// page gives the numbers on a page of what was found, and how many there are.
+func (l *looking) page(page, limit int64) ([]int64, int64) {
+	h := newHits(page, limit)
+	for _, i := range slices.Sorted(maps.Keys(l.found)) {
+		first := int64(i)*chunkSize + 1
+		for at, word := range l.found[i] {
+			for ; word != 0; word &= word - 1 {
+				h.add(first + int64(at*64+bits.TrailingZeros64(word)))
+			}
+		}
+	}
+	return h.numbers, h.total
+}
+
+// streamSearch searches an organisation whose names do not fit into memory. The
+// pages of a search are the same question.
+func streamSearch(ctx context.Context, cs *Cohorts, org store.Org, term string, page, limit int64) ([]int64, int64, error) {
+	const aboutFound = 256 << 10
+	found, err := stream(ctx, cs, org, names, term, aboutFound, func() *looking {
+		return &looking{query: newQuery(term), found: map[int]*slots{}}
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	numbers, total := found.page(page, limit)
+	return numbers, total, nil
+}

@@ -1,0 +1,103 @@
+package internal
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/event"
+	"anodyne/internal/fault"
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/store"
+)
+
+// Words that tables are keyed by are declared as constants, and listed. A test
+// of each table walks the list; this one holds the lists against the constants,
+// so that a word cannot be added and left out of a table without a test that
+// fails.
+func TestListsHaveEveryConstant(t *testing.T) {
+	for _, list := range []struct {
+		dir, of string
+		words   []string
+	}{
+		{"fault", "Code", texts(fault.Codes())},
+		{"audit", "Action", texts(audit.Actions())},
+		{"event", "Type", texts(append(event.Types(), event.Test, event.All))},
+		{"store", "ReportType", texts(store.ReportTypes)},
+		{"store", "ReportFormat", texts(store.ReportFormats)},
+		{"store", "ReportStatus", texts(store.ReportStatuses)},
+		{"pain", "Status", texts(pain.Statuses())},
+		{"pain/drug", "Class", texts(drug.Classes())},
+	} {
+		declared := constants(t, list.dir, list.of)
+		if len(declared) == 0 {
+			t.Errorf("%s.%s: no constants were found", list.dir, list.of)
+		}
+		for _, word := range declared {
+			if !slices.Contains(list.words, word) {
+				t.Errorf("%s.%s: %q is not in the list", list.dir, list.of, word)
+			}
+		}
+		if len(list.words) != len(declared) {
+			t.Errorf("%s.%s: %d in the list, %d constants", list.dir, list.of, len(list.words), len(declared))
+		}
+	}
+}
+
+func texts[T ~string](words []T) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = string(w)
+	}
+	return list
+}
+
+// constants gives the values of the constants of a type.
+func constants(t *testing.T, dir, of string) (values []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			if typed, ok := spec.Type.(*ast.Ident); !ok || typed.Name != of {
+				return false
+			}
+			for _, value := range spec.Values {
+				if literal, ok := value.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+					text, err := strconv.Unquote(literal.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					values = append(values, text)
+				}
+			}
+			return false
+		})
+	}
+	return values
+}
