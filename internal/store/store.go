@@ -95,6 +95,7 @@ type Store struct {
 	masterKey []byte
 	master    *seal.Master
 	spool     *spool
+	witness   *witness
 	// written is broadcast after a write of this process; positioned when
 	// entries have got their position in the journal, by any node.
 	written, positioned *signal
@@ -176,6 +177,7 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if s.master, err = seal.NewMaster(s.masterKey); err != nil {
 		return err
 	}
+	s.witness = newWitness(dir, s.auditKey)
 	s.spool, err = openSpool(filepath.Join(dir, "spool"))
 	return err
 }

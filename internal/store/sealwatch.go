@@ -1,0 +1,346 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/id"
+)
+
+// journalState is how far an organisation's journal goes and is sealed.
+type journalState struct {
+	sealed SealedHead
+	// hasSeal tells a seal at position 0, which the program never writes, from
+	// none.
+	hasSeal bool
+	newest  Pos
+}
+
+// journals reads the state of journals. The statement selects from org o,
+// journal_seal s and journal_head h.
+func journals(tx Tx, from string, args ...any) (list []journalState, err error) {
+	err = tx.Query(`SELECT o.org_no, o.id, o.name, s.pos, s.head, coalesce(h.pos, 0) `+from, func(r Row) error {
+		org, err := id.FromBytes[id.OrgKind](r.Raw(1))
+		if err != nil {
+			return err
+		}
+		j := journalState{SealedHead{Org: access.OrgNo(r.Int(0)), ID: org, Name: r.Text(2)}, !r.IsNull(3), Pos(r.Int(5))}
+		if j.hasSeal {
+			j.sealed.Pos = Pos(r.Int(3))
+		}
+		if head := r.Raw(4); len(head) == len(j.sealed.Head) {
+			j.sealed.Head = audit.Head(head)
+		}
+		list = append(list, j)
+		return nil
+	}, args...)
+	return list, err
+}
+
+const everyJournal = `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no LEFT JOIN journal_head h ON h.org_no = o.org_no ORDER BY o.org_no`
+
+// seals reads all journals, and what was accepted after a moment.
+func (s System) seals(ctx context.Context, after int64) (list []journalState, accepted []acceptance, err error) {
+	err = s.snapshot(ctx, func(tx Tx) (err error) {
+		if accepted, err = s.acceptances(tx, after); err == nil {
+			list, err = journals(tx, everyJournal)
+		}
+		return err
+	})
+	return list, accepted, err
+}
+
+// disagreement says in words how a journal's state contradicts what is
+// remembered of it, or is empty.
+func disagreement(seen audit.Witnessed, j journalState) string {
+	was, is := Pos(seen.Pos), j.sealed.Pos
+	switch {
+	case j.newest < was:
+		return fmt.Sprintf("the journal ends at entry %d, but was sealed up to entry %d: its tail is cut off, or an older copy of the database was put back", j.newest, was)
+	case !j.hasSeal && was > 0:
+		return fmt.Sprintf("its seal is gone, which was at entry %d", was)
+	case j.hasSeal && is < 1:
+		return fmt.Sprintf("its seal was changed: it is at entry %d", is)
+	case is < was:
+		return fmt.Sprintf("its seal is at entry %d, but was at entry %d", is, was)
+	case is == was && j.sealed.Head != seen.Head:
+		return fmt.Sprintf("its seal at entry %d was changed", is)
+	case is > j.newest:
+		return fmt.Sprintf("the journal ends at entry %d, before its seal at entry %d: its tail is cut off", j.newest, is)
+	}
+	return ""
+}
+
+// log is what is remembered of a journal, nothing for a new one.
+func (w *witness) log(j journalState) *seenLog {
+	l := w.logs[j.sealed.ID]
+	if l == nil {
+		l = &seenLog{Witnessed: audit.Witnessed{Org: j.sealed.ID}}
+		w.logs[j.sealed.ID] = l
+	}
+	l.Name, l.no = j.sealed.Name, j.sealed.Org
+	return l
+}
+
+// remember notes a seal that is committed and continues what was remembered.
+func (w *witness) remember(l *seenLog, head SealedHead) {
+	l.Pos, l.Head, l.ahead = int64(head.Pos), head.Head, SealedHead{}
+	w.dirty = true
+}
+
+// judge holds a journal against what is remembered of it. A sound one may be
+// sealed further; one that was found broken only after a whole walk over it
+// found nothing.
+func (s System) judge(ctx context.Context, l *seenLog, j journalState) (sound bool, err error) {
+	if problem := disagreement(l.Witnessed, j); problem != "" {
+		s.breakSeal(l, problem)
+	}
+	if l.Broken != "" {
+		return false, nil
+	}
+	return s.catchUp(ctx, l, j.sealed)
+}
+
+// catchUpEntries bounds what one round verifies of a journal that other nodes
+// sealed while this one was away.
+const catchUpEntries = 20_000
+
+// catchUp verifies that a seal continues what is remembered, and remembers it.
+func (s System) catchUp(ctx context.Context, l *seenLog, sealed SealedHead) (sound bool, err error) {
+	from := SealedHead{Pos: Pos(l.Pos), Head: l.Head}
+	if sealed.Pos == from.Pos {
+		return true, nil
+	}
+	if l.ahead.Pos > from.Pos && l.ahead.Pos <= sealed.Pos {
+		from = l.ahead
+	}
+	sealer := audit.NewSealer(s.auditKey, from.Head)
+	to := min(sealed.Pos, from.Pos+catchUpEntries)
+	reached, err := s.chain(ctx, sealer, l.no, from.Pos, to)
+	switch {
+	case err != nil && !errors.Is(err, errHole):
+		return false, err
+	case reached < to:
+		s.breakSeal(l, brokenOff(reached, sealed.Pos))
+		return false, nil
+	case to < sealed.Pos:
+		l.ahead = SealedHead{Pos: to, Head: sealer.Head()}
+		return false, nil
+	case sealer.Head() != sealed.Head:
+		s.breakSeal(l, notSealed(to))
+		return false, nil
+	}
+	s.witness.remember(l, sealed)
+	return true, nil
+}
+
+func brokenOff(reached, of Pos) string {
+	return fmt.Sprintf("the journal breaks off after entry %d of %d", reached, of)
+}
+
+func notSealed(upTo Pos) string {
+	return fmt.Sprintf("the journal up to entry %d is not what was sealed", upTo)
+}
+
+// breakSeal notes that a log must not be sealed further.
+func (s System) breakSeal(l *seenLog, problem string) {
+	if l.Broken != "" {
+		return
+	}
+	l.Broken, l.told, s.witness.dirty = problem, time.Time{}, true
+}
+
+// openWitness reads the witness, or begins one. It reports false, after
+// logging why, when there should be one and it cannot be used: nothing is
+// sealed then.
+func (s System) openWitness(ctx context.Context) (ok bool, err error) {
+	w := s.witness
+	if w.opened {
+		return true, nil
+	}
+	m, content, err := w.read()
+	if errors.Is(err, errNoWitness) {
+		return true, s.adopt(ctx)
+	}
+	if err != nil {
+		if w.lost == "" {
+			s.log.Error("the record of sealed heads cannot be used; nothing is sealed", "error", err)
+		}
+		w.lost = err.Error()
+		return false, nil
+	}
+	w.tidy()
+	w.memory, w.disk, w.opened, w.lost = m, content, true, ""
+	return true, nil
+}
+
+// compareSeals holds every journal's seal against the witness, after applying
+// what operators accepted.
+func (s System) compareSeals(ctx context.Context) error {
+	w := s.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ok, err := s.openWitness(ctx)
+	if err != nil {
+		return err
+	}
+	list, accepted, err := s.seals(ctx, w.acceptedAt)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		s.metrics.sealBroken.Set(float64(max(1, len(list))))
+		return nil
+	}
+	for _, a := range accepted {
+		s.applyAcceptance(a)
+	}
+	for _, l := range w.logs {
+		l.no = 0
+	}
+	for _, j := range list {
+		if _, judgeErr := s.judge(ctx, w.log(j), j); judgeErr != nil {
+			err = errors.Join(err, judgeErr)
+		}
+	}
+	for _, l := range w.logs {
+		if l.no == 0 {
+			s.breakSeal(l, fmt.Sprintf("the organisation is gone; its log was sealed up to entry %d", l.Pos))
+		}
+	}
+	return errors.Join(err, s.keepWitness(false))
+}
+
+// keepWitness reports what is broken, and brings the witness to the disk.
+func (s System) keepWitness(atOnce bool) error {
+	w := s.witness
+	if !w.opened {
+		return nil
+	}
+	broken, said, now := w.broken(), 0, s.now()
+	s.metrics.sealBroken.Set(float64(len(broken)))
+	for _, l := range broken {
+		if said < 20 && (l.told.IsZero() || now.Sub(l.told).Abs() >= time.Hour) {
+			said, l.told = said+1, now
+			s.log.Error("the audit log does not match its seal and is not sealed further", "organization", l.Name, "problem", l.Broken)
+		}
+	}
+	changed, err := w.keep(atOnce)
+	if changed != "" {
+		s.metrics.witnessLost.Inc()
+		s.log.Error("the record of sealed heads was removed or changed while the server ran; it was written again from memory", "problem", changed)
+	}
+	return err
+}
+
+// A patrol walks over every log from its start, again and again, so that a
+// change anywhere in it is found.
+type patrol struct {
+	queue    []id.Org // still to be walked
+	log      *seenLog // under way, or nil
+	at, mark Pos
+	want     audit.Head // at mark
+	sealer   *audit.Sealer
+}
+
+// walkEntries is how much of a log is verified between two looks at the time.
+const walkEntries = 2000
+
+// beginPatrol starts a walk over all logs.
+func (s System) beginPatrol() {
+	w := s.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.patrol = patrol{queue: slices.Collect(maps.Keys(w.logs))}
+}
+
+// goOnPatrol walks as long as there is time for more, and says whether the
+// end was reached.
+func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, err error) {
+	w := s.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := &w.patrol
+	for more() {
+		if p.log == nil {
+			if len(p.queue) == 0 {
+				return true, s.keepWitness(false)
+			}
+			l := w.logs[p.queue[0]]
+			p.queue = p.queue[1:]
+			if l == nil || l.no == 0 || l.Pos == 0 && l.Broken == "" {
+				continue
+			}
+			p.log, p.at, p.mark, p.want = l, 0, Pos(l.Pos), l.Head
+			p.sealer = audit.NewSealer(s.auditKey, audit.Head{})
+		}
+		stop := min(p.at+walkEntries, p.mark)
+		reached, err := s.chain(ctx, p.sealer, p.log.no, p.at, stop)
+		if err != nil && !errors.Is(err, errHole) {
+			return false, err
+		}
+		if p.at = reached; reached == stop && stop < p.mark {
+			continue
+		}
+		l := p.log
+		p.log = nil
+		switch {
+		case reached < stop:
+			s.breakSeal(l, brokenOff(reached, p.mark))
+		case p.sealer.Head() != p.want:
+			s.breakSeal(l, notSealed(p.mark))
+		case l.Broken != "":
+			if err := s.mend(ctx, l); err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, s.keepWitness(false)
+}
+
+// mend takes up the sealing of a log again that was broken and is as it was.
+func (s System) mend(ctx context.Context, l *seenLog) error {
+	var list []journalState
+	if err := s.read(ctx, func(tx Tx) (err error) {
+		list, err = journals(tx, `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no
+			LEFT JOIN journal_head h ON h.org_no = o.org_no WHERE o.org_no = $1`, int64(l.no))
+		return err
+	}); err != nil || len(list) != 1 || disagreement(l.Witnessed, list[0]) != "" {
+		return err
+	}
+	if sound, err := s.catchUp(ctx, l, list[0].sealed); !sound {
+		return err
+	}
+	l.Broken, s.witness.dirty = "", true
+	s.log.Warn("the audit log matches its seal again and is sealed further", "organization", l.Name)
+	return nil
+}
+
+// WatchSeals compares all seals and walks over all logs once, and gives what
+// is broken, in words. The server does the same in small steps.
+func (s System) WatchSeals(ctx context.Context) ([]string, error) {
+	if err := s.compareSeals(ctx); err != nil {
+		return nil, err
+	}
+	s.beginPatrol()
+	if _, err := s.goOnPatrol(ctx, func() bool { return true }); err != nil {
+		return nil, err
+	}
+	w := s.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lost != "" {
+		return []string{w.lost}, nil
+	}
+	var problems []string
+	for _, l := range w.broken() {
+		problems = append(problems, fmt.Sprintf("organisation %s: %s", l.Name, l.Broken))
+	}
+	return problems, nil
+}
