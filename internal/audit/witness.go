@@ -14,7 +14,9 @@ import (
 
 // Witnessed is how far one organisation's log was seen to be sealed.
 type Witnessed struct {
-	Org  id.Org `json:"organization"`
+	Org id.Org `json:"organization"`
+	// No is the organisation's number in the database.
+	No   int64  `json:"number"`
 	Name string `json:"name"`
 	// Pos is the last sealed position, 0 for none.
 	Pos  int64 `json:"position"`

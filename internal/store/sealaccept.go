@@ -10,7 +10,6 @@ import (
 
 	"anodyne/internal/access"
 	"anodyne/internal/audit"
-	"anodyne/internal/id"
 )
 
 // witnessMark is the setting that says that some node keeps a witness.
@@ -24,7 +23,7 @@ func (s System) adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := memory{logs: map[id.Org]*seenLog{}}
+	m := newMemory()
 	for _, a := range accepted {
 		if a.err == nil {
 			m.acceptedAt = a.At
@@ -37,11 +36,11 @@ func (s System) adopt(ctx context.Context) error {
 		if !j.hasSeal {
 			continue
 		}
-		seen := audit.Witnessed{Org: j.sealed.ID, Name: j.sealed.Name, Pos: int64(j.sealed.Pos), Head: j.sealed.Head}
+		seen := audit.Witnessed{Org: j.sealed.ID, No: int64(j.sealed.Org), Name: j.sealed.Name, Pos: int64(j.sealed.Pos), Head: j.sealed.Head}
 		if seen.Pos < 1 {
 			seen.Pos, seen.Head, seen.Broken = 0, audit.Head{}, disagreement(audit.Witnessed{}, j)
 		}
-		m.logs[seen.Org] = &seenLog{Witnessed: seen, no: j.sealed.Org}
+		m.add(seen).present = true
 		orgs = append(orgs, j.sealed.Org)
 		lines = append(lines, s.journal(j.sealed.Org, Change{Audit: audit.Entry{
 			At: now, Actor: audit.Service, Action: audit.SealAdopt, Resource: j.sealed.ID.String(), Details: sealDetails(j.sealed),
@@ -167,7 +166,7 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 		lines = append(lines, s.journal(head.Org, Change{Audit: audit.Entry{
 			At: now, Actor: audit.Operator, Action: a.Action, Resource: head.ID.String(), Details: sealDetails(head, more...),
 		}})...)
-		document.Logs = append(document.Logs, audit.Witnessed{Org: head.ID, Name: head.Name, Pos: int64(head.Pos), Head: head.Head})
+		document.Logs = append(document.Logs, audit.Witnessed{Org: head.ID, No: int64(head.Org), Name: head.Name, Pos: int64(head.Pos), Head: head.Head})
 		orgs, accepted = append(orgs, head.Org), append(accepted, head)
 	}
 	err = s.changeIn(ctx, orgs, func(tx Tx) error {
@@ -185,7 +184,7 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 	if err != nil || a.OnlyLines || !unusable {
 		return accepted, err
 	}
-	seen = memory{logs: map[id.Org]*seenLog{}}
+	seen = newMemory()
 	seen.apply(document)
 	return accepted, s.witness.replace(seen.document().Sign(s.auditKey))
 }
@@ -214,7 +213,7 @@ func chosen(list []journalState, seen memory, names []string) (found []journalSt
 		known := len(gone)
 		for _, l := range seen.logs {
 			if l.Name == name {
-				gone = append(gone, audit.Witnessed{Org: l.Org, Name: name})
+				gone = append(gone, audit.Witnessed{Org: l.Org, No: l.No, Name: name})
 			}
 		}
 		if len(gone) == known {

@@ -57,7 +57,9 @@ func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, p
 	}
 	var gone []string
 	for _, l := range seen.logs {
-		gone = append(gone, fmt.Sprintf("organisation %s: it is gone; its log was sealed up to entry %d", l.Name, l.Pos))
+		if l.Pos > 0 {
+			gone = append(gone, fmt.Sprintf("organisation %s: it is gone; its log was sealed up to entry %d", l.Name, l.Pos))
+		}
 	}
 	slices.Sort(gone)
 	for _, name := range slices.Sorted(maps.Keys(missing)) {

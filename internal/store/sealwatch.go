@@ -77,14 +77,18 @@ func disagreement(seen audit.Witnessed, j journalState) string {
 	return ""
 }
 
-// log is what is remembered of a journal, nothing for a new one.
+// log is what is remembered of a journal, nothing for a new one. A new one
+// that has the number of another could be that one under another identity.
 func (w *witness) log(j journalState) *seenLog {
 	l := w.logs[j.sealed.ID]
 	if l == nil {
-		l = &seenLog{Witnessed: audit.Witnessed{Org: j.sealed.ID}}
-		w.logs[j.sealed.ID] = l
+		seen := audit.Witnessed{Org: j.sealed.ID, No: int64(j.sealed.Org)}
+		if other := w.logs[w.numbers[seen.No]]; other != nil {
+			seen.Broken = fmt.Sprintf("its number was that of organisation %s, %s", other.Name, other.Org)
+		}
+		l = w.add(seen)
 	}
-	l.Name, l.no = j.sealed.Name, j.sealed.Org
+	l.Name, l.present = j.sealed.Name, true
 	return l
 }
 
@@ -109,7 +113,7 @@ func (s System) judge(ctx context.Context, l *seenLog, j journalState) (sound bo
 
 // catchUpEntries bounds what one round verifies of a journal that other nodes
 // sealed while this one was away.
-const catchUpEntries = 20_000
+var catchUpEntries = Pos(20_000)
 
 // catchUp verifies that a seal continues what is remembered, and remembers it.
 func (s System) catchUp(ctx context.Context, l *seenLog, sealed SealedHead) (sound bool, err error) {
@@ -122,7 +126,7 @@ func (s System) catchUp(ctx context.Context, l *seenLog, sealed SealedHead) (sou
 	}
 	sealer := audit.NewSealer(s.auditKey, from.Head)
 	to := min(sealed.Pos, from.Pos+catchUpEntries)
-	reached, err := s.chain(ctx, sealer, l.no, from.Pos, to)
+	reached, err := s.chain(ctx, sealer, sealed.Org, from.Pos, to)
 	switch {
 	case err != nil && !errors.Is(err, errHole):
 		return false, err
@@ -202,7 +206,7 @@ func (s System) compareSeals(ctx context.Context) error {
 		s.applyAcceptance(a)
 	}
 	for _, l := range w.logs {
-		l.no = 0
+		l.present = false
 	}
 	for _, j := range list {
 		if _, judgeErr := s.judge(ctx, w.log(j), j); judgeErr != nil {
@@ -210,8 +214,8 @@ func (s System) compareSeals(ctx context.Context) error {
 		}
 	}
 	for _, l := range w.logs {
-		if l.no == 0 {
-			s.breakSeal(l, fmt.Sprintf("the organisation is gone; its log was sealed up to entry %d", l.Pos))
+		if !l.present {
+			s.breakSeal(l, fmt.Sprintf("it is gone; its log was sealed up to entry %d", l.Pos))
 		}
 	}
 	return errors.Join(err, s.keepWitness(false))
@@ -250,7 +254,7 @@ type patrol struct {
 }
 
 // walkEntries is how much of a log is verified between two looks at the time.
-const walkEntries = 2000
+var walkEntries = Pos(2000)
 
 // beginPatrol starts a walk over all logs.
 func (s System) beginPatrol() {
@@ -274,14 +278,14 @@ func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, er
 			}
 			l := w.logs[p.queue[0]]
 			p.queue = p.queue[1:]
-			if l == nil || l.no == 0 || l.Pos == 0 && l.Broken == "" {
+			if l == nil || !l.present || l.Pos == 0 && l.Broken == "" {
 				continue
 			}
 			p.log, p.at, p.mark, p.want = l, 0, Pos(l.Pos), l.Head
 			p.sealer = audit.NewSealer(s.auditKey, audit.Head{})
 		}
 		stop := min(p.at+walkEntries, p.mark)
-		reached, err := s.chain(ctx, p.sealer, p.log.no, p.at, stop)
+		reached, err := s.chain(ctx, p.sealer, access.OrgNo(p.log.No), p.at, stop)
 		if err != nil && !errors.Is(err, errHole) {
 			return false, err
 		}
@@ -306,10 +310,13 @@ func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, er
 
 // mend takes up the sealing of a log again that was broken and is as it was.
 func (s System) mend(ctx context.Context, l *seenLog) error {
+	if s.witness.numbers[l.No] != l.Org {
+		return nil
+	}
 	var list []journalState
 	if err := s.read(ctx, func(tx Tx) (err error) {
 		list, err = journals(tx, `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no
-			LEFT JOIN journal_head h ON h.org_no = o.org_no WHERE o.org_no = $1`, int64(l.no))
+			LEFT JOIN journal_head h ON h.org_no = o.org_no WHERE o.org_no = $1`, l.No)
 		return err
 	}); err != nil || len(list) != 1 || disagreement(l.Witnessed, list[0]) != "" {
 		return err

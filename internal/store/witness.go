@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
 	"anodyne/internal/audit"
 	"anodyne/internal/id"
 )
@@ -46,12 +45,34 @@ type witness struct {
 type memory struct {
 	acceptedAt int64
 	logs       map[id.Org]*seenLog
+	numbers    map[int64]id.Org
+}
+
+func newMemory() memory {
+	return memory{logs: map[id.Org]*seenLog{}, numbers: map[int64]id.Org{}}
+}
+
+// add remembers a log. A number stays with the organisation that had it first.
+func (m memory) add(seen audit.Witnessed) *seenLog {
+	l := &seenLog{Witnessed: seen}
+	m.logs[seen.Org] = l
+	if _, taken := m.numbers[seen.No]; !taken {
+		m.numbers[seen.No] = seen.Org
+	}
+	return l
+}
+
+func (m memory) remove(org id.Org) {
+	if l := m.logs[org]; l != nil && m.numbers[l.No] == org {
+		delete(m.numbers, l.No)
+	}
+	delete(m.logs, org)
 }
 
 // seenLog is what is remembered of one organisation's log.
 type seenLog struct {
 	audit.Witnessed
-	no access.OrgNo // 0 when the organisation is not in the database
+	present bool // in the database, when all were compared last
 	// ahead is how far the way from here to a newer seal has been verified.
 	ahead SealedHead
 	told  time.Time // when Broken was logged last
@@ -76,7 +97,7 @@ func (w *witness) path() string { return filepath.Join(w.dir, witnessFile) }
 // read gives what is on the disk. errNoWitness means that this node never
 // kept one.
 func (w *witness) read() (m memory, content []byte, err error) {
-	m.logs = map[id.Org]*seenLog{}
+	m = newMemory()
 	if content, err = w.load(); err != nil {
 		return m, nil, err
 	}
@@ -86,7 +107,7 @@ func (w *witness) read() (m memory, content []byte, err error) {
 	}
 	m.acceptedAt = document.AcceptedAt
 	for _, l := range document.Logs {
-		m.logs[l.Org] = &seenLog{Witnessed: l}
+		m.add(l)
 	}
 	return m, content, nil
 }
@@ -117,12 +138,14 @@ func (m memory) document() audit.Witness {
 // apply takes an acceptance over.
 func (m *memory) apply(a audit.Acceptance) {
 	if a.Whole {
-		m.logs = map[id.Org]*seenLog{}
+		*m = newMemory()
 	}
 	for _, l := range a.Logs {
-		delete(m.logs, l.Org)
+		m.remove(l.Org)
+	}
+	for _, l := range a.Logs {
 		if l.Broken = ""; l.Pos > 0 {
-			m.logs[l.Org] = &seenLog{Witnessed: l}
+			m.add(l)
 		}
 	}
 	m.acceptedAt = a.At
@@ -136,7 +159,7 @@ func (m *memory) merge(other memory) {
 	case 0:
 		for org, theirs := range other.logs {
 			if ours := m.logs[org]; ours == nil || theirs.Pos > ours.Pos {
-				m.logs[org] = theirs
+				m.add(theirs.Witnessed)
 			}
 		}
 	}
