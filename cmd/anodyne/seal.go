@@ -23,7 +23,7 @@ func sealAccept(ctx context.Context, e env, args []string) error {
 	fs := flags(e, "seal accept", "seal accept --reason TEXT [flags]\n\n"+
 		"Accepts the audit logs as they are in the database, although nodes remember them otherwise: after an older copy\n"+
 		"of the database was put back on purpose, for instance. Find out why they differ first: anodyne check says where.\n"+
-		"The acceptance is signed with the audit key, noted in each of the logs, and applied by every node within ten seconds.")
+		"The acceptance is signed with the audit key, noted in each of the logs, and applied by every running node within seconds.")
 	cfg.Store(fs)
 	a := store.Accepting{Action: audit.SealAccept}
 	fs.StringVar(&a.Reason, "reason", "", "`text` for the audit log: why this is right (required)")

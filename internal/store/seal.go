@@ -136,7 +136,7 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 const (
 	// compareRounds are the rounds of the sealer, of a second each, between two
 	// comparisons of all seals with the witness.
-	compareRounds = 10
+	compareRounds = 5
 	// patrolRounds are those between the starts of two walks over all logs, and
 	// patrolTime is what a walk may take of one.
 	patrolRounds = 30
