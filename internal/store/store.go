@@ -33,7 +33,8 @@ type Config struct {
 	// for one in the clear. PostgreSQL does not use it.
 	Key *seal.Key
 	// DataDir holds what must not be in the database: the audit key, the
-	// master key and the spool of read lines. It is made when missing.
+	// master key, the spool of read lines and the record of what was sealed.
+	// It is made when missing.
 	DataDir string
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
@@ -159,7 +160,7 @@ func DefaultDataDir(database string) string {
 	return "anodyne.d"
 }
 
-// openBeside checks the schema and opens the keys and the spool.
+// openBeside checks the schema and opens what stands in the data directory.
 func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if err := s.checkVersion(ctx); err != nil {
 		return err
