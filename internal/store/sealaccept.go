@@ -189,13 +189,21 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 	return accepted, s.witness.replace(seen.document().Sign(s.auditKey))
 }
 
-// insertAcceptance gives an acceptance its moment, after all others.
+// insertAcceptance gives an acceptance its moment, after all others. A row
+// that is not authentic must not be in its way.
 func (s System) insertAcceptance(tx Tx, document *audit.Acceptance, at int64) error {
-	document.At = at
-	if _, err := one(tx, `SELECT coalesce(max(accepted_at), 0) FROM seal_acceptance`, func(r Row) { document.At = max(at, r.Int(0)+1) }); err != nil {
+	before, err := s.acceptances(tx, 0)
+	if err != nil {
 		return err
 	}
-	_, err := tx.Exec(`INSERT INTO seal_acceptance (accepted_at, document) VALUES ($1, $2)`, document.At, document.Sign(s.auditKey))
+	for _, a := range before {
+		if a.err == nil {
+			at = max(at, a.At+1)
+		}
+	}
+	document.At = at
+	_, err = tx.Exec(`INSERT INTO seal_acceptance (accepted_at, document) VALUES ($1, $2)
+		ON CONFLICT (accepted_at) DO UPDATE SET document = excluded.document`, document.At, document.Sign(s.auditKey))
 	return err
 }
 

@@ -61,6 +61,7 @@ var tamperings = map[string]tampering{
 	"log, seal, head gone":   {[]string{`DELETE FROM journal WHERE org_no = $1`, `DELETE FROM journal_seal WHERE org_no = $1`, `DELETE FROM journal_head WHERE org_no = $1`}, "the journal ends at entry 0", false, false},
 	"another's log":          {[]string{`DELETE FROM journal WHERE org_no = $1`, `INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed) SELECT $1, pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal WHERE org_no = 1 AND pos <= 6`, `UPDATE journal_seal SET head = (SELECT head FROM journal_seal WHERE org_no = 1) WHERE org_no = $1`}, "its seal at entry 6 was changed", false, false},
 	"given another identity": {[]string{`UPDATE org SET id = (SELECT event_id FROM journal WHERE org_no = $1 AND pos = 6) WHERE org_no = $1`}, "it is gone; its log was sealed up to entry 6", false, false},
+	"given no identity":      {[]string{`UPDATE org SET id = '' WHERE org_no = $1`}, "it is gone; its log was sealed up to entry 6", false, false},
 	"organisation removed": {[]string{`DELETE FROM journal WHERE org_no = $1`, `DELETE FROM journal_seal WHERE org_no = $1`, `DELETE FROM journal_head WHERE org_no = $1`,
 		`DELETE FROM client_secret WHERE client_no IN (SELECT client_no FROM client WHERE org_no = $1)`, `DELETE FROM client WHERE org_no = $1`,
 		`DELETE FROM patient WHERE org_no = $1`, `DELETE FROM org_counter WHERE org_no = $1`, `DELETE FROM org WHERE org_no = $1`}, "it is gone", false, false},
@@ -197,8 +198,8 @@ func TestTampering(t *testing.T) {
 			}
 			found(t, "a server", false, must[[]string](t)(node.System().WatchSeals(t.Context())), tamperings)
 		}
-		// One organisation has two identities now.
-		if n := metricOf(t, registry, "anodyne_audit_seal_broken"); n != float64(len(tamperings)+1) {
+		// Two organisations have two identities now.
+		if n := metricOf(t, registry, "anodyne_audit_seal_broken"); n != float64(len(tamperings)+2) {
 			t.Errorf("the metric says %v of %d", n, len(tamperings))
 		}
 		for range 5 { // a round logs some of them
@@ -252,10 +253,11 @@ func TestCheckFindsTampering(t *testing.T) {
 		}
 		found(t, "check elsewhere", false, must[[]string](t)(elsewhere.System().VerifySeals(t.Context(), nil, nil)), alone)
 		found(t, "check with heads", false, slices.DeleteFunc(must[[]string](t)(elsewhere.System().VerifySeals(t.Context(), d.expect, nil)), func(p string) bool {
-			return strings.Contains(p, "given another identity") // it has the name and the log
+			return strings.Contains(p, "given another identity") || strings.Contains(p, "given no identity") // the name and the log are there
 		}), func() map[string]tampering {
 			named := maps.Clone(tamperings)
 			delete(named, "given another identity")
+			delete(named, "given no identity")
 			delete(named, "seal deleted") // the log is whole
 			delete(named, "older seal")
 			return named

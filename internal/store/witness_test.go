@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -325,10 +326,15 @@ func TestAcceptOlderCopy(t *testing.T) {
 		}
 		// Nor does one that somebody made without the key.
 		document := content(t, all[0].WitnessPath())
-		store.Exec(t, all[0], `INSERT INTO seal_acceptance (accepted_at, document) VALUES ($1, $2)`, int64(1)<<60, document)
+		store.Exec(t, all[0], `INSERT INTO seal_acceptance (accepted_at, document) VALUES ($1, $2)`, int64(math.MaxInt64), document)
 		unsound(t, "forged acceptance", "an older copy of the database was put back", all[1])
 		if problems := must[[]string](t)(all[1].System().VerifySeals(t.Context(), nil, nil)); !strings.Contains(strings.Join(problems, "\n"), "is not authentic") {
 			t.Errorf("%q", problems)
+		}
+		// Which does not keep anybody from accepting rightly.
+		must[[]store.SealedHead](t)(all[0].System().AcceptSeals(t.Context(), store.Accepting{Reason: "again", Action: audit.SealAccept}))
+		if problems := must[[]string](t)(all[1].System().WatchSeals(t.Context())); len(problems) > 0 {
+			t.Errorf("accepted again: %q", problems)
 		}
 	})
 }
