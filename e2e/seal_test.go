@@ -50,6 +50,55 @@ func TestStopSeals(t *testing.T) {
 	}
 }
 
+// TestServerSeesTampering: a log that is edited and whose seal is deleted is
+// not sealed again. The server says so by itself and check fails, until an
+// operator accepts it; another organisation's log is sealed on.
+func TestServerSeesTampering(t *testing.T) {
+	for _, engine := range storetest.Engines {
+		t.Run(engine, func(t *testing.T) {
+			s := newService(t, engine)
+			n := s.node(0, "--admin-listen", "127.0.0.1:0")
+			add(t, n.as(s.register("standard", "--organization", "Forged")), "One")
+			whole := s.register("standard", "--organization", "Whole")
+			n.await(`msg="audit seal" organization=Forged`)
+			n.await(`msg="audit seal" organization=Whole`)
+			if _, metrics := fetch(t, n.admin+"/metrics"); !strings.Contains(metrics, "anodyne_audit_seal_broken 0\n") {
+				t.Error("the metric does not start at zero")
+			}
+			s.exec(`UPDATE journal SET at = at + 1 WHERE org_no = (SELECT org_no FROM org WHERE name = 'Forged') AND pos = 1`)
+			s.exec(`DELETE FROM journal_seal WHERE org_no = (SELECT org_no FROM org WHERE name = 'Forged')`)
+			const broken = `level=ERROR msg="the audit log does not match its seal and is not sealed further" organization=Forged`
+			n.await(broken)
+			if _, metrics := fetch(t, n.admin+"/metrics"); !strings.Contains(metrics, "anodyne_audit_seal_broken 1\n") {
+				t.Errorf("the metric is not 1")
+			}
+			if p := s.anodyneAt("node0", "check"); p.code != 1 || !strings.Contains(p.stdout.String(), "problem: organisation Forged: its seal is gone") {
+				t.Errorf("check: exit code %d\n%s%s", p.code, p.stdout, p.stderr)
+			}
+			before := s.number(`SELECT pos FROM journal_seal WHERE org_no = (SELECT org_no FROM org WHERE name = 'Whole')`)
+			add(t, n.as(whole), "Two")
+			n.kill()
+
+			n = s.node(0)
+			n.await(broken)
+			n.await(`msg="audit seal" organization=Whole`)
+			if sealed := s.number(`SELECT pos FROM journal_seal WHERE org_no = (SELECT org_no FROM org WHERE name = 'Whole')`); sealed <= before {
+				t.Errorf("the other log is sealed up to %d, as before", sealed)
+			}
+			if seals := s.number(`SELECT count(*) FROM journal_seal WHERE org_no = (SELECT org_no FROM org WHERE name = 'Forged')`); seals != 0 {
+				t.Error("the forged log was sealed again")
+			}
+			if p := s.anodyneAt("node0", "seal", "accept", "--organization", "Forged", "--reason", "a trial", "--reseal"); p.code != 0 {
+				t.Errorf("seal accept: exit code %d\n%s", p.code, p.stderr)
+			}
+			n.await(`msg="audit logs were accepted as they are" reason="a trial"`)
+			if p := s.anodyneAt("node0", "check"); p.code != 0 {
+				t.Errorf("check: exit code %d\n%s%s", p.code, p.stdout, p.stderr)
+			}
+		})
+	}
+}
+
 // lastHead is the head of the audit log that the process logged last, as check
 // expects it; empty when it logged none.
 func (p *process) lastHead() string {

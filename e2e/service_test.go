@@ -114,7 +114,13 @@ func newTransport(tb testing.TB) *http.Transport {
 // anodyne runs a command on the service's database, beside the nodes.
 func (s *service) anodyne(args ...string) *process {
 	s.tb.Helper()
-	p := start(s.tb, nil, append(args, s.flags("operator")...)...)
+	return s.anodyneAt("operator", args...)
+}
+
+// anodyneAt does that with the data directory of a node.
+func (s *service) anodyneAt(node string, args ...string) *process {
+	s.tb.Helper()
+	p := start(s.tb, nil, append(args, s.flags(node)...)...)
 	p.wait()
 	return p
 }

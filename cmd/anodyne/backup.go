@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"anodyne/internal/audit"
 	"anodyne/internal/backup"
 	"anodyne/internal/config"
 	"anodyne/internal/store"
@@ -66,7 +67,7 @@ func inWords(s backup.Summary) string {
 
 func runRestore(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nReads a backup into a new or empty database, SQLite or PostgreSQL, whichever the backup came from.\nThe file is checked first, and the database is compared with it afterwards.")
+	fs := flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nReads a backup into a new or empty database, SQLite or PostgreSQL, whichever the backup came from.\nThe file is checked first, and the database is compared with it afterwards.\nThe restore is noted in the audit logs. If the data directory remembers what was sealed in another database,\nthe restored logs are accepted in its place, for all nodes.")
 	cfg.Store(fs)
 	keyFile := fs.String("backup-key-file", "", "`file` with the key of the backup, when it is not that of the database")
 	words, err := parse(e, fs, args, 1)
@@ -96,7 +97,21 @@ func runRestore(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "restored and compared: %s\n", inWords(sum))
-	return s.Close()
+	return errors.Join(noteRestore(ctx, s.System(), sum), s.Close())
+}
+
+// noteRestore leaves a line in every log, and has nodes accept what was
+// restored in the place of what they remember. Where this data directory
+// remembers nothing there is nothing to accept, so that a restore made for a
+// trial cannot be passed off as one of the service.
+func noteRestore(ctx context.Context, s store.System, sum backup.Summary) error {
+	_, err := s.AcceptSeals(ctx, store.Accepting{
+		Action: audit.DatabaseRestore, Reason: "restored from a backup made at " + sum.MadeAt.UTC().Format(time.RFC3339), OnlyLines: !s.Witnessed(),
+	})
+	if err != nil {
+		err = fmt.Errorf("the data is restored, but its audit logs are not accepted (see anodyne seal accept --help): %w", err)
+	}
+	return err
 }
 
 // restoreKeys are the keys there are to read a backup with.

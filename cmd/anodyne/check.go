@@ -16,7 +16,7 @@ import (
 
 func runCheck(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "check", "check [flags]\n\nLooks the database over: the file itself (SQLite), the counters, every journal and its seal,\nevery patient's series, counts and what is kept of the patient's alerts, which must be what the records say.\nWorks while a server runs.")
+	fs := flags(e, "check", "check [flags]\n\nLooks the database over: the file itself (SQLite), the counters, every journal, its seal\nand what this data directory remembers of it, every patient's series, counts and what is kept of the patient's alerts, which must be what the records say.\nWorks while a server runs.")
 	cfg.Store(fs)
 	var expect config.List
 	fs.Var(&expect, "expect-head", "`heads` that must still be there, as ORGANIZATION:POSITION:HEX from a log line \"audit seal\", separated by commas")
@@ -31,6 +31,9 @@ func runCheck(ctx context.Context, e env, args []string) error {
 	s, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
+	}
+	if !s.System().Witnessed() {
+		fmt.Fprintf(e.stderr, "note: %s has no record of sealed heads, so seals are only compared with the database itself; use the data directory of a node\n", cfg.DataDir)
 	}
 	problems, err := check(ctx, e, s.System(), heads, *repair)
 	if err := errors.Join(err, s.Close()); err != nil {

@@ -59,6 +59,13 @@ const (
 	WebhookRedeliver Action = "webhook.redeliver"
 	WebhookRecover   Action = "webhook.recover"
 	AlertRaise       Action = "alert.raise"
+
+	// SealAdopt is the first record outside the database of seals that were
+	// there before, SealAccept an operator's word that a log which differs from
+	// such a record is right, and DatabaseRestore a log read from a backup.
+	SealAdopt       Action = "seal.adopt"
+	SealAccept      Action = "seal.accept"
+	DatabaseRestore Action = "database.restore"
 )
 
 var actions = map[Action]bool{
@@ -70,7 +77,7 @@ var actions = map[Action]bool{
 	SessionCreate: true, SessionRefuse: true, SessionEnd: true,
 	WebhookCreate: true, WebhookUpdate: true, WebhookDelete: true, WebhookRotate: true, WebhookReveal: true,
 	WebhookTest: true, WebhookRedeliver: true, WebhookRecover: true,
-	AlertRaise: true,
+	AlertRaise: true, SealAdopt: true, SealAccept: true, DatabaseRestore: true,
 }
 
 // Known reports whether an action is in the list.

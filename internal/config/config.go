@@ -70,7 +70,7 @@ func (c *Config) Store(fs *flag.FlagSet) {
 	fs.StringVar(&c.Database, "database", "sqlite:anodyne.db", "`address` of the database: sqlite:PATH or postgres://...")
 	fs.StringVar(&c.DatabaseKeyFile, "database-key-file", "", "`file` with the key that the SQLite file and backups are encrypted with")
 	fs.Var(&c.DatabaseKey, "database-key", "the `key` itself; set it as ANODYNE_DATABASE_KEY, because a command line can be seen by others")
-	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key, the master key and the audit spool (default: beside the SQLite file, or anodyne.d)")
+	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key, the master key, the audit spool and the record of what was sealed (default: beside the SQLite file, or anodyne.d)")
 }
 
 // Serve registers the flags of a server.

@@ -39,6 +39,13 @@ func ShortNearby(tb testing.TB) {
 	tb.Cleanup(func() { nearby = before })
 }
 
+// ShortWalks has logs verified a few entries at a time.
+func ShortWalks(tb testing.TB) {
+	walk, catchUp := walkEntries, catchUpEntries
+	walkEntries, catchUpEntries = 3, 5
+	tb.Cleanup(func() { walkEntries, catchUpEntries = walk, catchUp })
+}
+
 // MigrationSQL is the text of a step.
 func MigrationSQL(engine, name string) string {
 	for _, step := range migrations(engine) {
@@ -163,3 +170,6 @@ func Series(tb testing.TB, o Org, patientID id.Patient) map[int]string {
 
 // Now is the store's clock.
 func (s System) Now() time.Time { return s.now() }
+
+// WitnessPath is the file in which a node keeps what was sealed.
+func (s *Store) WitnessPath() string { return s.witness.path() }

@@ -7,6 +7,9 @@ type metrics struct {
 	writeWait  prometheus.Histogram
 	journalLag prometheus.Gauge
 	sealLag    prometheus.Gauge
+	// sealBroken counts organisations, witnessLost times.
+	sealBroken  prometheus.Gauge
+	witnessLost prometheus.Counter
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -25,9 +28,15 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		sealLag: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "anodyne_journal_unsealed_entries", Help: "Journal entries that the last round of the sealer found without a seal.",
 		}),
+		sealBroken: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_audit_seal_broken", Help: "Organisations whose audit log is not what this node remembers as sealed.",
+		}),
+		witnessLost: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "anodyne_audit_witness_lost_total", Help: "Times the record of sealed heads in the data directory was removed or changed by somebody else.",
+		}),
 	}
 	if registry != nil {
-		registry.MustRegister(m.batchSize, m.writeWait, m.journalLag, m.sealLag)
+		registry.MustRegister(m.batchSize, m.writeWait, m.journalLag, m.sealLag, m.sealBroken, m.witnessLost)
 	}
 	return m
 }

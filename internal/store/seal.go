@@ -6,59 +6,73 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"anodyne/internal/access"
 	"anodyne/internal/audit"
+	"anodyne/internal/id"
 )
 
 // SealedHead is how far an organisation's journal is sealed.
 type SealedHead struct {
 	Org  access.OrgNo
+	ID   id.Org
 	Name string
 	Pos  Pos
 	Head audit.Head
 }
 
 // Seal seals what came into the journals since the last time, and returns
-// the heads that moved.
+// the heads that moved. A journal that is not what this node remembers of it
+// is left as it is.
 func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
-	var behind []SealedHead
-	var unsealed int64
-	err = s.read(ctx, func(tx Tx) error {
-		behind, unsealed = nil, 0
-		return tx.Query(`SELECT h.org_no, o.name, coalesce(s.pos, 0), s.head, h.pos FROM journal_head h
-			JOIN org o ON o.org_no = h.org_no LEFT JOIN journal_seal s ON s.org_no = h.org_no
-			WHERE h.pos > coalesce(s.pos, 0)`, func(r Row) error {
-			sealed := SealedHead{Org: access.OrgNo(r.Int(0)), Name: r.Text(1), Pos: Pos(r.Int(2))}
-			copy(sealed.Head[:], r.Raw(3))
-			behind = append(behind, sealed)
-			unsealed += r.Int(4) - r.Int(2)
-			return nil
-		})
+	s.witness.mu.Lock()
+	defer s.witness.mu.Unlock()
+	if ok, err := s.openWitness(ctx); err != nil || !ok {
+		return nil, err
+	}
+	var behind []journalState
+	err = s.read(ctx, func(tx Tx) (err error) {
+		behind, err = journals(tx, `FROM journal_head h JOIN org o ON o.org_no = h.org_no LEFT JOIN journal_seal s ON s.org_no = h.org_no
+			WHERE h.pos > coalesce(s.pos, 0)`)
+		return err
 	})
-	s.metrics.sealLag.Set(float64(unsealed))
-	for _, from := range behind {
-		head, sealErr := s.sealOrg(ctx, from)
+	var unsealed Pos
+	for _, j := range behind {
+		unsealed += j.newest - j.sealed.Pos
+		head, sealErr := s.sealOrg(ctx, j)
 		if sealErr != nil {
 			err = errors.Join(err, sealErr)
-		} else if head.Pos > from.Pos {
+		} else if head.Pos > j.sealed.Pos {
 			moved = append(moved, head)
 		}
 	}
-	return moved, err
+	s.metrics.sealLag.Set(float64(unsealed))
+	return moved, errors.Join(err, s.keepWitness(false))
 }
 
 // sealOrg goes on from a seal in slices. Another node may be doing the same:
-// the row changes only from the seal that was read.
-func (s System) sealOrg(ctx context.Context, from SealedHead) (SealedHead, error) {
-	for {
+// the row changes only from the seal that was read. The witness hears of a
+// seal once it is committed.
+func (s System) sealOrg(ctx context.Context, j journalState) (SealedHead, error) {
+	from, l := j.sealed, s.witness.log(j)
+	if sound, err := s.judge(ctx, l, j); err != nil || !sound {
+		return from, err
+	}
+	for from.Pos < j.newest {
 		sealer := audit.NewSealer(s.auditKey, from.Head)
-		to, err := s.chain(ctx, sealer, from.Org, from.Pos, from.Pos+2000)
-		if err != nil || to == from.Pos {
+		to := min(from.Pos+walkEntries, j.newest)
+		reached, err := s.chain(ctx, sealer, from.Org, from.Pos, to)
+		if err != nil && !errors.Is(err, errHole) {
 			return from, err
 		}
-		next := SealedHead{from.Org, from.Name, to, sealer.Head()}
+		if reached < to {
+			s.breakSeal(l, brokenOff(reached, j.newest))
+			return from, nil
+		}
+		next := from
+		next.Pos, next.Head = to, sealer.Head()
 		var changed int64
 		err = s.write(ctx, func(tx Tx) (err error) {
 			now := millis(s.now())
@@ -66,8 +80,8 @@ func (s System) sealOrg(ctx context.Context, from SealedHead) (SealedHead, error
 				changed, err = tx.Exec(`INSERT INTO journal_seal (org_no, pos, head, sealed_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 					int64(from.Org), int64(to), next.Head[:], now)
 			} else {
-				changed, err = tx.Exec(`UPDATE journal_seal SET pos = $2, head = $3, sealed_at = $4 WHERE org_no = $1 AND pos = $5`,
-					int64(from.Org), int64(to), next.Head[:], now, int64(from.Pos))
+				changed, err = tx.Exec(`UPDATE journal_seal SET pos = $2, head = $3, sealed_at = $4 WHERE org_no = $1 AND pos = $5 AND head = $6`,
+					int64(from.Org), int64(to), next.Head[:], now, int64(from.Pos), from.Head[:])
 			}
 			return err
 		})
@@ -75,15 +89,33 @@ func (s System) sealOrg(ctx context.Context, from SealedHead) (SealedHead, error
 			return from, err
 		}
 		from = next
+		s.witness.remember(l, from)
 	}
+	return from, nil
 }
 
+// errHole is an entry that is not where it should be.
 var errHole = errors.New("the journal entry is missing")
 
 // chain adds the entries after one position up to another to a sealer, and
-// says how far it came. A hole in the positions is an error.
-func (s System) chain(ctx context.Context, sealer *audit.Sealer, org access.OrgNo, after, upTo Pos) (Pos, error) {
-	at := after
+// says how far it came. A hole in the positions is an error, and so is an
+// entry before the first.
+func (s System) chain(ctx context.Context, sealer *audit.Sealer, org access.OrgNo, after, upTo Pos) (at Pos, err error) {
+	for at = after; at < upTo; {
+		stop := min(at+walkEntries, upTo)
+		at, err = s.chainSlice(ctx, sealer, org, at, stop)
+		if err != nil || at < stop {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access.OrgNo, after, upTo Pos) (Pos, error) {
+	at, low := after, int64(after)
+	if after == 0 {
+		low = math.MinInt64
+	}
 	var numbers []byte
 	err := s.read(ctx, func(tx Tx) error {
 		return tx.Query(`SELECT pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal
@@ -96,24 +128,37 @@ func (s System) chain(ctx context.Context, sealer *audit.Sealer, org access.OrgN
 			numbers = binary.BigEndian.AppendUint64(numbers, uint64(r.Int(7)))
 			sealer.Add(int64(at), numbers, r.Raw(2), r.Raw(3), r.Raw(4), r.Raw(5), r.Raw(6))
 			return nil
-		}, int64(org), int64(after), int64(upTo))
+		}, int64(org), low, int64(upTo))
 	})
 	return at, err
 }
 
-// KeepSealed ships reads and seals until the context ends, and once more
-// then. Heads are logged now and then: a log kept elsewhere shows a cut tail.
+const (
+	// compareRounds are the rounds of the sealer, of a second each, between two
+	// comparisons of all seals with the witness.
+	compareRounds = 5
+	// patrolRounds are those between the starts of two walks over all logs, and
+	// patrolTime is what a walk may take of one.
+	patrolRounds = 30
+	patrolTime   = 50 * time.Millisecond
+)
+
+// KeepSealed ships reads, seals, and watches over what was sealed until the
+// context ends, and seals once more then. Heads are logged now and then: a log
+// kept elsewhere is one more witness.
 func (s System) KeepSealed(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	logged := map[access.OrgNo]time.Time{}
+	var watch watchRounds
 	for {
 		ending := ctx.Err() != nil
 		round, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 		err := s.FlushReads(round)
 		moved, sealErr := s.Seal(round)
+		err = errors.Join(err, sealErr, watch.round(round, s, ending))
 		cancel()
-		if err = errors.Join(err, sealErr); err != nil {
+		if err != nil {
 			s.log.Warn("audit log", "error", err)
 		}
 		for _, h := range moved {
@@ -130,4 +175,33 @@ func (s System) KeepSealed(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// watchRounds counts the rounds of the sealer, to watch in small steps.
+type watchRounds struct {
+	n       int
+	begun   int // the round in which the walk over all logs began
+	walking bool
+}
+
+func (r *watchRounds) round(ctx context.Context, s System, ending bool) error {
+	if ending {
+		s.witness.mu.Lock()
+		defer s.witness.mu.Unlock()
+		return s.keepWitness(true)
+	}
+	var err error
+	if r.n%compareRounds == 0 {
+		err = s.compareSeals(ctx)
+	}
+	if r.n++; !r.walking && (r.begun == 0 || r.n-r.begun >= patrolRounds) {
+		s.beginPatrol()
+		r.begun, r.walking = r.n, true
+	}
+	if r.walking {
+		until := time.Now().Add(patrolTime)
+		done, walkErr := s.goOnPatrol(ctx, func() bool { return time.Now().Before(until) })
+		r.walking, err = !done, errors.Join(err, walkErr)
+	}
+	return err
 }

@@ -11,34 +11,43 @@ import (
 	"anodyne/internal/audit"
 )
 
-// journalState is how far an organisation's journal goes and is sealed.
-type journalState struct {
-	sealed SealedHead
-	newest Pos
+// Witnessed reports whether this data directory has a record of what was
+// sealed, usable or not.
+func (s System) Witnessed() bool {
+	_, _, err := s.witness.read()
+	return !errors.Is(err, errNoWitness)
 }
 
 // VerifySeals chains every organisation's journal from its start and holds
-// the result against its seal. expect, if given for an organisation, must be
-// a head that was logged before; a cut tail cannot have it. The returned
-// problems are for an operator.
+// the result against its seal, and against what the data directory remembers
+// of it. expect, if given for an organisation, must be a head that was logged
+// before. The returned problems are for an operator.
 func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, progress func(org string, at, of Pos)) (problems []string, err error) {
-	var journals []journalState
-	err = s.read(ctx, func(tx Tx) error {
-		return tx.Query(`SELECT o.org_no, o.name, coalesce(s.pos, 0), s.head, coalesce(h.pos, 0) FROM org o
-			LEFT JOIN journal_seal s ON s.org_no = o.org_no LEFT JOIN journal_head h ON h.org_no = o.org_no ORDER BY o.org_no`, func(r Row) error {
-			j := journalState{SealedHead{Org: access.OrgNo(r.Int(0)), Name: r.Text(1), Pos: Pos(r.Int(2))}, Pos(r.Int(4))}
-			copy(j.sealed.Head[:], r.Raw(3))
-			journals = append(journals, j)
-			return nil
-		})
-	})
+	// The witness first: a server that seals meanwhile is then ahead of it.
+	seen, _, err := s.witness.read()
+	if err != nil && !errors.Is(err, errNoWitness) {
+		problems = append(problems, "the record of sealed heads cannot be used: "+err.Error())
+	}
+	list, accepted, err := s.seals(ctx, seen.acceptedAt)
 	if err != nil {
 		return nil, err
 	}
+	for _, a := range accepted {
+		if a.err != nil {
+			problems = append(problems, a.err.Error())
+		} else {
+			seen.apply(a.Acceptance)
+		}
+	}
 	missing := maps.Clone(expect)
-	for _, j := range journals {
+	for _, j := range list {
 		delete(missing, j.sealed.Name)
-		found, err := s.verifySeal(ctx, j, expect[j.sealed.Name], progress)
+		var was audit.Witnessed
+		if l := seen.logs[j.sealed.ID]; l != nil {
+			was = l.Witnessed
+		}
+		delete(seen.logs, j.sealed.ID)
+		found, err := s.verifySeal(ctx, j, was, expect[j.sealed.Name], progress)
 		if err != nil {
 			return nil, err
 		}
@@ -46,22 +55,43 @@ func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, p
 			problems = append(problems, fmt.Sprintf("organisation %s: %s", j.sealed.Name, problem))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		problems = append(problems, fmt.Sprintf("organisation %s: there is none of this name", name))
+	var gone []string
+	for _, l := range seen.logs {
+		if l.Pos > 0 {
+			gone = append(gone, fmt.Sprintf("organisation %s: it is gone; its log was sealed up to entry %d", l.Name, l.Pos))
+		}
 	}
-	return problems, nil
+	slices.Sort(gone)
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		gone = append(gone, fmt.Sprintf("organisation %s: there is none of this name", name))
+	}
+	return append(problems, gone...), nil
 }
 
-// verifySeal does that for one organisation. An expected head of position 0
-// is none.
-func (s System) verifySeal(ctx context.Context, j journalState, want SealedHead, progress func(org string, at, of Pos)) (problems []string, err error) {
-	note := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+// verifySeal does that for one organisation. A head of position 0 is none.
+func (s System) verifySeal(ctx context.Context, j journalState, seen audit.Witnessed, want SealedHead, progress func(org string, at, of Pos)) (problems []string, err error) {
+	note := func(problem string) {
+		if !slices.Contains(problems, problem) {
+			problems = append(problems, problem)
+		}
+	}
+	if problem := disagreement(seen, j); problem != "" {
+		note(problem)
+	} else if want.Pos > j.newest {
+		note(fmt.Sprintf("the journal ends at entry %d, but was sealed up to entry %d: its tail is cut off", j.newest, want.Pos))
+	}
+	if stray, err := s.hasStray(ctx, j.sealed.Org); err != nil {
+		return nil, err
+	} else if stray {
+		note("there are entries before the first or after the newest")
+	}
+	marks := []SealedHead{j.sealed, {Pos: Pos(seen.Pos), Head: seen.Head}, want}
 	sealer := audit.NewSealer(s.auditKey, audit.Head{})
 	for at := Pos(0); at < j.newest; {
-		stop := min(at+2000, j.newest)
-		for _, mark := range []Pos{j.sealed.Pos, want.Pos} {
-			if mark > at && mark < stop {
-				stop = mark
+		stop := min(at+walkEntries, j.newest)
+		for _, mark := range marks {
+			if mark.Pos > at && mark.Pos < stop {
+				stop = mark.Pos
 			}
 		}
 		reached, err := s.chain(ctx, sealer, j.sealed.Org, at, stop)
@@ -69,22 +99,32 @@ func (s System) verifySeal(ctx context.Context, j journalState, want SealedHead,
 			return nil, err
 		}
 		if reached < stop {
-			note("the journal breaks off after entry %d of %d", reached, j.newest)
+			note(brokenOff(reached, j.newest))
 			break
 		}
 		at = reached
-		if at == j.sealed.Pos && sealer.Head() != j.sealed.Head {
-			note("the journal up to entry %d is not what was sealed", at)
-		}
-		if at == want.Pos && sealer.Head() != want.Head {
-			note("the journal up to entry %d does not have the expected head", at)
+		for i, mark := range marks {
+			if at == mark.Pos && sealer.Head() != mark.Head {
+				if i == 2 {
+					note(fmt.Sprintf("the journal up to entry %d does not have the expected head", at))
+				} else {
+					note(notSealed(at))
+				}
+			}
 		}
 		if progress != nil {
 			progress(j.sealed.Name, at, j.newest)
 		}
 	}
-	if max(j.sealed.Pos, want.Pos) > j.newest {
-		note("the journal ends at entry %d, before what was sealed: its tail is cut off", j.newest)
-	}
 	return problems, nil
+}
+
+// hasStray looks for entries where none can be.
+func (s System) hasStray(ctx context.Context, org access.OrgNo) (found bool, err error) {
+	err = s.read(ctx, func(tx Tx) (err error) {
+		found, err = one(tx, `SELECT 1 WHERE EXISTS (SELECT 1 FROM journal WHERE org_no = $1 AND pos < 1)
+			OR EXISTS (SELECT 1 FROM journal WHERE org_no = $1 AND pos > (SELECT pos FROM journal_head WHERE org_no = $1))`, func(Row) {}, int64(org))
+		return err
+	})
+	return found, err
 }

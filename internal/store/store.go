@@ -34,7 +34,8 @@ type Config struct {
 	// for one in the clear. PostgreSQL does not use it.
 	Key *seal.Key
 	// DataDir holds what must not be in the database: the audit key, the
-	// master key and the spool of read lines. It is made when missing.
+	// master key, the spool of read lines and the record of what was sealed.
+	// It is made when missing.
 	DataDir string
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
@@ -102,6 +103,7 @@ type Store struct {
 	masterKey []byte
 	master    *seal.Master
 	spool     *spool
+	witness   *witness
 	// written is broadcast after a write of this process; positioned when
 	// entries have got their position in the journal, by any node.
 	written, positioned *signal
@@ -168,7 +170,7 @@ func DefaultDataDir(database string) string {
 	return "anodyne.d"
 }
 
-// openBeside checks the schema and opens the keys and the spool.
+// openBeside checks the schema and opens what stands in the data directory.
 func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if err := s.checkVersion(ctx); err != nil {
 		return err
@@ -186,6 +188,7 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if s.master, err = seal.NewMaster(s.masterKey); err != nil {
 		return err
 	}
+	s.witness = newWitness(dir, s.auditKey)
 	s.spool, err = openSpool(filepath.Join(dir, "spool"))
 	return err
 }

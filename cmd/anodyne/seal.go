@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/config"
+	"anodyne/internal/store"
+)
+
+func runSeal(ctx context.Context, e env, args []string) error {
+	return dispatch(ctx, args, e, "anodyne seal", []command{
+		{"accept", "accept audit logs that differ from what nodes remember, after a rightful restore", sealAccept},
+	})
+}
+
+func sealAccept(ctx context.Context, e env, args []string) error {
+	var cfg config.Config
+	fs := flags(e, "seal accept", "seal accept --reason TEXT [flags]\n\n"+
+		"Accepts the audit logs as they are in the database, although nodes remember them otherwise: after an older copy\n"+
+		"of the database was put back on purpose, for instance. Find out why they differ first: anodyne check says where.\n"+
+		"The acceptance is signed with the audit key, noted in each of the logs, and applied by every running node within seconds.")
+	cfg.Store(fs)
+	a := store.Accepting{Action: audit.SealAccept}
+	fs.StringVar(&a.Reason, "reason", "", "`text` for the audit log: why this is right (required)")
+	org := fs.String("organization", "", "`name` of the only organisation whose log is accepted (default: all)")
+	fs.BoolVar(&a.Reseal, "reseal", false, "seal a log anew from its start if it is not even what its own seal says")
+	if _, err := parse(e, fs, args, 0); err != nil {
+		return err
+	}
+	if a.Reason = strings.TrimSpace(a.Reason); a.Reason == "" {
+		return errors.New("--reason: say why the logs are right as they are; it is kept in them")
+	}
+	if *org != "" {
+		a.Organizations = []string{*org}
+	}
+	// Never openStore: it would make a database.
+	cfg.Finish()
+	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, sc)
+	if err != nil {
+		return err
+	}
+	heads, err := s.System().AcceptSeals(ctx, a)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	for _, h := range heads {
+		fmt.Fprintf(e.stdout, "accepted the log of %s up to entry %d\n", h.Name, h.Pos)
+	}
+	return nil
+}
