@@ -75,7 +75,7 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
 		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
 		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON, SessionIdle: idleTime, SessionLifetime: lifetime,
-		Source: sourceOf,
+		Source: sourceOf, BaseURL: func() string { return h.url },
 	})
 	server := httptest.NewServer(h.trips.Of(h.pages))
 	t.Cleanup(server.Close)
@@ -106,6 +106,7 @@ type browser struct {
 	h      *house
 	client *http.Client
 	from   string // its address, when it is not this machine's
+	host   string // what it says as Host, when it lies
 }
 
 func (h *house) browser() *browser {
@@ -172,6 +173,12 @@ func (b *browser) do(method, path string, form url.Values, header ...string) pag
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
+	}
+	if b.host != "" {
+		for _, c := range b.client.Jar.Cookies(r.URL) { // which the client sends to the host only
+			r.AddCookie(c)
+		}
+		r.Host = b.host
 	}
 	if b.from != "" {
 		r.Header.Set("X-From", b.from)

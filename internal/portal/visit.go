@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func (p *Portal) page(rt route) http.Handler {
 			v.fail(err)
 		}
 		if v.member != nil {
-			p.here.note(v.org)
+			v.noteHere(v.member, v.org)
 		}
 	})
 }
@@ -69,7 +70,17 @@ func (v *visit) admit(rt route) error {
 	if !rt.open && !session.Account.Role.Has(rt.role) {
 		return fault.New(fault.Forbidden, "This takes the role "+rt.role.String()+"; yours is "+session.Account.Role.String()+". An administrator of your organisation can change it.")
 	}
+	if !rt.open && !session.Account.Role.Scopes().Has(rt.scopes) {
+		return fault.New(fault.Forbidden, "Your role, "+session.Account.Role.String()+", does not include this page. An administrator of your organisation can change it.")
+	}
 	return nil
+}
+
+// noteHere has what a member may look at next worked out.
+func (v *visit) noteHere(member *store.Account, org store.Org) {
+	if member.Role.Scopes().Has(access.AnalyticsRead) {
+		v.here.note(org)
+	}
 }
 
 // askToSignIn sends to the sign-in page, and from there back to the page that
@@ -122,13 +133,21 @@ func (v *visit) saw(action audit.Action, resource string) error {
 // may reports whether the member has a role, for what a page offers.
 func (v *visit) may(role access.Role) bool { return v.member != nil && v.member.Role.Has(role) }
 
+// has reports whether the member's role has scopes.
+func (v *visit) has(scopes access.Scopes) bool {
+	return v.member != nil && v.member.Role.Scopes().Has(scopes)
+}
+
 // form reads the form of a POST; a value is trimmed.
 func (v *visit) form(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
 
 // fail shows what went wrong. What is not the caller's fault is only logged.
 func (v *visit) fail(err error) {
 	status, words := statusOf(err)
-	if status >= http.StatusInternalServerError {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		v.retryAfter(f.RetryAfter)
+	}
+	if status >= http.StatusInternalServerError && !errors.Is(err, errBusy) {
 		v.Log.Error("portal", "request_id", v.w.Header().Get("X-Request-Id"), "page", v.r.Pattern, "error", err)
 	}
 	v.status = status
@@ -137,10 +156,20 @@ func (v *visit) fail(err error) {
 	}
 }
 
+// retryAfter sets the header, in whole seconds, for a wait that is not zero.
+func (v *visit) retryAfter(wait time.Duration) {
+	if wait > 0 {
+		v.w.Header().Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
+	}
+}
+
 // statusOf says of an error which status it is and what a member is told.
 func statusOf(err error) (status int, words string) {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok && tooLarge != nil {
 		return http.StatusRequestEntityTooLarge, "The form is too large."
+	}
+	if errors.Is(err, errBusy) {
+		return http.StatusServiceUnavailable, errBusy.Message
 	}
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
