@@ -57,9 +57,14 @@ func (o Org) setRole(ctx context.Context, may func(Tx) error, userID id.User, ro
 				return err
 			}
 		}
-		return tx.Many(
-			Stmt{SQL: `UPDATE account SET role = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), int64(role)}},
-			o.dropSessions(a.No), o.countApplications(a.No, &applications))
+		stmts := []Stmt{
+			{SQL: `UPDATE account SET role = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), int64(role)}},
+			o.dropSessions(a.No), o.countApplications(a.No, &applications),
+		}
+		if role != access.Administrator {
+			stmts = append(stmts, o.voidLinks(a.No)...)
+		}
+		return tx.Many(stmts...)
 	})
 	return applications, err
 }
@@ -85,16 +90,18 @@ func (o Org) setDisabled(ctx context.Context, may func(Tx) error, userID id.User
 	line.Details = details("disabled", disabled)
 	err = o.changeAccount(ctx, may, userID, line, func(tx Tx, a Account) error {
 		var at any
+		stmts := []Stmt{o.dropSessions(a.No), o.countApplications(a.No, &applications)}
 		if disabled {
 			at = millis(line.At)
 			if err := o.anotherAdministrator(tx, a); err != nil {
 				return err
 			}
+			stmts = append(stmts, o.dropResets(a.No))
+			stmts = append(stmts, o.voidLinks(a.No)...)
 		}
-		return tx.Many(
-			Stmt{SQL: `UPDATE account SET disabled_at = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), at}},
-			Stmt{SQL: `DELETE FROM password_reset WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No)}},
-			o.dropSessions(a.No), o.countApplications(a.No, &applications))
+		return tx.Many(append([]Stmt{
+			{SQL: `UPDATE account SET disabled_at = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), at}},
+		}, stmts...)...)
 	})
 	return applications, err
 }
@@ -122,8 +129,21 @@ func (o Org) SetPassword(ctx context.Context, a *Account, hash string, try SignI
 func (o Org) newPassword(account access.AccountNo, hash string) []Stmt {
 	return []Stmt{
 		{SQL: `UPDATE account SET password_hash = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(account), hash}},
-		{SQL: `DELETE FROM password_reset WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(account)}},
-		o.dropSessions(account),
+		o.dropResets(account), o.dropSessions(account),
+	}
+}
+
+// dropResets ends the links by which a member could set a password.
+func (o Org) dropResets(account access.AccountNo) Stmt {
+	return Stmt{SQL: `DELETE FROM password_reset WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(account)}}
+}
+
+// voidLinks ends the links that a member made for others, who is no longer an
+// administrator: by one of them the member could become one again.
+func (o Org) voidLinks(account access.AccountNo) []Stmt {
+	return []Stmt{
+		{SQL: `DELETE FROM invitation WHERE org_no = $1 AND made_by = $2`, Args: []any{int64(o.org), int64(account)}},
+		{SQL: `DELETE FROM password_reset WHERE org_no = $1 AND made_by = $2`, Args: []any{int64(o.org), int64(account)}},
 	}
 }
 

@@ -30,7 +30,7 @@ func (o Org) Invite(ctx context.Context, hash []byte, role access.Role, lifetime
 			return err
 		}
 		tx.Last(o.journal(o.org, Change{Audit: line})...)
-		return o.keepInvitation(tx, o.org, hash, role, 0, line.At, lifetime)
+		return o.keepInvitation(tx, o.org, hash, role, 0, int64(o.account), line.At, lifetime)
 	})
 }
 
@@ -53,14 +53,14 @@ func (s System) InviteFirst(ctx context.Context, org string, hash []byte, lifeti
 		invited = true
 		tx.Last(s.journal(no, Change{Audit: audit.Entry{At: now, Actor: audit.Operator, Action: audit.MemberInvite,
 			Details: details("role", access.Administrator.String())}})...)
-		return s.keepInvitation(tx, no, hash, access.Administrator, 1, now, lifetime)
+		return s.keepInvitation(tx, no, hash, access.Administrator, 1, nil, now, lifetime)
 	})
 	return invited, err
 }
 
-func (s *Store) keepInvitation(tx Tx, org access.OrgNo, hash []byte, role access.Role, first int64, now time.Time, lifetime time.Duration) error {
-	_, err := tx.Exec(`INSERT INTO invitation (hash, org_no, role, first, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		hash, int64(org), int64(role), first, millis(now), millis(now.Add(lifetime)))
+func (s *Store) keepInvitation(tx Tx, org access.OrgNo, hash []byte, role access.Role, first int64, by any, now time.Time, lifetime time.Duration) error {
+	_, err := tx.Exec(`INSERT INTO invitation (hash, org_no, role, first, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		hash, int64(org), int64(role), first, by, millis(now), millis(now.Add(lifetime)))
 	return err
 }
 

@@ -29,15 +29,19 @@ func (s System) MakeReset(ctx context.Context, email string, hash []byte, lifeti
 
 func (o Org) makeReset(ctx context.Context, may func(Tx) error, userID id.User, hash []byte, lifetime time.Duration, line audit.Entry) (of Account, err error) {
 	line.Action = audit.MemberReset
+	var by any // nobody for the operator
+	if o.account != 0 {
+		by = int64(o.account)
+	}
 	err = o.changeAccount(ctx, may, userID, line, func(tx Tx, a Account) error {
 		of = a
 		if !a.DisabledAt.IsZero() {
 			return fault.New(fault.Conflict, "The member is disabled; enable it first.")
 		}
 		return tx.Many(
-			Stmt{SQL: `DELETE FROM password_reset WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No)}},
-			Stmt{SQL: `INSERT INTO password_reset (hash, org_no, account_no, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`,
-				Args: []any{hash, int64(o.org), int64(a.No), millis(line.At), millis(line.At.Add(lifetime))}})
+			o.dropResets(a.No),
+			Stmt{SQL: `INSERT INTO password_reset (hash, org_no, account_no, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+				Args: []any{hash, int64(o.org), int64(a.No), by, millis(line.At), millis(line.At.Add(lifetime))}})
 	})
 	return of, err
 }
@@ -88,7 +92,7 @@ func (s System) UseReset(ctx context.Context, hash []byte, passwordHash string, 
 		emailHash := sha256.Sum256([]byte(a.Email))
 		line.Member, line.Resource, line.Details = a.ID.String(), a.ID.String(), details("by", "reset link")
 		tx.Last(s.journal(a.Org, Change{Audit: line})...)
-		return tx.Many(append(o.newPassword(a.No, passwordHash), forgetTries(emailHash[:]))...)
+		return tx.Many(append(o.newPassword(a.No, passwordHash), forgetTries(emailHash[:])...)...)
 	})
 	return a, err
 }

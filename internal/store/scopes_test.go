@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"anodyne/internal/access"
 	"anodyne/internal/audit"
@@ -131,6 +132,52 @@ func TestTheRoleOfTheMomentCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		all("a disabled administrator")
+	})
+}
+
+// Links that an administrator made end with the role: one of them would make
+// the member an administrator again.
+func TestLinksEndWithTheRole(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
+		sys := s.System()
+		first := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Administrator)))
+		second := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(2, access.Administrator)))
+		p, q := first.Principal(), second.Principal()
+		line := at(now.now())
+		for i, end := range []func() error{
+			func() error { _, _, err := sys.SetRole(t.Context(), second.Email, access.Developer); return err },
+			func() error {
+				if _, _, err := sys.SetRole(t.Context(), second.Email, access.Administrator); err != nil {
+					return err
+				}
+				return s.For(&q).Invite(t.Context(), []byte("later"), access.Administrator, time.Hour, line)
+			},
+			func() error { _, _, err := sys.SetDisabled(t.Context(), second.Email, true); return err },
+		} {
+			if i == 0 {
+				for _, err := range []error{
+					s.For(&p).Invite(t.Context(), []byte("of the first"), access.Viewer, time.Hour, line),
+					s.For(&q).Invite(t.Context(), []byte("of the second"), access.Administrator, time.Hour, line),
+					errOf(s.For(&q).MakeReset(t.Context(), first.ID, []byte("reset"), time.Hour, line)),
+				} {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := end(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for link, want := range map[string]bool{"of the first": true, "of the second": false, "later": false} {
+			if _, found, err := sys.Invitation(t.Context(), []byte(link)); err != nil || found != want {
+				t.Errorf("the invitation %s: %v, %v", link, found, err)
+			}
+		}
+		if _, found, err := sys.Reset(t.Context(), []byte("reset")); err != nil || found {
+			t.Errorf("the link for the first: %v, %v", found, err)
+		}
 	})
 }
 

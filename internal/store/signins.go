@@ -156,7 +156,11 @@ func (try SignInTry) succeeded(now time.Time) Stmt {
 		Args: []any{try.EmailHash, try.Network, millis(now)}}
 }
 
-// forgetTries ends all locks of an address.
-func forgetTries(emailHash []byte) Stmt {
-	return Stmt{SQL: `UPDATE sign_in_throttle SET tries = 0, locked_until = 0 WHERE email_hash = $1`, Args: []any{emailHash}}
+// forgetTries ends all locks of an address. The rows are taken in the order in
+// which CountTry takes them.
+func forgetTries(emailHash []byte) []Stmt {
+	return []Stmt{
+		{SQL: `UPDATE sign_in_throttle SET tries = 0, locked_until = 0 WHERE email_hash = $1 AND network <> ''`, Args: []any{emailHash}},
+		{SQL: `UPDATE sign_in_throttle SET tries = 0, locked_until = 0 WHERE email_hash = $1 AND network = ''`, Args: []any{emailHash}},
+	}
 }

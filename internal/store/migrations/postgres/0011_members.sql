@@ -9,11 +9,15 @@ ALTER TABLE client ADD COLUMN requested_at BIGINT;
 -- The member who made an endpoint, or who registered the application that did.
 ALTER TABLE webhook ADD COLUMN owner_no BIGINT REFERENCES account;
 
+-- The administrator who made an invitation, with whose role it ends.
+ALTER TABLE invitation ADD COLUMN made_by BIGINT REFERENCES account;
+
 -- One-time links by which a member sets a new password.
 CREATE TABLE password_reset (
     hash       BYTEA NOT NULL PRIMARY KEY,
     org_no     BIGINT NOT NULL,
     account_no BIGINT NOT NULL REFERENCES account,
+    made_by    BIGINT REFERENCES account,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL
 );

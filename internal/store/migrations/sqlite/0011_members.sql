@@ -9,11 +9,15 @@ ALTER TABLE client ADD COLUMN requested_at INTEGER;
 -- The member who made an endpoint, or who registered the application that did.
 ALTER TABLE webhook ADD COLUMN owner_no INTEGER REFERENCES account;
 
+-- The administrator who made an invitation, with whose role it ends.
+ALTER TABLE invitation ADD COLUMN made_by INTEGER REFERENCES account;
+
 -- One-time links by which a member sets a new password.
 CREATE TABLE password_reset (
     hash       BLOB NOT NULL PRIMARY KEY,
     org_no     INTEGER NOT NULL,
     account_no INTEGER NOT NULL REFERENCES account,
+    made_by    INTEGER REFERENCES account,
     created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL
 ) WITHOUT ROWID;
