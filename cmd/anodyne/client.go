@@ -29,23 +29,23 @@ func runClient(ctx context.Context, e env, args []string) error {
 	})
 }
 
-// clientCommand is what the client commands share.
-type clientCommand struct {
+// storeCommand is what the commands share that change clients and members.
+type storeCommand struct {
 	cfg  config.Config
 	fs   *flag.FlagSet
 	json *bool
 	e    env
 }
 
-func newClientCommand(e env, name, synopsis string) *clientCommand {
-	c := &clientCommand{fs: flags(e, "client "+name, "client "+synopsis), e: e}
+func newStoreCommand(e env, group, name, synopsis string) *storeCommand {
+	c := &storeCommand{fs: flags(e, group+" "+name, group+" "+synopsis), e: e}
 	c.cfg.Store(c.fs)
 	c.json = c.fs.Bool("json", false, "print JSON and nothing else")
 	return c
 }
 
 // run opens the database, lets fn work on it, and prints what fn returns.
-func (c *clientCommand) run(ctx context.Context, fn func(store.System) (any, func(io.Writer), error)) error {
+func (c *storeCommand) run(ctx context.Context, fn func(store.System) (any, func(io.Writer), error)) error {
 	s, err := openStore(ctx, c.cfg)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (c *clientCommand) run(ctx context.Context, fn func(store.System) (any, fun
 }
 
 // parse reads the command line of a command whose first word is a client.
-func (c *clientCommand) parse(args []string, want int) (who id.Client, words []string, err error) {
+func (c *storeCommand) parse(args []string, want int) (who id.Client, words []string, err error) {
 	if words, err = parse(c.e, c.fs, args, want); err != nil {
 		return who, nil, err
 	}
@@ -75,7 +75,7 @@ func (c *clientCommand) parse(args []string, want int) (who id.Client, words []s
 }
 
 func clientCreate(ctx context.Context, e env, args []string) error {
-	c := newClientCommand(e, "create", "create --name NAME [flags]\n\nRegisters an application. The secret is shown once and kept only as a hash.")
+	c := newStoreCommand(e, "client", "create", "create --name NAME [flags]\n\nRegisters an application. The secret is shown once and kept only as a hash.")
 	name := c.fs.String("name", "", "`name` of the application (required)")
 	org := c.fs.String("organization", "default", "`name` of the organisation; made when missing")
 	tier := c.fs.String("tier", "standard", "standard (1,000 requests an hour), professional (10,000) or enterprise (100,000)")
@@ -127,6 +127,8 @@ type clientView struct {
 	Organization string     `json:"organization"`
 	Tier         string     `json:"tier"`
 	Scope        string     `json:"scope"`
+	Requested    string     `json:"requested_scope,omitempty"`
+	Owner        string     `json:"registered_by,omitempty"`
 	Secrets      int        `json:"live_secrets"`
 	CreatedAt    time.Time  `json:"created_at"`
 	LastUsedAt   *time.Time `json:"last_used_at"`
@@ -136,6 +138,10 @@ type clientView struct {
 func viewOf(c store.Client) clientView {
 	v := clientView{ClientID: c.ID.String(), Name: c.Name, Organization: c.OrgName, Tier: c.Tier.String(), Scope: c.Scopes.String(),
 		Secrets: c.Secrets, CreatedAt: c.CreatedAt.UTC().Truncate(time.Second)}
+	v.Requested = c.Requested.String()
+	if c.Owner != nil {
+		v.Owner = c.Owner.Email
+	}
 	if !c.LastUsedAt.IsZero() {
 		v.LastUsedAt = &c.LastUsedAt
 	}
@@ -146,7 +152,7 @@ func viewOf(c store.Client) clientView {
 }
 
 func clientList(ctx context.Context, e env, args []string) error {
-	c := newClientCommand(e, "list", "list [flags]")
+	c := newStoreCommand(e, "client", "list", "list [flags]")
 	if _, err := parse(e, c.fs, args, 0); err != nil {
 		return err
 	}
@@ -177,7 +183,7 @@ func printClients(w io.Writer, views []clientView) {
 }
 
 func clientRotate(ctx context.Context, e env, args []string) error {
-	c := newClientCommand(e, "rotate", "rotate CLIENT_ID [flags]\n\nGives a client a new secret. The newest of its old ones stays good for --overlap.")
+	c := newStoreCommand(e, "client", "rotate", "rotate CLIENT_ID [flags]\n\nGives a client a new secret. The newest of its old ones stays good for --overlap.")
 	overlap := c.fs.Duration("overlap", 24*time.Hour, "how long the secret before stays good; 0 ends it at once")
 	who, _, err := c.parse(args, 1)
 	if err != nil {
@@ -193,7 +199,7 @@ func clientRotate(ctx context.Context, e env, args []string) error {
 }
 
 func clientRevoke(ctx context.Context, e env, args []string) error {
-	c := newClientCommand(e, "revoke", "revoke CLIENT_ID [flags]\n\nEnds a client and all its tokens, on every node within five seconds.")
+	c := newStoreCommand(e, "client", "revoke", "revoke CLIENT_ID [flags]\n\nEnds a client and all its tokens, on every node within five seconds.")
 	who, _, err := c.parse(args, 1)
 	if err != nil {
 		return err
@@ -205,7 +211,7 @@ func clientRevoke(ctx context.Context, e env, args []string) error {
 }
 
 func clientTier(ctx context.Context, e env, args []string) error {
-	c := newClientCommand(e, "tier", "tier CLIENT_ID TIER [flags]\n\nTIER is standard, professional or enterprise. Takes effect on every node within five seconds.")
+	c := newStoreCommand(e, "client", "tier", "tier CLIENT_ID TIER [flags]\n\nTIER is standard, professional or enterprise. Takes effect on every node within five seconds.")
 	who, words, err := c.parse(args, 2)
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@
 //	anodyne serve      serve the API
 //	anodyne demo       serve a demonstration with made-up patients
 //	anodyne client     create, list, rotate, revoke API clients; set their tier
-//	anodyne user       create and list the members who sign in to the portal
+//	anodyne user       manage the members who sign in to the portal
 //	anodyne import     bring in patients and clinical data from files
 //	anodyne migrate    bring the database to this program's schema
 //	anodyne backup     write the database into one file, while a server runs
@@ -62,7 +62,7 @@ func commands() []command {
 		{"serve", "serve the API", runServe},
 		{"demo", "serve a demonstration with made-up patients", runDemo},
 		{"client", "create, list, rotate, revoke API clients; set their tier", runClient},
-		{"user", "create and list the members who sign in to the portal", runUser},
+		{"user", "manage the members who sign in to the portal", runUser},
 		{"import", "bring in patients and clinical data from files", runImport},
 		{"migrate", "bring the database to this program's schema", runMigrate},
 		{"backup", "write the database into one file, while a server runs", runBackup},

@@ -9,9 +9,9 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"anodyne/internal/access"
-	"anodyne/internal/config"
 	"anodyne/internal/portal"
 	"anodyne/internal/store"
 )
@@ -20,14 +20,17 @@ func runUser(ctx context.Context, e env, args []string) error {
 	return dispatch(ctx, args, e, "anodyne user", []command{
 		{"create", "make a member of an organisation, who signs in to the portal", userCreate},
 		{"list", "list the members of all organisations", userList},
+		{"reset", "make a link by which a member sets a new password", userReset},
+		{"role", "give a member another role", userRole},
+		{"disable", "keep a member from signing in", userDisable},
+		{"enable", "let a disabled member sign in again", userEnable},
 	})
 }
 
 func userCreate(ctx context.Context, e env, args []string) error {
-	var cfg config.Config
-	fs := flags(e, "user create", "user create --email ADDRESS --name NAME [flags] <PASSWORD-FILE\n\n"+
+	c := newStoreCommand(e, "user", "create", "create --email ADDRESS --name NAME [flags] <PASSWORD-FILE\n\n"+
 		"Makes a member who signs in to the portal. The password is read from standard input,\none line, so that it is not seen by others on this machine.")
-	cfg.Store(fs)
+	fs := c.fs
 	email := fs.String("email", "", "e-mail `address` to sign in with (required)")
 	name := fs.String("name", "", "`name` of the member (required)")
 	org := fs.String("organization", "default", "`name` of the organisation; made when missing")
@@ -35,7 +38,7 @@ func userCreate(ctx context.Context, e env, args []string) error {
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
-	n := store.NewAccount{Email: strings.ToLower(strings.TrimSpace(*email)), Name: strings.TrimSpace(*name)}
+	n := store.NewAccount{Email: address(*email), Name: strings.TrimSpace(*name)}
 	var errs []error
 	var err error
 	if n.Role, err = access.ParseRole(*role); err != nil {
@@ -55,16 +58,12 @@ func userCreate(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	n.PasswordHash = portal.HashPassword(password)
-	s, err := openStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	made, err := s.System().CreateAccount(ctx, strings.TrimSpace(*org), n)
-	if err := errors.Join(err, s.Close()); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(e.stdout, "%s is %s of %s and can sign in at /portal.\n", made.Email, made.Role, made.OrgName)
-	return err
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		made, err := s.CreateAccount(ctx, strings.TrimSpace(*org), n)
+		return viewOfUser(made), func(w io.Writer) {
+			fmt.Fprintf(w, "%s is %s of %s and can sign in at /portal.\n", made.Email, made.Role, made.OrgName)
+		}, err
+	})
 }
 
 // readPassword reads the first line of standard input.
@@ -85,29 +84,129 @@ func readPassword(e env) (string, error) {
 	return password, nil
 }
 
+// userView is a member as the commands print it.
+type userView struct {
+	UserID       string     `json:"user_id"`
+	Organization string     `json:"organization"`
+	Email        string     `json:"email"`
+	Name         string     `json:"name"`
+	Role         string     `json:"role"`
+	Disabled     bool       `json:"disabled"`
+	CreatedAt    time.Time  `json:"created_at"`
+	SignedInAt   *time.Time `json:"signed_in_at"`
+}
+
+func viewOfUser(a store.Account) userView {
+	v := userView{UserID: a.ID.String(), Organization: a.OrgName, Email: a.Email, Name: a.Name, Role: a.Role.String(), Disabled: !a.DisabledAt.IsZero(),
+		CreatedAt: a.CreatedAt.UTC().Truncate(time.Second)}
+	if !a.SignedInAt.IsZero() {
+		v.SignedInAt = &a.SignedInAt
+	}
+	return v
+}
+
 func userList(ctx context.Context, e env, args []string) error {
-	var cfg config.Config
-	fs := flags(e, "user list", "user list [flags]")
-	cfg.Store(fs)
-	if _, err := parse(e, fs, args, 0); err != nil {
+	c := newStoreCommand(e, "user", "list", "list [flags]")
+	if _, err := parse(e, c.fs, args, 0); err != nil {
 		return err
 	}
-	s, err := openStore(ctx, cfg)
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		members, err := s.Accounts(ctx)
+		views := make([]userView, 0, len(members))
+		for _, m := range members {
+			views = append(views, viewOfUser(m))
+		}
+		return views, func(w io.Writer) { printUsers(w, views) }, err
+	})
+}
+
+func printUsers(w io.Writer, views []userView) {
+	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "ORGANISATION\tE-MAIL\tNAME\tROLE\tSTATE")
+	for _, v := range views {
+		state := "active"
+		if v.Disabled {
+			state = "disabled"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", v.Organization, v.Email, v.Name, v.Role, state)
+	}
+	_ = table.Flush() // a terminal that is gone cannot be told
+}
+
+func userReset(ctx context.Context, e env, args []string) error {
+	c := newStoreCommand(e, "user", "reset", "reset EMAIL [flags]\n\n"+
+		"Makes a link by which the member sets a new password. It works once, within 24 hours; links\nmade for the member before no longer work. "+
+		"It begins with --base-url, or with the address that\n--listen and --tls-cert say: give them as the server has them.")
+	c.cfg.Links(c.fs)
+	words, err := parse(e, c.fs, args, 1)
 	if err != nil {
 		return err
 	}
-	members, err := s.System().Accounts(ctx)
-	if err := errors.Join(err, s.Close()); err != nil {
+	base, err := c.cfg.PublicURL()
+	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "ORGANISATION\tE-MAIL\tNAME\tROLE\tSTATE")
-	for _, m := range members {
-		state := "active"
-		if !m.DisabledAt.IsZero() {
-			state = "disabled"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.OrgName, m.Email, m.Name, m.Role, state)
+	secret, hash := portal.NewLink()
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		a, err := s.MakeReset(ctx, address(words[0]), hash, portal.ResetLifetime)
+		link, ends := base+portal.ResetPath+secret, time.Now().Add(portal.ResetLifetime).UTC().Truncate(time.Second)
+		return map[string]any{"email": a.Email, "link": link, "expires_at": ends}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s\n", link)
+			fmt.Fprintf(e.stderr, "The link sets a new password for %s. It works once, within 24 hours.\n", a.Email)
+		}, err
+	})
+}
+
+// address is an e-mail address as members are known by.
+func address(word string) string { return strings.ToLower(strings.TrimSpace(word)) }
+
+func userRole(ctx context.Context, e env, args []string) error {
+	c := newStoreCommand(e, "user", "role", "role EMAIL ROLE [flags]\n\nROLE is viewer, developer or administrator. Ends the member's sessions.")
+	words, err := parse(e, c.fs, args, 2)
+	if err != nil {
+		return err
 	}
-	return w.Flush()
+	role, err := access.ParseRole(words[1])
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		a, applications, err := s.SetRole(ctx, address(words[0]), role)
+		return map[string]any{"email": a.Email, "role": role.String(), "live_applications": applications}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s is now %s\n", a.Email, role)
+			printApplications(w, applications)
+		}, err
+	})
+}
+
+func userDisable(ctx context.Context, e env, args []string) error {
+	return userState(ctx, e, args, "disable", true, "Keeps a member from signing in, and ends the member's sessions at once.")
+}
+
+func userEnable(ctx context.Context, e env, args []string) error {
+	return userState(ctx, e, args, "enable", false, "Lets a disabled member sign in again.")
+}
+
+func userState(ctx context.Context, e env, args []string, name string, disabled bool, about string) error {
+	c := newStoreCommand(e, "user", name, name+" EMAIL [flags]\n\n"+about)
+	words, err := parse(e, c.fs, args, 1)
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
+		a, applications, err := s.SetDisabled(ctx, address(words[0]), disabled)
+		return map[string]any{"email": a.Email, "disabled": disabled, "live_applications": applications}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s is %sd\n", a.Email, name)
+			if disabled {
+				printApplications(w, applications)
+			}
+		}, err
+	})
+}
+
+// printApplications says that a member may still know secrets.
+func printApplications(w io.Writer, live int64) {
+	if live > 0 {
+		fmt.Fprintf(w, "The member registered applications that are live (%d) and may know their secrets; see anodyne client list --json and rotate.\n", live)
+	}
 }

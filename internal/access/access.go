@@ -21,6 +21,7 @@ type (
 type Principal struct {
 	Org      OrgNo
 	OrgID    id.Org
+	Account  AccountNo
 	Client   ClientNo
 	ClientID id.Client
 	Scopes   Scopes

@@ -50,15 +50,18 @@ func TestRoles(t *testing.T) {
 		if parsed, err := ParseRole(role.String()); err != nil || parsed != role {
 			t.Errorf("role %s: %v, %v", role, parsed, err)
 		}
-		if role > Viewer && !role.Scopes().Has((role - 1).Scopes()) {
-			t.Errorf("%s may do less than %s", role, role-1)
+		if !role.Scopes().Has(role.Grants()) || !Administrator.Grants().Has(role.Scopes()) {
+			t.Errorf("%s may give more than it has, or has more than an administrator", role)
 		}
 	}
 	if Viewer.Scopes()&(PatientsWrite|ClinicalDataWrite|ReportsWrite|WebhooksWrite|AuditRead) != 0 {
 		t.Error("a viewer may write, or read the audit log")
 	}
-	if Developer.Scopes()&(PatientsWrite|ClinicalDataWrite|AuditRead) != 0 {
-		t.Error("a developer may change patients, or read the audit log")
+	if Developer.Scopes() != WebhooksRead|WebhooksWrite|EventsRead || Developer.Grants() != Developer.Scopes() {
+		t.Error("a developer has more than webhooks and events, or cannot give them")
+	}
+	if Viewer.Grants() != 0 || Administrator.Grants() != AllScopes {
+		t.Error("a viewer can give something, or an administrator not everything")
 	}
 	if !Administrator.Has(Viewer) || Viewer.Has(Developer) {
 		t.Error("Has is not the order of the roles")

@@ -5,13 +5,13 @@ import "fmt"
 // Role is what a member of an organisation may do in the portal.
 type Role uint8
 
-// The roles, each with all that the one before may do.
+// The roles, in order of rank: nobody changes what belongs to a higher one.
 const (
-	// Viewer reads: patients, analytics, reports, deliveries.
+	// Viewer reads: patients, analytics, reports, applications, deliveries.
 	Viewer Role = iota
-	// Developer also registers applications and endpoints and makes reports.
+	// Developer registers applications and endpoints, and sees no patient data.
 	Developer
-	// Administrator also sets tiers, manages members and reads the audit log.
+	// Administrator does everything.
 	Administrator
 )
 
@@ -20,7 +20,7 @@ var roles = [...]struct {
 	scopes Scopes
 }{
 	{"viewer", PatientsRead | ClinicalDataRead | AnalyticsRead | ReportsRead | WebhooksRead | EventsRead},
-	{"developer", PatientsRead | ClinicalDataRead | AnalyticsRead | ReportsRead | WebhooksRead | EventsRead | ReportsWrite | WebhooksWrite},
+	{"developer", WebhooksRead | WebhooksWrite | EventsRead},
 	{"administrator", AllScopes},
 }
 
@@ -43,5 +43,14 @@ func (r Role) String() string { return roles[r].name }
 // Scopes is what the role may do with the organisation's data.
 func (r Role) Scopes() Scopes { return roles[r].scopes }
 
-// Has reports whether the role may do what another one may.
+// Grants is what a member with the role may give an application without asking
+// anybody.
+func (r Role) Grants() Scopes {
+	if r < Developer {
+		return 0
+	}
+	return r.Scopes()
+}
+
+// Has reports whether the role is another one or above it.
 func (r Role) Has(other Role) bool { return r >= other }

@@ -39,14 +39,20 @@ const (
 	ClientRotate    Action = "client.rotate"
 	ClientRevoke    Action = "client.revoke"
 	ClientTier      Action = "client.tier"
+	ClientRequest   Action = "client.request"
+	ClientGrant     Action = "client.grant"
+	ClientDecline   Action = "client.decline"
 	TokenRevoke     Action = "token.revoke"
 	MemberInvite    Action = "member.invite"
 	MemberCreate    Action = "member.create"
 	MemberUpdate    Action = "member.update"
 	MemberPassword  Action = "member.password"
-	SessionCreate   Action = "session.create"
-	SessionRefuse   Action = "session.refuse"
-	SessionEnd      Action = "session.end"
+	// MemberReset is a link that was made for a new password; setting one by
+	// it is MemberPassword.
+	MemberReset   Action = "member.reset"
+	SessionCreate Action = "session.create"
+	SessionRefuse Action = "session.refuse"
+	SessionEnd    Action = "session.end"
 
 	WebhookCreate Action = "webhook.create"
 	WebhookUpdate Action = "webhook.update"
@@ -72,8 +78,8 @@ var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, AnalyticsRead: true,
-	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, TokenRevoke: true,
-	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true,
+	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, ClientRequest: true, ClientGrant: true, ClientDecline: true, TokenRevoke: true,
+	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true, MemberReset: true,
 	SessionCreate: true, SessionRefuse: true, SessionEnd: true,
 	WebhookCreate: true, WebhookUpdate: true, WebhookDelete: true, WebhookRotate: true, WebhookReveal: true,
 	WebhookTest: true, WebhookRedeliver: true, WebhookRecover: true,

@@ -76,10 +76,8 @@ func (c *Config) Store(fs *flag.FlagSet) {
 // Serve registers the flags of a server.
 func (c *Config) Serve(fs *flag.FlagSet) {
 	c.Store(fs)
-	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "`address` to serve on")
+	c.Links(fs)
 	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "loopback `address` for metrics and pprof; empty for none")
-	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, when a proxy stands before it")
-	fs.StringVar(&c.TLSCert, "tls-cert", "", "certificate `file` (PEM); serves HTTPS together with --tls-key")
 	fs.StringVar(&c.TLSKey, "tls-key", "", "private key `file` (PEM)")
 	fs.Var(&c.CORSOrigins, "cors-origin", "`origins` that may read answers in a browser, separated by commas")
 	fs.Var(&c.TrustedProxies, "trusted-proxy", "`networks` (CIDR) whose X-Forwarded-For is believed, separated by commas")
@@ -94,6 +92,38 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory, names and series together")
 	fs.IntVar(&c.MaxConnections, "max-connections", 0, "how many `connections` may be open at a time (default: half of the files the process may open, at most 10000)")
 	c.webhookFlags(fs)
+}
+
+// Links registers the flags that say where the service is reached.
+func (c *Config) Links(fs *flag.FlagSet) {
+	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "`address` to serve on")
+	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, when a proxy stands before it; links begin with it")
+	fs.StringVar(&c.TLSCert, "tls-cert", "", "certificate `file` (PEM); serves HTTPS together with --tls-key")
+}
+
+// PublicURL is what links begin with: the public URL, or where a server with
+// these flags listens.
+func (c *Config) PublicURL() (string, error) {
+	if problem := c.baseURLProblem(); problem != "" {
+		return "", fmt.Errorf("--base-url: %s", problem)
+	}
+	switch {
+	case c.BaseURL != "":
+		return c.BaseURL, nil
+	case c.TLSCert != "":
+		return "https://" + c.Listen, nil
+	}
+	return "http://" + c.Listen, nil
+}
+
+func (c *Config) baseURLProblem() string {
+	if c.BaseURL == "" {
+		return ""
+	}
+	if u, err := url.Parse(c.BaseURL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.HasSuffix(c.BaseURL, "/") {
+		return fmt.Sprintf("want a URL such as https://api.example.org, without a slash at the end, not %q", c.BaseURL)
+	}
+	return ""
 }
 
 // FromEnvironment sets every registered flag that the command line did not
@@ -156,10 +186,8 @@ func (c *Config) Validate() error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		bad("tls-cert", "give --tls-cert and --tls-key, or neither")
 	}
-	if c.BaseURL != "" {
-		if u, err := url.Parse(c.BaseURL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.HasSuffix(c.BaseURL, "/") {
-			bad("base-url", "want a URL such as https://api.example.org, without a slash at the end, not %q", c.BaseURL)
-		}
+	if problem := c.baseURLProblem(); problem != "" {
+		bad("base-url", "%s", problem)
 	}
 	for _, origin := range c.CORSOrigins {
 		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Scheme == "" || u.Path != "" {

@@ -3,7 +3,7 @@ package portal
 import (
 	"fmt"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -13,32 +13,46 @@ import (
 	"anodyne/internal/store"
 )
 
+type applicationsPage struct {
+	Clients []store.Client
+	// Waiting are those that wait for an administrator, the first to ask first.
+	Waiting []store.Client
+}
+
 func (p *Portal) applications(v *visit) error {
 	clients, err := v.org.Clients(v.r.Context())
 	if err != nil {
 		return err
 	}
-	return v.show("applications", "Applications", clients)
+	page := applicationsPage{Clients: clients}
+	for _, c := range clients {
+		if c.Requested != 0 && c.RevokedAt.IsZero() {
+			page.Waiting = append(page.Waiting, c)
+		}
+	}
+	slices.SortStableFunc(page.Waiting, func(a, b store.Client) int { return a.RequestedAt.Compare(b.RequestedAt) })
+	return v.show("applications", "Applications", page)
 }
 
 type newApplicationPage struct {
 	Name, Description string
-	Scopes            access.Scopes
+	Choices           []scopeChoice
 	Tier              access.Tier
 	Wrong             []string
-}
-
-// AllScopes lists the scopes for the form.
-func (newApplicationPage) AllScopes() []string { return access.AllScopes.Names() }
-
-// HasScope reports whether a scope is ticked.
-func (n newApplicationPage) HasScope(name string) bool {
-	one, err := access.ParseScopes(name)
-	return err == nil && n.Scopes.Has(one)
+	wanted            access.Scopes
 }
 
 func (p *Portal) newApplication(v *visit) error {
-	return v.show("application-new", "Register an application", newApplicationPage{Scopes: access.PatientsRead | access.ClinicalDataRead})
+	page := newApplicationPage{wanted: access.WebhooksRead | access.EventsRead}
+	if v.may(access.Administrator) {
+		page.wanted = access.PatientsRead | access.ClinicalDataRead
+	}
+	return v.showNewApplication(page)
+}
+
+func (v *visit) showNewApplication(page newApplicationPage) error {
+	page.Choices = choices(access.AllScopes, page.wanted, v.member.Role.Grants())
+	return v.show("application-new", "Register an application", page)
 }
 
 // registered is the page that shows a secret, once.
@@ -58,11 +72,11 @@ func (p *Portal) registerApplication(v *visit) error {
 	}
 	if len(page.Wrong) > 0 {
 		v.status = http.StatusUnprocessableEntity
-		return v.show("application-new", "Register an application", page)
+		return v.showNewApplication(page)
 	}
 	secret, hash := p.NewSecret()
 	made, err := v.org.CreateClient(v.r.Context(), store.NewClient{
-		Name: page.Name, Description: page.Description, Tier: page.Tier, Scopes: page.Scopes, SecretHash: hash,
+		Name: page.Name, Description: page.Description, Tier: page.Tier, Scopes: page.wanted, SecretHash: hash,
 	}, v.line())
 	if err != nil {
 		return err
@@ -82,7 +96,7 @@ func (v *visit) readApplication() (page newApplicationPage, err error) {
 	if utf8.RuneCountInString(page.Description) > 500 || !utf8.ValidString(page.Description) {
 		page.Wrong = append(page.Wrong, "The description must have at most 500 characters.")
 	}
-	if page.Scopes, err = access.ParseScopes(strings.Join(v.r.PostForm["scope"], " ")); err != nil || page.Scopes == 0 {
+	if page.wanted, err = v.scopes(); err != nil || page.wanted == 0 {
 		page.Wrong = append(page.Wrong, "Choose at least one scope: what the application may do.")
 	}
 	// Others than administrators get the tier that everybody has.
@@ -100,15 +114,7 @@ func (v *visit) tokenCurl(clientID id.Client, secret string) string {
 }
 
 // baseURL is where the service is reached.
-func (v *visit) baseURL() string {
-	if v.BaseURL != "" {
-		return strings.TrimSuffix(v.BaseURL, "/")
-	}
-	if v.r.TLS != nil {
-		return "https://" + v.r.Host
-	}
-	return "http://" + v.r.Host
-}
+func (v *visit) baseURL() string { return v.BaseURL() }
 
 type applicationPage struct {
 	Client store.Client
@@ -119,6 +125,11 @@ type applicationPage struct {
 	Usage     usageTable
 	Chart     drawing
 	Overlaps  []overlap
+	// Managed is set when the member may rotate, revoke and ask for scopes.
+	Managed bool
+	// All, Missing and Asked are scopes to choose from: all, those that the
+	// application does not have, those that wait.
+	All, Missing, Asked []scopeChoice
 }
 
 func (p *Portal) application(v *visit) error {
@@ -126,7 +137,11 @@ func (p *Portal) application(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := applicationPage{Client: c, Overlaps: overlaps}
+	grants := v.member.Role.Grants()
+	page := applicationPage{
+		Client: c, Overlaps: overlaps, Managed: c.ManagedBy(v.member) && c.RevokedAt.IsZero(), All: choices(access.AllScopes, c.Scopes, grants),
+		Missing: choices(access.AllScopes&^c.Scopes&^c.Requested, 0, grants), Asked: choices(c.Requested, c.Requested, grants),
+	}
 	if page.Used, page.WindowEnd, err = v.org.Window(v.r.Context(), c.No); err != nil {
 		return err
 	}

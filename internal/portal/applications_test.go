@@ -17,7 +17,7 @@ func sqliteDatabase(t *testing.T) store.Config { return storetest.Database(t, st
 func TestRegisteringYieldsWorkingCredentials(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		b := h.signedIn("dev@clinic.example", "default", access.Developer)
-		p := b.post("/portal/applications", "name", "EHR <bridge>", "description", "Reads & writes", "scope", "patients:read", "scope", "audit:read", "tier", "enterprise")
+		p := b.post("/portal/applications", "name", "EHR <bridge>", "description", "Reads & writes", "scope", "webhooks:read", "scope", "events:read", "tier", "enterprise")
 		if p.status != http.StatusCreated {
 			t.Fatalf("registering: %d\n%s", p.status, p.text)
 		}
@@ -30,7 +30,7 @@ func TestRegisteringYieldsWorkingCredentials(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the credentials do not work: %v", err)
 		}
-		if known.Scopes != access.PatientsRead|access.AuditRead || known.Tier != access.Standard {
+		if known.Scopes != access.WebhooksRead|access.EventsRead || known.Tier != access.Standard {
 			t.Errorf("scopes %s, tier %s; a developer cannot choose the tier", known.Scopes, known.Tier)
 		}
 		path := "/portal/applications/" + clientID

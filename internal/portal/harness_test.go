@@ -74,12 +74,20 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
 		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
 		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON, SessionIdle: idleTime, SessionLifetime: lifetime,
-		Source: func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
+		Source: sourceOf, BaseURL: func() string { return h.url },
 	})
 	server := httptest.NewServer(h.trips.Of(h.pages))
 	t.Cleanup(server.Close)
 	h.url = server.URL
 	return h
+}
+
+// sourceOf is the address that a browser pretends to be at, or has.
+func sourceOf(r *http.Request) netip.Addr {
+	if from := r.Header.Get("X-From"); from != "" {
+		return netip.MustParseAddr(from)
+	}
+	return netip.MustParseAddrPort(r.RemoteAddr).Addr()
 }
 
 // member makes a member; the password is always the same.
@@ -96,6 +104,8 @@ func (h *house) member(email, org string, role access.Role) store.Account {
 type browser struct {
 	h      *house
 	client *http.Client
+	from   string // its address, when it is not this machine's
+	host   string // what it says as Host, when it lies
 }
 
 func (h *house) browser() *browser {
@@ -106,7 +116,16 @@ func (h *house) browser() *browser {
 	}
 	transport := &http.Transport{}
 	h.t.Cleanup(transport.CloseIdleConnections)
-	return &browser{h, &http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &browser{h: h, client: &http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// at is the browser at another address.
+func (b *browser) at(address string) *browser { b.from = address; return b }
+
+// tries signs in and gives the status.
+func (b *browser) tries(email, password string) int {
+	b.h.t.Helper()
+	return b.post("/portal/sign-in", "email", email, "password", password).status
 }
 
 // signedIn is a browser in which a new member has signed in.
@@ -153,6 +172,15 @@ func (b *browser) do(method, path string, form url.Values, header ...string) pag
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
+	}
+	if b.host != "" {
+		for _, c := range b.client.Jar.Cookies(r.URL) { // which the client sends to the host only
+			r.AddCookie(c)
+		}
+		r.Host = b.host
+	}
+	if b.from != "" {
+		r.Header.Set("X-From", b.from)
 	}
 	answer, err := b.client.Do(r)
 	if err != nil {

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"anodyne/internal/access"
 	"anodyne/internal/store"
 )
 
@@ -8,31 +9,40 @@ type homePage struct {
 	Patients     int64
 	Applications []store.Client
 	Live         int
-	Webhooks     int64
-	Reports      int64
+	// Waiting is how many applications wait for an administrator.
+	Waiting  int
+	Webhooks int64
+	Reports  int64
 }
 
 // home is what an organisation has, at a glance.
 func (p *Portal) home(v *visit) error {
-	patients, err := v.org.PatientPage(v.r.Context(), 1, 0, func(store.PatientItem) {})
-	if err != nil {
+	var page homePage
+	var err error
+	if v.has(access.PatientsRead) {
+		if page.Patients, err = v.org.PatientPage(v.r.Context(), 1, 0, func(store.PatientItem) {}); err != nil {
+			return err
+		}
+	}
+	if page.Applications, err = v.org.Clients(v.r.Context()); err != nil {
 		return err
 	}
-	clients, err := v.org.Clients(v.r.Context())
-	if err != nil {
-		return err
-	}
-	page := homePage{Patients: patients, Applications: clients}
-	for i := range clients {
-		if clients[i].RevokedAt.IsZero() {
-			page.Live++
+	for _, c := range page.Applications {
+		if !c.RevokedAt.IsZero() {
+			continue
+		}
+		page.Live++
+		if c.Requested != 0 {
+			page.Waiting++
 		}
 	}
 	if _, page.Webhooks, err = v.org.WebhookPage(v.r.Context(), 1, 1); err != nil {
 		return err
 	}
-	if page.Reports, err = v.org.Reports(v.r.Context(), store.ReportQuery{Page: 1, Limit: 1}, func(*store.Report) {}); err != nil {
-		return err
+	if v.has(access.ReportsRead) {
+		if page.Reports, err = v.org.Reports(v.r.Context(), store.ReportQuery{Page: 1, Limit: 1}, func(*store.Report) {}); err != nil {
+			return err
+		}
 	}
 	return v.show("home", "Overview", page)
 }

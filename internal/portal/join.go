@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"anodyne/internal/fault"
+	"anodyne/internal/ratelimit"
 	"anodyne/internal/store"
 )
 
@@ -62,12 +63,14 @@ func (p *Portal) join(v *visit) error {
 		page.Wrong = append(page.Wrong, "The two passwords are not the same.")
 	}
 	if len(page.Wrong) == 0 {
-		n := store.NewAccount{Email: page.Email, Name: page.Name, PasswordHash: HashPassword(password)}
+		n := store.NewAccount{Email: page.Email, Name: page.Name}
+		if n.PasswordHash, err = v.hash(password); err != nil {
+			return err
+		}
 		member, err := p.Store.System().Join(v.r.Context(), hash, n, v.line())
 		switch {
 		case err == nil:
-			emailHash := sha256.Sum256([]byte(page.Email))
-			if err := v.begin(&member, emailHash[:]); err != nil {
+			if err := v.begin(&member, store.SignInTry{EmailHash: emailHash(page.Email), Network: ratelimit.NetworkOf(v.Source(v.r)).String()}); err != nil {
 				return err
 			}
 			v.redirect("/portal/")

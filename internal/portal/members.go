@@ -2,6 +2,7 @@ package portal
 
 import (
 	"net/http"
+	"strconv"
 
 	"anodyne/internal/access"
 	"anodyne/internal/fault"
@@ -15,9 +16,18 @@ type membersPage struct {
 	// Link is an invitation that was just made, and shown once.
 	Link     string
 	LinkRole access.Role
+	// Reset is a link by which ResetOf sets a new password, shown once.
+	Reset   string
+	ResetOf store.Account
+	// Applications is how many live applications a member registered who was
+	// just disabled or given another role.
+	Applications int64
 }
 
-func (p *Portal) members(v *visit) error { return v.showMembers(membersPage{}) }
+func (p *Portal) members(v *visit) error {
+	applications, _ := strconv.ParseInt(v.r.URL.Query().Get("applications"), 10, 64)
+	return v.showMembers(membersPage{Applications: max(0, applications)})
+}
 
 func (v *visit) showMembers(page membersPage) (err error) {
 	if page.Members, err = v.org.Accounts(v.r.Context()); err != nil {
@@ -45,23 +55,47 @@ func (p *Portal) changeMember(v *visit) error {
 	if err != nil {
 		return fault.Missing("member", "")
 	}
+	applications := int64(0)
 	switch act := v.form("act"); act {
 	case "role":
 		role, parseErr := access.ParseRole(v.form("role"))
 		if parseErr != nil {
 			return fault.New(fault.InvalidParameter, "The role is unknown.")
 		}
-		err = v.org.SetRole(v.r.Context(), userID, role, v.line())
-	case "disable", "enable":
-		err = v.org.SetDisabled(v.r.Context(), userID, act == "disable", v.line())
+		applications, err = v.org.SetRole(v.r.Context(), userID, role, v.line())
+	case "disable":
+		applications, err = v.org.SetDisabled(v.r.Context(), userID, true, v.line())
+	case "enable":
+		_, err = v.org.SetDisabled(v.r.Context(), userID, false, v.line())
+	case "reset":
+		return v.makeReset(userID)
 	default:
 		err = fault.New(fault.InvalidParameter, "Nothing was asked for.")
 	}
 	if err != nil {
 		return err
 	}
-	v.redirect("/portal/members")
+	target := "/portal/members"
+	if applications > 0 {
+		target += "?applications=" + strconv.FormatInt(applications, 10)
+	}
+	v.redirect(target)
 	return nil
+}
+
+// makeReset shows a link by which a member sets a new password. Nobody makes
+// one for oneself: a browser left open would be enough to take the account.
+func (v *visit) makeReset(userID id.User) error {
+	if userID == v.member.ID {
+		return fault.New(fault.InvalidParameter, "Change your own password under Your account.")
+	}
+	link, hash := newLink()
+	member, err := v.org.MakeReset(v.r.Context(), userID, hash, ResetLifetime, v.line())
+	if err != nil {
+		return err
+	}
+	v.status = http.StatusCreated
+	return v.showMembers(membersPage{Reset: v.baseURL() + ResetPath + link, ResetOf: member})
 }
 
 type accountPage struct {
@@ -71,26 +105,38 @@ type accountPage struct {
 func (p *Portal) account(v *visit) error { return v.show("account", "Your account", accountPage{}) }
 
 // changePassword wants the old password, so that a browser left open is not
-// enough, and signs out everywhere.
+// enough, and signs out everywhere. The old one is a guess like any other.
 func (p *Portal) changePassword(v *visit) error {
 	var page accountPage
-	password := v.r.PostFormValue("password")
-	if !passwordMatches(v.member.PasswordHash, v.r.PostFormValue("old")) {
-		page.Wrong = append(page.Wrong, "The old password is wrong.")
-	}
-	if said := CheckPassword(password, v.member.Email, v.member.Name); said != "" {
-		page.Wrong = append(page.Wrong, said)
-	}
-	if password != v.r.PostFormValue("again") {
-		page.Wrong = append(page.Wrong, "The two new passwords are not the same.")
-	}
-	if len(page.Wrong) > 0 {
-		v.status = http.StatusUnprocessableEntity
+	refuse := func(status int) error {
+		v.status = status
 		return v.show("account", "Your account", page)
 	}
-	if err := v.org.SetPassword(v.r.Context(), v.member.ID, HashPassword(password), v.line()); err != nil {
+	password := v.r.PostFormValue("password")
+	if page.Wrong = checkNew(password, v.r.PostFormValue("again"), *v.member); len(page.Wrong) > 0 {
+		return refuse(http.StatusUnprocessableEntity)
+	}
+	right, try, err := v.guess(v.member.Email, v.r.PostFormValue("old"), func() (string, error) { return v.member.PasswordHash, nil })
+	if status, words := v.refusedFor(err); status != 0 {
+		page.Wrong = []string{words}
+		return refuse(status)
+	} else if err != nil {
 		return err
 	}
-	v.redirect("/portal/sign-in")
+	if !right {
+		if err := p.Store.System().RefuseTry(v.r.Context(), try, v.member, v.line()); err != nil {
+			return err
+		}
+		page.Wrong = []string{"The old password is wrong."}
+		return refuse(http.StatusUnprocessableEntity)
+	}
+	hash, err := v.hash(password)
+	if err != nil {
+		return err
+	}
+	if err := v.org.SetPassword(v.r.Context(), v.member, hash, try, v.line()); err != nil {
+		return err
+	}
+	v.redirect("/portal/sign-in?password=set")
 	return nil
 }

@@ -26,12 +26,9 @@ const (
 	hashBytes = 32
 )
 
-// hashing bounds how many passwords are hashed at once: each takes 19 MiB,
-// and whoever guesses must not take all.
-var hashing = make(chan struct{}, 4)
-
 // HashPassword gives the form in which a password is kept, the usual
-// $argon2id$v=19$m=...,t=...,p=...$salt$hash.
+// $argon2id$v=19$m=...,t=...,p=...$salt$hash. A request goes through
+// [hashQueue] first.
 func HashPassword(password string) string {
 	salt := make([]byte, saltBytes)
 	rand.Read(salt)
@@ -39,8 +36,6 @@ func HashPassword(password string) string {
 }
 
 func (c cost) hash(password string, salt []byte) []byte {
-	hashing <- struct{}{}
-	defer func() { <-hashing }()
 	return argon2.IDKey([]byte(password), salt, c.rounds, c.memory, c.lanes, hashBytes)
 }
 

@@ -41,8 +41,10 @@ type Config struct {
 	OpenAPI func() []byte
 	// Source is the caller's address.
 	Source func(*http.Request) netip.Addr
-	// BaseURL is the public address; when empty it is taken from the request.
-	BaseURL string
+	// BaseURL is the public address, without a slash at the end. It is never
+	// taken from a request: a link in a page, with a secret in it, must not
+	// lead where the request says.
+	BaseURL func() string
 	// Dev allows cookies without TLS, which --dev serves.
 	Dev bool
 	// A session ends when it is unused for so long, and after so long in all.
@@ -63,6 +65,7 @@ type Portal struct {
 	pages   pages
 	guides  []guide
 	guesses *ratelimit.Addresses
+	hashes  *hashQueue
 	here    *presence
 	// reference is read when somebody looks at it first.
 	reference func() *reference.Document
@@ -74,7 +77,7 @@ const guessesAllowed = 100
 
 // New makes the portal.
 func New(cfg Config) *Portal {
-	p := &Portal{Config: cfg, pages: readPages(), guides: readGuides(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now), here: newPresence()}
+	p := &Portal{Config: cfg, pages: readPages(), guides: readGuides(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now), hashes: newHashQueue(), here: newPresence()}
 	p.reference = sync.OnceValue(func() *reference.Document { return readReference(cfg.OpenAPI()) })
 	mux := http.NewServeMux()
 	for _, rt := range p.table() {
@@ -89,10 +92,12 @@ func New(cfg Config) *Portal {
 	return p
 }
 
-// route is one page. A page is for members with the role, unless it is open.
+// route is one page. A page is for members with the role, or above, whose role
+// has the scopes, unless it is open.
 type route struct {
 	pattern string
 	role    access.Role
+	scopes  access.Scopes
 	open    bool
 	handle  func(*visit) error
 	// form is the page of the form that is sent here; names in braces are
@@ -103,6 +108,9 @@ type route struct {
 	streams bool
 }
 
+// seesPatients is what the page of a patient shows.
+const seesPatients = access.PatientsRead | access.ClinicalDataRead
+
 // table is the whole portal.
 func (p *Portal) table() []route {
 	return []route{
@@ -112,6 +120,8 @@ func (p *Portal) table() []route {
 		{pattern: "POST /portal/sign-out", handle: p.signOut},
 		{pattern: "GET /portal/join/{link}", open: true, handle: p.joinForm},
 		{pattern: "POST /portal/join/{link}", open: true, handle: p.join},
+		{pattern: "GET /portal/reset/{link}", open: true, handle: p.resetForm},
+		{pattern: "POST /portal/reset/{link}", open: true, handle: p.reset},
 
 		{pattern: "GET /portal/applications", handle: p.applications},
 		{pattern: "GET /portal/applications/new", role: access.Developer, handle: p.newApplication},
@@ -119,6 +129,9 @@ func (p *Portal) table() []route {
 		{pattern: "GET /portal/applications/{id}", handle: p.application},
 		{pattern: "POST /portal/applications/{id}/rotate", role: access.Developer, handle: p.rotateApplication, form: "/portal/applications/{id}"},
 		{pattern: "POST /portal/applications/{id}/revoke", role: access.Developer, handle: p.revokeApplication, form: "/portal/applications/{id}"},
+		{pattern: "POST /portal/applications/{id}/request", role: access.Developer, handle: p.requestScopes, form: "/portal/applications/{id}"},
+		{pattern: "POST /portal/applications/{id}/decide", role: access.Administrator, handle: p.decideScopes, form: "/portal/applications/{id}"},
+		{pattern: "POST /portal/applications/{id}/scopes", role: access.Administrator, handle: p.setScopes, form: "/portal/applications/{id}"},
 		{pattern: "POST /portal/applications/{id}/tier", role: access.Administrator, handle: p.setApplicationTier, form: "/portal/applications/{id}"},
 
 		{pattern: "GET /portal/webhooks", handle: p.webhooks},
@@ -131,16 +144,16 @@ func (p *Portal) table() []route {
 		{pattern: "GET /portal/webhooks/{id}/deliveries/{delivery}", handle: p.delivery},
 		{pattern: "POST /portal/webhooks/{id}/deliveries/{delivery}/redeliver", role: access.Developer, handle: p.redeliver, form: "/portal/webhooks/{id}/deliveries/{delivery}"},
 
-		{pattern: "GET /portal/patients", handle: p.patients},
-		{pattern: "GET /portal/patients/{id}", handle: p.patient},
-		{pattern: "GET /portal/patients/{id}/records/{record}", handle: p.record},
+		{pattern: "GET /portal/patients", scopes: access.PatientsRead, handle: p.patients},
+		{pattern: "GET /portal/patients/{id}", scopes: seesPatients, handle: p.patient},
+		{pattern: "GET /portal/patients/{id}/records/{record}", scopes: seesPatients, handle: p.record},
 
-		{pattern: "GET /portal/analytics", handle: p.analytics},
-		{pattern: "GET /portal/reports", handle: p.reports},
-		{pattern: "POST /portal/reports", role: access.Developer, handle: p.createReport, form: "/portal/reports"},
-		{pattern: "GET /portal/reports/{id}", handle: p.report},
-		{pattern: "GET /portal/reports/{id}/download", handle: p.download, streams: true},
-		{pattern: "POST /portal/reports/{id}/delete", role: access.Developer, handle: p.deleteReport, form: "/portal/reports/{id}"},
+		{pattern: "GET /portal/analytics", scopes: access.AnalyticsRead, handle: p.analytics},
+		{pattern: "GET /portal/reports", scopes: access.ReportsRead, handle: p.reports},
+		{pattern: "POST /portal/reports", scopes: access.ReportsWrite, handle: p.createReport, form: "/portal/reports"},
+		{pattern: "GET /portal/reports/{id}", scopes: access.ReportsRead, handle: p.report},
+		{pattern: "GET /portal/reports/{id}/download", scopes: access.ReportsRead, handle: p.download, streams: true},
+		{pattern: "POST /portal/reports/{id}/delete", scopes: access.ReportsWrite, handle: p.deleteReport, form: "/portal/reports/{id}"},
 
 		{pattern: "GET /portal/audit", role: access.Administrator, handle: p.audit},
 		{pattern: "GET /portal/members", role: access.Administrator, handle: p.members},

@@ -70,8 +70,8 @@ func TestEveryPageAsksWhoItIs(t *testing.T) {
 				t.Errorf("%s without signing in: %d %s", rt.pattern, p.status, p.location)
 			}
 			for role, b := range browsers {
-				if p := b.do(method, path, form); (p.status == http.StatusForbidden) == role.Has(rt.role) {
-					t.Errorf("%s as %s: %d; it takes %s", rt.pattern, role, p.status, rt.role)
+				if p := b.do(method, path, form); (p.status == http.StatusForbidden) == (role.Has(rt.role) && role.Scopes().Has(rt.scopes)) {
+					t.Errorf("%s as %s: %d; it takes %s with %s", rt.pattern, role, p.status, rt.role, rt.scopes)
 				}
 			}
 		}

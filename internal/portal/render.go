@@ -94,6 +94,12 @@ type shown struct {
 func (s shown) IsDeveloper() bool     { return s.Member != nil && s.Role.Has(access.Developer) }
 func (s shown) IsAdministrator() bool { return s.Member != nil && s.Role.Has(access.Administrator) }
 
+// SeesPatients and MakesReports are what the role's scopes include.
+func (s shown) SeesPatients() bool { return s.Member != nil && s.Role.Scopes().Has(seesPatients) }
+func (s shown) MakesReports() bool {
+	return s.Member != nil && s.Role.Scopes().Has(access.ReportsWrite)
+}
+
 // show answers with a page. It is made before anything is sent, so that a
 // fault in it gives a whole error page.
 func (v *visit) show(name, title string, data any) error {

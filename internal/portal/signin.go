@@ -13,18 +13,6 @@ import (
 	"anodyne/internal/store"
 )
 
-const longestLock = 15 * time.Minute
-
-// lockFor slows guessing down: the first failures may be slips of the hand,
-// then each costs twice as long as the one before, up to longestLock.
-func lockFor(failures int64) time.Duration {
-	const free = 3
-	if failures <= free {
-		return 0
-	}
-	return min(longestLock, time.Second<<min(failures-free-1, 20))
-}
-
 // cookieName has the prefix that makes browsers insist on TLS, where there is
 // TLS.
 func (v *visit) cookieName() string {
@@ -49,13 +37,16 @@ func (p *Portal) signInForm(v *visit) error {
 		return nil
 	}
 	query := v.r.URL.Query()
-	return v.show("sign-in", "Sign in", p.signInPage(query.Get("to"), query.Get("ended")))
+	page := p.signInPage(query.Get("to"), query.Get("ended"))
+	page.PasswordSet = query.Get("password") == "set"
+	return v.show("sign-in", "Sign in", page)
 }
 
 // signInPage is the form; Ended says why somebody who was signed in sees it.
 type signInPage struct {
 	Email, To, Wrong string
 	Ended            string
+	PasswordSet      bool
 	Idle, Lifetime   string
 }
 
@@ -73,57 +64,55 @@ func (p *Portal) signIn(v *visit) error {
 		page.Wrong, v.status = words, status
 		return v.show("sign-in", "Sign in", page)
 	}
-	source := v.Source(v.r)
-	if !p.guesses.Peek(source).Allowed {
-		return refuse(http.StatusTooManyRequests, "Signing in failed too often from your address. Please try again in an hour.")
-	}
 	sys, ctx := p.Store.System(), v.r.Context()
-	emailHash := sha256.Sum256([]byte(page.Email))
-	failed, err := sys.FailuresOf(ctx, emailHash[:])
-	if err != nil {
-		return err
-	}
-	// A lock beyond the longest was written by a clock that has been put back.
-	if wait := failed.LockedUntil.Sub(v.now); wait > 0 && !store.Ahead(failed.LockedUntil, v.now.Add(longestLock)) {
-		return refuse(http.StatusTooManyRequests, fmt.Sprintf("Signing in with this address failed too often. Please wait %s and try again.", inWords(wait)))
-	}
-	member, found, err := sys.AccountByEmail(ctx, page.Email)
-	if err != nil {
-		return err
-	}
-	kept := nobody
-	if found {
-		kept = member.PasswordHash
-	}
-	if !passwordMatches(kept, v.r.PostFormValue("password")) || !found || !member.DisabledAt.IsZero() {
-		p.guesses.Take(source)
-		var of *store.Account
-		if found {
-			of = &member
+	var member store.Account
+	var found bool
+	right, try, err := v.guess(page.Email, v.r.PostFormValue("password"), func() (kept string, err error) {
+		if member, found, err = sys.AccountByEmail(ctx, page.Email); err != nil || !found || !member.DisabledAt.IsZero() {
+			return nobody, err
 		}
-		if err := sys.FailSignIn(ctx, emailHash[:], lockFor, of, v.line()); err != nil {
+		return member.PasswordHash, nil
+	})
+	if status, words := v.refusedFor(err); status != 0 {
+		return refuse(status, words)
+	} else if err != nil {
+		return err
+	}
+	if right {
+		// Not when the password was changed, or the member disabled, meanwhile.
+		if err := v.begin(&member, try); !fault.Is(err, fault.Unauthorized) {
+			if err == nil {
+				v.redirect(localPath(page.To))
+			}
 			return err
 		}
-		return refuse(http.StatusUnauthorized, "The address or the password is wrong.")
 	}
-	if err := v.begin(&member, emailHash[:]); err != nil {
+	var of *store.Account
+	if found {
+		of = &member
+	}
+	if err := sys.RefuseTry(ctx, try, of, v.line()); err != nil {
 		return err
 	}
-	v.redirect(localPath(page.To))
-	return nil
+	return refuse(http.StatusUnauthorized, "The address or the password is wrong.")
+}
+
+// emailHash is under what attempts with an e-mail address are counted.
+func emailHash(email string) []byte {
+	sum := sha256.Sum256([]byte(email))
+	return sum[:]
 }
 
 // begin signs a member in: a session of its own, whatever cookie came along.
-func (v *visit) begin(member *store.Account, emailHash []byte) error {
+func (v *visit) begin(member *store.Account, try store.SignInTry) error {
 	cookie, hash := newLink()
-	if err := v.Store.System().SignIn(v.r.Context(), member, emailHash, hash, v.SessionLifetime, v.line()); err != nil {
+	if err := v.Store.System().SignIn(v.r.Context(), member, try, hash, v.SessionLifetime, v.line()); err != nil {
 		return err
 	}
 	http.SetCookie(v.w, &http.Cookie{
 		Name: v.cookieName(), Value: cookie, Path: "/", HttpOnly: true, Secure: !v.Dev, SameSite: http.SameSiteLaxMode,
 	})
-	principal := member.Principal()
-	v.here.note(v.Store.For(&principal))
+	v.noteHere(member, v.Store.For(new(member.Principal())))
 	return nil
 }
 

@@ -31,7 +31,7 @@ func TestDetailsAreReadable(t *testing.T) {
 
 func TestReportShowsItsParameters(t *testing.T) {
 	h := newHouse(t, storetest.Database(t, storetest.SQLite))
-	b := h.signedIn("anna@example.org", "general", access.Developer)
+	b := h.signedIn("anna@example.org", "general", access.Administrator)
 	p := b.get(b.post("/portal/reports", "type", "outcomes", "format", "pdf", "start_date", "2025-02-03", "end_date", "2025-06-05").location)
 	if !strings.Contains(p.text, "<dt>start date</dt> <dd><bdi>2025-02-03</bdi></dd>") || strings.Contains(p.text, "{&#34;") {
 		t.Errorf("the parameters are not shown as names and values:\n%s", p.text)

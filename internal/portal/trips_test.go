@@ -30,6 +30,7 @@ var pagesAsked = []showing{
 	{"/portal/{$}", "/portal/", asking{statements: 7, trips: 5}},
 	{"/portal/sign-in", "/portal/sign-in", asking{statements: 1, trips: 1}},
 	{"/portal/join/{link}", "/portal/join/{link}", asking{statements: 2, trips: 2}},
+	{"/portal/reset/{link}", "/portal/reset/{reset}", asking{statements: 3, trips: 3}},
 	{"/portal/applications", "/portal/applications", asking{statements: 2, trips: 2}},
 	{"/portal/applications/new", "/portal/applications/new", asking{statements: 1, trips: 1}},
 	{"/portal/applications/{id}", "/portal/applications/{application}", asking{statements: 4, trips: 4}},
@@ -101,8 +102,18 @@ func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 	b := h.signedIn("admin@"+name+".example", name, access.Administrator)
 	org := h.org(name)
 	ctx := h.t.Context()
+	admin, _, err := h.store.System().AccountByEmail(ctx, "admin@"+name+".example")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	principal := admin.Principal()
+	of := h.store.For(&principal) // the administrator's
 	link, hash := NewLink()
-	if err := org.Invite(ctx, hash, access.Viewer, inviteLifetime, audit.Entry{At: h.now()}); err != nil {
+	if err := of.Invite(ctx, hash, access.Viewer, inviteLifetime, audit.Entry{At: h.now()}); err != nil {
+		h.t.Fatal(err)
+	}
+	reset, hash := NewLink()
+	if _, err := of.MakeReset(ctx, admin.ID, hash, ResetLifetime, audit.Entry{At: h.now()}); err != nil {
 		h.t.Fatal(err)
 	}
 	who := storetest.AddPatient(h.t, org, "Patient 0")
@@ -120,7 +131,7 @@ func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 		}
 		if i < 90 { // of a hundred that there may be
 			storetest.AddWebhook(h.t, org, "https://clinic.example/other")
-			if _, err := org.CreateClient(ctx, store.NewClient{Name: "app", Tier: access.Standard, Scopes: access.AllScopes, SecretHash: []byte{byte(i)}}, audit.Entry{At: h.now()}); err != nil {
+			if _, err := of.CreateClient(ctx, store.NewClient{Name: "app", Tier: access.Standard, Scopes: access.AllScopes, SecretHash: []byte{byte(i)}}, audit.Entry{At: h.now()}); err != nil {
 				h.t.Fatal(err)
 			}
 		}
@@ -144,6 +155,6 @@ func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return b, strings.NewReplacer("{link}", link, "{application}", clients[0].ID.String(), "{webhook}", hook.ID.String(), "{delivery}", delivery,
+	return b, strings.NewReplacer("{link}", link, "{reset}", reset, "{application}", clients[0].ID.String(), "{webhook}", hook.ID.String(), "{delivery}", delivery,
 		"{patient}", who.ID.String(), "{record}", oldest.String(), "{newest}", record.ID.String(), "{report}", report, "{guide}", "quick-start", "{operation}", "listPatients")
 }

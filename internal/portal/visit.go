@@ -53,7 +53,7 @@ func (p *Portal) page(rt route) http.Handler {
 			v.fail(err)
 		}
 		if v.member != nil {
-			p.here.note(v.org)
+			v.noteHere(v.member, v.org)
 		}
 	})
 }
@@ -76,7 +76,17 @@ func (v *visit) admit(rt route) error {
 	if !rt.open && !session.Account.Role.Has(rt.role) {
 		return fault.New(fault.Forbidden, "This takes the role "+rt.role.String()+"; yours is "+session.Account.Role.String()+". An administrator of your organisation can change it.")
 	}
+	if !rt.open && !session.Account.Role.Scopes().Has(rt.scopes) {
+		return fault.New(fault.Forbidden, "Your role, "+session.Account.Role.String()+", does not include this page. An administrator of your organisation can change it.")
+	}
 	return nil
+}
+
+// noteHere has what a member may look at next worked out.
+func (v *visit) noteHere(member *store.Account, org store.Org) {
+	if member.Role.Scopes().Has(access.AnalyticsRead) {
+		v.here.note(org)
+	}
 }
 
 // askToSignIn sends to the sign-in page, and from there back to the page that
@@ -129,6 +139,11 @@ func (v *visit) saw(action audit.Action, resource string) error {
 // may reports whether the member has a role, for what a page offers.
 func (v *visit) may(role access.Role) bool { return v.member != nil && v.member.Role.Has(role) }
 
+// has reports whether the member's role has scopes.
+func (v *visit) has(scopes access.Scopes) bool {
+	return v.member != nil && v.member.Role.Scopes().Has(scopes)
+}
+
 // form reads the form of a POST; a value is trimmed.
 func (v *visit) form(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
 
@@ -136,8 +151,8 @@ func (v *visit) form(name string) string { return strings.TrimSpace(v.r.PostForm
 func (v *visit) fail(err error) {
 	status, words := statusOf(err)
 	f, _ := errors.AsType[*fault.Error](err)
-	if f != nil && f.RetryAfter > 0 {
-		v.w.Header().Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
+	if f != nil {
+		v.retryAfter(f.RetryAfter)
 	}
 	if refused := f != nil && f.Code == fault.Unavailable && f.Cause == nil; status >= http.StatusInternalServerError && !refused {
 		v.Log.Error("portal", "request_id", v.w.Header().Get("X-Request-Id"), "page", v.r.Pattern, "error", err)
@@ -148,10 +163,20 @@ func (v *visit) fail(err error) {
 	}
 }
 
+// retryAfter sets the header, in whole seconds, for a wait that is not zero.
+func (v *visit) retryAfter(wait time.Duration) {
+	if wait > 0 {
+		v.w.Header().Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
+	}
+}
+
 // statusOf says of an error which status it is and what a member is told.
 func statusOf(err error) (status int, words string) {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok && tooLarge != nil {
 		return http.StatusRequestEntityTooLarge, "The form is too large."
+	}
+	if errors.Is(err, errBusy) {
+		return http.StatusServiceUnavailable, errBusy.Message
 	}
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok && errors.Is(err, context.DeadlineExceeded) {

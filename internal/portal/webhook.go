@@ -20,6 +20,8 @@ type webhookPage struct {
 	Deliveries []store.Delivery
 	Older      string
 	Waiting    bool
+	// Changeable is set when the member may change the endpoint.
+	Changeable bool
 }
 
 // showWebhook shows an endpoint, how it does, and its deliveries.
@@ -32,7 +34,7 @@ func (p *Portal) showWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := webhookPage{webhookRow: rowOfWebhook(w, stats), Status: v.r.URL.Query().Get("status")}
+	page := webhookPage{webhookRow: rowOfWebhook(w, stats), Status: v.r.URL.Query().Get("status"), Changeable: w.ChangedBy(v.member.Role)}
 	q := store.DeliveryQuery{Limit: pageSize}
 	if before := v.r.URL.Query().Get("before"); before != "" {
 		if q.Before, err = id.Parse[id.DeliveryKind](before); err != nil {
@@ -64,6 +66,8 @@ type deliveryPage struct {
 	Webhook  store.Webhook
 	Delivery store.Delivery
 	Payload  string
+	// Changeable is set when the member may have it sent again.
+	Changeable bool
 }
 
 func (p *Portal) delivery(v *visit) error {
@@ -79,7 +83,7 @@ func (p *Portal) delivery(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := deliveryPage{Webhook: w, Delivery: d, Payload: string(d.Payload)}
+	page := deliveryPage{Webhook: w, Delivery: d, Payload: string(d.Payload), Changeable: w.ChangedBy(v.member.Role)}
 	var pretty bytes.Buffer
 	if json.Indent(&pretty, d.Payload, "", "  ") == nil {
 		page.Payload = pretty.String()

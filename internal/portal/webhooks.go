@@ -156,6 +156,9 @@ func (p *Portal) editWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if !w.ChangedBy(v.member.Role) {
+		return fault.New(fault.Forbidden, "This webhook was not made by a developer; only an administrator can change it.")
+	}
 	return v.show("webhook-form", "Edit webhook", webhookForm{ID: &w.ID, URL: w.URL, Description: w.Description, Events: w.Events})
 }
 

@@ -44,6 +44,21 @@ func keyOf(addr netip.Addr) sourceKey {
 	return sourceKey{}
 }
 
+// NetworkOf is what counts as one source: an IPv4 address, or the /64 of an
+// IPv6 address. Addresses that are not valid share the zero one.
+func NetworkOf(addr netip.Addr) netip.Prefix {
+	addr = addr.Unmap()
+	bits := 64
+	if addr.Is4() {
+		bits = 32
+	}
+	network, err := addr.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return network
+}
+
 // NewAddresses counts up to capacity addresses at a time, with an allowance of
 // limit each.
 func NewAddresses(limit int64, capacity int, now func() time.Time) *Addresses {
@@ -70,6 +85,21 @@ func (a *Addresses) Take(addr netip.Addr) Decision {
 		a.levels[level].push(byLevel, s)
 	}
 	return decide(true, a.limit, s.used, s.end, now)
+}
+
+// Return takes back one request that Take counted.
+func (a *Addresses) Return(addr netip.Addr) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.sources[keyOf(addr)]
+	if s == nil || s.used == 0 {
+		return // its window has ended meanwhile
+	}
+	s.used--
+	if level := levelOf(s.used); level != levelOf(s.used+1) {
+		a.levels[levelOf(s.used+1)].remove(byLevel, s)
+		a.levels[level].push(byLevel, s)
+	}
 }
 
 // Peek describes the address's window without counting.

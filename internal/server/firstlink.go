@@ -17,9 +17,14 @@ func (s *Server) FirstLink(ctx context.Context) (string, error) {
 	if err != nil || !invited {
 		return "", err
 	}
-	base := s.cfg.BaseURL
-	if base == "" {
-		base = s.URL()
+	return s.publicURL() + "/portal/join/" + link, nil
+}
+
+// publicURL is what links begin with: what the operator says, else where this
+// process listens.
+func (s *Server) publicURL() string {
+	if s.cfg.BaseURL != "" {
+		return s.cfg.BaseURL
 	}
-	return base + "/portal/join/" + link, nil
+	return s.URL()
 }

@@ -136,7 +136,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
 		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
-		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log,
+		BaseURL: s.publicURL, Dev: s.cfg.Dev, AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log,
 	})
 	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
 	handler := api.New(api.Config{

@@ -29,7 +29,7 @@ type Account struct {
 
 // Principal is the member with everything its role may do.
 func (a *Account) Principal() access.Principal {
-	return access.Principal{Org: a.Org, OrgID: a.OrgID, Scopes: a.Role.Scopes()}
+	return access.Principal{Org: a.Org, OrgID: a.OrgID, Account: a.No, Scopes: a.Role.Scopes()}
 }
 
 // NewAccount is what a member is made of. Email is in lower case.
@@ -144,87 +144,4 @@ func asTaken(err error) error {
 // Accounts lists the members in the order in which they came.
 func (o Org) Accounts(ctx context.Context) ([]Account, error) {
 	return o.accounts(ctx, selectAccount+` WHERE a.org_no = $1 ORDER BY a.account_no`, int64(o.org))
-}
-
-// SetRole gives a member another role. It ends the member's sessions, so that
-// nothing goes on under the old one.
-func (o Org) SetRole(ctx context.Context, userID id.User, role access.Role, line audit.Entry) error {
-	line.Details = details("role", role.String())
-	return o.changeAccount(ctx, userID, line, func(tx Tx, a Account) error {
-		if a.Role == access.Administrator && role != access.Administrator {
-			if err := o.anotherAdministrator(tx, a); err != nil {
-				return err
-			}
-		}
-		return tx.Many(
-			Stmt{SQL: `UPDATE account SET role = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), int64(role)}},
-			o.dropSessions(a.No))
-	})
-}
-
-// SetDisabled keeps a member from signing in, or lets it again.
-func (o Org) SetDisabled(ctx context.Context, userID id.User, disabled bool, line audit.Entry) error {
-	line.Details = details("disabled", disabled)
-	return o.changeAccount(ctx, userID, line, func(tx Tx, a Account) error {
-		var at any
-		if disabled {
-			at = millis(line.At)
-			if err := o.anotherAdministrator(tx, a); err != nil {
-				return err
-			}
-		}
-		return tx.Many(
-			Stmt{SQL: `UPDATE account SET disabled_at = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), at}},
-			o.dropSessions(a.No))
-	})
-}
-
-// SetPassword gives a member another password and ends all its sessions.
-func (o Org) SetPassword(ctx context.Context, userID id.User, hash string, line audit.Entry) error {
-	line.Action = audit.MemberPassword
-	return o.changeAccount(ctx, userID, line, func(tx Tx, a Account) error {
-		return tx.Many(
-			Stmt{SQL: `UPDATE account SET password_hash = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(a.No), hash}},
-			o.dropSessions(a.No))
-	})
-}
-
-// changeAccount changes a member and leaves the line, as an update unless it
-// says otherwise. Changes of an organisation's members follow one another:
-// the lock is the organisation's counter.
-func (o Org) changeAccount(ctx context.Context, userID id.User, line audit.Entry, fn func(Tx, Account) error) error {
-	if line.Action == "" {
-		line.Action = audit.MemberUpdate
-	}
-	line.Resource = userID.String()
-	return o.change(ctx, func(tx Tx) error {
-		if _, err := one(tx, `SELECT patients FROM org_counter WHERE org_no = $1 /*FOR UPDATE*/`, func(Row) {}, int64(o.org)); err != nil {
-			return err
-		}
-		a, found, err := oneAccount(tx, selectAccount+` WHERE a.org_no = $1 AND a.id = $2`, int64(o.org), userID.Bytes())
-		if err != nil {
-			return err
-		}
-		if !found {
-			return fault.Missing("member", userID.String())
-		}
-		if err := fn(tx, a); err != nil {
-			return err
-		}
-		tx.Last(o.journal(o.org, Change{Audit: line})...)
-		return nil
-	})
-}
-
-// anotherAdministrator refuses to leave an organisation to nobody.
-func (o Org) anotherAdministrator(tx Tx, but Account) error {
-	others := int64(0)
-	if _, err := one(tx, `SELECT count(*) FROM account WHERE org_no = $1 AND role = $2 AND disabled_at IS NULL AND account_no <> $3`,
-		func(r Row) { others = r.Int(0) }, int64(o.org), int64(access.Administrator), int64(but.No)); err != nil {
-		return err
-	}
-	if but.Role == access.Administrator && others == 0 {
-		return fault.New(fault.Conflict, "This is the only administrator; make another member one first.")
-	}
-	return nil
 }

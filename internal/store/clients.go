@@ -25,13 +25,41 @@ type Client struct {
 	Description string
 	Tier        access.Tier
 	Scopes      access.Scopes
-	CreatedAt   time.Time
+	// Requested are scopes that wait for an administrator since RequestedAt.
+	Requested   access.Scopes
+	RequestedAt time.Time
+	// Owner is who registered it in the portal; nil for one of the command line.
+	Owner     *Owner
+	CreatedAt time.Time
 	// RevokedAt and LastUsedAt are zero when it never happened.
 	RevokedAt, LastUsedAt time.Time
 	// Secrets is the number of secrets that are good now.
 	Secrets int
 	// Secret is the one that the client showed, when it did.
 	Secret Secret
+}
+
+// Owner is the member who registered an application.
+type Owner struct {
+	No    access.AccountNo
+	ID    id.User
+	Name  string
+	Email string
+	// Role is what the member had when it registered the application, which
+	// was given scopes by that.
+	Role     access.Role
+	Disabled bool
+}
+
+// ManagedBy reports whether a member may rotate or revoke the application, or
+// ask for scopes: an administrator, or who registered it, unless with a role
+// that the member no longer has. A secret is all that the application may do,
+// so it is nobody else's.
+func (c *Client) ManagedBy(a *Account) bool {
+	if a.Role.Has(access.Administrator) {
+		return true
+	}
+	return a.Role.Has(access.Developer) && c.Owner != nil && c.Owner.No == a.No && a.Role.Has(c.Owner.Role)
 }
 
 // Secret is what is kept of a client's secret.
@@ -54,8 +82,10 @@ type NewClient struct {
 	Name        string
 	Description string
 	Tier        access.Tier
-	Scopes      access.Scopes
-	SecretHash  []byte
+	// Scopes is what is asked for. Of that a member gives what its role may
+	// give, and the rest waits for an administrator.
+	Scopes     access.Scopes
+	SecretHash []byte
 }
 
 // CreateClient makes a client, and its organisation when there is none of
@@ -68,21 +98,34 @@ func (s System) CreateClient(ctx context.Context, n NewClient) (c Client, err er
 		if c.Org, c.OrgID, err = s.ensureOrg(tx, n.Org, orgID, now); err != nil {
 			return err
 		}
-		return s.keepClient(tx, &c, clientID, n, operator(now))
+		return s.keepClient(tx, &c, clientID, n, nil, operator(now))
 	})
 	return c, err
 }
 
 // keepClient is what every way of making a client does; c has the
-// organisation.
-func (s *Store) keepClient(tx Tx, c *Client, clientID id.Client, n NewClient, line audit.Entry) error {
+// organisation. by is the member who makes it, or nil for the operator.
+func (s *Store) keepClient(tx Tx, c *Client, clientID id.Client, n NewClient, by *Account, line audit.Entry) error {
 	*c = Client{
 		ID: clientID, Org: c.Org, OrgID: c.OrgID, OrgName: c.OrgName, Name: n.Name, Description: n.Description, Tier: n.Tier, Scopes: n.Scopes,
 		CreatedAt: fromMillis(millis(line.At)), Secrets: 1,
 	}
-	if err := tx.Query(`INSERT INTO client (org_no, id, name, description, tier, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING client_no`,
+	var owner, role, asked any
+	if by != nil {
+		c.Owner = &Owner{No: by.No, ID: by.ID, Name: by.Name, Email: by.Email, Role: by.Role}
+		owner, role = int64(by.No), int64(by.Role)
+		c.Scopes, c.Requested = n.Scopes&by.Role.Grants(), n.Scopes&^by.Role.Grants()
+		if !by.Role.Has(access.Administrator) {
+			c.Tier = access.Standard
+		}
+		if c.Requested != 0 {
+			c.RequestedAt, asked = c.CreatedAt, millis(line.At)
+		}
+	}
+	if err := tx.Query(`INSERT INTO client (org_no, id, name, description, tier, scopes, created_at, owner_no, owner_role, requested, requested_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING client_no`,
 		func(r Row) error { c.No = access.ClientNo(r.Int(0)); return nil },
-		int64(c.Org), clientID.Bytes(), n.Name, n.Description, int64(n.Tier), int64(n.Scopes), millis(line.At)); err != nil {
+		int64(c.Org), clientID.Bytes(), n.Name, n.Description, int64(c.Tier), int64(c.Scopes), millis(line.At), owner, role, int64(c.Requested), asked); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(`INSERT INTO client_secret (client_no, hash, created_at) VALUES ($1, $2, $3)`,
@@ -90,7 +133,11 @@ func (s *Store) keepClient(tx Tx, c *Client, clientID id.Client, n NewClient, li
 		return err
 	}
 	line.Action, line.Resource = audit.ClientCreate, clientID.String()
-	line.Details = details("name", n.Name, "tier", n.Tier.String(), "scope", n.Scopes.String())
+	about := []any{"name", n.Name, "tier", c.Tier.String(), "scope", c.Scopes.String()}
+	if c.Requested != 0 {
+		about = append(about, "requested", c.Requested.String())
+	}
+	line.Details = details(about...)
 	tx.Last(s.journal(c.Org, Change{Audit: line})...)
 	return nil
 }
@@ -133,14 +180,24 @@ func details(pairs ...any) json.RawMessage {
 
 const selectClient = `SELECT c.client_no, c.id, c.org_no, o.id, o.name, c.name, c.tier, c.scopes, c.created_at, c.revoked_at,
 	(SELECT count(*) FROM client_secret s WHERE s.client_no = c.client_no AND (s.expires_at IS NULL OR s.expires_at > $1)),
-	(SELECT max(last_used_at) FROM client_secret s WHERE s.client_no = c.client_no), c.description
-	FROM client c JOIN org o ON o.org_no = c.org_no`
+	(SELECT max(last_used_at) FROM client_secret s WHERE s.client_no = c.client_no), c.description,
+	c.requested, c.requested_at, w.account_no, w.id, w.name, w.email, c.owner_role, w.disabled_at
+	FROM client c JOIN org o ON o.org_no = c.org_no LEFT JOIN account w ON w.account_no = c.owner_no`
 
 func scanClient(r Row) (c Client, err error) {
 	c = Client{
 		No: access.ClientNo(r.Int(0)), Org: access.OrgNo(r.Int(2)), OrgName: r.Text(4), Name: r.Text(5),
 		Tier: access.Tier(r.Int(6)), Scopes: access.Scopes(r.Int(7)), CreatedAt: fromMillis(r.Int(8)), Secrets: int(r.Int(10)),
-		Description: r.Text(12),
+		Description: r.Text(12), Requested: access.Scopes(r.Int(13)),
+	}
+	if !r.IsNull(14) {
+		c.RequestedAt = fromMillis(r.Int(14))
+	}
+	if !r.IsNull(15) {
+		c.Owner = &Owner{No: access.AccountNo(r.Int(15)), Name: r.Text(17), Email: r.Text(18), Role: access.Role(r.Int(19)), Disabled: !r.IsNull(20)}
+		if c.Owner.ID, err = id.FromBytes[id.UserKind](r.Raw(16)); err != nil {
+			return c, err
+		}
 	}
 	if !r.IsNull(9) {
 		c.RevokedAt = fromMillis(r.Int(9))
@@ -190,20 +247,37 @@ const anyOrg access.OrgNo = 0
 // changeClient changes a client and bumps the access epoch, so that every
 // node takes the change up. The epoch comes first: its row is the lock that
 // lets changes follow each other, so that each sees what the one before left.
-func (s *Store) changeClient(ctx context.Context, org access.OrgNo, clientID id.Client, line audit.Entry, fn func(Tx, Client) error) error {
-	line.Resource = clientID.String()
+// may judges, in the transaction, who makes the change.
+func (s *Store) changeClient(ctx context.Context, org access.OrgNo, clientID id.Client, may mayChange, line audit.Entry, fn func(Tx, Client) error) error {
+	return s.changeClientAs(ctx, org, clientID, may, func() audit.Entry { return line }, fn)
+}
+
+// mayChange judges who changes a client.
+type mayChange func(Tx, *Client) error
+
+// operatorMayChange is the judge of the command line.
+func operatorMayChange(Tx, *Client) error { return nil }
+
+// changeClientAs is changeClient whose line is known only after fn.
+func (s *Store) changeClientAs(ctx context.Context, org access.OrgNo, clientID id.Client, may mayChange, line func() audit.Entry, fn func(Tx, Client) error) error {
+	at := s.now()
 	return s.change(ctx, func(tx Tx) error {
 		if err := bumpAccessEpoch(tx); err != nil {
 			return err
 		}
-		c, err := client(tx, clientID, org, line.At)
+		c, err := client(tx, clientID, org, at)
 		if err != nil {
+			return err
+		}
+		if err := may(tx, &c); err != nil {
 			return err
 		}
 		if err := fn(tx, c); err != nil {
 			return err
 		}
-		tx.Last(s.journal(c.Org, Change{Audit: line})...)
+		entry := line()
+		entry.Resource = clientID.String()
+		tx.Last(s.journal(c.Org, Change{Audit: entry})...)
 		return nil
 	})
 }
@@ -211,12 +285,12 @@ func (s *Store) changeClient(ctx context.Context, org access.OrgNo, clientID id.
 // RotateSecret gives a client a new secret. The one before stays good until
 // overlap has passed; older ones end at once, so that at most two are live.
 func (s System) RotateSecret(ctx context.Context, clientID id.Client, hash []byte, overlap time.Duration) error {
-	return s.rotateSecret(ctx, anyOrg, clientID, hash, overlap, operator(s.now()))
+	return s.rotateSecret(ctx, anyOrg, operatorMayChange, clientID, hash, overlap, operator(s.now()))
 }
 
-func (s *Store) rotateSecret(ctx context.Context, org access.OrgNo, clientID id.Client, hash []byte, overlap time.Duration, line audit.Entry) error {
+func (s *Store) rotateSecret(ctx context.Context, org access.OrgNo, may mayChange, clientID id.Client, hash []byte, overlap time.Duration, line audit.Entry) error {
 	line.Action, line.Details = audit.ClientRotate, details("overlap_seconds", int64(overlap.Seconds()))
-	return s.changeClient(ctx, org, clientID, line, func(tx Tx, c Client) error {
+	return s.changeClient(ctx, org, clientID, may, line, func(tx Tx, c Client) error {
 		if !c.RevokedAt.IsZero() {
 			return fault.New(fault.Conflict, fmt.Sprintf("Client %s is revoked.", clientID))
 		}
@@ -230,12 +304,12 @@ func (s *Store) rotateSecret(ctx context.Context, org access.OrgNo, clientID id.
 
 // RevokeClient ends a client, its secrets and all its tokens.
 func (s System) RevokeClient(ctx context.Context, clientID id.Client) error {
-	return s.revokeClient(ctx, anyOrg, clientID, operator(s.now()))
+	return s.revokeClient(ctx, anyOrg, operatorMayChange, clientID, operator(s.now()))
 }
 
-func (s *Store) revokeClient(ctx context.Context, org access.OrgNo, clientID id.Client, line audit.Entry) error {
+func (s *Store) revokeClient(ctx context.Context, org access.OrgNo, may mayChange, clientID id.Client, line audit.Entry) error {
 	line.Action = audit.ClientRevoke
-	return s.changeClient(ctx, org, clientID, line, func(tx Tx, c Client) error {
+	return s.changeClient(ctx, org, clientID, may, line, func(tx Tx, c Client) error {
 		_, err := tx.Exec(`UPDATE client SET revoked_at = coalesce(revoked_at, $2) WHERE client_no = $1`, int64(c.No), millis(line.At))
 		return err
 	})
@@ -243,12 +317,12 @@ func (s *Store) revokeClient(ctx context.Context, org access.OrgNo, clientID id.
 
 // SetTier moves a client to another tier.
 func (s System) SetTier(ctx context.Context, clientID id.Client, tier access.Tier) error {
-	return s.setTier(ctx, anyOrg, clientID, tier, operator(s.now()))
+	return s.setTier(ctx, anyOrg, operatorMayChange, clientID, tier, operator(s.now()))
 }
 
-func (s *Store) setTier(ctx context.Context, org access.OrgNo, clientID id.Client, tier access.Tier, line audit.Entry) error {
+func (s *Store) setTier(ctx context.Context, org access.OrgNo, may mayChange, clientID id.Client, tier access.Tier, line audit.Entry) error {
 	line.Action, line.Details = audit.ClientTier, details("tier", tier.String())
-	return s.changeClient(ctx, org, clientID, line, func(tx Tx, c Client) error {
+	return s.changeClient(ctx, org, clientID, may, line, func(tx Tx, c Client) error {
 		_, err := tx.Exec(`UPDATE client SET tier = $2 WHERE client_no = $1`, int64(c.No), int64(tier))
 		return err
 	})

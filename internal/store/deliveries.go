@@ -143,7 +143,7 @@ func (o Org) Deliveries(ctx context.Context, webhookID id.Webhook, q DeliveryQue
 	args[3] = scan
 	err = o.read(ctx, func(tx Tx) error {
 		next = id.Delivery{}
-		_, no, err := o.webhook(tx, readWebhook, webhookID)
+		_, no, err := o.webhook(tx, webhookID)
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ const readDelivery = `SELECT ` + deliveryColumns + `, payload, pos FROM webhook_
 // Delivery reads one delivery with its payload.
 func (o Org) Delivery(ctx context.Context, webhookID id.Webhook, deliveryID id.Delivery) (d Delivery, err error) {
 	err = o.read(ctx, func(tx Tx) error {
-		_, no, err := o.webhook(tx, readWebhook, webhookID)
+		_, no, err := o.webhook(tx, webhookID)
 		if err != nil {
 			return err
 		}

@@ -26,8 +26,11 @@ type Invitation struct {
 func (o Org) Invite(ctx context.Context, hash []byte, role access.Role, lifetime time.Duration, line audit.Entry) error {
 	line.Action, line.Details = audit.MemberInvite, details("role", role.String())
 	return o.change(ctx, func(tx Tx) error {
+		if err := o.administrator(tx); err != nil {
+			return err
+		}
 		tx.Last(o.journal(o.org, Change{Audit: line})...)
-		return o.keepInvitation(tx, o.org, hash, role, 0, line.At, lifetime)
+		return o.keepInvitation(tx, o.org, hash, role, 0, int64(o.account), line.At, lifetime)
 	})
 }
 
@@ -50,14 +53,14 @@ func (s System) InviteFirst(ctx context.Context, org string, hash []byte, lifeti
 		invited = true
 		tx.Last(s.journal(no, Change{Audit: audit.Entry{At: now, Actor: audit.Operator, Action: audit.MemberInvite,
 			Details: details("role", access.Administrator.String())}})...)
-		return s.keepInvitation(tx, no, hash, access.Administrator, 1, now, lifetime)
+		return s.keepInvitation(tx, no, hash, access.Administrator, 1, nil, now, lifetime)
 	})
 	return invited, err
 }
 
-func (s *Store) keepInvitation(tx Tx, org access.OrgNo, hash []byte, role access.Role, first int64, now time.Time, lifetime time.Duration) error {
-	_, err := tx.Exec(`INSERT INTO invitation (hash, org_no, role, first, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)`,
-		hash, int64(org), int64(role), first, millis(now), millis(now.Add(lifetime)))
+func (s *Store) keepInvitation(tx Tx, org access.OrgNo, hash []byte, role access.Role, first int64, by any, now time.Time, lifetime time.Duration) error {
+	_, err := tx.Exec(`INSERT INTO invitation (hash, org_no, role, first, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		hash, int64(org), int64(role), first, by, millis(now), millis(now.Add(lifetime)))
 	return err
 }
 
@@ -93,7 +96,7 @@ func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.
 		if found && inv.First {
 			// Before the links: who has deleted one and waits for the lock would
 			// stand in the way of the one who has it and deletes them all.
-			if err := s.lockFirst(tx, inv.Org); err != nil {
+			if err := s.lockMembers(tx, inv.Org); err != nil {
 				return err
 			}
 		}
@@ -117,14 +120,7 @@ func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.
 	return a, asTaken(err)
 }
 
-// lockFirst lets one at a time become the first administrator of an
-// organisation: the lock is its counter.
-func (s System) lockFirst(tx Tx, org access.OrgNo) error {
-	_, err := one(tx, `SELECT patients FROM org_counter WHERE org_no = $1 /*FOR UPDATE*/`, func(Row) {}, int64(org))
-	return err
-}
-
-// beFirst makes sure, under lockFirst, that an organisation gets one first
+// beFirst makes sure, under lockMembers, that an organisation gets one first
 // administrator, also when several invitations are used at once.
 func (s System) beFirst(tx Tx, org access.OrgNo) error {
 	taken, err := one(tx, `SELECT account_no FROM account WHERE org_no = $1 LIMIT 1`, func(Row) {}, int64(org))

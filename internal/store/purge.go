@@ -11,7 +11,7 @@ const purgeSlice = 500
 // Purge deletes what is no longer of use, slice by slice: tokens that expired
 // a day ago (until then an expired token is told from an unknown one),
 // outcomes past their keeping, ended rate windows, shipped segments, ended
-// sessions and invitations, old usage, deliveries to webhooks.
+// sessions, invitations and reset links, attempts to sign in, old usage, deliveries to webhooks.
 func (s System) Purge(ctx context.Context) error {
 	now := s.now()
 	for _, p := range []struct {
@@ -26,6 +26,11 @@ func (s System) Purge(ctx context.Context) error {
 		{`DELETE FROM account_session WHERE hash IN (SELECT hash FROM account_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
 		{`DELETE FROM invitation WHERE hash IN (SELECT hash FROM invitation WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
 		{`DELETE FROM sign_in_failure WHERE email_hash IN (SELECT email_hash FROM sign_in_failure WHERE failed_at < $1 ORDER BY failed_at LIMIT $2)`, now.Add(-24 * time.Hour)},
+		{`DELETE FROM sign_in_throttle WHERE (email_hash, network) IN
+			(SELECT email_hash, network FROM sign_in_throttle WHERE tried_at < $1 AND signed_in_at IS NULL ORDER BY tried_at LIMIT $2)`, now.Add(-triesKept)},
+		{`DELETE FROM sign_in_throttle WHERE (email_hash, network) IN
+			(SELECT email_hash, network FROM sign_in_throttle WHERE tried_at < $1 ORDER BY tried_at LIMIT $2)`, now.Add(-networkKnown)},
+		{`DELETE FROM password_reset WHERE hash IN (SELECT hash FROM password_reset WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
 		{`DELETE FROM client_usage WHERE (org_no, client_no, hour, outcome) IN
 			(SELECT org_no, client_no, hour, outcome FROM client_usage WHERE hour < $1 ORDER BY hour LIMIT $2)`, now.Add(-UsageKept)},
 		{`DELETE FROM webhook_node WHERE node IN (SELECT node FROM webhook_node WHERE lease_until < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},

@@ -31,7 +31,7 @@ func dueNow(org access.OrgNo, no, more int64, now time.Time) Stmt {
 
 // enabledWebhook reads an endpoint that something is to be sent to.
 func (o Org) enabledWebhook(tx Tx, webhookID id.Webhook) (no int64, err error) {
-	w, no, err := o.webhook(tx, selectWebhook, webhookID)
+	w, no, err := o.webhookToChange(tx, webhookID)
 	if err == nil {
 		err = mustBeEnabled(&w)
 	}
@@ -72,7 +72,7 @@ const selectDelivery = readDelivery + ` /*FOR UPDATE*/`
 // key had.
 func (o Org) Redeliver(ctx context.Context, webhookID id.Webhook, deliveryID id.Delivery, c Change, key *Once, now time.Time, answer func(*Delivery) Outcome) (Outcome, error) {
 	return o.once(ctx, key, now, func(tx Tx) (Outcome, error) {
-		w, no, err := o.webhook(tx, selectWebhook, webhookID)
+		w, no, err := o.webhookToChange(tx, webhookID)
 		if err != nil {
 			return Outcome{}, err
 		}

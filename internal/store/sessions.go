@@ -6,6 +6,7 @@ import (
 
 	"anodyne/internal/access"
 	"anodyne/internal/audit"
+	"anodyne/internal/fault"
 )
 
 // Session is a member who is signed in.
@@ -16,54 +17,24 @@ type Session struct {
 	ExpiresAt time.Time
 }
 
-// SignInFailures is how often in a row signing in with an address failed, and
-// until when it is refused unheard.
-type SignInFailures struct {
-	Count       int64
-	LockedUntil time.Time
-}
-
-// FailuresOf reads the failures of an address, by its hash.
-func (s System) FailuresOf(ctx context.Context, emailHash []byte) (f SignInFailures, err error) {
-	err = s.read(ctx, func(tx Tx) error {
-		_, err := one(tx, `SELECT failures, locked_until FROM sign_in_failure WHERE email_hash = $1`, func(r Row) {
-			f = SignInFailures{r.Int(0), fromMillis(r.Int(1))}
-		}, emailHash)
-		return err
-	})
-	return f, err
-}
-
-// FailSignIn counts a failure and locks the address for as long as lock says
-// of the new count. The line is left when the address is a member's.
-func (s System) FailSignIn(ctx context.Context, emailHash []byte, lock func(failures int64) time.Duration, member *Account, line audit.Entry) error {
-	line.Action = audit.SessionRefuse
-	return s.change(ctx, func(tx Tx) error {
-		var failures int64
-		if err := tx.Query(`INSERT INTO sign_in_failure (email_hash, failures, failed_at, locked_until) VALUES ($1, 1, $2, 0)
-			ON CONFLICT (email_hash) DO UPDATE SET failures = sign_in_failure.failures + 1, failed_at = excluded.failed_at RETURNING failures`,
-			func(r Row) error { failures = r.Int(0); return nil }, emailHash, millis(line.At)); err != nil {
-			return err
-		}
-		if member != nil {
-			line.Resource = member.ID.String()
-			tx.Last(s.journal(member.Org, Change{Audit: line})...)
-		}
-		_, err := tx.Exec(`UPDATE sign_in_failure SET locked_until = $2 WHERE email_hash = $1`, emailHash, millis(line.At.Add(lock(failures))))
-		return err
-	})
-}
-
 // SignIn begins a session, known by the hash of its cookie, and forgets the
-// failures.
-func (s System) SignIn(ctx context.Context, a *Account, emailHash, hash []byte, lifetime time.Duration, line audit.Entry) error {
+// failed attempts from that network. It refuses with fault.Unauthorized when
+// the member was disabled, or got another password, since the account was read.
+func (s System) SignIn(ctx context.Context, a *Account, try SignInTry, hash []byte, lifetime time.Duration, line audit.Entry) error {
 	line.Action, line.Member, line.Resource = audit.SessionCreate, a.ID.String(), a.ID.String()
 	now := millis(line.At)
 	return s.change(ctx, func(tx Tx) error {
+		same, err := tx.Exec(`UPDATE account SET signed_in_at = $3 WHERE org_no = $1 AND account_no = $2 AND password_hash = $4 AND disabled_at IS NULL`,
+			int64(a.Org), int64(a.No), now, a.PasswordHash)
+		if err != nil {
+			return err
+		}
+		if same == 0 {
+			return fault.New(fault.Unauthorized, "The account has changed.")
+		}
 		tx.Last(s.journal(a.Org, Change{Audit: line})...)
 		return tx.Many(
-			Stmt{SQL: `DELETE FROM sign_in_failure WHERE email_hash = $1`, Args: []any{emailHash}},
-			Stmt{SQL: `UPDATE account SET signed_in_at = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(a.Org), int64(a.No), now}},
+			try.succeeded(line.At),
 			Stmt{SQL: `INSERT INTO account_session (hash, org_no, account_no, created_at, seen_at, expires_at) VALUES ($1, $2, $3, $4, $4, $5)`,
 				Args: []any{hash, int64(a.Org), int64(a.No), now, millis(line.At.Add(lifetime))}},
 		)

@@ -220,12 +220,13 @@ func (s *Store) Ping(ctx context.Context) error {
 // Org is one organisation's view of the store.
 type Org struct {
 	*Store
-	org    access.OrgNo
-	client access.ClientNo
+	org     access.OrgNo
+	client  access.ClientNo
+	account access.AccountNo
 }
 
 // For gives the view of the principal's organisation.
-func (s *Store) For(p *access.Principal) Org { return Org{s, p.Org, p.Client} }
+func (s *Store) For(p *access.Principal) Org { return Org{s, p.Org, p.Client, p.Account} }
 
 // No is the organisation of the view.
 func (o Org) No() access.OrgNo { return o.org }

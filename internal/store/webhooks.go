@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"anodyne/internal/access"
 	"anodyne/internal/event"
 	"anodyne/internal/fault"
 	"anodyne/internal/id"
@@ -25,6 +26,18 @@ type Webhook struct {
 	// OldSecretEnds is until when the secret before the last rotation signs
 	// too; zero when there is none.
 	OldSecretEnds time.Time
+	// OwnerRole is the role of the member who made the endpoint, or whose
+	// application did; nil when that is not known, or was the operator's.
+	OwnerRole *access.Role
+}
+
+// ChangedBy reports whether who has a role may change the endpoint:
+// administrators all, developers those that developers made.
+func (w *Webhook) ChangedBy(role access.Role) bool {
+	if role.Has(access.Administrator) {
+		return true
+	}
+	return role.Has(access.Developer) && w.OwnerRole != nil && !w.OwnerRole.Has(access.Administrator)
 }
 
 // Why an endpoint is disabled.
@@ -63,9 +76,9 @@ func (o Org) CreateWebhook(ctx context.Context, w *Webhook, secret string, c Cha
 			return out, fault.New(fault.Conflict, fmt.Sprintf("An organisation can have %d webhooks; delete one first.", MaxWebhooks), "limit", MaxWebhooks)
 		}
 		tx.Last(
-			Stmt{SQL: `INSERT INTO webhook (org_no, webhook_no, id, version, created_at, url, events, description, enabled, disabled_reason, secret)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-				Args: []any{int64(o.org), no, w.ID.Bytes(), w.Version, millis(w.CreatedAt), w.URL, joinTypes(w.Events), w.Description, number(w.Enabled), w.DisabledReason, sealed}},
+			Stmt{SQL: `INSERT INTO webhook (org_no, webhook_no, id, version, created_at, url, events, description, enabled, disabled_reason, secret, owner_no)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, ` + webhookActor + `)`,
+				Args: []any{int64(o.org), no, w.ID.Bytes(), w.Version, millis(w.CreatedAt), w.URL, joinTypes(w.Events), w.Description, number(w.Enabled), w.DisabledReason, sealed, int64(o.account), int64(o.client)}},
 			Stmt{SQL: `INSERT INTO webhook_cursor (org_no, webhook_no, pos, open, pending, failure, claim)
 				SELECT $1, $2, pos, $3, 0, '', 0 FROM journal_head WHERE org_no = $1`, Args: []any{int64(o.org), no, []byte{}}},
 		)
@@ -82,8 +95,14 @@ func (o Org) nextWebhook(tx Tx) (count, next int64, err error) {
 	return count, next, err
 }
 
+// webhookActor is the member who acts: the one of the view, or who registered
+// the application of the view.
+const webhookActor = `(SELECT account_no FROM account WHERE org_no = $1 AND account_no = $12
+	UNION ALL SELECT owner_no FROM client WHERE org_no = $1 AND client_no = $13)`
+
 // webhookColumns is what scanWebhook reads.
-const webhookColumns = `id, version, created_at, url, events, description, enabled, disabled_reason, old_secret_ends, webhook_no`
+const webhookColumns = `id, version, created_at, url, events, description, enabled, disabled_reason, old_secret_ends, webhook_no,
+	(SELECT a.role FROM account a WHERE a.account_no = webhook.owner_no)`
 
 func scanWebhook(r Row) (w Webhook, no int64, err error) {
 	w = Webhook{
@@ -92,6 +111,10 @@ func scanWebhook(r Row) (w Webhook, no int64, err error) {
 	}
 	if !r.IsNull(8) {
 		w.OldSecretEnds = fromMillis(r.Int(8))
+	}
+	if !r.IsNull(10) {
+		role := access.Role(r.Int(10))
+		w.OwnerRole = &role
 	}
 	w.ID, err = id.FromBytes[id.WebhookKind](r.Raw(0))
 	return w, r.Int(9), err
@@ -123,7 +146,7 @@ func (o Org) WebhookPage(ctx context.Context, page, limit int64) (hooks []Webhoo
 // Webhook reads one endpoint.
 func (o Org) Webhook(ctx context.Context, webhookID id.Webhook) (w Webhook, err error) {
 	err = o.read(ctx, func(tx Tx) error {
-		w, _, err = o.webhook(tx, readWebhook, webhookID)
+		w, _, err = o.webhook(tx, webhookID)
 		return err
 	})
 	return w, err
@@ -131,13 +154,42 @@ func (o Org) Webhook(ctx context.Context, webhookID id.Webhook) (w Webhook, err 
 
 const (
 	readWebhook   = `SELECT ` + webhookColumns + ` FROM webhook WHERE org_no = $1 AND id = $2`
-	selectWebhook = readWebhook + ` /*FOR UPDATE*/`
+	selectWebhook = `SELECT ` + webhookColumns + `,
+		(SELECT a.role FROM account a WHERE a.org_no = $1 AND a.account_no = $3 AND a.disabled_at IS NULL),
+		(SELECT c.owner_role FROM client c WHERE c.org_no = $1 AND c.client_no = $4)
+		FROM webhook WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`
 )
 
+// webhookToChange reads an endpoint with its number, locks it, and refuses who
+// may not change it. An application acts with the role that the member had who
+// registered it, and one of the operator as an administrator.
+func (o Org) webhookToChange(tx Tx, webhookID id.Webhook) (w Webhook, no int64, err error) {
+	found, may := false, false
+	err = tx.Query(selectWebhook, func(r Row) (err error) {
+		found = true
+		w, no, err = scanWebhook(r)
+		switch {
+		case o.account != 0:
+			may = !r.IsNull(11) && w.ChangedBy(access.Role(r.Int(11)))
+		default:
+			may = r.IsNull(12) || w.ChangedBy(access.Role(r.Int(12)))
+		}
+		return err
+	}, int64(o.org), webhookID.Bytes(), int64(o.account), int64(o.client))
+	switch {
+	case err != nil:
+	case !found:
+		err = fault.Missing("webhook", webhookID.String())
+	case !may:
+		err = fault.New(fault.Forbidden, "This webhook belongs to an administrator; only administrators, and applications that they registered, may change it.")
+	}
+	return w, no, err
+}
+
 // webhook reads an endpoint with its number.
-func (o Org) webhook(tx Tx, sql string, webhookID id.Webhook) (w Webhook, no int64, err error) {
+func (o Org) webhook(tx Tx, webhookID id.Webhook) (w Webhook, no int64, err error) {
 	found := false
-	err = tx.Query(sql, func(r Row) (err error) {
+	err = tx.Query(readWebhook, func(r Row) (err error) {
 		found = true
 		w, no, err = scanWebhook(r)
 		return err
@@ -157,7 +209,7 @@ func (o Org) webhook(tx Tx, sql string, webhookID id.Webhook) (w Webhook, no int
 // attempt wait on while it is disabled, and are then due.
 func (o Org) UpdateWebhook(ctx context.Context, webhookID id.Webhook, rule func(old Webhook) (Webhook, *Change, error)) (w Webhook, err error) {
 	err = o.change(ctx, func(tx Tx) error {
-		old, no, err := o.webhook(tx, selectWebhook, webhookID)
+		old, no, err := o.webhookToChange(tx, webhookID)
 		if err != nil {
 			return err
 		}
@@ -183,7 +235,7 @@ func (o Org) UpdateWebhook(ctx context.Context, webhookID id.Webhook, rule func(
 // DeleteWebhook deletes an endpoint. Its deliveries go with the next purges.
 func (o Org) DeleteWebhook(ctx context.Context, webhookID id.Webhook, c Change) error {
 	return o.change(ctx, func(tx Tx) error {
-		_, no, err := o.webhook(tx, selectWebhook, webhookID)
+		_, no, err := o.webhookToChange(tx, webhookID)
 		if err != nil {
 			return err
 		}

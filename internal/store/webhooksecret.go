@@ -24,7 +24,7 @@ func (o Org) sealSecret(webhookID id.Webhook, secret string) []byte {
 func (o Org) RotateWebhookSecret(ctx context.Context, webhookID id.Webhook, secret string, c Change, key *Once, now time.Time, answer func(Webhook) Outcome) (Outcome, error) {
 	sealed := o.sealSecret(webhookID, secret)
 	return o.once(ctx, key, now, func(tx Tx) (Outcome, error) {
-		w, no, err := o.webhook(tx, selectWebhook, webhookID)
+		w, no, err := o.webhookToChange(tx, webhookID)
 		if err != nil {
 			return Outcome{}, err
 		}

@@ -35,7 +35,7 @@ const BacklogCounted = 10_000
 func (o Org) WebhookStats(ctx context.Context, webhookID id.Webhook, now time.Time) (stats WebhookStats, err error) {
 	err = o.snapshot(ctx, func(tx Tx) error {
 		stats = WebhookStats{}
-		w, no, err := o.webhook(tx, readWebhook, webhookID)
+		w, no, err := o.webhook(tx, webhookID)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,79 @@
+package portal
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"time"
+
+	"anodyne/internal/fault"
+	"anodyne/internal/store"
+)
+
+// ResetLifetime is how long a link to set a new password is good.
+const ResetLifetime = 24 * time.Hour
+
+// ResetPath is where the secret part of such a link belongs behind.
+const ResetPath = "/portal/reset/"
+
+type resetPage struct {
+	Member store.Account
+	Wrong  []string
+}
+
+// errReset is the answer to a link that is good for nothing, whatever the
+// reason.
+var errReset = fault.New(fault.NotFound, "This link was used already, was replaced by a newer one or has expired. Ask for a new one: an administrator makes it under Members, and the operator with “anodyne user reset”.")
+
+func (v *visit) resetOf() (page resetPage, hash []byte, err error) {
+	sum := sha256.Sum256([]byte(v.r.PathValue("link")))
+	found := false
+	if page.Member, found, err = v.Store.System().Reset(v.r.Context(), sum[:]); err == nil && !found {
+		err = errReset
+	}
+	return page, sum[:], err
+}
+
+func (p *Portal) resetForm(v *visit) error {
+	page, _, err := v.resetOf()
+	if err != nil {
+		return err
+	}
+	return v.show("reset", "Set a new password", page)
+}
+
+// reset sets the password. It signs nobody in: who has the link has shown
+// nothing else.
+func (p *Portal) reset(v *visit) error {
+	page, hash, err := v.resetOf()
+	if err != nil {
+		return err
+	}
+	password := v.r.PostFormValue("password")
+	if page.Wrong = checkNew(password, v.r.PostFormValue("again"), page.Member); len(page.Wrong) > 0 {
+		v.status = http.StatusUnprocessableEntity
+		return v.show("reset", "Set a new password", page)
+	}
+	kept, err := v.hash(password)
+	if err != nil {
+		return err
+	}
+	if _, err := p.Store.System().UseReset(v.r.Context(), hash, kept, v.line()); fault.Is(err, fault.NotFound) {
+		return errReset
+	} else if err != nil {
+		return err
+	}
+	v.dropCookie()
+	v.redirect("/portal/sign-in?password=set")
+	return nil
+}
+
+// checkNew says what is wrong with a new password of a member.
+func checkNew(password, again string, member store.Account) (wrong []string) {
+	if said := CheckPassword(password, member.Email, member.Name); said != "" {
+		wrong = append(wrong, said)
+	}
+	if password != again {
+		wrong = append(wrong, "The two new passwords are not the same.")
+	}
+	return wrong
+}

@@ -1,0 +1,93 @@
+package portal
+
+import (
+	"strings"
+
+	"anodyne/internal/access"
+	"anodyne/internal/fault"
+	"anodyne/internal/store"
+)
+
+// scopeChoice is a scope in a form.
+type scopeChoice struct {
+	Name string
+	// Ticked says that it is chosen already, and Waits that it takes an
+	// administrator.
+	Ticked, Waits bool
+}
+
+// choices lists scopes to choose from, with those ticked that are chosen;
+// grants are what the member may give.
+func choices(of, ticked, grants access.Scopes) (list []scopeChoice) {
+	for _, name := range of.Names() {
+		one, _ := access.ParseScopes(name)
+		list = append(list, scopeChoice{Name: name, Ticked: ticked.Has(one), Waits: !grants.Has(one)})
+	}
+	return list
+}
+
+// scopes reads those that are ticked in a form, which was parsed.
+func (v *visit) scopes() (access.Scopes, error) {
+	return access.ParseScopes(strings.Join(v.r.PostForm["scope"], " "))
+}
+
+// clientScopes is a form about an application's scopes. Seen is the request
+// that the form was about.
+type clientScopes struct {
+	Client       store.Client
+	Ticked, Seen access.Scopes
+}
+
+// changeScopes reads a form of an application's page with scopes in it, and has
+// change do what it asks for.
+func (v *visit) changeScopes(change func(clientScopes) error) error {
+	c, err := v.client()
+	if err != nil {
+		return err
+	}
+	if err := v.r.ParseForm(); err != nil {
+		return fault.New(fault.InvalidBody, "The form could not be read.")
+	}
+	form := clientScopes{Client: c}
+	if form.Ticked, err = v.scopes(); err != nil {
+		return fault.New(fault.InvalidParameter, "A scope is unknown.")
+	}
+	if form.Seen, err = access.ParseScopes(v.form("seen")); err != nil {
+		return fault.New(fault.InvalidParameter, "A scope is unknown.")
+	}
+	if err := change(form); err != nil {
+		return err
+	}
+	v.redirect("/portal/applications/" + c.ID.String())
+	return nil
+}
+
+// requestScopes asks for more; what the member may give is given at once.
+func (p *Portal) requestScopes(v *visit) error {
+	return v.changeScopes(func(f clientScopes) error {
+		return v.org.RequestScopes(v.r.Context(), f.Client.ID, f.Ticked, v.line())
+	})
+}
+
+// decideScopes grants those that are ticked of a request, and declines the
+// others.
+func (p *Portal) decideScopes(v *visit) error {
+	return v.changeScopes(func(f clientScopes) error {
+		if v.form("act") == "decline" {
+			f.Ticked = 0
+		} else if f.Ticked == 0 {
+			return fault.New(fault.InvalidParameter, "Tick what you grant, or decline the request.")
+		}
+		return v.org.DecideScopes(v.r.Context(), f.Client.ID, f.Seen, f.Ticked, v.line())
+	})
+}
+
+// setScopes makes an application's scopes those that are ticked.
+func (p *Portal) setScopes(v *visit) error {
+	return v.changeScopes(func(f clientScopes) error {
+		if f.Ticked == 0 {
+			return fault.New(fault.InvalidParameter, "An application has at least one scope; revoke it when it should have none.")
+		}
+		return v.org.SetScopes(v.r.Context(), f.Client.ID, f.Ticked, v.line())
+	})
+}

@@ -1,0 +1,242 @@
+package store_test
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"anodyne/internal/access"
+	"anodyne/internal/audit"
+	"anodyne/internal/fault"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+const askedFor = access.PatientsRead | access.AuditRead | access.EventsRead
+
+func TestScopesWaitForAnAdministrator(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
+		sys := s.System()
+		admin := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Administrator)))
+		dev := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(2, access.Developer)))
+		p, q := admin.Principal(), dev.Principal()
+		high, low := s.For(&p), s.For(&q)
+		line := at(now.now())
+		app := must[store.Client](t)(low.CreateClient(t.Context(), store.NewClient{Name: "app", Tier: access.Enterprise, Scopes: askedFor, SecretHash: []byte("secret")}, line))
+		expect := func(scopes, requested access.Scopes) {
+			t.Helper()
+			c := must[store.Client](t)(low.Client(t.Context(), app.ID))
+			if c.Scopes != scopes || c.Requested != requested || c.RequestedAt.IsZero() != (requested == 0) || c.Tier != access.Standard || c.Owner == nil || c.Owner.ID != dev.ID {
+				t.Errorf("scopes %q, requested %q since %s, tier %s", c.Scopes, c.Requested, c.RequestedAt, c.Tier)
+			}
+		}
+		refused := func(err error, code fault.Code) {
+			t.Helper()
+			if !fault.Is(err, code) {
+				t.Errorf("%v, want %s", err, code)
+			}
+		}
+		done := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect(access.EventsRead, access.PatientsRead|access.AuditRead)
+		refused(low.DecideScopes(t.Context(), app.ID, access.PatientsRead|access.AuditRead, access.PatientsRead, line), fault.Forbidden)
+		refused(low.SetScopes(t.Context(), app.ID, access.AllScopes, line), fault.Forbidden)
+
+		// Decided is what was seen, not what has been asked for since.
+		done(low.RequestScopes(t.Context(), app.ID, access.ReportsRead|access.WebhooksRead, line))
+		expect(access.EventsRead|access.WebhooksRead, access.PatientsRead|access.AuditRead|access.ReportsRead)
+		refused(high.DecideScopes(t.Context(), app.ID, access.PatientsRead|access.AuditRead, access.PatientsRead, line), fault.Conflict)
+		epoch := must[int64](t)(sys.AccessEpoch(t.Context()))
+		done(high.DecideScopes(t.Context(), app.ID, access.PatientsRead|access.AuditRead|access.ReportsRead, access.PatientsRead|access.PatientsWrite, line))
+		expect(access.EventsRead|access.WebhooksRead|access.PatientsRead, 0)
+		if after := must[int64](t)(sys.AccessEpoch(t.Context())); after == epoch {
+			t.Error("nodes are not told that the scopes have changed")
+		}
+		refused(high.DecideScopes(t.Context(), app.ID, 0, access.AllScopes, line), fault.Conflict)
+		refused(low.RequestScopes(t.Context(), app.ID, access.PatientsRead, line), fault.InvalidParameter)
+		done(low.RequestScopes(t.Context(), app.ID, access.AuditRead, line))
+		done(high.DecideScopes(t.Context(), app.ID, access.AuditRead, 0, line))
+		expect(access.EventsRead|access.WebhooksRead|access.PatientsRead, 0)
+		done(high.SetScopes(t.Context(), app.ID, access.EventsRead, line))
+		expect(access.EventsRead, 0)
+
+		store.Settle(t, s)
+		all := string(bytes.Join(auditLines(t, high, store.AuditFilter{}), nil))
+		for _, want := range []string{
+			`"requested":"patients:read audit:read"`, `"action":"client.request"`, `"granted":"patients:read"`, `"declined":"reports:read audit:read"`, `"action":"client.decline"`,
+		} {
+			if !strings.Contains(all, want) {
+				t.Errorf("no %s in the audit log:\n%s", want, all)
+			}
+		}
+	})
+}
+
+// Whoever was lowered, or disabled, since the page was opened changes nothing.
+func TestTheRoleOfTheMomentCounts(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
+		sys := s.System()
+		first := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Administrator)))
+		second := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(2, access.Administrator)))
+		p := second.Principal()
+		org := s.For(&p)
+		line := at(now.now())
+		app := must[store.Client](t)(org.CreateClient(t.Context(), store.NewClient{Name: "app", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: []byte("secret")}, line))
+		if app.Scopes != access.AllScopes || app.Tier != access.Enterprise {
+			t.Errorf("an administrator's application has %s, %s", app.Scopes, app.Tier)
+		}
+		all := func(what string) {
+			t.Helper()
+			for name, err := range map[string]error{
+				"invite":   org.Invite(t.Context(), []byte("link "+what), access.Administrator, 1, line),
+				"role":     errOf(org.SetRole(t.Context(), first.ID, access.Viewer, line)),
+				"disable":  errOf(org.SetDisabled(t.Context(), first.ID, true, line)),
+				"reset":    errOf(org.MakeReset(t.Context(), first.ID, []byte("reset "+what), 1, line)),
+				"tier":     org.SetTier(t.Context(), app.ID, access.Professional, line),
+				"scopes":   org.SetScopes(t.Context(), app.ID, access.AllScopes, line),
+				"rotate":   org.RotateSecret(t.Context(), app.ID, []byte("new"), 0, line),
+				"revoke":   org.RevokeClient(t.Context(), app.ID, line),
+				"ask more": org.RequestScopes(t.Context(), app.ID, access.AllScopes, line),
+			} {
+				if !fault.Is(err, fault.Forbidden) {
+					t.Errorf("%s: %s: %v", what, name, err)
+				}
+			}
+		}
+		if _, applications, err := sys.SetRole(t.Context(), second.Email, access.Developer); err != nil || applications != 1 {
+			t.Fatalf("%d applications, %v", applications, err)
+		}
+		all("a developer who was an administrator")
+		if c, err := org.CreateClient(t.Context(), store.NewClient{Name: "late", Scopes: access.AllScopes, SecretHash: []byte("secret")}, line); err != nil || c.Scopes != access.Developer.Grants() {
+			t.Errorf("registering: %s, %v", c.Scopes, err)
+		}
+		if _, _, err := sys.SetRole(t.Context(), second.Email, access.Viewer); err != nil {
+			t.Fatal(err)
+		}
+		all("a viewer")
+		if _, err := org.CreateClient(t.Context(), store.NewClient{Name: "late", Scopes: access.AllScopes, SecretHash: []byte("secret")}, line); !fault.Is(err, fault.Forbidden) {
+			t.Errorf("a viewer registers: %v", err)
+		}
+		if _, _, err := sys.SetRole(t.Context(), second.Email, access.Administrator); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := sys.SetDisabled(t.Context(), second.Email, true); err != nil {
+			t.Fatal(err)
+		}
+		all("a disabled administrator")
+	})
+}
+
+// Links that an administrator made end with the role: one of them would make
+// the member an administrator again.
+func TestLinksEndWithTheRole(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
+		sys := s.System()
+		first := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(1, access.Administrator)))
+		second := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(2, access.Administrator)))
+		p, q := first.Principal(), second.Principal()
+		line := at(now.now())
+		for i, end := range []func() error{
+			func() error { _, _, err := sys.SetRole(t.Context(), second.Email, access.Developer); return err },
+			func() error {
+				if _, _, err := sys.SetRole(t.Context(), second.Email, access.Administrator); err != nil {
+					return err
+				}
+				return s.For(&q).Invite(t.Context(), []byte("later"), access.Administrator, time.Hour, line)
+			},
+			func() error { _, _, err := sys.SetDisabled(t.Context(), second.Email, true); return err },
+		} {
+			if i == 0 {
+				for _, err := range []error{
+					s.For(&p).Invite(t.Context(), []byte("of the first"), access.Viewer, time.Hour, line),
+					s.For(&q).Invite(t.Context(), []byte("of the second"), access.Administrator, time.Hour, line),
+					errOf(s.For(&q).MakeReset(t.Context(), first.ID, []byte("reset"), time.Hour, line)),
+				} {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := end(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for link, want := range map[string]bool{"of the first": true, "of the second": false, "later": false} {
+			if _, found, err := sys.Invitation(t.Context(), []byte(link)); err != nil || found != want {
+				t.Errorf("the invitation %s: %v, %v", link, found, err)
+			}
+		}
+		if _, found, err := sys.Reset(t.Context(), []byte("reset")); err != nil || found {
+			t.Errorf("the link for the first: %v, %v", found, err)
+		}
+	})
+}
+
+// Operators and administrators together never leave an organisation without an
+// administrator.
+func TestTheOperatorLeavesAnAdministrator(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		nodes := []*store.Store{open(), open()}
+		var admins []store.Account
+		for i := range 3 {
+			admins = append(admins, must[store.Account](t)(nodes[0].System().CreateAccount(t.Context(), "default", member(i, access.Administrator))))
+		}
+		p := admins[0].Principal()
+		var wg sync.WaitGroup
+		for i, a := range admins {
+			wg.Go(func() { _, _, _ = nodes[i%2].System().SetDisabled(t.Context(), a.Email, true) })
+			wg.Go(func() { _, _, _ = nodes[i%2].System().SetRole(t.Context(), a.Email, access.Developer) })
+			wg.Go(func() { _, _ = nodes[i%2].For(&p).SetRole(t.Context(), a.ID, access.Viewer, at(now.now())) })
+		}
+		wg.Wait()
+		left := 0
+		for _, a := range must[[]store.Account](t)(nodes[0].For(&p).Accounts(t.Context())) {
+			if a.Role == access.Administrator && a.DisabledAt.IsZero() {
+				left++
+			}
+		}
+		if left < 1 {
+			t.Error("no administrator is left")
+		}
+	})
+}
+
+// An endpoint of an administrator, or of the operator, is not changed by a
+// developer, nor by an application that a developer registered.
+func TestWebhooksOfSomebodyAbove(t *testing.T) {
+	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
+		s := open()
+		sys := s.System()
+		views := map[string]store.Org{}
+		for i, role := range []access.Role{access.Developer, access.Administrator} {
+			a := must[store.Account](t)(sys.CreateAccount(t.Context(), "default", member(i, role)))
+			p := a.Principal()
+			views[role.String()] = s.For(&p)
+			c := must[store.Client](t)(views[role.String()].CreateClient(t.Context(), store.NewClient{Name: "app", Scopes: access.WebhooksWrite, SecretHash: []byte("secret")}, at(now.now())))
+			of := c.Principal()
+			views["app of "+role.String()] = s.For(&of)
+		}
+		c := must[store.Client](t)(sys.CreateClient(t.Context(), store.NewClient{Org: "default", Name: "app", Scopes: access.AllScopes, SecretHash: []byte("secret")}))
+		of := c.Principal()
+		views["operator's"] = s.For(&of)
+		low := map[string]bool{"developer": true, "app of developer": true}
+		for owner, made := range views {
+			w := storetest.AddWebhook(t, made, "https://clinic.example/hook")
+			for actor, view := range views {
+				_, err := view.RotateWebhookSecret(t.Context(), w.ID, "s", hookLine(audit.WebhookRotate, w), nil, now.now(), func(store.Webhook) store.Outcome { return store.Outcome{} })
+				if want := low[actor] && !low[owner]; fault.Is(err, fault.Forbidden) != want || !want && err != nil {
+					t.Errorf("%s rotates that of %s: %v", actor, owner, err)
+				}
+			}
+		}
+	})
+}
