@@ -51,6 +51,8 @@ func (s System) adopt(ctx context.Context) error {
 		first, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, witnessMark, []byte{1})
 		if err == nil && first > 0 {
 			tx.Last(lines...)
+		} else if err == nil {
+			err = confirm(tx)
 		}
 		return err
 	})

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"anodyne/internal/access"
@@ -113,7 +111,8 @@ func (s System) judge(ctx context.Context, l *seenLog, j journalState) (sound bo
 // sealed while this one was away.
 var catchUpEntries = Pos(20_000)
 
-// catchUp verifies that a seal continues what is remembered, and remembers it.
+// catchUp verifies that a seal continues what is remembered. It is not
+// remembered yet: what can be read need not have come to a standby.
 func (s System) catchUp(ctx context.Context, l *seenLog, sealed SealedHead) (sound bool, err error) {
 	from := SealedHead{Pos: Pos(l.Pos), Head: l.Head}
 	if sealed.Pos == from.Pos {
@@ -125,20 +124,27 @@ func (s System) catchUp(ctx context.Context, l *seenLog, sealed SealedHead) (sou
 	sealer := audit.NewSealer(s.auditKey, from.Head)
 	to := min(sealed.Pos, from.Pos+catchUpEntries)
 	reached, err := s.chain(ctx, sealer, sealed.Org, from.Pos, to)
-	switch {
-	case err != nil && !errors.Is(err, errHole):
+	if err != nil && !errors.Is(err, errHole) {
 		return false, err
-	case reached < to:
-		s.breakSeal(l, brokenOff(reached, sealed.Pos))
-		return false, nil
-	case to < sealed.Pos:
+	}
+	if to < sealed.Pos && reached == to {
 		l.ahead = SealedHead{Pos: to, Head: sealer.Head()}
 		return false, nil
-	case sealer.Head() != sealed.Head:
-		s.breakSeal(l, notSealed(to))
+	}
+	if reached < to || sealer.Head() != sealed.Head {
+		switch {
+		case from.Pos > Pos(l.Pos) && !l.again:
+			// A failover may have taken back what had not come to the standby,
+			// so it is verified once more from what is remembered.
+			l.ahead, l.again = SealedHead{}, true
+		case reached < to:
+			s.breakSeal(l, brokenOff(reached, sealed.Pos))
+		default:
+			s.breakSeal(l, notSealed(to))
+		}
 		return false, nil
 	}
-	s.witness.remember(l, sealed)
+	l.ahead, l.again = sealed, false
 	return true, nil
 }
 
@@ -206,10 +212,23 @@ func (s System) compareSeals(ctx context.Context) error {
 	for _, l := range w.logs {
 		l.present = false
 	}
+	moved := map[*seenLog]SealedHead{}
 	for _, j := range list {
-		if _, judgeErr := s.judge(ctx, w.log(j), j); judgeErr != nil {
+		l := w.log(j)
+		if ok, judgeErr := s.judge(ctx, l, j); judgeErr != nil {
 			err = errors.Join(err, judgeErr)
+		} else if ok && j.sealed.Pos > Pos(l.Pos) {
+			moved[l] = j.sealed
 		}
+	}
+	if len(moved) > 0 {
+		if confirmErr := s.write(ctx, confirm); confirmErr != nil {
+			err = errors.Join(err, confirmErr)
+			clear(moved)
+		}
+	}
+	for l, sealed := range moved {
+		w.remember(l, sealed)
 	}
 	for _, l := range w.logs {
 		if !l.present {
@@ -217,6 +236,12 @@ func (s System) compareSeals(ctx context.Context) error {
 		}
 	}
 	return errors.Join(err, s.keepWitness(false))
+}
+
+// confirm is a write whose commit is acknowledged only when everything that
+// could be read before is durable, on a synchronous standby too.
+func confirm(tx Tx) error {
+	return tx.Query(`SELECT value FROM setting WHERE name = $1 /*FOR UPDATE*/`, func(Row) error { return nil }, witnessMark)
 }
 
 // keepWitness reports what is broken, and brings the witness to the disk.
@@ -239,113 +264,4 @@ func (s System) keepWitness(atOnce bool) error {
 		s.log.Error("the record of sealed heads was removed or changed while the server ran; it was written again from memory", "problem", changed)
 	}
 	return err
-}
-
-// A patrol walks over every log from its start, again and again, so that a
-// change anywhere in it is found.
-type patrol struct {
-	queue    []id.Org // still to be walked
-	log      *seenLog // under way, or nil
-	at, mark Pos
-	want     audit.Head // at mark
-	sealer   *audit.Sealer
-}
-
-// walkEntries is how much of a log is verified between two looks at the time.
-var walkEntries = Pos(2000)
-
-// beginPatrol starts a walk over all logs.
-func (s System) beginPatrol() {
-	w := s.witness
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.patrol = patrol{queue: slices.Collect(maps.Keys(w.logs))}
-}
-
-// goOnPatrol walks as long as there is time for more, and says whether the
-// end was reached.
-func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, err error) {
-	w := s.witness
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p := &w.patrol
-	for more() {
-		if p.log == nil {
-			if len(p.queue) == 0 {
-				return true, s.keepWitness(false)
-			}
-			l := w.logs[p.queue[0]]
-			p.queue = p.queue[1:]
-			if l == nil || !l.present || l.Pos == 0 && l.Broken == "" {
-				continue
-			}
-			p.log, p.at, p.mark, p.want = l, 0, Pos(l.Pos), l.Head
-			p.sealer = audit.NewSealer(s.auditKey, audit.Head{})
-		}
-		stop := min(p.at+walkEntries, p.mark)
-		reached, err := s.chain(ctx, p.sealer, access.OrgNo(p.log.No), p.at, stop)
-		if err != nil && !errors.Is(err, errHole) {
-			return false, err
-		}
-		if p.at = reached; reached == stop && stop < p.mark {
-			continue
-		}
-		l := p.log
-		p.log = nil
-		switch {
-		case reached < stop:
-			s.breakSeal(l, brokenOff(reached, p.mark))
-		case p.sealer.Head() != p.want:
-			s.breakSeal(l, notSealed(p.mark))
-		case l.Broken != "":
-			if err := s.mend(ctx, l); err != nil {
-				return false, err
-			}
-		}
-	}
-	return false, s.keepWitness(false)
-}
-
-// mend takes up the sealing of a log again that was broken and is as it was.
-func (s System) mend(ctx context.Context, l *seenLog) error {
-	if s.witness.numbers[l.No] != l.Org {
-		return nil
-	}
-	var list []journalState
-	if err := s.read(ctx, func(tx Tx) (err error) {
-		list, err = journals(tx, `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no
-			LEFT JOIN journal_head h ON h.org_no = o.org_no WHERE o.org_no = $1`, l.No)
-		return err
-	}); err != nil || len(list) != 1 || disagreement(l.Witnessed, list[0]) != "" {
-		return err
-	}
-	if sound, err := s.catchUp(ctx, l, list[0].sealed); !sound {
-		return err
-	}
-	l.Broken, s.witness.dirty = "", true
-	s.log.Warn("the audit log matches its seal again and is sealed further", "organization", l.Name)
-	return nil
-}
-
-// WatchSeals compares all seals and walks over all logs once, and gives what
-// is broken, in words. The server does the same in small steps.
-func (s System) WatchSeals(ctx context.Context) ([]string, error) {
-	if err := s.compareSeals(ctx); err != nil {
-		return nil, err
-	}
-	s.beginPatrol()
-	if _, err := s.goOnPatrol(ctx, func() bool { return true }); err != nil {
-		return nil, err
-	}
-	w := s.witness
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.lost != "" {
-		return []string{w.lost}, nil
-	}
-	var problems []string
-	for _, l := range w.broken() {
-		problems = append(problems, fmt.Sprintf("organisation %s: %s", l.Name, l.Broken))
-	}
-	return problems, nil
 }

@@ -75,6 +75,7 @@ type seenLog struct {
 	present bool // in the database, when all were compared last
 	// ahead is how far the way from here to a newer seal has been verified.
 	ahead SealedHead
+	again bool      // whether that went wrong once
 	told  time.Time // when Broken was logged last
 }
 

@@ -1,0 +1,128 @@
+package store_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+// putOlderBack makes the log of "Ours" what it was at a head.
+func putOlderBack(t *testing.T, s *store.Store, head store.SealedHead) {
+	t.Helper()
+	store.Settle(t, s)
+	store.Exec(t, s, `DELETE FROM journal WHERE org_no = $1 AND pos > $2`, int64(head.Org), int64(head.Pos))
+	store.Exec(t, s, `UPDATE journal_head SET pos = $2 WHERE org_no = $1`, int64(head.Org), int64(head.Pos))
+	store.Exec(t, s, `UPDATE journal_seal SET pos = $2, head = $3 WHERE org_no = $1`, int64(head.Org), int64(head.Pos), head.Head[:])
+}
+
+// An older copy of the database is accepted for all nodes by one who has the
+// key, once; the log says so.
+func TestAcceptOlderCopy(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all := []*store.Store{open(), open()}
+		o, head := sealed(t, all[0])
+		grow(t, all[0], o, 5)
+		fresh := storetest.Client(t, all[0], "Theirs")
+		grow(t, all[0], all[0].For(&fresh), 2)
+		sound(t, "before", all[1])
+		older := func() {
+			putOlderBack(t, all[0], head)
+			for _, sql := range tamperings["organisation removed"].do {
+				store.Exec(t, all[0], sql, int64(fresh.Org))
+			}
+		}
+		older()
+		for _, s := range all {
+			if problems := must[[]string](t)(s.System().WatchSeals(t.Context())); len(problems) != 2 {
+				t.Errorf("not accepted: %q", problems)
+			}
+		}
+		keyless := open()
+		if _, err := keyless.System().AcceptSeals(t.Context(), store.Accepting{Organizations: []string{"Nobody"}, Reason: "x", Action: audit.SealAccept}); err == nil {
+			t.Error("accepted an organisation that there is not")
+		}
+		must[[]store.SealedHead](t)(keyless.System().AcceptSeals(t.Context(), store.Accepting{Reason: "disk lost, backup of Monday", Action: audit.SealAccept}))
+		sound(t, "check elsewhere", keyless)
+		for _, s := range all {
+			if problems := must[[]string](t)(s.System().VerifySeals(t.Context(), nil, nil)); len(problems) > 0 {
+				t.Errorf("check, before the node knows: %q", problems)
+			}
+			sound(t, "accepted", s)
+		}
+		store.Settle(t, all[0])
+		lines := auditLines(t, o, store.AuditFilter{Action: audit.SealAccept})
+		if len(lines) != 1 || !strings.Contains(string(lines[0]), "disk lost, backup of Monday") || !strings.Contains(string(lines[0]), `"client_id":"operator"`) {
+			t.Errorf("lines %s", lines)
+		}
+		if moved := grow(t, all[0], o, 3); len(moved) != 1 {
+			t.Errorf("sealed %+v", moved)
+		}
+		sound(t, "gone on", all[1])
+
+		// The same acceptance does not cover a second time.
+		putOlderBack(t, all[0], head)
+		for _, s := range all {
+			unsound(t, "again", "an older copy of the database was put back", s)
+		}
+		// Nor does one that somebody made without the key.
+		document := content(t, all[0].WitnessPath())
+		store.Exec(t, all[0], `INSERT INTO seal_acceptance (accepted_at, document) VALUES ($1, $2)`, int64(math.MaxInt64), document)
+		unsound(t, "forged acceptance", "an older copy of the database was put back", all[1])
+		if problems := must[[]string](t)(all[1].System().VerifySeals(t.Context(), nil, nil)); !strings.Contains(strings.Join(problems, "\n"), "is not authentic") {
+			t.Errorf("%q", problems)
+		}
+		// Which does not keep anybody from accepting rightly.
+		must[[]store.SealedHead](t)(all[0].System().AcceptSeals(t.Context(), store.Accepting{Reason: "again", Action: audit.SealAccept}))
+		if problems := must[[]string](t)(all[1].System().WatchSeals(t.Context())); len(problems) > 0 {
+			t.Errorf("accepted again: %q", problems)
+		}
+	})
+}
+
+// A log that is not what its own seal says is only accepted when the operator
+// wants it sealed anew, and the others stay as they are.
+func TestAcceptReseals(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all := []*store.Store{open(), open()}
+		o, _ := sealed(t, all[0])
+		who := storetest.Client(t, all[0], "Theirs")
+		theirs := all[0].For(&who)
+		grow(t, all[0], theirs, 2)
+		sound(t, "before", all[1])
+		accept := func(a store.Accepting) error {
+			a.Reason, a.Action = "a disk error", audit.SealAccept
+			_, err := all[0].System().AcceptSeals(t.Context(), a)
+			return err
+		}
+		store.Exec(t, all[0], `UPDATE journal SET audit = 'x' WHERE pos = 2`)
+		store.Exec(t, all[0], `DELETE FROM journal_seal WHERE org_no = $1`, int64(o.No()))
+		must[[]string](t)(all[0].System().WatchSeals(t.Context()))
+		if err := accept(store.Accepting{Organizations: []string{"Ours"}}); err == nil || !strings.Contains(err.Error(), "--reseal") {
+			t.Errorf("accepted without a seal: %v", err)
+		}
+		if err := accept(store.Accepting{}); err == nil || !strings.Contains(err.Error(), "--reseal") {
+			t.Errorf("all accepted: %v", err)
+		}
+		if err := accept(store.Accepting{Organizations: []string{"Ours"}, Reseal: true}); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range all {
+			unsound(t, "the other", "organisation Theirs: the journal up to entry 4 is not what was sealed", s)
+		}
+		store.Settle(t, all[0])
+		if lines := auditLines(t, o, store.AuditFilter{Action: audit.SealAccept}); len(lines) != 1 || !strings.Contains(string(lines[0]), `"resealed":true`) || !strings.Contains(string(lines[0]), `"was_position":12`) {
+			t.Errorf("lines %s", lines)
+		}
+		if moved := grow(t, all[1], o, 1); len(moved) != 1 || moved[0].Name != "Ours" {
+			t.Errorf("sealed %+v", moved)
+		}
+		store.Exec(t, all[0], `DELETE FROM journal WHERE org_no = $1 AND pos = 3`, int64(theirs.No()))
+		if err := accept(store.Accepting{Reseal: true}); err == nil || !strings.Contains(err.Error(), "restore a backup") {
+			t.Errorf("a log with a hole: %v", err)
+		}
+	})
+}
