@@ -228,7 +228,7 @@ func TestWitnessBehind(t *testing.T) {
 		store.Exec(t, here, `UPDATE journal SET at = at + 1 WHERE org_no = $1 AND pos = 20`, int64(o.No()))
 		again := storetest.Start(t, awayCfg)
 		var problems []string
-		for range 20 {
+		for range 40 { // twice the way, a little each round
 			problems = must[[]string](t)(again.System().WatchSeals(t.Context()))
 		}
 		if len(problems) != 1 || !strings.Contains(problems[0], "is not what was sealed") {
