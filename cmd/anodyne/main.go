@@ -74,6 +74,9 @@ func commands() []command {
 }
 
 func main() {
+	// Whatever is created is the owner's alone, also by SQLite, which creates
+	// its log and shared memory for everybody that the umask does not exclude.
+	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], env{os.Stdin, os.Stdout, os.Stderr, os.LookupEnv}))

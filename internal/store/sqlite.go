@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
 
@@ -47,10 +48,11 @@ const (
 // cacheOf is the pragma for a page cache of so many KiB.
 func cacheOf(size int) string { return fmt.Sprintf("cache_size = -%d", size) }
 
-func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine, error) {
+func openSQLite(path string, key *seal.Key, log *slog.Logger, m *metrics, observe Observe) (engine, error) {
 	if err := makeFile(path); err != nil {
 		return nil, err
 	}
+	tighten(log, besideSQLite(path)...)
 	lock, err := shareDatabase(path)
 	if err != nil {
 		return nil, err
@@ -60,6 +62,9 @@ func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine
 	if err := e.open(path, key, m); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
+	// Where the umask is another one than the program's, SQLite has just made
+	// its files for everybody.
+	tighten(slog.New(slog.DiscardHandler), besideSQLite(path)...)
 	return e, nil
 }
 

@@ -131,7 +131,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal(), reportQueued: newSignal()}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
-		s.engine, err = openSQLite(path, cfg.Key, s.metrics, cfg.Observe)
+		s.engine, err = openSQLite(path, cfg.Key, s.log, s.metrics, cfg.Observe)
 	} else if IsPostgres(cfg.Database) {
 		s.engine, err = openPostgres(ctx, cfg.Database, s.log, cfg.Observe)
 	} else {
@@ -166,6 +166,7 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
+	tighten(s.log, besideKeys(dir)...)
 	var err error
 	if s.auditKey, err = s.openKey(ctx, dir, auditKeyFile); err != nil {
 		return err
@@ -176,7 +177,7 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if s.master, err = seal.NewMaster(s.masterKey); err != nil {
 		return err
 	}
-	s.spool, err = openSpool(filepath.Join(dir, "spool"))
+	s.spool, err = openSpool(filepath.Join(dir, spoolFolder))
 	return err
 }
 
