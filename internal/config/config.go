@@ -24,6 +24,7 @@ type Config struct {
 	Database        string
 	DatabaseKey     Secret
 	DatabaseKeyFile string
+	DatabaseWait    time.Duration
 	DataDir         string
 	Listen          string
 	AdminListen     string
@@ -70,6 +71,7 @@ func (c *Config) Store(fs *flag.FlagSet) {
 	fs.StringVar(&c.Database, "database", "sqlite:anodyne.db", "`address` of the database: sqlite:PATH or postgres://...")
 	fs.StringVar(&c.DatabaseKeyFile, "database-key-file", "", "`file` with the key that the SQLite file and backups are encrypted with")
 	fs.Var(&c.DatabaseKey, "database-key", "the `key` itself; set it as ANODYNE_DATABASE_KEY, because a command line can be seen by others")
+	fs.DurationVar(&c.DatabaseWait, "database-wait", time.Minute, "how long to wait for PostgreSQL at the start when it cannot be reached; 0 fails at once")
 	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key, the master key and the audit spool (default: beside the SQLite file, or anodyne.d)")
 }
 
@@ -143,6 +145,9 @@ func (c *Config) Validate() error {
 	}
 	if _, err := c.Key(); err != nil {
 		errs = append(errs, err)
+	}
+	if c.DatabaseWait < 0 {
+		bad("database-wait", "must not be negative")
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		bad("listen", "want HOST:PORT, not %q", c.Listen)

@@ -35,6 +35,9 @@ type Config struct {
 	// DataDir holds what must not be in the database: the audit key, the
 	// master key and the spool of read lines. It is made when missing.
 	DataDir string
+	// Wait is how long a PostgreSQL that cannot be reached is waited for; zero
+	// fails at once.
+	Wait time.Duration
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
 	// Log is slog.Default() when nil.
@@ -133,7 +136,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
 		s.engine, err = openSQLite(path, cfg.Key, s.log, s.metrics, cfg.Observe)
 	} else if IsPostgres(cfg.Database) {
-		s.engine, err = openPostgres(ctx, cfg.Database, s.log, cfg.Observe)
+		s.engine, err = openPostgres(ctx, cfg.Database, cfg.Wait, s.log, cfg.Observe)
 	} else {
 		// The address is not repeated: it may hold a password.
 		err = errors.New(`the address of the database must be "sqlite:PATH" or "postgres://..."`)
