@@ -35,6 +35,7 @@ type sqliteEngine struct {
 	lock    *os.File
 	readers *readers
 	writer  *writer
+	keeper  *logKeeper
 	observe Observe
 }
 
@@ -75,7 +76,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 		return err
 	}
 	w, err := file.open(sqlite3.OPEN_READWRITE,
-		"journal_mode = wal", "synchronous = full", "foreign_keys = on", cacheOf(writerCache), "wal_autocheckpoint = 4000")
+		"journal_mode = wal", "synchronous = full", "foreign_keys = on", cacheOf(writerCache), "wal_autocheckpoint = 4000", keepOf(logKeep))
 	if err != nil {
 		return err
 	}
@@ -90,6 +91,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 		e.readers.give(r)
 	}
 	e.writer = startWriter(w, m, e.observe)
+	e.keepLog(path, m)
 	return nil
 }
 
@@ -143,5 +145,6 @@ func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 }
 
 func (e *sqliteEngine) close() error {
+	e.keeper.close()
 	return errors.Join(e.readers.close(), e.writer.close(), e.lock.Close())
 }
