@@ -12,6 +12,7 @@
 //	anodyne restore    read a backup into a new database, of either engine
 //	anodyne rekey      encrypt a SQLite file, or change its key
 //	anodyne check      look the database over and verify the audit seal
+//	anodyne health     ask the server on this machine whether it is alive
 //	anodyne bench      measure this machine
 //	anodyne version    print the version
 //
@@ -68,6 +69,7 @@ func commands() []command {
 		{"restore", "read a backup into a new database, of either engine", runRestore},
 		{"rekey", "encrypt a SQLite file, or change its key", runRekey},
 		{"check", "look the database over and verify the audit seal", runCheck},
+		{"health", "ask the server on this machine whether it is alive", runHealth},
 		{"bench", "measure this machine", runBench},
 		{"version", "print the version", runVersion},
 	}

@@ -221,7 +221,11 @@ func TestEverythingIsPrivate(t *testing.T) {
 	if err := json.Unmarshal(l.run("", "client", "create", "--name", "Ward", "--json"), &made); err != nil {
 		t.Fatal(err)
 	}
-	l.kill(func(address <-chan string) { work(t, client.New(<-address, made.ID, made.Secret)) }, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "")
+	l.kill(func(address <-chan string) {
+		url := <-address
+		work(t, client.New(url, made.ID, made.Secret))
+		l.run("", "health", "--listen", strings.TrimPrefix(url, "http://"))
+	}, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "")
 	for _, name := range []string{"anodyne.db", "anodyne.db-wal", "anodyne.db-shm", "anodyne.db.d/audit.key", "anodyne.db.d/spool"} {
 		if l.look(); !l.has(name) {
 			t.Errorf("a server that was killed left no %s", name)

@@ -75,13 +75,18 @@ func (c *Config) Store(fs *flag.FlagSet) {
 	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key, the master key and the audit spool (default: beside the SQLite file, or anodyne.d)")
 }
 
+// Address registers the flags that say where a server is reached.
+func (c *Config) Address(fs *flag.FlagSet) {
+	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "`address` to serve on")
+	fs.StringVar(&c.TLSCert, "tls-cert", "", "certificate `file` (PEM); serves HTTPS together with --tls-key")
+}
+
 // Serve registers the flags of a server.
 func (c *Config) Serve(fs *flag.FlagSet) {
 	c.Store(fs)
-	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "`address` to serve on")
+	c.Address(fs)
 	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "loopback `address` for metrics and pprof; empty for none")
 	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, when a proxy stands before it")
-	fs.StringVar(&c.TLSCert, "tls-cert", "", "certificate `file` (PEM); serves HTTPS together with --tls-key")
 	fs.StringVar(&c.TLSKey, "tls-key", "", "private key `file` (PEM)")
 	fs.Var(&c.CORSOrigins, "cors-origin", "`origins` that may read answers in a browser, separated by commas")
 	fs.Var(&c.TrustedProxies, "trusted-proxy", "`networks` (CIDR) whose X-Forwarded-For is believed, separated by commas")
