@@ -40,7 +40,7 @@ func TestRefusedPlaces(t *testing.T) {
 		refusedStart(t, nil, dir, "--database", "sqlite:"+dir)
 	})
 	t.Run("no PostgreSQL", func(t *testing.T) {
-		refusedStart(t, nil, "not available", "--data-dir", t.TempDir(), "--database", "postgres://somebody:hunter2@127.0.0.1:1/anodyne?sslmode=disable")
+		refusedStart(t, nil, "not available", "--database-wait", "0", "--data-dir", t.TempDir(), "--database", "postgres://somebody:hunter2@127.0.0.1:1/anodyne?sslmode=disable")
 	})
 	t.Run("several faults", func(t *testing.T) {
 		p := run(t, nil, "serve", "--database", "mysql://u:hunter2@host/x", "--listen", "8080", "--log-level", "loud", "--admin-listen", "0.0.0.0:9464", "--tls-key", "k")

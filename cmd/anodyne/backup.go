@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
@@ -24,7 +23,7 @@ func runBackup(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	cfg.Finish()
-	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	sc, err := cfg.Opening(commandLog())
 	if err != nil {
 		return err
 	}
@@ -75,7 +74,7 @@ func runRestore(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	cfg.Finish()
-	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	sc, err := cfg.Opening(commandLog())
 	if err != nil {
 		return err
 	}

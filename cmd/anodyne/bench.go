@@ -227,7 +227,7 @@ func (b *benchCommand) write(w io.Writer, report *bench.Report) error {
 			printed = true
 			_, err = w.Write(out.text)
 		default:
-			err = os.WriteFile(out.file, out.text, 0o644)
+			err = os.WriteFile(out.file, out.text, 0o600)
 		}
 		if err != nil {
 			return err

@@ -5,17 +5,32 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"anodyne/internal/config"
 	"anodyne/internal/store"
 )
+
+// commandLog says what an operator should know while a command works: that
+// files were open to others, or that it waits for PostgreSQL.
+func commandLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+}
 
 // openStore opens the database of a command that works beside a server. A
 // new database is made ready; one that is behind is not touched, because a
 // server of the older version may be running on it.
 func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	cfg.Finish()
-	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	sc, err := cfg.Opening(commandLog())
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +51,7 @@ func runMigrate(ctx context.Context, e env, args []string) error {
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
-	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	sc, err := cfg.Opening(commandLog())
 	if err != nil {
 		return err
 	}

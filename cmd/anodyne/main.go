@@ -13,6 +13,7 @@
 //	anodyne rekey      encrypt a SQLite file, or change its key
 //	anodyne check      look the database over and verify the audit seal
 //	anodyne seal       accept audit logs that differ, after a rightful restore
+//	anodyne health     ask the server on this machine whether it is alive
 //	anodyne bench      measure this machine
 //	anodyne version    print the version
 //
@@ -70,12 +71,16 @@ func commands() []command {
 		{"rekey", "encrypt a SQLite file, or change its key", runRekey},
 		{"check", "look the database over and verify the audit seal", runCheck},
 		{"seal", "accept audit logs that differ, after a rightful restore", runSeal},
+		{"health", "ask the server on this machine whether it is alive", runHealth},
 		{"bench", "measure this machine", runBench},
 		{"version", "print the version", runVersion},
 	}
 }
 
 func main() {
+	// Whatever is created is the owner's alone, also by SQLite, which creates
+	// its log and shared memory for everybody that the umask does not exclude.
+	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], env{os.Stdin, os.Stdout, os.Stderr, os.LookupEnv}))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"anodyne/internal/config"
 	"anodyne/internal/seal"
@@ -23,7 +22,7 @@ func runRekey(ctx context.Context, e env, args []string) error {
 	if (*keyFile == "") != *remove {
 		return errors.New("give --new-key-file or --remove-key, one of the two")
 	}
-	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
+	sc, err := cfg.Opening(commandLog())
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,9 @@ func serve(ctx context.Context, e env, cfg config.Config, log *slog.Logger, read
 	}
 	cfg.Version = version
 	s, err := server.Start(ctx, cfg, log)
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return nil // told to stop while it waited for its database
+	}
 	if err != nil {
 		return err
 	}

@@ -462,3 +462,22 @@ func TestBackupNeverOverwrites(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What a killed backup left open to others, or somebody put there, does not
+// make the backup so.
+func TestBackupIsPrivate(t *testing.T) {
+	s := storetest.Open(t, storetest.SQLite)
+	path := filepath.Join(t.TempDir(), "backup")
+	if err := os.WriteFile(path+".partial", []byte("left"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path+".partial", 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Write(t.Context(), s.System(), backup.Keys{Audit: make([]byte, 32)}, path, "test", made, quiet); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}

@@ -112,7 +112,8 @@ func createPartial(name string) (*os.File, error) {
 	if named, statErr := os.Stat(name); err != nil || statErr != nil || !os.SameFile(mine, named) {
 		return nil, errors.Join(fmt.Errorf("another backup was writing %s", name), err, statErr, f.Close())
 	}
-	if err := f.Truncate(0); err != nil {
+	// A file that was there keeps its mode; what is written is patients' data.
+	if err := errors.Join(f.Chmod(0o600), f.Truncate(0)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

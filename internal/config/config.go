@@ -24,6 +24,7 @@ type Config struct {
 	Database        string
 	DatabaseKey     Secret
 	DatabaseKeyFile string
+	DatabaseWait    time.Duration
 	DataDir         string
 	Listen          string
 	AdminListen     string
@@ -70,7 +71,14 @@ func (c *Config) Store(fs *flag.FlagSet) {
 	fs.StringVar(&c.Database, "database", "sqlite:anodyne.db", "`address` of the database: sqlite:PATH or postgres://...")
 	fs.StringVar(&c.DatabaseKeyFile, "database-key-file", "", "`file` with the key that the SQLite file and backups are encrypted with")
 	fs.Var(&c.DatabaseKey, "database-key", "the `key` itself; set it as ANODYNE_DATABASE_KEY, because a command line can be seen by others")
+	fs.DurationVar(&c.DatabaseWait, "database-wait", time.Minute, "how long to wait for PostgreSQL at the start when it cannot be reached; 0 fails at once")
 	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key, the master key, the audit spool and the record of what was sealed (default: beside the SQLite file, or anodyne.d)")
+}
+
+// Address registers the flags that say where a server is reached.
+func (c *Config) Address(fs *flag.FlagSet) {
+	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "`address` to serve on")
+	fs.StringVar(&c.TLSCert, "tls-cert", "", "certificate `file` (PEM); serves HTTPS together with --tls-key")
 }
 
 // Serve registers the flags of a server.
@@ -96,9 +104,8 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 
 // Links registers the flags that say where the service is reached.
 func (c *Config) Links(fs *flag.FlagSet) {
-	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "`address` to serve on")
+	c.Address(fs)
 	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, when a proxy stands before it; links begin with it")
-	fs.StringVar(&c.TLSCert, "tls-cert", "", "certificate `file` (PEM); serves HTTPS together with --tls-key")
 }
 
 // PublicURL is what links begin with: the public URL, or where a server with
@@ -173,6 +180,9 @@ func (c *Config) Validate() error {
 	}
 	if _, err := c.Key(); err != nil {
 		errs = append(errs, err)
+	}
+	if c.DatabaseWait < 0 {
+		bad("database-wait", "must not be negative")
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		bad("listen", "want HOST:PORT, not %q", c.Listen)

@@ -60,5 +60,5 @@ func ReadKey(flag, path string) (*seal.Key, error) {
 // Opening is how to open the database.
 func (c *Config) Opening(log *slog.Logger) (store.Config, error) {
 	key, err := c.Key()
-	return store.Config{Database: c.Database, Key: key, DataDir: c.DataDir, Log: log}, err
+	return store.Config{Database: c.Database, Key: key, DataDir: c.DataDir, Wait: c.DatabaseWait, Log: log}, err
 }

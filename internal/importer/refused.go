@@ -69,8 +69,13 @@ func (r *refused) open() (err error) {
 		return err
 	}
 	// A file that was there keeps its mode; what is written is patients' data.
-	if err := r.file.Chmod(0o600); err != nil {
+	// Devices such as /dev/null stay as they are.
+	if info, err := r.file.Stat(); err != nil {
 		return err
+	} else if info.Mode().IsRegular() {
+		if err := r.file.Chmod(0o600); err != nil {
+			return err
+		}
 	}
 	if !r.isCSV {
 		return nil

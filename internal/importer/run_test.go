@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -376,6 +377,33 @@ func TestFaultsBeforeAnything(t *testing.T) {
 		}
 		if got := p.patients(); len(got) != 0 {
 			p.t.Errorf("%d patients came in", len(got))
+		}
+	})
+}
+
+// Refused lines may go to a pipe or a device, which keeps its mode: root would
+// take /dev/null away from everybody else.
+func TestErrorsToSomethingThatIsNoFile(t *testing.T) {
+	each(t, func(p *place) {
+		pipe := filepath.Join(p.dir, "pipe")
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+		if err := os.Chmod(pipe, 0o644); err != nil { // whatever the umask
+			p.t.Fatal(err)
+		}
+		reader, err := os.OpenFile(pipe, os.O_RDWR, 0)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		defer reader.Close()
+		p.run("0 0 1", func(c *importer.Config) { c.Errors = pipe }, p.file("p.csv", "mrn,name,dob", "1,Ada,tomorrow"))
+		if info, err := os.Stat(pipe); err != nil || info.Mode().Perm() != 0o644 {
+			p.t.Errorf("the pipe has mode %v, %v", info.Mode(), err)
+		}
+		text := make([]byte, 1<<10)
+		if n, err := reader.Read(text); err != nil || !strings.Contains(string(text[:n]), "tomorrow") {
+			p.t.Errorf("through the pipe came %q, %v", text[:n], err)
 		}
 	})
 }

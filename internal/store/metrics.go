@@ -5,6 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type metrics struct {
 	batchSize  prometheus.Histogram
 	writeWait  prometheus.Histogram
+	logSize    prometheus.Gauge
 	journalLag prometheus.Gauge
 	sealLag    prometheus.Gauge
 	// sealBroken counts organisations, witnessLost times.
@@ -22,6 +23,9 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "anodyne_writer_wait_seconds", Help: "Time a write waits from being handed in until it is durable (SQLite).",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16),
 		}),
+		logSize: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_sqlite_log_bytes", Help: "Size of the write-ahead log on the disk, looked at every 10 seconds (SQLite).",
+		}),
 		journalLag: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "anodyne_journal_pending_entries", Help: "Journal entries that the last round of the sequencer found without a position (PostgreSQL).",
 		}),
@@ -36,7 +40,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}),
 	}
 	if registry != nil {
-		registry.MustRegister(m.batchSize, m.writeWait, m.journalLag, m.sealLag, m.sealBroken, m.witnessLost)
+		registry.MustRegister(m.batchSize, m.writeWait, m.logSize, m.journalLag, m.sealLag, m.sealBroken, m.witnessLost)
 	}
 	return m
 }

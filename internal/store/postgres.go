@@ -43,7 +43,7 @@ type postgresEngine struct {
 	stuck stuck
 }
 
-func openPostgres(ctx context.Context, dsn string, log *slog.Logger, observe Observe) (engine, error) {
+func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog.Logger, observe Observe) (engine, error) {
 	cfg, err := postgresConfig(dsn)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func openPostgres(ctx context.Context, dsn string, log *slog.Logger, observe Obs
 	if err != nil {
 		return nil, postgresError(err)
 	}
-	if err := checkPostgres(ctx, pool); err != nil {
+	if err := awaitPostgres(ctx, pool, wait, log); err != nil {
 		pool.Close()
 		return nil, err
 	}

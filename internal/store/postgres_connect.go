@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -49,6 +50,14 @@ func postgresConfig(dsn string) (*pgxpool.Config, error) {
 	if several && conn.ValidateConnect == nil {
 		// Of several servers one takes writes, and none of the others will do.
 		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	if validate := conn.ValidateConnect; validate != nil {
+		conn.ValidateConnect = func(ctx context.Context, c *pgconn.PgConn) error {
+			if err := validate(ctx, c); err != nil {
+				return fmt.Errorf("%w: %w", errNotPrimary, err)
+			}
+			return nil
+		}
 	}
 	if conn.ConnectTimeout == 0 {
 		conn.ConnectTimeout = connectTime

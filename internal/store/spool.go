@@ -42,7 +42,10 @@ type segment struct {
 	path string
 }
 
-const segmentSuffix = ".spool"
+const (
+	spoolFolder   = "spool" // of the data directory
+	segmentSuffix = ".spool"
+)
 
 func openSpool(dir string) (*spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

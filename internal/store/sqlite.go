@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
 
@@ -34,6 +35,7 @@ type sqliteEngine struct {
 	lock    *os.File
 	readers *readers
 	writer  *writer
+	keeper  *logKeeper
 	observe Observe
 }
 
@@ -47,10 +49,11 @@ const (
 // cacheOf is the pragma for a page cache of so many KiB.
 func cacheOf(size int) string { return fmt.Sprintf("cache_size = -%d", size) }
 
-func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine, error) {
+func openSQLite(path string, key *seal.Key, log *slog.Logger, m *metrics, observe Observe) (engine, error) {
 	if err := makeFile(path); err != nil {
 		return nil, err
 	}
+	tighten(log, besideSQLite(path)...)
 	lock, err := shareDatabase(path)
 	if err != nil {
 		return nil, err
@@ -60,6 +63,9 @@ func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine
 	if err := e.open(path, key, m); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
+	// Where the umask is another one than the program's, SQLite has just made
+	// its files for everybody.
+	tighten(slog.New(slog.DiscardHandler), besideSQLite(path)...)
 	return e, nil
 }
 
@@ -70,7 +76,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 		return err
 	}
 	w, err := file.open(sqlite3.OPEN_READWRITE,
-		"journal_mode = wal", "synchronous = full", "foreign_keys = on", cacheOf(writerCache), "wal_autocheckpoint = 4000")
+		"journal_mode = wal", "synchronous = full", "foreign_keys = on", cacheOf(writerCache), "wal_autocheckpoint = 4000", keepOf(logKeep))
 	if err != nil {
 		return err
 	}
@@ -85,6 +91,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 		e.readers.give(r)
 	}
 	e.writer = startWriter(w, m, e.observe)
+	e.keepLog(path, m)
 	return nil
 }
 
@@ -138,5 +145,6 @@ func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 }
 
 func (e *sqliteEngine) close() error {
+	e.keeper.close()
 	return errors.Join(e.readers.close(), e.writer.close(), e.lock.Close())
 }

@@ -37,6 +37,9 @@ type Config struct {
 	// master key, the spool of read lines and the record of what was sealed.
 	// It is made when missing.
 	DataDir string
+	// Wait is how long a PostgreSQL that cannot be reached is waited for; zero
+	// fails at once.
+	Wait time.Duration
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
 	// Log is slog.Default() when nil.
@@ -143,9 +146,9 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 		underway: newUnderway(cmp.Or(cfg.KeyWait, lockWait))}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
-		s.engine, err = openSQLite(path, cfg.Key, s.metrics, cfg.Observe)
+		s.engine, err = openSQLite(path, cfg.Key, s.log, s.metrics, cfg.Observe)
 	} else if IsPostgres(cfg.Database) {
-		s.engine, err = openPostgres(ctx, cfg.Database, s.log, cfg.Observe)
+		s.engine, err = openPostgres(ctx, cfg.Database, cfg.Wait, s.log, cfg.Observe)
 	} else {
 		// The address is not repeated: it may hold a password.
 		err = errors.New(`the address of the database must be "sqlite:PATH" or "postgres://..."`)
@@ -178,6 +181,7 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
+	tighten(s.log, besideKeys(dir)...)
 	var err error
 	if s.auditKey, err = s.openKey(ctx, dir, auditKeyFile); err != nil {
 		return err
@@ -189,7 +193,7 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 		return err
 	}
 	s.witness = newWitness(dir, s.auditKey)
-	s.spool, err = openSpool(filepath.Join(dir, "spool"))
+	s.spool, err = openSpool(filepath.Join(dir, spoolFolder))
 	return err
 }
 

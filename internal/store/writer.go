@@ -14,6 +14,7 @@ import (
 type writer struct {
 	conn    *sqliteConn
 	jobs    chan *job
+	asides  chan func(*sqliteConn)
 	closing chan struct{}
 	done    chan struct{}
 	once    sync.Once
@@ -38,7 +39,7 @@ type job struct {
 func (j *job) take() bool { return j.ctx.Err() == nil && !j.taken.Swap(true) }
 
 func startWriter(conn *sqliteConn, m *metrics, observe Observe) *writer {
-	w := &writer{conn: conn, jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), metrics: m, observe: observe}
+	w := &writer{conn: conn, jobs: make(chan *job, 1024), asides: make(chan func(*sqliteConn)), closing: make(chan struct{}), done: make(chan struct{}), metrics: m, observe: observe}
 	go w.loop()
 	return w
 }
@@ -79,6 +80,19 @@ func (w *writer) do(ctx context.Context, fn func(Tx) error) error {
 	}
 }
 
+// aside runs something on the writer's connection between two transactions.
+func (w *writer) aside(ctx context.Context, fn func(*sqliteConn) error) error {
+	answer := make(chan error, 1)
+	select {
+	case w.asides <- func(c *sqliteConn) { answer <- fn(c) }:
+		return <-answer
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.closing:
+		return errClosed
+	}
+}
+
 // close finishes what is queued and closes the connection. Twice is safe.
 func (w *writer) close() error {
 	w.once.Do(func() {
@@ -95,6 +109,8 @@ func (w *writer) loop() {
 		select {
 		case j := <-w.jobs:
 			w.batch(j)
+		case fn := <-w.asides:
+			fn(w.conn)
 		case <-w.closing:
 			for {
 				select {
