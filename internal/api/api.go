@@ -8,6 +8,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -29,7 +30,11 @@ type Config struct {
 	Authority Authority
 	Limiter   *ratelimit.Limiter
 	Addresses *ratelimit.Addresses
-	Cohorts   *cohort.Cohorts
+	// Revocations counts requests to end or look up a token whose client has
+	// used up its own allowance, by client and source address; see
+	// [NewRevocations].
+	Revocations *ratelimit.Addresses
+	Cohorts     *cohort.Cohorts
 	// ReadReport reads what POST /v1/reports is sent.
 	ReadReport ReadReport
 	// TrustedProxies may name the caller's address in X-Forwarded-For.
@@ -143,12 +148,23 @@ func (a *API) refuse(x *exchange, err error) error {
 	if code := fault.CodeOf(err); code == fault.Internal || code == fault.Unavailable {
 		return err // the credentials were not judged, and may be valid
 	}
+	if wasOurs(err) {
+		return err
+	}
 	d := a.Addresses.Take(x.source)
 	x.limited(d)
 	if !d.Allowed {
 		return d.Fault()
 	}
 	return err
+}
+
+// wasOurs reports whether a token was refused that was once good. Its caller
+// guesses nothing and has to learn that it needs a new one, so it is not
+// counted.
+func wasOurs(err error) bool {
+	f, ok := errors.AsType[*fault.Error](err)
+	return ok && f.Code == fault.Unauthorized && (f.Details["reason"] == "expired_token" || f.Details["reason"] == "revoked_token")
 }
 
 // serve is the phases after routing.

@@ -92,10 +92,11 @@ func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook
 	n.gate = &gate{Cohorts: cohort.New(16<<20, nil)}
 	cfg := Config{
 		Store: n.store, Authority: n.authority, Limiter: n.limiter,
-		Addresses:  ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
-		Cohorts:    n.gate.Cohorts,
-		ReadReport: report.ReadRequest,
-		Now:        clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
+		Addresses:   ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
+		Revocations: NewRevocations(1000, clock.now),
+		Cohorts:     n.gate.Cohorts,
+		ReadReport:  report.ReadRequest,
+		Now:         clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
 		CheckWebhookURL:  func(address string) error { return webhook.CheckURL(address, false) },
 		NewWebhookSecret: webhook.NewSecret,
 	}

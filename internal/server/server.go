@@ -136,6 +136,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	handler := api.New(api.Config{
 		Store: s.store, Authority: authority, Limiter: s.limiter,
 		Addresses:      ratelimit.NewAddresses(access.Standard.Limit(), addressCapacity, time.Now),
+		Revocations:    api.NewRevocations(addressCapacity, time.Now),
 		Cohorts:        cohorts,
 		Pages:          pages,
 		ReadReport:     report.ReadRequest,
