@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,7 +43,7 @@ type Config struct {
 	// CORSOrigins may read answers in a browser; none by default.
 	CORSOrigins []string
 	// BaseURL is the public address, for the OAuth metadata; when empty it is
-	// taken from the request.
+	// that of the listener.
 	BaseURL string
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -76,11 +77,14 @@ type API struct {
 	mux     *http.ServeMux
 	metrics *metrics
 	usage   usage
+	base    func(*http.Request) string
+	// behindTLS is true when BaseURL says that callers come by TLS.
+	behindTLS bool
 }
 
 // New makes the interface.
 func New(cfg Config) *API {
-	a := &API{Config: cfg, mux: http.NewServeMux()}
+	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://")}
 	a.routes = a.table()
 	a.metrics = newMetrics(cfg.Registry, a.routes)
 	for i := range a.routes {

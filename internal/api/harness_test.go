@@ -228,11 +228,10 @@ func (c *caller) create(name string) string {
 func (n *node) send(method, path, body string, header ...string) *reply {
 	n.tb.Helper()
 	n.log.expectNot(body)
-	r := &reply{tb: n.tb, what: method + " " + path}
 	request, err := http.NewRequest(method, n.url+path, strings.NewReader(body))
 	if err != nil {
 		n.tb.Error(err)
-		return r
+		return &reply{tb: n.tb, what: method + " " + path}
 	}
 	typed := body == ""
 	for i := 0; i < len(header); i += 2 {
@@ -246,6 +245,13 @@ func (n *node) send(method, path, body string, header ...string) *reply {
 	if !typed {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	return n.do(request)
+}
+
+// do sends a request as it is.
+func (n *node) do(request *http.Request) *reply {
+	n.tb.Helper()
+	r := &reply{tb: n.tb, what: request.Method + " " + request.URL.RequestURI()}
 	answer, err := n.http.Do(request)
 	if err != nil {
 		n.tb.Error(err)

@@ -222,14 +222,7 @@ func (a *API) introspectToken(x *exchange) (answer, error) {
 
 // oauthMetadata tells OAuth libraries where everything is (RFC 8414).
 func (a *API) oauthMetadata(x *exchange) (answer, error) {
-	base := a.BaseURL
-	if base == "" {
-		scheme := "http"
-		if x.r.TLS != nil {
-			scheme = "https"
-		}
-		base = scheme + "://" + x.r.Host
-	}
+	base := a.base(x.r)
 	methods := []string{"client_secret_basic", "client_secret_post"}
 	return x.json(http.StatusOK, map[string]any{
 		"issuer":                                        base,

@@ -100,15 +100,7 @@ func (v *visit) tokenCurl(clientID id.Client, secret string) string {
 }
 
 // baseURL is where the service is reached.
-func (v *visit) baseURL() string {
-	if v.BaseURL != "" {
-		return strings.TrimSuffix(v.BaseURL, "/")
-	}
-	if v.r.TLS != nil {
-		return "https://" + v.r.Host
-	}
-	return "http://" + v.r.Host
-}
+func (v *visit) baseURL() string { return v.Base(v.r) }
 
 type applicationPage struct {
 	Client store.Client

@@ -41,8 +41,8 @@ type Config struct {
 	OpenAPI func() []byte
 	// Source is the caller's address.
 	Source func(*http.Request) netip.Addr
-	// BaseURL is the public address; when empty it is taken from the request.
-	BaseURL string
+	// Base is the public address of the service, for links.
+	Base func(*http.Request) string
 	// Dev allows cookies without TLS, which --dev serves.
 	Dev bool
 	// A session ends when it is unused for so long, and after so long in all.

@@ -130,7 +130,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
 		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
-		BaseURL: s.cfg.BaseURL, Dev: s.cfg.Dev, Now: time.Now, Log: s.log,
+		Base: api.Base(s.cfg.BaseURL), Dev: s.cfg.Dev, Now: time.Now, Log: s.log,
 	})
 	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
 	handler := api.New(api.Config{
@@ -223,9 +223,9 @@ func (s *Server) serve(srv *http.Server, l net.Listener, secure bool) {
 // URL is where the service is reached.
 func (s *Server) URL() string {
 	if s.cfg.TLSCert != "" {
-		return "https://" + s.listener.Addr().String()
+		return "https://" + reachable(s.listener.Addr())
 	}
-	return "http://" + s.listener.Addr().String()
+	return "http://" + reachable(s.listener.Addr())
 }
 
 // AdminURL is where the metrics are, or "".
