@@ -16,7 +16,7 @@ import (
 // what they are, for one server.
 func shorten(t *testing.T) timeouts {
 	t.Helper()
-	return timeouts{header: limits.header / 10, read: limits.read / 10, write: limits.write / 10, idle: limits.idle / 10}
+	return timeouts{header: limits.header / 10, stall: limits.stall / 10, write: limits.write / 10, idle: limits.idle / 10}
 }
 
 // drip sends a byte again and again until the connection is cut, and complains
@@ -57,8 +57,8 @@ func TestSlowCallersAreCutOff(t *testing.T) {
 	cut := make(chan error)
 	cases := []slow{
 		{"a head", "GET /healthz HTTP/1.1\r\nX-A: ", limits.header / 10},
-		{"a body", post + "Content-Length: 100000\r\n\r\n", limits.read / 10},
-		{"a body in chunks", post + "Transfer-Encoding: chunked\r\n\r\n186a0\r\n", limits.read / 10},
+		{"a body", post + "Content-Length: 100000\r\n\r\n", limits.stall / 10},
+		{"a body in chunks", post + "Transfer-Encoding: chunked\r\n\r\n186a0\r\n", limits.stall / 10},
 	}
 	for _, c := range cases {
 		g := s.connect(t)
