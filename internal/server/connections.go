@@ -220,13 +220,14 @@ func (c *connections) state(served net.Conn, state http.ConnState) {
 			c.wake(conn)
 		}
 	case http.StateIdle:
-		conn.sending.clear()
-		conn.taking.clear()
 		c.attribute(conn, conn.peer)
-		if _, two := served.(*tls.Conn); !two && !conn.framing.settled() {
-			c.leave(conn)
-			_ = conn.Close()
-			return
+		if _, two := served.(*tls.Conn); !two {
+			conn.sending.clear()
+			if !conn.framing.settled() {
+				c.leave(conn)
+				_ = conn.Close()
+				return
+			}
 		}
 		if !conn.idle {
 			conn.seat.Prev().Unlink(1)

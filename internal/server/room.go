@@ -4,7 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -77,34 +77,39 @@ func (c *connections) attribute(conn *connection, to *origin) {
 // wait is the time since when a caller is waited for. Over HTTP/2 a connection
 // may wait for several things at once.
 type wait struct {
-	count atomic.Int32
-	since atomic.Int64 // in nanoseconds since 1970; 0 when it is not waited for
+	mu    sync.Mutex
+	count int
+	since time.Time
 }
 
 func (w *wait) begin() {
-	if w.count.Add(1) == 1 {
-		w.since.Store(time.Now().UnixNano())
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.count++; w.count == 1 {
+		w.since = time.Now()
 	}
 }
 
 func (w *wait) end() {
-	if w.count.Add(-1) <= 0 {
-		w.since.Store(0)
-	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count--
 }
 
 func (w *wait) clear() {
-	w.count.Store(0)
-	w.since.Store(0)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count = 0
 }
 
 // age is how long it has been waited; less than nothing when it is not.
 func (w *wait) age(now time.Time) time.Duration {
-	since := w.since.Load()
-	if since == 0 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.count <= 0 {
 		return -1
 	}
-	return time.Duration(now.UnixNano() - since)
+	return max(now.Sub(w.since), 0)
 }
 
 const (
