@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // progress shows how far long work has come, step by step: on a terminal as a
@@ -72,6 +74,6 @@ func isTerminal(w io.Writer) bool {
 	if !ok {
 		return false
 	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	_, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ) // which /dev/null has not
+	return err == nil
 }

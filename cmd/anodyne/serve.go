@@ -32,19 +32,29 @@ func runServe(ctx context.Context, e env, args []string) error {
 		if cfg.TLSCert == "" && !cfg.Dev && !strings.HasPrefix(cfg.Listen, "127.") && !strings.HasPrefix(cfg.Listen, "localhost:") {
 			log.Warn("serving without TLS beyond this machine; give --tls-cert and --tls-key, or put a proxy that has them in front")
 		}
-		return printFirstLink(ctx, e, s)
+		return offerFirstLink(ctx, e, s, log)
 	})
 }
 
-// printFirstLink prints how the first administrator is made, as long as there
-// is none. It is not logged: whoever has the link has the installation.
-func printFirstLink(ctx context.Context, e env, s *server.Server) error {
+// offerFirstLink says how the first administrator is made, as long as there is
+// none. Whoever has the link has the installation, so it is shown on a terminal
+// and nowhere else: what goes to a pipe or a file ends up in a log.
+func offerFirstLink(ctx context.Context, e env, s *server.Server, log *slog.Logger) error {
 	link, err := s.FirstLink(ctx)
-	if err != nil || link == "" {
+	if err != nil || link == nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.stdout, "\nNobody can sign in to the portal yet. Create the first administrator within 24 hours, with this link, which works once:\n\n  %s\n\n", link)
-	return err
+	if isTerminal(e.stdout) {
+		_, err = fmt.Fprintf(e.stdout, "\nNobody can sign in to the portal yet. Create the first administrator within 24 hours, with this link, which works once:\n\n  %s\n\n", link.URL)
+		return err
+	}
+	path, err := link.Keep()
+	if err != nil {
+		log.Error("could not write the link that creates the first administrator; use: anodyne user create", "error", err)
+		return nil
+	}
+	log.Info("nobody can sign in to the portal yet; open the link in this file within 24 hours to create the first administrator", "file", path)
+	return nil
 }
 
 // serve starts a server, calls ready, and stops it when the context ends.

@@ -8,9 +8,11 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,7 +31,11 @@ type Config struct {
 	Authority Authority
 	Limiter   *ratelimit.Limiter
 	Addresses *ratelimit.Addresses
-	Cohorts   *cohort.Cohorts
+	// Revocations counts requests to end or look up a token whose client has
+	// used up its own allowance, by client and source address; see
+	// [NewRevocations].
+	Revocations *ratelimit.Addresses
+	Cohorts     *cohort.Cohorts
 	// ReadReport reads what POST /v1/reports is sent.
 	ReadReport ReadReport
 	// TrustedProxies may name the caller's address in X-Forwarded-For.
@@ -37,7 +43,7 @@ type Config struct {
 	// CORSOrigins may read answers in a browser; none by default.
 	CORSOrigins []string
 	// BaseURL is the public address, for the OAuth metadata; when empty it is
-	// taken from the request.
+	// that of the listener.
 	BaseURL string
 	Now     func() time.Time
 	Log     *slog.Logger
@@ -75,11 +81,14 @@ type API struct {
 	mux     *http.ServeMux
 	metrics *metrics
 	usage   usage
+	base    func(*http.Request) string
+	// behindTLS is true when BaseURL says that callers come by TLS.
+	behindTLS bool
 }
 
 // New makes the interface.
 func New(cfg Config) *API {
-	a := &API{Config: cfg, mux: http.NewServeMux()}
+	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://")}
 	a.routes = a.table()
 	a.metrics = newMetrics(cfg.Registry, a.routes)
 	for i := range a.routes {
@@ -147,12 +156,23 @@ func (a *API) refuse(x *exchange, err error) error {
 	if code := fault.CodeOf(err); code == fault.Internal || code == fault.Unavailable {
 		return err // the credentials were not judged, and may be valid
 	}
+	if wasOurs(err) {
+		return err
+	}
 	d := a.Addresses.Take(x.source)
 	x.limited(d)
 	if !d.Allowed {
 		return d.Fault()
 	}
 	return err
+}
+
+// wasOurs reports whether a token was refused that was once good. Its caller
+// guesses nothing and has to learn that it needs a new one, so it is not
+// counted.
+func wasOurs(err error) bool {
+	f, ok := errors.AsType[*fault.Error](err)
+	return ok && f.Code == fault.Unauthorized && (f.Details["reason"] == "expired_token" || f.Details["reason"] == "revoked_token")
 }
 
 // serve is the phases after routing.

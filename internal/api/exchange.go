@@ -82,6 +82,9 @@ func newExchange(a *API, w http.ResponseWriter, r *http.Request) *exchange {
 	x.values.requestID[0] = x.requestID
 	x.h["X-Request-Id"] = x.values.requestID[:]
 	x.h["X-Content-Type-Options"] = noSniff
+	if a.secure(r) {
+		x.h["Strict-Transport-Security"] = strictTransport
+	}
 	return x
 }
 

@@ -92,10 +92,11 @@ func startNode(tb testing.TB, database store.Config, clock *clock, book *logbook
 	n.gate = &gate{Cohorts: cohort.New(16<<20, nil)}
 	cfg := Config{
 		Store: n.store, Authority: n.authority, Limiter: n.limiter,
-		Addresses:  ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
-		Cohorts:    n.gate.Cohorts,
-		ReadReport: report.ReadRequest,
-		Now:        clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
+		Addresses:   ratelimit.NewAddresses(access.Standard.Limit(), 1000, clock.now),
+		Revocations: NewRevocations(1000, clock.now),
+		Cohorts:     n.gate.Cohorts,
+		ReadReport:  report.ReadRequest,
+		Now:         clock.now, Log: database.Log, Registry: n.registry, Draining: draining,
 		CheckWebhookURL:  func(address string) error { return webhook.CheckURL(address, false) },
 		NewWebhookSecret: webhook.NewSecret,
 	}
@@ -243,11 +244,10 @@ func (c *caller) create(name string) string {
 func (n *node) send(method, path, body string, header ...string) *reply {
 	n.tb.Helper()
 	n.log.expectNot(body)
-	r := &reply{tb: n.tb, what: method + " " + path}
 	request, err := http.NewRequest(method, n.url+path, strings.NewReader(body))
 	if err != nil {
 		n.tb.Error(err)
-		return r
+		return &reply{tb: n.tb, what: method + " " + path}
 	}
 	typed := body == ""
 	for i := 0; i < len(header); i += 2 {
@@ -261,6 +261,13 @@ func (n *node) send(method, path, body string, header ...string) *reply {
 	if !typed {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	return n.do(request)
+}
+
+// do sends a request as it is.
+func (n *node) do(request *http.Request) *reply {
+	n.tb.Helper()
+	r := &reply{tb: n.tb, what: request.Method + " " + request.URL.RequestURI()}
 	answer, err := n.http.Do(request)
 	if err != nil {
 		n.tb.Error(err)

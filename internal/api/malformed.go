@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"crypto/tls"
 	"io"
 	"net/http"
 	"net/url"
@@ -12,10 +13,15 @@ import (
 // Malformed is the whole answer, head and body, to a request that net/http
 // refuses by itself because it is not HTTP or too long for it: in the error
 // shape and with the headers that every answer has. status is net/http's own,
-// or 503 for a connection there is no room for, and peer the address of the connection, which the request counts for.
-func (a *API) Malformed(status int, peer string) []byte {
+// or 503 for a connection there is no room for, and peer the address of the
+// connection, which the request counts for. secure says that it has TLS.
+func (a *API) Malformed(status int, peer string, secure bool) []byte {
 	w := &unsent{header: http.Header{"Date": {a.Now().UTC().Format(http.TimeFormat)}}}
-	a.refuseMalformed(w, status, peer)
+	r := &http.Request{URL: &url.URL{}, RemoteAddr: peer}
+	if secure {
+		r.TLS = &tls.ConnectionState{}
+	}
+	a.Refuse(w, r, status)
 	var b bytes.Buffer
 	answer := http.Response{
 		StatusCode: w.status, ProtoMajor: 1, ProtoMinor: 1, Header: w.header, Close: true,
@@ -25,9 +31,12 @@ func (a *API) Malformed(status int, peer string) []byte {
 	return b.Bytes()
 }
 
-func (a *API) refuseMalformed(w http.ResponseWriter, status int, peer string) {
-	x := newExchange(a, w, &http.Request{URL: &url.URL{}, RemoteAddr: peer})
+// Refuse answers a request that is not to be handled, for one of these reasons,
+// and has the connection closed.
+func (a *API) Refuse(w http.ResponseWriter, r *http.Request, status int) {
+	x := newExchange(a, w, r)
 	defer x.end()
+	x.h["Connection"] = []string{"close"}
 	err := fault.New(fault.InvalidBody, "The request cannot be read: its line, a header or an encoding is not as HTTP has it.",
 		"reason", "not a request of HTTP", "offset", 0)
 	switch status {

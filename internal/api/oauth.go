@@ -7,10 +7,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"anodyne/internal/access"
 	"anodyne/internal/audit"
 	"anodyne/internal/fault"
+	"anodyne/internal/ratelimit"
 	"anodyne/internal/store"
 )
 
@@ -23,10 +25,51 @@ type form struct {
 var errNoCredentials = fault.New(fault.InvalidClient,
 	"Send client_id and client_secret in the form, or as HTTP Basic.", "oauth_error", "invalid_client")
 
+// revocationLimit is how many tokens a client may end or look up in an hour,
+// from one address, after its own allowance is used up.
+const revocationLimit = 100
+
+// NewRevocations makes what counts those, for up to capacity pairs of client
+// and address.
+func NewRevocations(capacity int, now func() time.Time) *ratelimit.Addresses {
+	return ratelimit.NewAddresses(revocationLimit, capacity, now)
+}
+
 // clientForm reads the form, knows the client by its secret and counts the
 // request: for the client when its credentials are valid, else for the source
 // address.
 func (a *API) clientForm(x *exchange) (form, error) {
+	f, err := a.authenticated(x)
+	if err != nil {
+		return f, err
+	}
+	p := f.client.Principal()
+	return f, a.take(x, &p)
+}
+
+// tokenForm is clientForm of requests that end a token or ask about one.
+// Whoever stole a token or a secret can use up the client's allowance, and must
+// not keep its owner from revoking by that. So there is a small allowance
+// beside it, which is counted by address too: the thief uses up his own.
+func (a *API) tokenForm(x *exchange) (form, error) {
+	f, err := a.authenticated(x)
+	if err != nil {
+		return f, err
+	}
+	p := f.client.Principal()
+	if err = a.take(x, &p); !fault.Is(err, fault.RateLimitExceeded) {
+		return f, err
+	}
+	d := a.Revocations.TakeFor(p.Client, x.source)
+	x.limited(d)
+	if !d.Allowed {
+		return f, d.Fault()
+	}
+	return f, nil
+}
+
+// authenticated reads the form and knows the client by its secret.
+func (a *API) authenticated(x *exchange) (form, error) {
 	f, err := a.readForm(x)
 	if err != nil {
 		return f, a.refuse(x, err)
@@ -38,8 +81,7 @@ func (a *API) clientForm(x *exchange) (form, error) {
 	if err != nil {
 		return f, a.refuse(x, err)
 	}
-	p := f.client.Principal()
-	return f, a.take(x, &p)
+	return f, nil
 }
 
 func (a *API) readForm(x *exchange) (form, error) {
@@ -142,7 +184,7 @@ func (f form) tokenParameter() (string, error) {
 // revokeToken answers 200 also for a token that is unknown or another's, as
 // RFC 7009 has it.
 func (a *API) revokeToken(x *exchange) (answer, error) {
-	f, err := a.clientForm(x)
+	f, err := a.tokenForm(x)
 	if err != nil {
 		return answer{}, err
 	}
@@ -157,7 +199,7 @@ func (a *API) revokeToken(x *exchange) (answer, error) {
 }
 
 func (a *API) introspectToken(x *exchange) (answer, error) {
-	f, err := a.clientForm(x)
+	f, err := a.tokenForm(x)
 	if err != nil {
 		return answer{}, err
 	}
@@ -180,14 +222,7 @@ func (a *API) introspectToken(x *exchange) (answer, error) {
 
 // oauthMetadata tells OAuth libraries where everything is (RFC 8414).
 func (a *API) oauthMetadata(x *exchange) (answer, error) {
-	base := a.BaseURL
-	if base == "" {
-		scheme := "http"
-		if x.r.TLS != nil {
-			scheme = "https"
-		}
-		base = scheme + "://" + x.r.Host
-	}
+	base := a.base(x.r)
 	methods := []string{"client_secret_basic", "client_secret_post"}
 	return x.json(http.StatusOK, map[string]any{
 		"issuer":                                        base,

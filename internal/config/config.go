@@ -88,7 +88,7 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "loopback `address` for metrics and pprof; empty for none")
 	fs.StringVar(&c.TLSKey, "tls-key", "", "private key `file` (PEM)")
 	fs.Var(&c.CORSOrigins, "cors-origin", "`origins` that may read answers in a browser, separated by commas")
-	fs.Var(&c.TrustedProxies, "trusted-proxy", "`networks` (CIDR) whose X-Forwarded-For is believed, separated by commas")
+	fs.Var(&c.TrustedProxies, "trusted-proxy", "`networks` (CIDR) whose X-Forwarded-For and X-Forwarded-Proto are believed, separated by commas")
 	fs.BoolVar(&c.Dev, "dev", false, "development mode")
 	fs.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 	fs.StringVar(&c.LogFormat, "log-format", "text", "text or json")
@@ -105,7 +105,7 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 // Links registers the flags that say where the service is reached.
 func (c *Config) Links(fs *flag.FlagSet) {
 	c.Address(fs)
-	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, when a proxy stands before it; links begin with it")
+	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, for links (default: the address of the listener)")
 }
 
 // PublicURL is what links begin with: the public URL, or where a server with

@@ -26,12 +26,13 @@ type Authority struct {
 	all   *store.Store
 	now   func() time.Time
 	cache cache
+	mark  mark
 }
 
 // New makes the authority. Watch must run for revocations by other processes
 // to be noticed.
 func New(s *store.Store, now func() time.Time) *Authority {
-	a := &Authority{store: s.System(), all: s, now: now}
+	a := &Authority{store: s.System(), all: s, now: now, mark: s.System().TokenKey()}
 	a.cache.init()
 	return a
 }
@@ -78,7 +79,7 @@ func (a *Authority) Issue(ctx context.Context, c *store.Client, scope string) (a
 	if err != nil {
 		return access.Grant{}, err
 	}
-	token, hash := newToken()
+	token, hash := a.mark.newToken()
 	issued, err := a.store.IssueToken(ctx, c, hash, scopes, Lifetime)
 	if err != nil {
 		return access.Grant{}, err

@@ -19,16 +19,15 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const secretDigits = 43
 
 // NewSecret makes a client secret and the hash under which it is kept.
-func NewSecret() (secret string, hash []byte) { return random(secretPrefix) }
-
-// newToken makes an access token and the hash under which it is kept.
-func newToken() (token string, hash []byte) { return random(tokenPrefix) }
-
-// random gives 256 random bits in base62 after a prefix. A fast hash is
-// enough for what cannot be guessed.
-func random(prefix string) (text string, hash []byte) {
+func NewSecret() (secret string, hash []byte) {
 	var number [32]byte
 	rand.Read(number[:])
+	return written(secretPrefix, number)
+}
+
+// written gives a number in base62 after a prefix, and its hash. A fast hash is
+// enough for what cannot be guessed.
+func written(prefix string, number [32]byte) (text string, hash []byte) {
 	text = string(appendBase62([]byte(prefix), number))
 	sum := hashOf(text)
 	return text, sum[:]

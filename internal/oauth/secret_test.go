@@ -11,11 +11,12 @@ import (
 
 func TestSecretForm(t *testing.T) {
 	t.Parallel()
+	marked := mark("key")
 	form := regexp.MustCompile(`^(cs|at)_[0-9A-Za-z]{43}$`)
 	seen := map[string]bool{}
 	digits := map[byte]bool{}
 	for range 200 {
-		for _, makeOne := range []func() (string, []byte){NewSecret, newToken} {
+		for _, makeOne := range []func() (string, []byte){NewSecret, marked.newToken} {
 			text, hash := makeOne()
 			if !form.MatchString(text) || seen[text] {
 				t.Fatalf("%d characters, seen before %v", len(text), seen[text])
@@ -54,12 +55,44 @@ func TestBase62IsTheNumber(t *testing.T) {
 		if len(digits) != secretDigits || got.Cmp(want) != 0 {
 			t.Fatalf("%x is %s in %d digits, which is %x", number, digits, len(digits), got)
 		}
+		if again, ok := parseBase62(string(digits)); !ok || again != number {
+			t.Fatalf("%s is read as %x, %v", digits, again, ok)
+		}
+	}
+}
+
+// A token is recognised by the key it was made with, and nothing else is.
+func TestMark(t *testing.T) {
+	t.Parallel()
+	ours, theirs := mark("ours"), mark("theirs")
+	for range 50 {
+		token, _ := ours.newToken()
+		if !ours.made(token) || theirs.made(token) {
+			t.Fatalf("%s: ours %v, theirs %v", token, ours.made(token), theirs.made(token))
+		}
+		for i := len(tokenPrefix); i < len(token); i++ {
+			other := []byte(token)
+			if other[i]++; !strings.ContainsRune(base62, rune(other[i])) {
+				other[i] = '0'
+			}
+			if ours.made(string(other)) {
+				t.Fatalf("%s was made from %s", other, token)
+			}
+		}
+	}
+	secret, _ := NewSecret()
+	for _, text := range []string{"", tokenPrefix, secret, tokenPrefix + secret[3:], tokenPrefix + strings.Repeat("z", secretDigits),
+		tokenPrefix + strings.Repeat("0", secretDigits), tokenPrefix + strings.Repeat("-", secretDigits), tokenPrefix + strings.Repeat("0", secretDigits+1)} {
+		if ours.made(text) {
+			t.Errorf("%q is taken for one of ours", text)
+		}
 	}
 }
 
 func BenchmarkNewToken(b *testing.B) {
+	marked := mark("key")
 	b.ReportAllocs()
 	for b.Loop() {
-		newToken()
+		marked.newToken()
 	}
 }

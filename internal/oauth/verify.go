@@ -124,15 +124,17 @@ func (a *Authority) Verify(ctx context.Context, header []string) (*access.Princi
 			return &t.Principal, nil
 		}
 	}
-	return a.lookUp(ctx, hash, now)
+	return a.lookUp(ctx, token, hash, now)
 }
 
-func (a *Authority) lookUp(ctx context.Context, hash [sha256.Size]byte, now time.Time) (*access.Principal, error) {
+func (a *Authority) lookUp(ctx context.Context, token string, hash [sha256.Size]byte, now time.Time) (*access.Principal, error) {
 	epoch := a.cache.current()
 	t, found, err := a.store.Token(ctx, hash[:])
 	switch {
 	case err != nil:
 		return nil, err
+	case !found && a.mark.made(token): // its row was purged after it had expired
+		return nil, errExpired
 	case !found:
 		return nil, errInvalid
 	case t.Revoked:

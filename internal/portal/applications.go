@@ -114,7 +114,7 @@ func (v *visit) tokenCurl(clientID id.Client, secret string) string {
 }
 
 // baseURL is where the service is reached.
-func (v *visit) baseURL() string { return v.BaseURL() }
+func (v *visit) baseURL() string { return v.Base(v.r) }
 
 type applicationPage struct {
 	Client store.Client

@@ -74,7 +74,7 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
 		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
 		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON, SessionIdle: idleTime, SessionLifetime: lifetime,
-		Source: sourceOf, BaseURL: func() string { return h.url },
+		Source: sourceOf, Base: func(*http.Request) string { return h.url },
 	})
 	server := httptest.NewServer(h.trips.Of(h.pages))
 	t.Cleanup(server.Close)

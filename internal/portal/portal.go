@@ -41,10 +41,10 @@ type Config struct {
 	OpenAPI func() []byte
 	// Source is the caller's address.
 	Source func(*http.Request) netip.Addr
-	// BaseURL is the public address, without a slash at the end. It is never
-	// taken from a request: a link in a page, with a secret in it, must not
-	// lead where the request says.
-	BaseURL func() string
+	// Base is the public address of the service, for links, without a slash at
+	// the end. It is not taken from what a request says: a link with a secret in
+	// it must not lead where the caller wants.
+	Base func(*http.Request) string
 	// Dev allows cookies without TLS, which --dev serves.
 	Dev bool
 	// A session ends when it is unused for so long, and after so long in all.

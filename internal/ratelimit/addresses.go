@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"anodyne/internal/access"
 )
 
 // Addresses counts requests without valid credentials by source address, in
@@ -29,17 +31,18 @@ type Addresses struct {
 // the least a site is given, so all of it counts as one source.
 type sourceKey struct {
 	bits    uint64
-	version byte // 4 or 6, or 0 for an address that is not valid
+	version byte            // 4 or 6, or 0 for an address that is not valid
+	client  access.ClientNo // whose requests are counted there; 0 for those of all
 }
 
 func keyOf(addr netip.Addr) sourceKey {
 	switch addr = addr.Unmap(); {
 	case addr.Is4():
 		b := addr.As4()
-		return sourceKey{uint64(binary.BigEndian.Uint32(b[:])), 4}
+		return sourceKey{bits: uint64(binary.BigEndian.Uint32(b[:])), version: 4}
 	case addr.Is6():
 		b := addr.As16()
-		return sourceKey{binary.BigEndian.Uint64(b[:8]), 6}
+		return sourceKey{bits: binary.BigEndian.Uint64(b[:8]), version: 6}
 	}
 	return sourceKey{}
 }
@@ -67,8 +70,18 @@ func NewAddresses(limit int64, capacity int, now func() time.Time) *Addresses {
 
 // Take counts one request from the address. Those whose address is not known
 // share one allowance.
-func (a *Addresses) Take(addr netip.Addr) Decision {
-	key, now := keyOf(addr), a.now()
+func (a *Addresses) Take(addr netip.Addr) Decision { return a.take(keyOf(addr)) }
+
+// TakeFor counts one request of the client from the address, apart from those
+// of others there.
+func (a *Addresses) TakeFor(client access.ClientNo, addr netip.Addr) Decision {
+	key := keyOf(addr)
+	key.client = client
+	return a.take(key)
+}
+
+func (a *Addresses) take(key sourceKey) Decision {
+	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.sources[key]

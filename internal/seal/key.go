@@ -58,6 +58,12 @@ func (k *Key) Derive(salt []byte, purpose string) []byte {
 	return derived
 }
 
+// Derive gives the key for one purpose from a key of random bytes, such as a
+// master key.
+func Derive(key []byte, purpose string) []byte {
+	return (&Key{secret: key}).Derive(nil, purpose)
+}
+
 // root is the secret, stretched when it is a passphrase.
 func (k *Key) root(salt []byte) []byte {
 	if !k.passphrase {

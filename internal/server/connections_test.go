@@ -87,19 +87,38 @@ func (s *Server) awaitIdle(t *testing.T, want int) {
 	}
 }
 
+// awaitLast waits until a guest's connection is the one that became idle last.
+func (s *Server) awaitLast(t *testing.T, g *guest) {
+	t.Helper()
+	room := s.listener.(*connections)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		room.mu.Lock()
+		last, ok := room.idle.Prev().Value.(*connection)
+		room.mu.Unlock()
+		if ok && last.RemoteAddr().String() == g.LocalAddr().String() {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the connection does not become idle")
+		}
+	}
+}
+
 // Idle connections make room for others, the longest idle first.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--max-connections", "3")
 	var guests []*guest
-	for range 3 {
+	for i := range 3 {
 		g := s.connect(t)
 		g.send(healthz)
 		g.answer()
+		s.awaitIdle(t, i+1)
 		guests = append(guests, g)
 	}
 	guests[0].send(healthz) // now the second is the longest idle
 	guests[0].answer()
+	s.awaitLast(t, guests[0])
 	next := s.connect(t)
 	next.send(healthz)
 	if got := next.answer().StatusCode; got != http.StatusOK {
@@ -122,8 +141,15 @@ func TestNoRoomForAnotherConnection(t *testing.T) {
 		g.send("POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\n")
 	}
 	s.awaitIdle(t, 0)
+	for range 3 { // health checks are answered nevertheless
+		probe := s.connect(t)
+		probe.send("GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		if got := probe.answer().StatusCode; got != http.StatusOK {
+			t.Errorf("status %d of a health check", got)
+		}
+	}
 	next := s.connect(t)
-	next.send(healthz)
+	next.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
 	resp := next.answer()
 	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || resp.Header.Get("X-RateLimit-Limit") == "" || !resp.Close {
 		t.Errorf("%d %v", resp.StatusCode, resp.Header)
@@ -147,13 +173,14 @@ func TestIdleConnectionsMakeRoomUnderTLS(t *testing.T) {
 	cert, key := certificate(t)
 	s := serve(t, "--max-connections", "2", "--tls-cert", cert, "--tls-key", key)
 	var guests []*guest
-	for range 3 {
+	for i := range 3 {
 		g := s.connect(t)
 		g = greet(t, tls.Client(g.Conn, &tls.Config{InsecureSkipVerify: true})) // its own certificate
 		g.send(healthz)
 		if got := g.answer().StatusCode; got != http.StatusOK {
 			t.Errorf("status %d", got)
 		}
+		s.awaitIdle(t, min(i+1, 2))
 		guests = append(guests, g)
 	}
 	guests[0].ended()

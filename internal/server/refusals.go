@@ -2,22 +2,22 @@ package server
 
 import (
 	"bytes"
+	"net"
 	"strconv"
 )
 
-// On a connection without TLS the service speaks for net/http, which answers
-// what it cannot read by itself, before any handler: in plain text, without a
-// request id and the rate-limit headers. See
-// docs/decisions/0022-answers-to-what-is-not-http.md.
+// The service speaks for net/http, which answers what it cannot read by itself,
+// before any handler: in plain text, without a request id and the rate-limit
+// headers. See docs/decisions/0022-answers-to-what-is-not-http.md.
 
-// Write puts the service's answer in the place of a refusal by net/http, which
+// speak puts the service's answer in the place of a refusal by net/http, which
 // writes one at once.
-func (c *connection) Write(b []byte) (int, error) {
+func (c *connections) speak(b []byte, peer net.Addr, write func([]byte) (int, error)) (int, error) {
 	status, ok := refusal(b)
 	if !ok || c.answer == nil {
-		return c.TCPConn.Write(b)
+		return write(b)
 	}
-	if _, err := c.TCPConn.Write(c.answer(status, c.RemoteAddr().String())); err != nil {
+	if _, err := write(c.answer(status, peer.String())); err != nil {
 		return 0, err
 	}
 	return len(b), nil

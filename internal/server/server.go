@@ -52,8 +52,8 @@ type Server struct {
 
 // timeouts are within what a caller must speak and listen.
 type timeouts struct {
-	header time.Duration // for the head of a request
-	read   time.Duration // for all of it
+	header time.Duration // for a TLS handshake, and for the head of a request
+	stall  time.Duration // for the next part of a body; see paced
 	write  time.Duration // from there to the end of the answer
 	idle   time.Duration // between two requests
 }
@@ -65,7 +65,7 @@ func (t timeouts) answer() time.Duration { return t.write - t.write/6 }
 
 // limits are those of the public listener. A wait for events takes up to 30 s,
 // and a report's file has a time of its own for each part.
-var limits = timeouts{header: 10 * time.Second, read: 60 * time.Second, write: 90 * time.Second, idle: 120 * time.Second}
+var limits = timeouts{header: 10 * time.Second, stall: 10 * time.Second, write: 90 * time.Second, idle: 120 * time.Second}
 
 // addressCapacity bounds the source addresses whose failed requests are
 // counted.
@@ -136,12 +136,13 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
 		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
-		BaseURL: s.publicURL, Dev: s.cfg.Dev, AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log,
+		Base: api.Base(s.cfg.BaseURL), Dev: s.cfg.Dev, AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log,
 	})
 	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
 	handler := api.New(api.Config{
 		Store: s.store, Authority: authority, Limiter: s.limiter,
 		Addresses:      ratelimit.NewAddresses(access.Standard.Limit(), addressCapacity, time.Now),
+		Revocations:    api.NewRevocations(addressCapacity, time.Now),
 		Cohorts:        cohorts,
 		Pages:          pages,
 		ReadReport:     report.ReadRequest,
@@ -175,9 +176,7 @@ func (s *Server) ahead() func(limit int64) int64 {
 // listen opens the sockets and serves on them.
 func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 	s.public = &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: s.limits.header,
-		ReadTimeout:       s.limits.read,
+		ReadHeaderTimeout: s.limits.header, // bodies have a pace of their own
 		WriteTimeout:      s.limits.write,
 		IdleTimeout:       s.limits.idle,
 		MaxHeaderBytes:    api.MaxHeaderBytes,
@@ -190,7 +189,7 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 		if err != nil {
 			return fmt.Errorf("TLS certificate: %w", err)
 		}
-		s.public.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}}
+		s.public.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	var err error
 	if s.listener, err = net.Listen("tcp", s.cfg.Listen); err != nil {
@@ -201,26 +200,28 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 			return fmt.Errorf("--admin-listen: %w", err)
 		}
 		s.admin = &http.Server{Handler: adminHandler(registry), ReadHeaderTimeout: 10 * time.Second}
-		go s.serve(s.admin, s.adminLn, false)
+		go s.serve(s.admin, s.adminLn)
 	}
-	secure := s.cfg.TLSCert != ""
 	room := newConnections(s.listener, s.cfg.MaxConnections, s.log, registry)
-	s.listener, s.public.ConnState = room, room.state
-	if !secure { // with TLS, what a connection writes is encrypted already
-		room.answer = handler.Malformed
+	if room.proxies, err = s.cfg.Proxies(); err != nil {
+		return err
 	}
-	go s.serve(s.public, s.listener, secure)
+	room.source = api.Source(room.proxies)
+	room.encrypted = s.public.TLSConfig != nil
+	room.answer = func(status int, peer string) []byte { return handler.Malformed(status, peer, room.encrypted) }
+	s.listener = room
+	s.public.Handler = &guard{room, handler, s.limits}
+	s.public.ConnState, s.public.ConnContext = room.state, room.context
+	if room.encrypted {
+		go s.serve(s.public, newHandshakes(room, s.public.TLSConfig, s.limits.header))
+	} else {
+		go s.serve(s.public, room)
+	}
 	return nil
 }
 
-func (s *Server) serve(srv *http.Server, l net.Listener, secure bool) {
-	var err error
-	if secure {
-		err = srv.ServeTLS(l, "", "")
-	} else {
-		err = srv.Serve(l)
-	}
-	if err != nil && !errors.Is(err, http.ErrServerClosed) {
+func (s *Server) serve(srv *http.Server, l net.Listener) {
+	if err := srv.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		s.log.Error("listener failed", "address", l.Addr(), "error", err)
 	}
 }
@@ -228,9 +229,9 @@ func (s *Server) serve(srv *http.Server, l net.Listener, secure bool) {
 // URL is where the service is reached.
 func (s *Server) URL() string {
 	if s.cfg.TLSCert != "" {
-		return "https://" + s.listener.Addr().String()
+		return "https://" + reachable(s.listener.Addr())
 	}
-	return "http://" + s.listener.Addr().String()
+	return "http://" + reachable(s.listener.Addr())
 }
 
 // AdminURL is where the metrics are, or "".

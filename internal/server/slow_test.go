@@ -13,9 +13,9 @@ import (
 )
 
 // short are times in which a caller must speak and listen that a test can wait
-// for. That of a head stays long enough for those who are not slow, on a machine
+// for. Those of a head and a body stay long enough for those who are not slow, on a machine
 // that is.
-var short = timeouts{header: limits.header / 2, read: limits.read / 10, write: limits.write / 10, idle: limits.idle / 10}
+var short = timeouts{header: limits.header / 2, stall: limits.stall / 2, write: limits.write / 10, idle: limits.idle / 10}
 
 // drip sends a byte again and again until the connection is cut, and complains
 // if that was early, or not by the server. Its time runs from the greeting on,
@@ -55,8 +55,8 @@ func TestSlowCallersAreCutOff(t *testing.T) {
 	cut := make(chan error)
 	cases := []slow{
 		{"a head", "GET /healthz HTTP/1.1\r\nX-A: ", short.header},
-		{"a body", post + "Content-Length: 100000\r\n\r\n", short.read},
-		{"a body in chunks", post + "Transfer-Encoding: chunked\r\n\r\n186a0\r\n", short.read},
+		{"a body", post + "Content-Length: 100000\r\n\r\n", short.stall},
+		{"a body in chunks", post + "Transfer-Encoding: chunked\r\n\r\n186a0\r\n", short.stall},
 	}
 	for _, c := range cases {
 		began := time.Now()

@@ -58,6 +58,16 @@ func (s System) InviteFirst(ctx context.Context, org string, hash []byte, lifeti
 	return invited, err
 }
 
+// InvitesFirst reports whether an invitation of InviteFirst can still be used.
+func (s System) InvitesFirst(ctx context.Context, hash []byte) (open bool, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		open, err = one(tx, `SELECT 1 FROM invitation i WHERE i.hash = $1 AND i.expires_at > $2
+			AND NOT EXISTS (SELECT 1 FROM account a WHERE a.org_no = i.org_no)`, func(Row) {}, hash, millis(s.now()))
+		return err
+	})
+	return open, err
+}
+
 func (s *Store) keepInvitation(tx Tx, org access.OrgNo, hash []byte, role access.Role, first int64, by any, now time.Time, lifetime time.Duration) error {
 	_, err := tx.Exec(`INSERT INTO invitation (hash, org_no, role, first, made_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		hash, int64(org), int64(role), first, by, millis(now), millis(now.Add(lifetime)))

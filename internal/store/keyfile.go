@@ -75,6 +75,11 @@ func (s System) KeyFiles() map[string][]byte {
 	return map[string][]byte{auditKeyFile.name: s.auditKey, masterKeyFile.name: s.masterKey}
 }
 
+// TokenKey is the key by which an access token is recognised as one that was
+// issued here, also when its row is gone. It is the same on all nodes and after
+// a restore.
+func (s System) TokenKey() []byte { return seal.Derive(s.masterKey, "anodyne access tokens") }
+
 // AuditKey reads the audit key of a data directory.
 func AuditKey(dir string) ([]byte, error) { return readKey(filepath.Join(dir, auditKeyFile.name)) }
 

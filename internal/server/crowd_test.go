@@ -1,0 +1,255 @@
+package server
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// from connects from a loopback address of one's own, with TLS if the server
+// has it.
+func (s *Server) from(t *testing.T, address string) *guest {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
+	conn, err := dialer.DialContext(t.Context(), "tcp", s.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if s.cfg.TLSCert != "" {
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+	}
+	return greet(t, conn)
+}
+
+// awaitBusy waits until so many connections are busy.
+func (s *Server) awaitBusy(t *testing.T, want int) {
+	t.Helper()
+	room := s.listener.(*connections)
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
+		room.mu.Lock()
+		busy, open := room.busy.Len()-1, room.open
+		room.mu.Unlock()
+		if busy >= want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d connections are busy, want %d", busy, open, want)
+		}
+	}
+}
+
+const slowForm = "POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\n"
+
+// probe asks on a new connection, and gives the status; 0 when there is no
+// answer.
+func (s *Server) probe(t *testing.T, address, path string) int {
+	t.Helper()
+	g := s.from(t, address)
+	defer g.Close()
+	if _, err := io.WriteString(g, "GET "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+		return 0
+	}
+	answer, err := http.ReadResponse(g.answers, nil)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		return 0
+	}
+	return answer.StatusCode
+}
+
+// cutOff reports whether the server has ended a connection, with an answer or
+// without. It waits for that.
+func (g *guest) cutOff() error {
+	if _, err := io.Copy(io.Discard, g.answers); errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+func eachTransport(t *testing.T, test func(t *testing.T, flags ...string)) {
+	t.Helper()
+	t.Run("plain", func(t *testing.T) {
+		t.Parallel()
+		test(t)
+	})
+	t.Run("TLS", func(t *testing.T) {
+		t.Parallel()
+		cert, key := certificate(t)
+		test(t, "--tls-cert", cert, "--tls-key", key)
+	})
+}
+
+// A hundred forms from one address that are not sent to their end fill the room
+// for nobody else, nor for health checks, and are cut off.
+func TestSlowFormsShutNobodyOut(t *testing.T) {
+	t.Parallel()
+	for _, forms := range []int{100, 300} {
+		t.Run(fmt.Sprint(forms), func(t *testing.T) {
+			t.Parallel()
+			eachTransport(t, func(t *testing.T, flags ...string) {
+				times := limits
+				times.stall = 4 * time.Second
+				s := serveWith(t, times, append(flags, "--max-connections", "100")...)
+				slow := make([]*guest, forms)
+				var sent sync.WaitGroup
+				for i := range slow {
+					slow[i] = s.from(t, "127.0.0.1")
+					sent.Go(func() { _, _ = io.WriteString(slow[i], slowForm) }) // beyond the bound it may be refused
+				}
+				sent.Wait()
+				for i := range 10 {
+					for _, address := range []string{"127.0.0.2", "127.0.0.3"} {
+						if got := s.probe(t, address, "/openapi.json"); got != http.StatusOK {
+							t.Errorf("%d: status %d for %s", i, got, address)
+						}
+					}
+					for _, address := range []string{"127.0.0.1", "127.0.0.2"} {
+						if got := s.probe(t, address, "/readyz"); got != http.StatusOK {
+							t.Errorf("%d: status %d of a health check from %s", i, got, address)
+						}
+					}
+				}
+				for _, g := range slow {
+					if err := g.cutOff(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := s.probe(t, "127.0.0.1", "/openapi.json"); got != http.StatusOK {
+					t.Errorf("status %d after all were cut off", got)
+				}
+			})
+		})
+	}
+}
+
+// Other ways to be slow: connections that say nothing (under TLS: that make no
+// handshake), heads that do not end, answers that are not taken.
+func TestSlowCallersOfAllKindsMakeRoom(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(t *testing.T, s *Server, g *guest){
+		"silence": func(*testing.T, *Server, *guest) {},
+		"a head":  func(_ *testing.T, _ *Server, g *guest) { _, _ = io.WriteString(g, "GET /healthz HTTP/1.1\r\nX-A: ") },
+		"chunks": func(_ *testing.T, _ *Server, g *guest) {
+			_, _ = io.WriteString(g, "POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab")
+		},
+		"a body that nobody reads": func(_ *testing.T, _ *Server, g *guest) {
+			_, _ = io.WriteString(g, "POST /v1/patients HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachTransport(t, func(t *testing.T, flags ...string) {
+				s := serve(t, append(flags, "--max-connections", "20")...) // with the real times
+				for range 40 {
+					g := s.from(t, "127.0.0.1")
+					if name != "silence" {
+						begin(t, s, g)
+					}
+				}
+				for i := range 10 {
+					if got := s.probe(t, "127.0.0.2", "/openapi.json"); got != http.StatusOK {
+						t.Errorf("%d: status %d", i, got)
+					}
+					if got := s.probe(t, "127.0.0.1", "/readyz"); got != http.StatusOK {
+						t.Errorf("%d: status %d of a health check", i, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Whoever does not take answers makes room too, once it shows.
+func TestCallersThatDoNotReadMakeRoom(t *testing.T) {
+	t.Parallel()
+	eachTransport(t, func(t *testing.T, flags ...string) {
+		times := limits
+		times.write = time.Hour // it is not this that ends them
+		s := serveWith(t, times, append(flags, "--max-connections", "4")...)
+		for range 4 {
+			g := s.from(t, "127.0.0.1")
+			go func() {
+				for { // until the buffers are full, and then the connection is closed
+					if _, err := io.WriteString(g, "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+						return
+					}
+				}
+			}()
+		}
+		s.awaitBusy(t, 4)
+		for deadline := time.Now().Add(3 * time.Minute); s.probe(t, "127.0.0.2", "/openapi.json") != http.StatusOK; {
+			if time.Now().After(deadline) {
+				t.Fatal("there is no room")
+			}
+		}
+	})
+}
+
+// A trusted proxy carries many callers: room is made by those it names, and its
+// own connections are not held against it.
+func TestSlowFormsThroughAProxy(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--max-connections", "40", "--trusted-proxy", "127.0.0.9/32")
+	form := func(forwarded string) *guest {
+		g := s.from(t, "127.0.0.9")
+		g.send(strings.Replace(slowForm, "Host: x\r\n", "Host: x\r\nX-Forwarded-For: "+forwarded+"\r\n", 1))
+		return g
+	}
+	patient := []*guest{form("192.0.2.1"), form("192.0.2.2")}
+	for range 38 {
+		form("192.0.2.66")
+	}
+	s.awaitBusy(t, 40)
+	var more []*guest
+	for i := range 8 { // no more than he has
+		g := s.from(t, "127.0.0.9")
+		g.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.3\r\n\r\n")
+		if got := g.answer().StatusCode; got != http.StatusOK {
+			t.Errorf("%d: status %d", i, got)
+		}
+		more = append(more, g)
+	}
+	for i, g := range append(patient, more...) { // none of these was closed
+		if i < len(patient) {
+			g.send(strings.Repeat("a", 1000))
+		} else {
+			g.send("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
+		}
+		if got := g.answer().StatusCode; got != http.StatusOK && i >= len(patient) || got >= 500 {
+			t.Errorf("%d: status %d", i, got)
+		}
+	}
+}
+
+// While there is room, nobody is bounded: all the users of a hospital may come
+// from one address.
+func TestOneAddressMayFillTheRoom(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--max-connections", "60")
+	var all []*guest
+	for range 60 {
+		g := s.from(t, "127.0.0.1")
+		g.send(healthz)
+		all = append(all, g)
+	}
+	for range 2 {
+		for _, g := range all {
+			if got := g.answer().StatusCode; got != http.StatusOK {
+				t.Fatalf("status %d", got)
+			}
+			g.send(healthz)
+		}
+	}
+}
