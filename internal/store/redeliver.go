@@ -24,9 +24,11 @@ func switchWebhook(org access.OrgNo, no int64, enable bool) Stmt {
 }
 
 // dueNow has the endpoint looked at now, with so many more deliveries pending.
+// When it is due already, because of a delivery that is perhaps under way, the
+// time still changes: that tells whoever works on it that there is more.
 func dueNow(org access.OrgNo, no, more int64, now time.Time) Stmt {
 	return Stmt{SQL: `UPDATE webhook_cursor SET pending = pending + $3,
-		due_at = CASE WHEN due_at < $4 THEN due_at ELSE $4 END WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(org), no, more, millis(now)}}
+		due_at = CASE WHEN due_at <= $4 THEN due_at - 1 ELSE $4 END WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(org), no, more, millis(now)}}
 }
 
 // enabledWebhook reads an endpoint that something is to be sent to.
