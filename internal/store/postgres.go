@@ -219,9 +219,11 @@ func (e *postgresEngine) attend(ctx context.Context, node int64) (leave func(), 
 	}
 	conn := pooled.Hijack()
 	leave = func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectTime)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTime)
 		defer cancel()
-		_ = conn.Close(last) // a lock is gone with its connection in any case
+		// The lock is gone with the connection in any case, but a little later.
+		_ = e.tx(last, conn).Query(`SELECT pg_advisory_unlock_all()`, nil)
+		_ = conn.Close(last)
 	}
 	if err := e.tx(ctx, conn).Query(`SELECT pg_advisory_lock($1)`, nil, node); err != nil {
 		leave()

@@ -84,6 +84,7 @@ var unbound = map[string]string{
 	"INTO webhook_node":       "a process that delivers, over all organisations",
 	"FROM webhook_node":       "the processes that deliver, over all organisations",
 	"FROM pg_locks":           "the processes that deliver, over all organisations",
+	"pg_advisory_unlock_all":  "a process that delivers, over all organisations",
 	"pg_advisory_lock":        "a process that delivers, over all organisations",
 	"FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no": "the delivery worker, over all organisations",
 	"coalesce(sum(pos), 0) AS BIGINT) FROM journal_head":          "the delivery worker, over all organisations",

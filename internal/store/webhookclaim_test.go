@@ -275,7 +275,7 @@ func TestProgressOfManyEndpoints(t *testing.T) {
 		var list []*store.WebhookProgress
 		for i, c := range claims {
 			task := sent
-			task.Delivery = store.DeliveryID(hooks[i].ID, sent.Event.ID)
+			task.Delivery = store.DeliveryID(hooks[i].ID, sent.Event.ID, sent.Pos)
 			list = append(list, &store.WebhookProgress{Claim: c, Pos: task.Pos,
 				Results: []store.WebhookResult{{Task: &task, Attempt: ok(time.Now()), Status: store.Delivered}}})
 		}

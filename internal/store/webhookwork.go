@@ -171,7 +171,7 @@ func scanTask(r Row, webhookID id.Webhook) (task WebhookTask, err error) {
 	if task.Event.ID, err = id.FromBytes[id.EventKind](r.Raw(2)); err != nil {
 		return task, err
 	}
-	task.Delivery = DeliveryID(webhookID, task.Event.ID)
+	task.Delivery = DeliveryID(webhookID, task.Event.ID, task.Pos)
 	task.Body = task.Event.Append(make([]byte, 0, 128+len(task.Event.Data)))
 	task.Event.Data = nil // it is the driver's
 	return task, nil
