@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/access"
 	"anodyne/internal/id"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
@@ -40,6 +41,7 @@ type service struct {
 	cfg   store.Config
 	clock *clock
 	store *store.Store
+	who   access.Principal
 	org   store.Org
 }
 
@@ -55,8 +57,8 @@ func newService(tb testing.TB, cfg store.Config) *service {
 	cfg.Now = c.now
 	s := &service{TB: tb, cfg: cfg, clock: c, store: storetest.Start(tb, cfg)}
 	storetest.Run(tb, s.store)
-	who := storetest.Client(tb, s.store, "General Hospital")
-	s.org = s.store.For(&who)
+	s.who = storetest.Client(tb, s.store, "General Hospital")
+	s.org = s.store.For(&s.who)
 	return s
 }
 
