@@ -44,10 +44,15 @@ func TestFaultWebhooksSurviveKill(t *testing.T) {
 			before, messages := to.count()
 			n = s.node(0, "--dev")
 			ready := time.Now()
+			log.node.Store(n)
+			grown = make(chan struct{})
+			go func() {
+				defer close(grown)
+				c.grow(all, n)
+			}()
 			eventually(t, takeover, "deliveries go on", func() bool { _, now := to.count(); return now > messages })
 			t.Logf("deliveries went on %v after the restart", time.Since(ready).Round(time.Millisecond))
-			log.node.Store(n)
-			c.grow(all, n)
+			<-grown
 
 			eventually(t, takeover, "every event arrives", func() bool { events, _ := to.count(); return events >= c.count() })
 			events := log.log(c)

@@ -239,10 +239,11 @@ func (l *looker) sweep(ctx context.Context) error {
 }
 
 // keep renews the lease in time, as long as there is a claim. One that ran out
-// is renewed too: what another node has taken meanwhile has another token.
+// is renewed too: what another node has taken meanwhile has another token. So is
+// one that a clock wrote which has been put back since.
 func (l *looker) keep(ctx context.Context) error {
 	now := l.now()
-	if l.held.IsZero() || now.Before(l.held.Add(-lease*2/3)) {
+	if l.held.IsZero() || now.Before(l.held.Add(-lease*2/3)) && !l.held.After(now.Add(lease)) {
 		return nil
 	}
 	l.mu.Lock()
