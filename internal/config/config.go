@@ -161,7 +161,7 @@ func (c *Config) Finish() {
 		c.DataDir = store.DefaultDataDir(c.Database)
 	}
 	if c.MaxConnections == 0 {
-		c.MaxConnections = min(openFiles()/2, mostConnections)
+		c.MaxConnections = min(OpenFiles()/2, mostConnections)
 	}
 }
 
@@ -231,7 +231,7 @@ func (c *Config) Validate() error {
 	if c.CohortMemory < 1<<20 {
 		bad("cohort-memory", "must be at least 1048576")
 	}
-	if files := openFiles(); c.MaxConnections < 1 || c.MaxConnections >= files {
+	if files := OpenFiles(); c.MaxConnections < 1 || c.MaxConnections >= files {
 		bad("max-connections", "must be from 1 to less than the %d files that the process may open", files)
 	}
 	c.validateWebhooks(bad)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"anodyne/internal/config"
 	"anodyne/internal/webhook"
 )
 
@@ -25,6 +26,7 @@ func (s *Server) startWebhooks(registry prometheus.Registerer) error {
 	}
 	w := webhook.NewWorker(webhook.Delivery{
 		Store: s.store, Send: sender.Send, Grace: min(attemptGrace, s.cfg.ShutdownTimeout), Log: s.log, Registry: registry,
+		Failing: config.OpenFiles() / 4, // clients may take half of them
 	})
 	s.closeSender = sender.Close
 	s.deliveries.Start("webhooks", w.Run)

@@ -145,14 +145,15 @@ func TestRetriesOfAClockPutBack(t *testing.T) {
 			due  int
 		}{{0, 0}, {time.Minute, 0}, {23 * time.Hour, 1}} {
 			now.pass(-step.back)
-			if err := s.System().PullRetries(t.Context(), longest); err != nil {
-				t.Fatal(err)
+			pulled, err := s.System().PullRetries(t.Context(), longest)
+			if err != nil || len(pulled) != step.due {
+				t.Fatalf("back by %v: the retries of %d endpoints were pulled, %v", step.back, len(pulled), err)
 			}
 			work, held, err := s.System().WebhookWork(t.Context(), c, sent[1].Pos, 10, 10)
 			if err != nil || !held || len(work.Retries) != step.due {
 				t.Errorf("back by %v: %d are due, want %d; held %v, %v", step.back, len(work.Retries), step.due, held, err)
 			}
-			if due := must[[]store.WaitingWebhook](t)(s.System().DueWebhooks(t.Context())); (len(due) == 1) != (step.due > 0) {
+			if due := dueEndpoints(t, s); (len(due) == 1) != (step.due > 0) {
 				t.Errorf("back by %v: %d endpoints are due", step.back, len(due))
 			}
 		}

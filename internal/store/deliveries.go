@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"time"
 
 	"anodyne/internal/event"
@@ -67,14 +68,46 @@ type Attempt struct {
 }
 
 // DeliveryID is the identifier of an event's delivery to an endpoint. It
-// follows from the two, so that an event has one delivery to an endpoint,
-// however often it is sent, and begins with the event's time, so that
-// deliveries are in the order of their events.
-func DeliveryID(webhookID id.Webhook, eventID id.Event) id.Delivery {
-	sum := sha256.Sum256(append(append(make([]byte, 0, 32), webhookID.Bytes()...), eventID.Bytes()...))
-	const clock = 6 // bytes of a ULID that are its time
-	copy(sum[:clock], eventID.Bytes())
-	delivery, err := id.FromBytes[id.DeliveryKind](sum[:16])
+// follows from the two and the event's position in the journal, so that an event
+// has one delivery to an endpoint, however often it is sent. It begins with the
+// event's time and the position, so that deliveries are in the order of their
+// events, also of those of one millisecond.
+func DeliveryID(webhookID id.Webhook, eventID id.Event, pos Pos) id.Delivery {
+	sum := deliverySum(webhookID, eventID)
+	return deliveryID(eventID, pos, sum[:])
+}
+
+// testDeliveryID is that of an event in no journal, at a moment when the journal
+// had come to a position. What such an event has of its own goes up too.
+func testDeliveryID(eventID id.Event, head Pos) id.Delivery {
+	return deliveryID(eventID, head, eventID.Bytes())
+}
+
+const (
+	idClock = 6 // bytes of an identifier that are its time
+	idPos   = 4 // bytes behind them that are the end of the position
+)
+
+func deliveryID(eventID id.Event, pos Pos, rest []byte) id.Delivery {
+	b := append(make([]byte, 0, 16), eventID.Bytes()[:idClock]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(pos))
+	return mustDelivery(append(b, rest[idClock+idPos:16]...))
+}
+
+// oldDeliveryID is what DeliveryID was in versions before; deliveries of then
+// still have it.
+func oldDeliveryID(webhookID id.Webhook, eventID id.Event) id.Delivery {
+	sum := deliverySum(webhookID, eventID)
+	copy(sum[:idClock], eventID.Bytes())
+	return mustDelivery(sum[:16])
+}
+
+func deliverySum(webhookID id.Webhook, eventID id.Event) [sha256.Size]byte {
+	return sha256.Sum256(append(append(make([]byte, 0, 32), webhookID.Bytes()...), eventID.Bytes()...))
+}
+
+func mustDelivery(b []byte) id.Delivery {
+	delivery, err := id.FromBytes[id.DeliveryKind](b)
 	if err != nil {
 		panic(err) // 16 bytes always are
 	}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -203,14 +204,85 @@ func TestRedeliver(t *testing.T) {
 	})
 }
 
+// The log has the deliveries in the order of their events also within one
+// millisecond, whichever result came first, with tests where they were asked for.
+func TestDeliveriesOfOneMillisecond(t *testing.T) {
+	eachHooked(t, func(t *testing.T, h *hooked) {
+		var want []id.Event
+		events := func() {
+			tasks := h.events(20)
+			for i := range tasks {
+				want = append(want, tasks[i].Event.ID)
+			}
+			for _, i := range rand.Perm(len(tasks)) {
+				h.result(&tasks[i], store.DeliveryStatus(i%3))
+			}
+		}
+		events()
+		for range 5 {
+			test := &event.Event{ID: id.New[id.EventKind](h.now.now()), Type: event.Test, At: h.now.now(), Data: []byte(`{}`)}
+			want = append(want, test.ID)
+			if _, err := h.o.TestWebhook(t.Context(), h.w.ID, test, hookLine(audit.WebhookTest, h.w), nil,
+				func(*store.Delivery) store.Outcome { return store.Outcome{} }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		store.Settle(t, h.s)
+		events()
+		slices.Reverse(want)
+		for _, limit := range []int{7, 100} {
+			var got []id.Event
+			for q := (store.DeliveryQuery{Limit: limit}); ; {
+				next, err := h.o.Deliveries(t.Context(), h.w.ID, q, func(d *store.Delivery) { got = append(got, d.Event) })
+				if err != nil {
+					t.Fatal(err)
+				}
+				if q.Before = next; next.IsZero() {
+					break
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("by %d: the log is not in the order of the events", limit)
+			}
+		}
+	})
+}
+
+// A delivery whose identifier is of an older version is known again.
+func TestRecoverKnowsOldDeliveries(t *testing.T) {
+	eachHooked(t, func(t *testing.T, h *hooked) {
+		since := h.now.now()
+		tasks := h.events(3)
+		for i := range 2 {
+			tasks[i].Delivery = store.OldDelivery(h.w.ID, tasks[i].Event.ID)
+		}
+		h.result(&tasks[0], store.Delivered)
+		h.result(&tasks[1], store.Failed)
+		if _, err := h.o.RecoverWebhook(t.Context(), h.w.ID, since, hookLine(audit.WebhookRecover, h.w), nil, h.now.now(), store.Outcome{}); err != nil {
+			t.Fatal(err)
+		}
+		if looked, err := h.s.System().RecoverSlice(t.Context(), h.claim, func(store.Pos) bool { return false }); !looked || err != nil {
+			t.Fatalf("looked %v, %v", looked, err)
+		}
+		got := map[id.Delivery]bool{}
+		for _, task := range h.due() {
+			got[task.Delivery] = true
+		}
+		if len(got) != 2 || !got[tasks[1].Delivery] || !got[tasks[2].Delivery] {
+			t.Errorf("due are %v", got)
+		}
+	})
+}
+
 // A test event goes to its endpoint only, and is in no log.
 func TestTestWebhook(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
 		other := storetest.AddWebhook(t, h.o, someURL)
 		test := testEvent()
 		test.At = h.now.now()
+		var answered id.Delivery
 		if _, err := h.o.TestWebhook(t.Context(), h.w.ID, test, hookLine(audit.WebhookTest, h.w), nil, func(d *store.Delivery) store.Outcome {
-			if d.ID != store.DeliveryID(h.w.ID, test.ID) || d.Status != store.Pending {
+			if answered = d.ID; d.Status != store.Pending {
 				t.Errorf("answered with %+v", d)
 			}
 			return store.Outcome{}
@@ -218,7 +290,7 @@ func TestTestWebhook(t *testing.T) {
 			t.Fatal(err)
 		}
 		due := h.due()
-		if len(due) != 1 || due[0].Event.Type != event.Test || !bytes.Equal(due[0].Body, test.Append(nil)) {
+		if len(due) != 1 || due[0].Delivery != answered || due[0].Event.Type != event.Test || !bytes.Equal(due[0].Body, test.Append(nil)) {
 			t.Fatalf("due are %+v", due)
 		}
 		h.result(&due[0], store.Delivered)

@@ -20,6 +20,7 @@ var (
 	UntilSweep   = untilSweep
 	SweepBegun   = sweepBegun
 	SweepAhead   = sweepAhead
+	OldDelivery  = oldDeliveryID
 )
 
 // MigrationLock is what a node holds while it migrates.

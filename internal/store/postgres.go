@@ -29,6 +29,9 @@ var postgresDialect = dialect{
 	lockKey: `SELECT pg_advisory_xact_lock($1)`,
 	// One statement, so one snapshot: an entry is seen either pending or in
 	// its place, never neither.
+	// Those of one number; a lock of two has another objsubid.
+	locks: `SELECT CAST(classid AS BIGINT) << 32 | CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 	changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT 0, subject FROM journal_pending WHERE org_no = $1 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
@@ -207,6 +210,31 @@ func (e *postgresEngine) failed(ctx context.Context, err error) error {
 	e.drop(err)
 	return postgresError(err)
 }
+
+// attend holds an advisory lock on a connection of its own: PostgreSQL lets it
+// go as soon as the process is gone.
+func (e *postgresEngine) attend(ctx context.Context, node int64) (leave func(), err error) {
+	pooled, err := e.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn := pooled.Hijack()
+	leave = func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTime)
+		defer cancel()
+		// The lock is gone with the connection in any case, but a little later.
+		_ = e.tx(last, conn).Query(`SELECT pg_advisory_unlock_all()`, nil)
+		_ = conn.Close(last)
+	}
+	if err := e.tx(ctx, conn).Query(`SELECT pg_advisory_lock($1)`, nil, node); err != nil {
+		leave()
+		return nil, e.failed(ctx, err)
+	}
+	return leave, nil
+}
+
+// attends is known from the list of locks.
+func (e *postgresEngine) attends(int64) bool { return false }
 
 func (e *postgresEngine) close() error {
 	e.pool.Close()

@@ -24,9 +24,11 @@ func switchWebhook(org access.OrgNo, no int64, enable bool) Stmt {
 }
 
 // dueNow has the endpoint looked at now, with so many more deliveries pending.
+// When it is due already, because of a delivery that is perhaps under way, the
+// time still changes: that tells whoever works on it that there is more.
 func dueNow(org access.OrgNo, no, more int64, now time.Time) Stmt {
 	return Stmt{SQL: `UPDATE webhook_cursor SET pending = pending + $3,
-		due_at = CASE WHEN due_at < $4 THEN due_at ELSE $4 END WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(org), no, more, millis(now)}}
+		due_at = CASE WHEN due_at <= $4 THEN due_at - 1 ELSE $4 END WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(org), no, more, millis(now)}}
 }
 
 // enabledWebhook reads an endpoint that something is to be sent to.
@@ -48,12 +50,17 @@ func mustBeEnabled(w *Webhook) error {
 // TestWebhook sends an event that is in no journal to one endpoint, and gives
 // the outcome, or what an earlier request with the same key had.
 func (o Org) TestWebhook(ctx context.Context, webhookID id.Webhook, e *event.Event, c Change, key *Once, answer func(*Delivery) Outcome) (Outcome, error) {
-	d := Delivery{ID: DeliveryID(webhookID, e.ID), Event: e.ID, EventType: e.Type, CreatedAt: e.At, NextAttemptAt: e.At, Payload: e.Append(nil)}
+	d := Delivery{Event: e.ID, EventType: e.Type, CreatedAt: e.At, NextAttemptAt: e.At, Payload: e.Append(nil)}
 	return o.once(ctx, key, e.At, func(tx Tx) (Outcome, error) {
 		no, err := o.enabledWebhook(tx, webhookID)
 		if err != nil {
 			return Outcome{}, err
 		}
+		head := Pos(0)
+		if _, err := one(tx, `SELECT pos FROM journal_head WHERE org_no = $1`, func(r Row) { head = Pos(r.Int(0)) }, int64(o.org)); err != nil {
+			return Outcome{}, err
+		}
+		d.ID = testDeliveryID(e.ID, head+1) // where its audit line goes, as a rule
 		tx.Last(
 			Stmt{SQL: `INSERT INTO webhook_delivery (org_no, webhook_no, id, pos, event_id, event_type, status, created_at, next_attempt_at, tries, attempts, payload)
 				VALUES ($1, $2, $3, 0, $4, $5, 0, $6, $6, 0, $7, $8)`,

@@ -31,6 +31,7 @@ var sqliteDialect = dialect{
 // sqliteEngine is one file: a pool of readers and one writer. Another process
 // may have the file open too.
 type sqliteEngine struct {
+	path    string
 	stuck   stuck
 	lock    *os.File
 	readers *readers
@@ -59,7 +60,7 @@ func openSQLite(path string, key *seal.Key, log *slog.Logger, m *metrics, observ
 		return nil, err
 	}
 	_ = removeCopy(path + rekeySuffix) // left by one who was killed; with our lock nobody is writing it
-	e := &sqliteEngine{lock: lock, readers: newReaders(max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
+	e := &sqliteEngine{path: path, lock: lock, readers: newReaders(max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
 	if err := e.open(path, key, m); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -143,6 +144,21 @@ func (e *sqliteEngine) write(ctx context.Context, fn func(Tx) error) error {
 func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 	return e.write(ctx, fn)
 }
+
+// attend locks a byte of a file that is opened for it alone: a lock is of an
+// open file, and does not meet others of the same.
+func (e *sqliteEngine) attend(_ context.Context, node int64) (leave func(), err error) {
+	f, err := shareDatabase(e.path)
+	if err != nil {
+		return nil, err
+	}
+	if err := holdByte(f, node); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+func (e *sqliteEngine) attends(node int64) bool { return byteHeld(e.lock, node) }
 
 func (e *sqliteEngine) close() error {
 	e.keeper.close()

@@ -73,6 +73,10 @@ type engine interface {
 	// failing gives the fault of a write that just failed for a reason that an
 	// operator has to mend, such as a full disk.
 	failing() error
+	// attend takes the lock of a node, which ends with leave or the process;
+	// attends reports whether anybody holds it, unless dialect.locks tells.
+	attend(ctx context.Context, node int64) (leave func(), err error)
+	attends(node int64) bool
 	dialect() *dialect
 	close() error
 }
@@ -92,6 +96,9 @@ type dialect struct {
 	// lockKey locks a number until the end of the transaction; "" where
 	// transactions follow one another anyway.
 	lockKey string
+	// locks lists the nodes that hold their lock; empty where the engine
+	// itself is asked.
+	locks string
 	dumpDialect
 }
 

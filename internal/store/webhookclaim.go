@@ -3,10 +3,12 @@ package store
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
 	"anodyne/internal/access"
+	"anodyne/internal/id"
 )
 
 // WebhookKey names an endpoint among those of all organisations.
@@ -37,8 +39,11 @@ const selectWaiting = `SELECT c.org_no, c.webhook_no, h.pos, c.due_at, c.claim, 
 
 const (
 	waitingOf  = selectWaiting + ` AND w.org_no = $1`
-	waitingAll = selectWaiting + ` AND (h.pos > c.pos OR c.due_at <= $1 OR length(c.open) > 0) AND (c.node IS NULL OR c.node <> $2 OR c.claim = 0)`
-	waitingDue = selectWaiting + ` AND c.due_at <= $1 ORDER BY c.due_at LIMIT 500`
+	waitingAll = selectWaiting + ` AND (h.pos > c.pos OR c.due_at <= $1 OR length(c.open) > 0) AND (c.node IS NULL OR c.node <> $2 OR c.claim = 0 OR c.due_at <= $1)`
+	// The second condition is what the index is used for.
+	waitingDue = selectWaiting + ` AND (c.due_at, c.org_no, c.webhook_no) > ($1, $2, $3) AND c.due_at >= $1 AND c.due_at <= $4
+		ORDER BY c.due_at, c.org_no, c.webhook_no LIMIT $5`
+	firstDue = `SELECT due_at FROM webhook_cursor WHERE due_at > $1 ORDER BY due_at LIMIT 1`
 )
 
 func (s System) waiting(ctx context.Context, sql string, args ...any) (list []WaitingWebhook, err error) {
@@ -64,15 +69,51 @@ func (s System) WebhooksOf(ctx context.Context, org access.OrgNo) ([]WaitingWebh
 	return s.waiting(ctx, waitingOf, int64(org))
 }
 
-// WaitingWebhooks gives the endpoints of all organisations that may have work,
-// but for those that a node has claimed itself. It looks at every endpoint.
+// WaitingWebhooks gives the endpoints of all organisations that may have work;
+// of those that a node has claimed itself only the ones with a delivery that is
+// due. It looks at every endpoint.
 func (s System) WaitingWebhooks(ctx context.Context, node int64) ([]WaitingWebhook, error) {
 	return s.waiting(ctx, waitingAll, millis(s.now()), node)
 }
 
-// DueWebhooks gives the endpoints with a delivery that is due.
-func (s System) DueWebhooks(ctx context.Context) ([]WaitingWebhook, error) {
-	return s.waiting(ctx, waitingDue, millis(s.now()))
+// DuePage is how many endpoints DueWebhooks gives at a time.
+const DuePage = 500
+
+// DuePlace is a place in the order in which endpoints are due. The zero value
+// is before all of them.
+type DuePlace struct {
+	At time.Time
+	WebhookKey
+}
+
+// Place is where an endpoint that DueWebhooks gave stands.
+func (w *WaitingWebhook) Place() DuePlace { return DuePlace{w.Due, w.WebhookKey} }
+
+// DueAfter is the place behind all endpoints that were due by a moment.
+func DueAfter(t time.Time) DuePlace {
+	return DuePlace{t, WebhookKey{Org: math.MaxInt64, No: math.MaxInt64}}
+}
+
+// DueWebhooks gives the endpoints behind a place that have a delivery due by a
+// moment, in the order in which they are due, up to DuePage of them. What it
+// costs does not grow with the endpoints before the place, such as those that
+// are being worked on.
+func (s System) DueWebhooks(ctx context.Context, after DuePlace, by time.Time) ([]WaitingWebhook, error) {
+	from := int64(0)
+	if !after.At.IsZero() {
+		from = millis(after.At)
+	}
+	return s.waiting(ctx, waitingDue, from, int64(after.Org), after.No, millis(by), DuePage)
+}
+
+// NextDue says when the first delivery after a moment is due, of all endpoints;
+// zero when none is.
+func (s System) NextDue(ctx context.Context, after time.Time) (at time.Time, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		_, err := one(tx, firstDue, func(r Row) { at = fromMillis(r.Int(0)) }, millis(after))
+		return err
+	})
+	return at, err
 }
 
 // JournalHeads calls each for every organisation and the end of its journal.
@@ -101,6 +142,9 @@ func (s System) JournalSize(ctx context.Context) (entries int64, err error) {
 type WebhookClaim struct {
 	WebhookKey
 	Token int64
+	// ID and OrgID name the endpoint and its organisation to people.
+	ID    id.Webhook
+	OrgID id.Org
 	// Pos is how far the endpoint has come; Open are the positions up to it
 	// whose outcome is not known, and which are to be sent again.
 	Pos  Pos
@@ -108,6 +152,8 @@ type WebhookClaim struct {
 	// FailingSince is when the first attempt failed after which none
 	// succeeded; zero when the last one succeeded.
 	FailingSince time.Time
+	// Due is when a delivery is due; zero when none is waiting.
+	Due time.Time
 }
 
 // HoldWebhooks renews the lease of a node until a moment, and with it all its
@@ -151,15 +197,23 @@ func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, 
 				AND (node IS NULL OR node = $3 OR claim = 0
 					OR NOT EXISTS (SELECT 1 FROM webhook_node n WHERE n.node = webhook_cursor.node AND n.lease_until > $5 AND n.lease_until <= $6))
 				AND EXISTS (SELECT 1 FROM webhook w WHERE w.org_no = $1 AND w.webhook_no = $2 AND w.enabled = 1)
-				RETURNING pos, open, failing_since`,
+				RETURNING pos, open, failing_since, due_at, (SELECT id FROM webhook w WHERE w.org_no = $1 AND w.webhook_no = $2),
+					(SELECT id FROM org o WHERE o.org_no = $1)`,
 				Args: []any{int64(key.Org), key.No, node, tokens[i], after, upTo},
-				Each: func(r Row) error {
+				Each: func(r Row) (err error) {
 					c := &WebhookClaim{WebhookKey: key, Token: tokens[i], Pos: Pos(r.Int(0)), Open: unpackPositions(r.Raw(1))}
 					if !r.IsNull(2) {
 						c.FailingSince = fromMillis(r.Int(2))
 					}
+					if !r.IsNull(3) {
+						c.Due = fromMillis(r.Int(3))
+					}
+					if c.ID, err = id.FromBytes[id.WebhookKind](r.Raw(4)); err != nil {
+						return err
+					}
+					c.OrgID, err = id.FromBytes[id.OrgKind](r.Raw(5))
 					claims = append(claims, c)
-					return nil
+					return err
 				}})
 		}
 		return tx.Many(stmts...)

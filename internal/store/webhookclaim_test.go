@@ -37,6 +37,12 @@ func claimAll(t *testing.T, s *store.Store, node int64) ([]*store.WebhookClaim, 
 	return s.System().ClaimWebhooks(t.Context(), node, until, newToken, keys)
 }
 
+// dueEndpoints gives the first endpoints that are due.
+func dueEndpoints(t *testing.T, s *store.Store) []store.WaitingWebhook {
+	t.Helper()
+	return must[[]store.WaitingWebhook](t)(s.System().DueWebhooks(t.Context(), store.DuePlace{}, s.System().Now()))
+}
+
 // tasks reads all events after a claim's position.
 func tasks(t *testing.T, s *store.Store, c *store.WebhookClaim) []store.WebhookTask {
 	t.Helper()
@@ -237,11 +243,11 @@ func TestDisabledByTheService(t *testing.T) {
 			t.Errorf("%d audit lines: %s", len(lines), lines)
 		}
 		// What waits is due when it is enabled again, not before.
-		if due := must[[]store.WaitingWebhook](t)(s.System().DueWebhooks(t.Context())); len(due) != 0 {
+		if due := dueEndpoints(t, s); len(due) != 0 {
 			t.Errorf("due while disabled: %+v", due)
 		}
 		storetest.SwitchWebhook(t, o, w.ID, true)
-		if due := must[[]store.WaitingWebhook](t)(s.System().DueWebhooks(t.Context())); len(due) != 1 {
+		if due := dueEndpoints(t, s); len(due) != 1 {
 			t.Errorf("due when enabled again: %+v", due)
 		}
 		if again := claimOne(t, s, 1); again.Pos <= claim.Pos || !again.FailingSince.IsZero() || len(again.Open) != 0 {
@@ -269,7 +275,7 @@ func TestProgressOfManyEndpoints(t *testing.T) {
 		var list []*store.WebhookProgress
 		for i, c := range claims {
 			task := sent
-			task.Delivery = store.DeliveryID(hooks[i].ID, sent.Event.ID)
+			task.Delivery = store.DeliveryID(hooks[i].ID, sent.Event.ID, sent.Pos)
 			list = append(list, &store.WebhookProgress{Claim: c, Pos: task.Pos,
 				Results: []store.WebhookResult{{Task: &task, Attempt: ok(time.Now()), Status: store.Delivered}}})
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -88,24 +89,31 @@ func missedTasks(tx Tx, c *WebhookClaim, w Webhook, from, to Pos, since time.Tim
 // revive makes those pending that have no delivery, or a failed one, and says
 // how many.
 func (s System) revive(tx Tx, c *WebhookClaim, tasks []WebhookTask, now time.Time) (again int64, err error) {
-	known := map[id.Delivery]DeliveryStatus{}
+	type row struct {
+		id     []byte
+		status DeliveryStatus
+	}
+	known := map[id.Delivery]row{}
 	stmts := make([]Stmt, len(tasks))
 	for i := range tasks {
-		delivery := tasks[i].Delivery
-		stmts[i] = Stmt{SQL: `SELECT status FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id = $3`,
-			Args: []any{int64(c.Org), c.No, delivery.Bytes()},
-			Each: func(r Row) error { known[delivery] = DeliveryStatus(r.Int(0)); return nil }}
+		task := &tasks[i]
+		stmts[i] = Stmt{SQL: `SELECT id, status FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id IN ($3, $4)`,
+			Args: []any{int64(c.Org), c.No, task.Delivery.Bytes(), oldDeliveryID(c.ID, task.Event.ID).Bytes()},
+			Each: func(r Row) error {
+				known[task.Delivery] = row{bytes.Clone(r.Raw(0)), DeliveryStatus(r.Int(1))}
+				return nil
+			}}
 	}
 	if err := tx.Many(stmts...); err != nil {
 		return 0, err
 	}
 	for i := range tasks {
 		task := &tasks[i]
-		status, found := known[task.Delivery]
+		delivery, found := known[task.Delivery]
 		switch {
-		case found && status == Failed:
+		case found && delivery.status == Failed:
 			tx.Last(Stmt{SQL: `UPDATE webhook_delivery SET status = 0, tries = 0, next_attempt_at = $4 WHERE org_no = $1 AND webhook_no = $2 AND id = $3`,
-				Args: []any{int64(c.Org), c.No, task.Delivery.Bytes(), millis(now)}})
+				Args: []any{int64(c.Org), c.No, delivery.id, millis(now)}})
 		case !found:
 			tx.Last(Stmt{SQL: `INSERT INTO webhook_delivery (org_no, webhook_no, id, pos, event_id, event_type, status, created_at, next_attempt_at, tries, attempts)
 				VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, 0, $8)`,

@@ -184,7 +184,7 @@ func TestWebhookAuditLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := o.Redeliver(t.Context(), w.ID, store.DeliveryID(w.ID, test.ID), hookLine(audit.WebhookRedeliver, w), nil, time.Now(), func(*store.Delivery) store.Outcome { return store.Outcome{} }); err != nil {
+		if _, err := o.Redeliver(t.Context(), w.ID, storetest.Deliveries(t, o, w.ID)[0].ID, hookLine(audit.WebhookRedeliver, w), nil, time.Now(), func(*store.Delivery) store.Outcome { return store.Outcome{} }); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := o.RecoverWebhook(t.Context(), w.ID, time.Now(), hookLine(audit.WebhookRecover, w), nil, time.Now(), store.Outcome{}); err != nil {
@@ -225,7 +225,7 @@ func TestWebhooksAreApart(t *testing.T) {
 		if _, err := b.TestWebhook(t.Context(), w.ID, test, hookLine(audit.WebhookTest, w), nil, nothing); err != nil {
 			t.Fatal(err)
 		}
-		delivery, now := store.DeliveryID(w.ID, test.ID), time.Now()
+		delivery, now := storetest.Deliveries(t, b, w.ID)[0].ID, time.Now()
 		for name, try := range map[string]func() error{
 			"Webhook": func() error { _, err := a.Webhook(t.Context(), w.ID); return err },
 			"UpdateWebhook": func() error {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"anodyne/internal/event"
 	"anodyne/internal/id"
@@ -28,8 +29,15 @@ type WebhookWork struct {
 	ID      id.Webhook
 	URL     string
 	Secrets []string
-	// Retries are deliveries that are due, the longest first.
-	Retries []WebhookTask
+	// Retries are deliveries that are due, the longest first; MoreRetries says
+	// that there are others. Ahead is when the next one is due after those that
+	// are, zero when none is.
+	Retries     []WebhookTask
+	MoreRetries bool
+	Ahead       time.Time
+	// Due is what the endpoint said when it was looked at about when a delivery
+	// is due; zero when none is waiting.
+	Due time.Time
 	// Events are those after the position that was asked for that the
 	// endpoint wants.
 	Events []WebhookTask
@@ -50,7 +58,7 @@ const (
 )
 
 // selectWork reads the endpoint under its claim.
-const selectWork = `SELECT w.id, w.url, w.events, w.secret, w.old_secret, w.old_secret_ends, c.recover_end, h.pos
+const selectWork = `SELECT w.id, w.url, w.events, w.secret, w.old_secret, w.old_secret_ends, c.recover_end, h.pos, c.due_at
 	FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no AND c.webhook_no = w.webhook_no JOIN journal_head h ON h.org_no = w.org_no
 	WHERE w.org_no = $1 AND w.webhook_no = $2 AND w.enabled = 1 AND c.claim = $3`
 
@@ -65,60 +73,78 @@ const (
 	selectEvent = `SELECT pos, at, event_id, event_type, event_data FROM journal WHERE org_no = $1 AND pos = $2 AND event_id IS NOT NULL`
 )
 
+// selectAhead reads when the next delivery is due that is not due yet.
+const selectAhead = `SELECT next_attempt_at FROM webhook_delivery
+	WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at > $3 ORDER BY next_attempt_at LIMIT 1`
+
 // WebhookWork looks for an endpoint's work: up to retries due deliveries and
-// up to events entries of the journal after a position. held is false when the
-// claim is lost, or the endpoint is disabled or deleted.
+// up to events entries of the journal after a position; with 0 it does not look
+// for the one or the other. held is false when the claim is lost, or the
+// endpoint is disabled or deleted.
 func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after Pos, retries, events int) (work WebhookWork, held bool, err error) {
 	now := s.now()
 	var head Pos
 	var wanted func([]byte) bool
 	taken, size := 0, 0
-	err = s.read(ctx, func(tx Tx) error {
-		work, held, taken, size = WebhookWork{Next: after}, false, 0, 0
-		// On PostgreSQL the three go out together: the second and third must
-		// not need what the first gives. Each sees what the one before saw,
-		// or more; and entries of a journal become visible in their order.
-		return tx.Many(
-			Stmt{SQL: selectWork, Args: []any{int64(c.Org), c.No, c.Token}, Each: func(r Row) (err error) {
-				held, head = true, Pos(r.Int(7))
-				if work.ID, err = id.FromBytes[id.WebhookKind](r.Raw(0)); err != nil {
-					return err
-				}
-				work.URL, work.Recovering = r.Text(1), !r.IsNull(6)
-				wanted = wantedTypes(splitTypes(r.Text(2)))
-				work.Secrets, err = s.openSecrets(c.Org, work.ID, r.Raw(3), r.Raw(4), fromMillis(r.Int(5)), now)
-				return err
-			}},
+	// On PostgreSQL they go out together: the others must not need what the
+	// first gives. Each sees what the one before saw, or more; and entries of a
+	// journal become visible in their order.
+	stmts := []Stmt{{SQL: selectWork, Args: []any{int64(c.Org), c.No, c.Token}, Each: func(r Row) (err error) {
+		held, head = true, Pos(r.Int(7))
+		if work.ID, err = id.FromBytes[id.WebhookKind](r.Raw(0)); err != nil {
+			return err
+		}
+		work.URL, work.Recovering = r.Text(1), !r.IsNull(6)
+		if !r.IsNull(8) {
+			work.Due = fromMillis(r.Int(8))
+		}
+		wanted = wantedTypes(splitTypes(r.Text(2)))
+		work.Secrets, err = s.openSecrets(c.Org, work.ID, r.Raw(3), r.Raw(4), fromMillis(r.Int(5)), now)
+		return err
+	}}}
+	if retries > 0 {
+		stmts = append(stmts,
 			Stmt{SQL: selectDue, Args: []any{int64(c.Org), c.No, millis(now), retries}, Each: func(r Row) error {
 				if size > workBytes {
+					work.MoreRetries = true
 					return nil
 				}
 				task, err := scanDue(r)
 				work.Retries = append(work.Retries, task)
+				work.MoreRetries = len(work.Retries) == retries
 				size += len(task.Body)
 				return err
 			}},
-			Stmt{SQL: selectEvents, Args: []any{int64(c.Org), int64(after), int64(after) + workScan, events}, Each: func(r Row) error {
-				if size > 2*workBytes { // half of it may be retries
-					taken = events // there are more
-					return nil
-				}
-				taken++
-				work.Next = Pos(r.Int(0))
-				if !held || !wanted(r.Raw(3)) {
-					return nil
-				}
-				task, err := scanTask(r, work.ID)
-				work.Events = append(work.Events, task)
-				size += len(task.Body)
-				return err
-			}},
-		)
+			Stmt{SQL: selectAhead, Args: []any{int64(c.Org), c.No, millis(now)}, Each: func(r Row) error {
+				work.Ahead = fromMillis(r.Int(0))
+				return nil
+			}})
+	}
+	if events > 0 {
+		stmts = append(stmts, Stmt{SQL: selectEvents, Args: []any{int64(c.Org), int64(after), int64(after) + workScan, events}, Each: func(r Row) error {
+			if size > 2*workBytes { // half of it may be retries
+				taken = events // there are more
+				return nil
+			}
+			taken++
+			work.Next = Pos(r.Int(0))
+			if !held || !wanted(r.Raw(3)) {
+				return nil
+			}
+			task, err := scanTask(r, work.ID)
+			work.Events = append(work.Events, task)
+			size += len(task.Body)
+			return err
+		}})
+	}
+	err = s.read(ctx, func(tx Tx) error {
+		work, held, taken, size = WebhookWork{Next: after}, false, 0, 0
+		return tx.Many(stmts...)
 	})
 	if taken < events { // all entries of the range were looked at
 		work.Next = max(work.Next, min(head, after+workScan))
 	}
-	work.More = work.Next < head
+	work.More = events > 0 && work.Next < head
 	return work, held, err
 }
 
@@ -145,7 +171,7 @@ func scanTask(r Row, webhookID id.Webhook) (task WebhookTask, err error) {
 	if task.Event.ID, err = id.FromBytes[id.EventKind](r.Raw(2)); err != nil {
 		return task, err
 	}
-	task.Delivery = DeliveryID(webhookID, task.Event.ID)
+	task.Delivery = DeliveryID(webhookID, task.Event.ID, task.Pos)
 	task.Body = task.Event.Append(make([]byte, 0, 128+len(task.Event.Data)))
 	task.Event.Data = nil // it is the driver's
 	return task, nil

@@ -143,5 +143,6 @@ func BenchmarkIdle(b *testing.B) {
 		b.Run(engine+"/second", func(b *testing.B) { round(b, func() { look.polled = false }) })
 		b.Run(engine+"/sweep", func(b *testing.B) { round(b, func() { look.polled, look.swept = false, time.Time{} }) })
 		stop()
+		w.leave()
 	}
 }

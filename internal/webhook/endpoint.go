@@ -14,15 +14,19 @@ import (
 // a crash: what is under way has no row yet, or one that is still due.
 type endpoint struct {
 	claim *store.WebhookClaim
-	slots chan struct{} // an attempt under way has one
+	own   chan struct{} // one attempt under way needs no room in a lane
 
-	mu      sync.Mutex
-	serving bool      // somebody is handing out its work
-	again   bool      // and shall look once more
-	lost    bool      // the claim is not ours any more
-	opened  bool      // what the claim found open is handed out
-	waits   bool      // see wait
-	active  time.Time // when it last had something to do
+	mu              sync.Mutex
+	events, retries line
+	lost            bool      // the claim is not ours any more
+	opened          bool      // what the claim found open is handed out
+	active          time.Time // when it last had something to do
+	// due is when the next retry is that nobody has handed out; zero when none
+	// is known of. looked is what the store said when all that was due was
+	// handed out; waits that there is work which has to wait for results to be
+	// written.
+	due, looked time.Time
+	waits       bool
 	// taken is the position up to which all is handed out, or not wanted;
 	// written is what of it the store knows.
 	taken, written store.Pos
@@ -31,14 +35,18 @@ type endpoint struct {
 	open map[store.Pos]time.Time
 	// retrying are the deliveries that are handed out again and not written.
 	retrying map[id.Delivery]struct{}
-	// health is as of the last result.
-	health health
+	// health is as of the last result that is written. hanging are attempts
+	// under way that are slow and began after the last success; answered counts
+	// the successes.
+	health   health
+	hanging  map[*permit]struct{}
+	answered int
 }
 
 func newEndpoint(c *store.WebhookClaim, now time.Time) *endpoint {
 	e := &endpoint{
-		claim: c, active: now, slots: make(chan struct{}, inFlight), taken: c.Pos, written: c.Pos, opened: len(c.Open) == 0,
-		open: map[store.Pos]time.Time{}, retrying: map[id.Delivery]struct{}{}, health: health{failingSince: c.FailingSince},
+		claim: c, active: now, own: make(chan struct{}, 1), events: newLine(), retries: newLine(), taken: c.Pos, written: c.Pos, opened: len(c.Open) == 0,
+		open: map[store.Pos]time.Time{}, retrying: map[id.Delivery]struct{}{}, hanging: map[*permit]struct{}{}, health: health{failingSince: c.FailingSince},
 	}
 	for _, pos := range c.Open {
 		e.open[pos] = now // its event is read when it is handed out
@@ -46,31 +54,31 @@ func newEndpoint(c *store.WebhookClaim, now time.Time) *endpoint {
 	return e
 }
 
-// begin takes the right to serve the endpoint; without it, whoever has it will
-// look once more.
-func (e *endpoint) begin() bool {
+// begin takes the right to serve a line; without it, whoever has it will look
+// once more.
+func (e *endpoint) begin(l *line) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.lost {
 		return false
 	}
-	if e.serving {
-		e.again = true
+	if l.serving {
+		l.again = true
 		return false
 	}
-	e.serving, e.again = true, false
+	l.serving, l.again = true, false
 	return true
 }
 
 // end gives that right back, unless there is more to do.
-func (e *endpoint) end(more bool) (ended bool) {
+func (e *endpoint) end(l *line, more bool) (ended bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if (more || e.again) && !e.lost {
-		e.again = false
+	if (more || l.again) && !e.lost {
+		l.again = false
 		return false
 	}
-	e.serving = false
+	l.serving = false
 	return true
 }
 
@@ -112,26 +120,93 @@ func (e *endpoint) take(t *store.WebhookTask, now time.Time) {
 func (e *endpoint) idle(since time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.serving || len(e.open) > 0 || len(e.retrying) > 0 || e.active.After(since) {
+	if e.events.serving || e.retries.serving || len(e.open) > 0 || len(e.retrying) > 0 || e.active.After(since) {
 		return false
 	}
 	e.lost = true
 	return true
 }
 
-// wait notes that there is work that cannot be begun before results are
-// written.
-func (e *endpoint) wait() {
+// unopened reports whether attempts that another node left are to be made.
+func (e *endpoint) unopened() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waits = true
+	return !e.opened
 }
 
-// state says whether the claim is lost, and whether the endpoint fails.
-func (e *endpoint) state() (lost, failing bool) {
+// noteDue remembers that a retry is due at a time.
+func (e *endpoint) noteDue(at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.lost, e.health.failures >= failingAfter
+	if e.due.IsZero() || at.Before(e.due) {
+		e.due = at
+	}
+}
+
+// takeDue reports whether a retry is due, which is then forgotten, and else when
+// the next one is.
+func (e *endpoint) takeDue(now time.Time) (due bool, next time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.due.IsZero() || e.due.After(now) {
+		return false, e.due
+	}
+	e.due = time.Time{}
+	return true, time.Time{}
+}
+
+// look notes that all is handed out that was due when the store said this, or
+// waits for results to be written.
+func (e *endpoint) look(due time.Time, waits bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.looked, e.waits = due, waits
+}
+
+// news reports whether the store says anything about what is due that was not
+// looked at yet.
+func (e *endpoint) news(due time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !due.Equal(e.looked)
+}
+
+// state says whether the claim is lost, and whether the endpoint fails: many
+// attempts in a row, or any for a while.
+func (e *endpoint) state(now time.Time) (lost, failing bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.lost, e.health.failures+len(e.hanging) >= failingAfter || e.health.failingAt(now)
+}
+
+// hangs notes that an attempt is slow, unless another succeeded since it began;
+// hangsNoMore that it is over.
+func (e *endpoint) hangs(p *permit, since int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.answered == since {
+		e.hanging[p] = struct{}{}
+	}
+}
+
+func (e *endpoint) hangsNoMore(p *permit) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.hanging, p)
+}
+
+// succeeded notes that the receiver answers; successes counts that.
+func (e *endpoint) succeeded() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answered++
+	clear(e.hanging)
+}
+
+func (e *endpoint) successes() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.answered
 }
 
 // busy gives the deliveries that are handed out again.

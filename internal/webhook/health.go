@@ -15,6 +15,11 @@ type health struct {
 	failures int
 }
 
+// failingAt reports an endpoint that has been failing for a while.
+func (h health) failingAt(now time.Time) bool {
+	return !h.failingSince.IsZero() && now.Sub(h.failingSince) >= failingFor
+}
+
 // after judges one attempt more. The reason, when not empty, is why the
 // endpoint is to be disabled: the receiver says so, or nothing but failure for
 // long, of which this attempt is one.

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"anodyne/internal/access"
@@ -10,15 +11,21 @@ import (
 )
 
 // looker finds endpoints that have work. Being told of a commit it looks at
-// that organisation only. Once a second it asks what is due, and whether any
-// journal has grown, and where. Every sweep it looks at all endpoints that are
-// not its own, for what a dead node left.
+// that organisation only. Of its own endpoints it knows when a retry is due; of
+// the others it asks for those that have become due since it asked last. Once a
+// second it asks whether a node has gone, and whether any journal has grown, and
+// where. Every sweep it looks at all endpoints that are not its own.
 type looker struct {
 	*Worker
 	polled bool      // since the last tick
 	swept  time.Time // when all endpoints were looked at
 	size   int64     // of all journals, at the last poll
 	heads  map[access.OrgNo]store.Pos
+	// dueUpTo is the moment up to which what is due was looked at, and dueNext
+	// when to look again; zero at the next poll.
+	dueUpTo, dueNext time.Time
+	others           []int64   // the nodes that were there
+	rejoined         time.Time // when the lock was taken again, by the machine's clock
 }
 
 // claimsAtOnce bounds the endpoints that one transaction claims.
@@ -28,10 +35,13 @@ const claimsAtOnce = 200
 func (l *looker) patience() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.nextDue.IsZero() {
-		return 2 * poll // the next poll comes before
+	wait, now := 2*poll, l.now() // the next poll comes before
+	for _, at := range []time.Time{l.nextDue, l.dueNext} {
+		if !at.IsZero() {
+			wait = min(wait, max(0, at.Sub(now)))
+		}
 	}
-	return max(0, l.nextDue.Sub(l.now()))
+	return wait
 }
 
 // round looks once, and has what it found served.
@@ -42,17 +52,44 @@ func (l *looker) round(ctx context.Context, news *store.News) error {
 	l.waited = nil
 	l.mu.Unlock()
 	for _, e := range waited {
-		l.serve(ctx, e)
+		l.serve(ctx, e, &e.retries)
 	}
+	l.serveDue(ctx)
 	var err error
 	if !l.polled || all {
 		err = l.poll(ctx)
 		l.polled = err == nil
+	} else if !l.dueNext.IsZero() && !l.dueNext.After(l.now()) {
+		err = l.lookAtDue(ctx)
 	}
 	for _, org := range orgs {
 		err = errors.Join(err, l.lookAt(ctx, org))
 	}
 	return err
+}
+
+// serveDue has those of our endpoints served that have a retry due.
+func (l *looker) serveDue(ctx context.Context) {
+	now := l.now()
+	l.mu.Lock()
+	if l.nextDue.IsZero() || l.nextDue.After(now) {
+		l.mu.Unlock()
+		return
+	}
+	var due []*endpoint
+	l.nextDue = time.Time{}
+	for _, e := range l.endpoints {
+		is, next := e.takeDue(now)
+		if is {
+			due = append(due, e)
+		} else if !next.IsZero() && (l.nextDue.IsZero() || next.Before(l.nextDue)) {
+			l.nextDue = next
+		}
+	}
+	l.mu.Unlock()
+	for _, e := range due {
+		l.serve(ctx, e, &e.retries)
+	}
 }
 
 // lookAt has the endpoints of one organisation served.
@@ -69,16 +106,23 @@ func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 
 // poll is what is done once a second.
 func (l *looker) poll(ctx context.Context) error {
+	l.dueNext = time.Time{}
+	l.attend(ctx)
 	l.mu.Lock()
-	l.nextDue = time.Time{}
 	missed, failed := l.missed, l.failed
 	l.missed, l.failed = false, nil
 	l.mu.Unlock()
 	for _, e := range failed {
-		l.serve(ctx, e)
+		l.serve(ctx, e, &e.retries)
+		l.serve(ctx, e, &e.events)
+	}
+	gone, err := l.callRoll(ctx)
+	if err != nil {
+		l.miss()
+		return err
 	}
 	steps := []func(context.Context) error{l.keep, l.lookAtDue, l.lookAtGrown}
-	if missed || l.now().Sub(l.swept).Abs() >= sweep { // negative when the clock was put back
+	if missed || gone || l.now().Sub(l.swept).Abs() >= sweep { // negative when the clock was put back
 		steps = append(steps, l.sweep)
 	}
 	for _, step := range steps {
@@ -90,9 +134,60 @@ func (l *looker) poll(ctx context.Context) error {
 	return nil
 }
 
+// callRoll looks which nodes are there, and takes the claims of those that are
+// not away from them. It reports whether one has gone: there is work to be had.
+func (l *looker) callRoll(ctx context.Context) (gone bool, err error) {
+	if !l.rejoined.IsZero() && time.Since(l.rejoined) < regather {
+		return false, nil
+	}
+	roll, err := l.sys.CallRoll(ctx, l.attendance.Node)
+	if err != nil {
+		return false, err
+	}
+	if roll.Missed {
+		if err := l.attendance.Again(ctx); err != nil {
+			return false, err
+		}
+		l.rejoined = time.Now()
+		return false, nil
+	}
+	for _, node := range l.others {
+		_, there := slices.BinarySearch(roll.Others, node)
+		gone = gone || !there
+	}
+	l.others = roll.Others
+	return gone, nil
+}
+
+// lookAtDue looks at what has become due since it looked last, however much is
+// still being worked on, and when to look again.
 func (l *looker) lookAtDue(ctx context.Context) error {
-	due, err := l.sys.DueWebhooks(ctx)
-	return errors.Join(err, l.serveAll(ctx, due))
+	now := l.now()
+	after := store.DuePlace{}
+	if !l.dueUpTo.IsZero() && !l.dueUpTo.After(now) { // else the clock was put back
+		after = store.DueAfter(l.dueUpTo)
+	}
+	l.dueNext = time.Time{}
+	for {
+		due, err := l.sys.DueWebhooks(ctx, after, now)
+		if err = errors.Join(err, l.serveAll(ctx, due)); err != nil {
+			return err
+		}
+		if len(due) < store.DuePage {
+			break
+		}
+		after = due[len(due)-1].Place()
+	}
+	l.dueUpTo = now
+	next, err := l.sys.NextDue(ctx, now)
+	if err != nil || next.IsZero() {
+		return err
+	}
+	if soonest := now.Add(dueEvery); next.Before(soonest) {
+		next = soonest
+	}
+	l.dueNext = next
+	return nil
 }
 
 // lookAtGrown looks at the organisations whose journals have grown without
@@ -123,10 +218,19 @@ func (l *looker) lookAtGrown(ctx context.Context) error {
 func (l *looker) sweep(ctx context.Context) error {
 	now := l.now()
 	l.dropIdle(now)
-	if err := l.sys.PullRetries(ctx, longestWait); err != nil {
+	pulled, err := l.sys.PullRetries(ctx, longestWait)
+	for _, key := range pulled {
+		l.mu.Lock()
+		e := l.endpoints[key]
+		l.mu.Unlock()
+		if e != nil {
+			l.noteDue(e, now)
+		}
+	}
+	if err != nil {
 		return err
 	}
-	waiting, err := l.sys.WaitingWebhooks(ctx, l.node)
+	waiting, err := l.sys.WaitingWebhooks(ctx, l.attendance.Node)
 	if err = errors.Join(err, l.serveAll(ctx, waiting)); err != nil {
 		return err
 	}
@@ -135,10 +239,11 @@ func (l *looker) sweep(ctx context.Context) error {
 }
 
 // keep renews the lease in time, as long as there is a claim. One that ran out
-// is renewed too: what another node has taken meanwhile has another token.
+// is renewed too: what another node has taken meanwhile has another token. So is
+// one that a clock wrote which has been put back since.
 func (l *looker) keep(ctx context.Context) error {
 	now := l.now()
-	if l.held.IsZero() || now.Before(l.held.Add(-lease*2/3)) {
+	if l.held.IsZero() || now.Before(l.held.Add(-lease*2/3)) && !l.held.After(now.Add(lease)) {
 		return nil
 	}
 	l.mu.Lock()
@@ -149,7 +254,7 @@ func (l *looker) keep(ctx context.Context) error {
 		return nil
 	}
 	until := now.Add(lease)
-	if err := l.sys.HoldWebhooks(ctx, l.node, until); err != nil {
+	if err := l.sys.HoldWebhooks(ctx, l.attendance.Node, until); err != nil {
 		return err
 	}
 	l.held = until
@@ -171,7 +276,7 @@ func (l *looker) dropIdle(now time.Time) {
 // serveAll has endpoints served that have work: those that are ours, and
 // those that can be claimed.
 func (l *looker) serveAll(ctx context.Context, waiting []store.WaitingWebhook) error {
-	var free []store.WebhookKey
+	var free []store.WaitingWebhook
 	now := l.now()
 	for _, found := range waiting {
 		l.mu.Lock()
@@ -182,41 +287,64 @@ func (l *looker) serveAll(ctx context.Context, waiting []store.WaitingWebhook) e
 			e = nil
 		}
 		l.mu.Unlock()
-		due := !found.Due.IsZero() && !found.Due.After(now)
 		switch {
-		case e != nil && (due || e.behind(found.Head)):
-			l.serve(ctx, e)
-		case e == nil && (!found.Held || found.Node == l.node):
-			free = append(free, found.WebhookKey)
-		}
-		if e != nil && !found.Due.IsZero() && !due {
-			l.noteDue(found.Due)
+		case e != nil:
+			l.serveOwn(ctx, e, &found, now)
+		case !found.Held || found.Node == l.attendance.Node:
+			free = append(free, found)
 		}
 	}
-	for len(free) > 0 && ctx.Err() == nil {
-		n := min(len(free), claimsAtOnce)
-		if err := l.claim(ctx, free[:n]); err != nil {
+	for chunk := range slices.Chunk(free, claimsAtOnce) {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		free = free[n:]
+		if err := l.claim(ctx, chunk); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// serveOwn has an endpoint of ours served when it has work that was not looked
+// at yet.
+func (l *looker) serveOwn(ctx context.Context, e *endpoint, found *store.WaitingWebhook, now time.Time) {
+	if e.behind(found.Head) {
+		l.serve(ctx, e, &e.events)
+	}
+	switch due := found.Due; {
+	case due.IsZero():
+	case due.After(now):
+		l.noteDue(e, due)
+	case e.news(due):
+		l.serve(ctx, e, &e.retries)
+	}
+}
+
 // claim claims endpoints and has those served that it got.
-func (l *looker) claim(ctx context.Context, keys []store.WebhookKey) error {
-	until := l.now().Add(lease)
-	claims, err := l.sys.ClaimWebhooks(ctx, l.node, until, newToken, keys)
+func (l *looker) claim(ctx context.Context, free []store.WaitingWebhook) error {
+	keys := make([]store.WebhookKey, len(free))
+	found := make(map[store.WebhookKey]*store.WaitingWebhook, len(free))
+	for i := range free {
+		keys[i] = free[i].WebhookKey
+		found[keys[i]] = &free[i]
+	}
+	if l.held.IsZero() && l.unattended != nil {
+		l.log.Warn("if this process is killed, others take over its webhooks only when its lease ends", "lease", lease, "error", l.unattended)
+	}
+	now := l.now()
+	claims, err := l.sys.ClaimWebhooks(ctx, l.attendance.Node, now.Add(lease), newToken, keys)
 	if err != nil {
 		return err
 	}
-	l.held = until
+	l.held = now.Add(lease)
 	for _, c := range claims {
-		e := newEndpoint(c, l.now())
+		e := newEndpoint(c, now)
 		l.mu.Lock()
 		l.endpoints[c.WebhookKey] = e
 		l.mu.Unlock()
-		l.serve(ctx, e)
+		waiting := found[c.WebhookKey]
+		waiting.Due = c.Due // it may have changed since
+		l.serveOwn(ctx, e, waiting, now)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (w *Worker) write(batch []*result) {
 		if err == nil {
 			break
 		}
-		w.log.Warn("results of webhooks wait to be written", "results", len(batch), "error", err)
+		w.log.Warn("could not save the results of webhook deliveries; trying again", "results", len(batch), "error", err)
 		if w.sending.Err() != nil {
 			return // stopping: what was sent is sent again by whoever comes next
 		}
@@ -146,7 +146,7 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 	if written.Lost {
 		if len(p.results) > 0 {
 			w.metrics.claimsLost.Inc()
-			w.log.Info("results of a webhook were refused: another has taken it up, or it was changed", "results", len(p.results))
+			w.about(e).Info("results of a webhook were refused: another node has taken it over, or it was changed", "results", len(p.results))
 		}
 		w.drop(e)
 		w.miss() // it may be free
@@ -155,7 +155,7 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 	for _, r := range written.Results {
 		w.metrics.results.WithLabelValues(r.Status.String()).Inc()
 		if r.Status == store.Pending {
-			w.noteDue(r.Next)
+			w.noteDue(e, r.Next)
 		}
 	}
 	e.mu.Lock()
@@ -168,7 +168,7 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 		w.wake()
 	}
 	if written.Disable != "" {
-		w.log.Warn("a webhook was disabled", "reason", written.Disable)
+		w.about(e).Warn("a webhook was disabled", "reason", written.Disable)
 		w.drop(e)
 	}
 }

@@ -2,9 +2,8 @@ package webhook
 
 import (
 	"context"
+	"log/slog"
 	"runtime/debug"
-	"sync"
-	"time"
 
 	"anodyne/internal/store"
 )
@@ -20,31 +19,43 @@ const (
 	passUnwritten = 1000
 )
 
-// serve has the work of an endpoint handed out, until there is none.
-func (w *Worker) serve(ctx context.Context, e *endpoint) {
-	if !e.begin() {
+// serve has a line of an endpoint's work handed out, until there is none.
+func (w *Worker) serve(ctx context.Context, e *endpoint, l *line) {
+	if !e.begin(l) {
 		return
+	}
+	hand := w.handEvents
+	if l == &e.retries {
+		hand = w.handRetries
 	}
 	w.running.Go(func() {
 		for more := true; more; {
 			var err error
-			if more, err = w.hand(ctx, e); err != nil && ctx.Err() == nil {
-				w.log.Warn("a webhook waits", "error", err)
+			if more, err = hand(ctx, e); err != nil && ctx.Err() == nil {
+				w.about(e).Warn("could not read what to deliver to a webhook; trying again", "error", err)
 				w.mu.Lock()
 				w.failed = append(w.failed, e)
 				w.mu.Unlock()
 			}
-			more = !e.end(more && err == nil) && ctx.Err() == nil
+			more = !e.end(l, more && err == nil) && ctx.Err() == nil
 		}
 	})
 }
 
-// hand reads a slice of an endpoint's work and begins its attempts. More says
-// that there is work that can be begun at once.
-func (w *Worker) hand(ctx context.Context, e *endpoint) (more bool, err error) {
-	// A delivery whose result is written while we read would look due.
-	busy := e.busy()
-	work, held, err := w.work(ctx, e)
+// about is the log for lines about one endpoint.
+func (w *Worker) about(e *endpoint) *slog.Logger {
+	return w.log.With("webhook_id", e.claim.ID.String(), "organization_id", e.claim.OrgID.String())
+}
+
+// handEvents reads a slice of an endpoint's events and begins their attempts.
+// More says that there are others.
+func (w *Worker) handEvents(ctx context.Context, e *endpoint) (more bool, err error) {
+	work, held, err := w.work(ctx, e, 0, eventsAtOnce)
+	if err == nil && held && e.unopened() {
+		var open []store.WebhookTask
+		open, err = w.sys.OpenTasks(ctx, e.claim, work.ID)
+		work.Events = append(open, work.Events...)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -52,114 +63,100 @@ func (w *Worker) hand(ctx context.Context, e *endpoint) (more bool, err error) {
 		w.drop(e)
 		return false, nil
 	}
-	began := false
-	for _, tasks := range [][]store.WebhookTask{work.Retries, work.Events} {
-		for i := range tasks {
-			task := &tasks[i]
-			if _, under := busy[task.Delivery]; under {
-				continue
-			}
-			if !w.begin(ctx, e, &work, task) {
-				return false, nil // what is left was not taken
-			}
-			began = true
+	for i := range work.Events {
+		if !w.start(ctx, e, &e.events, &work, &work.Events[i]) {
+			return false, nil // what is left was not taken
 		}
 	}
 	if e.pass(work.Next) {
 		w.results <- &result{endpoint: e}
 	}
+	return work.More, nil
+}
+
+// handRetries reads deliveries of an endpoint that are due and begins their
+// attempts. More says that there are others that can be begun at once.
+func (w *Worker) handRetries(ctx context.Context, e *endpoint) (more bool, err error) {
+	// A delivery whose result is written while we read would look due.
+	busy := e.busy()
+	work, held, err := w.work(ctx, e, retriesAtOnce, 0)
+	if err != nil {
+		return false, err
+	}
+	if !held {
+		w.drop(e)
+		return false, nil
+	}
+	began, waits := false, false
+	for i := range work.Retries {
+		task := &work.Retries[i]
+		if _, under := busy[task.Delivery]; under {
+			waits = true
+			continue
+		}
+		if !w.start(ctx, e, &e.retries, &work, task) {
+			return false, nil
+		}
+		began = true
+	}
+	if !work.Ahead.IsZero() {
+		w.noteDue(e, work.Ahead)
+	}
+	more = began && work.MoreRetries
 	if work.Recovering {
 		looked, err := w.sys.RecoverSlice(ctx, e.claim, e.underWay)
 		if err != nil {
 			return false, err
 		}
-		began = began || looked
+		more, waits = more || looked, waits || !looked
 	}
-	rest := len(work.Retries) > 0 || work.Recovering
-	if rest && !began {
-		e.wait()
+	if !more {
+		e.look(work.Due, waits)
 	}
-	return work.More || rest && began, nil
+	return more, nil
 }
 
 // work reads from the store, a few endpoints at a time: the store's readers
-// are there for requests too.
-func (w *Worker) work(ctx context.Context, e *endpoint) (work store.WebhookWork, held bool, err error) {
-	select {
-	case w.looking <- struct{}{}:
-	case <-ctx.Done():
+// are there for requests too. Those that fail do not hold the others up.
+func (w *Worker) work(ctx context.Context, e *endpoint, retries, events int) (work store.WebhookWork, held bool, err error) {
+	looking := w.looking
+	if _, failing := e.state(w.now()); failing {
+		looking = w.lookingFailing
+	}
+	if !enter(ctx, looking) {
 		return work, false, ctx.Err()
 	}
-	defer func() { <-w.looking }()
-	work, held, err = w.sys.WebhookWork(ctx, e.claim, e.position(), retriesAtOnce, eventsAtOnce)
-	if err != nil || !held || e.opened {
-		return work, held, err
-	}
-	open, err := w.sys.OpenTasks(ctx, e.claim, work.ID)
-	work.Events = append(open, work.Events...)
-	return work, held, err
+	defer func() { <-looking }()
+	return w.sys.WebhookWork(ctx, e.claim, e.position(), retries, events)
 }
 
-// begin starts an attempt as soon as there is room for it. It is false when
+// start begins an attempt as soon as there is room for it. It is false when
 // the worker stops, or the endpoint is lost.
-func (w *Worker) begin(ctx context.Context, e *endpoint, work *store.WebhookWork, task *store.WebhookTask) bool {
-	lost, failing := e.state()
-	if lost {
-		return false
-	}
-	lane, room := w.fast, 1
-	if failing {
-		// It has to find so much room that few others are under way.
-		lane, room = w.failing, inFlight-inFlightFailing+1
-	}
-	for n := range room {
-		if !enter(ctx, e.slots) {
-			leave(e.slots, n)
-			return false
-		}
-	}
-	leave(e.slots, room-1)
-	if !enter(ctx, lane) {
-		leave(e.slots, 1)
+func (w *Worker) start(ctx context.Context, e *endpoint, l *line, work *store.WebhookWork, task *store.WebhookTask) bool {
+	p := w.permit(ctx, e, l)
+	if p == nil {
 		return false
 	}
 	e.take(task, w.now())
 	w.running.Go(func() {
-		defer leave(e.slots, 1)
-		w.attempt(e, work, task, lane)
+		done := w.watch(e, p)
+		defer done()
+		w.attempt(e, work, task)
 	})
 	return true
 }
 
-func enter(ctx context.Context, room chan struct{}) bool {
-	select {
-	case room <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func leave(room chan struct{}, n int) {
-	for range n {
-		<-room
-	}
-}
-
 // attempt sends one task and hands the result in.
-func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.WebhookTask, lane chan struct{}) {
-	out := sync.OnceFunc(func() { leave(lane, 1) })
-	defer out()
-	if lane == w.fast {
-		slow := time.AfterFunc(slowAfter, out)
-		defer slow.Stop()
-	}
+func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.WebhookTask) {
 	w.metrics.inFlight.Inc()
-	a := w.try(Message{URL: work.URL, ID: task.Event.ID.String(), Secrets: work.Secrets, Body: task.Body, At: w.now()})
+	a := w.try(e, Message{URL: work.URL, ID: task.Event.ID.String(), Secrets: work.Secrets, Body: task.Body, At: w.now()})
 	w.metrics.inFlight.Dec()
 	if w.sending.Err() != nil && !a.OK() {
 		e.giveUp(task) // it says nothing about the receiver
 		return
+	}
+	if a.OK() {
+		e.succeeded()
 	}
 	w.metrics.latency.Observe(a.Latency.Seconds())
 	w.results <- &result{endpoint: e, task: task, attempt: a}
@@ -167,10 +164,10 @@ func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.Webho
 
 // try sends a message. A panic is the attempt's failure: it must not end the
 // service.
-func (w *Worker) try(m Message) (a Attempt) {
+func (w *Worker) try(e *endpoint, m Message) (a Attempt) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.log.Error("panic in an attempt", "panic", p, "stack", string(debug.Stack()))
+			w.about(e).Error("panic in an attempt", "panic", p, "stack", string(debug.Stack()))
 			a = Attempt{At: m.At, Error: "the attempt failed for a reason inside this server"}
 		}
 	}()

@@ -18,6 +18,9 @@ type Delivery struct {
 	Store *store.Store
 	// Send makes one attempt; it is a Sender's.
 	Send func(context.Context, Message) Attempt
+	// Failing is how many endpoints that fail may have an attempt under way at
+	// a time; mostFailing when zero or more than that.
+	Failing int
 	// Grace is how long attempts that are under way may go on when the worker
 	// is stopped. What is given up then is sent again by whoever comes next.
 	Grace time.Duration
@@ -30,26 +33,42 @@ type Delivery struct {
 }
 
 const (
-	// inFlight is how many attempts an endpoint has under way at most, and
-	// inFlightFailing how many when its last failingAfter ones failed.
-	inFlight        = 32
-	inFlightFailing = 4
-	failingAfter    = 8
-	// fastLane bounds the attempts of all endpoints together. An attempt
-	// leaves it when it is not over after slowAfter, so that slow receivers
-	// cannot fill it. Endpoints that fail have a lane of their own.
+	// inFlight is how many first attempts, and how many retries, an endpoint
+	// has under way at most. One that fails begins no more than youngFailing of
+	// either at a time, and the next when one is over or has taken slowAfter:
+	// a receiver that refuses is not overrun, and one that hangs is not waited
+	// for.
+	inFlight     = 32
+	youngFailing = 4
+	// An endpoint fails when its last failingAfter attempts did, or all since
+	// failingFor.
+	failingAfter = 8
+	failingFor   = time.Minute
+	// Each endpoint can have one attempt under way whatever the others do. For
+	// more than one it needs room in a lane: fastLane, which an attempt leaves
+	// when it is not over after slowAfter, so that slow receivers cannot fill
+	// it, or failingLane for an endpoint that fails.
 	fastLane    = 1024
 	slowAfter   = time.Second
 	failingLane = 512
-	// lookers bounds how many endpoints read from the store at once.
+	// mostFailing bounds the endpoints that fail and have an attempt under way
+	// by themselves; each takes a connection.
+	mostFailing = 8192
+	// lookers bounds how many endpoints read from the store at once, of those
+	// that fail and of the others.
 	lookers = 2
 
 	// lease is how long a node's claims are good when it is not heard of.
 	lease = 15 * time.Second
 	// poll is how often the worker looks without having been told to, and
-	// sweep how often it looks at everything, for what a dead node left.
-	poll  = time.Second
-	sweep = 10 * time.Second
+	// sweep how often it looks at everything, for what a dead node left. Between
+	// polls it looks for what is due, not more often than dueEvery.
+	poll     = time.Second
+	sweep    = 10 * time.Second
+	dueEvery = 100 * time.Millisecond
+	// regather is how long a node whose lock was lost, as all are when the
+	// database is restarted, gives the others to take theirs again.
+	regather = 5 * time.Second
 	// idleFor is after how long without an attempt a claim is given up.
 	idleFor = 5 * time.Minute
 )
@@ -65,20 +84,24 @@ type Worker struct {
 	log     *slog.Logger
 	metrics *metrics
 
-	// node names this worker to the others. It holds its claims until held.
-	node int64
-	held time.Time
+	// attendance names this worker to the others, and tells them that it is
+	// there; unattended is why it does not. It holds its claims until held.
+	attendance *store.Attendance
+	unattended error
+	held       time.Time
 
 	mu        sync.Mutex
 	endpoints map[store.WebhookKey]*endpoint
-	nextDue   time.Time   // of the retries noted since the last poll; may be zero
+	nextDue   time.Time   // not after the first retry of all endpoints; zero for none
 	waited    []*endpoint // could begin nothing until now
 	failed    []*endpoint // could not be read; to be tried at the next poll
 	missed    bool        // an endpoint may be free: sweep at the next poll
 
-	fast, failing, looking chan struct{}
-	results                chan *result
-	woken                  chan struct{}
+	slowAfter               time.Duration
+	fast, failing, dead     chan struct{}
+	looking, lookingFailing chan struct{}
+	results                 chan *result
+	woken                   chan struct{}
 	// attempts are sent under sending, which ends Grace after the worker's.
 	sending context.Context
 	running sync.WaitGroup // endpoints that are served, and attempts
@@ -92,9 +115,13 @@ func NewWorker(d Delivery) *Worker {
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
+	if d.Failing <= 0 || d.Failing > mostFailing {
+		d.Failing = mostFailing
+	}
 	return &Worker{
-		sys: d.Store.System(), send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry),
-		fast: make(chan struct{}, fastLane), failing: make(chan struct{}, failingLane), looking: make(chan struct{}, lookers),
+		sys: d.Store.System(), send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry), slowAfter: slowAfter,
+		fast: make(chan struct{}, fastLane), failing: make(chan struct{}, failingLane), dead: make(chan struct{}, d.Failing),
+		looking: make(chan struct{}, lookers), lookingFailing: make(chan struct{}, lookers),
 		woken: make(chan struct{}, 1),
 	}
 }
@@ -106,7 +133,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	var giveUp context.CancelFunc
 	w.sending, giveUp = context.WithCancel(context.WithoutCancel(ctx))
-	w.endpoints, w.node, w.held = map[store.WebhookKey]*endpoint{}, newToken(), time.Time{}
+	w.endpoints, w.held, w.nextDue = map[store.WebhookKey]*endpoint{}, time.Time{}, time.Time{}
 	w.results = make(chan *result, 2*batchResults)
 	recorded := make(chan struct{})
 	go func() {
@@ -124,6 +151,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		w.release(last)
+		w.leave()
 	}()
 	w.dispatch(ctx)
 	return nil
@@ -138,7 +166,7 @@ func (w *Worker) dispatch(ctx context.Context) {
 	look := &looker{Worker: w, heads: map[access.OrgNo]store.Pos{}}
 	for ctx.Err() == nil {
 		if err := look.round(ctx, news); err != nil && ctx.Err() == nil {
-			w.log.Warn("webhooks wait", "error", err)
+			w.log.Warn("webhook deliveries wait for the database; trying again", "error", err)
 		}
 		due := time.NewTimer(look.patience())
 		select {
@@ -147,7 +175,6 @@ func (w *Worker) dispatch(ctx context.Context) {
 		case <-tick.C:
 			look.polled = false
 		case <-due.C:
-			look.polled = false
 		case <-ctx.Done():
 		}
 		due.Stop()
@@ -169,12 +196,33 @@ func (w *Worker) miss() {
 	w.missed = true
 }
 
-// noteDue remembers that something is due at a time.
-func (w *Worker) noteDue(at time.Time) {
+// noteDue remembers that a retry of an endpoint is due at a time.
+func (w *Worker) noteDue(e *endpoint, at time.Time) {
+	e.noteDue(at)
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.nextDue.IsZero() || at.Before(w.nextDue) {
+	sooner := w.nextDue.IsZero() || at.Before(w.nextDue)
+	if sooner {
 		w.nextDue = at
+	}
+	w.mu.Unlock()
+	if sooner {
+		w.wake()
+	}
+}
+
+// attend tells the other nodes that this one is there.
+func (w *Worker) attend(ctx context.Context) {
+	if w.attendance != nil && (w.attendance.Locked() || !w.held.IsZero()) {
+		return // with claims it keeps the number that they are under
+	}
+	w.attendance, w.unattended = w.sys.Attend(ctx)
+}
+
+// leave ends that.
+func (w *Worker) leave() {
+	if w.attendance != nil {
+		w.attendance.Leave()
+		w.attendance = nil
 	}
 }
 
@@ -184,8 +232,8 @@ func (w *Worker) release(ctx context.Context) {
 		return
 	}
 	w.held = time.Time{}
-	if err := w.sys.ReleaseWebhooks(ctx, w.node); err != nil {
-		w.log.Warn("claims of webhooks are not given up; they end by themselves", "error", err)
+	if err := w.sys.ReleaseWebhooks(ctx, w.attendance.Node); err != nil {
+		w.log.Warn("could not give up the claims on webhooks; they end with the lease", "error", err)
 	}
 }
 

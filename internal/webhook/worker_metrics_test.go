@@ -1,8 +1,12 @@
 package webhook
 
 import (
+	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,4 +68,57 @@ func TestMetrics(t *testing.T) {
 			t.Error("the one that failed is not pending")
 		}
 	})
+}
+
+// Lines about a webhook say which it is, and whose.
+func TestLogNamesTheWebhook(t *testing.T) {
+	eachService(t, func(t *testing.T, s *service) {
+		gone, failing := newInbox(t, func(string, int) int { return http.StatusGone }), newInbox(t, nil)
+		hook := storetest.AddWebhook(t, s.org, gone.url, event.PatientCreated)
+		panics := storetest.AddWebhook(t, s.org, failing.url, event.PatientCreated)
+		send := newSender(t, Config{}).Send
+		var log syncBuffer
+		s.start(NewWorker(Delivery{
+			Store: s.store, Grace: time.Minute, Now: s.clock.now, Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Send: func(ctx context.Context, m Message) Attempt {
+				if m.URL == failing.url {
+					panic("in a test")
+				}
+				return send(ctx, m)
+			},
+		}))
+		s.event()
+		for what, id := range map[string]string{"a webhook was disabled": hook.ID.String(), "panic in an attempt": panics.ID.String()} {
+			var line string
+			s.eventually(what, func() bool {
+				for line = range strings.Lines(log.String()) {
+					if strings.Contains(line, what) {
+						return true
+					}
+				}
+				return false
+			})
+			if !strings.Contains(line, "webhook_id="+id) || !strings.Contains(line, "organization_id="+s.who.OrgID.String()) {
+				t.Errorf("%s does not name %s of %s", line, id, s.who.OrgID)
+			}
+		}
+	})
+}
+
+// syncBuffer takes a log that is read while it is written.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
