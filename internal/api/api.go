@@ -143,6 +143,7 @@ func (a *API) refuse(x *exchange, err error) error {
 	if code := fault.CodeOf(err); code == fault.Internal || code == fault.Unavailable {
 		return err // the credentials were not judged, and may be valid
 	}
+	a.metrics.guesses.Inc()
 	d := a.Addresses.Take(x.source)
 	x.limited(d)
 	if !d.Allowed {

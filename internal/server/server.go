@@ -148,11 +148,13 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	s.workers.Start("listener", sys.Listen)
 	s.workers.Start("sealer", sys.KeepSealed)
 	s.workers.Start("purge", sys.KeepPurged)
+	s.workers.Start("measure", sys.KeepMeasured)
 	s.workers.Start("usage", handler.KeepUsage)
 	s.workers.Start("alerts", sys.KeepAlerted)
 	s.workers.Start("reports", reports.Run)
 	s.workers.Start("warmth", pages.KeepWarm)
-	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
+	watched := worker.NewRounds(registry, "revocations", oauth.WatchEvery)
+	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log, watched) })
 	return handler, s.startWebhooks(registry)
 }
 

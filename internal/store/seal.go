@@ -24,20 +24,17 @@ type SealedHead struct {
 // the heads that moved.
 func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 	var behind []SealedHead
-	var unsealed int64
 	err = s.read(ctx, func(tx Tx) error {
-		behind, unsealed = nil, 0
-		return tx.Query(`SELECT h.org_no, o.name, coalesce(s.pos, 0), s.head, h.pos FROM journal_head h
+		behind = nil
+		return tx.Query(`SELECT h.org_no, o.name, coalesce(s.pos, 0), s.head FROM journal_head h
 			JOIN org o ON o.org_no = h.org_no LEFT JOIN journal_seal s ON s.org_no = h.org_no
 			WHERE h.pos > coalesce(s.pos, 0)`, func(r Row) error {
 			sealed := SealedHead{Org: access.OrgNo(r.Int(0)), Name: r.Text(1), Pos: Pos(r.Int(2))}
 			copy(sealed.Head[:], r.Raw(3))
 			behind = append(behind, sealed)
-			unsealed += r.Int(4) - r.Int(2)
 			return nil
 		})
 	})
-	s.metrics.sealLag.Set(float64(unsealed))
 	for _, from := range behind {
 		head, sealErr := s.sealOrg(ctx, from)
 		if sealErr != nil {
@@ -101,10 +98,13 @@ func (s System) chain(ctx context.Context, sealer *audit.Sealer, org access.OrgN
 	return at, err
 }
 
+// sealEvery is how often reads are shipped and journals sealed.
+const sealEvery = time.Second
+
 // KeepSealed ships reads and seals until the context ends, and once more
 // then. Heads are logged now and then: a log kept elsewhere shows a cut tail.
 func (s System) KeepSealed(ctx context.Context) error {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(sealEvery)
 	defer tick.Stop()
 	logged := map[access.OrgNo]time.Time{}
 	for {
@@ -113,6 +113,8 @@ func (s System) KeepSealed(ctx context.Context) error {
 		err := s.FlushReads(round)
 		moved, sealErr := s.Seal(round)
 		cancel()
+		s.metrics.shipped.Done(err)
+		s.metrics.sealed.Done(sealErr)
 		if err = errors.Join(err, sealErr); err != nil {
 			s.log.Warn("audit log", "error", err)
 		}

@@ -25,12 +25,14 @@ var sqliteDialect = dialect{
 		CROSS JOIN patient p WHERE p.org_no = $1 AND p.patient_no = wanted.value ORDER BY p.patient_no`,
 	changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
+	pending: `SELECT 0, 0 WHERE $1 > 0`, // the writer gives the position
 }
 
 // sqliteEngine is one file: a pool of readers and one writer. Another process
 // may have the file open too.
 type sqliteEngine struct {
 	stuck   stuck
+	path    string
 	lock    *os.File
 	readers *readers
 	writer  *writer
@@ -56,7 +58,7 @@ func openSQLite(path string, key *seal.Key, m *metrics, observe Observe) (engine
 		return nil, err
 	}
 	_ = removeCopy(path + rekeySuffix) // left by one who was killed; with our lock nobody is writing it
-	e := &sqliteEngine{lock: lock, readers: newReaders(max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
+	e := &sqliteEngine{path: path, lock: lock, readers: newReaders(max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
 	if err := e.open(path, key, m); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}

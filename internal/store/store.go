@@ -65,6 +65,11 @@ type engine interface {
 	// failing gives the fault of a write that just failed for a reason that an
 	// operator has to mend, such as a full disk.
 	failing() error
+	// connections is the state of the pool.
+	connections() poolState
+	// files are the database's own files, and folders whose disk it needs; none
+	// where another machine has them.
+	files() databaseFiles
 	dialect() *dialect
 	close() error
 }
@@ -81,6 +86,11 @@ type dialect struct {
 	numbered string
 	// changed lists the subjects of entries after a position, and the head.
 	changed string
+	// pending counts the journal entries without a position, up to a limit, and
+	// says when the oldest was made, or 0.
+	pending string
+	// size asks for the size of the database; "" where its files tell.
+	size string
 	dumpDialect
 }
 
@@ -93,6 +103,7 @@ type Store struct {
 	auditKey []byte
 	// masterKey is the key of master, for backups.
 	masterKey []byte
+	dataDir   string
 	master    *seal.Master
 	spool     *spool
 	// written is broadcast after a write of this process; positioned when
@@ -128,7 +139,11 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal(), reportQueued: newSignal()}
+	engineName := postgresDialect.name
+	if strings.HasPrefix(cfg.Database, "sqlite:") {
+		engineName = sqliteDialect.name
+	}
+	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry, engineName), written: newSignal(), positioned: newSignal(), reportQueued: newSignal()}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
 		s.engine, err = openSQLite(path, cfg.Key, s.metrics, cfg.Observe)
@@ -140,6 +155,9 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if cfg.Registry != nil {
+		cfg.Registry.MustRegister(newPoolCollector(s.engine.connections))
 	}
 	return s, nil
 }
@@ -166,6 +184,7 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
+	s.dataDir = dir
 	var err error
 	if s.auditKey, err = s.openKey(ctx, dir, auditKeyFile); err != nil {
 		return err

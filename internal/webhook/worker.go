@@ -137,8 +137,12 @@ func (w *Worker) dispatch(ctx context.Context) {
 	defer tick.Stop()
 	look := &looker{Worker: w, heads: map[access.OrgNo]store.Pos{}}
 	for ctx.Err() == nil {
-		if err := look.round(ctx, news); err != nil && ctx.Err() == nil {
+		err := look.round(ctx, news)
+		if err != nil && ctx.Err() == nil {
 			w.log.Warn("webhooks wait", "error", err)
+		}
+		if ctx.Err() == nil {
+			w.metrics.rounds.Done(err)
 		}
 		due := time.NewTimer(look.patience())
 		select {
