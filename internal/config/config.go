@@ -27,6 +27,7 @@ type Config struct {
 	DataDir         string
 	Listen          string
 	AdminListen     string
+	AdminTokenFile  string
 	BaseURL         string
 	TLSCert         string
 	TLSKey          string
@@ -35,12 +36,16 @@ type Config struct {
 	Dev             bool
 	LogLevel        string
 	LogFormat       string
+	RequestLog      bool
+	OTLPEndpoint    string
 	ShutdownTimeout time.Duration
 	ShutdownDelay   time.Duration
 	CohortMemory    int64
 	MaxConnections  int
 	WebhookAllow    List
 	WebhookCAFile   string
+	// LogOutput is where lines about requests go; nowhere when nil.
+	LogOutput io.Writer
 	// Version is the program's own, which receivers of webhooks are told.
 	Version         string
 	ReportRetention time.Duration
@@ -77,7 +82,7 @@ func (c *Config) Store(fs *flag.FlagSet) {
 func (c *Config) Serve(fs *flag.FlagSet) {
 	c.Store(fs)
 	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "`address` to serve on")
-	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "loopback `address` for metrics and pprof; empty for none")
+	c.adminFlags(fs)
 	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, when a proxy stands before it")
 	fs.StringVar(&c.TLSCert, "tls-cert", "", "certificate `file` (PEM); serves HTTPS together with --tls-key")
 	fs.StringVar(&c.TLSKey, "tls-key", "", "private key `file` (PEM)")
@@ -147,12 +152,7 @@ func (c *Config) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		bad("listen", "want HOST:PORT, not %q", c.Listen)
 	}
-	if c.AdminListen != "" {
-		host, _, err := net.SplitHostPort(c.AdminListen)
-		if ip, parseErr := netip.ParseAddr(host); err != nil || host != "localhost" && (parseErr != nil || !ip.IsLoopback()) {
-			bad("admin-listen", "want a loopback address such as 127.0.0.1:9464, not %q: metrics and pprof have no password", c.AdminListen)
-		}
-	}
+	c.validateAdmin(bad)
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		bad("tls-cert", "give --tls-cert and --tls-key, or neither")
 	}
@@ -212,16 +212,19 @@ func (c *Config) Level() (level slog.Level, err error) {
 }
 
 // Logger makes the log of --log-level and --log-format.
-func (c *Config) Logger(w io.Writer) *slog.Logger {
+func (c *Config) Logger(w io.Writer) *slog.Logger { return slog.New(c.LogHandler(w)) }
+
+// LogHandler writes lines of that log.
+func (c *Config) LogHandler(w io.Writer) slog.Handler {
 	level, err := c.Level()
 	if err != nil {
 		level = slog.LevelInfo
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return slog.NewJSONHandler(w, options)
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return slog.NewTextHandler(w, options)
 }
 
 // Print writes the configuration in force, secrets hidden.

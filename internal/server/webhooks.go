@@ -24,7 +24,7 @@ func (s *Server) startWebhooks(registry prometheus.Registerer) error {
 		return err
 	}
 	w := webhook.NewWorker(webhook.Delivery{
-		Store: s.store, Send: sender.Send, Grace: min(attemptGrace, s.cfg.ShutdownTimeout), Log: s.log, Registry: registry,
+		Store: s.store, Send: sender.Send, Grace: min(attemptGrace, s.cfg.ShutdownTimeout), Log: s.log, Registry: registry, Tracer: s.tracing.Tracer(),
 	})
 	s.closeSender = sender.Close
 	s.deliveries.Start("webhooks", w.Run)

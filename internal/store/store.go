@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"anodyne/internal/access"
 	"anodyne/internal/seal"
@@ -41,6 +42,9 @@ type Config struct {
 	Log *slog.Logger
 	// Registry takes the store's metrics; nil keeps them to itself.
 	Registry prometheus.Registerer
+	// Tracer makes spans of what is asked for within a traced request; nil for
+	// none.
+	Tracer trace.Tracer
 	// Observe, if set, is told of every round trip to the database, with the
 	// context of the one who asked and the statements that went out together.
 	// Tests count with it what a request costs.
@@ -100,6 +104,7 @@ type Store struct {
 	now      func() time.Time
 	log      *slog.Logger
 	metrics  *metrics
+	tracer   trace.Tracer
 	auditKey []byte
 	// masterKey is the key of master, for backups.
 	masterKey []byte
@@ -143,7 +148,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if strings.HasPrefix(cfg.Database, "sqlite:") {
 		engineName = sqliteDialect.name
 	}
-	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry, engineName), written: newSignal(), positioned: newSignal(), reportQueued: newSignal()}
+	s := &Store{now: cfg.Now, log: cfg.Log, tracer: cfg.Tracer, metrics: newMetrics(cfg.Registry, engineName), written: newSignal(), positioned: newSignal(), reportQueued: newSignal()}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
 		s.engine, err = openSQLite(path, cfg.Key, s.metrics, cfg.Observe)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"anodyne/internal/access"
 	"anodyne/internal/store"
@@ -27,6 +28,8 @@ type Delivery struct {
 	Log *slog.Logger
 	// Registry takes the metrics; nil keeps them to itself.
 	Registry prometheus.Registerer
+	// Tracer makes a span of each attempt; nil for none.
+	Tracer trace.Tracer
 }
 
 const (
@@ -64,6 +67,7 @@ type Worker struct {
 	now     func() time.Time
 	log     *slog.Logger
 	metrics *metrics
+	tracer  trace.Tracer
 
 	// node names this worker to the others. It holds its claims until held.
 	node int64
@@ -93,7 +97,7 @@ func NewWorker(d Delivery) *Worker {
 		d.Log = slog.Default()
 	}
 	return &Worker{
-		sys: d.Store.System(), send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry),
+		sys: d.Store.System(), send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry), tracer: d.Tracer,
 		fast: make(chan struct{}, fastLane), failing: make(chan struct{}, failingLane), looking: make(chan struct{}, lookers),
 		woken: make(chan struct{}, 1),
 	}

@@ -26,7 +26,15 @@ type Tally struct {
 type tallyKey struct{}
 
 // Watch has a database that is not open yet observed.
-func (t *Trips) Watch(cfg *store.Config) { cfg.Observe = observe }
+func (t *Trips) Watch(cfg *store.Config) {
+	others := cfg.Observe
+	cfg.Observe = func(ctx context.Context, sql ...string) {
+		if others != nil {
+			others(ctx, sql...)
+		}
+		observe(ctx, sql...)
+	}
+}
 
 func observe(ctx context.Context, sql ...string) {
 	// The pool pings a connection that has not been used for a second, and
