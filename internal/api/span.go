@@ -13,6 +13,7 @@ func (x *exchange) hidePath() {
 
 // nameSpan gives the span what is known at the end.
 func (x *exchange) nameSpan() {
+	x.r.Pattern = "" // otelhttp would name the span after it, and what no route matched "/"
 	span := trace.SpanFromContext(x.r.Context())
 	span.SetName(x.route.name())
 	span.SetAttributes(attribute.String("http.route", x.pattern()), attribute.String("url.path", x.pattern()),

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -155,3 +156,8 @@ func Series(tb testing.TB, o Org, patientID id.Patient) map[int]string {
 
 // Now is the store's clock.
 func (s System) Now() time.Time { return s.now() }
+
+// Measure looks once at all that KeepMeasured looks at.
+func (s System) Measure(ctx context.Context) error {
+	return errors.Join(s.measure(ctx), s.measureSize(ctx))
+}

@@ -65,7 +65,7 @@ func (s System) measure(ctx context.Context) error {
 
 // unsealed finds the oldest entry behind the seal of each organisation by its
 // position. One that is missing is as old as the seal before it.
-const unsealed = `SELECT count(*), coalesce(sum(n), 0), coalesce(min(since), 0) FROM (
+const unsealed = `SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(min(since), 0) FROM (
 		SELECT h.pos - coalesce(s.pos, 0) AS n, coalesce((SELECT j.at FROM journal j WHERE j.org_no = h.org_no AND j.pos = coalesce(s.pos, 0) + 1),
 			s.sealed_at, 0) AS since
 		FROM journal_head h LEFT JOIN journal_seal s ON s.org_no = h.org_no WHERE h.pos > coalesce(s.pos, 0)) AS behind`
