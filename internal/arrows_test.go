@@ -22,7 +22,7 @@ var floors = [][]string{
 	{"store"},
 	{"figure"},
 	{"analytics"},
-	{"ratelimit", "worker", "chart", "pain"},
+	{"ratelimit", "worker", "tracing", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},
 	{"id", "fault", "docs"},
 	{"testneed", "faulttest", "testwait"}, // for tests, which are not looked at, and for what helps them

@@ -46,6 +46,11 @@ func runBackup(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	sum, err := backup.Write(ctx, s.System(), backup.Keys{Database: sc.Key, Audit: s.System().KeyFiles()["audit.key"]}, words[0], version, time.Now(), show)
+	if err == nil {
+		if recordErr := s.System().RecordBackup(ctx, sum.MadeAt); recordErr != nil {
+			fmt.Fprintf(e.stderr, "anodyne: the backup is complete, but the database could not record it, so the metrics show an older one: %v\n", recordErr)
+		}
+	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}

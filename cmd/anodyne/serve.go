@@ -27,10 +27,14 @@ func runServe(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	log := cfg.Logger(e.stderr)
+	cfg.LogOutput = e.stderr
 	return serve(ctx, e, cfg, log, func(s *server.Server) error {
 		log.Info("serving", "url", s.URL(), "admin", s.AdminURL(), "engine", s.Store().Engine(), "version", version)
 		if cfg.TLSCert == "" && !cfg.Dev && !strings.HasPrefix(cfg.Listen, "127.") && !strings.HasPrefix(cfg.Listen, "localhost:") {
 			log.Warn("serving without TLS beyond this machine; give --tls-cert and --tls-key, or put a proxy that has them in front")
+		}
+		if cfg.AdminListen != "" && !cfg.AdminIsLocal() && cfg.TLSCert == "" {
+			log.Warn("the admin token is sent without TLS; give --tls-cert and --tls-key, or keep --admin-listen on loopback or a private network")
 		}
 		return offerFirstLink(ctx, e, s, log)
 	})

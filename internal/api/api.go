@@ -49,6 +49,11 @@ type Config struct {
 	Log     *slog.Logger
 	// Registry may be nil.
 	Registry prometheus.Registerer
+	// RequestLog takes a line for every request; nil for none.
+	RequestLog slog.Handler
+	// Traced says that the context of requests has a span, which gets the
+	// route's name.
+	Traced bool
 	// Pages answers the portal and the documentation; nil when there is none.
 	Pages http.Handler
 	// CheckWebhookURL judges where events may be sent, and NewWebhookSecret
@@ -84,6 +89,7 @@ type API struct {
 	base    func(*http.Request) string
 	// behindTLS is true when BaseURL says that callers come by TLS.
 	behindTLS bool
+	lines     requestLines
 }
 
 // New makes the interface.
@@ -91,6 +97,7 @@ func New(cfg Config) *API {
 	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://")}
 	a.routes = a.table()
 	a.metrics = newMetrics(cfg.Registry, a.routes)
+	a.lines = newRequestLines(cfg.RequestLog, a.routes)
 	for i := range a.routes {
 		rt := &a.routes[i]
 		a.mux.HandleFunc(rt.method+" "+rt.pattern, func(w http.ResponseWriter, _ *http.Request) { a.serve(w.(*exchange), rt) })
@@ -159,6 +166,7 @@ func (a *API) refuse(x *exchange, err error) error {
 	if wasOurs(err) {
 		return err
 	}
+	a.metrics.guesses.Inc()
 	d := a.Addresses.Take(x.source)
 	x.limited(d)
 	if !d.Allowed {
@@ -198,11 +206,7 @@ func (a *API) serve(x *exchange, rt *route) {
 
 // line begins the audit line of this request.
 func (x *exchange) line(action audit.Action, resource string) audit.Entry {
-	e := audit.Entry{At: x.now, RequestID: x.requestID, Action: action, Resource: resource, Source: x.source.String()}
-	if x.principal != nil {
-		e.Actor = x.principal.ClientID.String()
-	}
-	return e
+	return audit.Entry{At: x.now, RequestID: x.requestID, Action: action, Resource: resource, Source: x.source.String(), Actor: x.clientID()}
 }
 
 // saw begins the audit line of a read, which is left before the answer goes

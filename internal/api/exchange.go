@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -29,8 +28,10 @@ type exchange struct {
 	requestID string
 	source    netip.Addr
 	principal *access.Principal
+	client    string // its identifier as text, once somebody asked for it
 	org       store.Org
 	status    int
+	sent      int64 // bytes of the body
 	hasLimits bool
 	seen      audit.Entry // the line of a read
 	// values are the header values that only this answer has. net/http may look
@@ -85,6 +86,9 @@ func newExchange(a *API, w http.ResponseWriter, r *http.Request) *exchange {
 	if a.secure(r) {
 		x.h["Strict-Transport-Security"] = strictTransport
 	}
+	if a.Traced {
+		x.hidePath()
+	}
 	return x
 }
 
@@ -113,14 +117,25 @@ func (x *exchange) end() {
 	if x.principal != nil {
 		x.api.usage.count(x.principal, x.status, x.now)
 	}
-	if x.api.Log.Enabled(x.r.Context(), slog.LevelDebug) {
-		x.api.Log.Debug("request", "request_id", x.requestID, "method", x.r.Method, "route", x.pattern(), "status", x.status, "took", took)
+	if x.api.lines != nil {
+		x.api.lines.write(x, took)
+	}
+	if x.api.Traced {
+		x.nameSpan()
 	}
 	if cap(x.buf) > 1<<20 {
 		x.buf = nil // one large answer must not stay in memory
 	}
-	x.w, x.h, x.r, x.principal, x.org, x.seen, x.values, x.limitedTo, x.release = nil, nil, nil, nil, store.Org{}, audit.Entry{}, nil, nil, nil
+	x.w, x.h, x.r, x.principal, x.client, x.org, x.seen, x.values, x.limitedTo, x.release = nil, nil, nil, nil, "", store.Org{}, audit.Entry{}, nil, nil, nil
 	exchanges.Put(x)
+}
+
+// clientID is the identifier of the client; empty when it is not known.
+func (x *exchange) clientID() string {
+	if x.client == "" && x.principal != nil {
+		x.client = x.principal.ClientID.String()
+	}
+	return x.client
 }
 
 // pattern names the route in logs: a path may hold an identifier.
@@ -169,7 +184,9 @@ func (x *exchange) Write(b []byte) (int, error) {
 		x.status = http.StatusOK
 		x.takeTime()
 	}
-	return x.w.Write(b)
+	n, err := x.w.Write(b)
+	x.sent += int64(n)
+	return n, err
 }
 
 // WriteHeader notes the status.
@@ -239,7 +256,8 @@ func (x *exchange) send(out answer) {
 	x.h["Content-Length"] = x.values.length[:]
 	x.WriteHeader(out.status)
 	if x.r.Method != http.MethodHead {
-		_, _ = x.w.Write(body) // a caller who is gone cannot be told
+		n, _ := x.w.Write(body) // a caller who is gone cannot be told
+		x.sent += int64(n)
 	}
 }
 
@@ -256,7 +274,8 @@ func (x *exchange) sendFile(status int, f *file) {
 	err := f.each(func(b []byte) error {
 		// The time for an answer is too short for a large file on a slow line.
 		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not every connection has one
-		_, err := x.w.Write(b)
+		n, err := x.w.Write(b)
+		x.sent += int64(n)
 		gone = err != nil
 		return err
 	})

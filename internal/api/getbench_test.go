@@ -1,6 +1,7 @@
 package api
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -32,7 +33,10 @@ type asker struct {
 // newAsker starts a service on SQLite that logs as one in service does.
 func newAsker(tb testing.TB) *asker {
 	tb.Helper()
-	n := start(tb, storetest.SQLite, func(cfg *Config) { cfg.Log, cfg.AnswerTime = slog.New(slog.DiscardHandler), time.Minute })
+	n := start(tb, storetest.SQLite, func(cfg *Config) {
+		cfg.Log, cfg.AnswerTime = slog.New(slog.DiscardHandler), time.Minute
+		cfg.RequestLog = slog.NewTextHandler(io.Discard, nil)
+	})
 	return &asker{caller: n.callerOf("asking", access.Enterprise, access.AllScopes), w: unread{h: http.Header{}}}
 }
 

@@ -1,11 +1,14 @@
 package api
 
 import (
+	"net/http"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/worker"
 )
 
 // metrics counts requests by route and status. Labels are bounded: a path
@@ -14,6 +17,16 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	routes   map[*route]*routeMetrics
+	// guesses are requests whose credentials were not valid. They are not the
+	// answers 401: beyond the allowance of their address these become 429.
+	guesses prometheus.Counter
+	usage   *worker.Rounds
+}
+
+// alerted are the statuses that alerts and panels count. They are exported as
+// zeros for every route, because the first of a series is no increase.
+var alerted = []int{
+	http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
 }
 
 // routeMetrics are looked up by their labels once, not with every request.
@@ -32,6 +45,10 @@ func newMetrics(registry prometheus.Registerer, routes []route) *metrics {
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 14),
 		}, []string{"route"}),
 		routes: map[*route]*routeMetrics{},
+		guesses: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "anodyne_http_bad_credentials_total", Help: "Requests without valid credentials, whether they were answered 401 or 429.",
+		}),
+		usage: worker.NewRounds(registry, "usage", usageEvery),
 	}
 	m.add(nil)
 	m.add(pages)
@@ -39,13 +56,17 @@ func newMetrics(registry prometheus.Registerer, routes []route) *metrics {
 		m.add(&routes[i])
 	}
 	if registry != nil {
-		registry.MustRegister(m.requests, m.seconds)
+		registry.MustRegister(m.requests, m.seconds, m.guesses)
 	}
 	return m
 }
 
 func (m *metrics) add(rt *route) {
-	m.routes[rt] = &routeMetrics{latency: m.seconds.WithLabelValues(rt.name())}
+	of := &routeMetrics{latency: m.seconds.WithLabelValues(rt.name())}
+	m.routes[rt] = of
+	for _, status := range alerted {
+		m.counter(rt, of, status)
+	}
 }
 
 func (rt *route) name() string {
@@ -58,11 +79,16 @@ func (rt *route) name() string {
 func (m *metrics) observe(rt *route, status int, took time.Duration) {
 	of := m.routes[rt]
 	of.latency.Observe(took.Seconds())
+	m.counter(rt, of, status).Inc()
+}
+
+// counter is that of a route and a status; it is looked up once.
+func (m *metrics) counter(rt *route, of *routeMetrics, status int) prometheus.Counter {
 	counter := of.byStatus[status].Load()
 	if counter == nil {
 		made := m.requests.WithLabelValues(rt.name(), strconv.Itoa(status))
 		counter = &made
 		of.byStatus[status].Store(counter)
 	}
-	(*counter).Inc()
+	return *counter
 }

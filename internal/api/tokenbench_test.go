@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"anodyne/internal/access"
+	"anodyne/internal/oauth"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/worker"
 )
@@ -26,7 +27,9 @@ func BenchmarkIssueToken(b *testing.B) {
 			}
 			workers := worker.NewGroup(n.database.Log)
 			defer workers.Stop()
-			workers.Start("revocations", func(ctx context.Context) error { return n.authority.Watch(ctx, n.database.Log) })
+			workers.Start("revocations", func(ctx context.Context) error {
+				return n.authority.Watch(ctx, n.database.Log, worker.NewRounds(nil, "revocations", oauth.WatchEvery))
+			})
 			var next atomic.Int64
 			b.SetParallelism(atOnce / 2)
 			b.ReportAllocs()

@@ -87,7 +87,9 @@ func (a *API) KeepUsage(ctx context.Context) error {
 		case <-tick.C:
 		case <-ctx.Done():
 		}
-		if err := a.FlushUsage(context.WithoutCancel(ctx)); err != nil {
+		err := a.FlushUsage(context.WithoutCancel(ctx))
+		a.metrics.usage.Done(err)
+		if err != nil {
 			a.Log.Warn("usage is not kept yet", "error", err)
 		}
 	}

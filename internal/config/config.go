@@ -28,6 +28,7 @@ type Config struct {
 	DataDir         string
 	Listen          string
 	AdminListen     string
+	AdminTokenFile  string
 	BaseURL         string
 	TLSCert         string
 	TLSKey          string
@@ -36,12 +37,16 @@ type Config struct {
 	Dev             bool
 	LogLevel        string
 	LogFormat       string
+	RequestLog      bool
+	OTLPEndpoint    string
 	ShutdownTimeout time.Duration
 	ShutdownDelay   time.Duration
 	CohortMemory    int64
 	MaxConnections  int
 	WebhookAllow    List
 	WebhookCAFile   string
+	// LogOutput is where lines about requests go; nowhere when nil.
+	LogOutput io.Writer
 	// Version is the program's own, which receivers of webhooks are told.
 	Version         string
 	ReportRetention time.Duration
@@ -85,7 +90,7 @@ func (c *Config) Address(fs *flag.FlagSet) {
 func (c *Config) Serve(fs *flag.FlagSet) {
 	c.Store(fs)
 	c.Links(fs)
-	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "loopback `address` for metrics and pprof; empty for none")
+	c.adminFlags(fs)
 	fs.StringVar(&c.TLSKey, "tls-key", "", "private key `file` (PEM)")
 	fs.Var(&c.CORSOrigins, "cors-origin", "`origins` that may read answers in a browser, separated by commas")
 	fs.Var(&c.TrustedProxies, "trusted-proxy", "`networks` (CIDR) whose X-Forwarded-For and X-Forwarded-Proto are believed, separated by commas")
@@ -187,12 +192,7 @@ func (c *Config) Validate() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		bad("listen", "want HOST:PORT, not %q", c.Listen)
 	}
-	if c.AdminListen != "" {
-		host, _, err := net.SplitHostPort(c.AdminListen)
-		if ip, parseErr := netip.ParseAddr(host); err != nil || host != "localhost" && (parseErr != nil || !ip.IsLoopback()) {
-			bad("admin-listen", "want a loopback address such as 127.0.0.1:9464, not %q: metrics and pprof have no password", c.AdminListen)
-		}
-	}
+	c.validateAdmin(bad)
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		bad("tls-cert", "give --tls-cert and --tls-key, or neither")
 	}
@@ -250,16 +250,19 @@ func (c *Config) Level() (level slog.Level, err error) {
 }
 
 // Logger makes the log of --log-level and --log-format.
-func (c *Config) Logger(w io.Writer) *slog.Logger {
+func (c *Config) Logger(w io.Writer) *slog.Logger { return slog.New(c.LogHandler(w)) }
+
+// LogHandler writes lines of that log.
+func (c *Config) LogHandler(w io.Writer) slog.Handler {
 	level, err := c.Level()
 	if err != nil {
 		level = slog.LevelInfo
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return slog.NewJSONHandler(w, options)
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return slog.NewTextHandler(w, options)
 }
 
 // Print writes the configuration in force, secrets hidden.

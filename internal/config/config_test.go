@@ -43,15 +43,15 @@ func TestFlagWinsOverEnvironment(t *testing.T) {
 }
 
 func TestValidateNamesEveryFaultAtOnce(t *testing.T) {
-	c, _ := read(t, []string{"--database", "mysql:x", "--listen", "8080", "--admin-listen", "0.0.0.0:9464", "--tls-cert", "a.pem", "--base-url", "ftp://x/",
+	c, _ := read(t, []string{"--database", "mysql:x", "--listen", "8080", "--admin-listen", "9464", "--tls-cert", "a.pem", "--base-url", "ftp://x/",
 		"--cors-origin", "example.org", "--trusted-proxy", "10.0.0.1", "--log-level", "loud", "--log-format", "xml", "--shutdown-timeout", "0s", "--cohort-memory", "1",
 		"--session-idle", "1m", "--database-wait", "-1s", "--session-lifetime", "30s",
-		"--webhook-allow-cidr", "10.0.0.0/8,::ffff:10.0.0.0/104", "--webhook-ca-file", "missing.pem"}, nil)
+		"--webhook-allow-cidr", "10.0.0.0/8,::ffff:10.0.0.0/104", "--webhook-ca-file", "missing.pem", "--admin-token-file", "missing.token", "--otlp-endpoint", "collector:4318"}, nil)
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("nothing was found wrong")
 	}
-	for _, name := range []string{"database", "database-wait", "listen", "admin-listen", "tls-cert", "base-url", "cors-origin", "trusted-proxy", "log-level", "log-format", "shutdown-timeout", "cohort-memory", "session-idle", "session-lifetime", "webhook-allow-cidr", "webhook-ca-file"} {
+	for _, name := range []string{"database", "database-wait", "listen", "admin-listen", "tls-cert", "base-url", "cors-origin", "trusted-proxy", "log-level", "log-format", "shutdown-timeout", "cohort-memory", "session-idle", "session-lifetime", "webhook-allow-cidr", "webhook-ca-file", "admin-token-file", "otlp-endpoint"} {
 		if !strings.Contains(err.Error(), "--"+name+":") {
 			t.Errorf("--%s is not named in:\n%v", name, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"anodyne/internal/access"
 	"anodyne/internal/fault"
 	"anodyne/internal/store"
+	"anodyne/internal/worker"
 )
 
 // A node remembers the tokens it has seen. What it remembers is good as long
@@ -157,13 +158,20 @@ func (a *Authority) Look(ctx context.Context) error {
 	return nil
 }
 
+// WatchEvery is how often Watch looks.
+const WatchEvery = watchEvery
+
 // Watch looks at the epoch until the context ends.
-func (a *Authority) Watch(ctx context.Context, log *slog.Logger) error {
+func (a *Authority) Watch(ctx context.Context, log *slog.Logger, rounds *worker.Rounds) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		if err := a.Look(ctx); err != nil && ctx.Err() == nil {
+		err := a.Look(ctx)
+		if err != nil && ctx.Err() == nil {
 			log.Warn("revocations cannot be checked; every token is looked up", "error", err)
+		}
+		if ctx.Err() == nil {
+			rounds.Done(err)
 		}
 		select {
 		case <-tick.C:

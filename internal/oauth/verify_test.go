@@ -11,6 +11,7 @@ import (
 	"anodyne/internal/access"
 	"anodyne/internal/audit"
 	"anodyne/internal/store"
+	"anodyne/internal/worker"
 )
 
 func TestVerifyHeader(t *testing.T) {
@@ -244,7 +245,9 @@ func TestWatch(t *testing.T) {
 			var failures counter
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
-			go func() { ended <- w.Watch(ctx, slog.New(slog.NewTextHandler(&failures, nil))) }()
+			go func() {
+				ended <- w.Watch(ctx, slog.New(slog.NewTextHandler(&failures, nil)), worker.NewRounds(nil, "revocations", WatchEvery))
+			}()
 			time.Sleep(3*watchEvery + watchEvery/2) // of the bubble's clock
 			cancel()
 			if err := <-ended; err != nil {

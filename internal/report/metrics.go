@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/worker"
 )
 
 // metrics counts reports by how their making ended: completed, failed,
@@ -11,6 +13,7 @@ import (
 type metrics struct {
 	made    *prometheus.CounterVec
 	seconds prometheus.Histogram
+	rounds  *worker.Rounds
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -21,6 +24,10 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "anodyne_report_seconds", Help: "Time to make a report.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 14),
 		}),
+		rounds: worker.NewRounds(registry, "reports", poll),
+	}
+	for _, result := range []string{"completed", "failed", "put_off", "released", "lost"} {
+		m.made.WithLabelValues(result) // at 0, so that the first is an increase
 	}
 	if registry != nil {
 		registry.MustRegister(m.made, m.seconds)

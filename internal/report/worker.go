@@ -71,8 +71,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	room := make(chan struct{}, atOnce)
 	for {
 		queued := w.Store.System().ReportQueued()
-		w.takeAll(ctx, room, &under)
-		w.sweep(ctx)
+		err := errors.Join(w.takeAll(ctx, room, &under), w.sweep(ctx))
+		if ctx.Err() == nil {
+			w.metrics.rounds.Done(err)
+		}
 		select {
 		case <-queued:
 		case <-tick.C:
@@ -83,12 +85,12 @@ func (w *Worker) Run(ctx context.Context) error {
 }
 
 // takeAll begins reports while there is room.
-func (w *Worker) takeAll(ctx context.Context, room chan struct{}, under *sync.WaitGroup) {
+func (w *Worker) takeAll(ctx context.Context, room chan struct{}, under *sync.WaitGroup) error {
 	for {
 		select {
 		case room <- struct{}{}:
 		default:
-			return // whoever is done looks again
+			return nil // whoever is done looks again
 		}
 		claim, err := w.Store.System().ClaimReport(ctx, w.node, w.Lease)
 		if err != nil && ctx.Err() == nil {
@@ -96,22 +98,24 @@ func (w *Worker) takeAll(ctx context.Context, room chan struct{}, under *sync.Wa
 		}
 		if claim == nil {
 			<-room
-			return
+			return err
 		}
 		under.Go(func() {
 			w.work(ctx, claim)
 			<-room
-			w.takeAll(ctx, room, under)
+			_ = w.takeAll(ctx, room, under) // logged; the next round counts it
 		})
 	}
 }
 
 // sweep ends what has been kept long enough.
-func (w *Worker) sweep(ctx context.Context) {
+func (w *Worker) sweep(ctx context.Context) error {
 	sys := w.Store.System()
-	if err := errors.Join(sys.ExpireReports(ctx), sys.PurgeReports(ctx)); err != nil && ctx.Err() == nil {
+	err := errors.Join(sys.ExpireReports(ctx), sys.PurgeReports(ctx))
+	if err != nil && ctx.Err() == nil {
 		w.Log.Warn("old reports are not removed", "error", err)
 	}
+	return err
 }
 
 // work makes one report and says how it ended.

@@ -1,12 +1,49 @@
 package server
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"log/slog"
 	"net/http"
 	"net/http/pprof"
+	"runtime"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
+
+// buildInfo says which program exports the metrics.
+func buildInfo(version string) prometheus.Collector {
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "anodyne_build_info", Help: "Version of the program and of Go; always 1.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	})
+	info.Set(1)
+	return info
+}
+
+// withToken lets through who has the token, which is read anew each time, so
+// that it can be changed while the server runs.
+func withToken(next http.Handler, token func() (string, error), log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		want, err := token()
+		if err != nil {
+			log.Error("the admin listener answers nobody", "error", err)
+			http.Error(w, "the token file cannot be read; the log has the reason", http.StatusInternalServerError)
+			return
+		}
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		// Of equal length, so that the time says nothing about the token.
+		wantSum, givenSum := sha256.Sum256([]byte(want)), sha256.Sum256([]byte(given))
+		if !ok || subtle.ConstantTimeCompare(wantSum[:], givenSum[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="anodyne admin"`)
+			http.Error(w, "send the token of --admin-token-file: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // adminHandler serves what only the operator of the machine may see.
 func adminHandler(registry *prometheus.Registry) http.Handler {

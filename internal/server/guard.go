@@ -13,7 +13,8 @@ import (
 // room's account of whom is waited for, and sets the pace of bodies.
 type guard struct {
 	room   *connections
-	next   *api.API
+	api    *api.API
+	next   http.Handler // the API, traced or not
 	limits timeouts
 }
 
@@ -54,7 +55,7 @@ func (g *guard) refuse(w http.ResponseWriter, r *http.Request, conn *connection,
 		defer conn.sending.end()
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // not every connection has one
-	g.next.Refuse(w, r, status)
+	g.api.Refuse(w, r, status)
 }
 
 // isHealthCheck reports whether a load balancer asks; it is answered when

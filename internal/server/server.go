@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel/trace"
 
 	"anodyne/internal/access"
 	"anodyne/internal/api"
@@ -26,6 +27,7 @@ import (
 	"anodyne/internal/ratelimit"
 	"anodyne/internal/report"
 	"anodyne/internal/store"
+	"anodyne/internal/tracing"
 	"anodyne/internal/webhook"
 	"anodyne/internal/worker"
 )
@@ -48,6 +50,9 @@ type Server struct {
 	// deliveries sends webhooks; closeSender lets its connections go.
 	deliveries  *worker.Group
 	closeSender func()
+
+	lines   *lineBuffer    // about requests; nil without them
+	tracing *tracing.Spans // nil when off
 }
 
 // timeouts are within what a caller must speak and listen.
@@ -89,9 +94,15 @@ func startWithin(ctx context.Context, cfg config.Config, log *slog.Logger, slow 
 
 func (s *Server) start(ctx context.Context) error {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), buildInfo(s.cfg.Version))
+	if s.cfg.RequestLog && s.cfg.LogOutput != nil {
+		s.lines = newLineBuffer(s.cfg.LogOutput, registry)
+	}
+	if s.cfg.OTLPEndpoint != "" {
+		s.tracing = tracing.Start(tracing.Config{Endpoint: s.cfg.OTLPEndpoint, Version: s.cfg.Version, Log: s.log, Registry: registry})
+	}
 	var err error
-	if s.store, err = openStore(ctx, s.cfg, s.log, registry); err != nil {
+	if s.store, err = openStore(ctx, s.cfg, s.log, registry, s.tracing.Tracer()); err != nil {
 		return err
 	}
 	handler, err := s.handler(ctx, registry)
@@ -101,7 +112,7 @@ func (s *Server) start(ctx context.Context) error {
 	return s.listen(handler, registry)
 }
 
-func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, registry prometheus.Registerer) (*store.Store, error) {
+func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, registry prometheus.Registerer, tracer trace.Tracer) (*store.Store, error) {
 	sc, err := cfg.Opening(log)
 	if err != nil {
 		return nil, err
@@ -113,7 +124,7 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, registr
 	for _, m := range taken {
 		log.Info("migrated", "version", m.Version, "name", m.Name)
 	}
-	sc.Registry = registry
+	sc.Registry, sc.Tracer = registry, tracer
 	return store.Open(ctx, sc)
 }
 
@@ -150,16 +161,20 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log, Registry: registry, Draining: s.draining,
 		CheckWebhookURL:  s.checkWebhookURL,
 		NewWebhookSecret: webhook.NewSecret,
+		RequestLog:       s.requestLog(),
+		Traced:           s.tracing != nil,
 	})
 	s.workers.Start("sequencer", sys.Sequence)
 	s.workers.Start("listener", sys.Listen)
 	s.workers.Start("sealer", sys.KeepSealed)
 	s.workers.Start("purge", sys.KeepPurged)
+	s.workers.Start("measure", sys.KeepMeasured)
 	s.workers.Start("usage", handler.KeepUsage)
 	s.workers.Start("alerts", sys.KeepAlerted)
 	s.workers.Start("reports", reports.Run)
 	s.workers.Start("warmth", pages.KeepWarm)
-	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log) })
+	watched := worker.NewRounds(registry, "revocations", oauth.WatchEvery)
+	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log, watched) })
 	return handler, s.startWebhooks(registry)
 }
 
@@ -200,7 +215,14 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 			return fmt.Errorf("--admin-listen: %w", err)
 		}
 		s.admin = &http.Server{Handler: adminHandler(registry), ReadHeaderTimeout: 10 * time.Second}
-		go s.serve(s.admin, s.adminLn)
+		if s.cfg.AdminTokenFile != "" {
+			s.admin.Handler = withToken(s.admin.Handler, s.cfg.AdminToken, s.log)
+		}
+		if s.adminIsSecure() {
+			go s.serve(s.admin, tls.NewListener(s.adminLn, s.public.TLSConfig))
+		} else {
+			go s.serve(s.admin, s.adminLn)
+		}
 	}
 	room := newConnections(s.listener, s.cfg.MaxConnections, s.log, registry)
 	if room.proxies, err = s.cfg.Proxies(); err != nil {
@@ -210,7 +232,7 @@ func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 	room.encrypted = s.public.TLSConfig != nil
 	room.answer = func(status int, peer string) []byte { return handler.Malformed(status, peer, room.encrypted) }
 	s.listener = room
-	s.public.Handler = &guard{room, handler, s.limits}
+	s.public.Handler = &guard{room, handler, s.tracing.Handler(handler), s.limits}
 	s.public.ConnState, s.public.ConnContext = room.state, room.context
 	if room.encrypted {
 		go s.serve(s.public, newHandshakes(room, s.public.TLSConfig, s.limits.header))
@@ -239,7 +261,22 @@ func (s *Server) AdminURL() string {
 	if s.adminLn == nil {
 		return ""
 	}
+	if s.adminIsSecure() {
+		return "https://" + s.adminLn.Addr().String()
+	}
 	return "http://" + s.adminLn.Addr().String()
+}
+
+// adminIsSecure reports whether the admin listener has TLS: beyond this
+// machine, when there is a certificate.
+func (s *Server) adminIsSecure() bool { return s.cfg.TLSCert != "" && !s.cfg.AdminIsLocal() }
+
+// requestLog takes the lines about requests; nil when there are none.
+func (s *Server) requestLog() slog.Handler {
+	if s.lines == nil {
+		return nil
+	}
+	return s.cfg.LogHandler(s.lines)
 }
 
 // Store is the open database.
@@ -286,5 +323,7 @@ func (s *Server) abandon() error {
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())
 	}
+	s.tracing.Stop()
+	s.lines.close()
 	return err
 }

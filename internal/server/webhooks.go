@@ -25,7 +25,7 @@ func (s *Server) startWebhooks(registry prometheus.Registerer) error {
 		return err
 	}
 	w := webhook.NewWorker(webhook.Delivery{
-		Store: s.store, Send: sender.Send, Grace: min(attemptGrace, s.cfg.ShutdownTimeout), Log: s.log, Registry: registry,
+		Store: s.store, Send: sender.Send, Grace: min(attemptGrace, s.cfg.ShutdownTimeout), Log: s.log, Registry: registry, Tracer: s.tracing.Tracer(),
 		Failing: config.OpenFiles() / 4, // clients may take half of them
 	})
 	s.closeSender = sender.Close

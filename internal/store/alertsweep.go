@@ -135,8 +135,12 @@ func (o Org) judgeDue(ctx context.Context, patientNo int64, now time.Time) error
 // context ends.
 func (s System) KeepAlerted(ctx context.Context) error {
 	for {
-		if err := s.SweepAlerts(ctx); err != nil && ctx.Err() == nil {
+		err := s.SweepAlerts(ctx)
+		if err != nil && ctx.Err() == nil {
 			s.log.Warn("alerts of the day are late and will be tried again", "error", err)
+		}
+		if ctx.Err() == nil {
+			s.metrics.swept.Done(err)
 		}
 		select {
 		case <-time.After(untilSweep(s.now())):

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -143,7 +144,7 @@ func (w *writer) alone(j *job) error {
 func (w *writer) call(j *job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a write: %v", p)
+			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
 		}
 	}()
 	tx := &sqliteTx{conn: w.conn, ctx: j.ctx, observe: w.observe}

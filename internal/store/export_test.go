@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -174,3 +175,8 @@ func (s System) Now() time.Time { return s.now() }
 
 // WitnessPath is the file in which a node keeps what was sealed.
 func (s *Store) WitnessPath() string { return s.witness.path() }
+
+// Measure looks once at all that KeepMeasured looks at.
+func (s System) Measure(ctx context.Context) error {
+	return errors.Join(s.measure(ctx), s.measureSize(ctx))
+}

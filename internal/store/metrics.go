@@ -1,19 +1,38 @@
 package store
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne/internal/worker"
+)
 
 type metrics struct {
-	batchSize  prometheus.Histogram
-	writeWait  prometheus.Histogram
-	logSize    prometheus.Gauge
-	journalLag prometheus.Gauge
-	sealLag    prometheus.Gauge
+	batchSize prometheus.Histogram
+	writeWait prometheus.Histogram
 	// sealBroken counts organisations, witnessLost times.
 	sealBroken  prometheus.Gauge
 	witnessLost prometheus.Counter
+	measured
+	rounds
 }
 
-func newMetrics(registry prometheus.Registerer) *metrics {
+// measured is what KeepMeasured looks at.
+type measured struct {
+	pending, pendingAge       prometheus.Gauge
+	unsealed, unsealedAge     prometheus.Gauge
+	backup                    prometheus.Gauge
+	spoolBytes, spoolSegments prometheus.Gauge
+	spoolAge                  prometheus.Gauge
+	databaseBytes, walBytes   prometheus.Gauge
+	diskFree, diskSize        *prometheus.GaugeVec
+}
+
+// rounds are those of the store's workers.
+type rounds struct {
+	sequenced, shipped, sealed, purged, swept, measures *worker.Rounds
+}
+
+func newMetrics(registry prometheus.Registerer, engine string) *metrics {
 	m := &metrics{
 		batchSize: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "anodyne_writer_batch_size", Help: "Writes committed together (SQLite).",
@@ -23,24 +42,58 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "anodyne_writer_wait_seconds", Help: "Time a write waits from being handed in until it is durable (SQLite).",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16),
 		}),
-		logSize: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_sqlite_log_bytes", Help: "Size of the write-ahead log on the disk, looked at every 10 seconds (SQLite).",
-		}),
-		journalLag: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_journal_pending_entries", Help: "Journal entries that the last round of the sequencer found without a position (PostgreSQL).",
-		}),
-		sealLag: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_journal_unsealed_entries", Help: "Journal entries that the last round of the sealer found without a seal.",
-		}),
 		sealBroken: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "anodyne_audit_seal_broken", Help: "Organisations whose audit log is not what this node remembers as sealed.",
 		}),
 		witnessLost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anodyne_audit_witness_lost_total", Help: "Times the record of sealed heads in the data directory was removed or changed by somebody else.",
 		}),
+		measured: newMeasured(),
+		rounds: rounds{
+			shipped:  worker.NewRounds(registry, "spool", sealEvery),
+			sealed:   worker.NewRounds(registry, "sealer", sealEvery),
+			purged:   worker.NewRounds(registry, "purge", purgeEvery),
+			swept:    worker.NewRounds(registry, "alerts", sweepEvery),
+			measures: worker.NewRounds(registry, "measure", measureEvery),
+		},
+	}
+	if engine == postgresDialect.name { // on SQLite there is no sequencer
+		m.sequenced = worker.NewRounds(registry, "sequencer", sequenceEvery)
 	}
 	if registry != nil {
-		registry.MustRegister(m.batchSize, m.writeWait, m.logSize, m.journalLag, m.sealLag, m.sealBroken, m.witnessLost)
+		registry.MustRegister(m.batchSize, m.writeWait, m.sealBroken, m.witnessLost)
+		m.register(registry, engine)
 	}
 	return m
+}
+
+func newMeasured() measured {
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	byVolume := func(name, help string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"volume"})
+	}
+	return measured{
+		pending:       gauge("anodyne_journal_pending_entries", "Committed journal entries that have no position yet, counted up to 10000 (PostgreSQL; 0 on SQLite)."),
+		pendingAge:    gauge("anodyne_journal_oldest_pending_seconds", "Age of the oldest journal entry without a position; 0 when there is none."),
+		unsealed:      gauge("anodyne_journal_unsealed_entries", "Journal entries without a seal."),
+		unsealedAge:   gauge("anodyne_journal_oldest_unsealed_seconds", "Age of the oldest journal entry without a seal; 0 when there is none."),
+		backup:        gauge("anodyne_backup_last_success_timestamp_seconds", "Moment of the newest backup made with anodyne backup; 0 when there is none."),
+		spoolBytes:    gauge("anodyne_spool_bytes", "Audit lines of reads that are not in the database yet."),
+		spoolSegments: gauge("anodyne_spool_segments", "Files that hold such lines."),
+		spoolAge:      gauge("anodyne_spool_oldest_seconds", "Age of the oldest such file; 0 when there is none."),
+		databaseBytes: gauge("anodyne_database_bytes", "Size of the database."),
+		walBytes:      gauge("anodyne_database_wal_bytes", "Size of the write-ahead log (SQLite)."),
+		diskFree:      byVolume("anodyne_disk_free_bytes", "Space left for the service on the disk of the data directory, and of the SQLite file."),
+		diskSize:      byVolume("anodyne_disk_size_bytes", "Size of that disk."),
+	}
+}
+
+func (m *measured) register(registry prometheus.Registerer, engine string) {
+	registry.MustRegister(m.pending, m.pendingAge, m.unsealed, m.unsealedAge, m.backup,
+		m.spoolBytes, m.spoolSegments, m.spoolAge, m.databaseBytes, m.diskFree, m.diskSize)
+	if engine == sqliteDialect.name { // PostgreSQL's own exporter knows about PostgreSQL's log
+		registry.MustRegister(m.walBytes)
+	}
 }

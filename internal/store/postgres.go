@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,6 +37,8 @@ var postgresDialect = dialect{
 	changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT 0, subject FROM journal_pending WHERE org_no = $1 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
+	pending: `SELECT count(*), coalesce(min(at), 0) FROM (SELECT at FROM journal_pending ORDER BY seq LIMIT $1) AS oldest`,
+	size:    `SELECT pg_database_size(current_database())`,
 }
 
 // postgresEngine is a pool of connections. Several processes on one database
@@ -44,6 +48,8 @@ type postgresEngine struct {
 	log   *slog.Logger
 	sql   sync.Map // SQL as written -> as PostgreSQL gets it
 	stuck stuck
+	// acquiring is how many wait for a connection.
+	acquiring atomic.Int64
 }
 
 func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog.Logger, observe Observe) (engine, error) {
@@ -132,7 +138,7 @@ func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, begin 
 	tx.begin = begin
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic in a transaction: %v", p)
+			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
 		}
 		if err != nil && tx.begun() && !conn.IsClosed() {
 			_, _ = conn.Exec(ctx, "ROLLBACK") // a broken connection is dropped by the pool

@@ -52,7 +52,9 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: signOfLife / 2, Interval
 func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, acquireTime)
 	defer cancel()
+	e.acquiring.Add(1)
 	conn, err := e.pool.Acquire(limited)
+	e.acquiring.Add(-1)
 	switch {
 	case err == nil:
 		return conn, nil

@@ -52,13 +52,19 @@ func (s System) Purge(ctx context.Context) error {
 	return s.purgeWebhooks(ctx, now)
 }
 
+const purgeEvery = 5 * time.Minute
+
 // KeepPurged purges every few minutes until the context ends.
 func (s System) KeepPurged(ctx context.Context) error {
-	tick := time.NewTicker(5 * time.Minute)
+	tick := time.NewTicker(purgeEvery)
 	defer tick.Stop()
 	for {
-		if err := s.Purge(ctx); err != nil && ctx.Err() == nil {
+		err := s.Purge(ctx)
+		if err != nil && ctx.Err() == nil {
 			s.log.Warn("purge", "error", err)
+		}
+		if ctx.Err() == nil {
+			s.metrics.purged.Done(err)
 		}
 		select {
 		case <-tick.C:

@@ -38,9 +38,7 @@ func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 			WHERE h.pos > coalesce(s.pos, 0)`)
 		return err
 	})
-	var unsealed Pos
 	for _, j := range behind {
-		unsealed += j.newest - j.sealed.Pos
 		head, sealErr := s.sealOrg(ctx, j)
 		if sealErr != nil {
 			err = errors.Join(err, sealErr)
@@ -48,7 +46,6 @@ func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 			moved = append(moved, head)
 		}
 	}
-	s.metrics.sealLag.Set(float64(unsealed))
 	return moved, errors.Join(err, s.keepWitness(false))
 }
 
@@ -133,6 +130,9 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 	return at, err
 }
 
+// sealEvery is how often reads are shipped and journals sealed.
+const sealEvery = time.Second
+
 const (
 	// compareRounds are the rounds of the sealer, of a second each, between two
 	// comparisons of all seals with the witness.
@@ -147,7 +147,7 @@ const (
 // context ends, and seals once more then. Heads are logged now and then: a log
 // kept elsewhere is one more witness.
 func (s System) KeepSealed(ctx context.Context) error {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(sealEvery)
 	defer tick.Stop()
 	logged := map[access.OrgNo]time.Time{}
 	var watch watchRounds
@@ -156,9 +156,11 @@ func (s System) KeepSealed(ctx context.Context) error {
 		round, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 		err := s.FlushReads(round)
 		moved, sealErr := s.Seal(round)
-		err = errors.Join(err, sealErr, watch.round(round, s, ending))
+		sealErr = errors.Join(sealErr, watch.round(round, s, ending))
 		cancel()
-		if err != nil {
+		s.metrics.shipped.Done(err)
+		s.metrics.sealed.Done(sealErr)
+		if err = errors.Join(err, sealErr); err != nil {
 			s.log.Warn("audit log", "error", err)
 		}
 		for _, h := range moved {

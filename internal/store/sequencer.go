@@ -85,6 +85,9 @@ func (s System) announce(ctx context.Context, pg *postgresEngine, orgs []access.
 	}
 }
 
+// sequenceEvery is how often the sequencer looks without being told to.
+const sequenceEvery = time.Second
+
 // Sequence runs until the context ends: at once after each write of this
 // process, and every second for those of a node that died before it could.
 // On SQLite there is nothing to do, and it returns.
@@ -93,7 +96,7 @@ func (s System) Sequence(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	poll := time.NewTicker(time.Second)
+	poll := time.NewTicker(sequenceEvery)
 	defer poll.Stop()
 	for {
 		written := s.written.wait()
@@ -101,11 +104,13 @@ func (s System) Sequence(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("journal entries wait for their position", "error", err)
 		}
+		if ctx.Err() == nil {
+			s.metrics.sequenced.Done(err)
+		}
 		s.announce(ctx, pg, orgs)
 		if given >= 5000 {
 			continue
 		}
-		s.metrics.journalLag.Set(float64(given))
 		select {
 		case <-written:
 		case <-poll.C:

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	fastflate "github.com/klauspost/compress/flate"
 	"github.com/oklog/ulid/v2"
@@ -34,6 +35,8 @@ type spool struct {
 	mu  sync.Mutex
 	seg segment
 	end int64
+	// since is when the segment got its first line.
+	since time.Time
 }
 
 // segment is a file with the name it is found by.
@@ -96,6 +99,9 @@ func (sp *spool) write(line []byte) error {
 			err = errors.Join(err, sp.seg.Truncate(sp.end), seek)
 		}
 		return fault.Away("The audit log cannot be written; without it nothing is shown.", err)
+	}
+	if sp.end == 0 {
+		sp.since = time.Now()
 	}
 	sp.end += int64(n)
 	return nil

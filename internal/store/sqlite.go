@@ -26,6 +26,7 @@ var sqliteDialect = dialect{
 		CROSS JOIN patient p WHERE p.org_no = $1 AND p.patient_no = wanted.value ORDER BY p.patient_no`,
 	changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
+	pending: `SELECT 0, 0 WHERE $1 > 0`, // the writer gives the position
 }
 
 // sqliteEngine is one file: a pool of readers and one writer. Another process
@@ -92,7 +93,7 @@ func (e *sqliteEngine) open(path string, key *seal.Key, m *metrics) error {
 		e.readers.give(r)
 	}
 	e.writer = startWriter(w, m, e.observe)
-	e.keepLog(path, m)
+	e.keepLog(path)
 	return nil
 }
 

@@ -36,7 +36,7 @@ type logKeeper struct {
 	done sync.WaitGroup
 }
 
-func (e *sqliteEngine) keepLog(path string, m *metrics) {
+func (e *sqliteEngine) keepLog(path string) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // SQLite keeps it beside the file, not beside a link to it
 	}
@@ -50,7 +50,6 @@ func (e *sqliteEngine) keepLog(path string, m *metrics) {
 			case <-ctx.Done():
 				return
 			case <-rounds.C:
-				m.logSize.Set(float64(e.keeper.size()))
 				_ = e.shrinkLog(ctx) // the next round tries again
 			}
 		}

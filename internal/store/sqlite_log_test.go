@@ -53,7 +53,7 @@ func TestLogShrinksAfterAPeak(t *testing.T) {
 	for name, key := range map[string]*seal.Key{"clear": nil, "encrypted": key} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			opened, err := openSQLite(filepath.Join(t.TempDir(), "anodyne.db"), key, slog.New(slog.DiscardHandler), newMetrics(nil), nil)
+			opened, err := openSQLite(filepath.Join(t.TempDir(), "anodyne.db"), key, slog.New(slog.DiscardHandler), newMetrics(nil, sqliteDialect.name), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@ type readers struct {
 	closing chan struct{}
 	mu      sync.Mutex
 	idle    []*sqliteConn
+	waits   waits
 }
 
 func newReaders(most int) *readers {
@@ -30,6 +31,7 @@ func (r *readers) take(ctx context.Context) (*sqliteConn, error) {
 	select {
 	case <-r.free:
 	default: // only who has to wait pays for the other channels
+		defer r.waits.begin()()
 		select {
 		case <-r.free:
 		case <-r.closing:

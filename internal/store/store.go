@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"anodyne/internal/access"
 	"anodyne/internal/seal"
@@ -49,6 +50,9 @@ type Config struct {
 	// KeyWait is how long a request waits for the first one with its
 	// Idempotency-Key; 5 s when zero. Tests shorten it.
 	KeyWait time.Duration
+	// Tracer makes spans of what is asked for within a traced request; nil for
+	// none.
+	Tracer trace.Tracer
 	// Observe, if set, is told of every round trip to the database, with the
 	// context of the one who asked and the statements that went out together.
 	// Tests count with it what a request costs.
@@ -77,6 +81,11 @@ type engine interface {
 	// attends reports whether anybody holds it, unless dialect.locks tells.
 	attend(ctx context.Context, node int64) (leave func(), err error)
 	attends(node int64) bool
+	// connections is the state of the pool.
+	connections() poolState
+	// files are the database's own files, and folders whose disk it needs; none
+	// where another machine has them.
+	files() databaseFiles
 	dialect() *dialect
 	close() error
 }
@@ -99,6 +108,11 @@ type dialect struct {
 	// locks lists the nodes that hold their lock; empty where the engine
 	// itself is asked.
 	locks string
+	// pending counts the journal entries without a position, up to a limit, and
+	// says when the oldest was made, or 0.
+	pending string
+	// size asks for the size of the database; "" where its files tell.
+	size string
 	dumpDialect
 }
 
@@ -108,9 +122,11 @@ type Store struct {
 	now      func() time.Time
 	log      *slog.Logger
 	metrics  *metrics
+	tracer   trace.Tracer
 	auditKey []byte
 	// masterKey is the key of master, for backups.
 	masterKey []byte
+	dataDir   string
 	master    *seal.Master
 	spool     *spool
 	witness   *witness
@@ -149,7 +165,11 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	s := &Store{now: cfg.Now, log: cfg.Log, metrics: newMetrics(cfg.Registry), written: newSignal(), positioned: newSignal(), reportQueued: newSignal(),
+	engineName := postgresDialect.name
+	if strings.HasPrefix(cfg.Database, "sqlite:") {
+		engineName = sqliteDialect.name
+	}
+	s := &Store{now: cfg.Now, log: cfg.Log, tracer: cfg.Tracer, metrics: newMetrics(cfg.Registry, engineName), written: newSignal(), positioned: newSignal(), reportQueued: newSignal(),
 		underway: newUnderway(cmp.Or(cfg.KeyWait, lockWait))}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
@@ -162,6 +182,9 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if cfg.Registry != nil {
+		cfg.Registry.MustRegister(newPoolCollector(s.engine.connections))
 	}
 	return s, nil
 }
@@ -189,6 +212,7 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	tighten(s.log, besideKeys(dir)...)
+	s.dataDir = dir
 	var err error
 	if s.auditKey, err = s.openKey(ctx, dir, auditKeyFile); err != nil {
 		return err

@@ -66,6 +66,7 @@ func (w *writer) do(ctx context.Context, fn func(Tx) error) error {
 			return err
 		case <-gone:
 			if !j.taken.Swap(true) {
+				w.metrics.writeWait.Observe(time.Since(j.since).Seconds()) // a stuck writer must show
 				return ctx.Err()
 			}
 			gone = nil // it has started

@@ -44,7 +44,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &writer{conn: conn, jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), metrics: newMetrics(nil)}
+	w := &writer{conn: conn, jobs: make(chan *job, 1024), closing: make(chan struct{}), done: make(chan struct{}), metrics: newMetrics(nil, "sqlite")}
 	t.Cleanup(func() {
 		if err := errors.Join(conn.close(), eyes.close()); err != nil {
 			t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne/internal/store"
+	background "anodyne/internal/worker"
 )
 
 type metrics struct {
@@ -17,6 +18,8 @@ type metrics struct {
 	oldest     prometheus.Gauge
 	disabled   prometheus.Gauge
 	claimsLost prometheus.Counter
+	disables   prometheus.Counter
+	rounds     *background.Rounds
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
@@ -46,13 +49,17 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		claimsLost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anodyne_webhook_claims_lost_total", Help: "Times that results were refused because another node had taken the endpoint up, or it was changed.",
 		}),
+		disables: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "anodyne_webhook_disables_total", Help: "Endpoints that this process disabled because deliveries kept failing.",
+		}),
+		rounds: background.NewRounds(registry, "webhooks", poll),
 	}
 	// From the start, so that the first failure is seen as an increase.
 	for _, result := range []store.DeliveryStatus{store.Delivered, store.Pending, store.Failed} {
 		m.results.WithLabelValues(result.String())
 	}
 	if registry != nil {
-		registry.MustRegister(m.results, m.latency, m.inFlight, m.pending, m.behind, m.oldest, m.disabled, m.claimsLost)
+		registry.MustRegister(m.results, m.latency, m.inFlight, m.pending, m.behind, m.oldest, m.disabled, m.claimsLost, m.disables)
 	}
 	return m
 }

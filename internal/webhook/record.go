@@ -168,6 +168,7 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 		w.wake()
 	}
 	if written.Disable != "" {
+		w.metrics.disables.Inc()
 		w.about(e).Warn("a webhook was disabled", "reason", written.Disable)
 		w.drop(e)
 	}

@@ -149,7 +149,7 @@ func (w *Worker) start(ctx context.Context, e *endpoint, l *line, work *store.We
 // attempt sends one task and hands the result in.
 func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.WebhookTask) {
 	w.metrics.inFlight.Inc()
-	a := w.try(e, Message{URL: work.URL, ID: task.Event.ID.String(), Secrets: work.Secrets, Body: task.Body, At: w.now()})
+	a := w.traced(e, work.ID, Message{URL: work.URL, ID: task.Event.ID.String(), Secrets: work.Secrets, Body: task.Body, At: w.now()})
 	w.metrics.inFlight.Dec()
 	if w.sending.Err() != nil && !a.OK() {
 		e.giveUp(task) // it says nothing about the receiver
@@ -164,14 +164,14 @@ func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.Webho
 
 // try sends a message. A panic is the attempt's failure: it must not end the
 // service.
-func (w *Worker) try(e *endpoint, m Message) (a Attempt) {
+func (w *Worker) try(ctx context.Context, e *endpoint, m Message) (a Attempt) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.about(e).Error("panic in an attempt", "panic", p, "stack", string(debug.Stack()))
 			a = Attempt{At: m.At, Error: "the attempt failed for a reason inside this server"}
 		}
 	}()
-	return w.send(w.sending, m)
+	return w.send(ctx, m)
 }
 
 // drop forgets an endpoint that is not ours any more.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"anodyne/internal/access"
 	"anodyne/internal/store"
@@ -30,6 +31,8 @@ type Delivery struct {
 	Log *slog.Logger
 	// Registry takes the metrics; nil keeps them to itself.
 	Registry prometheus.Registerer
+	// Tracer makes a span of each attempt; nil for none.
+	Tracer trace.Tracer
 }
 
 const (
@@ -83,6 +86,7 @@ type Worker struct {
 	now     func() time.Time
 	log     *slog.Logger
 	metrics *metrics
+	tracer  trace.Tracer
 
 	// attendance names this worker to the others, and tells them that it is
 	// there; unattended is why it does not. It holds its claims until held.
@@ -119,7 +123,7 @@ func NewWorker(d Delivery) *Worker {
 		d.Failing = mostFailing
 	}
 	return &Worker{
-		sys: d.Store.System(), send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry), slowAfter: slowAfter,
+		sys: d.Store.System(), send: d.Send, grace: d.Grace, now: d.Now, log: d.Log, metrics: newMetrics(d.Registry), tracer: d.Tracer, slowAfter: slowAfter,
 		fast: make(chan struct{}, fastLane), failing: make(chan struct{}, failingLane), dead: make(chan struct{}, d.Failing),
 		looking: make(chan struct{}, lookers), lookingFailing: make(chan struct{}, lookers),
 		woken: make(chan struct{}, 1),
@@ -165,8 +169,12 @@ func (w *Worker) dispatch(ctx context.Context) {
 	defer tick.Stop()
 	look := &looker{Worker: w, heads: map[access.OrgNo]store.Pos{}}
 	for ctx.Err() == nil {
-		if err := look.round(ctx, news); err != nil && ctx.Err() == nil {
+		err := look.round(ctx, news)
+		if err != nil && ctx.Err() == nil {
 			w.log.Warn("webhook deliveries wait for the database; trying again", "error", err)
+		}
+		if ctx.Err() == nil {
+			w.metrics.rounds.Done(err)
 		}
 		due := time.NewTimer(look.patience())
 		select {

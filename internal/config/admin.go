@@ -1,0 +1,82 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// leastToken is how short the token of the admin listener may be.
+const leastToken = 16
+
+// adminFlags registers what concerns watching the service.
+func (c *Config) adminFlags(fs *flag.FlagSet) {
+	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "`address` for metrics and pprof; beyond loopback it takes --admin-token-file; empty for none")
+	fs.StringVar(&c.AdminTokenFile, "admin-token-file", "", "`file`, readable by its owner only, with the bearer token that the admin listener asks for; read again with every request")
+	fs.BoolVar(&c.RequestLog, "request-log", true, "log a line for every request, at info")
+	fs.StringVar(&c.OTLPEndpoint, "otlp-endpoint", "", "`URL` of an OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318, that gets traces; empty for none")
+}
+
+// validateAdmin names what is wrong with it.
+func (c *Config) validateAdmin(bad func(flag, format string, args ...any)) {
+	if c.AdminListen != "" {
+		_, _, err := net.SplitHostPort(c.AdminListen)
+		if err != nil || !c.AdminIsLocal() && c.AdminTokenFile == "" {
+			bad("admin-listen", "want a loopback address such as 127.0.0.1:9464, or --admin-token-file as well, not %q: metrics and pprof would be open to everyone", c.AdminListen)
+		}
+	}
+	if _, err := c.AdminToken(); err != nil {
+		bad("admin-token-file", "%v", err)
+	}
+	if c.OTLPEndpoint != "" {
+		if u, err := url.Parse(c.OTLPEndpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			bad("otlp-endpoint", "want a URL such as http://127.0.0.1:4318, not %q", hidePassword(c.OTLPEndpoint))
+		}
+	}
+}
+
+// AdminIsLocal reports whether the admin listener is reached from this machine
+// only.
+func (c *Config) AdminIsLocal() bool {
+	host, _, err := net.SplitHostPort(c.AdminListen)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// AdminToken reads the token of the admin listener; it is empty when there is
+// none.
+func (c *Config) AdminToken() (string, error) {
+	if c.AdminTokenFile == "" {
+		return "", nil
+	}
+	f, err := os.Open(c.AdminTokenFile)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("%s can be read by others (mode %04o); run chmod 600", c.AdminTokenFile, info.Mode().Perm())
+	}
+	text := make([]byte, 4096)
+	n, err := f.Read(text)
+	token := strings.TrimSpace(string(text[:n]))
+	switch {
+	case n == len(text):
+		return "", errors.New("the token is too long")
+	case len(token) < leastToken:
+		return "", fmt.Errorf("%s must hold a token of at least %d characters", c.AdminTokenFile, leastToken)
+	}
+	return token, err
+}

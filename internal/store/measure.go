@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// measureEvery is how often KeepMeasured looks. A scrape costs no look at
+	// the database or the disk, however often it comes.
+	measureEvery = 5 * time.Second
+	// sizeEvery is how often PostgreSQL is asked for the size of the database,
+	// for which it looks at each of its files.
+	sizeEvery = time.Minute
+	// pendingMost bounds how many entries without a position are counted: a
+	// journal that is stuck must not be read over and over.
+	pendingMost = 10_000
+)
+
+// databaseFiles are the files of a database on this machine.
+type databaseFiles struct{ database, wal string }
+
+func (e *sqliteEngine) files() databaseFiles   { return databaseFiles{e.path, e.path + "-wal"} }
+func (e *postgresEngine) files() databaseFiles { return databaseFiles{} }
+
+// KeepMeasured measures what the metrics show of the journal, the spool, the
+// last backup, the database and the disk, until the context ends. It is a
+// worker of its own, so that another one that hangs is seen.
+func (s System) KeepMeasured(ctx context.Context) error {
+	tick := time.NewTicker(measureEvery)
+	defer tick.Stop()
+	var sized time.Time
+	for {
+		err := s.measure(ctx)
+		if err == nil && time.Since(sized) >= sizeEvery {
+			if err = s.measureSize(ctx); err == nil {
+				sized = time.Now()
+			}
+		}
+		if ctx.Err() == nil {
+			s.metrics.measures.Done(err)
+			if err != nil {
+				s.log.Warn("metrics of the journal and the disk are not up to date", "error", err)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// measure looks once. What can be measured is shown, whatever else fails.
+func (s System) measure(ctx context.Context) error {
+	return errors.Join(s.measureJournal(ctx), s.measureSpool(), s.measureFiles())
+}
+
+// unsealed finds the oldest entry behind the seal of each organisation by its
+// position. One that is missing is as old as the seal before it.
+const unsealed = `SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(min(since), 0) FROM (
+		SELECT h.pos - coalesce(s.pos, 0) AS n, coalesce((SELECT j.at FROM journal j WHERE j.org_no = h.org_no AND j.pos = coalesce(s.pos, 0) + 1),
+			s.sealed_at, 0) AS since
+		FROM journal_head h LEFT JOIN journal_seal s ON s.org_no = h.org_no WHERE h.pos > coalesce(s.pos, 0)) AS behind`
+
+func (s System) measureJournal(ctx context.Context) error {
+	var pending, oldestPending, orgs, behind, oldestBehind, backup int64
+	err := s.read(ctx, func(tx Tx) error {
+		backup = 0
+		return tx.Many(
+			Stmt{SQL: s.dialect().pending, Args: []any{int64(pendingMost)}, Each: func(r Row) error {
+				pending, oldestPending = r.Int(0), r.Int(1)
+				return nil
+			}},
+			Stmt{SQL: unsealed, Each: func(r Row) error {
+				orgs, behind, oldestBehind = r.Int(0), r.Int(1), r.Int(2)
+				return nil
+			}},
+			Stmt{SQL: `SELECT value FROM setting WHERE name = $1`, Args: []any{backupSetting}, Each: func(r Row) (err error) {
+				backup, err = strconv.ParseInt(string(r.Raw(0)), 10, 64)
+				return err
+			}},
+		)
+	})
+	if err != nil {
+		return err
+	}
+	s.metrics.pending.Set(float64(pending))
+	s.metrics.pendingAge.Set(s.age(pending > 0, fromMillis(oldestPending)))
+	s.metrics.unsealed.Set(float64(behind))
+	s.metrics.unsealedAge.Set(s.age(orgs > 0, fromMillis(oldestBehind)))
+	s.metrics.backup.Set(float64(backup) / 1000)
+	return nil
+}
+
+// age is how long ago something was, in seconds; 0 when there is none.
+func (s System) age(is bool, since time.Time) float64 {
+	if !is {
+		return 0
+	}
+	return max(0, s.now().Sub(since).Seconds())
+}
+
+func (s System) measureSpool() error {
+	bytes, segments, oldest, err := s.spool.waiting()
+	if err != nil {
+		return err
+	}
+	age := 0.0
+	if segments > 0 {
+		age = max(0, time.Since(oldest).Seconds())
+	}
+	s.metrics.spoolBytes.Set(float64(bytes))
+	s.metrics.spoolSegments.Set(float64(segments))
+	s.metrics.spoolAge.Set(age)
+	return nil
+}
+
+// waiting says how much the spool holds, of this process and of those that
+// died, and since when.
+func (sp *spool) waiting() (bytes int64, segments int, oldest time.Time, err error) {
+	note := func(size int64, since time.Time) {
+		bytes += size
+		segments++
+		if oldest.IsZero() || since.Before(oldest) {
+			oldest = since
+		}
+	}
+	sp.mu.Lock()
+	own := sp.seg.path
+	if sp.end > 0 {
+		note(sp.end, sp.since)
+	}
+	sp.mu.Unlock()
+	paths, err := filepath.Glob(filepath.Join(sp.dir, "*"+segmentSuffix))
+	if err != nil {
+		return 0, 0, time.Time{}, err
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, os.ErrNotExist): // shipped meanwhile
+		case err != nil:
+			return 0, 0, time.Time{}, err
+		case path != own && info.Size() > 0:
+			note(info.Size(), info.ModTime())
+		}
+	}
+	return bytes, segments, oldest, nil
+}
+
+// measureFiles looks at the files and their disks.
+func (s System) measureFiles() error {
+	errs := []error{s.measureDisk("data", s.dataDir)}
+	if files := s.files(); files.database != "" {
+		errs = append(errs, measureFile(files.database, s.metrics.databaseBytes.Set), measureFile(files.wal, s.metrics.walBytes.Set),
+			s.measureDisk("database", filepath.Dir(files.database)))
+	}
+	return errors.Join(errs...)
+}
+
+func measureFile(path string, set func(float64)) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) { // there is no log when nobody has the file open
+		set(0)
+		return nil
+	}
+	if err == nil {
+		set(float64(info.Size()))
+	}
+	return err
+}
+
+func (s System) measureDisk(volume, path string) error {
+	var disk unix.Statfs_t
+	if err := unix.Statfs(path, &disk); err != nil {
+		return &os.PathError{Op: "statfs", Path: path, Err: err}
+	}
+	s.metrics.diskFree.WithLabelValues(volume).Set(float64(disk.Bavail) * float64(disk.Bsize))
+	s.metrics.diskSize.WithLabelValues(volume).Set(float64(disk.Blocks) * float64(disk.Bsize))
+	return nil
+}
+
+// measureSize asks for the size of a database whose files are elsewhere.
+func (s System) measureSize(ctx context.Context) error {
+	sql := s.dialect().size
+	if sql == "" {
+		return nil
+	}
+	var bytes int64
+	err := s.read(ctx, func(tx Tx) error {
+		_, err := one(tx, sql, func(r Row) { bytes = r.Int(0) })
+		return err
+	})
+	if err == nil {
+		s.metrics.databaseBytes.Set(float64(bytes))
+	}
+	return err
+}
+
+// backupSetting holds when the newest backup was made, as digits that sort as
+// text.
+const backupSetting = "backup_made_at"
+
+// RecordBackup keeps when a backup was made, so that every node can show how
+// old the newest is.
+func (s System) RecordBackup(ctx context.Context, madeAt time.Time) error {
+	value := fmt.Appendf(nil, "%020d", millis(madeAt))
+	return s.write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(`INSERT INTO setting AS s (name, value) VALUES ($1, $2)
+			ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE s.value < excluded.value`, backupSetting, value)
+		return err
+	})
+}

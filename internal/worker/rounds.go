@@ -1,0 +1,61 @@
+package worker
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Rounds counts the rounds of one background loop by result, so that a loop
+// that stalls or only fails shows in the metrics.
+type Rounds struct {
+	ok, failed prometheus.Counter
+	last       prometheus.Gauge
+}
+
+// NewRounds makes the metrics of a loop, at zero, so that the first failure is
+// an increase. every is how long the loop waits between two rounds at most.
+// Loops of one registry share their metrics and differ by name; a nil registry
+// keeps them private.
+func NewRounds(registry prometheus.Registerer, name string, every time.Duration) *Rounds {
+	loop := []string{"worker"}
+	total := shared(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "anodyne_worker_rounds_total", Help: "Rounds of background workers, by result: ok or error.",
+	}, []string{"worker", "result"}))
+	last := shared(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "anodyne_worker_last_success_timestamp_seconds", Help: "When the worker last finished a round without an error; its start until then.",
+	}, loop))
+	interval := shared(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "anodyne_worker_interval_seconds", Help: "Longest regular pause between two rounds of the worker.",
+	}, loop))
+	interval.WithLabelValues(name).Set(every.Seconds())
+	r := &Rounds{ok: total.WithLabelValues(name, "ok"), failed: total.WithLabelValues(name, "error"), last: last.WithLabelValues(name)}
+	r.last.SetToCurrentTime()
+	return r
+}
+
+// Done counts a round that ended with err.
+func (r *Rounds) Done(err error) {
+	if err != nil {
+		r.failed.Inc()
+		return
+	}
+	r.ok.Inc()
+	r.last.SetToCurrentTime()
+}
+
+// shared registers a collector, or gives the one that is registered already.
+func shared[C prometheus.Collector](registry prometheus.Registerer, c C) C {
+	if registry == nil {
+		return c
+	}
+	err := registry.Register(c)
+	if same, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+		return same.ExistingCollector.(C)
+	}
+	if err != nil {
+		panic(err) // the names and labels are constants
+	}
+	return c
+}
