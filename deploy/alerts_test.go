@@ -38,7 +38,13 @@ var trials = map[string]trial{
 		shows: moved("anodyne_worker_rounds_total", `result="error",worker="sealer"`), only: `worker="sealer"`},
 	"AnodyneSequencerStuck": {engine: storetest.Postgres, fault: stopSequencer, shows: over("anodyne_journal_oldest_pending_seconds", 60)},
 	"AnodyneSealerStuck":    {fault: makeHole, shows: over("anodyne_journal_oldest_unsealed_seconds", 300)},
-	"AnodyneSpoolStuck":     {fault: stopShipping, shows: over("anodyne_spool_oldest_seconds", 300)},
+	"AnodyneSealBroken":     {fault: func(n *node) { n.sealed(); n.exec(`DELETE FROM journal_seal`) }, shows: over("anodyne_audit_seal_broken", 0)},
+	"AnodyneWitnessLost": {fault: func(n *node) {
+		if err := os.Remove(n.sealed()); err != nil {
+			n.t.Fatal(err)
+		}
+	}, shows: moved("anodyne_audit_witness_lost_total", "")},
+	"AnodyneSpoolStuck": {fault: stopShipping, shows: over("anodyne_spool_oldest_seconds", 300)},
 	"AnodyneBackupOld": {course: course{lead: 96 * time.Hour, hold: 10 * time.Minute}, fault: func(n *node) {
 		if err := n.server.Store().System().RecordBackup(n.t.Context(), time.Now().Add(-48*time.Hour)); err != nil {
 			n.t.Fatal(err)
@@ -52,6 +58,7 @@ var trials = map[string]trial{
 		shows: over("anodyne_webhook_oldest_undelivered_seconds", 6*3600)},
 	"AnodyneWebhookDisabled": {fault: func(n *node) { n.receiver(http.StatusGone) }, shows: moved("anodyne_webhook_disables_total", "")},
 	"AnodyneGuessing":        {course: course{hold: 40 * time.Minute, ongoing: true}, fault: guess, shows: by("anodyne_http_bad_credentials_total", 150)},
+	"AnodyneCohortsRefuse":   {course: course{hold: 40 * time.Minute, ongoing: true}, fault: refuseSearches, shows: by("anodyne_cohort_refused_total", 20)},
 	"AnodyneCohortsThrash":   {course: course{hold: 40 * time.Minute, ongoing: true}, fault: loadMany, shows: by("anodyne_cohort_loads_total", 10)},
 }
 

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -8,12 +9,17 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"anodyne/internal/cohort"
+	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 )
 
@@ -117,6 +123,49 @@ func loadMany(n *node) {
 			n.t.Errorf("answered %d", status)
 		}
 	}
+}
+
+// sealed waits until an entry is sealed, and says where the node keeps that.
+func (n *node) sealed() (witness string) {
+	n.addPatient()
+	witness = filepath.Join(n.dataDir, "seal", "witness")
+	n.eventually(nil, func(_, _ scrape) bool {
+		text, err := os.ReadFile(witness)
+		return err == nil && sealedEntry.Match(text)
+	})
+	return witness
+}
+
+var sealedEntry = regexp.MustCompile(`"position":[1-9]`)
+
+// refuseSearches searches an organisation that does not fit into memory, in a
+// database that answers too late. The search is the server's; only its limit
+// and its deadline are the test's.
+func refuseSearches(n *node) {
+	n.addPatient()
+	opened := storetest.Node(n.t, store.Config{Database: n.database})
+	barrier := &storetest.Barrier{}
+	barrier.Watch(&opened)
+	org := storetest.Start(n.t, opened).For(&n.client)
+	registry := prometheus.NewRegistry()
+	exported := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	n.t.Cleanup(exported.Close)
+	n.metricsURL = exported.URL
+	cohorts := cohort.New(0, registry)
+	if _, _, err := cohorts.Search(n.t.Context(), org, "finch", 1, 50); err != nil { // which finds that it does not fit
+		n.t.Fatal(err)
+	}
+	before, _ := n.look()
+	n.eventually(before, func(before, now scrape) bool {
+		_, release := barrier.Hold("FROM patient WHERE", 1000)
+		defer release()
+		ctx, cancel := context.WithTimeout(n.t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, _, err := cohorts.Search(ctx, org, "finch", 1, 50); err == nil {
+			n.t.Error("a search was answered without its database")
+		}
+		return by("anodyne_cohort_refused_total", 20)(before, now)
+	})
 }
 
 // receiver registers an endpoint that answers with a status, and has an event
