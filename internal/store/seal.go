@@ -155,8 +155,10 @@ func (s System) KeepSealed(ctx context.Context) error {
 		ending := ctx.Err() != nil
 		round, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 		err := s.FlushReads(round)
+		// What was accepted has to be known before anything is judged.
+		err = errors.Join(err, watch.compare(round, s))
 		moved, sealErr := s.Seal(round)
-		err = errors.Join(err, sealErr, watch.round(round, s, ending))
+		err = errors.Join(err, sealErr, watch.walk(round, s, ending))
 		cancel()
 		if err != nil {
 			s.log.Warn("audit log", "error", err)
@@ -184,24 +186,28 @@ type watchRounds struct {
 	walking bool
 }
 
-func (r *watchRounds) round(ctx context.Context, s System, ending bool) error {
+func (r *watchRounds) compare(ctx context.Context, s System) error {
+	if r.n++; (r.n-1)%compareRounds != 0 {
+		return nil
+	}
+	return s.compareSeals(ctx)
+}
+
+func (r *watchRounds) walk(ctx context.Context, s System, ending bool) error {
 	if ending {
 		s.witness.mu.Lock()
 		defer s.witness.mu.Unlock()
 		return s.keepWitness(true)
 	}
-	var err error
-	if r.n%compareRounds == 0 {
-		err = s.compareSeals(ctx)
-	}
-	if r.n++; !r.walking && (r.begun == 0 || r.n-r.begun >= patrolRounds) {
+	if !r.walking && (r.begun == 0 || r.n-r.begun >= patrolRounds) {
 		s.beginPatrol()
 		r.begun, r.walking = r.n, true
 	}
-	if r.walking {
-		until := time.Now().Add(patrolTime)
-		done, walkErr := s.goOnPatrol(ctx, func() bool { return time.Now().Before(until) })
-		r.walking, err = !done, errors.Join(err, walkErr)
+	if !r.walking {
+		return nil
 	}
+	until := time.Now().Add(patrolTime)
+	done, err := s.goOnPatrol(ctx, func() bool { return time.Now().Before(until) })
+	r.walking = !done
 	return err
 }
