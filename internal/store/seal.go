@@ -117,7 +117,10 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 		low = math.MinInt64
 	}
 	var numbers []byte
+	begin := sealer.Head()
 	err := s.read(ctx, func(tx Tx) error {
+		at = after
+		sealer.Reset(begin)
 		return tx.Query(`SELECT pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal
 			WHERE org_no = $1 AND pos > $2 AND pos <= $3 ORDER BY pos`, func(r Row) error {
 			if pos := Pos(r.Int(0)); pos != at+1 {
@@ -130,6 +133,10 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 			return nil
 		}, int64(org), low, int64(upTo))
 	})
+	if err != nil && !errors.Is(err, errHole) { // broken off: the slice can be read again
+		at = after
+		sealer.Reset(begin)
+	}
 	return at, err
 }
 
