@@ -84,6 +84,12 @@ func start(tb testing.TB, prepare func(*exec.Cmd), args ...string) *process {
 	}()
 	tb.Cleanup(func() {
 		p.kill()
+		for _, line := range p.stderr.lines("does not match its seal") {
+			// Whoever tampers with a log names its organisation so.
+			if !strings.Contains(line, "organization=Forged") {
+				tb.Errorf("a false alarm about the audit log: %s", line)
+			}
+		}
 		if tb.Failed() {
 			tb.Logf("anodyne %s said:\n%s", strings.Join(args, " "), tail(p.stderr.String()))
 		}

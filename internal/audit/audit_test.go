@@ -1,10 +1,14 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"anodyne/internal/id"
 )
 
 func TestEntryIsJSON(t *testing.T) {
@@ -84,11 +88,42 @@ func TestSealTellsChanges(t *testing.T) {
 	if s.Head() != whole {
 		t.Error("going on from a head gives another seal than one run")
 	}
+	s.Add(3, []byte("e"))
+	s.Reset(whole)
+	if s.Head() != whole {
+		t.Error("going back to a head gives another")
+	}
 }
 
 func TestKeyCheckHidesTheKey(t *testing.T) {
 	a, b := KeyCheck([]byte("one")), KeyCheck([]byte("two"))
 	if string(a) == string(b) || strings.Contains(string(a), "one") {
 		t.Error("the check value does not tell keys apart, or tells the key")
+	}
+}
+
+// A signed document opens as what it was, with its key and as its kind only.
+func TestSignedDocuments(t *testing.T) {
+	key := []byte("0123456789abcdef0123456789abcdef")
+	w := Witness{AcceptedAt: 7, Logs: []Witnessed{{Org: id.New[id.OrgKind](time.Now()), No: 3, Name: "Åsa \"1\"\n", Pos: 12, Head: Head{1, 2}, Broken: "why"}}}
+	signed := w.Sign(key)
+	if got, err := OpenWitness(key, signed); err != nil || got.AcceptedAt != 7 || len(got.Logs) != 1 || got.Logs[0] != w.Logs[0] {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for i := range signed {
+		changed := bytes.Clone(signed)
+		changed[i] ^= 1
+		if got, err := OpenWitness(key, changed); err == nil && i < len(signed)-1 {
+			t.Errorf("byte %d changed: %+v", i, got)
+		}
+		if _, err := OpenWitness(key, signed[:i]); err == nil && i < len(signed)-1 {
+			t.Errorf("cut to %d bytes, and it opens", i)
+		}
+	}
+	if _, err := OpenWitness([]byte("another"), signed); !errors.Is(err, ErrForged) {
+		t.Errorf("with another key: %v", err)
+	}
+	if _, err := OpenAcceptance(key, signed); !errors.Is(err, ErrForged) {
+		t.Errorf("as an acceptance: %v", err)
 	}
 }

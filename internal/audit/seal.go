@@ -37,6 +37,9 @@ func (s *Sealer) Add(pos int64, fields ...[]byte) {
 	s.mac.Sum(s.head[:0])
 }
 
+// Reset goes back to a head.
+func (s *Sealer) Reset(head Head) { s.head = head }
+
 // Head is the seal over everything added so far.
 func (s *Sealer) Head() Head { return s.head }
 

@@ -114,7 +114,10 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 		low = math.MinInt64
 	}
 	var numbers []byte
+	begin := sealer.Head()
 	err := s.read(ctx, func(tx Tx) error {
+		at = after
+		sealer.Reset(begin)
 		return tx.Query(`SELECT pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal
 			WHERE org_no = $1 AND pos > $2 AND pos <= $3 ORDER BY pos`, func(r Row) error {
 			if pos := Pos(r.Int(0)); pos != at+1 {
@@ -127,6 +130,10 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 			return nil
 		}, int64(org), low, int64(upTo))
 	})
+	if err != nil && !errors.Is(err, errHole) { // broken off: the slice can be read again
+		at = after
+		sealer.Reset(begin)
+	}
 	return at, err
 }
 
@@ -155,8 +162,10 @@ func (s System) KeepSealed(ctx context.Context) error {
 		ending := ctx.Err() != nil
 		round, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 		err := s.FlushReads(round)
+		// What was accepted has to be known before anything is judged.
+		compareErr := watch.compare(round, s)
 		moved, sealErr := s.Seal(round)
-		sealErr = errors.Join(sealErr, watch.round(round, s, ending))
+		sealErr = errors.Join(compareErr, sealErr, watch.walk(round, s, ending))
 		cancel()
 		s.metrics.shipped.Done(err)
 		s.metrics.sealed.Done(sealErr)
@@ -186,24 +195,28 @@ type watchRounds struct {
 	walking bool
 }
 
-func (r *watchRounds) round(ctx context.Context, s System, ending bool) error {
+func (r *watchRounds) compare(ctx context.Context, s System) error {
+	if r.n++; (r.n-1)%compareRounds != 0 {
+		return nil
+	}
+	return s.compareSeals(ctx)
+}
+
+func (r *watchRounds) walk(ctx context.Context, s System, ending bool) error {
 	if ending {
 		s.witness.mu.Lock()
 		defer s.witness.mu.Unlock()
 		return s.keepWitness(true)
 	}
-	var err error
-	if r.n%compareRounds == 0 {
-		err = s.compareSeals(ctx)
-	}
-	if r.n++; !r.walking && (r.begun == 0 || r.n-r.begun >= patrolRounds) {
+	if !r.walking && (r.begun == 0 || r.n-r.begun >= patrolRounds) {
 		s.beginPatrol()
 		r.begun, r.walking = r.n, true
 	}
-	if r.walking {
-		until := time.Now().Add(patrolTime)
-		done, walkErr := s.goOnPatrol(ctx, func() bool { return time.Now().Before(until) })
-		r.walking, err = !done, errors.Join(err, walkErr)
+	if !r.walking {
+		return nil
 	}
+	until := time.Now().Add(patrolTime)
+	done, err := s.goOnPatrol(ctx, func() bool { return time.Now().Before(until) })
+	r.walking = !done
 	return err
 }

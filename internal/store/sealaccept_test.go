@@ -1,6 +1,9 @@
 package store_test
 
 import (
+	"bytes"
+	"context"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -123,6 +126,32 @@ func TestAcceptReseals(t *testing.T) {
 		store.Exec(t, all[0], `DELETE FROM journal WHERE org_no = $1 AND pos = 3`, int64(theirs.No()))
 		if err := accept(store.Accepting{Reseal: true}); err == nil || !strings.Contains(err.Error(), "restore a backup") {
 			t.Errorf("a log with a hole: %v", err)
+		}
+	})
+}
+
+// A server that starts on a database that was accepted has nothing to report,
+// not even for a moment.
+func TestStartOnAccepted(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		first := storetest.Start(t, cfg)
+		o, head := sealed(t, first)
+		grow(t, first, o, 5)
+		putOlderBack(t, first, head)
+		must[[]store.SealedHead](t)(first.System().AcceptSeals(t.Context(), store.Accepting{Reason: "moved", Action: audit.SealAccept}))
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+		s := storetest.Start(t, cfg)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // one round, and the end
+		if err := s.System().KeepSealed(ctx); err != nil || strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("%v, logged %s", err, log.String())
+		}
+		if n := store.Number(t, s, `SELECT pos FROM journal_seal`); n != 13 {
+			t.Errorf("sealed up to %d, want 13", n)
 		}
 	})
 }

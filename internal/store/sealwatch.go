@@ -230,8 +230,10 @@ func (s System) compareSeals(ctx context.Context) error {
 	for l, sealed := range moved {
 		w.remember(l, sealed)
 	}
-	for _, l := range w.logs {
-		if !l.present {
+	for org, l := range w.logs {
+		if !l.present && l.Pos == 0 {
+			w.remove(org)
+		} else if !l.present {
 			s.breakSeal(l, fmt.Sprintf("it is gone; its log was sealed up to entry %d", l.Pos))
 		}
 	}

@@ -72,7 +72,6 @@ var tamperings = map[string]tampering{
 type tampered struct {
 	cfg    store.Config
 	log    *bytes.Buffer
-	whole  store.Org
 	orgs   map[string]access.Principal
 	expect map[string]store.SealedHead
 	then   map[access.OrgNo]store.SealedHead // the heads at entry 4
