@@ -190,3 +190,41 @@ func (a *Addresses) check(t *testing.T) {
 		t.Errorf("%d sources, %d by age, %d by level", len(a.sources), aged, levelled)
 	}
 }
+
+// Return gives back what Take took, and no more.
+func TestReturn(t *testing.T) {
+	a := NewAddresses(3, 10, time.Now)
+	addr := netip.MustParseAddr("192.0.2.1")
+	a.Return(addr) // of an address that was never seen
+	for range 5 {
+		if !a.Take(addr).Allowed {
+			t.Fatal("refused, and all before were given back")
+		}
+		a.Return(addr)
+	}
+	a.Return(addr)
+	for i := range 4 {
+		if allowed := a.Take(addr).Allowed; allowed != (i < 3) {
+			t.Errorf("take %d: allowed %v", i+1, allowed)
+		}
+	}
+	a.Return(addr)
+	if !a.Take(addr).Allowed || a.Take(addr).Allowed {
+		t.Error("one that was given back is not one more")
+	}
+}
+
+// A network is what Addresses counts as one source.
+func TestNetworkOf(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"192.0.2.1", "192.0.2.2"}, {"192.0.2.1", "::ffff:192.0.2.1"}, {"2001:db8::1", "2001:db8::ffff:1"}, {"2001:db8::1", "2001:db8:0:1::1"}, {"fe80::1%eth0", "fe80::2"},
+	} {
+		a, b := netip.MustParseAddr(pair[0]), netip.MustParseAddr(pair[1])
+		if (NetworkOf(a) == NetworkOf(b)) != (keyOf(a) == keyOf(b)) {
+			t.Errorf("%s and %s: networks %s and %s", a, b, NetworkOf(a), NetworkOf(b))
+		}
+	}
+	if NetworkOf(netip.Addr{}).IsValid() || NetworkOf(netip.Addr{}).String() == "" {
+		t.Error("an address that is not known has no name for its network")
+	}
+}
