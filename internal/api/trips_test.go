@@ -99,7 +99,7 @@ var asked = []question{
 		return w.send("DELETE", "/v1/webhooks/"+hook, "")
 	}, cost{sqlite: 5, postgres: 5, trips: 3}},
 	{"POST /v1/webhooks/{id}/rotate-secret", "", func(w *crowd) *reply { return w.post("/v1/webhooks/"+w.hooks[0]+"/rotate-secret", "") }, cost{sqlite: 4, postgres: 4, trips: 3}},
-	{"POST /v1/webhooks/{id}/test", "", func(w *crowd) *reply { return w.post("/v1/webhooks/"+w.hooks[0]+"/test", "") }, cost{sqlite: 5, postgres: 5, trips: 3}},
+	{"POST /v1/webhooks/{id}/test", "", func(w *crowd) *reply { return w.post("/v1/webhooks/"+w.hooks[0]+"/test", "") }, cost{sqlite: 6, postgres: 6, trips: 4}},
 	{"POST /v1/webhooks/{id}/recover", "", func(w *crowd) *reply {
 		return w.post("/v1/webhooks/"+w.hook()+"/recover", `{"since":"2026-01-01"}`)
 	}, cost{sqlite: 6, postgres: 6, trips: 4}},
