@@ -20,8 +20,8 @@ import (
 const (
 	periodDays = 128
 	// daySlots is how many slots a day has: two for each number of a type.
-	daySlots = 32
-	dayMillis  = 24 * 60 * 60 * 1000
+	daySlots  = 32
+	dayMillis = 24 * 60 * 60 * 1000
 	// beforeEpoch is from 0001-01-01, day 0, to 1970.
 	beforeEpoch = 62135596800000
 )
