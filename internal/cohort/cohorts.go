@@ -131,7 +131,10 @@ func (cs *Cohorts) release(r *resident) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	r.users--
-	cs.count(r, r.model.bytes())
+	// While others use it, what one of them has reserved for it stays counted.
+	if bytes := r.model.bytes(); r.users == 0 || bytes > r.counted {
+		cs.count(r, bytes)
+	}
 	cs.makeRoom()
 }
 

@@ -42,7 +42,7 @@ type gate struct {
 	log     *slog.Logger
 	queue   []*pass // those that wait, in the order in which they came
 	running map[*pass]struct{}
-	// took is how long the last pass took, of those that do not fit.
+	// took is how long the last pass took, at least.
 	took map[place]time.Duration
 	// refused counts since the last line in the log.
 	refused map[string]int
@@ -262,8 +262,10 @@ func (g *gate) run(p *pass) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err == nil {
-		g.took[p.place] = took
 		g.metrics.passes.Observe(took.Seconds())
+	}
+	if err == nil || took > g.took[p.place] { // one that was broken off takes at least as long
+		g.took[p.place] = took
 	}
 	delete(g.running, p)
 	for _, a := range p.asked {

@@ -1,10 +1,34 @@
 package portal
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"testing"
 
+	"anodyne/internal/fault"
 	"anodyne/internal/store"
 )
+
+// What takes too long, or is refused because too much is asked, is 503, with
+// the words that help; what lies at the database says no more than that.
+func TestWhatIsNotAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	const away = "The database does not answer just now. Please try again in a moment."
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{fault.Away("Too many wait.", nil), "Too many wait."},
+		{fault.Away("The database is not available.", errors.New("secret")), away},
+		{fmt.Errorf("reading: %w", context.DeadlineExceeded), "This took too long. Please try again in a moment."},
+	} {
+		if status, words := statusOf(test.err); status != http.StatusServiceUnavailable || words != test.want {
+			t.Errorf("%v: %d %q", test.err, status, words)
+		}
+	}
+}
 
 func TestEveryDisabledReasonHasWords(t *testing.T) {
 	t.Parallel()
