@@ -200,8 +200,11 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if s.master, err = seal.NewMaster(s.masterKey); err != nil {
 		return err
 	}
-	s.spool, err = openSpool(filepath.Join(dir, "spool"))
-	return err
+	if s.spool, err = openSpool(filepath.Join(dir, "spool")); err != nil {
+		return err
+	}
+	_ = s.System().measureFiles() // so that the first scrape has them; KeepMeasured tells what fails
+	return nil
 }
 
 // Close stops the writer and closes the database. The workers must have been
