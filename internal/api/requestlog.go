@@ -38,7 +38,11 @@ func (l requestLines) write(x *exchange, took time.Duration) {
 	line.AddAttrs(
 		slog.String("client", x.clientID()), slog.Int("status", x.status), slog.Int64("bytes", x.sent),
 		slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.String("request_id", x.requestID))
-	_ = l[x.route].Handle(x.r.Context(), line) // where would one say that the log fails?
+	log, known := l[x.route]
+	if !known {
+		log = l[nil]
+	}
+	_ = log.Handle(x.r.Context(), line) // where would one say that the log fails?
 }
 
 // isProbe reports a route that only asks whether the service is well.

@@ -224,8 +224,11 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 		return err
 	}
 	s.witness = newWitness(dir, s.auditKey)
-	s.spool, err = openSpool(filepath.Join(dir, spoolFolder))
-	return err
+	if s.spool, err = openSpool(filepath.Join(dir, spoolFolder)); err != nil {
+		return err
+	}
+	_ = s.System().measureFiles() // so that the first scrape has them; KeepMeasured tells what fails
+	return nil
 }
 
 // Close stops the writer and closes the database. The workers must have been

@@ -65,5 +65,5 @@ func value(v attribute.Value) *common.AnyValue {
 	case attribute.FLOAT64:
 		return &common.AnyValue{Value: &common.AnyValue_DoubleValue{DoubleValue: v.AsFloat64()}}
 	}
-	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.Emit()}}
+	return &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: v.String()}}
 }
