@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -26,9 +27,9 @@ func TestFaultClockUnderLoad(t *testing.T) {
 			now := n.clock()
 			apps := []application{s.register("enterprise"), s.register("enterprise")}
 			clients := dial(n, apps)
-			all := newLoad(newLedger(t), seed(t))
+			all := newLoad(newLedger(t), faulttest.Seed(t))
 			all.moving = true
-			for range faultRounds(t, 2) {
+			for range faulttest.Rounds(t, 2) {
 				end := all.background(clients)
 				all.answered(t, patience, 100)
 				for _, jump := range []time.Duration{3 * time.Hour, -3 * time.Hour} {
@@ -51,7 +52,7 @@ func TestFaultClockUnderLoad(t *testing.T) {
 // promised for a time ends no later for it, and nobody waits for two days.
 func TestFaultClock(t *testing.T) {
 	t.Parallel()
-	for range faultRounds(t, 1) {
+	for range faulttest.Rounds(t, 1) {
 		for _, engine := range storetest.Engines {
 			t.Run(engine, func(t *testing.T) { twoDaysAhead(t, newService(t, engine)) })
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -66,7 +67,7 @@ func TestFaultFewFiles(t *testing.T) {
 // high: the process goes on, does not spin, and is well again without a
 // restart.
 func TestFaultNoFiles(t *testing.T) {
-	for range faultRounds(t, 1) {
+	for range faulttest.Rounds(t, 1) {
 		t.Run("sqlite", noFiles)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/testneed"
 )
@@ -30,9 +31,9 @@ func TestFaultBrokenFileSystem(t *testing.T) {
 	s := &service{t, storetest.SQLite, "sqlite:" + filepath.Join(disk.dir, "anodyne.db"), disk.dir}
 	n := s.node(0)
 	apps := []application{s.register("enterprise"), s.register("enterprise")}
-	all := newLoad(newLedger(t), seed(t))
+	all := newLoad(newLedger(t), faulttest.Seed(t))
 	all.away = true
-	for range faultRounds(t, 1) {
+	for range faulttest.Rounds(t, 1) {
 		end := all.background(dial(n, apps))
 		all.answered(t, 2*patience, 300)
 		if err := disk.remount(syscall.MS_RDONLY, ""); err == nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -28,7 +29,7 @@ func TestFaultDiskFullReports(t *testing.T) {
 	defer cancel()
 	prescribe(t, ctx, c)
 	var asked []string
-	for range faultRounds(t, 1) {
+	for range faulttest.Rounds(t, 1) {
 		storetest.Tighten(t, dir, 4<<20)
 		before := len(n.stderr.String())
 		end := downloads(t, ctx, c)
@@ -129,10 +130,10 @@ func TestFaultDiskFullBackup(t *testing.T) {
 	n := s.node(0)
 	apps := []application{s.register("enterprise")}
 	clients := dial(n, apps)
-	all := newLoad(newLedger(t), seed(t))
+	all := newLoad(newLedger(t), faulttest.Seed(t))
 	end := all.background(clients)
 	all.answered(t, patience, 500)
-	for i := range faultRounds(t, 2) {
+	for i := range faulttest.Rounds(t, 2) {
 		noRoomForBackup(t, s, filepath.Join(dir, fmt.Sprint("backup-", i)))
 	}
 	all.answered(t, patience, 100)

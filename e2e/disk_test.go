@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
 )
@@ -45,7 +46,7 @@ func TestFaultDiskFull(t *testing.T) {
 // holds what is written meanwhile.
 func twoAtATime(t *testing.T, fault func(times int)) {
 	t.Helper()
-	for left := faultRounds(t, 2); left > 0; left -= 2 {
+	for left := faulttest.Rounds(t, 2); left > 0; left -= 2 {
 		fault(min(left, 2))
 	}
 }
@@ -116,7 +117,7 @@ func unwritable(t *testing.T, s *service, times int, fail func() (mend func()), 
 	n := s.node(0)
 	apps := []application{s.register("enterprise"), s.register("enterprise")}
 	clients := dial(n, apps)
-	all := newLoad(newLedger(t), seed(t))
+	all := newLoad(newLedger(t), faulttest.Seed(t))
 	all.away = true
 	for range times {
 		end := all.background(clients)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -18,7 +19,7 @@ func TestFaultStop(t *testing.T) {
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			newTrial(t, engine, faultRounds(t, 2), true).run()
+			newTrial(t, engine, faulttest.Rounds(t, 2), true).run()
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
 )
@@ -23,7 +24,7 @@ func TestFaultFailover(t *testing.T) {
 	nodes := s.nodes(3)
 	apps := []application{s.register("enterprise"), s.register("enterprise"), s.register("enterprise")}
 	clients := newBalancer(nodes...).paced(2*time.Millisecond).dial(s, apps)
-	all := newLoad(newLedger(t), seed(t))
+	all := newLoad(newLedger(t), faulttest.Seed(t))
 	all.away = true
 
 	end := all.background(clients)

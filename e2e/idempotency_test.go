@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 )
 
 var keyed = client.NewPatient{Name: "Only Once", DateOfBirth: "1955-05-05", Contact: client.Contact{Email: "once@example.org"}}
@@ -71,7 +72,7 @@ func TestOneKeyOneRecord(t *testing.T) {
 // once on the others, and on that node when it is back.
 func TestFaultOneKeyOneRecordOverKill(t *testing.T) {
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
-		random := rand.New(rand.NewPCG(seed(t), 0))
+		random := rand.New(rand.NewPCG(faulttest.Seed(t), 0))
 		app := s.register("standard")
 		clients := make([]*client.Client, len(nodes))
 		for i, n := range nodes {

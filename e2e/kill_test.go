@@ -3,6 +3,7 @@ package e2e
 import (
 	"testing"
 
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -14,7 +15,7 @@ func TestFaultKill(t *testing.T) {
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			newTrial(t, engine, faultRounds(t, 3), false).run()
+			newTrial(t, engine, faulttest.Rounds(t, 3), false).run()
 		})
 	}
 }

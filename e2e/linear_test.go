@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -20,13 +21,13 @@ import (
 func TestFaultLinearizable(t *testing.T) {
 	t.Parallel()
 	const callers, operations = 12, 60
-	random := rand.New(rand.NewPCG(seed(t), 0))
+	random := rand.New(rand.NewPCG(faulttest.Seed(t), 0))
 	s := newService(t, storetest.Postgres)
 	nodes := s.nodes(3)
 	b := newBalancer(nodes...)
 	c := b.dial(s, []application{s.register("enterprise")})[0]
 	done, lost := 0, 0
-	for round := range faultRounds(t, 3) {
+	for round := range faulttest.Rounds(t, 3) {
 		h := newHistory()
 		w := &ward{tb: t, history: h, api: c, round: round, known: map[int]*chart{}}
 		var group sync.WaitGroup

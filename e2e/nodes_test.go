@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -24,7 +25,7 @@ func TestFaultThreeNodes(t *testing.T) {
 	h.report()
 	spent := h.spend()
 	h.round(h.sequencing)
-	for range faultRounds(t, 1) {
+	for range faulttest.Rounds(t, 1) {
 		h.round(h.whichever)
 	}
 	h.useUp(spent)
@@ -52,7 +53,7 @@ type house struct {
 }
 
 func newHouse(t *testing.T) *house {
-	h := &house{service: newService(t, storetest.Postgres), t: t, random: rand.New(rand.NewPCG(seed(t), 0))}
+	h := &house{service: newService(t, storetest.Postgres), t: t, random: rand.New(rand.NewPCG(faulttest.Seed(t), 0))}
 	for i := range 3 {
 		h.nodes = append(h.nodes, h.launchNamed(i))
 	}

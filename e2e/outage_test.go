@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
 )
@@ -100,9 +101,9 @@ func outages(t *testing.T, dsn string, list ...outage) {
 			t.Fatal(err)
 		}
 	}
-	all := newLoad(newLedger(t), seed(t))
+	all := newLoad(newLedger(t), faulttest.Seed(t))
 	all.away = true
-	for round := range faultRounds(t, len(list)) {
+	for round := range faulttest.Rounds(t, len(list)) {
 		fault := list[round%len(list)]
 		end, calm := all.background(clients), watch.control(t, n)
 		all.answered(t, 2*patience, 200)
@@ -144,10 +145,10 @@ func TestFaultSessionKilled(t *testing.T) {
 	n := s.node(0)
 	apps := []application{s.register("enterprise")}
 	clients := dial(n, apps)
-	all := newLoad(newLedger(t), seed(t))
+	all := newLoad(newLedger(t), faulttest.Seed(t))
 	all.away = true
 	end := all.background(clients)
-	for range faultRounds(t, 3) {
+	for range faulttest.Rounds(t, 3) {
 		all.answered(t, 2*patience, 100)
 		cluster.Crash()
 	}

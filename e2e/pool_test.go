@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 	"anodyne/internal/store/storetest/pgcluster"
 )
@@ -32,7 +33,7 @@ func TestFaultPoolInUse(t *testing.T) {
 	if err := read(); err != nil {
 		t.Fatal(err)
 	}
-	for range faultRounds(t, 1) {
+	for range faulttest.Rounds(t, 1) {
 		all := newLedger(t)
 		s.postgres(func(other *pgx.Conn) error {
 			if _, err := other.Exec(t.Context(), `BEGIN; LOCK TABLE patient IN ACCESS EXCLUSIVE MODE`); err != nil {
@@ -77,7 +78,7 @@ func TestFaultServerFull(t *testing.T) {
 	if err := create(); err != nil {
 		t.Fatal(err)
 	}
-	for range faultRounds(t, 1) {
+	for range faulttest.Rounds(t, 1) {
 		// The others throw the service out, again and again, and take what is
 		// free until every place is theirs. That a place is refused is not
 		// enough: the service may have taken the last one.

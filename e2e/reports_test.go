@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -38,7 +39,7 @@ func killReports(t *testing.T, s *service) {
 		}
 		asked = append(asked, report.ID)
 	}
-	random := rand.New(rand.NewPCG(seed(t), 0))
+	random := rand.New(rand.NewPCG(faulttest.Seed(t), 0))
 	<-time.After(time.Duration(random.Int64N(int64(60 * time.Millisecond)))) // the moment of the kill
 	n.kill()
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"anodyne/client"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -47,7 +48,7 @@ type hearing struct {
 
 func newTrial(t *testing.T, engine string, rounds int, gently bool) *trial {
 	s := newService(t, engine)
-	random := rand.New(rand.NewPCG(seed(t), 0))
+	random := rand.New(rand.NewPCG(faulttest.Seed(t), 0))
 	tr := &trial{tb: t, s: s, random: random, rounds: rounds, gently: gently, load: newLoad(newLedger(t), random.Uint64())}
 	if engine == storetest.SQLite && random.IntN(2) == 0 {
 		tr.encrypt()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"anodyne/internal/faulttest"
 	"anodyne/internal/store/storetest"
 )
 
@@ -26,7 +27,7 @@ func TestFaultRollingUpgrade(t *testing.T) {
 	old := s.nodes(3)
 	b := newBalancer(old...).paced(8 * time.Millisecond)
 	clients := b.dial(s, []application{s.register("enterprise"), s.register("enterprise"), s.register("enterprise")})
-	all := newLoad(newLedger(t), seed(t)) // which takes no 503 and no lost answer for good
+	all := newLoad(newLedger(t), faulttest.Seed(t)) // which takes no 503 and no lost answer for good
 
 	end := all.background(clients)
 	all.answered(t, takeover, 200)
