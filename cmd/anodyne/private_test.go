@@ -240,7 +240,12 @@ func TestEverythingIsPrivate(t *testing.T) {
 	l.run("", "client", "tier", made.ID, "professional")
 	l.run("", "client", "revoke", made.ID)
 	l.run("correct horse battery staple\n", "user", "create", "--email", "ada@example.org", "--name", "Ada")
+	l.run("correct horse battery staple\n", "user", "create", "--email", "bo@example.org", "--name", "Bo")
 	l.run("", "user", "list")
+	l.run("", "user", "reset", "bo@example.org")
+	l.run("", "user", "role", "bo@example.org", "viewer")
+	l.run("", "user", "disable", "bo@example.org")
+	l.run("", "user", "enable", "bo@example.org")
 	if err := l.command("import", "people.csv").Run(); err == nil {
 		t.Error("a line that should be refused was not")
 	}
@@ -250,10 +255,11 @@ func TestEverythingIsPrivate(t *testing.T) {
 	l.run("", "backup", "sealed.backup", "--database-key-file", "key")
 	l.run("", "restore", "sealed.backup", "--database", "sqlite:restored/anodyne.db", "--database-key-file", "key")
 	l.run("", "check", "--database-key-file", "key")
+	l.run("", "seal", "accept", "--reason", "a trial", "--database-key-file", "key")
 	l.run("", "bench", "--patients", "5", "--records", "10", "--connections", "1", "--duration", "10ms", "--paths", "get", "--dir", "work", "--json", "bench.json", "--markdown", "bench.md")
 	l.run("", "version")
 
-	for _, name := range []string{"people.csv.errors.csv", "clear.backup", "sealed.backup", "restored/anodyne.db.d/master.key", "bench.json", "bench.md"} {
+	for _, name := range []string{"people.csv.errors.csv", "clear.backup", "sealed.backup", "anodyne.db.d/seal/witness", "restored/anodyne.db.d/master.key", "bench.json", "bench.md"} {
 		if l.look(); !l.has(name) {
 			t.Errorf("there is no %s", name)
 		}
