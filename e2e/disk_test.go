@@ -46,7 +46,7 @@ func TestFaultDiskFull(t *testing.T) {
 // holds what is written meanwhile.
 func twoAtATime(t *testing.T, fault func(times int)) {
 	t.Helper()
-	for left := faulttest.Rounds(t, 2); left > 0; left -= 2 {
+	for left := faulttest.Rounds(t, 1); left > 0; left -= 2 {
 		fault(min(left, 2))
 	}
 }
