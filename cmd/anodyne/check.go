@@ -33,7 +33,7 @@ func runCheck(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	if !s.System().Witnessed() {
-		fmt.Fprintf(e.stderr, "note: %s has no record of sealed heads, so seals are only compared with the database itself; use the data directory of a node\n", cfg.DataDir)
+		fmt.Fprintf(e.stderr, "note: the data directory has no record of sealed heads, so seals are only compared with the database itself; name that of a node with --data-dir\n")
 	}
 	problems, err := check(ctx, e, s.System(), heads, *repair)
 	if err := errors.Join(err, s.Close()); err != nil {

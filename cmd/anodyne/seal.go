@@ -53,6 +53,10 @@ func sealAccept(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	for _, h := range heads {
+		if h.Org == 0 {
+			fmt.Fprintf(e.stdout, "accepted that the log of %s is gone\n", h.Name)
+			continue
+		}
 		fmt.Fprintf(e.stdout, "accepted the log of %s up to entry %d\n", h.Name, h.Pos)
 	}
 	return nil

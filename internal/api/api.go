@@ -64,6 +64,9 @@ type Config struct {
 	// a little less than the server lets a connection be written to. What takes
 	// longer is answered with 503; 0 is without end.
 	AnswerTime time.Duration
+	// MaxWaiting is how many callers may wait for events at a time; 0 is without
+	// a bound.
+	MaxWaiting int
 	// Draining ends when the server is about to stop; nil when it never does.
 	Draining context.Context
 }
@@ -90,11 +93,13 @@ type API struct {
 	// behindTLS is true when BaseURL says that callers come by TLS.
 	behindTLS bool
 	lines     requestLines
+	waiters   *waiters
 }
 
 // New makes the interface.
 func New(cfg Config) *API {
 	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://")}
+	a.waiters = newWaiters(cfg.MaxWaiting)
 	a.routes = a.table()
 	a.metrics = newMetrics(cfg.Registry, a.routes)
 	a.lines = newRequestLines(cfg.RequestLog, a.routes)

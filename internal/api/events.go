@@ -23,9 +23,14 @@ func (a *API) listEvents(x *exchange) (answer, error) {
 	var events []event.Event
 	var next store.Pos
 	var err error
-	if wait == 0 {
+	leave, mayWait := func() {}, false
+	if wait > 0 {
+		leave, mayWait = a.waiters.enter(x.principal.Client)
+	}
+	if !mayWait {
 		events, next, err = x.org.Events(x.ctx(), after, limit)
 	} else {
+		defer leave()
 		ctx, cancel := context.WithTimeout(x.ctx(), time.Duration(wait)*time.Second)
 		defer cancel()
 		defer a.whenDraining(cancel)()

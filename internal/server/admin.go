@@ -33,7 +33,8 @@ func withToken(next http.Handler, token func() (string, error), log *slog.Logger
 			http.Error(w, "the token file cannot be read; the log has the reason", http.StatusInternalServerError)
 			return
 		}
-		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		ok := strings.EqualFold(scheme, "Bearer")
 		// Of equal length, so that the time says nothing about the token.
 		wantSum, givenSum := sha256.Sum256([]byte(want)), sha256.Sum256([]byte(given))
 		if !ok || subtle.ConstantTimeCompare(wantSum[:], givenSum[:]) != 1 {

@@ -29,6 +29,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if conn.spare.Load() && !g.room.promote(conn) && !isHealthCheck(r) {
+		g.room.shed.WithLabelValues("refused").Inc()
 		g.refuse(w, r, conn, http.StatusServiceUnavailable)
 		return
 	}

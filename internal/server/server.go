@@ -162,6 +162,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		CheckWebhookURL:  s.checkWebhookURL,
 		NewWebhookSecret: webhook.NewSecret,
 		RequestLog:       s.requestLog(),
+		MaxWaiting:       max(1, s.cfg.MaxConnections/2), // the others stay free
 		Traced:           s.tracing != nil,
 	})
 	s.workers.Start("sequencer", sys.Sequence)

@@ -20,6 +20,12 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 				return err
 			}
 		}
+		if err := tx.Query(s.dialect().tampered, func(r Row) error {
+			problems = append(problems, "the audit log: "+r.Text(0)+" that is not the program's")
+			return nil
+		}); err != nil {
+			return err
+		}
 		if err := tx.Query(`SELECT o.name FROM org o JOIN (SELECT DISTINCT org_no FROM (
 			SELECT org_no, report_type, status, reports AS n FROM report_count UNION ALL SELECT org_no, report_type, status, -1 FROM report) AS counted
 			GROUP BY org_no, report_type, status HAVING sum(n) <> 0) AS wrong ON wrong.org_no = o.org_no ORDER BY o.name`, func(r Row) error {

@@ -37,6 +37,11 @@ var postgresDialect = dialect{
 	changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT 0, subject FROM journal_pending WHERE org_no = $1 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
+	tampered: `SELECT found.what FROM pg_class c JOIN (
+			SELECT tgrelid AS table_oid, 'a trigger named ' || tgname AS what FROM pg_trigger WHERE NOT tgisinternal
+			UNION ALL SELECT oid, 'something else in the place of table ' || relname FROM pg_class WHERE relkind NOT IN ('r', 'p')
+			UNION ALL SELECT ev_class, 'a rule named ' || rulename FROM pg_rewrite) AS found ON found.table_oid = c.oid
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('journal', 'journal_pending', 'journal_head', 'journal_seal', 'seal_acceptance') ORDER BY 1`,
 	pending: `SELECT count(*), coalesce(min(at), 0) FROM (SELECT at FROM journal_pending ORDER BY seq LIMIT $1) AS oldest`,
 	size:    `SELECT pg_database_size(current_database())`,
 }

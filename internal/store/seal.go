@@ -118,9 +118,10 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 	err := s.read(ctx, func(tx Tx) error {
 		at = after
 		sealer.Reset(begin)
-		return tx.Query(`SELECT pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal
+		return tx.Query(`SELECT pos, at, subject, event_id, event_type, event_data, audit, packed,
+			CASE WHEN at = CAST(at AS BIGINT) AND packed = CAST(packed AS BIGINT) THEN 1 ELSE 0 END FROM journal
 			WHERE org_no = $1 AND pos > $2 AND pos <= $3 ORDER BY pos`, func(r Row) error {
-			if pos := Pos(r.Int(0)); pos != at+1 {
+			if pos := Pos(r.Int(0)); pos != at+1 || !asWritten(r) {
 				return fmt.Errorf("organisation number %d: entry %d: %w", org, at+1, errHole)
 			}
 			at++
@@ -135,6 +136,18 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 		sealer.Reset(begin)
 	}
 	return at, err
+}
+
+// asWritten reports whether the columns of an entry have the form in which the
+// program writes them. The seal alone cannot tell nothing from an empty text,
+// nor a whole number from one with a fraction, which SQLite lets into a column.
+func asWritten(r Row) bool {
+	for column := 2; column <= 6; column++ {
+		if !r.IsNull(column) && len(r.Raw(column)) == 0 {
+			return false
+		}
+	}
+	return r.Int(8) == 1
 }
 
 // sealEvery is how often reads are shipped and journals sealed.

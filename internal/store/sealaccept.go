@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"anodyne/internal/access"
 	"anodyne/internal/audit"
+	"anodyne/internal/id"
 )
 
 // witnessMark is the setting that says that some node keeps a witness.
@@ -140,6 +142,7 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 	if err := s.read(ctx, func(tx Tx) (err error) { list, err = journals(tx, everyJournal); return err }); err != nil {
 		return nil, err
 	}
+	all := list
 	list, gone, err := chosen(list, seen, a.Organizations)
 	if err != nil {
 		return nil, err
@@ -170,6 +173,19 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 		}})...)
 		document.Logs = append(document.Logs, audit.Witnessed{Org: head.ID, No: int64(head.Org), Name: head.Name, Pos: int64(head.Pos), Head: head.Head})
 		orgs, accepted = append(orgs, head.Org), append(accepted, head)
+	}
+	// That a log is gone is noted in another one, if there is any.
+	if lost := lostLogs(all, gone, seen, document.Whole); len(all) > 0 && !a.OnlyLines {
+		first := all[0].sealed.Org
+		for _, l := range lost {
+			was := seen.logs[l.Org].Witnessed
+			lines = append(lines, s.journal(first, Change{Audit: audit.Entry{
+				At: now, Actor: audit.Operator, Action: a.Action, Resource: l.Org.String(),
+				Details: details("organization", l.Name, "gone", true, "reason", a.Reason, "was_position", was.Pos, "was_head", hex.EncodeToString(was.Head[:])),
+			}})...)
+			orgs = append(orgs, first)
+			accepted = append(accepted, SealedHead{ID: l.Org, Name: l.Name})
+		}
 	}
 	err = s.changeIn(ctx, orgs, func(tx Tx) error {
 		if !a.OnlyLines {
@@ -207,6 +223,25 @@ func (s System) insertAcceptance(tx Tx, document *audit.Acceptance, at int64) er
 	_, err = tx.Exec(`INSERT INTO seal_acceptance (accepted_at, document) VALUES ($1, $2)
 		ON CONFLICT (accepted_at) DO UPDATE SET document = excluded.document`, document.At, document.Sign(s.auditKey))
 	return err
+}
+
+// lostLogs lists the logs that are accepted as gone: those that were named, or
+// all that only the witness still knows.
+func lostLogs(all []journalState, named []audit.Witnessed, seen memory, whole bool) (lost []audit.Witnessed) {
+	if !whole {
+		return named
+	}
+	there := map[id.Org]bool{}
+	for _, j := range all {
+		there[j.sealed.ID] = true
+	}
+	for org, l := range seen.logs {
+		if !there[org] && l.Pos > 0 {
+			lost = append(lost, l.Witnessed)
+		}
+	}
+	slices.SortFunc(lost, func(a, b audit.Witnessed) int { return cmp.Compare(a.No, b.No) })
+	return lost
 }
 
 // chosen finds the journals of organisations by name, and those that only the

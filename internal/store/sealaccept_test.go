@@ -155,3 +155,52 @@ func TestStartOnAccepted(t *testing.T) {
 		}
 	})
 }
+
+// An organisation that is rightly gone has no log to note it in; another one
+// has the line.
+func TestAcceptGone(t *testing.T) {
+	for name, a := range map[string]store.Accepting{"named": {Organizations: []string{"Theirs"}}, "all": {}} {
+		storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+			s := open()
+			o, _ := sealed(t, s)
+			before := len(auditLines(t, o, store.AuditFilter{Action: audit.SealAccept}))
+			theirs := storetest.Client(t, s, "Theirs")
+			grow(t, s, s.For(&theirs), 2)
+			for _, sql := range tamperings["organisation removed"].do {
+				store.Exec(t, s, sql, int64(theirs.Org))
+			}
+			unsound(t, "removed", "it is gone", s)
+			a.Reason, a.Action = "the practice closed", audit.SealAccept
+			accepted := must[[]store.SealedHead](t)(s.System().AcceptSeals(t.Context(), a))
+			if last := accepted[len(accepted)-1]; last.Name != "Theirs" || last.Org != 0 {
+				t.Errorf("accepted %+v", accepted)
+			}
+			sound(t, "accepted", s)
+			store.Settle(t, s)
+			lines := auditLines(t, o, store.AuditFilter{Action: audit.SealAccept})
+			if len(lines) == before || !strings.Contains(string(bytes.Join(lines[before:], nil)), theirs.OrgID.String()) {
+				t.Errorf("%s: lines %s", name, lines)
+			}
+		})
+	}
+}
+
+// What changes the log behind the program's back is found by check.
+func TestCheckFindsTriggers(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		sealed(t, s)
+		if problems := must[[]string](t)(s.System().CheckTables(t.Context())); len(problems) > 0 {
+			t.Fatalf("before: %q", problems)
+		}
+		if s.Engine() == storetest.SQLite {
+			store.Exec(t, s, `CREATE TRIGGER hide AFTER INSERT ON journal BEGIN UPDATE journal SET audit = 'x' WHERE pos = new.pos; END`)
+		} else {
+			store.Exec(t, s, `CREATE RULE hide AS ON INSERT TO journal_seal DO INSTEAD NOTHING`)
+		}
+		problems := must[[]string](t)(s.System().CheckTables(t.Context()))
+		if len(problems) != 1 || !strings.Contains(problems[0], "named hide") {
+			t.Errorf("%q", problems)
+		}
+	})
+}

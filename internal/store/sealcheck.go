@@ -83,7 +83,7 @@ func (s System) verifySeal(ctx context.Context, j journalState, seen audit.Witne
 	if stray, err := s.hasStray(ctx, j.sealed.Org); err != nil {
 		return nil, err
 	} else if stray {
-		note("there are entries before the first or after the newest")
+		note(strayEntries)
 	}
 	marks := []SealedHead{j.sealed, {Pos: Pos(seen.Pos), Head: seen.Head}, want}
 	sealer := audit.NewSealer(s.auditKey, audit.Head{})
@@ -118,6 +118,8 @@ func (s System) verifySeal(ctx context.Context, j journalState, seen audit.Witne
 	}
 	return problems, nil
 }
+
+const strayEntries = "there are entries before the first or after the newest"
 
 // hasStray looks for entries where none can be.
 func (s System) hasStray(ctx context.Context, org access.OrgNo) (found bool, err error) {

@@ -68,13 +68,24 @@ func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, er
 			s.breakSeal(l, brokenOff(reached, p.mark))
 		case p.sealer.Head() != p.want:
 			s.breakSeal(l, notSealed(p.mark))
-		case l.Broken != "":
-			if err := s.mend(ctx, l); err != nil {
+		default:
+			if err := s.judgeEnds(ctx, l); err != nil {
 				return false, err
 			}
 		}
 	}
 	return false, s.keepWitness(false)
+}
+
+// judgeEnds looks beyond the ends of a log that is as it was sealed.
+func (s System) judgeEnds(ctx context.Context, l *seenLog) error {
+	stray, err := s.hasStray(ctx, access.OrgNo(l.No))
+	if err == nil && stray {
+		s.breakSeal(l, strayEntries)
+	} else if err == nil && l.Broken != "" {
+		err = s.mend(ctx, l)
+	}
+	return err
 }
 
 // mend takes up the sealing of a log again that was broken and is as it was.

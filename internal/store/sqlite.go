@@ -27,12 +27,15 @@ var sqliteDialect = dialect{
 	changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
 	pending: `SELECT 0, 0 WHERE $1 > 0`, // the writer gives the position
+	tampered: `SELECT 'a ' || type || ' named ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')
+		AND tbl_name IN ('journal', 'journal_pending', 'journal_head', 'journal_seal', 'seal_acceptance') ORDER BY 1`,
 }
 
 // sqliteEngine is one file: a pool of readers and one writer. Another process
 // may have the file open too.
 type sqliteEngine struct {
 	path    string
+	opened  os.FileInfo // of the file when it was opened
 	stuck   stuck
 	lock    *os.File
 	readers *readers
@@ -62,7 +65,10 @@ func openSQLite(path string, key *seal.Key, log *slog.Logger, m *metrics, observ
 	}
 	_ = removeCopy(path + rekeySuffix) // left by one who was killed; with our lock nobody is writing it
 	e := &sqliteEngine{path: path, lock: lock, readers: newReaders(max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
-	if err := e.open(path, key, m); err != nil {
+	if e.opened, err = os.Stat(path); err == nil {
+		err = e.open(path, key, m)
+	}
+	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	// Where the umask is another one than the program's, SQLite has just made
@@ -134,6 +140,9 @@ func readError(ctx context.Context, err error) error {
 }
 
 func (e *sqliteEngine) write(ctx context.Context, fn func(Tx) error) error {
+	if err := e.replaced(); err != nil {
+		return err
+	}
 	err := e.writer.do(ctx, fn)
 	told := sqliteError(err)
 	e.stuck.note(err, told)

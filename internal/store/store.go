@@ -102,6 +102,9 @@ type dialect struct {
 	numbered string
 	// changed lists the subjects of entries after a position, and the head.
 	changed string
+	// tampered lists triggers, rules and views that could change the audit log
+	// behind the program's back.
+	tampered string
 	// lockKey locks a number until the end of the transaction; "" where
 	// transactions follow one another anyway.
 	lockKey string

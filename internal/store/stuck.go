@@ -37,7 +37,6 @@ func (s *stuck) now() error {
 	return nil
 }
 
-func (e *sqliteEngine) failing() error   { return e.stuck.now() }
 func (e *postgresEngine) failing() error { return e.stuck.now() }
 
 // isStuck reports a write that cannot be done before somebody has mended the
