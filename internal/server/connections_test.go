@@ -135,7 +135,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 // has gone.
 func TestNoRoomForAnotherConnection(t *testing.T) {
 	t.Parallel()
-	s := serve(t, "--max-connections", "2")
+	s := serve(t, "--max-connections", "2", "--admin-listen", "127.0.0.1:0")
 	busy := []*guest{s.connect(t), s.connect(t)}
 	for _, g := range busy {
 		g.send("POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\n")
@@ -153,6 +153,9 @@ func TestNoRoomForAnotherConnection(t *testing.T) {
 	resp := next.answer()
 	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || resp.Header.Get("X-RateLimit-Limit") == "" || !resp.Close {
 		t.Errorf("%d %v", resp.StatusCode, resp.Header)
+	}
+	if got := s.metric(t, `anodyne_http_connections_shed_total{kind="refused"}`); got != 1 {
+		t.Errorf("%v refusals are counted", got)
 	}
 	busy[0].send("a=b")
 	if got := busy[0].answer().StatusCode; got != http.StatusUnauthorized && got != http.StatusBadRequest {
