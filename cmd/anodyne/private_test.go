@@ -59,7 +59,7 @@ func newLoose(t *testing.T) *loose {
 	done := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		for often := time.NewTicker(2 * time.Millisecond); ; {
+		for often := time.NewTicker(10 * time.Millisecond); ; {
 			l.look()
 			select {
 			case <-done:
