@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"anodyne/client"
+	"anodyne/internal/testneed"
 )
 
 // ledger knows every answer that a load was given, and so what the service
@@ -76,6 +77,8 @@ type record struct {
 }
 
 func newLedger(tb testing.TB) *ledger {
+	tb.Helper()
+	testneed.Long(tb, "a load that is checked afterwards")
 	return &ledger{tb: tb, records: map[string]*record{}, events: map[string]map[string]int{}, audits: map[string]map[string]int{}}
 }
 
