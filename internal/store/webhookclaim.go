@@ -190,9 +190,13 @@ func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, 
 	}
 	err = s.write(ctx, func(tx Tx) error {
 		claims = nil
-		stmts := make([]Stmt, 0, 1+len(keys))
+		stmts := make([]Stmt, 0, 1+2*len(keys))
 		stmts = append(stmts, holdNode(node, until))
 		for i, key := range keys {
+			// The row is locked before it is judged: an UPDATE that waits for
+			// another node's claim would see the claim, but not that node's lease.
+			stmts = append(stmts, Stmt{SQL: `SELECT 1 FROM webhook_cursor WHERE org_no = $1 AND webhook_no = $2 /*FOR UPDATE*/`,
+				Args: []any{int64(key.Org), key.No}, Each: func(Row) error { return nil }})
 			stmts = append(stmts, Stmt{SQL: `UPDATE webhook_cursor SET node = $3, claim = $4 WHERE org_no = $1 AND webhook_no = $2
 				AND (node IS NULL OR node = $3 OR claim = 0
 					OR NOT EXISTS (SELECT 1 FROM webhook_node n WHERE n.node = webhook_cursor.node AND n.lease_until > $5 AND n.lease_until <= $6))
