@@ -21,6 +21,9 @@ func runHealth(ctx context.Context, e env, args []string) error {
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
+	if *timeout <= 0 {
+		return fmt.Errorf("--timeout: want a time over zero, such as 5s, not %v", *timeout)
+	}
 	path := "/healthz"
 	if *ready {
 		path = "/readyz"

@@ -52,6 +52,7 @@ func TestHealth(t *testing.T) {
 		"nobody":      {nil, []string{"--listen", "127.0.0.1:1"}, 1, "does not answer"},
 		"no TLS":      {nil, []string{"--listen", "127.0.0.1:" + port, "--tls-cert", "cert.pem"}, 1, "does not answer"},
 		"no address":  {nil, []string{"--listen", "8080"}, 1, "--listen"},
+		"no time":     {nil, []string{"--listen", "127.0.0.1:" + port, "--timeout", "0s"}, 1, "--timeout"},
 		"no flag":     {nil, []string{"--database", "sqlite:x.db"}, 2, "-database"},
 	} {
 		if code, said := ask(t, tt.environment, tt.args...); code != tt.code || !strings.Contains(said, tt.said) {

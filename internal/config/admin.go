@@ -34,8 +34,8 @@ func (c *Config) validateAdmin(bad func(flag, format string, args ...any)) {
 		bad("admin-token-file", "%v", err)
 	}
 	if c.OTLPEndpoint != "" {
-		if u, err := url.Parse(c.OTLPEndpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			bad("otlp-endpoint", "want a URL such as http://127.0.0.1:4318, not %q", hidePassword(c.OTLPEndpoint))
+		if u, err := url.Parse(c.OTLPEndpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
+			bad("otlp-endpoint", "want a URL such as http://127.0.0.1:4318, without a password or a query")
 		}
 	}
 }

@@ -58,6 +58,20 @@ func TestValidateNamesEveryFaultAtOnce(t *testing.T) {
 	}
 }
 
+// A query would be ignored, and printed with the configuration.
+func TestOTLPEndpoint(t *testing.T) {
+	for endpoint, ok := range map[string]bool{
+		"": true, "http://127.0.0.1:4318": true, "https://collector.example/v1/traces": true,
+		"https://collector.example/?api-key=hunter2": false, "https://u:hunter2@collector.example": false, "ftp://collector.example": false,
+	} {
+		c, _ := read(t, []string{"--otlp-endpoint", endpoint}, nil)
+		err := c.Validate()
+		if (err == nil) != ok || err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", endpoint, err)
+		}
+	}
+}
+
 func TestWebhooks(t *testing.T) {
 	c, _ := read(t, []string{"--webhook-allow-cidr", "10.1.2.3/8, fd00::/8", "--dev"}, map[string]string{"ANODYNE_WEBHOOK_CA_FILE": "ca.pem"})
 	c.Version = "1.2.3"
