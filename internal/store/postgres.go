@@ -55,6 +55,8 @@ type postgresEngine struct {
 	stuck stuck
 	// acquiring is how many wait for a connection.
 	acquiring atomic.Int64
+	// lent is how many were given one, since the start.
+	lent atomic.Int64
 }
 
 func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog.Logger, observe Observe) (engine, error) {

@@ -52,18 +52,23 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: signOfLife / 2, Interval
 func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, acquireTime)
 	defer cancel()
+	lent := e.lent.Load()
 	e.acquiring.Add(1)
 	conn, err := e.pool.Acquire(limited)
 	e.acquiring.Add(-1)
 	switch {
 	case err == nil:
+		e.lent.Add(1)
 		return conn, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case limited.Err() == nil:
 		return nil, postgresError(err)
 	}
-	if stat := e.pool.Stat(); stat.AcquiredConns() >= stat.MaxConns() {
+	// Others got one meanwhile, or have them all: the database answers, there
+	// are too few. One that was given back just now is not there for the taking,
+	// those who wait longer come first.
+	if stat := e.pool.Stat(); e.lent.Load() != lent || stat.AcquiredConns() >= stat.MaxConns() {
 		return nil, fault.Away("All connections to the database are in use.", err)
 	}
 	e.pool.Reset() // those that are left do not answer either
