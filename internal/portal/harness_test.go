@@ -25,7 +25,32 @@ import (
 	"anodyne/internal/webhook"
 )
 
-func TestMain(m *testing.M) { testwait.Main(m) }
+// What the program itself has, before TestMain changes it.
+var (
+	programCost   = today
+	programNobody = nobody
+)
+
+func TestMain(m *testing.M) {
+	// Most tests are about something else than the strength of a hash.
+	hashAt(cost{memory: 8, rounds: 1, lanes: 1})
+	testwait.Main(m)
+}
+
+func hashAt(c cost) {
+	today = c
+	nobody = c.print(make([]byte, saltBytes), make([]byte, hashBytes))
+}
+
+// fullCost has passwords hashed as the program does, until the test ends. It is
+// for tests in which the time that takes matters, and which do not run beside
+// others.
+func fullCost(t *testing.T) {
+	t.Helper()
+	before := today
+	hashAt(programCost)
+	t.Cleanup(func() { hashAt(before) })
+}
 
 const password = "correct horse battery"
 
