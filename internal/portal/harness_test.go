@@ -18,6 +18,7 @@ import (
 	"anodyne/internal/api/openapi"
 	"anodyne/internal/cohort"
 	"anodyne/internal/oauth"
+	"anodyne/internal/portal/reference"
 	"anodyne/internal/report"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
@@ -89,6 +90,10 @@ func each(t *testing.T, test func(t *testing.T, h *house)) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) { test(t, newHouse(t, cfg)) })
 }
 
+// referenceOnce reads the document for all tests, as a portal does for all
+// requests.
+var referenceOnce = sync.OnceValue(func() *reference.Document { return readReference(openapi.JSON()) })
+
 func newHouse(t *testing.T, cfg store.Config) *house {
 	t.Helper()
 	h := &house{t: t, at: time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)}
@@ -101,6 +106,7 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON, SessionIdle: idleTime, SessionLifetime: lifetime,
 		Source: sourceOf, Base: func(*http.Request) string { return h.url },
 	})
+	h.pages.reference = referenceOnce
 	server := httptest.NewServer(h.trips.Of(h.pages))
 	t.Cleanup(server.Close)
 	h.url = server.URL
