@@ -69,6 +69,7 @@ func refused(err error) bool {
 
 // TestRotationWithoutDowntime: the secret before stays good for the overlap.
 func TestRotationWithoutDowntime(t *testing.T) {
+	t.Parallel()
 	s := newService(t, storetest.SQLite)
 	n := s.node(0)
 	old := s.register("standard")

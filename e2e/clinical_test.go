@@ -12,6 +12,7 @@ import (
 // TestClinicalData adds and corrects records on one node and reads them on
 // another, also after all of them were killed.
 func TestClinicalData(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		app := s.register("standard")
 		c, other := nodes[0].as(app), nodes[len(nodes)-1].as(app)

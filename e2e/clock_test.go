@@ -20,6 +20,7 @@ import (
 // by new tokens, and nothing is lost or done twice.
 func TestFaultClockUnderLoad(t *testing.T) {
 	t.Parallel()
+	needsLoad(t)
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
 			s := newService(t, engine)
@@ -54,7 +55,10 @@ func TestFaultClock(t *testing.T) {
 	t.Parallel()
 	for range faulttest.Rounds(t, 1) {
 		for _, engine := range storetest.Engines {
-			t.Run(engine, func(t *testing.T) { twoDaysAhead(t, newService(t, engine)) })
+			t.Run(engine, func(t *testing.T) {
+				t.Parallel()
+				twoDaysAhead(t, newService(t, engine))
+			})
 		}
 	}
 }

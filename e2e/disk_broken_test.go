@@ -27,6 +27,7 @@ import (
 // that did nothing but write and sync lost its last record so in 2 of 40 tries.
 func TestFaultBrokenFileSystem(t *testing.T) {
 	t.Parallel()
+	needsLoad(t)
 	disk := newExt4(t)
 	s := &service{t, storetest.SQLite, "sqlite:" + filepath.Join(disk.dir, "anodyne.db"), disk.dir}
 	n := s.node(0)

@@ -21,6 +21,7 @@ import (
 // whoever downloads meanwhile gets a whole file or an answer.
 func TestFaultDiskFullReports(t *testing.T) {
 	t.Parallel()
+	needsLoad(t)
 	dir := storetest.Tmpfs(t, "512m")
 	s := &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}
 	n := s.node(0)
@@ -125,6 +126,7 @@ func downloads(t *testing.T, ctx context.Context, c *client.Client) (end func() 
 // the service goes on. TestFaultDiskFull does so on the disk of the database.
 func TestFaultDiskFullBackup(t *testing.T) {
 	t.Parallel()
+	needsLoad(t)
 	s := newService(t, storetest.SQLite)
 	dir := storetest.Tmpfs(t, "64k")
 	n := s.node(0)

@@ -23,6 +23,7 @@ import (
 // goes on without a restart, with nothing acknowledged lost.
 func TestFaultDiskFull(t *testing.T) {
 	t.Parallel()
+	needsLoad(t)
 	twoAtATime(t, func(times int) {
 		t.Run("sqlite", func(t *testing.T) {
 			// The audit spool is on the same disk: what cannot be put on record
@@ -90,6 +91,7 @@ func databaseIn(t *testing.T, dir string) (dsn string) {
 // for those too who have them open.
 func TestFaultReadOnlyFile(t *testing.T) {
 	t.Parallel()
+	needsLoad(t)
 	twoAtATime(t, func(times int) {
 		t.Run("sqlite", func(t *testing.T) { readOnlyFile(t, times) })
 	})

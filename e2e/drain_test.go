@@ -16,6 +16,7 @@ import (
 // on it answers, and an application gets exactly its allowance.
 func TestFaultStop(t *testing.T) {
 	t.Parallel()
+	needsLoad(t)
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
@@ -74,6 +75,7 @@ func waitForEvents(t *testing.T, c *client.Client, cursor string) <-chan error {
 // TestStopTellsLoadBalancers: during --shutdown-delay requests are still
 // answered, and /readyz says that no more should come.
 func TestStopTellsLoadBalancers(t *testing.T) {
+	t.Parallel()
 	s := newService(t, storetest.SQLite)
 	n := s.node(0, "--shutdown-delay", (2 * patience).String()) // it does not end while the test is at it
 	c := n.as(s.register("standard"))

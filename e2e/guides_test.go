@@ -19,6 +19,7 @@ var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // TestGuidesRun pastes every command of every guide into a shell, the
 // commands of one guide into the same one, as a reader would.
 func TestGuidesRun(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"bash", "curl", "sed"} {
 		if _, err := exec.LookPath(program); err != nil {
 			testneed.Skip(t, program+" is not installed")

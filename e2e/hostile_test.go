@@ -28,6 +28,7 @@ var hostile = []string{
 // everything.
 func TestEveryPageHolds(t *testing.T) {
 	t.Parallel()
+	needsBrowser(t)
 	s := newService(t, storetest.SQLite)
 	n := s.node(0, "--dev")
 	s.member("admin@clinic.example", "administrator")

@@ -54,6 +54,7 @@ func onlyOne(t *testing.T, c *client.Client, ids map[string]int) {
 
 // TestOneKeyOneRecord sends 64 requests with one key over all nodes.
 func TestOneKeyOneRecord(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		app := s.register("standard")
 		clients := make([]*client.Client, len(nodes))
@@ -71,6 +72,7 @@ func TestOneKeyOneRecord(t *testing.T) {
 // TestFaultOneKeyOneRecordOverKill kills a node in the middle; the key works at
 // once on the others, and on that node when it is back.
 func TestFaultOneKeyOneRecordOverKill(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		random := rand.New(rand.NewPCG(faulttest.Seed(t), 0))
 		app := s.register("standard")

@@ -11,6 +11,7 @@ import (
 // looks after each restart whether everything holds that it has promised; the
 // ledger knows what that is. docs/faults.md lists it.
 func TestFaultKill(t *testing.T) {
+	needsLoad(t)
 	t.Parallel() // at its end it waits for the claims of the killed to end, as other tests do
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {

@@ -76,9 +76,16 @@ type record struct {
 	touched bool
 }
 
-func newLedger(tb testing.TB) *ledger {
+// needsLoad leaves a test out with -short. A test calls it before it starts
+// anything.
+func needsLoad(tb testing.TB) {
 	tb.Helper()
 	testneed.Long(tb, "a load that is checked afterwards")
+}
+
+func newLedger(tb testing.TB) *ledger {
+	tb.Helper()
+	needsLoad(tb)
 	return &ledger{tb: tb, records: map[string]*record{}, events: map[string]map[string]int{}, audits: map[string]map[string]int{}}
 }
 

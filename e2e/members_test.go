@@ -15,6 +15,8 @@ import (
 // administrator decides; a forgotten password is set anew by a link, and a
 // member is disabled, on the command line while the server runs.
 func TestMembersAndScopes(t *testing.T) {
+	t.Parallel()
+	needsBrowser(t)
 	s := newService(t, storetest.SQLite)
 	n := s.node(0, "--dev")
 	s.member("admin@clinic.example", "administrator")

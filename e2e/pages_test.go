@@ -13,6 +13,7 @@ import (
 // writers add more on all nodes: nobody is missed, nobody comes twice, and the
 // order does not change.
 func TestPagesWhileOthersWrite(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		app := s.register("enterprise")
 		clients := make([]*client.Client, len(nodes))

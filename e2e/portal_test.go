@@ -15,6 +15,8 @@ import (
 
 // TestPortal is a newcomer's way through the portal.
 func TestPortal(t *testing.T) {
+	t.Parallel()
+	needsBrowser(t)
 	s := newService(t, storetest.SQLite)
 	n := s.node(0, "--dev")
 	_, path, _ := strings.Cut(n.await("first-administrator-link.txt"), "file=")
@@ -208,6 +210,8 @@ func (v *visitor) tryReference(clientID, secret string) {
 // TestPortalKeepsPeopleApart: wrong passwords, roles, ended sessions, posts
 // from another page.
 func TestPortalKeepsPeopleApart(t *testing.T) {
+	t.Parallel()
+	needsBrowser(t)
 	s := newService(t, storetest.SQLite)
 	n := s.node(0, "--dev", "--session-idle", "5m", "--session-lifetime", "1h")
 	for email, role := range map[string]string{"viewer@clinic.example": "viewer", "admin@clinic.example": "administrator"} {

@@ -64,6 +64,7 @@ func each(nodes []*node, opts ...client.Option) (clients []*client.Client) {
 
 // TestRateLimitIsExact: of limit+50 parallel requests 50 are refused.
 func TestRateLimitIsExact(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		_, clients := standard(t, s, nodes)
 		got := spend(t, clients, standardLimit-1+50)
@@ -76,6 +77,7 @@ func TestRateLimitIsExact(t *testing.T) {
 
 // TestRateLimitOutlivesRestart: a restart neither gives nor takes.
 func TestRateLimitOutlivesRestart(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		token, clients := standard(t, s, nodes)
 		const before = 333
@@ -106,6 +108,7 @@ func TestRateLimitOutlivesRestart(t *testing.T) {
 // TestFaultRateLimitOutlivesKill: a kill lets nobody have more, and costs no more
 // than the requests under way and what was reserved ahead of them.
 func TestFaultRateLimitOutlivesKill(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
 		token, clients := standard(t, s, nodes)
 		var total spent

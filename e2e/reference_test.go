@@ -21,6 +21,7 @@ var unfolded = []string{"/docs/reference", "/docs/reference/createPatient", "/do
 // tests every page in full, which takes minutes. Nobody is signed in.
 func TestReferenceIsAccessible(t *testing.T) {
 	t.Parallel()
+	needsBrowser(t)
 	s := newService(t, storetest.SQLite)
 	v := newVisitor(t, s.node(0, "--dev").url)
 	v.must(v.Go(v.base + "/docs/reference"))

@@ -115,6 +115,7 @@ func TestTakenPort(t *testing.T) {
 // TestNewerDatabase: a program does not touch a database that a newer one has
 // migrated.
 func TestNewerDatabase(t *testing.T) {
+	t.Parallel()
 	const fromTheFuture = `INSERT INTO schema_version (version, name, applied_at) VALUES (9999, 'future', 0)`
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {

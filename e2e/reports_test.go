@@ -19,8 +19,12 @@ import (
 // TestFaultReportsSurviveKill kills the service while it makes reports: after the
 // restart each of them is completed, once, and can be downloaded.
 func TestFaultReportsSurviveKill(t *testing.T) {
+	t.Parallel()
 	for _, engine := range storetest.Engines {
-		t.Run(engine, func(t *testing.T) { killReports(t, newService(t, engine)) })
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			killReports(t, newService(t, engine))
+		})
 	}
 }
 

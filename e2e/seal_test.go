@@ -12,6 +12,7 @@ import (
 // TestStopSeals: a graceful stop seals the audit log, reads included, and logs
 // the head; check finds a changed line and a cut tail by it.
 func TestStopSeals(t *testing.T) {
+	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
 			s := newService(t, engine)
@@ -54,8 +55,10 @@ func TestStopSeals(t *testing.T) {
 // not sealed again. The server says so by itself and check fails, until an
 // operator accepts it; another organisation's log is sealed on.
 func TestServerSeesTampering(t *testing.T) {
+	t.Parallel()
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel() // it waits for rounds of the sealer
 			s := newService(t, engine)
 			n := s.node(0, "--admin-listen", "127.0.0.1:0")
 			add(t, n.as(s.register("standard", "--organization", "Forged")), "One")

@@ -22,6 +22,7 @@ import (
 // migrates; an old program does not start any more, and says why.
 func TestFaultRollingUpgrade(t *testing.T) {
 	t.Parallel()
+	needsLoad(t)
 	next, version := nextRelease(t)
 	s := newService(t, storetest.Postgres)
 	old := s.nodes(3)

@@ -22,17 +22,24 @@ type visitor struct {
 	hosts []string
 }
 
-func newVisitor(t *testing.T, base string) *visitor {
+// needsBrowser leaves a test out that cannot have one, and says where the
+// browser and the npm packages are. A test calls it before it starts anything.
+func needsBrowser(t *testing.T) (path, modules string) {
 	t.Helper()
 	testneed.Long(t, "the browser")
 	path, err := browser.Find()
 	if err != nil {
 		testneed.Skip(t, err.Error())
 	}
-	modules := os.Getenv("ANODYNE_TEST_NODE_MODULES")
-	if modules == "" {
+	if modules = os.Getenv("ANODYNE_TEST_NODE_MODULES"); modules == "" {
 		testneed.Skip(t, "the npm package axe-core is not there; scripts/test fetches it")
 	}
+	return path, modules
+}
+
+func newVisitor(t *testing.T, base string) *visitor {
+	t.Helper()
+	path, modules := needsBrowser(t)
 	axe, err := browser.LoadAxe(modules)
 	if err != nil {
 		t.Fatal(err)

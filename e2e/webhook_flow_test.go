@@ -72,6 +72,7 @@ func (h *hook) next() client.Event {
 // a service, through a redelivery, a rotation, and a receiver that is gone and
 // comes back.
 func TestWebhookFlow(t *testing.T) {
+	t.Parallel()
 	for engine, count := range map[string]int{storetest.SQLite: 1, storetest.Postgres: 3} {
 		t.Run(engine, func(t *testing.T) {
 			s := newService(t, engine)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html/template"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
@@ -19,9 +20,9 @@ type guide struct {
 	HTML template.HTML
 }
 
-// readGuides renders the guides. They are ours, so their HTML is trusted; raw
+// readGuides renders the guides, once. They are ours, so their HTML is trusted; raw
 // HTML in them is left out all the same.
-func readGuides() []guide {
+var readGuides = sync.OnceValue(func() []guide {
 	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	var list []guide
 	for _, g := range docs.Guides() {
@@ -40,7 +41,7 @@ func readGuides() []guide {
 		list = append(list, guide{g, template.HTML(html)})
 	}
 	return list
-}
+})
 
 type docsPage struct {
 	Guides []guide

@@ -18,6 +18,7 @@ import (
 	"anodyne/internal/api/openapi"
 	"anodyne/internal/cohort"
 	"anodyne/internal/oauth"
+	"anodyne/internal/portal/reference"
 	"anodyne/internal/report"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
@@ -25,7 +26,32 @@ import (
 	"anodyne/internal/webhook"
 )
 
-func TestMain(m *testing.M) { testwait.Main(m) }
+// What the program itself has, before TestMain changes it.
+var (
+	programCost   = today
+	programNobody = nobody
+)
+
+func TestMain(m *testing.M) {
+	// Most tests are about something else than the strength of a hash.
+	hashAt(cost{memory: 8, rounds: 1, lanes: 1})
+	testwait.Main(m)
+}
+
+func hashAt(c cost) {
+	today = c
+	nobody = c.print(make([]byte, saltBytes), make([]byte, hashBytes))
+}
+
+// fullCost has passwords hashed as the program does, until the test ends. It is
+// for tests in which the time that takes matters, and which do not run beside
+// others.
+func fullCost(t *testing.T) {
+	t.Helper()
+	before := today
+	hashAt(programCost)
+	t.Cleanup(func() { hashAt(before) })
+}
 
 const password = "correct horse battery"
 
@@ -64,6 +90,10 @@ func each(t *testing.T, test func(t *testing.T, h *house)) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) { test(t, newHouse(t, cfg)) })
 }
 
+// referenceOnce reads the document for all tests, as a portal does for all
+// requests.
+var referenceOnce = sync.OnceValue(func() *reference.Document { return readReference(openapi.JSON()) })
+
 func newHouse(t *testing.T, cfg store.Config) *house {
 	t.Helper()
 	h := &house{t: t, at: time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)}
@@ -76,6 +106,7 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON, SessionIdle: idleTime, SessionLifetime: lifetime,
 		Source: sourceOf, Base: func(*http.Request) string { return h.url },
 	})
+	h.pages.reference = referenceOnce
 	server := httptest.NewServer(h.trips.Of(h.pages))
 	t.Cleanup(server.Close)
 	h.url = server.URL

@@ -6,6 +6,7 @@ import (
 )
 
 func TestPasswordHash(t *testing.T) {
+	fullCost(t)
 	kept := HashPassword("correct horse battery")
 	if !strings.HasPrefix(kept, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("kept as %s", kept)
@@ -23,7 +24,15 @@ func TestPasswordHash(t *testing.T) {
 	}
 }
 
+// Who is no member is told so after as long as a member is.
+func TestNobodyCostsAsMuch(t *testing.T) {
+	if c, _, _, err := readHash(programNobody); err != nil || c != programCost {
+		t.Errorf("%q is of the cost %+v, not %+v: %v", programNobody, c, programCost, err)
+	}
+}
+
 func TestDamagedHashesMatchNothing(t *testing.T) {
+	fullCost(t)
 	good := HashPassword("correct horse battery")
 	for _, kept := range []string{
 		"", "$", "plain", nobody, strings.Replace(good, "argon2id", "argon2i", 1), strings.Replace(good, "v=19", "v=18", 1),

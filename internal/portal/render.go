@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"anodyne/internal/access"
@@ -26,9 +27,9 @@ type pages map[string]*template.Template
 // shared are the files that every page may use.
 var shared = []string{"pages/layout.html", "pages/parts.html", "pages/reference-parts.html"}
 
-// readPages parses what is embedded; a page that does not parse is a mistake
-// of the build.
-func readPages() pages {
+// readPages parses what is embedded, once; a page that does not parse is a
+// mistake of the build.
+var readPages = sync.OnceValue(func() pages {
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, shared...))
 	names, err := fs.Glob(files, "pages/*.html")
 	if err != nil {
@@ -41,7 +42,7 @@ func readPages() pages {
 		}
 	}
 	return all
-}
+})
 
 // functions of the templates.
 var functions = template.FuncMap{
