@@ -14,18 +14,21 @@ import (
 	"anodyne/internal/access"
 	"anodyne/internal/api/openapi"
 	"anodyne/internal/api/openapi/openapitest"
+	"anodyne/internal/faulttest"
 	"anodyne/internal/ratelimit"
+	"anodyne/internal/store/storetest"
 )
 
-// hostileRequests is how many are sent, half of them to each engine.
-const hostileRequests = 10_000
+// hostileRequests is how many are sent to each engine in a round.
+const hostileRequests = 2000
 
 // Whatever is sent, the service answers in its own words: never a 5xx, every
 // refusal in the error shape, and every answer as the document has it, with
 // the rate-limit headers and a request id.
 //
 // A request is made of one of the document's own examples and spoilt in one
-// to three ways. Which, follows from its number alone; a failure names it.
+// to three ways. Which, follows from its number alone; a failure names it. More
+// rounds send others: ROUNDS=10 RUN=TestHostileRequests scripts/faults ./internal/api
 func TestHostileRequests(t *testing.T) {
 	unlimited := func(cfg *Config) { cfg.Addresses = ratelimit.NewAddresses(1<<40, 1000, cfg.Now) }
 	eachWith(t, unlimited, func(t *testing.T, n *node) {
@@ -35,12 +38,12 @@ func TestHostileRequests(t *testing.T) {
 		doomed.WebhookID = c.hook() // the document's DELETE would take it from the others
 		examples := openapitest.Examples()
 		parameters := queryParameters()
-		first := 0
-		if n.store.Engine() == "postgres" {
-			first = hostileRequests / 2
+		count, first := hostileRequests*faulttest.Rounds(t, 1), 0
+		if n.store.Engine() == storetest.Postgres {
+			first = count
 		}
 		example := func(i int) openapitest.Example { return examples[(first+i)%len(examples)] }
-		replies := parallel(hostileRequests/2, func(i int) *reply {
+		replies := parallel(count, func(i int) *reply {
 			target := live
 			if example(i).Method == http.MethodDelete {
 				target = doomed

@@ -15,8 +15,10 @@ import (
 	"anodyne/internal/testneed"
 )
 
+// small measures for as long as it takes to see that something was measured:
+// every connection asks at least once a turn, however short that is.
 func small(tb testing.TB) Options {
-	return Options{Program: program(tb), Engine: SQLite, Dir: tb.TempDir(), Duration: 100 * time.Millisecond, Connections: 4, Patients: 50, Records: 500, Paths: PathNames()}
+	return Options{Program: program(tb), Engine: SQLite, Dir: tb.TempDir(), Duration: 20 * time.Millisecond, Connections: 4, Patients: 50, Records: 500, Paths: PathNames()}
 }
 
 func TestRunMeasuresEveryPath(t *testing.T) {

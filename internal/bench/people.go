@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"anodyne/internal/audit"
@@ -74,6 +75,12 @@ type creation struct {
 		Email string `json:"email"`
 	} `json:"contact"`
 }
+
+// bodyVariants is how many different patients are posted.
+const bodyVariants = 4096
+
+// arrivals are the bodies that are posted, rendered once for all paths.
+var arrivals = sync.OnceValue(func() [][]byte { return creations(bodyVariants) })
 
 // creations renders bodies that differ in everything.
 func creations(count int) [][]byte {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -78,13 +79,14 @@ func batch(n, size int) []byte {
 	return append(b, `]}`...)
 }
 
-func batches() [][]byte {
+// batches are the bodies that are posted, rendered once for all paths.
+var batches = sync.OnceValue(func() [][]byte {
 	bodies := make([][]byte, batchVariants)
 	for n := range bodies {
 		bodies[n] = batch(n, perBatch)
 	}
 	return bodies
-}
+})
 
 // courseTypes are the types of records in a batch.
 var courseTypes = []string{pain.TypePainScores.String(), pain.TypeMedications.String(), pain.TypeAssessments.String(), pain.TypeProcedures.String()}

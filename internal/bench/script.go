@@ -22,9 +22,6 @@ type part struct {
 	bodies [][]byte
 }
 
-// bodyVariants is how many different patients are posted.
-const bodyVariants = 4096
-
 func newScript(p *path, st *stock, host string, keys bool) *script {
 	s := &script{path: p, stock: st, host: host, keys: keys}
 	mix := p.mix
@@ -37,7 +34,7 @@ func newScript(p *path, st *stock, host string, keys bool) *script {
 			if one.bodies != nil {
 				made[one] = one.bodies()
 			} else {
-				made[one] = creations(bodyVariants)
+				made[one] = arrivals()
 			}
 		}
 		s.parts = append(s.parts, part{one, made[one]})

@@ -148,7 +148,7 @@ func (t *target) fill(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	missing, bodies := max(0, o.Patients-here), creations(bodyVariants)
+	missing, bodies := max(0, o.Patients-here), arrivals()
 	err = t.each(ctx, missing, func(ctx context.Context, c *caller, n int) error {
 		return c.call(ctx, http.MethodPost, "/v1/patients", bodies[n%len(bodies)], http.StatusCreated, nil)
 	}, func(done int) { o.Progress("patients", done, missing) })

@@ -144,7 +144,7 @@ func (c *hooks) unsubscribe(ctx context.Context, keep int) error {
 // each one's event arrived.
 func (c *hooks) latency(ctx context.Context, to *receiver, result *WebhookResult) (Latency, error) {
 	count := max(1, int(c.duration.Seconds()*eventRate))
-	bodies := creations(bodyVariants)
+	bodies := arrivals()
 	var (
 		mu       sync.Mutex
 		sent     = make(map[string]time.Time, count)

@@ -8,15 +8,22 @@ import (
 
 // worth is how much all processors do at once, as a multiple of what one does
 // alone: those that are halves of one core, or that others use too, are worth
-// less than their number. Of several tries the best of each counts.
-func worth() float64 {
+// less than their number. Of several tries the best of each counts. It is
+// measured once: a run that follows another is on the same machine.
+var worth = sync.OnceValue(func() float64 {
 	const tries = 10
 	alone, together := time.Duration(1<<62), time.Duration(1<<62)
 	for range tries {
 		alone = min(alone, busy(1))
 		together = min(together, busy(runtime.NumCPU()))
 	}
-	return float64(runtime.NumCPU()) * float64(alone) / float64(together)
+	return multiple(runtime.NumCPU(), alone, together)
+})
+
+// multiple is what so many workers do in the time of one, when one takes alone
+// and all together take together.
+func multiple(workers int, alone, together time.Duration) float64 {
+	return float64(workers) * float64(alone) / float64(together)
 }
 
 // busy is how long several workers take who do the same at once.

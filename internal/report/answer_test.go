@@ -24,8 +24,14 @@ type answer struct {
 
 func answerOf(t *testing.T, d contents) *answer {
 	t.Helper()
+	return answerIn(t, file(t, d, store.JSON))
+}
+
+// answerIn is the answer in a file.
+func answerIn(t *testing.T, file []byte) *answer {
+	t.Helper()
 	a := &answer{t: t, used: map[string]bool{}}
-	decoder := json.NewDecoder(bytes.NewReader(file(t, d, store.JSON)))
+	decoder := json.NewDecoder(bytes.NewReader(file))
 	decoder.UseNumber()
 	if err := decoder.Decode(&a.root); err != nil {
 		t.Fatal(err)

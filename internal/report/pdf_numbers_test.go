@@ -19,9 +19,9 @@ import (
 // checkPDF checks the PDF of a report against its answer.
 func (c *clinic) checkPDF(t *testing.T, d contents) {
 	t.Helper()
-	pdf := file(t, d, store.PDF)
+	pdf := c.file(t, d, store.PDF)
 	tidy(t, pdf)
-	a := answerOf(t, d)
+	a := answerIn(t, c.file(t, d, store.JSON))
 	switch d := d.(type) {
 	case *Outcomes:
 		p := accountOf(t, pdf, &d.Head, d.Title)

@@ -557,7 +557,7 @@ func cellProblem(book *excelize.File, sheet, at, raw string, want any) string {
 // checkTables reads the tables of a report with readers that are not ours.
 func (c *clinic) checkTables(t *testing.T, d contents) {
 	t.Helper()
-	tables := c.wantedOf(t, answerOf(t, d), d)
-	checkCSV(t, file(t, d, store.CSV), tables)
-	checkXLSX(t, file(t, d, store.XLSX), tables)
+	tables := c.wantedOf(t, answerIn(t, c.file(t, d, store.JSON)), d)
+	checkCSV(t, c.file(t, d, store.CSV), tables)
+	checkXLSX(t, c.file(t, d, store.XLSX), tables)
 }

@@ -39,6 +39,7 @@ type document struct {
 // path is a path of the document with its operations by upper-case method.
 type path struct {
 	template   string
+	segments   []string // of the template
 	operations map[string]operation
 }
 
@@ -91,7 +92,7 @@ func (d *document) compileOthers() (err error) {
 }
 
 func (d *document) compilePath(template string) (path, error) {
-	p := path{template, make(map[string]operation)}
+	p := path{template, strings.Split(template, "/"), make(map[string]operation)}
 	item, at, err := d.resolve(pointer("#/paths", template))
 	if err != nil {
 		return p, err

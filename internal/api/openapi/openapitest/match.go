@@ -13,10 +13,11 @@ func (d *document) operation(method, escapedPath string) (operation, bool) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
+	got := segmentsOf(escapedPath)
 	var found *path
 	for i := range d.paths {
 		p := &d.paths[i]
-		if !matches(p.template, escapedPath) {
+		if !matches(p.segments, got) {
 			continue
 		}
 		// A path without parameters wins, as it does in the router.
@@ -31,15 +32,28 @@ func (d *document) operation(method, escapedPath string) (operation, bool) {
 	return op, ok
 }
 
-// matches reports whether an escaped path is of the form of a template, whose
+// segment is a part of a path between slashes, without its escapes if these
+// are as they should be.
+type segment struct {
+	plain  string
+	broken bool
+}
+
+func segmentsOf(escapedPath string) (list []segment) {
+	for part := range strings.SplitSeq(escapedPath, "/") {
+		plain, err := url.PathUnescape(part)
+		list = append(list, segment{plain, err != nil})
+	}
+	return list
+}
+
+// matches reports whether a path is of the form of a template, whose
 // parameters each stand for one whole segment.
-func matches(template, escapedPath string) bool {
-	want, got := strings.Split(template, "/"), strings.Split(escapedPath, "/")
-	return slices.EqualFunc(want, got, func(want, got string) bool {
+func matches(template []string, path []segment) bool {
+	return slices.EqualFunc(template, path, func(want string, got segment) bool {
 		if strings.HasPrefix(want, "{") {
-			return got != ""
+			return got.plain != "" || got.broken
 		}
-		plain, err := url.PathUnescape(got)
-		return err == nil && plain == want
+		return !got.broken && got.plain == want
 	})
 }
