@@ -65,9 +65,7 @@ func populated(t *testing.T, patients int) (dir string) {
 		t.Fatal(err)
 	}
 	who := storetest.Client(t, s, "default")
-	for i := range patients {
-		storetest.AddPatient(t, s.For(&who), fmt.Sprintf("Patient %d", i))
-	}
+	storetest.AddPatients(t, s.For(&who), patients, func(i int) string { return fmt.Sprintf("Patient %d", i) })
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
