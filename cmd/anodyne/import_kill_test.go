@@ -25,6 +25,7 @@ import (
 // time further on, and lets the next one go on, until one runs to its end.
 // Everything must be there once, with its event.
 func TestFaultImportSurvivesKill(t *testing.T) {
+	t.Parallel()
 	const patients, scores = 2000, 6000
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		s := storetest.Start(t, cfg)

@@ -87,6 +87,7 @@ func moments(t *testing.T, whole time.Duration, n int) []time.Duration {
 // A process that is killed while it changes the key leaves the old or the new
 // database, and that one opens with its key and is whole.
 func TestFaultKilledRekey(t *testing.T) {
+	t.Parallel()
 	dir := populated(t, 400)
 	// The keys of a round: none, 64 digits, a passphrase, another.
 	files := []string{"", "hex", "words", "other"}
@@ -142,6 +143,7 @@ func TestFaultKilledRekey(t *testing.T) {
 // A process that is killed while it writes a backup leaves no file of the
 // name, or a whole one; the next backup of the name succeeds.
 func TestFaultKilledBackup(t *testing.T) {
+	t.Parallel()
 	dir := populated(t, 3000)
 	start := time.Now()
 	must(t, dir, "backup", "first")
@@ -167,6 +169,7 @@ func TestFaultKilledBackup(t *testing.T) {
 // A process that is killed while it restores leaves a database that is
 // refused, and that the next restore makes good; or one that is whole.
 func TestFaultKilledRestore(t *testing.T) {
+	t.Parallel()
 	dir := populated(t, 1500)
 	if err := os.WriteFile(filepath.Join(dir, "key"), []byte(strings.Repeat("0123456789abcdef", 4)), 0o600); err != nil {
 		t.Fatal(err)
