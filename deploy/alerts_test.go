@@ -225,24 +225,28 @@ func TestRestarts(t *testing.T) {
 // TestRules runs the rules' own tests, which must have one for each alert.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("prometheus/alerts_test.yml")
-	if err != nil {
-		t.Fatal(err)
+	var text strings.Builder
+	for _, name := range rulesTests {
+		part, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(part)
 	}
 	operations, err := os.ReadFile("../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rules(t) {
-		if strings.Count(string(text), "alertname: "+r.Alert+"\n") == 0 {
-			t.Errorf("prometheus/alerts_test.yml expects no %s", r.Alert)
+		if !strings.Contains(text.String(), "alertname: "+r.Alert+"\n") {
+			t.Errorf("%q expect no %s", rulesTests, r.Alert)
 		}
 		if !strings.Contains(string(operations), "`"+r.Alert+"`") {
 			t.Errorf("docs/operations.md does not say what to do about %s", r.Alert)
 		}
 	}
 	promtool(t, "check", "rules", rulesFile)
-	promtool(t, "test", "rules", "prometheus/alerts_test.yml")
+	promtool(t, append([]string{"test", "rules"}, rulesTests...)...)
 }
 
 var statusAsked = regexp.MustCompile(`status="(\d+)"`)

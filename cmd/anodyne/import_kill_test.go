@@ -25,6 +25,7 @@ import (
 // time further on, and lets the next one go on, until one runs to its end.
 // Everything must be there once, with its event.
 func TestFaultImportSurvivesKill(t *testing.T) {
+	t.Parallel()
 	const patients, scores = 2000, 6000
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		s := storetest.Start(t, cfg)
@@ -38,8 +39,17 @@ func TestFaultImportSurvivesKill(t *testing.T) {
 		}
 		// Each patient is an entry of the journal, and each one's scores are at
 		// least another.
-		for _, at := range stops(t, patients+patients/2, faulttest.Rounds(t, 4)) {
-			killAt(t, org, started+at, anodyne(t, t.TempDir(), importing(t, cfg, people, clinical)...))
+		at := stops(t, patients+patients/2, faulttest.Rounds(t, 4))
+		for i := range at {
+			if killAt(t, org, started+at[i], anodyne(t, t.TempDir(), importing(t, cfg, people, clinical)...)) {
+				continue
+			}
+			// The journal is seen a little later than it is written, so the one that
+			// was to be killed near its end may get there.
+			if i < len(at)-1 {
+				t.Fatalf("ended before entry %d", at[i])
+			}
+			t.Logf("ended before entry %d", at[i])
 		}
 		if output := must(t, t.TempDir(), importing(t, cfg, people, clinical)...); !strings.Contains(output, "there already") {
 			t.Errorf("the last import said %s", output)
@@ -72,7 +82,8 @@ func stops(t *testing.T, entries, n int) []store.Pos {
 }
 
 // killAt runs a command and kills it once the journal has reached a position.
-func killAt(t *testing.T, org store.Org, at store.Pos, cmd *exec.Cmd) {
+// It reports whether it did; otherwise the command succeeded before.
+func killAt(t *testing.T, org store.Org, at store.Pos, cmd *exec.Cmd) bool {
 	t.Helper()
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -87,17 +98,21 @@ func killAt(t *testing.T, org store.Org, at store.Pos, cmd *exec.Cmd) {
 		head, _, err := org.Head(t.Context())
 		if err != nil || head >= at {
 			_ = cmd.Process.Kill() // it may have ended
-			if ended := <-ended; err == nil && cmd.ProcessState.ExitCode() != -1 {
-				t.Fatalf("not killed at entry %d: %v\n%s", at, ended, &output)
-			}
+			ended := <-ended
 			if err != nil {
 				t.Fatal(err)
 			}
-			return
+			if code := cmd.ProcessState.ExitCode(); code > 0 {
+				t.Fatalf("not killed at entry %d: %v\n%s", at, ended, &output)
+			}
+			return ended != nil
 		}
 		select {
 		case err := <-ended:
-			t.Fatalf("ended before entry %d: %v\n%s", at, err, &output)
+			if err != nil {
+				t.Fatalf("failed before entry %d: %v\n%s", at, err, &output)
+			}
+			return false
 		case <-again.C:
 		}
 	}

@@ -65,9 +65,7 @@ func populated(t *testing.T, patients int) (dir string) {
 		t.Fatal(err)
 	}
 	who := storetest.Client(t, s, "default")
-	for i := range patients {
-		storetest.AddPatient(t, s.For(&who), fmt.Sprintf("Patient %d", i))
-	}
+	storetest.AddPatients(t, s.For(&who), patients, func(i int) string { return fmt.Sprintf("Patient %d", i) })
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +87,7 @@ func moments(t *testing.T, whole time.Duration, n int) []time.Duration {
 // A process that is killed while it changes the key leaves the old or the new
 // database, and that one opens with its key and is whole.
 func TestFaultKilledRekey(t *testing.T) {
+	t.Parallel()
 	dir := populated(t, 400)
 	// The keys of a round: none, 64 digits, a passphrase, another.
 	files := []string{"", "hex", "words", "other"}
@@ -144,6 +143,7 @@ func TestFaultKilledRekey(t *testing.T) {
 // A process that is killed while it writes a backup leaves no file of the
 // name, or a whole one; the next backup of the name succeeds.
 func TestFaultKilledBackup(t *testing.T) {
+	t.Parallel()
 	dir := populated(t, 3000)
 	start := time.Now()
 	must(t, dir, "backup", "first")
@@ -169,6 +169,7 @@ func TestFaultKilledBackup(t *testing.T) {
 // A process that is killed while it restores leaves a database that is
 // refused, and that the next restore makes good; or one that is whole.
 func TestFaultKilledRestore(t *testing.T) {
+	t.Parallel()
 	dir := populated(t, 1500)
 	if err := os.WriteFile(filepath.Join(dir, "key"), []byte(strings.Repeat("0123456789abcdef", 4)), 0o600); err != nil {
 		t.Fatal(err)

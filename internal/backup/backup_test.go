@@ -51,15 +51,15 @@ const (
 func fill(t *testing.T, s *store.Store, patients int) access.Principal {
 	t.Helper()
 	who, other := storetest.Client(t, s, "Ours"), storetest.Client(t, s, "Åkermans & Söner '\"")
-	for i := range patients {
-		// Names that do not compress, so that there is something to write.
-		storetest.AddPatient(t, s.For(&who), "Zebedee Quillfeather "+rand.Text()+rand.Text()+rand.Text()+rand.Text())
-		if i == patients/2 {
-			if _, err := s.System().Seal(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+	// Names that do not compress, so that there is something to write.
+	name := func(int) string {
+		return "Zebedee Quillfeather " + rand.Text() + rand.Text() + rand.Text() + rand.Text()
 	}
+	storetest.AddPatients(t, s.For(&who), patients-patients/2, name)
+	if _, err := s.System().Seal(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	storetest.AddPatients(t, s.For(&who), patients/2, name)
 	p := storetest.AddPatient(t, s.For(&other), "日本 \U0001f600")
 	if err := storetest.AddRecords(t.Context(), s.For(&other), p.ID, storetest.Record(t, p.ID, `{"data_type":"pain_scores","value":7,"notes":"naïve"}`)); err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 					}
 				})
 			}
-			for range 5 {
+			for range 3 {
 				path, keys := write(t, source, testKey(t, hexKey))
 				cfg := target(t, storetest.SQLite)
 				if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet); err != nil {

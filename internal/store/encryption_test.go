@@ -249,7 +249,7 @@ func TestEncryptedReadsWhileOthersWrite(t *testing.T) {
 		})
 	}
 	together(t, 3, func(int) error {
-		for range 500 {
+		for range 150 {
 			if _, err := create(t, s.For(&who)); err != nil {
 				return err
 			}

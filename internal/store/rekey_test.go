@@ -63,6 +63,7 @@ func TestRekey(t *testing.T) {
 // are put in place, either file opens with its own key.
 func TestRekeyHalfway(t *testing.T) {
 	keys := []*seal.Key{nil, key(t, hexKey), key(t, passphrase)}
+	next := key(t, strings.Repeat("0f", seal.KeySize))
 	for from, old := range keys {
 		for to, fresh := range keys {
 			if from == to {
@@ -104,7 +105,7 @@ func TestRekeyHalfway(t *testing.T) {
 					t.Error(err)
 				}
 				// And changing the key goes on from either.
-				if err := store.Rekey(t.Context(), cfg.Database, c.opens, key(t, passphrase+"?"), quiet); err != nil {
+				if err := store.Rekey(t.Context(), cfg.Database, c.opens, next, quiet); err != nil {
 					t.Errorf("%d to %d, %s: %v", from, to, name, err)
 				}
 			}

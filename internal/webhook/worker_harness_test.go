@@ -46,9 +46,11 @@ type service struct {
 	org   store.Org
 }
 
-// eachService runs a subtest with a service on each engine.
+// eachService runs a subtest with a service on each engine, beside those of
+// other tests: most of them wait most of the time.
 func eachService(t *testing.T, test func(t *testing.T, s *service)) {
 	t.Helper()
+	t.Parallel()
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) { test(t, newService(t, cfg)) })
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"anodyne/internal/store"
@@ -50,6 +51,10 @@ func (s *service) child() *exec.Cmd {
 	if err := child.Start(); err != nil {
 		s.Fatal(err)
 	}
+	s.Cleanup(func() { // when the test has failed
+		_ = child.Process.Kill()
+		_ = child.Wait()
+	})
 	return child
 }
 
@@ -73,17 +78,17 @@ func TestFaultKillLosesNothing(t *testing.T) {
 				reached, dead := make(chan struct{}), make(chan struct{})
 				bury := sync.OnceFunc(func() { close(dead) })
 				defer bury()
-				var once sync.Once
-				in := newInbox(t, nil)
-				in.answer = func(string, int) int {
-					if all, _ := in.counts(); all > killAt {
-						once.Do(func() { close(reached) })
-						if c.hold {
-							<-dead
-						}
+				var came atomic.Int64
+				in := newInbox(t, func(string, int) int {
+					n := came.Add(1)
+					if n == killAt+1 {
+						close(reached)
+					}
+					if n > killAt && c.hold {
+						<-dead
 					}
 					return 200
-				}
+				})
 				w := storetest.AddWebhook(t, s.org, in.url)
 				s.fill(events)
 				child := s.child()

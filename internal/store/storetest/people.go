@@ -3,6 +3,8 @@ package storetest
 import (
 	"context"
 	"crypto/sha256"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,4 +66,27 @@ func AddPatient(tb testing.TB, o store.Org, name string) pain.Patient {
 		tb.Fatal(err)
 	}
 	return p
+}
+
+// AddPatients stores many new patients, several at a time, which the store
+// then writes together.
+func AddPatients(tb testing.TB, o store.Org, count int, name func(i int) string) {
+	tb.Helper()
+	var next atomic.Int64
+	var adding sync.WaitGroup
+	for range 16 {
+		adding.Go(func() {
+			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
+				p := Patient(name(i))
+				if _, err := o.CreatePatient(context.Background(), &p, Created(p), nil, store.Outcome{}); err != nil {
+					tb.Error(err)
+					return
+				}
+			}
+		})
+	}
+	adding.Wait()
+	if tb.Failed() {
+		tb.FailNow()
+	}
 }
