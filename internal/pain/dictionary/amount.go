@@ -83,7 +83,7 @@ func (a amount) strength() Strength {
 		case perUnit:
 			return Strength{a.value, "mg"}
 		case perMillilitre:
-			return Strength{a.value, "mg/mL"}
+			return Strength{tidy(a.value), "mg/mL"}
 		case perHour:
 			return Strength{tidy(a.value * 1000), "mcg/h"}
 		case perActuation:
@@ -131,7 +131,13 @@ func (typed amount) fits(a amount, f form) bool {
 		return a.measure == percent && same(typed.value, a.value) || a.measure == milligrams && (a.per == perMilligram && same(typed.value, a.value*100) ||
 			a.per == perMillilitre && same(typed.value, a.value/10))
 	}
-	if typed.measure != a.measure || !same(typed.value, a.value) {
+	if typed.measure != a.measure {
+		return false
+	}
+	if typed.per == perMillilitre && a.per == perMillilitre { // 325 mg/15 mL is 21.7 MG/ML in RxNorm
+		return math.Abs(typed.value-a.value) <= 0.003*a.value
+	}
+	if !same(typed.value, a.value) {
 		return false
 	}
 	return typed.per == a.per || typed.per == perUnit && (a.per == perHour || a.per == perActuation)

@@ -180,17 +180,10 @@ func rows(data string) func(yield func([3]string) bool) {
 				continue
 			}
 			var c [3]string
-			var more bool
-			rest := line
-			for i := 0; i < 2; i++ {
-				if c[i], rest, more = strings.Cut(rest, "\t"); !more {
+			for i := range c {
+				var more bool
+				if c[i], line, more = strings.Cut(line, "\t"); !more {
 					break
-				}
-			}
-			if more {
-				c[2] = rest
-				if i := strings.IndexByte(rest, '\t'); i >= 0 {
-					c[2] = rest[:i]
 				}
 			}
 			if !yield(c) {

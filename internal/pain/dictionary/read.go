@@ -66,6 +66,9 @@ func (r *reader) next(i int) int {
 		return i + n
 	case isDigit(rune(word[0])):
 		return r.number(i)
+	case len(word) == 1 && word[0] == 'd' && i+1 < len(r.tokens) && r.tokens[i+1].sign == '/' && r.word(i + 1)[0] == 'c': // d/c
+		r.shape(lexicon["discontinued"], i)
+		return i + 2
 	case inLexicon:
 		r.shape(entry, i)
 		return i + 1
@@ -198,7 +201,7 @@ func (r *reader) number(i int) int {
 		if w := lexicon[string(r.word(j))]; w.role == unit {
 			unitWord = w
 			j++
-		} else if w.role == counted && !(singular[string(r.word(j))] && value >= 5) {
+		} else if w.role == counted && !(singular[string(r.word(j))] && (value >= 5 || r.chain >= 0)) {
 			isCount = true
 		}
 	}
@@ -304,6 +307,9 @@ func (r *reader) per(j int, a *amount) int {
 			k++
 			name = r.word(k)
 		}
+		if w := lexicon[string(name)]; w.role != unit || w.measure != otherMeasure {
+			return j // 5 mg/325 mg
+		}
 	}
 	switch string(name) {
 	case "ml", "mls", "cc", "milliliter", "millilitre":
@@ -319,10 +325,6 @@ func (r *reader) per(j int, a *amount) int {
 	case "tab", "tablet", "cap", "capsule", "patch", "film", "lozenge", "unit":
 	default:
 		return j
-	}
-	if a.per == perMilligram && of != 1000 && r.tokens[k].sign != '/' {
-		a.per = perUnit
-		return j // 5 mg/325 mg
 	}
 	if a.per != perUnit || of == 1 {
 		a.value /= of
