@@ -119,7 +119,7 @@ func same(x, y float64) bool { return math.Abs(x-y) <= 1e-6*math.Max(math.Abs(x)
 // fits reports whether an amount as people type it may be that of a product.
 // Bare numbers may be of either milligrams or micrograms; an amount without
 // "per hour" may be that of a patch.
-func (typed amount) fits(a amount, f form) bool {
+func (typed amount) fits(a amount) bool {
 	switch typed.measure {
 	case plain:
 		if a.measure == units || a.measure == equivalents {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"anodyne/internal/pain/drug"
 
@@ -174,6 +175,17 @@ func TestFindIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// TestManyNumbers would take for ever if each way to place them were tried.
+func TestManyNumbers(t *testing.T) {
+	name := loaded().brands[loaded().byName["aminosyn pf 7 %"].brand].name
+	started := time.Now()
+	Find(Query{Name: name + strings.Repeat(" 1 2 3.1 1.25 4.5", 6)})
+	Find(Query{Name: "alanine arginine glycine " + strings.Repeat(" 7 7", 6)})
+	if took := time.Since(started); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
 }
 
 func TestLongNames(t *testing.T) {

@@ -92,7 +92,7 @@ type book struct {
 	longest    map[string]int8    // words in the longest name that begins with this one, if more than one
 	codes      map[uint32]meaning // of ingredients and brands
 	withIn     [][]int32          // generic products by substance
-	spelling   []spelled          // names to suggest
+	spelling   spellings          // names to suggest
 	shadowed   []string           // names written by hand that RxNorm has, too
 }
 

@@ -112,7 +112,6 @@ func (b *book) hasAmounts(p *product, amounts []amount) bool {
 	if len(amounts) > len(parts) || len(amounts) == 0 {
 		return false
 	}
-	f := b.forms[p.form]
 	if len(amounts) == 1 && len(parts) > 1 {
 		best := len(classes)
 		for _, part := range parts {
@@ -120,22 +119,40 @@ func (b *book) hasAmounts(p *product, amounts []amount) bool {
 		}
 		leading := best >= 0 && best < len(classes) && (classes[best] == drug.Opioid || classes[best] == drug.Benzodiazepine)
 		for _, part := range parts {
-			if (!leading || b.substances[part.substance].rank == best) && amounts[0].fits(part.amount, f) {
+			if (!leading || b.substances[part.substance].rank == best) && amounts[0].fits(part.amount) {
 				return true
 			}
 		}
 		return false
 	}
-	return assignable(amounts, parts, f, 0)
+	return assignable(amounts, parts)
 }
 
-// assignable tries to give each amount a component of its own.
-func assignable(amounts []amount, parts []part, f form, used uint64) bool {
-	if len(amounts) == 0 {
-		return true
+// mostParts is how many components of a product are compared with amounts.
+const mostParts = 24
+
+// assignable reports whether each amount can have a component of its own:
+// those that have one move to another as long as that helps.
+func assignable(amounts []amount, parts []part) bool {
+	var holder [mostParts]int8 // the amount that has a component, from 1
+	parts = parts[:min(len(parts), mostParts)]
+	for i := range amounts {
+		var seen [mostParts]bool
+		if !settle(amounts, parts, i, &holder, &seen) {
+			return false
+		}
 	}
-	for i := range min(len(parts), 16) {
-		if used&(1<<i) == 0 && amounts[0].fits(parts[i].amount, f) && assignable(amounts[1:], parts, f, used|1<<i) {
+	return true
+}
+
+func settle(amounts []amount, parts []part, i int, holder *[mostParts]int8, seen *[mostParts]bool) bool {
+	for j := range parts {
+		if seen[j] || !amounts[i].fits(parts[j].amount) {
+			continue
+		}
+		seen[j] = true
+		if holder[j] == 0 || settle(amounts, parts, int(holder[j])-1, holder, seen) {
+			holder[j] = int8(i + 1)
 			return true
 		}
 	}

@@ -7,18 +7,38 @@ import (
 	"strings"
 )
 
-// spelled is a name that may be suggested.
-type spelled struct {
-	key     string
-	letters uint32 // a bit for each letter in it
-	meaning meaning
+// spellings are the names that may be suggested, by their length, so that a
+// search reads little more than their letters.
+type spellings struct {
+	keys     []string
+	meanings []meaning
+	letters  []uint32                  // a bit for each letter of the key
+	from     [longestSpelled + 4]int32 // the first of each length
 }
 
+const shortestSpelled, longestSpelled = 4, 30
+
 func (b *book) collectSpellings() {
-	b.spelling = make([]spelled, 0, len(b.byName))
+	offered := func(key string, m meaning) bool {
+		return len(key) >= shortestSpelled && len(key) <= longestSpelled && (m.alias < 0 || b.aliases[m.alias].readings == nil)
+	}
+	s := &b.spelling
 	for key, m := range b.byName {
-		if len(key) >= 4 && len(key) <= 30 && (m.alias < 0 || b.aliases[m.alias].readings == nil) {
-			b.spelling = append(b.spelling, spelled{key, letters(key), m})
+		if offered(key, m) {
+			s.from[len(key)+1]++
+		}
+	}
+	for n := 1; n < len(s.from); n++ {
+		s.from[n] += s.from[n-1]
+	}
+	n := s.from[len(s.from)-1]
+	s.keys, s.meanings, s.letters = make([]string, n), make([]meaning, n), make([]uint32, n)
+	next := s.from
+	for key, m := range b.byName {
+		if offered(key, m) {
+			i := next[len(key)]
+			next[len(key)]++
+			s.keys[i], s.meanings[i], s.letters[i] = key, m, letters(key)
 		}
 	}
 }
@@ -71,19 +91,21 @@ func (r *reader) near() []string {
 	search := func(word string) {
 		allowed := 1
 		switch {
-		case len(word) < 4 || len(word) > 30:
+		case len(word) < shortestSpelled || len(word) > longestSpelled:
 			return
 		case len(word) >= 8:
 			allowed = 2
 		}
 		set := letters(word)
-		for i := range r.book.spelling {
-			s := &r.book.spelling[i]
-			if d := len(s.key) - len(word); d > allowed || d < -allowed || bits.OnesCount32(s.letters^set) > 2*allowed {
+		all := &r.book.spelling
+		from := all.from[max(len(word)-allowed, shortestSpelled)]
+		for i, others := range all.letters[from:all.from[min(len(word)+allowed, longestSpelled)+1]] {
+			if bits.OnesCount32(others^set) > 2*allowed {
 				continue
 			}
-			if d := distance(word, s.key, allowed); d <= allowed {
-				hits = append(hits, hit{d, r.book.rank(s.meaning), r.book.display(s.meaning)})
+			key, m := all.keys[int(from)+i], all.meanings[int(from)+i]
+			if d := distance(word, key, allowed); d <= allowed {
+				hits = append(hits, hit{d, r.book.rank(m), r.book.display(m)})
 			}
 		}
 	}

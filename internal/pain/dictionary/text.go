@@ -43,11 +43,11 @@ func scan(name string, text []byte, tokens []token) ([]byte, []token) {
 		}
 	}
 	var before rune // the rune before this one
-	for i, r := range name {
-		next, size := utf8.DecodeRuneInString(name[i+utf8.RuneLen(max(r, 0)):])
-		if r == utf8.RuneError {
-			next, size = utf8.DecodeRuneInString(name[min(i+1, len(name)):])
-		}
+	for i := 0; i < len(name); {
+		r, width := utf8.DecodeRuneInString(name[i:])
+		rest := name[i+width:]
+		i += width
+		next, size := utf8.DecodeRuneInString(rest)
 		switch {
 		case 'a' <= r && r <= 'z' || isDigit(r):
 			begin()
@@ -62,10 +62,10 @@ func scan(name string, text []byte, tokens []token) ([]byte, []token) {
 			begin()
 			text = append(text, '0', '.')
 		case r == ',' && isDigit(next) && isDigit(before) && open:
-			if !isThousands(name[i+1:]) {
+			if !isThousands(rest) {
 				text = append(text, '.')
 			}
-		case r == '.' && open && isLetter(next) && isInitial(text, tokens) && isLastLetter(name[i+1:], size):
+		case r == '.' && open && isLetter(next) && isInitial(text, tokens) && isLastLetter(rest, size):
 		case r == '%':
 			finish()
 			begin()
