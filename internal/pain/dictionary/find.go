@@ -139,6 +139,7 @@ type match struct {
 	alias    int32   // or -1
 	products []int32 // those that are meant, when they are known
 	stated   bool    // a strength was written, and those products have it
+	vague    bool    // it does not say which product is meant
 	amounts  []amount
 	typed    form
 	unknown  []string
@@ -281,7 +282,10 @@ func (b *book) describe(m *Medicine, chosen *match) {
 		m.Brand = b.aliases[chosen.alias].name
 	}
 	b.describeForm(m, chosen)
-	if chosen.stated && len(chosen.products) == 1 {
+	if chosen.vague {
+		m.Form, m.Unit = "", ""
+	}
+	if chosen.stated && !chosen.vague && len(chosen.products) == 1 {
 		p := &b.products[chosen.products[0]]
 		m.Product = Product{strconv.FormatUint(uint64(p.code), 10), p.name, p.kind < 'a'}
 		if p.brand >= 0 {

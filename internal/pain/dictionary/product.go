@@ -42,12 +42,15 @@ func (r *reader) findProducts() {
 	}
 	if len(m.products) > 0 {
 		m.stated = true
+		// "hydrocodone 10" is mostly said of a combination: only its strength counts.
+		m.vague = m.brand < 0 && len(m.set) == 1 && m.typed == (form{})
 		r.narrow()
 		return
 	}
 	if !fixed {
 		r.assign()
 	}
+	m.products = candidates // for the form and route on which they agree
 }
 
 // candidates are the products of the brand, or the generic ones with the same

@@ -75,8 +75,10 @@ func (r *reader) next(i int) int {
 	case len(word) > 1 && (word[0] == 'q' || word[0] == 'x') && isDigit(rune(word[1])): // q4h, x30
 		return i + 1
 	}
-	if r.lastName == i-1 && entry.role == salt {
-		return i + 1
+	if string(word) == "plus" && i+1 < len(r.tokens) {
+		if _, n := r.nameAt(i + 1); n > 0 { // ibuprofen plus codeine
+			return i + 1
+		}
 	}
 	r.m.unknown = append(r.m.unknown, string(word))
 	return i + 1

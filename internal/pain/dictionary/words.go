@@ -26,7 +26,9 @@ type word struct {
 	measure measure
 }
 
-// lexicon has the words of prescriptions. Names go before it.
+// lexicon has the words of prescriptions. Names go before it. A word that may
+// stand for an ingredient has no place in it: AC is "before meals" and "with
+// codeine", and Forte and Plus are brands with codeine in some countries.
 var lexicon = makeLexicon()
 
 func makeLexicon() map[string]word {
@@ -85,11 +87,11 @@ func makeLexicon() map[string]word {
 	add(word{role: unit, measure: otherMeasure}, `ml mls cc milliliter milliliters millilitre millilitres h hr hrs hour hours std stunden actuat actuation actuations kg l oz min mins minute minutes`)
 
 	add(word{role: before}, `qty quantity disp dispense take x sig supply`)
-	add(word{role: noise}, `a an the of for to in by and with w plus e y und et con mit med
+	add(word{role: noise}, `a an the of for to in by and with w e y und et con mit med
 		generic brand name only daw rx otc usp nf bp ph eur release rel acting action system delivery osmotic matrix 
-		abuse deterrent preservative pf strength str extra double full half regular max forte f c ii iii cii ciii civ cv schedule
+		abuse deterrent preservative pf strength str extra double full half regular ii iii cii ciii civ cv schedule
 		medication medicine med drug drugs analgesic opioid narcotic pain killer relief reliever
-		prn needed as every each q qd od qod qam qpm qhs hs bid tid qid ac pc daily once twice three four nightly bedtime morning evening night noon am
+		prn needed as every each q qd od qod qam qpm qhs hs bid tid qid daily once twice three four nightly bedtime morning evening night noon am
 		weekly hourly per at up maximum then until breakthrough severe moderate mild chronic acute back
 		adult adults pediatric children childrens kids infant
 		metered granules granule bead powder oil foam inhaler inhalant dry inhalation gas pen auto injector jet insert implant enema wafer gum chewing paste toothpaste
