@@ -27,6 +27,9 @@ const (
 	ByNone   Basis = "none"
 )
 
+// Bases lists the bases.
+func Bases() []Basis { return []Basis{ByRxNorm, ByNDC, ByName, ByBrand, ByNone} }
+
 // Ingredient is an active substance of a medicine.
 type Ingredient struct {
 	Name     string
