@@ -106,14 +106,16 @@ func component(text string) (c Component, form string) {
 		if text[i] != ' ' || i+1 == len(text) || !isDigit(text[i+1]) {
 			continue
 		}
-		number, rest, _ := strings.Cut(text[i+1:], " ")
-		unit, rest, _ := strings.Cut(rest, " ")
+		number, rest, _ := cutWord(text[i+1:])
+		unit, rest, _ := cutWord(rest)
 		value, ok := parseNumber(number)
 		if !ok || !isUnit(unit) {
 			continue
 		}
-		if c, form := component(rest); c.Unit != "" { // Pediatric 1 ML leuprolide acetate 7.5 MG/ML
-			return c, form
+		if hasDigit(rest) { // Pediatric 1 ML leuprolide acetate 7.5 MG/ML
+			if c, form := component(rest); c.Unit != "" {
+				return c, form
+			}
 		}
 		return Component{Name: text[:i], Value: value, Unit: unit}, rest
 	}
@@ -130,15 +132,17 @@ func withoutQualifiers(text string) string {
 			return text
 		}
 		before := text
-		for _, q := range qualifiers {
-			text = strings.TrimPrefix(text, q)
+		if !isDigit(text[0]) {
+			for _, q := range qualifiers {
+				text = strings.TrimPrefix(text, q)
+			}
 		}
 		if strings.HasPrefix(text, "NDA") && len(text) > 3 && isDigit(text[3]) {
-			_, text, _ = strings.Cut(text, " ")
+			_, text, _ = cutWord(text)
 		}
 		if text != "" && isDigit(text[0]) { // 12 HR, 0.5 ML
-			number, rest, _ := strings.Cut(text, " ")
-			unit, rest, found := strings.Cut(rest, " ")
+			number, rest, _ := cutWord(text)
+			unit, rest, found := cutWord(rest)
 			if _, ok := parseNumber(number); ok && found && isUnit(unit) {
 				text = strings.TrimPrefix(rest, "Dose ")
 			}
@@ -150,9 +154,26 @@ func withoutQualifiers(text string) string {
 }
 
 func isAmount(text string) bool {
-	number, unit, _ := strings.Cut(text, " ")
+	number, unit, _ := cutWord(text)
 	_, ok := parseNumber(number)
 	return ok && isUnit(unit) && !strings.Contains(unit, " ")
+}
+
+// cutWord is strings.Cut at a blank, which is slower for a string of one byte.
+func cutWord(text string) (word, rest string, found bool) {
+	if i := strings.IndexByte(text, ' '); i >= 0 {
+		return text[:i], text[i+1:], true
+	}
+	return text, "", false
+}
+
+func hasDigit(text string) bool {
+	for i := range len(text) {
+		if isDigit(text[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
