@@ -15,6 +15,7 @@ import (
 	"anodyne/internal/event"
 	"anodyne/internal/fault"
 	"anodyne/internal/pain"
+	"anodyne/internal/pain/dictionary"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/store"
 )
@@ -36,6 +37,7 @@ func TestListsHaveEveryConstant(t *testing.T) {
 		{"store", "ReportStatus", texts(store.ReportStatuses)},
 		{"pain", "Status", texts(pain.Statuses())},
 		{"pain/drug", "Class", texts(drug.Classes())},
+		{"pain/dictionary", "Basis", texts(dictionary.Bases())},
 	} {
 		declared := constants(t, list.dir, list.of)
 		if len(declared) == 0 {

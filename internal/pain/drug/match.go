@@ -42,6 +42,9 @@ func Find(name, rxNorm string) Found {
 	return f
 }
 
+// Of is what is known of a medicine whose ingredients were found elsewhere.
+func Of(ingredients ...*Ingredient) Found { return Found{named: ingredients} }
+
 // Contradiction reports whether the code is that of another medicine than the
 // name. A product name that is not known contradicts nothing.
 func (f Found) Contradiction() bool {
