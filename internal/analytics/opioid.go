@@ -2,7 +2,6 @@ package analytics
 
 import (
 	"slices"
-	"strings"
 
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
@@ -69,7 +68,7 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, classes classSet, who 
 	}
 	o := &t.opioid
 	o.exposed++
-	outOfScope := outOfGuideline(p.Codes)
+	outOfScope := p.Outside && p.OutsideFrom <= t.params.AsOf
 	if outOfScope {
 		o.outOfScope++
 	}
@@ -225,17 +224,6 @@ func hasNaloxone(medications []series.Medication, window drug.Span) bool {
 			span.Last = span.First
 		}
 		if _, ok := span.Within(window); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// outOfGuideline reports whether a condition is one that the opioid guideline
-// leaves out: cancer (C00 to C96), sickle cell disease, palliative care.
-func outOfGuideline(codes []string) bool {
-	for _, code := range codes {
-		if len(code) >= 3 && code[0] == 'C' && code[1:3] <= "96" || strings.HasPrefix(code, "D57") || strings.HasPrefix(code, "Z51.5") {
 			return true
 		}
 	}

@@ -111,6 +111,9 @@ type SurvivalPoint struct {
 	Events   int     `json:"events"`
 	Censored int     `json:"censored"` // since the step before, and before this one
 	Survival float64 `json:"survival"`
+	// CI95 is the log-log interval; null when nobody is left, and under
+	// min_cell_size, which it could be used to see through.
+	CI95 *Bounds `json:"ci95"`
 }
 
 // InstrumentUse is the change on a questionnaire.
@@ -133,7 +136,10 @@ type InstrumentUse struct {
 type ImportantChange struct {
 	Points  *float64 `json:"points"`
 	Percent *float64 `json:"percent"`
-	Source  string   `json:"source"`
+	// PercentFrom is the baseline from which on the percentage counts; null
+	// when it counts for all.
+	PercentFrom *float64 `json:"percent_from"`
+	Source      string   `json:"source"`
 }
 
 // BeforeAfter compares pain before and after a treatment began.

@@ -43,7 +43,7 @@ func share(count, n int) (proportion, percent *float64, ci *Bounds) {
 }
 
 // mean enters and prints a mean. The number of its patients is the cell's.
-func (l *ledger) mean(into *Mean, definition string, n *cell, s *sum, decimals int) {
+func (l *ledger) mean(into *Mean, definition string, n *cell, s *sum, decimals int, scale Bounds) {
 	l.after(func() {
 		*into = Mean{Definition: definition, N: n.shown(), Suppressed: n.hidden}
 		if n.hidden {
@@ -55,9 +55,11 @@ func (l *ledger) mean(into *Mean, definition string, n *cell, s *sum, decimals i
 		}
 		mean := s.mean()
 		into.Mean = rounded(mean, decimals)
+		if s.n >= minForDeviation {
+			into.SD = rounded(s.sd(), 4)
+		}
 		if s.n >= minForInterval {
-			sd := s.sd()
-			into.SD, into.CI95 = rounded(sd, 4), meanInterval(mean, sd, s.n).rounded()
+			into.CI95 = meanInterval(mean, s.sd(), s.n).within(scale).rounded()
 		}
 	})
 }

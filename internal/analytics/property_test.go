@@ -388,7 +388,7 @@ func naivePopulation(p *Patient, q *Params, want map[string]int, peaks, averages
 	if !is("exposed", exposed) {
 		return peaks, averages
 	}
-	outside := slices.ContainsFunc(p.Codes, func(c string) bool { return c == "C50.911" || c == "D57.1" || c == "Z51.5" })
+	outside := p.Outside && p.OutsideFrom <= q.AsOf
 	is("out", outside)
 	var peak, total float64
 	days, incomplete := 0, false

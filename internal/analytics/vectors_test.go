@@ -122,8 +122,8 @@ func TestVector16(t *testing.T) {
 	out := outcomes(t, Request{}, scores(0, 10, 14, 7), scores(0, 10, 28, 5, 35, 7), scores(0, 10, 28, 8), scores(0, 10, 7, 7, 14, 8, 42, 2),
 		scores(0, 10, 56, 9), scores(0, 10, 84, 6, 90, 1), scores(0, 0, 84, 6))
 	is(t, "time to response", out.TimeToResponse, `{"definition":"time_to_response_30","n":6,"events":4,"censored":2,"median_days":42,"curve":[`+
-		`{"day":14,"at_risk":6,"events":1,"censored":0,"survival":0.8333},{"day":28,"at_risk":5,"events":1,"censored":0,"survival":0.6667},`+
-		`{"day":42,"at_risk":3,"events":1,"censored":1,"survival":0.4444},{"day":84,"at_risk":1,"events":1,"censored":1,"survival":0}],"suppressed":false}`)
+		`{"day":14,"at_risk":6,"events":1,"censored":0,"survival":0.8333,"ci95":{"low":0.2731,"high":0.9747}},{"day":28,"at_risk":5,"events":1,"censored":0,"survival":0.6667,"ci95":{"low":0.1946,"high":0.9044}},`+
+		`{"day":42,"at_risk":3,"events":1,"censored":1,"survival":0.4444,"ci95":{"low":0.0662,"high":0.7849}},{"day":84,"at_risk":1,"events":1,"censored":1,"survival":0,"ci95":null}],"suppressed":false}`)
 	few := outcomes(t, Request{}, scores(0, 10, 14, 7), scores(0, 10, 90, 8), scores(0, 10, 91, 8))
 	is(t, "less than half", []any{few.TimeToResponse.MedianDays, few.TimeToResponse.Events}, `[null,1]`)
 }

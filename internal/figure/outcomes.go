@@ -63,7 +63,11 @@ func TimeToResponse(r *analytics.TimeToResponse) *chart.Survival {
 		c.Median = new(float64(*r.MedianDays))
 	}
 	for _, step := range r.Curve {
-		c.Steps = append(c.Steps, chart.SurvivalStep{Day: float64(step.Day), AtRisk: step.AtRisk, Events: step.Events, Censored: step.Censored, Share: step.Survival})
+		s := chart.SurvivalStep{Day: float64(step.Day), AtRisk: step.AtRisk, Events: step.Events, Censored: step.Censored, Share: step.Survival}
+		if ci := step.CI95; ci != nil {
+			s.Low, s.High = &ci.Low, &ci.High
+		}
+		c.Steps = append(c.Steps, s)
 	}
 	return c
 }

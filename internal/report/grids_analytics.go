@@ -111,11 +111,12 @@ func (d *Outcomes) grids() []grid.Table {
 		buckets = append(buckets, []any{typed(b.From), typed(b.To), b.N, b.Mean, b.Min, b.Max, b.Suppressed})
 	}
 	for _, p := range r.TimeToResponse.Curve {
-		curve = append(curve, []any{p.Day, p.AtRisk, p.Events, p.Censored, p.Survival})
+		low, high := limits(p.CI95)
+		curve = append(curve, []any{p.Day, p.AtRisk, p.Events, p.Censored, p.Survival, low, high})
 	}
 	return append(f.tables(d.aboutGrid()),
 		grid.Table{Name: "Trend", Columns: []string{"from", "to", "n", "mean", "min", "max", "suppressed"}, Rows: slices.Values(buckets)},
-		grid.Table{Name: "Time to response", Columns: []string{"day", "at_risk", "events", "censored", "survival"}, Rows: slices.Values(curve)})
+		grid.Table{Name: "Time to response", Columns: []string{"day", "at_risk", "events", "censored", "survival", "ci95_low", "ci95_high"}, Rows: slices.Values(curve)})
 }
 
 func (f *figures) instrument(in *analytics.InstrumentUse) {
@@ -129,6 +130,7 @@ func (f *figures) instrument(in *analytics.InstrumentUse) {
 	if c := in.ImportantChange; c != nil {
 		f.value(section, "important_change points", c.Points)
 		f.value(section, "important_change percent", c.Percent)
+		f.value(section, "important_change percent_from", c.PercentFrom)
 	}
 	if in.MCIDMet != nil {
 		f.proportion(section, "mcid_met", in.MCIDMet)

@@ -247,8 +247,8 @@ var naiveInstruments = []struct {
 	bands           []any // from, name, ...
 }{
 	{"peg", 3, 0, true, 1, 30, nil},
-	{"phq_9", 9, 2, false, 0, 0, []any{0.0, "minimal", 5.0, "mild", 10.0, "moderate", 15.0, "moderately_severe", 20.0, "severe"}},
-	{"gad_7", 7, 1, false, 0, 0, []any{0.0, "minimal", 5.0, "mild", 10.0, "moderate", 15.0, "severe"}},
+	{"phq_9", 9, 2, false, 5, 20, []any{0.0, "minimal", 5.0, "mild", 10.0, "moderate", 15.0, "moderately_severe", 20.0, "severe"}},
+	{"gad_7", 7, 1, false, 4, 0, []any{0.0, "minimal", 5.0, "mild", 10.0, "moderate", 15.0, "severe"}},
 	{"pgic", 1, 0, false, 0, 0, []any{1.0, "very_much_improved", 2.0, "much_improved", 3.0, "minimally_improved", 4.0, "no_change", 5.0, "minimally_worse", 6.0, "much_worse", 7.0, "very_much_worse"}},
 	{"promis_pi", 0, 0, false, 3, 0, []any{10.0, "within_normal_limits", 55.0, "mild", 60.0, "moderate", 70.0, "severe"}},
 	{"odi", 0, 0, false, 10, 30, []any{0.0, "minimal", 20.001, "moderate", 40.001, "severe", 60.001, "crippling", 80.001, "bed_bound"}},
@@ -308,7 +308,7 @@ func (n *naive) instruments() []any {
 				fall := *previous - *latest
 				in["change"] = roughly{-fall, 1}
 				if info.points > 0 || info.percent > 0 {
-					in["mcid_met"] = info.points > 0 && fall >= info.points-1e-9 || info.percent > 0 && *previous > 0 && 100*fall / *previous >= info.percent-1e-9
+					in["mcid_met"] = info.points > 0 && fall >= info.points-1e-9 || info.percent > 0 && *previous > 0 && (info.name != "phq_9" || *previous >= 20) && 100*fall / *previous >= info.percent-1e-9
 				}
 			}
 		}

@@ -85,7 +85,7 @@ func (a *answer) filters(names ...string) (list []string) {
 
 func (p *account) outcomes(a *answer, h *Head) {
 	p.t.Helper()
-	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM")
+	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM", "its 95 % interval")
 	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"),
 		fmt.Sprintf("Pain at follow-up after %s days (± %s) against baseline, one value a patient.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days")),
 		a.filters(append([]string{"interval", "follow_up"}, strings.Fields(filterNames)...)...)...)

@@ -176,6 +176,7 @@ func (c *clinic) outcomeTables(a *answer) []wanted {
 		if a.at(in+".important_change") != nil {
 			add(section, "important_change points", "value", in+".important_change.points")
 			add(section, "important_change percent", "value", in+".important_change.percent")
+			add(section, "important_change percent_from", "value", in+".important_change.percent_from")
 		}
 		if a.at(in+".mcid_met") != nil {
 			add(section, "mcid_met", "proportion", in+".mcid_met")
@@ -207,7 +208,7 @@ func (c *clinic) outcomeTables(a *answer) []wanted {
 		a.figures(list),
 		a.groups([2]string{"trend direction of patients", "trend.slope.patients"}),
 		a.list("Trend", "trend.buckets", "from", "to", "n", "mean", "min", "max", "suppressed"),
-		a.list("Time to response", "time_to_response.curve", "day", "at_risk", "events", "censored", "survival"),
+		a.list("Time to response", "time_to_response.curve", "day", "at_risk", "events", "censored", "survival", "ci95_low=ci95.low", "ci95_high=ci95.high"),
 	}
 }
 

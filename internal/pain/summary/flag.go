@@ -118,9 +118,9 @@ func (e *evidence) overdoseRisks() []string {
 		{"mme_ge_50", drug.AtLeast(e.prescribed().mme, 50)},
 		{"benzodiazepine", e.anyCurrent(benzodiazepine)},
 		{"overdose_or_substance_use", e.overdoses > 0 || e.substanceUse()},
-		{"sleep_disordered_breathing", len(e.conditions(stands, "G47.3")) > 0},
+		{"sleep_disordered_breathing", len(e.conditions((*pain.Coded).Stands, "G47.3")) > 0},
 		{"age_65_or_over", e.age() >= 65},
-		{"renal_or_hepatic_failure", len(e.conditions(stands, "N17", "N18", "N19", "K70.4", "K71.1", "K72")) > 0},
+		{"renal_or_hepatic_failure", len(e.conditions((*pain.Coded).Stands, "N17", "N18", "N19", "K70.4", "K71.1", "K72")) > 0},
 	} {
 		if risk.here {
 			reasons = append(reasons, risk.name)
@@ -131,10 +131,10 @@ func (e *evidence) overdoseRisks() []string {
 
 // substanceUse is a history of it, however long ago; tobacco is not meant.
 func (e *evidence) substanceUse() bool {
-	ever := func(h *pain.HistoryEntry) bool { return h.Category != "family" }
-	return len(e.conditions(ever, "F10", "F11", "F12", "F13", "F14", "F15", "F16", "F18", "F19", "T40")) > 0 ||
+	return len(e.conditions((*pain.Coded).Own, "F10", "F11", "F12", "F13", "F14", "F15", "F16", "F18", "F19", "T40")) > 0 ||
 		slices.ContainsFunc(e.history, func(h pain.HistoryEntry) bool {
-			return h.Category == "substance_use" && !strings.HasPrefix(h.ICD10Code, "F17") && e.begun(&h)
+			c := h.Coded()
+			return h.Category == "substance_use" && !strings.HasPrefix(h.ICD10Code, "F17") && e.begun(&c)
 		})
 }
 
@@ -187,27 +187,17 @@ func (e *evidence) selfHarm() Flag {
 // guidelineScope: the opioid guideline leaves out cancer, sickle cell disease
 // and palliative care.
 func (e *evidence) guidelineScope() Flag {
-	codes := e.conditions(stands, "C", "D57", "Z51.5")
-	codes = slices.DeleteFunc(codes, func(code string) bool { return code[0] == 'C' && code[1:3] > "96" })
+	codes := e.conditions((*pain.Coded).OutsideGuideline, "")
 	return Flag{Flag: "out_of_guideline_scope", Active: new(len(codes) > 0), Basis: map[string]any{"icd10_codes": codes}}
-}
-
-// stands reports whether a condition is the patient's own and goes on.
-func stands(h *pain.HistoryEntry) bool {
-	switch h.Status {
-	case "", "active", "recurrence", "relapse":
-		return h.Category != "family"
-	}
-	return false
 }
 
 // conditions lists the codes of the history, each once, that begin with one of
 // some prefixes.
-func (e *evidence) conditions(counts func(*pain.HistoryEntry) bool, prefixes ...string) []string {
+func (e *evidence) conditions(counts func(*pain.Coded) bool, prefixes ...string) []string {
 	codes := []string{}
 	for i := range e.history {
-		h := &e.history[i]
-		if counts(h) && e.begun(h) && !slices.Contains(codes, h.ICD10Code) &&
+		h := e.history[i].Coded()
+		if h.ICD10Code != "" && counts(&h) && e.begun(&h) && !slices.Contains(codes, h.ICD10Code) &&
 			slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(h.ICD10Code, prefix) }) {
 			codes = append(codes, h.ICD10Code)
 		}
@@ -217,7 +207,4 @@ func (e *evidence) conditions(counts func(*pain.HistoryEntry) bool, prefixes ...
 }
 
 // begun reports whether a condition is not known to begin only after the day.
-func (e *evidence) begun(h *pain.HistoryEntry) bool {
-	today := pain.DateOfDay(e.day).String()
-	return h.OnsetDate == "" || h.OnsetDate <= today[:len(h.OnsetDate)]
-}
+func (e *evidence) begun(c *pain.Coded) bool { return c.Begins() <= e.day }
