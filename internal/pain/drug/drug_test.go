@@ -71,15 +71,3 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
-
-func TestPerDay(t *testing.T) {
-	for frequency, want := range map[string]float64{"QD": 1, "qhs": 1, "BID": 2, "q12h": 2, "TID": 3, "Q8H": 3, "qid": 4, "Q6H": 4, "Q4H": 6,
-		"Q72H": 1.0 / 3, "Q7D": 1.0 / 7, " Twice daily ": 2} {
-		if got, ok := PerDay(frequency); !ok || got != want {
-			t.Errorf("%s: %v, %v", frequency, got, ok)
-		}
-	}
-	if _, ok := PerDay("when it hurts"); ok {
-		t.Error("counted")
-	}
-}
