@@ -15,6 +15,10 @@ type Outcomes struct {
 	GlobalImpression    Proportion      `json:"global_impression"` // PGIC 1 or 2
 	Procedures          []BeforeAfter   `json:"procedures"`
 	MedicationClasses   []BeforeAfter   `json:"medication_classes"`
+	// ClassesUndetermined is how many have an unclassified medicine in the period
+	// or the washout before it: they may belong to a class, or not to the one
+	// that they are counted in.
+	ClassesUndetermined Count `json:"medication_classes_undetermined"`
 }
 
 // OutcomeCohort says who was looked at, and what is missing.
@@ -22,6 +26,7 @@ type OutcomeCohort struct {
 	Definition     string     `json:"definition"`
 	PrimaryOutcome string     `json:"primary_outcome"` // the rule
 	Patients       Count      `json:"patients"`        // that match the filters
+	Undetermined   Count      `json:"undetermined"`    // more who may have taken the class that is asked for
 	WithScores     Count      `json:"with_scores"`     // that have an index date
 	WithoutScores  Count      `json:"without_scores"`
 	ByAverage      Count      `json:"by_average"` // of those with scores: whose primary outcome is average pain

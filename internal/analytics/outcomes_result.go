@@ -22,6 +22,10 @@ func (t *OutcomesTally) Result(now time.Time) *Outcomes {
 	t.printInstruments(l, out, patients)
 	out.Procedures = t.printTreatments(l, t.procedures(), patients, defProcedure, func(i int) string { return series.ProcedureType(i).String() })
 	out.MedicationClasses = t.printTreatments(l, t.classes(), patients, defClass, func(i int) string { return series.Class(i).String() })
+	unsure := l.cell(t.unsure)
+	l.within(patients, unsure)
+	l.count(&out.ClassesUndetermined, unsure)
+	l.count(&out.Cohort.Undetermined, l.cell(t.undetermined))
 	l.settle()
 	return out
 }

@@ -27,10 +27,18 @@ func (l *ledger) proportion(into *Proportion, definition, denominator string, co
 
 // undetermined enters and prints how many more there are of a whole, besides
 // the n of a proportion that was entered before.
-func (l *ledger) undetermined(into *Proportion, whole, n *cell) {
+func (l *ledger) undetermined(into *Proportion, whole, n *cell) *cell {
 	c := l.cell(whole.value - n.value)
 	l.sum(whole, n, c)
 	l.after(func() { into.Undetermined, into.Suppressed = c.shown(), into.Suppressed || c.hidden })
+	return c
+}
+
+// silent enters a number that is not printed.
+func (l *ledger) silent(value int) *cell {
+	c := l.cell(value)
+	c.silent = true
+	return c
 }
 
 // share is a proportion in its forms; nil of nobody.

@@ -19,7 +19,7 @@ func Proportions(title string, labels []string, list []*analytics.Proportion) *c
 }
 
 func proportion(label string, p *analytics.Proportion) chart.Proportion {
-	row := chart.Proportion{Label: label, Share: part(p.Count, p.N), Words: OfN(p)}
+	row := chart.Proportion{Label: label, Share: part(p.Count, p.N), Words: OfKnown(p)}
 	if ci := Limits(p); ci != nil {
 		row.Low, row.High = &ci.Low, &ci.High
 	}

@@ -63,8 +63,11 @@ func newNaive(t *testing.T, who *chronicle, from, to string) *naive {
 		default:
 			p.open, p.last = true, max(p.first, dayNumber(f.at))
 		}
-		if p.class == "opioid" {
+		switch p.class {
+		case "opioid":
 			p.mme, p.reason = naiveMME(f.value)
+		case "unclassified":
+			p.reason = "unclassified_medicine"
 		}
 		if p.first <= n.to {
 			n.drugs = append(n.drugs, p)
@@ -215,14 +218,24 @@ func (n *naive) mme() map[string]any {
 		run, runMME = map[string]any{"from": dayText(day), "to": dayText(day), "mme": oneOf(known, mme, 1), "incomplete": missing}, mme
 		timeline = append(timeline, run)
 	}
-	now, known, _ := n.prescribed()
-	m := map[string]any{"from": dayText(n.from), "to": dayText(n.to), "current": oneOf(known, now, 1), "current_band": nil, "peak": oneOf(covered > 0 || opioidDays == 0, peak, 1),
-		"average": nil, "covered_days": roughly{float64(covered), 0}, "days_ge_50": roughly{float64(from50), 0}, "days_ge_90": roughly{float64(from90), 0}, "incomplete": incomplete, "timeline": timeline}
+	now, known, missing := n.prescribed()
+	reasons := map[string]bool{}
+	for i := range n.drugs {
+		if p := &n.drugs[i]; p.opioid() && p.misses() && n.between(p, n.from, n.to) {
+			reasons[cmp.Or(p.reason, "missing_dose_or_supply")] = true
+		}
+	}
+	dosed := covered > 0 || opioidDays == 0 || now > 0
+	peak = max(peak, now)
+	m := map[string]any{"from": dayText(n.from), "to": dayText(n.to), "current": oneOf(known, now, 1), "current_band": nil, "peak": oneOf(dosed, peak, 1),
+		"average": nil, "covered_days": roughly{float64(covered), 0}, "days_ge_50": roughly{float64(from50), 0}, "days_ge_90": roughly{float64(from90), 0}, "incomplete": incomplete, "incomplete_reasons": anyOf(slices.Sorted(maps.Keys(reasons))), "timeline": timeline}
 	if covered > 0 {
 		m["average"] = roughly{total / float64(covered), 1}
 	}
-	if known {
+	if known || missing {
 		switch {
+		case missing && now < 90-1e-9:
+			m["current_band"] = "unknown"
 		case now == 0:
 			m["current_band"] = "0"
 		case now < 20-1e-9:

@@ -37,7 +37,7 @@ const (
 	ByPatchWorn   Rule = "patch_worn"   // micrograms an hour x patches worn
 )
 
-// Reason says why a prescription has no MME.
+// Reason says why a prescription has no MME. [Reasons] lists them.
 type Reason string
 
 // The reasons.
@@ -50,7 +50,14 @@ const (
 	RouteNotCovered       Reason = "route_not_covered"
 	UnitNotConvertible    Reason = "unit_not_convertible"
 	MissingDose           Reason = "missing_dose_or_supply"
+	// NotUnderstood is that of a medicine that may be an opioid, or not.
+	NotUnderstood Reason = "unclassified_medicine"
 )
+
+// Reasons lists the reasons.
+func Reasons() []Reason {
+	return []Reason{ExcludedBuprenorphine, ExcludedMethadone, NoFactor, UnknownOpioid, SeveralOpioids, RouteNotCovered, UnitNotConvertible, MissingDose, NotUnderstood}
+}
 
 // Incomplete reports whether a total without the prescription is too low.
 // Medicines that must not be counted do not make it so.

@@ -33,10 +33,11 @@ func (e *evidence) flags() []Flag {
 }
 
 // doseFlag is about the dose of the current medicines. Below the threshold it
-// is not known when an opioid is missing from the dose.
+// is not known when an opioid, or what may be one, is missing from the dose.
 func (e *evidence) doseFlag(name string, threshold float64) Flag {
 	now := e.prescribed()
-	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete}}
+	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete,
+		"unclassified": e.unclassified(func(m *medicine) bool { return m.isCurrent(e.day) })}}
 	switch {
 	case drug.AtLeast(now.mme, threshold):
 		f.Active, f.Since = new(true), e.since(threshold)
@@ -64,17 +65,17 @@ func (e *evidence) since(threshold float64) *string {
 
 // overlapFlag is about days of the window that an opioid and a medicine of
 // another class both cover, or both being current. One whose days are not
-// known otherwise leaves it open.
+// known, or of which nobody knows what it is, otherwise leaves it open.
 func (e *evidence) overlapFlag(name string, class series.Class) Flag {
 	shared := drug.Shared(e.spans(opioid, false), e.spans(class, false))
-	possible := drug.Overlap(e.spans(opioid, true), e.spans(class, true))
+	possible := e.possiblyShared(class)
 	days := 0
 	for _, s := range shared {
 		days += s.Days()
 	}
 	current, window := e.anyCurrent(opioid) && e.anyCurrent(class), e.window()
 	f := Flag{Flag: name, Basis: map[string]any{"shared_days": days, "possibly_shared_days": possible, "last_shared_day": nil, "current": current,
-		"from": date(window.First), "to": date(window.Last)}}
+		"from": date(window.First), "to": date(window.Last), "unclassified": e.notUnderstood(window)}}
 	if days > 0 {
 		f.Since, f.Basis["last_shared_day"] = new(date(shared[0].First)), date(shared[len(shared)-1].Last)
 	}
@@ -88,22 +89,24 @@ func (e *evidence) overlapFlag(name string, class series.Class) Flag {
 }
 
 // naloxoneGap: an opioid is taken, something makes an overdose likelier, and
-// no naloxone was given within a year.
+// no naloxone was given within a year. A medicine that is not understood may be
+// the opioid, what makes an overdose likelier, or the naloxone.
 func (e *evidence) naloxoneGap() Flag {
 	reasons := e.overdoseRisks()
 	taken := e.anyCurrent(opioid)
 	last := e.lastNaloxone()
-	f := Flag{Flag: "naloxone_gap", Basis: map[string]any{"opioid_active": taken, "reasons": reasons, "naloxone_days": Window, "last_naloxone": nil}}
+	unknown := e.notUnderstood(e.year())
+	mayBeTaken := taken || e.anyCurrent(series.Unclassified)
+	mayBeAtRisk := len(reasons) > 0 || e.prescribed().incomplete
+	f := Flag{Flag: "naloxone_gap", Basis: map[string]any{"opioid_active": taken, "reasons": reasons, "naloxone_days": Window, "last_naloxone": nil, "unclassified": unknown}}
 	if last != nil {
 		f.Basis["last_naloxone"] = date(*last)
 	}
 	switch {
-	case !taken || last != nil:
+	case last != nil || !mayBeTaken || !mayBeAtRisk:
 		f.Active = new(false)
-	case len(reasons) > 0:
+	case taken && len(reasons) > 0 && len(unknown) == 0:
 		f.Active = new(true)
-	case !e.prescribed().incomplete:
-		f.Active = new(false)
 	}
 	return f
 }
@@ -142,10 +145,13 @@ func (e *evidence) age() int {
 	return e.Patient.DateOfBirth.Age(pain.DateOfDay(e.day))
 }
 
+// year is the days in which naloxone must have been given.
+func (e *evidence) year() drug.Span { return drug.Span{First: e.day - Window + 1, Last: e.day} }
+
 // lastNaloxone is the newest day within a year on which naloxone was given or
 // covered; nil when there is none. Naloxone within an opioid is not meant.
 func (e *evidence) lastNaloxone() *drug.Day {
-	year := drug.Span{First: e.day - Window + 1, Last: e.day}
+	year := e.year()
 	var last *drug.Day
 	for i := range e.medicines {
 		m := &e.medicines[i]
