@@ -15,7 +15,6 @@ import (
 	"anodyne/internal/event"
 	"anodyne/internal/fault"
 	"anodyne/internal/pain"
-	"anodyne/internal/pain/dictionary"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/store"
 )
@@ -37,7 +36,8 @@ func TestListsHaveEveryConstant(t *testing.T) {
 		{"store", "ReportStatus", texts(store.ReportStatuses)},
 		{"pain", "Status", texts(pain.Statuses())},
 		{"pain/drug", "Class", texts(drug.Classes())},
-		{"pain/dictionary", "Basis", texts(dictionary.Bases())},
+		{"pain/drug", "Basis", texts(drug.Bases())},
+		{"pain/drug", "Reason", texts(drug.Reasons())},
 	} {
 		declared := constants(t, list.dir, list.of)
 		if len(declared) == 0 {

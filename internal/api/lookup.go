@@ -13,7 +13,7 @@ import (
 type lookup struct {
 	Understood  bool               `json:"understood"`
 	Class       drug.Class         `json:"class"`
-	Basis       dictionary.Basis   `json:"basis"`
+	Basis       drug.Basis         `json:"basis"`
 	Ingredients []lookupIngredient `json:"ingredients"`
 	Product     *lookupProduct     `json:"product"`
 	Brand       *string            `json:"brand"`

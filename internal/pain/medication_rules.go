@@ -9,7 +9,7 @@ func checkMedication(v *Medication, r *reading) {
 	checkPair(r, "dose", "dose_unit")
 
 	v.understood = v.understand()
-	if v.understood.Contradiction() {
+	if v.understood.Contradiction {
 		r.Fault("rxnorm_code", "must not be the code of another medicine than name.")
 	}
 	class := v.understood.class
@@ -40,29 +40,6 @@ func checkPair(r *reading, quantity, unit string) {
 	}
 }
 
-// understanding is what a medicine is, and how that is known.
-type understanding struct {
-	drug.Found
-	class drug.Class
-	basis drug.Basis
-}
-
-// understand is the one place where a medicine becomes known: by its code and
-// name, and only one that neither says by what the caller states.
-func (v *Medication) understand() understanding {
-	u := understanding{Found: drug.Find(v.Name, v.RxNormCode)}
-	u.basis = u.Basis()
-	switch class, known := u.Class(); {
-	case known:
-		u.class = class
-	case v.DrugClass != "":
-		u.class, u.basis = drug.Class(v.DrugClass), drug.ByStated
-	default:
-		u.class = drug.Unclassified
-	}
-	return u
-}
-
 // guessed reports whether a stored class is a guess: nobody stated it, and
 // nothing says what it rests on.
 func (v *Medication) guessed() bool {
@@ -74,9 +51,10 @@ func (v *Medication) isOpioid() bool { return v.understood.class == drug.Opioid 
 func deriveMedication(v *Medication, on Date) {
 	d := &v.Derived
 	d.DrugClass, d.Basis = string(v.understood.class), string(v.understood.basis)
-	d.Ingredients = v.understood.Ingredients()
+	d.Ingredients = v.understood.ingredients()
 	if v.understood.class == drug.Unclassified {
 		d.MMEPerDay, d.MMEExcludedReason = none[float64](), string(drug.NotUnderstood)
+		d.Suggestions = v.understood.Suggestions
 	} else {
 		d.Opioid = Some(v.isOpioid())
 	}
@@ -109,6 +87,7 @@ func (v *Medication) deriveMME(perDay float64) {
 	p := v.prescription(perDay)
 	mme := p.MME(drug.Current)
 	d := &v.Derived
+	d.Warnings = v.warn(&p, mme)
 	if mme.Reason != "" {
 		d.MMEPerDay, d.MMEExcludedReason = none[float64](), string(mme.Reason)
 		return
@@ -118,10 +97,11 @@ func (v *Medication) deriveMME(perDay float64) {
 }
 
 func (v *Medication) prescription(perDay float64) drug.Prescription {
+	strength, unit := v.strength()
 	return drug.Prescription{
-		Medicine: v.understood.Found,
-		Strength: v.Strength.Or(0), StrengthUnit: v.StrengthUnit,
-		Dose: v.Dose.Or(0), DoseUnit: v.DoseUnit, Route: v.Route,
+		Medicine: v.understood.found(),
+		Strength: strength, StrengthUnit: unit,
+		Dose: v.Dose.Or(0), DoseUnit: v.DoseUnit, Route: v.route(),
 		PerDay: perDay, PRN: v.PRN.Or(false), MaxPerDay: v.MaxDosesPerDay.Or(0),
 		Quantity: v.Quantity.Or(0), DaysSupply: v.DaysSupply.Or(0), Indication: v.Indication,
 	}

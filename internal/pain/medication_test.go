@@ -18,16 +18,36 @@ func mme(perDay, rule, factor string) string {
 }
 
 var medicationCases = []valueCase{
-	{`{"name":"Sumatriptan"}`, `{"name":"Sumatriptan","derived":{"drug_class":"unclassified","basis":"none","mme_per_day":null,"mme_excluded_reason":"unclassified_medicine"}}`, false},
+	{`{"name":"Sumatriptan"}`, `{"name":"Sumatriptan","derived":{"drug_class":"other","basis":"name","ingredients":["sumatriptan"],"opioid":false}}`, false},
 	{`{"name":" Ibuprofen "}`, `{"name":"Ibuprofen","derived":{"drug_class":"nsaid","basis":"name","ingredients":["ibuprofen"],"opioid":false}}`, false},
-	{`{"name":"Sumatriptan","drug_class":"other_analgesic"}`, `{"name":"Sumatriptan","drug_class":"other_analgesic","derived":{"drug_class":"other_analgesic","basis":"stated","opioid":false}}`, false},
-	{`{"name":"Sumatriptan","drug_class":"other"}`, `{"name":"Sumatriptan","drug_class":"other","derived":{"drug_class":"other","basis":"stated","opioid":false}}`, false},
-	{`{"name":"MS Contin","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30}`, `{"name":"MS Contin","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"unclassified","basis":"none"` +
+	{`{"name":"Sumatriptan","drug_class":"other_analgesic"}`, `{"name":"Sumatriptan","drug_class":"other_analgesic","derived":{"drug_class":"other_analgesic","basis":"stated","ingredients":["sumatriptan"],"opioid":false}}`, false},
+	{`{"name":"Sumatriptan","drug_class":"other"}`, `{"name":"Sumatriptan","drug_class":"other","derived":{"drug_class":"other","basis":"name","ingredients":["sumatriptan"],"opioid":false}}`, false},
+	{`{"name":"Ploxaquil","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30}`, `{"name":"Ploxaquil","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"unclassified","basis":"none"` +
 		`,"mme_per_day":null,"mme_excluded_reason":"unclassified_medicine","covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
-	{`{"name":"MS Contin","drug_class":"opioid"}`, `{"name":"MS Contin","drug_class":"opioid","derived":{"drug_class":"opioid","basis":"stated","opioid":true` + noMME("unknown_opioid"), false},
+	{`{"name":"Ploxaquil","drug_class":"opioid"}`, `{"name":"Ploxaquil","drug_class":"opioid","derived":{"drug_class":"opioid","basis":"stated","opioid":true` + noMME("unknown_opioid"), false},
+	{`{"name":"Ploxaquil"}`, `{"name":"Ploxaquil","derived":{"drug_class":"unclassified","basis":"none","mme_per_day":null,"mme_excluded_reason":"unclassified_medicine"}}`, false},
+	{`{"name":"oxycodne"}`, `{"name":"oxycodne","derived":{"drug_class":"unclassified","basis":"none","suggestions":["oxycodone","oxycodon"],"mme_per_day":null,"mme_excluded_reason":"unclassified_medicine"}}`, false},
+	{`{"name":"MS Contin 100 mg","quantity":90,"days_supply":30}`, `{"name":"MS Contin 100 mg","quantity":90,"days_supply":30,"derived":{"drug_class":"opioid","basis":"brand","ingredients":["morphine"],"opioid":true` +
+		mme("300", "supply", "1") + `,"covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
+	{`{"name":"Restoril"}`, `{"name":"Restoril","derived":{"drug_class":"benzodiazepine","basis":"brand","ingredients":["temazepam"],"opioid":false}}`, false},
+	{`{"name":"oxycodone","rxnorm_code":"1049621","dose":1,"dose_unit":"tablet","frequency":"TID"}`, `{"name":"oxycodone","rxnorm_code":"1049621","dose":1,"dose_unit":"tablet","frequency":"TID","derived":{"drug_class":"opioid","basis":"rxnorm","ingredients":["oxycodone"],"opioid":true,"doses_per_day":3` +
+		mme("22.5", "dose", "1.5") + `}}`, false},
+	{`{"name":"tablets","ndc":"00140-0004-01"}`, `{"name":"tablets","ndc":"00140-0004-01","derived":{"drug_class":"benzodiazepine","basis":"ndc","ingredients":["diazepam"],"opioid":false}}`, false},
+	{`{"name":"Percocet 5-325","dose":325,"dose_unit":"mg","frequency":"BID"}`, `{"name":"Percocet 5-325","dose":325,"dose_unit":"mg","frequency":"BID","derived":{"drug_class":"opioid","basis":"brand","ingredients":["oxycodone","acetaminophen"],"opioid":true,` +
+		`"warnings":["dose_of_another_ingredient"],"doses_per_day":2` + mme("975", "dose", "1.5") + `}}`, false},
+	{`{"name":"oxycodone","strength":7,"strength_unit":"mg","dose":1,"dose_unit":"tablet","frequency":"q4-6h"}`, `{"name":"oxycodone","strength":7,"strength_unit":"mg","dose":1,"dose_unit":"tablet","frequency":"q4-6h"` + plainOxycodone +
+		`,"warnings":["strength_not_listed"],"doses_per_day":6,"fewest_doses_per_day":4` + mme("63", "dose", "1.5") + `}}`, false},
+	{`{"name":"MS Contin 15 mg","strength":100,"strength_unit":"mg","quantity":3000,"days_supply":30}`, `{"name":"MS Contin 15 mg","strength":100,"strength_unit":"mg","quantity":3000,"days_supply":30,"derived":{"drug_class":"opioid","basis":"brand","ingredients":["morphine"],"opioid":true,` +
+		`"warnings":["strength_differs_from_name","more_than_1000_mme"]` + mme("10000", "supply", "1") + `,"covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
+	{`{"name":"morphine","strength":15,"strength_unit":"mg","dose":1,"dose_unit":"tablet","frequency":"BID","quantity":180,"days_supply":30}`, `{"name":"morphine","strength":15,"strength_unit":"mg","dose":1,"dose_unit":"tablet","frequency":"BID","quantity":180,"days_supply":30,` +
+		`"derived":{"drug_class":"opioid","basis":"name","ingredients":["morphine"],"opioid":true,"warnings":["supply_disagrees_with_dose"],"doses_per_day":2` + mme("90", "supply", "1") + `,"covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
+	{`{"name":"fentanyl 25 mcg/hr patch","frequency":"q72h","quantity":15,"days_supply":30}`, `{"name":"fentanyl 25 mcg/hr patch","frequency":"q72h","quantity":15,"days_supply":30,"derived":{"drug_class":"opioid","basis":"name","ingredients":["fentanyl"],"opioid":true,` +
+		`"warnings":["patches_disagree_with_wear"],"doses_per_day":0.3333333333333333` + mme("90", "patch_supply", "2.4") + `,"covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
+	{`{"name":"morphine sulfate 10 MG/ML injection","dose":10,"dose_unit":"mg","frequency":"q4h"}`, `{"name":"morphine sulfate 10 MG/ML injection","dose":10,"dose_unit":"mg","frequency":"q4h","derived":{"drug_class":"opioid","basis":"name","ingredients":["morphine"],"opioid":true,"doses_per_day":6` + noMME("route_not_covered"), false},
+	{`{"name":"lisinopril","drug_class":"opioid"}`, `value.drug_class "opioid" value.drug_class must be other for this medicine, or be left out.`, true},
 	{`{"name":"Gabapentin","drug_class":"anticonvulsant"}`, `{"name":"Gabapentin","drug_class":"anticonvulsant","derived":{"drug_class":"gabapentinoid","basis":"name","ingredients":["gabapentin"],"opioid":false}}`, false},
-	{`{"name":"Zaldiar","rxnorm_code":"10689"}`, `{"name":"Zaldiar","rxnorm_code":"10689","derived":{"drug_class":"opioid","basis":"rxnorm","ingredients":["tramadol"],"opioid":true` + noMME("missing_dose_or_supply"), false},
-	{`{"name":"Sufentanil","drug_class":"opioid"}`, `{"name":"Sufentanil","drug_class":"opioid","derived":{"drug_class":"opioid","basis":"stated","opioid":true` + noMME("unknown_opioid"), false},
+	{`{"name":"Zaldiar","rxnorm_code":"10689"}`, `{"name":"Zaldiar","rxnorm_code":"10689","derived":{"drug_class":"opioid","basis":"rxnorm","ingredients":["acetaminophen","tramadol"],"opioid":true` + noMME("missing_dose_or_supply"), false},
+	{`{"name":"Sufentanil","drug_class":"opioid"}`, `{"name":"Sufentanil","drug_class":"opioid","derived":{"drug_class":"opioid","basis":"name","ingredients":["sufentanil"],"opioid":true` + noMME("no_conversion_factor"), false},
 	{`{"name":"oxycodone","strength":10,"strength_unit":"mg","dose":1,"dose_unit":"tablet","route":"oral","frequency":"BID","doses_per_day":2,"prn":false,"max_doses_per_day":3,"quantity":60,"days_supply":30,` +
 		`"start_date":"2024-01-01","end_date":"2024-01-10","status":"stopped","prescriber_id":"p1","pharmacy_id":"f1","indication":"back pain","stop_reason":"sedation"}`,
 		`{"name":"oxycodone","strength":10,"strength_unit":"mg","dose":1,"dose_unit":"tablet","route":"oral","frequency":"BID","doses_per_day":2,"prn":false,"max_doses_per_day":3,"quantity":60,"days_supply":30,` +
@@ -36,8 +56,8 @@ var medicationCases = []valueCase{
 	{`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"q6h","prn":true,"max_doses_per_day":3,"days_supply":7}`,
 		`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"q6h","prn":true,"max_doses_per_day":3,"days_supply":7` + plainOxycodone + `,"doses_per_day":4` +
 			mme("22.5", "prn_max", "1.5") + `,"covered_from":"2024-05-01","covered_to":"2024-05-07","covered_days":7}}`, false},
-	{`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"at bedtime"}`,
-		`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"at bedtime"` + plainOxycodone + noMME("missing_dose_or_supply"), false},
+	{`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"when it hurts"}`,
+		`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"when it hurts"` + plainOxycodone + noMME("missing_dose_or_supply"), false},
 	{`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"TID","route":"iv"}`,
 		`{"name":"oxycodone","dose":5,"dose_unit":"mg","route":"iv","frequency":"TID"` + plainOxycodone + `,"doses_per_day":3` + noMME("route_not_covered"), false},
 	{`{"name":"morphine","status":"draft","days_supply":7}`, `{"name":"morphine","days_supply":7,"status":"draft","derived":{"drug_class":"opioid","basis":"name","ingredients":["morphine"],"opioid":true` + noMME("missing_dose_or_supply"), false},

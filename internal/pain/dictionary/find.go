@@ -15,21 +15,6 @@ type Query struct {
 	NDC    string // of a package
 }
 
-// Basis says by what a medicine was understood.
-type Basis string
-
-// The bases.
-const (
-	ByRxNorm Basis = "rxnorm"
-	ByNDC    Basis = "ndc"
-	ByName   Basis = "name"
-	ByBrand  Basis = "brand"
-	ByNone   Basis = "none"
-)
-
-// Bases lists the bases.
-func Bases() []Basis { return []Basis{ByRxNorm, ByNDC, ByName, ByBrand, ByNone} }
-
 // Ingredient is an active substance of a medicine.
 type Ingredient struct {
 	Name     string
@@ -52,7 +37,7 @@ type Medicine struct {
 	// opioid. Ingredients then are what was understood in part.
 	Understood  bool
 	Class       drug.Class // of the combination; "" unless Understood
-	Basis       Basis
+	Basis       drug.Basis
 	Ingredients []Ingredient
 	Product     Product // when exactly one is meant
 	Brand       string
@@ -103,10 +88,10 @@ func Find(q Query) Medicine { return loaded().find(q) }
 
 func (b *book) find(q Query) Medicine {
 	var coded match
-	basis, noCode, noNDC := ByNone, false, false
+	basis, noCode, noNDC := drug.ByNone, false, false
 	if code := strings.TrimSpace(q.RxNorm); code != "" {
 		if coded = b.byCode(code); coded.found() {
-			basis = ByRxNorm
+			basis = drug.ByRxNorm
 		} else {
 			noCode = true
 		}
@@ -117,8 +102,8 @@ func (b *book) find(q Query) Medicine {
 		switch {
 		case !packed.found():
 			noNDC = true
-		case basis == ByNone:
-			coded, basis = packed, ByNDC
+		case basis == drug.ByNone:
+			coded, basis = packed, drug.ByNDC
 		case !b.agree(coded.set, packed.set):
 			conflict = true
 			coded.join(&packed)
@@ -190,7 +175,7 @@ func (b *book) hasOpioid(set []int32) bool {
 }
 
 // answer puts together what the code and the name say.
-func (b *book) answer(coded, named *match, basis Basis) Medicine {
+func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 	m := Medicine{Basis: basis}
 	chosen := named
 	switch {
@@ -211,9 +196,9 @@ func (b *book) answer(coded, named *match, basis Basis) Medicine {
 			coded.join(named)
 		}
 	case named.found() && named.reason == understood:
-		m.Basis = ByName
+		m.Basis = drug.ByName
 		if named.brand >= 0 || named.alias >= 0 && b.aliases[named.alias].brand {
-			m.Basis = ByBrand
+			m.Basis = drug.ByBrand
 		}
 	default:
 		m.reason, m.word = named.reason, named.word
@@ -238,7 +223,7 @@ func (b *book) answer(coded, named *match, basis Basis) Medicine {
 	if m.Understood {
 		m.Class = classes[best]
 	} else {
-		m.Basis = ByNone
+		m.Basis = drug.ByNone
 	}
 	return m
 }

@@ -18,29 +18,29 @@ func TestCodesAndNamesTogether(t *testing.T) {
 		title         string
 		q             Query
 		class         drug.Class
-		basis         Basis
+		basis         drug.Basis
 		ingredients   string
 		contradiction bool
 	}{
-		{"nothing", Query{}, "", ByNone, "", false},
-		{"ingredient", Query{RxNorm: "7804"}, drug.Opioid, ByRxNorm, "oxycodone", false},
-		{"ingredient, and a name that is not known", Query{Name: "house oxy stock", RxNorm: "7804"}, drug.Opioid, ByRxNorm, "oxycodone", false},
-		{"ingredient, and a name that says more", Query{Name: "oxycodone/apap 5/325", RxNorm: "7804"}, drug.Opioid, ByRxNorm, "acetaminophen 325 mg + oxycodone 5 mg", false},
-		{"ingredient, and the strength in the name", Query{Name: "oxycodone 5 mg tab", RxNorm: "7804"}, drug.Opioid, ByRxNorm, "oxycodone 5 mg", false},
-		{"the lesser ingredient of the name", Query{Name: "oxycodone/acetaminophen", RxNorm: "161"}, drug.Opioid, ByRxNorm, "acetaminophen + oxycodone", false},
-		{"brand", Query{RxNorm: "42844"}, drug.Opioid, ByRxNorm, "acetaminophen + oxycodone", false},
-		{"product", Query{RxNorm: "1049640"}, drug.Opioid, ByRxNorm, "acetaminophen 325 mg + oxycodone 5 mg", false},
-		{"product, and its brand", Query{Name: "Percocet", RxNorm: "1049640"}, drug.Opioid, ByRxNorm, "acetaminophen 325 mg + oxycodone 5 mg", false},
-		{"another opioid", Query{Name: "hydrocodone", RxNorm: "7804"}, drug.Opioid, ByRxNorm, "hydrocodone + oxycodone", true},
-		{"a name without the opioid of the code", Query{Name: "Tylenol", RxNorm: "1049640"}, drug.Opioid, ByRxNorm, "acetaminophen + oxycodone", true},
-		{"another code", Query{Name: "oxycodone", RxNorm: "6470"}, drug.Opioid, ByRxNorm, "lorazepam + oxycodone", true},
-		{"unknown code", Query{Name: "lorazepam 1 mg", RxNorm: "99999999"}, drug.Benzodiazepine, ByName, "lorazepam 1 mg", false},
-		{"no code at all", Query{Name: "", RxNorm: "x12"}, "", ByNone, "", false},
-		{"package", Query{NDC: "00140000401"}, drug.Benzodiazepine, ByNDC, "diazepam 2 mg", false},
-		{"package of another medicine", Query{NDC: "00140000401", Name: "oxycodone 5 mg"}, drug.Opioid, ByNDC, "diazepam + oxycodone", true},
-		{"package and another code", Query{NDC: "00140000401", RxNorm: "7804"}, drug.Opioid, ByRxNorm, "diazepam + oxycodone", true},
-		{"package and its ingredient", Query{NDC: "00140000401", RxNorm: "3322"}, drug.Benzodiazepine, ByRxNorm, "diazepam 2 mg", false},
-		{"pack of one medicine", Query{RxNorm: "1740007"}, drug.Opioid, ByRxNorm, "fentanyl 0.6 mg/actuation", false},
+		{"nothing", Query{}, "", drug.ByNone, "", false},
+		{"ingredient", Query{RxNorm: "7804"}, drug.Opioid, drug.ByRxNorm, "oxycodone", false},
+		{"ingredient, and a name that is not known", Query{Name: "house oxy stock", RxNorm: "7804"}, drug.Opioid, drug.ByRxNorm, "oxycodone", false},
+		{"ingredient, and a name that says more", Query{Name: "oxycodone/apap 5/325", RxNorm: "7804"}, drug.Opioid, drug.ByRxNorm, "acetaminophen 325 mg + oxycodone 5 mg", false},
+		{"ingredient, and the strength in the name", Query{Name: "oxycodone 5 mg tab", RxNorm: "7804"}, drug.Opioid, drug.ByRxNorm, "oxycodone 5 mg", false},
+		{"the lesser ingredient of the name", Query{Name: "oxycodone/acetaminophen", RxNorm: "161"}, drug.Opioid, drug.ByRxNorm, "acetaminophen + oxycodone", false},
+		{"brand", Query{RxNorm: "42844"}, drug.Opioid, drug.ByRxNorm, "acetaminophen + oxycodone", false},
+		{"product", Query{RxNorm: "1049640"}, drug.Opioid, drug.ByRxNorm, "acetaminophen 325 mg + oxycodone 5 mg", false},
+		{"product, and its brand", Query{Name: "Percocet", RxNorm: "1049640"}, drug.Opioid, drug.ByRxNorm, "acetaminophen 325 mg + oxycodone 5 mg", false},
+		{"another opioid", Query{Name: "hydrocodone", RxNorm: "7804"}, drug.Opioid, drug.ByRxNorm, "hydrocodone + oxycodone", true},
+		{"a name without the opioid of the code", Query{Name: "Tylenol", RxNorm: "1049640"}, drug.Opioid, drug.ByRxNorm, "acetaminophen + oxycodone", true},
+		{"another code", Query{Name: "oxycodone", RxNorm: "6470"}, drug.Opioid, drug.ByRxNorm, "lorazepam + oxycodone", true},
+		{"unknown code", Query{Name: "lorazepam 1 mg", RxNorm: "99999999"}, drug.Benzodiazepine, drug.ByName, "lorazepam 1 mg", false},
+		{"no code at all", Query{Name: "", RxNorm: "x12"}, "", drug.ByNone, "", false},
+		{"package", Query{NDC: "00140000401"}, drug.Benzodiazepine, drug.ByNDC, "diazepam 2 mg", false},
+		{"package of another medicine", Query{NDC: "00140000401", Name: "oxycodone 5 mg"}, drug.Opioid, drug.ByNDC, "diazepam + oxycodone", true},
+		{"package and another code", Query{NDC: "00140000401", RxNorm: "7804"}, drug.Opioid, drug.ByRxNorm, "diazepam + oxycodone", true},
+		{"package and its ingredient", Query{NDC: "00140000401", RxNorm: "3322"}, drug.Benzodiazepine, drug.ByRxNorm, "diazepam 2 mg", false},
+		{"pack of one medicine", Query{RxNorm: "1740007"}, drug.Opioid, drug.ByRxNorm, "fentanyl 0.6 mg/actuation", false},
 	} {
 		m := Find(c.q)
 		if m.Class != c.class || m.Basis != c.basis || m.Understood != (c.class != "") || written(m) != sorted(c.ingredients) || m.Contradiction != c.contradiction {
@@ -60,7 +60,7 @@ func TestPackageCodes(t *testing.T) {
 	for c := range rows(ndcData) {
 		n++
 		m := Find(Query{NDC: c[0]})
-		if !m.Understood || m.Basis != ByNDC || m.Product.RxNorm != c[1] || m.Class != drug.Opioid && m.Class != drug.Benzodiazepine {
+		if !m.Understood || m.Basis != drug.ByNDC || m.Product.RxNorm != c[1] || m.Class != drug.Opioid && m.Class != drug.Benzodiazepine {
 			t.Fatalf("%s: %+v", c[0], m)
 		}
 	}

@@ -1,6 +1,7 @@
 package dictionary
 
 import (
+	"anodyne/internal/pain/drug"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -49,7 +50,7 @@ func TestNamesAsPeopleTypeThem(t *testing.T) {
 		m := Find(Query{Name: name})
 		switch {
 		case class == "-":
-			if m.Understood || m.Class != "" || m.Basis != ByNone {
+			if m.Understood || m.Class != "" || m.Basis != drug.ByNone {
 				t.Errorf("%q was understood as %s: %s", name, m.Class, written(m))
 			}
 		case string(m.Class) != class || written(m) != sorted(ingredients):

@@ -188,7 +188,7 @@ func TestEveryCode(t *testing.T) {
 		p := &b.products[i]
 		code := strconv.Itoa(int(p.code))
 		m := Find(Query{RxNorm: code})
-		if !m.Understood || m.Basis != ByRxNorm || m.Product.RxNorm != code || m.Product.Name != p.name || len(m.Ingredients) != len(b.setOf(p, nil)) {
+		if !m.Understood || m.Basis != drug.ByRxNorm || m.Product.RxNorm != code || m.Product.Name != p.name || len(m.Ingredients) != len(b.setOf(p, nil)) {
 			t.Fatalf("%s %s: %+v", code, p.name, m)
 		}
 	}

@@ -27,7 +27,7 @@ func (m *Medicine) Why() []string {
 		names = append(names, name)
 	}
 	if m.Understood {
-		say("%s: %s.", map[Basis]string{ByRxNorm: "By its RxNorm code", ByNDC: "By its NDC", ByName: "By its name", ByBrand: "By its brand"}[m.Basis], strings.Join(names, " and "))
+		say("%s: %s.", map[drug.Basis]string{drug.ByRxNorm: "By its RxNorm code", drug.ByNDC: "By its NDC", drug.ByName: "By its name", drug.ByBrand: "By its brand"}[m.Basis], strings.Join(names, " and "))
 		if m.Brand != "" {
 			say("%s is the brand.", m.Brand)
 		}

@@ -55,6 +55,13 @@ func DoseUnits() []string {
 	return slices.Concat(names, countUnits, volumeUnits, otherUnits)
 }
 
+// Milligrams is a strength or dose of one unit in milligrams; not ok in a unit
+// of another kind.
+func Milligrams(value float64, unit string) (_ float64, ok bool) {
+	u := strengthUnitOf(unit)
+	return value * u.size, value > 0 && u.per == perUnit
+}
+
 func strengthUnitOf(name string) strengthUnit {
 	for _, u := range strengthUnits {
 		if u.name == name {
