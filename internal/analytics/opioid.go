@@ -93,11 +93,11 @@ type drugs struct {
 	maybe bool
 }
 
-func (t *PopulationTally) drugsOf(g *Gist, taken classSet) drugs {
-	d := drugs{taken: taken, opioids: ofClass(g.Medications, opioid), unknown: unclassified(g.Medications)}
+// lookAt finds the opioids among medicines, and what may be one.
+func (t *PopulationTally) lookAt(d *drugs, medications []series.Medication) {
+	d.opioids, d.unknown = ofClass(medications, opioid), unclassified(medications)
 	d.open = mayCover(d.unknown, t.period)
-	d.maybe = taken&opioids == 0 && (d.open || mayCover(d.opioids, t.period))
-	return d
+	d.maybe = d.taken&opioids == 0 && (d.open || mayCover(d.opioids, t.period))
 }
 
 // outside reports whether the opioid guideline leaves a patient out.

@@ -113,14 +113,17 @@ func (t *PopulationTally) Add(p *Patient) {
 	t.everybody.add(&who)
 	scores := gist.scoredUntil(t.period.Last + 1)
 	t.addGap(scores.last, &who)
-	classes := t.classes(gist.Medications)
+	classes, present := t.classes(gist.Medications)
 	if scores.last < t.period.First && classes == 0 && !t.assessed(gist) {
 		return
 	}
 	t.active++
 	t.present.add(&who)
 	t.addSeverity(&scores, &who)
-	d := t.drugsOf(gist, classes)
+	d := drugs{taken: classes}
+	if present&mayBeOpioids != 0 {
+		t.lookAt(&d, gist.Medications)
+	}
 	t.addTreatment(&d)
 	t.addOpioids(p, gist, &d, &who)
 }
@@ -199,16 +202,21 @@ var (
 	nonOpioids = setOf(drug.Gabapentinoid, drug.NSAID, drug.Antidepressant, drug.MuscleRelaxant, drug.Anticonvulsant, drug.Topical, drug.OtherAnalgesic)
 	opioids    = setOf(drug.Opioid)
 	allClasses = setOf(drug.Stated()...)
+	// mayBeOpioids are opioids, and what may be one.
+	mayBeOpioids = setOf(drug.Opioid, drug.Unclassified)
 )
 
-// classes are those that were taken in the period.
-func (t *PopulationTally) classes(medications []series.Medication) (set classSet) {
+// classes are those that were taken in the period, and those that are there.
+func (t *PopulationTally) classes(medications []series.Medication) (took, present classSet) {
 	for i := range medications {
-		if m := &medications[i]; taken(m, t.period) {
-			set |= 1 << (m.Class % classCodes)
+		m := &medications[i]
+		class := classSet(1) << (m.Class % classCodes)
+		present |= class
+		if taken(m, t.period) {
+			took |= class
 		}
 	}
-	return set
+	return took, present
 }
 
 var mixes = []string{"opioid_only", "non_opioid_only", "both", "none", "undetermined"}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"anodyne/internal/access"
@@ -98,14 +99,13 @@ func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients
 		if err != nil {
 			return err
 		}
-		for _, patient := range differing {
-			if _, err := o.rederivePatient(ctx, patient.no, audit.Service); ctx.Err() != nil {
-				return ctx.Err()
-			} else if err != nil {
-				failed, reason = failed+1, err
-				continue
-			}
-			changed++
+		errs := o.rederiveAll(ctx, differing)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		changed += len(differing) - len(errs)
+		if len(errs) > 0 {
+			failed, reason = failed+len(errs), errs[0]
 		}
 		if err := o.noteDerived(ctx, last); err != nil {
 			return err
@@ -122,6 +122,31 @@ func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients
 		return fmt.Errorf("patients whose medications could not be derived again: %d, one because: %w; run: anodyne check", failed, reason)
 	}
 	return nil
+}
+
+// rederiveAll derives the medications of some patients again, some at once, and
+// gives what went wrong. On SQLite their transactions share a commit.
+func (o Org) rederiveAll(ctx context.Context, patients []differing) (errs []error) {
+	work := make(chan int64)
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for range min(sweepers, len(patients)) {
+		group.Go(func() {
+			for no := range work {
+				if _, err := o.rederivePatient(ctx, no, audit.Service); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, p := range patients {
+		work <- p.no
+	}
+	close(work)
+	group.Wait()
+	return errs
 }
 
 // noteDerived keeps how far an organisation is.
