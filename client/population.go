@@ -23,6 +23,9 @@ type PopulationCohort struct {
 	Patients   Count  `json:"patients"` // that match the filters
 	Active     Count  `json:"active"`   // of those, with a record in the period
 	Inactive   Count  `json:"inactive"`
+	// Undetermined is how many more may match a filter by class: they have an
+	// unclassified medicine, or one whose days are not known.
+	Undetermined Count `json:"undetermined"`
 }
 
 // SeverityPrevalence is the latest score of each patient by band.
@@ -55,6 +58,9 @@ type OutOfScope struct {
 	AtLeast50             Count  `json:"ge_50"`
 	AtLeast90             Count  `json:"ge_90"`
 	BenzodiazepineOverlap Count  `json:"opioid_benzo_overlap"`
+	// Undetermined is how many with such a condition are, or may be, missing
+	// from one of the others.
+	Undetermined Count `json:"undetermined"`
 }
 
 // MMEUse is the daily opioid doses of those exposed.
@@ -63,8 +69,9 @@ type MMEUse struct {
 	Caveat  string           `json:"caveat"`
 	Peak    DoseDistribution `json:"peak"`    // definition 4
 	Average DoseDistribution `json:"average"` // definition 2
-	// Incomplete is of how many the dose of an opioid, or its days, are not
-	// known: their numbers are too low.
+	// Incomplete is of how many of those exposed the dose of an opioid, or its
+	// days, are not known, or another medicine is unclassified. They are in the
+	// band unknown, unless what is known reaches 90, and in no mean or quantile.
 	Incomplete Count `json:"incomplete"`
 }
 
@@ -78,8 +85,9 @@ type DoseDistribution struct {
 	Q3         *float64 `json:"q3"`
 	P90        *float64 `json:"p90"`
 	Suppressed bool     `json:"suppressed"`
-	// Bands are of all active patients: 0 is who had no opioid, unknown who
-	// had one that is not counted or of unknown dose.
+	// Bands are of all active patients: 0 is who had no opioid and no
+	// unclassified medicine, unknown who had an opioid that is not counted or
+	// not all of whose dose is known, or an unclassified medicine.
 	Bands GroupSplit `json:"bands"`
 }
 
@@ -117,6 +125,9 @@ type DisparityGroup struct {
 	DiffCI95   *Interval95 `json:"difference_ci95"`
 	Ratio      *float64    `json:"ratio"`
 	Suppressed bool        `json:"suppressed"`
+	// Undetermined is how many more of the group there are of whom it is not
+	// known; they are not in n. It is null where there is no such.
+	Undetermined *int `json:"undetermined"`
 }
 
 // Insight is a sentence made from the numbers, and nothing more.

@@ -36,6 +36,8 @@ func TestListsHaveEveryConstant(t *testing.T) {
 		{"store", "ReportStatus", texts(store.ReportStatuses)},
 		{"pain", "Status", texts(pain.Statuses())},
 		{"pain/drug", "Class", texts(drug.Classes())},
+		{"pain/drug", "Basis", texts(drug.Bases())},
+		{"pain/drug", "Reason", texts(drug.Reasons())},
 	} {
 		declared := constants(t, list.dir, list.of)
 		if len(declared) == 0 {

@@ -59,6 +59,13 @@ func check(ctx context.Context, e env, s store.System, heads map[string]store.Se
 	if err != nil {
 		return nil, err
 	}
+	derived, rederived, err := s.CheckDerived(ctx, repair, func(org string, at, of int64) { show("medications of "+org, at, of) })
+	if rederived > 0 {
+		fmt.Fprintf(e.stdout, "repaired: what is derived from the medications of %d patients\n", rederived)
+	}
+	if err != nil {
+		return nil, err
+	}
 	series, repaired, err := s.CheckSeries(ctx, repair, func(org string, at, of int64) { show("series of "+org, at, of) })
 	if repaired.Years > 0 {
 		fmt.Fprintf(e.stdout, "repaired: %d patient-years of series\n", repaired.Years)
@@ -73,7 +80,7 @@ func check(ctx context.Context, e env, s store.System, heads map[string]store.Se
 	if counted > 0 {
 		fmt.Fprintf(e.stdout, "repaired: the counts of the records of %d patients\n", counted)
 	}
-	return slices.Concat(problems, seals, series, counts), err
+	return slices.Concat(problems, seals, derived, series, counts), err
 }
 
 // parseHeads reads the heads of --expect-head.

@@ -23,6 +23,10 @@ type Patient struct {
 	Gender Gender
 	// Codes are the ICD-10 codes of the medical history.
 	Codes []string
+	// Outside says that the opioid guideline leaves the patient out, from
+	// OutsideFrom on.
+	Outside     bool
+	OutsideFrom drug.Day
 	// Series has all years, those of one year after those of the year before:
 	// scores, assessments and procedures are then sorted by time. It is only
 	// read, and not kept.

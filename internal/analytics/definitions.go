@@ -59,6 +59,8 @@ const (
 	ofScored        = "patients with an average or current pain score in the period"
 	ofExposed       = "patients with an opioid in the period"
 	ofPatients      = "patients who match the filters"
+	ofActiveKnown   = ofActive + ", of whom it is known"
+	ofExposedKnown  = ofExposed + ", of whom it is known"
 )
 
 // uncontrolled goes with every comparison of patients with themselves.

@@ -19,8 +19,9 @@ type comparisons struct {
 	totals             [measures]totals
 }
 
-// totals are a measure's numbers of all groups together.
-type totals struct{ yes, n *cell }
+// totals are a measure's numbers of all groups together; open, of whom it is not
+// known, is nil when it always is.
+type totals struct{ yes, n, open *cell }
 
 // groups enters how a whole is grouped.
 func (l *ledger) groups(g *grouped, whole *cell) (cells [dimensions][]*cell) {
@@ -40,8 +41,6 @@ func (t *PopulationTally) printDisparities(l *ledger, c *comparisons) []Disparit
 		yes := l.groups(&rates.yes, total.yes)
 		var n [dimensions][]*cell
 		switch m {
-		case exposure:
-			n = c.present
 		case gap:
 			n = c.everybody
 		default:
@@ -52,15 +51,26 @@ func (t *PopulationTally) printDisparities(l *ledger, c *comparisons) []Disparit
 				}
 			}
 		}
+		var open [dimensions][]*cell
+		if total.open != nil {
+			open = l.groups(&rates.open, total.open)
+		}
 		for d := range dimensions {
+			for i := range open[d] {
+				if m == atLeast50 {
+					l.within(c.present[d][i], open[d][i])
+				} else {
+					l.sum(c.present[d][i], n[d][i], open[d][i])
+				}
+			}
 			out = append(out, Disparity{Measure: measureNames[m], Definition: defDisparity, Dimension: dimensionNames[d]})
-			l.disparity(&out[len(out)-1], groupNames[d], yes[d], n[d])
+			l.disparity(&out[len(out)-1], groupNames[d], yes[d], n[d], open[d])
 		}
 	}
 	return out
 }
 
-func (l *ledger) disparity(into *Disparity, names []string, yes, n []*cell) {
+func (l *ledger) disparity(into *Disparity, names []string, yes, n, open []*cell) {
 	reference := 0
 	for i := range n {
 		l.within(n[i], yes[i])
@@ -78,6 +88,9 @@ func (l *ledger) disparity(into *Disparity, names []string, yes, n []*cell) {
 			g := DisparityGroup{Group: name, Count: yes[i].shown(), N: n[i].shown(), Suppressed: !shown(i)}
 			if shown(i) {
 				g.Proportion, g.Percent, g.CI95 = share(yes[i].value, n[i].value)
+			}
+			if open != nil {
+				g.Undetermined, g.Suppressed = open[i].shown(), g.Suppressed || open[i].hidden
 			}
 			if i != reference && shown(i) && shown(reference) && n[i].value >= minToCompare && n[reference].value >= minToCompare {
 				g.compare(yes[i].value, n[i].value, yes[reference].value, n[reference].value)

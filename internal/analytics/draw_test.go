@@ -47,7 +47,7 @@ func (d dice) value() series.Value {
 func (d dice) medication() series.Medication {
 	first := d.day()
 	m := series.Medication{Span: drug.Span{First: first, Last: first + oneOf(d, lengths...)}, Open: d.IntN(6) == 0,
-		Class: oneOf[series.Class](d, 1, 1, 1, 2, 3, 4, 9), Status: oneOf[series.MedicationStatus](d, 0, 1, 4, 6)}
+		Class: oneOf[series.Class](d, 1, 1, 1, 2, 3, 4, 9, 12), Status: oneOf[series.MedicationStatus](d, 0, 1, 4, 6)}
 	switch m.Class {
 	case opioid:
 		if m.Reason = oneOf[series.Reason](d, 0, 0, 0, 1, 8); m.Reason == 0 {
@@ -55,6 +55,8 @@ func (d dice) medication() series.Medication {
 		}
 	case 9:
 		m.Ingredient = naloxone
+	case 12: // nobody knows what it is
+		m.Reason = 9
 	}
 	return m
 }
@@ -78,6 +80,9 @@ func (d dice) patient() *Patient {
 	for range d.IntN(3) {
 		p.Codes = append(p.Codes, oneOf(d, "M54.50", "M54.2", "G89.29", "C50.911", "C97", "D57.1", "Z51.5"))
 	}
+	if d.IntN(4) == 0 {
+		p.Outside, p.OutsideFrom = true, d.day()
+	}
 	return p
 }
 
@@ -93,7 +98,7 @@ func (d dice) request() Request {
 	days := []drug.Day{d.day(), d.day()}
 	slices.Sort(days)
 	r := Request{StartDate: dateOf(days[0]), EndDate: dateOf(days[1]), Interval: oneOf(d, "", "day", "week", "month"), FollowUp: oneOf(d, "", "30", "90", "180", "365"),
-		Gender: oneOf(d, "", "", "", "male", "unknown"), Condition: oneOf(d, "", "", "", "M54", "G", "C50.9"), MedicationClass: oneOf(d, "", "", "", "opioid", "nsaid")}
+		Gender: oneOf(d, "", "", "", "male", "unknown"), Condition: oneOf(d, "", "", "", "M54", "G", "C50.9"), MedicationClass: oneOf(d, "", "", "", "opioid", "nsaid", "unclassified")}
 	if d.IntN(4) == 0 {
 		ages := []int{d.IntN(90), d.IntN(90)}
 		slices.Sort(ages)

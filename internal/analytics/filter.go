@@ -53,21 +53,22 @@ func (f *Filter) Admits(p *Patient) bool {
 	return false
 }
 
-// passes is the whole filter.
-func (f *Filter) passes(p *Patient, g *Gist) bool {
+// passes is the whole filter. Maybe is set for one of whom nobody knows whether
+// a medicine of the class was taken: its days are not known, or what it is.
+func (f *Filter) passes(p *Patient, g *Gist) (yes, maybe bool) {
 	if !f.Admits(p) {
-		return false
+		return false, false
 	}
 	if f.class == 0 {
-		return true
+		return true, false
 	}
 	list := ofClass(g.Medications, f.class)
 	for i := range list {
 		if taken(&list[i], f.period) {
-			return true
+			return true, false
 		}
 	}
-	return false
+	return false, mayCover(list, f.period) || mayCover(unclassified(g.Medications), f.period)
 }
 
 // taken reports whether a medicine was taken on a day of a window, as far as

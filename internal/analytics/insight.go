@@ -70,14 +70,29 @@ func disparityInsights(disparities []Disparity) (list []Insight) {
 			text := fmt.Sprintf("%s by %s: %s %s %% (%d of %d), %s %s %% (%d of %d); difference %s percentage points (95 %% interval %s to %s).",
 				measureWords[d.Measure], strings.ReplaceAll(d.Dimension, "_", " "), g.Group, percentOf(*g.Count, *g.N), *g.Count, *g.N,
 				reference.Group, percentOf(*reference.Count, *reference.N), *reference.Count, *reference.N, oneDecimal(100*difference), oneDecimal(100*ci.Low), oneDecimal(100*ci.High))
-			list = append(list, Insight{"disparity." + d.Measure + "." + d.Dimension + "." + g.Group, text, map[string]any{
+			figures := map[string]any{
 				"group": g.Group, "count": *g.Count, "n": *g.N, "percent": *g.Percent, "reference": reference.Group,
 				"reference_count": *reference.Count, "reference_n": *reference.N, "reference_percent": *reference.Percent,
 				"difference": *g.Difference, "difference_ci95": *g.DiffCI95, "ratio": g.Ratio, "definition": d.Definition,
-			}})
+			}
+			if unknown := sumOf(g.Undetermined, reference.Undetermined); unknown > 0 {
+				figures["undetermined"] = unknown
+				text += fmt.Sprintf(" For %d more of the two groups it is not known.", unknown)
+			}
+			list = append(list, Insight{"disparity." + d.Measure + "." + d.Dimension + "." + g.Group, text, figures})
 		}
 	}
 	return list
+}
+
+// sumOf adds numbers that may be missing.
+func sumOf(numbers ...*int) (sum int) {
+	for _, n := range numbers {
+		if n != nil {
+			sum += *n
+		}
+	}
+	return sum
 }
 
 // percentOf is a percentage in a sentence. It comes from the counts: the one

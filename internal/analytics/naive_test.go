@@ -53,6 +53,30 @@ func naiveAge(born, on drug.Day) int {
 	}
 }
 
+// naiveMay reports whether a medicine of some classes may cover a day of some.
+func naiveMay(p *Patient, first, last drug.Day, classes ...series.Class) bool {
+	for d := first; d <= last; d++ {
+		if slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool { return slices.Contains(classes, m.Class) && may(m, d) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknown is the class of what is not understood.
+const unknown series.Class = 12
+
+// naiveMayPass reports whether a patient does not pass by the class that is
+// asked for, but might.
+func naiveMayPass(p *Patient, q *Params) bool {
+	if q.MedicationClass == nil || naivePasses(p, q) {
+		return false
+	}
+	all := *q
+	all.MedicationClass = nil
+	return naivePasses(p, &all) && naiveMay(p, q.Start, q.AsOf, q.class, unknown)
+}
+
 func naivePasses(p *Patient, q *Params) bool {
 	age := naiveAge(p.Born, q.AsOf)
 	if q.AgeMin != nil && age < *q.AgeMin || q.AgeMax != nil && age > *q.AgeMax || q.Gender != nil && *q.Gender != p.Gender.String() {
@@ -237,6 +261,9 @@ func naiveBegan(p *Patient, class series.Class, q *Params) (first drug.Day) {
 
 func naiveDose(p *Patient, d drug.Day) (mme float64, known, incomplete bool) {
 	for _, m := range p.Series.Medications {
+		if m.Class == unknown && may(m, d) {
+			incomplete = true
+		}
 		if m.Class != opioid || !may(m, d) {
 			continue
 		}

@@ -2,7 +2,6 @@ package analytics
 
 import (
 	"slices"
-	"strings"
 
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
@@ -11,20 +10,23 @@ import (
 // opioidTally counts opioid exposure.
 type opioidTally struct {
 	exposed, outOfScope  int
+	maybe                int // more who may have had one
 	longTerm, longTermN  int
-	peaks, averages      doses // of those with a known dose
+	peaks, averages      doses // of those whose dose is all known
 	incomplete           int
+	surely50, surely90   int // of those incomplete, whose known part reaches 50 but not 90, and 90
 	at50, at50N          int
 	at90, at90N          int
 	out50, out90         int
 	benzo, gabapentinoid overlapTally
-	naloxone, outBenzo   int
+	naloxone             overlapTally
+	outBenzo, outOpen    int
 
 	possible []drug.Span // used again for each patient
 }
 
-// overlapTally counts who took two classes on one day, of those of whom that
-// is known.
+// overlapTally counts who took two classes on one day, or had naloxone, of those
+// of whom that is known.
 type overlapTally struct{ yes, n int }
 
 func (o *opioidTally) merge(other *opioidTally) {
@@ -33,7 +35,8 @@ func (o *opioidTally) merge(other *opioidTally) {
 		{&o.incomplete, &other.incomplete}, {&o.at50, &other.at50}, {&o.at50N, &other.at50N}, {&o.at90, &other.at90}, {&o.at90N, &other.at90N},
 		{&o.out50, &other.out50}, {&o.out90, &other.out90}, {&o.benzo.yes, &other.benzo.yes}, {&o.benzo.n, &other.benzo.n},
 		{&o.gabapentinoid.yes, &other.gabapentinoid.yes}, {&o.gabapentinoid.n, &other.gabapentinoid.n},
-		{&o.naloxone, &other.naloxone}, {&o.outBenzo, &other.outBenzo},
+		{&o.naloxone.yes, &other.naloxone.yes}, {&o.naloxone.n, &other.naloxone.n}, {&o.outBenzo, &other.outBenzo}, {&o.outOpen, &other.outOpen},
+		{&o.maybe, &other.maybe}, {&o.surely50, &other.surely50}, {&o.surely90, &other.surely90},
 	} {
 		*c.to += *c.from
 	}
@@ -58,34 +61,93 @@ var (
 // longTermDays of the 365 up to the last day make long-term use.
 const longTermDays, yearDays = 90, 365
 
+// unclassified is the medicines that are not understood, which come last.
+func unclassified(list []series.Medication) []series.Medication {
+	from := len(list)
+	for from > 0 && list[from-1].Class == series.Unclassified {
+		from--
+	}
+	return list[from:]
+}
+
+// mayCover reports whether one of some medicines may cover a day of a window.
+func mayCover(list []series.Medication, window drug.Span) bool {
+	for i := range list {
+		if _, ok := list[i].Possible(window.Last).Within(window); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// drugs is what a patient takes, as far as it matters for opioids.
+type drugs struct {
+	taken   classSet
+	opioids []series.Medication
+	// unknown are those that are not understood: each may be an opioid of any
+	// dose, of another class, or naloxone. Open says that one may have been
+	// taken in the period.
+	unknown []series.Medication
+	open    bool
+	// maybe says that nobody knows whether an opioid was taken in the period.
+	maybe bool
+}
+
+// lookAt finds the opioids among medicines, and what may be one.
+func (t *PopulationTally) lookAt(d *drugs, medications []series.Medication) {
+	d.opioids, d.unknown = ofClass(medications, opioid), unclassified(medications)
+	d.open = mayCover(d.unknown, t.period)
+	d.maybe = d.taken&opioids == 0 && (d.open || mayCover(d.opioids, t.period))
+}
+
+// outside reports whether the opioid guideline leaves a patient out.
+func (t *PopulationTally) outside(p *Patient) bool { return p.Outside && p.OutsideFrom <= t.params.AsOf }
+
 // addOpioids counts an active patient.
-func (t *PopulationTally) addOpioids(p *Patient, g *Gist, classes classSet, who *groups) {
-	list := ofClass(g.Medications, opioid)
-	exposed := classes&opioids != 0
+func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups) {
+	o := &t.opioid
+	exposed := d.taken&opioids != 0
+	t.addLongTerm(g.Covered, d, who)
+	if d.maybe {
+		o.maybe++
+		t.measures[exposure].open.add(who)
+		t.measures[atLeast50].open.add(who)
+		if t.outside(p) {
+			o.outOpen++
+		}
+		return
+	}
 	t.measures[exposure].add(who, exposed)
-	t.addLongTerm(g.Covered, list, who)
 	if !exposed {
 		return
 	}
-	o := &t.opioid
 	o.exposed++
-	outOfScope := outOfGuideline(p.Codes)
+	outOfScope := t.outside(p)
+	decided := t.addDose(g.Doses, d, outOfScope, who)
+	overlap, known := o.addOverlap(&o.benzo, d, ofClass(g.Medications, benzodiazepine), t.period)
 	if outOfScope {
 		o.outOfScope++
+		if overlap {
+			o.outBenzo++
+		}
+		if !decided || !known {
+			o.outOpen++
+		}
 	}
-	t.addDose(g.Doses, list, outOfScope, who)
-	if o.addOverlap(&o.benzo, list, ofClass(g.Medications, benzodiazepine), t.period) && outOfScope {
-		o.outBenzo++
-	}
-	o.addOverlap(&o.gabapentinoid, list, ofClass(g.Medications, gabapentinoid), t.period)
-	if hasNaloxone(g.Medications, drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}) {
-		o.naloxone++
+	o.addOverlap(&o.gabapentinoid, d, ofClass(g.Medications, gabapentinoid), t.period)
+	year := drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}
+	switch {
+	case hasNaloxone(g.Medications, year):
+		o.naloxone.yes++
+		o.naloxone.n++
+	case !mayCover(d.unknown, year):
+		o.naloxone.n++
 	}
 }
 
 // addLongTerm counts who had an opioid on 90 days of the last 365; not those
-// of whom open prescriptions leave it unknown.
-func (t *PopulationTally) addLongTerm(covered []drug.Span, list []series.Medication, who *groups) {
+// of whom open prescriptions, or what is not understood, leave it unknown.
+func (t *PopulationTally) addLongTerm(covered []drug.Span, d *drugs, who *groups) {
 	o := &t.opioid
 	year := drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}
 	days := 0
@@ -95,7 +157,8 @@ func (t *PopulationTally) addLongTerm(covered []drug.Span, list []series.Medicat
 		}
 	}
 	certain := days >= longTermDays
-	if !certain && o.possibleDays(list, year) >= longTermDays {
+	if !certain && o.possibleDays(d, year) >= longTermDays {
+		t.measures[longTerm].open.add(who)
 		return
 	}
 	o.longTermN++
@@ -105,50 +168,65 @@ func (t *PopulationTally) addLongTerm(covered []drug.Span, list []series.Medicat
 	t.measures[longTerm].add(who, certain)
 }
 
-// possibleDays is on how many days of a window a medicine may have been taken;
-// 0 when none is open, and they are known.
-func (o *opioidTally) possibleDays(list []series.Medication, window drug.Span) int {
-	if !slices.ContainsFunc(list, func(m series.Medication) bool { return m.Open }) {
+// possibleDays is on how many days of a window an opioid may have been taken;
+// 0 when none is open and all medicines are understood, and they are known.
+func (o *opioidTally) possibleDays(d *drugs, window drug.Span) int {
+	if len(d.unknown) == 0 && !slices.ContainsFunc(d.opioids, func(m series.Medication) bool { return m.Open }) {
 		return 0
 	}
 	o.possible = o.possible[:0]
-	for i := range list {
-		if span, ok := list[i].Possible(window.Last).Within(window); ok {
-			o.possible = append(o.possible, span)
+	for _, list := range [...][]series.Medication{d.opioids, d.unknown} {
+		for i := range list {
+			if span, ok := list[i].Possible(window.Last).Within(window); ok {
+				o.possible = append(o.possible, span)
+			}
 		}
 	}
 	return drug.CoveredDays(o.possible)
 }
 
 // addDose counts the MME of a patient with an opioid. Below a threshold it is
-// not known when an opioid is missing from the dose, or none is counted.
-func (t *PopulationTally) addDose(doses []drug.Dose, list []series.Medication, outOfScope bool, who *groups) {
+// not known when something is, or may be, missing from the dose, or none is
+// counted.
+func (t *PopulationTally) addDose(doses []drug.Dose, d *drugs, outOfScope bool, who *groups) (decided bool) {
 	o := &t.opioid
 	var e drug.Exposure
 	e.Add(doses, t.period)
-	for i := range list {
-		c := list[i].Course(t.period.Last)
-		if _, ok := c.Within(t.period); ok && c.Reason.Incomplete() {
-			e.Incomplete = true
+	e.Incomplete = d.open
+	for i := range d.opioids {
+		if e.Incomplete {
 			break
 		}
+		c := d.opioids[i].Course(t.period.Last)
+		if _, ok := c.Within(t.period); ok && c.Reason.Incomplete() {
+			e.Incomplete = true
+		}
+	}
+	average, dosed := e.Average()
+	decided = dosed && !e.Incomplete
+	high50, high90 := dosed && drug.AtLeast(e.Peak, 50), dosed && drug.AtLeast(e.Peak, 90)
+	switch {
+	case decided:
+		o.peaks.add(e.Peak)
+		o.averages.add(average)
+	case high90:
+		o.surely90++
+	case high50:
+		o.surely50++
 	}
 	if e.Incomplete {
 		o.incomplete++
 	}
-	average, dosed := e.Average()
-	if dosed {
-		o.peaks.add(e.Peak)
-		o.averages.add(average)
+	if high50 || decided {
+		t.measures[atLeast50].add(who, high50)
+		countHigh(high50, outOfScope, &o.at50, &o.at50N, &o.out50)
+	} else {
+		t.measures[atLeast50].open.add(who)
 	}
-	decided := dosed && !e.Incomplete
-	if high := dosed && drug.AtLeast(e.Peak, 50); high || decided {
-		t.measures[atLeast50].add(who, high)
-		countHigh(high, outOfScope, &o.at50, &o.at50N, &o.out50)
+	if high90 || decided {
+		countHigh(high90, outOfScope, &o.at90, &o.at90N, &o.out90)
 	}
-	if high := dosed && drug.AtLeast(e.Peak, 90); high || decided {
-		countHigh(high, outOfScope, &o.at90, &o.at90N, &o.out90)
-	}
+	return decided
 }
 
 func countHigh(high, outOfScope bool, yes, n, out *int) {
@@ -162,17 +240,35 @@ func countHigh(high, outOfScope bool, yes, n, out *int) {
 }
 
 // addOverlap counts whether opioids and others were taken on the same day: days
-// that both cover, or both go on at the end. Those whose days are not known leave
-// it open.
-func (o *opioidTally) addOverlap(to *overlapTally, opioids, others []series.Medication, period drug.Span) (yes bool) {
-	certain, possible := shared(opioids, others, period)
-	if certain || possible && current(opioids, period.Last) && current(others, period.Last) {
+// that both cover, or both go on at the end. Those whose days are not known, and
+// what is not understood, leave it open.
+func (o *opioidTally) addOverlap(to *overlapTally, d *drugs, others []series.Medication, period drug.Span) (yes, known bool) {
+	certain, possible := shared(d.opioids, others, period)
+	if certain || possible && current(d.opioids, period.Last) && current(others, period.Last) {
 		to.yes++
 		to.n++
+		return true, true
+	}
+	if possible || d.open && d.mayShare(others, period) {
+		return false, false
+	}
+	to.n++
+	return false, true
+}
+
+// mayShare reports whether an opioid and another medicine may have been taken
+// on the same day because one or both of them is not understood.
+func (d *drugs) mayShare(others []series.Medication, period drug.Span) bool {
+	if _, may := shared(d.unknown, d.opioids, period); may {
 		return true
 	}
-	if !possible {
-		to.n++
+	if _, may := shared(d.unknown, others, period); may {
+		return true
+	}
+	for i := range d.unknown {
+		if _, may := shared(d.unknown[i:i+1], d.unknown[i+1:], period); may {
+			return true
+		}
 	}
 	return false
 }
@@ -225,17 +321,6 @@ func hasNaloxone(medications []series.Medication, window drug.Span) bool {
 			span.Last = span.First
 		}
 		if _, ok := span.Within(window); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// outOfGuideline reports whether a condition is one that the opioid guideline
-// leaves out: cancer (C00 to C96), sickle cell disease, palliative care.
-func outOfGuideline(codes []string) bool {
-	for _, code := range codes {
-		if len(code) >= 3 && code[0] == 'C' && code[1:3] <= "96" || strings.HasPrefix(code, "D57") || strings.HasPrefix(code, "Z51.5") {
 			return true
 		}
 	}

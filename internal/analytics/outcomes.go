@@ -15,6 +15,10 @@ type Outcomes struct {
 	GlobalImpression    Proportion      `json:"global_impression"` // PGIC 1 or 2
 	Procedures          []BeforeAfter   `json:"procedures"`
 	MedicationClasses   []BeforeAfter   `json:"medication_classes"`
+	// ClassesUndetermined is how many have an unclassified medicine in the period
+	// or the washout before it: they may belong to a class, or not to the one
+	// that they are counted in.
+	ClassesUndetermined Count `json:"medication_classes_undetermined"`
 }
 
 // OutcomeCohort says who was looked at, and what is missing.
@@ -22,6 +26,7 @@ type OutcomeCohort struct {
 	Definition     string     `json:"definition"`
 	PrimaryOutcome string     `json:"primary_outcome"` // the rule
 	Patients       Count      `json:"patients"`        // that match the filters
+	Undetermined   Count      `json:"undetermined"`    // more who may have taken the class that is asked for
 	WithScores     Count      `json:"with_scores"`     // that have an index date
 	WithoutScores  Count      `json:"without_scores"`
 	ByAverage      Count      `json:"by_average"` // of those with scores: whose primary outcome is average pain
@@ -111,6 +116,9 @@ type SurvivalPoint struct {
 	Events   int     `json:"events"`
 	Censored int     `json:"censored"` // since the step before, and before this one
 	Survival float64 `json:"survival"`
+	// CI95 is the log-log interval; null when nobody is left, and under
+	// min_cell_size, which it could be used to see through.
+	CI95 *Bounds `json:"ci95"`
 }
 
 // InstrumentUse is the change on a questionnaire.
@@ -133,7 +141,10 @@ type InstrumentUse struct {
 type ImportantChange struct {
 	Points  *float64 `json:"points"`
 	Percent *float64 `json:"percent"`
-	Source  string   `json:"source"`
+	// PercentFrom is the baseline from which on the percentage counts; null
+	// when it counts for all.
+	PercentFrom *float64 `json:"percent_from"`
+	Source      string   `json:"source"`
 }
 
 // BeforeAfter compares pain before and after a treatment began.

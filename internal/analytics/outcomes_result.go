@@ -1,6 +1,7 @@
 package analytics
 
 import (
+	"math"
 	"time"
 
 	"anodyne/internal/pain/instrument"
@@ -16,11 +17,15 @@ func (t *OutcomesTally) Result(now time.Time) *Outcomes {
 	t.printTrend(l, &out.Trend, scored)
 	averaged := l.cell(t.course.average.n)
 	l.within(scored, averaged)
-	l.mean(&out.TimeWeightedAverage, defTimeWeighted, averaged, &t.course.average, 1)
+	l.mean(&out.TimeWeightedAverage, defTimeWeighted, averaged, &t.course.average, 1, painScale)
 	t.printTimeToResponse(l, &out.TimeToResponse, scored)
 	t.printInstruments(l, out, patients)
 	out.Procedures = t.printTreatments(l, t.procedures(), patients, defProcedure, func(i int) string { return series.ProcedureType(i).String() })
 	out.MedicationClasses = t.printTreatments(l, t.classes(), patients, defClass, func(i int) string { return series.Class(i).String() })
+	unsure := l.cell(t.unsure)
+	l.within(patients, unsure)
+	l.count(&out.ClassesUndetermined, unsure)
+	l.count(&out.Cohort.Undetermined, l.cell(t.undetermined))
 	l.settle()
 	return out
 }
@@ -47,7 +52,7 @@ func (t *OutcomesTally) printCohort(l *ledger, out *Outcomes, patients *cell) (s
 	l.count(&c.Due, due)
 	l.count(&c.FollowedUp, followed)
 	l.proportion(&c.Missing, defMissing, ofDue, missing, due)
-	l.mean(&out.Baseline, defBaseline, scored, &t.baseline, 1)
+	l.mean(&out.Baseline, defBaseline, scored, &t.baseline, 1, painScale)
 	t.printFollowUp(l, out, followed, due)
 	return scored
 }
@@ -57,10 +62,10 @@ func (t *OutcomesTally) printFollowUp(l *ledger, out *Outcomes, followed, due *c
 	f.TargetDay, f.ToleranceDays = int(t.window.target), int(t.window.tolerance)
 	above := l.cell(t.percent.n)
 	l.within(followed, above)
-	l.mean(&f.Baseline, defBaseline, followed, t.followed.before(), 1)
-	l.mean(&f.Pain, defFollowUp, followed, t.followed.after(), 1)
-	l.mean(&f.Change, defChange, followed, t.followed.change(), 1)
-	l.mean(&f.PercentChange, defPercentChange, above, &t.percent, 2)
+	l.mean(&f.Baseline, defBaseline, followed, t.followed.before(), 1, painScale)
+	l.mean(&f.Pain, defFollowUp, followed, t.followed.after(), 1, painScale)
+	l.mean(&f.Change, defChange, followed, t.followed.change(), 1, painScale.changes())
+	l.mean(&f.PercentChange, defPercentChange, above, &t.percent, 2, Bounds{-100, math.Inf(1)})
 	l.effects(&f.SRM, &f.BaselineEffectSize, followed, &t.followed.paired)
 
 	r := &out.Response
@@ -108,7 +113,7 @@ func (t *OutcomesTally) printTrend(l *ledger, out *Trend, scored *cell) {
 	s := &t.course.slope
 	sloped := l.cell(s.n)
 	l.within(scored, sloped)
-	l.mean(&out.Slope.PerWeek, defSlope, sloped, s, 4)
+	l.mean(&out.Slope.PerWeek, defSlope, sloped, s, 4, unbounded)
 	l.split(&out.Slope.Patients, defDirection, ofSloped, sloped, directions, l.cellsOf(t.course.direction[:]))
 	l.after(func() {
 		if s.n > 0 && !sloped.hidden {
@@ -140,6 +145,9 @@ func (t *OutcomesTally) printTimeToResponse(l *ledger, out *TimeToResponse, scor
 		out.MedianDays = median
 		for _, p := range curve {
 			p.Survival = *rounded(p.Survival, 4)
+			if p.CI95 != nil {
+				p.CI95 = p.CI95.rounded()
+			}
 			out.Curve = append(out.Curve, p)
 		}
 	})
@@ -167,11 +175,11 @@ func (t *OutcomesTally) printInstruments(l *ledger, out *Outcomes, patients *cel
 		l.count(&into.Patients, all)
 		l.count(&into.NotYetDue, notDue)
 		l.count(&into.Missing, missing)
-		l.mean(&into.Baseline, defBaseline, n, tally.before(), 1)
-		l.mean(&into.FollowUp, defFollowUp, n, tally.after(), 1)
-		l.mean(&into.Change, defChange, n, tally.change(), 1)
+		l.mean(&into.Baseline, defBaseline, n, tally.before(), 1, painScale)
+		l.mean(&into.FollowUp, defFollowUp, n, tally.after(), 1, painScale)
+		l.mean(&into.Change, defChange, n, tally.change(), 1, painScale.changes())
 		if c := info.Change; c.Points > 0 || c.Percent > 0 {
-			into.ImportantChange = &ImportantChange{positive(c.Points), positive(c.Percent), info.Source}
+			into.ImportantChange = &ImportantChange{positive(c.Points), positive(c.Percent), positive(c.PercentFrom), info.Source}
 			into.MCIDMet = new(Proportion)
 			l.proportion(into.MCIDMet, defMCID, ofScoredTwice, l.cell(tally.met), n)
 		}
@@ -207,9 +215,9 @@ func (t *OutcomesTally) printTreatments(l *ledger, tallies []treatmentTally, pat
 		l.count(&into.NotYetDue, notDue)
 		l.count(&into.NoBaseline, noBaseline)
 		l.count(&into.Missing, missing)
-		l.mean(&into.Before, defBaseline, n, tally.before(), 1)
-		l.mean(&into.After, defFollowUp, n, tally.after(), 1)
-		l.mean(&into.Change, defChange, n, tally.change(), 1)
+		l.mean(&into.Before, defBaseline, n, tally.before(), 1, painScale)
+		l.mean(&into.After, defFollowUp, n, tally.after(), 1, painScale)
+		l.mean(&into.Change, defChange, n, tally.change(), 1, painScale.changes())
 		l.effects(&into.SRM, &into.EffectSize, n, &tally.paired)
 		l.responders(&into.R30, &into.R50, &tally.comparison, above)
 		if definition == defProcedure {
@@ -217,9 +225,9 @@ func (t *OutcomesTally) printTreatments(l *ledger, tallies []treatmentTally, pat
 			recorded := &t.recorded[code]
 			n := l.cell(recorded.n)
 			l.within(all, n)
-			l.mean(&into.Recorded.Before, defProcedureRecorded, n, recorded.before(), 1)
-			l.mean(&into.Recorded.After, defProcedureRecorded, n, recorded.after(), 1)
-			l.mean(&into.Recorded.Change, defProcedureRecorded, n, recorded.change(), 1)
+			l.mean(&into.Recorded.Before, defProcedureRecorded, n, recorded.before(), 1, painScale)
+			l.mean(&into.Recorded.After, defProcedureRecorded, n, recorded.after(), 1, painScale)
+			l.mean(&into.Recorded.Change, defProcedureRecorded, n, recorded.change(), 1, painScale.changes())
 		}
 	}
 	return out

@@ -33,6 +33,8 @@ type OutcomesTally struct {
 	impressions, impressed         int
 	treatments                     [treatments]treatmentTally
 	recorded                       [procedureCodes]paired
+	undetermined                   int // who may match the filter
+	unsure                         int // who may have begun a class, or not
 }
 
 // How many numbers there are for words, with 0 for none.
@@ -54,10 +56,16 @@ func NewOutcomesTally(p *Params) *OutcomesTally {
 // Add counts a patient, if the filter asks for one like that.
 func (t *OutcomesTally) Add(p *Patient) {
 	gist := p.gist(&t.own)
-	if !t.filter.passes(p, gist) {
+	if passes, maybe := t.filter.passes(p, gist); !passes {
+		if maybe {
+			t.undetermined++
+		}
 		return
 	}
 	t.patients++
+	if mayCover(unclassified(gist.Medications), drug.Span{First: t.period.First - washout, Last: t.period.Last}) {
+		t.unsure++
+	}
 	onsets := gist.Onsets
 	kind, known := t.stretch.follow(gist, t.period)
 	if known {
@@ -131,6 +139,7 @@ func (t *OutcomesTally) Merge(o *OutcomesTally) {
 		{&t.patients, &o.patients}, {&t.byAverage, &o.byAverage}, {&t.byCurrent, &o.byCurrent}, {&t.zeroBaseline, &o.zeroBaseline},
 		{&t.notDue, &o.notDue}, {&t.missing, &o.missing}, {&t.missingAboveZero, &o.missingAboveZero},
 		{&t.worsened, &o.worsened}, {&t.improved2, &o.improved2}, {&t.low, &o.low}, {&t.impressions, &o.impressions}, {&t.impressed, &o.impressed},
+		{&t.undetermined, &o.undetermined}, {&t.unsure, &o.unsure},
 	} {
 		*c.to += *c.from
 	}

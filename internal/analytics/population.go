@@ -21,6 +21,9 @@ type PopulationCohort struct {
 	Patients   Count  `json:"patients"` // that match the filters
 	Active     Count  `json:"active"`   // of those, with a record in the period
 	Inactive   Count  `json:"inactive"`
+	// Undetermined is how many more may match a filter by class: they have an
+	// unclassified medicine, or one whose days are not known.
+	Undetermined Count `json:"undetermined"`
 }
 
 // Severity is the latest score of each patient by band.
@@ -53,6 +56,9 @@ type OutOfScope struct {
 	AtLeast50             Count  `json:"ge_50"`
 	AtLeast90             Count  `json:"ge_90"`
 	BenzodiazepineOverlap Count  `json:"opioid_benzo_overlap"`
+	// Undetermined is how many with such a condition are, or may be, missing
+	// from one of the others.
+	Undetermined Count `json:"undetermined"`
 }
 
 // MME is the daily opioid doses of those exposed.
@@ -61,8 +67,10 @@ type MME struct {
 	Caveat  string       `json:"caveat"`
 	Peak    Distribution `json:"peak"`    // definition 4
 	Average Distribution `json:"average"` // definition 2
-	// Incomplete is of how many the dose of an opioid, or its days, are not
-	// known: their numbers are too low.
+	// Incomplete is of how many of those exposed the dose of an opioid, or its
+	// days, are not known, or another medicine may be an opioid. They are in the
+	// band unknown, unless what is known reaches the highest, and in no mean or
+	// quantile.
 	Incomplete Count `json:"incomplete"`
 }
 
@@ -76,8 +84,9 @@ type Distribution struct {
 	Q3         *float64 `json:"q3"`
 	P90        *float64 `json:"p90"`
 	Suppressed bool     `json:"suppressed"`
-	// Bands are of all active patients: 0 is who had no opioid, unknown who
-	// had one that is not counted or of unknown dose.
+	// Bands are of all active patients: 0 is who had no opioid and nothing that
+	// may be one, unknown who had one that is not counted or of unknown dose, or
+	// a medicine that may be one.
 	Bands Split `json:"bands"`
 }
 
@@ -115,6 +124,9 @@ type DisparityGroup struct {
 	DiffCI95   *Bounds  `json:"difference_ci95"`
 	Ratio      *float64 `json:"ratio"`
 	Suppressed bool     `json:"suppressed"`
+	// Undetermined is how many more of the group there are of whom it is not
+	// known; they are not in n. It is null where there is no such.
+	Undetermined *int `json:"undetermined"`
 }
 
 // Insight is a sentence made from the numbers, and nothing more.

@@ -34,7 +34,8 @@ func (t *PopulationTally) Result(now time.Time) *Population {
 	l.split(&out.AgeBands, defAge, ofActive, active, ageBandNames, c.present[byAge])
 	t.printSeverity(l, out, active, &c)
 	t.printOpioids(l, &out.Opioids, active, &c)
-	t.printTreatments(l, &out.Treatments, active, c.totals[exposure].yes)
+	t.printTreatments(l, &out.Treatments, active, &c.totals[exposure])
+	l.count(&out.Cohort.Undetermined, l.cell(t.undetermined))
 	t.printGap(l, &out.FollowUpGap, patients, &c)
 	out.Disparities = t.printDisparities(l, &c)
 	l.settle()
@@ -51,30 +52,34 @@ func (t *PopulationTally) printSeverity(l *ledger, out *Population, active *cell
 	l.split(&out.Severity.Bands, defSeverity, ofScored, scored, severities, bands)
 	l.count(&out.Severity.ByAverage, average)
 	l.count(&out.Severity.ByCurrent, current)
-	c.totals[severePain] = totals{bands[3], scored}
+	c.totals[severePain] = totals{yes: bands[3], n: scored}
 }
 
 func (t *PopulationTally) printOpioids(l *ledger, out *Opioids, active *cell, c *comparisons) {
 	o := &t.opioid
 	exposed, long, longN := l.cell(o.exposed), l.cell(o.longTerm), l.cell(o.longTermN)
-	l.proportion(&out.Exposure, defExposure, ofActive, exposed, active)
-	l.proportion(&out.LongTerm, defLongTerm, ofActive, long, longN)
-	l.undetermined(&out.LongTerm, active, longN)
-	high := t.printMME(l, &out.MME, active, exposed)
+	known := l.cell(t.active - o.maybe)
+	l.proportion(&out.Exposure, defExposure, ofActiveKnown, exposed, known)
+	maybe := l.undetermined(&out.Exposure, active, known)
+	possible := l.silent(o.exposed + o.maybe)
+	l.sum(possible, exposed, maybe)
+	l.proportion(&out.LongTerm, defLongTerm, ofActiveKnown, long, longN)
+	longOpen := l.undetermined(&out.LongTerm, active, longN)
+	high := t.printMME(l, &out.MME, active, exposed, possible)
 	n50, n90 := l.cell(o.at50N), l.cell(o.at90N)
-	l.proportion(&out.AtLeast50, defAtLeast50, ofExposed, high[0], n50)
-	l.undetermined(&out.AtLeast50, exposed, n50)
-	l.proportion(&out.AtLeast90, defAtLeast90, ofExposed, high[1], n90)
-	l.undetermined(&out.AtLeast90, exposed, n90)
+	l.proportion(&out.AtLeast50, defAtLeast50, ofExposedKnown, high[0], n50)
+	open50 := l.undetermined(&out.AtLeast50, possible, n50)
+	l.proportion(&out.AtLeast90, defAtLeast90, ofExposedKnown, high[1], n90)
+	l.undetermined(&out.AtLeast90, possible, n90)
 	overlap := func(into *Proportion, definition string, of overlapTally) *cell {
 		yes, n := l.cell(of.yes), l.cell(of.n)
-		l.proportion(into, definition, ofExposed, yes, n)
-		l.undetermined(into, exposed, n)
+		l.proportion(into, definition, ofExposedKnown, yes, n)
+		l.undetermined(into, possible, n)
 		return yes
 	}
 	benzo := overlap(&out.BenzodiazepineOverlap, defBenzo, o.benzo)
 	overlap(&out.GabapentinoidOverlap, defGabapentinoid, o.gabapentinoid)
-	l.proportion(&out.NaloxoneCoverage, defNaloxone, ofExposed, l.cell(o.naloxone), exposed)
+	overlap(&out.NaloxoneCoverage, defNaloxone, o.naloxone)
 
 	out.OutOfScope.Definition = defOutOfScope
 	outside := func(into *Count, n int, of *cell) *cell {
@@ -90,25 +95,33 @@ func (t *PopulationTally) printOpioids(l *ledger, out *Opioids, active *cell, c 
 	l.within(all, out50)
 	l.within(out50, out90)
 	l.within(all, outBenzo)
-	c.totals[exposure] = totals{exposed, active}
-	c.totals[longTerm] = totals{long, longN}
-	c.totals[atLeast50] = totals{high[0], n50}
+	outside(&out.OutOfScope.Undetermined, o.outOpen, possible)
+	c.totals[exposure] = totals{exposed, known, maybe}
+	c.totals[longTerm] = totals{long, longN, longOpen}
+	c.totals[atLeast50] = totals{high[0], n50, open50}
 }
 
 var bandNames = []string{"0", ">0-<20", "20-<50", "50-<90", ">=90", "unknown"}
 
 // printMME prints the doses, and gives the numbers of those with 50 MME and
 // more and with 90 and more on a day.
-func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed *cell) (high [2]*cell) {
+func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possible *cell) (high [2]*cell) {
 	o := &t.opioid
 	out.Table, out.Caveat = drug.MMETable, summary.Caveat
-	dosed, unknown, none := l.cell(o.peaks.n), l.cell(o.exposed-o.peaks.n), l.cell(t.active-o.exposed)
-	l.sum(exposed, dosed, unknown)
-	l.sum(active, exposed, none)
-	distribution := func(into *Distribution, definition string, values *doses) []*cell {
+	dosed, none := l.cell(o.peaks.n), l.cell(t.active-possible.value)
+	l.sum(active, possible, none)
+	distribution := func(into *Distribution, definition string, values *doses, surely90 int) []*cell {
 		counts := values.bands(len(bandNames), func(mme float64) int { return slices.Index(bandNames, drug.Band(mme)) })
-		bands := []*cell{none, l.cell(counts[1]), l.cell(counts[2]), l.cell(counts[3]), l.cell(counts[4]), unknown}
+		highest := l.cell(counts[4]) // of those whose dose is all known
+		unknown := l.cell(possible.value - values.n - surely90)
+		bands := []*cell{none, l.cell(counts[1]), l.cell(counts[2]), l.cell(counts[3]), highest, unknown}
 		l.sum(dosed, bands[1:5]...)
+		if surely90 > 0 {
+			highest.silent = true
+			bands[4] = l.cell(counts[4] + surely90)
+			l.sum(bands[4], highest, l.silent(surely90))
+		}
+		l.sum(possible, bands[1:]...)
 		l.after(func() {
 			*into = Distribution{Definition: definition, N: dosed.shown(), Suppressed: dosed.hidden}
 			if values.n > 0 && !dosed.hidden {
@@ -119,28 +132,45 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed *cell) (
 		l.split(&into.Bands, defBands, ofActive, active, bandNames, bands)
 		return bands
 	}
-	peak := distribution(&out.Peak, defPeak, &o.peaks)
-	distribution(&out.Average, defAverage, &o.averages)
+	peak := distribution(&out.Peak, defPeak, &o.peaks, o.surely90)
+	distribution(&out.Average, defAverage, &o.averages, 0)
 	incomplete := l.cell(o.incomplete)
 	l.within(exposed, incomplete)
 	l.count(&out.Incomplete, incomplete)
 	high50 := l.cell(o.at50)
-	l.sum(high50, peak[3], peak[4])
+	parts := peak[3:5]
+	if o.surely50 > 0 { // in the band unknown: it may be above 90
+		surely50 := l.silent(o.surely50)
+		l.within(peak[5], surely50)
+		parts = append(slices.Clone(parts), surely50)
+	}
+	l.sum(high50, parts...)
 	return [2]*cell{high50, peak[4]}
 }
 
-func (t *PopulationTally) printTreatments(l *ledger, out *Treatments, active, exposed *cell) {
+func (t *PopulationTally) printTreatments(l *ledger, out *Treatments, active *cell, exposed *totals) {
 	names := classNames()
 	out.Classes = make([]Proportion, len(names))
 	for i, name := range names {
-		taken := exposed
-		if class := series.ClassOf(drug.Class(name)); class != opioid {
-			taken = l.cell(t.treated[class])
+		into, definition := &out.Classes[i], defTreatment+"."+name
+		switch class := series.ClassOf(drug.Class(name)); class {
+		case opioid:
+			l.proportion(into, definition, ofActiveKnown, exposed.yes, exposed.n)
+			l.after(func() {
+				into.Undetermined, into.Suppressed = exposed.open.shown(), into.Suppressed || exposed.open.hidden
+			})
+		case series.Unclassified: // they are those of whom it is not known
+			l.proportion(into, definition, ofActive, l.cell(t.treated[class]), active)
+		default:
+			known := l.cell(t.active - t.unsure[class])
+			l.proportion(into, definition, ofActiveKnown, l.cell(t.treated[class]), known)
+			l.undetermined(into, active, known)
 		}
-		l.proportion(&out.Classes[i], defTreatment+"."+name, ofActive, taken, active)
 	}
 	mix := l.cellsOf(t.exclusive[:])
-	l.sum(exposed, mix[0], mix[2])
+	unsure := l.silent(t.unsureExposed)
+	l.within(mix[4], unsure)
+	l.sum(exposed.yes, mix[0], mix[2], unsure)
 	l.split(&out.Exclusive, defTreatment, ofActive, active, mixes, mix)
 }
 
@@ -150,5 +180,5 @@ func (t *PopulationTally) printGap(l *ledger, out *FollowUpGap, patients *cell, 
 	l.sum(without, last[1], last[2])
 	l.proportion(&out.Gap, defGap, ofPatients, without, patients)
 	l.split(&out.Last, defGap, ofPatients, patients, lastScores, last)
-	c.totals[gap] = totals{without, patients}
+	c.totals[gap] = totals{yes: without, n: patients}
 }

@@ -21,7 +21,10 @@ type PopulationTally struct {
 	severity             [4]int
 	last                 [3]int // the last score: within 90 days, longer ago, never
 	treated              [classCodes]int
-	exclusive            [4]int
+	exclusive            [5]int
+	unsure               [classCodes]int // who may have taken a class
+	unsureExposed        int             // of exclusive undetermined, with an opioid
+	undetermined         int             // who may match the filter
 	opioid               opioidTally
 	everybody, present   grouped
 	measures             [measures]rates
@@ -63,8 +66,9 @@ type groups struct {
 	age    int
 }
 
-// rates counts who has something, of those of whom it is known.
-type rates struct{ n, yes grouped }
+// rates counts who has something, of those of whom it is known; open are the
+// others.
+type rates struct{ n, yes, open grouped }
 
 func (r *rates) add(who *groups, yes bool) {
 	r.n.add(who)
@@ -95,7 +99,10 @@ func NewPopulationTally(p *Params) *PopulationTally {
 // Add counts a patient, if the filter asks for one like that.
 func (t *PopulationTally) Add(p *Patient) {
 	gist := p.gist(&t.own)
-	if !t.filter.passes(p, gist) {
+	if passes, maybe := t.filter.passes(p, gist); !passes {
+		if maybe {
+			t.undetermined++
+		}
 		return
 	}
 	who := groups{gender: min(p.Gender, UnknownGender)}
@@ -106,15 +113,19 @@ func (t *PopulationTally) Add(p *Patient) {
 	t.everybody.add(&who)
 	scores := gist.scoredUntil(t.period.Last + 1)
 	t.addGap(scores.last, &who)
-	classes := t.classes(gist.Medications)
+	classes, present := t.classes(gist.Medications)
 	if scores.last < t.period.First && classes == 0 && !t.assessed(gist) {
 		return
 	}
 	t.active++
 	t.present.add(&who)
 	t.addSeverity(&scores, &who)
-	t.addTreatment(classes)
-	t.addOpioids(p, gist, classes, &who)
+	d := drugs{taken: classes}
+	if present&mayBeOpioids != 0 {
+		t.lookAt(&d, gist.Medications)
+	}
+	t.addTreatment(&d)
+	t.addOpioids(p, gist, &d, &who)
 }
 
 // assessed reports whether there is an assessment or a procedure in the period.
@@ -190,27 +201,45 @@ func setOf(classes ...drug.Class) (set classSet) {
 var (
 	nonOpioids = setOf(drug.Gabapentinoid, drug.NSAID, drug.Antidepressant, drug.MuscleRelaxant, drug.Anticonvulsant, drug.Topical, drug.OtherAnalgesic)
 	opioids    = setOf(drug.Opioid)
+	allClasses = setOf(drug.Stated()...)
+	// mayBeOpioids are opioids, and what may be one.
+	mayBeOpioids = setOf(drug.Opioid, drug.Unclassified)
 )
 
-// classes are those that were taken in the period.
-func (t *PopulationTally) classes(medications []series.Medication) (set classSet) {
+// classes are those that were taken in the period, and those that are there.
+func (t *PopulationTally) classes(medications []series.Medication) (took, present classSet) {
 	for i := range medications {
-		if m := &medications[i]; taken(m, t.period) {
-			set |= 1 << (m.Class % classCodes)
+		m := &medications[i]
+		class := classSet(1) << (m.Class % classCodes)
+		present |= class
+		if taken(m, t.period) {
+			took |= class
 		}
 	}
-	return set
+	return took, present
 }
 
-var mixes = []string{"opioid_only", "non_opioid_only", "both", "none"}
+var mixes = []string{"opioid_only", "non_opioid_only", "both", "none", "undetermined"}
 
-func (t *PopulationTally) addTreatment(taken classSet) {
-	for rest := taken; rest != 0; rest &= rest - 1 {
+// addTreatment counts the classes that were taken. What is not understood may be
+// of any other class: only who surely has both kinds is in a group of the mix.
+func (t *PopulationTally) addTreatment(d *drugs) {
+	for rest := d.taken; rest != 0; rest &= rest - 1 {
 		t.treated[bits.TrailingZeros32(uint32(rest))%classCodes]++
 	}
-	switch opioid, other := taken&opioids != 0, taken&nonOpioids != 0; {
+	if d.open {
+		for rest := allClasses &^ d.taken; rest != 0; rest &= rest - 1 {
+			t.unsure[bits.TrailingZeros32(uint32(rest))%classCodes]++
+		}
+	}
+	switch opioid, other := d.taken&opioids != 0, d.taken&nonOpioids != 0; {
 	case opioid && other:
 		t.exclusive[2]++
+	case d.open || d.maybe:
+		t.exclusive[4]++
+		if opioid {
+			t.unsureExposed++
+		}
 	case opioid:
 		t.exclusive[0]++
 	case other:
@@ -237,12 +266,16 @@ func (t *PopulationTally) Merge(o *PopulationTally) {
 	addAll(t.last[:], o.last[:])
 	addAll(t.treated[:], o.treated[:])
 	addAll(t.exclusive[:], o.exclusive[:])
+	addAll(t.unsure[:], o.unsure[:])
+	t.unsureExposed += o.unsureExposed
+	t.undetermined += o.undetermined
 	t.opioid.merge(&o.opioid)
 	t.everybody.merge(&o.everybody)
 	t.present.merge(&o.present)
 	for i := range t.measures {
 		t.measures[i].n.merge(&o.measures[i].n)
 		t.measures[i].yes.merge(&o.measures[i].yes)
+		t.measures[i].open.merge(&o.measures[i].open)
 	}
 }
 

@@ -27,10 +27,18 @@ func (l *ledger) proportion(into *Proportion, definition, denominator string, co
 
 // undetermined enters and prints how many more there are of a whole, besides
 // the n of a proportion that was entered before.
-func (l *ledger) undetermined(into *Proportion, whole, n *cell) {
+func (l *ledger) undetermined(into *Proportion, whole, n *cell) *cell {
 	c := l.cell(whole.value - n.value)
 	l.sum(whole, n, c)
 	l.after(func() { into.Undetermined, into.Suppressed = c.shown(), into.Suppressed || c.hidden })
+	return c
+}
+
+// silent enters a number that is not printed.
+func (l *ledger) silent(value int) *cell {
+	c := l.cell(value)
+	c.silent = true
+	return c
 }
 
 // share is a proportion in its forms; nil of nobody.
@@ -43,7 +51,7 @@ func share(count, n int) (proportion, percent *float64, ci *Bounds) {
 }
 
 // mean enters and prints a mean. The number of its patients is the cell's.
-func (l *ledger) mean(into *Mean, definition string, n *cell, s *sum, decimals int) {
+func (l *ledger) mean(into *Mean, definition string, n *cell, s *sum, decimals int, scale Bounds) {
 	l.after(func() {
 		*into = Mean{Definition: definition, N: n.shown(), Suppressed: n.hidden}
 		if n.hidden {
@@ -55,9 +63,11 @@ func (l *ledger) mean(into *Mean, definition string, n *cell, s *sum, decimals i
 		}
 		mean := s.mean()
 		into.Mean = rounded(mean, decimals)
+		if s.n >= minForDeviation {
+			into.SD = rounded(s.sd(), 4)
+		}
 		if s.n >= minForInterval {
-			sd := s.sd()
-			into.SD, into.CI95 = rounded(sd, 4), meanInterval(mean, sd, s.n).rounded()
+			into.CI95 = meanInterval(mean, s.sd(), s.n).within(scale).rounded()
 		}
 	})
 }

@@ -11,7 +11,8 @@ const z = 1.959964
 
 // Minimum numbers of patients.
 const (
-	minForInterval   = 2
+	minForDeviation  = 2
+	minForInterval   = 5
 	minForEffectSize = 5
 	stableFrom       = 10
 	minToCompare     = 11
@@ -73,6 +74,20 @@ func fall(before, after float64) float64 { return 100 * (before - after) / befor
 func rounded(f float64, decimals int) *float64 {
 	unit := math.Pow10(decimals)
 	return new(math.Round(f*unit)/unit + 0) // no -0
+}
+
+// The scales that means are on.
+var (
+	painScale = Bounds{0, 10}
+	unbounded = Bounds{math.Inf(-1), math.Inf(1)}
+)
+
+// changes is the scale of changes from one place of a scale to another.
+func (b Bounds) changes() Bounds { return Bounds{b.Low - b.High, b.High - b.Low} }
+
+// within cuts an interval off where its scale ends.
+func (b Bounds) within(scale Bounds) Bounds {
+	return Bounds{max(b.Low, scale.Low), min(b.High, scale.High)}
 }
 
 func (b Bounds) rounded() *Bounds { return &Bounds{*rounded(b.Low, 4), *rounded(b.High, 4)} }

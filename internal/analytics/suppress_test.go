@@ -88,34 +88,41 @@ func hasKey(o map[string]any, name string) bool { _, ok := o[name]; return ok }
 func populationIdentities() []identity {
 	same := func(a, b string) identity { return identity{a, []string{b}, false} }
 	among := func(a, b string) identity { return identity{a, []string{b}, true} }
-	active, exposed := "cohort.active.count", "opioids.opioid_exposure.count"
+	active, exposed, none := "cohort.active.count", "opioids.opioid_exposure.count", "opioids.mme.peak.bands.groups.0.count"
 	list := []identity{
 		{"cohort.patients.count", []string{active, "cohort.inactive.count"}, false},
-		same("genders.n", active), same("age_bands.n", active), same("opioids.opioid_exposure.n", active), same("treatment_mix.exclusive.n", active),
+		same("genders.n", active), same("age_bands.n", active), same("treatment_mix.exclusive.n", active),
 		same("follow_up_gap.gap.n", "cohort.patients.count"), same("follow_up_gap.last_score.n", "cohort.patients.count"),
 		{"follow_up_gap.gap.count", []string{"follow_up_gap.last_score.groups.1.count", "follow_up_gap.last_score.groups.2.count"}, false},
 		{"severity_prevalence.bands.n", []string{"severity_prevalence.by_average.count", "severity_prevalence.by_current.count"}, false},
 		among(active, "severity_prevalence.bands.n"),
+		{active, []string{"opioids.opioid_exposure.n", "opioids.opioid_exposure.undetermined"}, false},
+		{"opioids.opioid_exposure.n", []string{exposed, none}, false},
 		{active, []string{"opioids.long_term_opioid.n", "opioids.long_term_opioid.undetermined"}, false},
-		{exposed, []string{"treatment_mix.exclusive.groups.0.count", "treatment_mix.exclusive.groups.2.count"}, false},
-		{exposed, []string{"opioids.mme.peak.n", "opioids.mme.peak.bands.groups.5.count"}, false},
+		{exposed, []string{"treatment_mix.exclusive.groups.0.count", "treatment_mix.exclusive.groups.2.count"}, true},
+		{active, []string{none, "opioids.mme.average.n", "opioids.mme.average.bands.groups.5.count"}, false},
+		among("opioids.mme.average.bands.groups.5.count", "opioids.mme.peak.bands.groups.5.count"), among(exposed, "opioids.mme.peak.n"),
 		same("opioids.mme.peak.n", "opioids.mme.average.n"), same("opioids.mme.peak.bands.n", active), same("opioids.mme.average.bands.n", active),
 		same("opioids.mme.peak.bands.groups.0.count", "opioids.mme.average.bands.groups.0.count"),
-		same("opioids.mme.peak.bands.groups.5.count", "opioids.mme.average.bands.groups.5.count"),
-		{"opioids.ge_50.count", []string{"opioids.mme.peak.bands.groups.3.count", "opioids.mme.peak.bands.groups.4.count"}, false},
+		{"opioids.ge_50.count", []string{"opioids.mme.peak.bands.groups.3.count", "opioids.mme.peak.bands.groups.4.count"}, true},
 		same("opioids.ge_90.count", "opioids.mme.peak.bands.groups.4.count"),
 		among(exposed, "opioids.mme.incomplete.count"), among(exposed, "opioids.out_of_guideline_scope.opioid_exposure.count"),
 		among("opioids.ge_50.count", "opioids.out_of_guideline_scope.ge_50.count"), among("opioids.ge_90.count", "opioids.out_of_guideline_scope.ge_90.count"),
-		same("opioids.naloxone_coverage.n", exposed), same("treatment_mix.classes.0.count", exposed),
+		same("treatment_mix.classes.0.count", exposed), same("treatment_mix.classes.0.undetermined", "opioids.opioid_exposure.undetermined"), among(active, "opioids.out_of_guideline_scope.undetermined.count"),
 	}
-	for _, name := range []string{"ge_50", "ge_90", "opioid_benzo_overlap", "opioid_gabapentinoid_overlap"} {
-		list = append(list, identity{exposed, []string{"opioids." + name + ".n", "opioids." + name + ".undetermined"}, false})
+	for _, name := range []string{"ge_50", "ge_90", "opioid_benzo_overlap", "opioid_gabapentinoid_overlap", "naloxone_coverage"} {
+		list = append(list, identity{active, []string{none, "opioids." + name + ".n", "opioids." + name + ".undetermined"}, false})
 	}
-	for i := range classNames() {
-		list = append(list, same(fmt.Sprint("treatment_mix.classes.", i, ".n"), active))
+	for i, name := range classNames() {
+		class := fmt.Sprint("treatment_mix.classes.", i)
+		if name == "unclassified" {
+			list = append(list, same(class+".n", active))
+		} else {
+			list = append(list, identity{active, []string{class + ".n", class + ".undetermined"}, false})
+		}
 	}
 	totals := []string{"severity_prevalence.bands.groups.3.count", exposed, "opioids.long_term_opioid.count", "opioids.ge_50.count", "follow_up_gap.gap.count"}
-	ns := []string{"severity_prevalence.bands.n", active, "opioids.long_term_opioid.n", "opioids.ge_50.n", "cohort.patients.count"}
+	ns := []string{"severity_prevalence.bands.n", "opioids.opioid_exposure.n", "opioids.long_term_opioid.n", "opioids.ge_50.n", "cohort.patients.count"}
 	for m := range totals {
 		for d, groups := range []string{"genders", "age_bands"} {
 			count, n := identity{whole: totals[m]}, identity{whole: ns[m]}
@@ -124,8 +131,8 @@ func populationIdentities() []identity {
 				count.parts, n.parts = append(count.parts, group+".count"), append(n.parts, group+".n")
 				own := fmt.Sprint(groups, ".groups.", i, ".count")
 				switch measureNames[m] {
-				case "opioid_exposure":
-					list = append(list, same(own, group+".n"))
+				case "opioid_exposure", "long_term_opioid":
+					list = append(list, identity{own, []string{group + ".n", group + ".undetermined"}, false})
 				case "follow_up_gap":
 					list = append(list, among(group+".n", own))
 				default:
@@ -157,6 +164,7 @@ func outcomesIdentities(o *Outcomes) []identity {
 		among("cohort.due.count", "response.nonresponder_imputation.responder_30.n"), among("response.nonresponder_imputation.responder_30.n", above),
 		same("trend.slope.per_week.n", "trend.slope.patients.n"), among(scored, "trend.slope.patients.n"), among(scored, "time_weighted_average.n"),
 		among(scored, "time_to_response.n"), among("cohort.patients.count", "global_impression.n"),
+		among("cohort.patients.count", "medication_classes_undetermined.count"),
 	}
 	for i := range o.Trend.Buckets {
 		list = append(list, among(scored, fmt.Sprint("trend.buckets.", i, ".n")))

@@ -1,5 +1,7 @@
 package analytics
 
+import "math"
+
 // kaplanMeier makes the curve of those who responded and of those last heard
 // of on each day. Who is last heard of on the day of an event is still at
 // risk on it. Each step has the events of its day and who left since the step
@@ -9,12 +11,13 @@ func kaplanMeier(events, censored []int32) (curve []SurvivalPoint, median *int) 
 	for day := range events {
 		atRisk += int(events[day] + censored[day])
 	}
-	survival := 1.0
+	survival, greenwood := 1.0, 0.0
 	left := 0
 	for day := range events {
 		if d := int(events[day]); d > 0 {
 			survival *= 1 - float64(d)/float64(atRisk)
-			curve = append(curve, SurvivalPoint{Day: day, AtRisk: atRisk, Events: d, Censored: left, Survival: survival})
+			greenwood += float64(d) / (float64(atRisk) * float64(atRisk-d))
+			curve = append(curve, SurvivalPoint{Day: day, AtRisk: atRisk, Events: d, Censored: left, Survival: survival, CI95: survivalInterval(survival, greenwood)})
 			if median == nil && survival <= 0.5+tolerance {
 				median = &day
 			}
@@ -25,6 +28,17 @@ func kaplanMeier(events, censored []int32) (curve []SurvivalPoint, median *int) 
 		left += int(censored[day])
 	}
 	return curve, median
+}
+
+// survivalInterval is the interval of a share that has not had the event, on
+// the scale of log(-log), so that it stays between 0 and 1. greenwood is the sum
+// of Greenwood's formula. There is none when nobody is left.
+func survivalInterval(survival, greenwood float64) *Bounds {
+	if survival <= 0 || survival >= 1 {
+		return nil
+	}
+	width := math.Exp(z * math.Sqrt(greenwood) / -math.Log(survival))
+	return &Bounds{math.Pow(survival, width), math.Pow(survival, 1/width)}
 }
 
 // coarse puts steps together until each has at least min events, and none or

@@ -122,8 +122,8 @@ func TestVector16(t *testing.T) {
 	out := outcomes(t, Request{}, scores(0, 10, 14, 7), scores(0, 10, 28, 5, 35, 7), scores(0, 10, 28, 8), scores(0, 10, 7, 7, 14, 8, 42, 2),
 		scores(0, 10, 56, 9), scores(0, 10, 84, 6, 90, 1), scores(0, 0, 84, 6))
 	is(t, "time to response", out.TimeToResponse, `{"definition":"time_to_response_30","n":6,"events":4,"censored":2,"median_days":42,"curve":[`+
-		`{"day":14,"at_risk":6,"events":1,"censored":0,"survival":0.8333},{"day":28,"at_risk":5,"events":1,"censored":0,"survival":0.6667},`+
-		`{"day":42,"at_risk":3,"events":1,"censored":1,"survival":0.4444},{"day":84,"at_risk":1,"events":1,"censored":1,"survival":0}],"suppressed":false}`)
+		`{"day":14,"at_risk":6,"events":1,"censored":0,"survival":0.8333,"ci95":{"low":0.2731,"high":0.9747}},{"day":28,"at_risk":5,"events":1,"censored":0,"survival":0.6667,"ci95":{"low":0.1946,"high":0.9044}},`+
+		`{"day":42,"at_risk":3,"events":1,"censored":1,"survival":0.4444,"ci95":{"low":0.0662,"high":0.7849}},{"day":84,"at_risk":1,"events":1,"censored":1,"survival":0,"ci95":null}],"suppressed":false}`)
 	few := outcomes(t, Request{}, scores(0, 10, 14, 7), scores(0, 10, 90, 8), scores(0, 10, 91, 8))
 	is(t, "less than half", []any{few.TimeToResponse.MedianDays, few.TimeToResponse.Events}, `[null,1]`)
 }
@@ -166,7 +166,7 @@ func TestVector19(t *testing.T) {
 	}
 	d := population(t, Request{}, patients...).Disparities[0]
 	is(t, "disparity", []any{d.Measure, d.Dimension, *d.Reference, d.Groups[1]}, `["severe_pain","gender","female",{"group":"male","count":30,"n":60,"proportion":0.5,"percent":50,`+
-		`"ci95":{"low":0.3774,"high":0.6226},"difference":0.1667,"difference_ci95":{"low":-0.0092,"high":0.3288},"ratio":1.5,"suppressed":false}]`)
+		`"ci95":{"low":0.3774,"high":0.6226},"difference":0.1667,"difference_ci95":{"low":-0.0092,"high":0.3288},"ratio":1.5,"suppressed":false,"undetermined":null}]`)
 
 	patients = nil
 	for _, mme := range []float64{20, 30, 40, 45, 60, 70.5, 105} {

@@ -113,6 +113,8 @@ func init() {
 		"GET /v1/reference/data-types":  reference("data-types"),
 		"GET /v1/reference/instruments": reference("instruments"),
 		"GET /v1/reference/medications": reference("medications"),
+
+		"GET /v1/reference/medications/lookup": reference("medications/lookup?name=oxycodone"),
 	})
 }
 

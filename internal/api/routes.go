@@ -39,6 +39,7 @@ func (a *API) table() []route {
 		{method: "GET", pattern: "/v1/reference/data-types", handle: a.referenceDataTypes},
 		{method: "GET", pattern: "/v1/reference/instruments", handle: a.referenceInstruments},
 		{method: "GET", pattern: "/v1/reference/medications", handle: a.referenceMedications},
+		{method: "GET", pattern: "/v1/reference/medications/lookup", handle: a.lookUpMedication},
 		{method: "GET", pattern: "/v1/analytics/outcomes", scope: access.AnalyticsRead, handle: a.getOutcomes},
 		{method: "GET", pattern: "/v1/analytics/population-health", scope: access.AnalyticsRead, handle: a.getPopulationHealth},
 		{method: "GET", pattern: "/v1/events", scope: access.EventsRead, handle: a.listEvents},

@@ -81,6 +81,7 @@ var asked = []question{
 	{"GET /v1/reports/{id}/download", "", func(w *crowd) *reply { return w.get(downloadOf(w.reports[0])) }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/reference/data-types", "", func(w *crowd) *reply { return w.get("/v1/reference/data-types") }, cost{sqlite: 0, postgres: 1, trips: 1}},
 	{"GET /v1/reference/instruments", "", func(w *crowd) *reply { return w.get("/v1/reference/instruments") }, cost{sqlite: 0, postgres: 1, trips: 1}},
+	{"GET /v1/reference/medications/lookup", "", func(w *crowd) *reply { return w.get("/v1/reference/medications/lookup?name=MS+Contin") }, cost{sqlite: 0, postgres: 1, trips: 1}},
 	{"GET /v1/reference/medications", "", func(w *crowd) *reply { return w.get("/v1/reference/medications") }, cost{sqlite: 0, postgres: 1, trips: 1}},
 	{"GET /v1/analytics/outcomes", "", func(w *crowd) *reply { return w.get("/v1/analytics/outcomes?min_cell_size=" + w.number()) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/analytics/population-health", "", func(w *crowd) *reply { return w.get("/v1/analytics/population-health?min_cell_size=" + w.number()) }, cost{sqlite: 1, postgres: 2, trips: 2}},

@@ -32,21 +32,23 @@ const (
 	ReportComplete  Action = "report.complete"
 	ReportFail      Action = "report.fail"
 	SeriesRepair    Action = "series.repair"
-	AnalyticsRead   Action = "analytics.read"
-	AuditRead       Action = "audit.read"
-	OrgCreate       Action = "organization.create"
-	ClientCreate    Action = "client.create"
-	ClientRotate    Action = "client.rotate"
-	ClientRevoke    Action = "client.revoke"
-	ClientTier      Action = "client.tier"
-	ClientRequest   Action = "client.request"
-	ClientGrant     Action = "client.grant"
-	ClientDecline   Action = "client.decline"
-	TokenRevoke     Action = "token.revoke"
-	MemberInvite    Action = "member.invite"
-	MemberCreate    Action = "member.create"
-	MemberUpdate    Action = "member.update"
-	MemberPassword  Action = "member.password"
+	// ClinicalDerive is medications whose derived values changed with the rules.
+	ClinicalDerive Action = "clinical_data.derive"
+	AnalyticsRead  Action = "analytics.read"
+	AuditRead      Action = "audit.read"
+	OrgCreate      Action = "organization.create"
+	ClientCreate   Action = "client.create"
+	ClientRotate   Action = "client.rotate"
+	ClientRevoke   Action = "client.revoke"
+	ClientTier     Action = "client.tier"
+	ClientRequest  Action = "client.request"
+	ClientGrant    Action = "client.grant"
+	ClientDecline  Action = "client.decline"
+	TokenRevoke    Action = "token.revoke"
+	MemberInvite   Action = "member.invite"
+	MemberCreate   Action = "member.create"
+	MemberUpdate   Action = "member.update"
+	MemberPassword Action = "member.password"
 	// MemberReset is a link that was made for a new password; setting one by
 	// it is MemberPassword.
 	MemberReset   Action = "member.reset"
@@ -77,7 +79,7 @@ const (
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
-	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, AnalyticsRead: true,
+	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, ClinicalDerive: true, AnalyticsRead: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, ClientRequest: true, ClientGrant: true, ClientDecline: true, TokenRevoke: true,
 	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true, MemberReset: true,
 	SessionCreate: true, SessionRefuse: true, SessionEnd: true,

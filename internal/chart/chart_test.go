@@ -177,7 +177,7 @@ func TestWhatMustBeSaid(t *testing.T) {
 	all := examples()
 	has(t, drawn(all["pain"]), "0", "10", "severe ≥ 7", "moderate ≥ 4", "mild < 4", "baseline 7.5", "medicine started", "medicine ended", "procedure", "oxycodone", "gabapentin", "naproxen", "epidural steroid L4-L5")
 	has(t, drawn(all["pain, none"]), "No comparable scores in this period", "0", "10")
-	has(t, drawn(all["mme"]), "≥ 50 MME", "≥ 90 MME", "at least: the dose of one opioid is not known", "opioid, dose not known or not counted")
+	has(t, drawn(all["mme"]), "≥ 50 MME", "≥ 90 MME", "at least: not all of the dose is known", "dose not known or not counted")
 	has(t, drawn(all["severity"]), "none", "mild", "moderate", "severe", "n = 472", "49 %", "hidden: few patients")
 	has(t, drawn(all["proportions"]), "45.0 % (30.7 to 60.2), 18 of 40", "hidden")
 	has(t, drawn(all["forest"]), "16.7 (−0.9 to 32.9), n = 60", "reference", "0")

@@ -73,7 +73,7 @@ func examples() map[string]Chart {
 	}
 	survival := &Survival{Title: "Time", Event: "a response", Median: new(300.0)}
 	for i := range 200 {
-		survival.Steps = append(survival.Steps, SurvivalStep{float64(2 * i), 123456 - i, 1, i % 3, 1 - float64(i)/260})
+		survival.Steps = append(survival.Steps, SurvivalStep{float64(2 * i), 123456 - i, 1, i % 3, 1 - float64(i)/260, new(max(0, 0.95-float64(i)/260)), new(1 - float64(i)/300)})
 	}
 	growth := &Growth{Title: "Cost", Size: "patients", Cost: "microseconds a request"}
 	crowded := &Growth{Title: "Cost", Size: hostile[2], Cost: hostile[0]}
@@ -117,7 +117,7 @@ func examples() map[string]Chart {
 		"histogram":        &Histogram{"Dose", []Bin{{0, 20, new(12), false}, {20, 50, nil, false}, {50, 90, new(3), false}, {90, 130, new(0), true}}},
 		"histogram, many":  &Histogram{"Dose", []Bin{{0, 20, new(1234567), false}, {20, 100, new(1), false}}},
 		"histogram, none":  &Histogram{"Dose", nil},
-		"survival":         &Survival{"Time", "a response", []SurvivalStep{{14, 6, 1, 0, .8333}, {28, 5, 1, 0, .6667}, {42, 3, 1, 1, .4444}, {84, 1, 1, 1, 0}}, new(42.0)},
+		"survival":         &Survival{"Time", "a response", []SurvivalStep{{14, 6, 1, 0, .8333, new(.2731), new(.9747)}, {28, 5, 1, 0, .6667, new(.1946), new(.9044)}, {42, 3, 1, 1, .4444, new(.0662), new(.7849)}, {84, 1, 1, 1, 0, nil, nil}}, new(42.0)},
 		"survival, long":   survival,
 		"survival, none":   &Survival{Title: "Time", Event: "a response"},
 		"growth":           growth,

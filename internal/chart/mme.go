@@ -14,7 +14,7 @@ type MME struct {
 }
 
 // MMERun is days with the same dose, both included. Without MME nothing of the
-// days counts; an incomplete one is too low.
+// days counts; an incomplete one may be too low.
 type MMERun struct {
 	From, To   time.Time
 	MME        *float64
@@ -125,12 +125,12 @@ func (c *MME) legend(s *Scene) legend {
 		s.line(b.left, b.top+2, b.right, b.top+2, pen{Accent, 1.6, nil})
 	}}}
 	if incomplete {
-		l = append(l, legendEntry{"at least: the dose of one opioid is not known", func(b box) {
+		l = append(l, legendEntry{"at least: not all of the dose is known", func(b box) {
 			s.hatched(b, AccentSoft, Rising, pen{Accent, 0.5, nil})
 		}})
 	}
 	if missing {
-		l = append(l, legendEntry{"opioid, dose not known or not counted", func(b box) {
+		l = append(l, legendEntry{"dose not known or not counted", func(b box) {
 			s.hatched(b, FillNone, Crossed, pen{Axis, 0.6, nil})
 		}})
 	}

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -23,6 +24,8 @@ type SurvivalStep struct {
 	Events   int
 	Censored int     // since the step before, and before this one
 	Share    float64 // after the day's events, 0 to 1
+	// Low and High are the 95 % interval of the share; nil without one.
+	Low, High *float64
 }
 
 // Draw lays the chart out, with the patients at risk under the steps.
@@ -47,6 +50,8 @@ func (c *Survival) Draw(f Frame) *Scene {
 	p.top = c.legend(s, size).draw(s, p.left, 0, f.Width, size) + size*0.7
 	p.horizontals(percentTicks)
 
+	c.bound(p, func(s *SurvivalStep) *float64 { return s.Low })
+	c.bound(p, func(s *SurvivalStep) *float64 { return s.High })
 	line := []point{{p.x(0), p.y(100)}}
 	for _, step := range c.Steps {
 		x := p.x(step.Day)
@@ -71,6 +76,33 @@ func (c *Survival) Draw(f Frame) *Scene {
 	p.write(label{text: row, x: p.left - size*0.6 - first, y: y, anchor: End, size: size, ink: Muted})
 	c.atRisk(p, y)
 	return s
+}
+
+// boundPen draws the ends of the interval.
+var boundPen = pen{Accent, 0.8, dotted}
+
+// bound draws one end of the interval, from the first step that has one to the
+// first that has none.
+func (c *Survival) bound(p *plot, of func(*SurvivalStep) *float64) {
+	var line []point
+	for i := range c.Steps {
+		x, end := p.x(c.Steps[i].Day), of(&c.Steps[i])
+		if len(line) > 0 {
+			line = append(line, point{x, line[len(line)-1].y})
+		}
+		if end == nil {
+			break
+		}
+		line = append(line, point{x, p.y(100 * *end)})
+	}
+	if len(line) > 1 {
+		p.polyline(line, boundPen)
+	}
+}
+
+// hasInterval reports whether any step has one.
+func (c *Survival) hasInterval() bool {
+	return slices.ContainsFunc(c.Steps, func(s SurvivalStep) bool { return s.Low != nil })
 }
 
 // atRisk writes how many are still followed under the steps, as many as fit
@@ -98,6 +130,11 @@ func (c *Survival) legend(s *Scene, size float64) legend {
 			s.line(x, y-size*0.35, x, y+size*0.35, pen{Text, 1.2, nil})
 		}},
 	}
+	if c.hasInterval() {
+		l = append(l, legendEntry{"its 95 % interval", func(b box) {
+			s.line(b.left, (b.top+b.bottom)/2, b.right, (b.top+b.bottom)/2, boundPen)
+		}})
+	}
 	if c.Median != nil {
 		l = append(l, legendEntry{"median: day " + formatNumber(*c.Median), func(b box) {
 			s.line(b.left, (b.top+b.bottom)/2, b.right, (b.top+b.bottom)/2, pen{Muted, 1, dashed})
@@ -120,7 +157,11 @@ func (c *Survival) describe() string {
 // Table lists the steps.
 func (c *Survival) Table() (header []string, rows [][]string) {
 	for _, s := range c.Steps {
-		rows = append(rows, []string{formatNumber(s.Day), strconv.Itoa(s.AtRisk), strconv.Itoa(s.Events), strconv.Itoa(s.Censored), percent(s.Share)})
+		interval := "–"
+		if s.Low != nil && s.High != nil {
+			interval = percent(*s.Low) + " to " + percent(*s.High)
+		}
+		rows = append(rows, []string{formatNumber(s.Day), strconv.Itoa(s.AtRisk), strconv.Itoa(s.Events), strconv.Itoa(s.Censored), percent(s.Share), interval})
 	}
-	return []string{"Day", "At risk", "Events", "Censored", "Without the event"}, rows
+	return []string{"Day", "At risk", "Events", "Censored", "Without the event", "95 % interval"}, rows
 }

@@ -40,12 +40,16 @@ func (g *gathering) release() { gatherings.Put(g) }
 func (g *gathering) member(m store.Member) {
 	g.numbers = append(g.numbers, m.No)
 	g.heads = append(g.heads, head{born: m.Born.DayNumber(), gender: analytics.FoldGender(string(m.Gender)), here: true})
+	who := &g.heads[len(g.heads)-1]
 	from := len(g.codes.items)
 	pain.StoredHistory(string(m.History)).Codes(func(c pain.Coded) {
 		// A condition counts however long ago it was: outcomes are of those
 		// who had it too.
 		if c.Own() && !slices.Contains(g.codes.items[from:], c.ICD10Code) {
 			g.codes.items = append(g.codes.items, g.code(c.ICD10Code))
+		}
+		if begins := c.Begins(); c.OutsideGuideline() && (!who.outside || begins < who.outsideFrom) {
+			who.outside, who.outsideFrom = true, begins
 		}
 	})
 	slices.Sort(g.codes.items[from:])

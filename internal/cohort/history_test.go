@@ -56,7 +56,8 @@ var (
 		p := person{gender: rapid.SampledFrom([]string{"female", "F", "male", "they", ""}).Draw(t, "gender"), born: rapid.SampledFrom([]string{"1950-02-28", "1984-06-30", "1984-07-01", "2010-01-01"}).Draw(t, "born")}
 		for range rapid.IntRange(0, 2).Draw(t, "conditions") {
 			p.codes = append(p.codes, pain.HistoryEntry{Condition: "x", ICD10Code: rapid.SampledFrom([]string{"M54.50", "M54.16", "C50.911", ""}).Draw(t, "code"),
-				Status: rapid.SampledFrom([]string{"", "active", "resolved"}).Draw(t, "status"), Category: rapid.SampledFrom([]string{"", "pain", "family"}).Draw(t, "category")})
+				Status: rapid.SampledFrom([]string{"", "active", "resolved"}).Draw(t, "status"), Category: rapid.SampledFrom([]string{"", "pain", "family"}).Draw(t, "category"),
+				OnsetDate: someday.Draw(t, "onset")[:rapid.SampledFrom([]int{0, 4, 7, 10}).Draw(t, "known")]})
 		}
 		return p
 	})
@@ -143,6 +144,11 @@ func (h hospital) naive(tb testing.TB, p *analytics.Params) (answer string, pass
 		for _, e := range entries {
 			if e.ICD10Code != "" && e.Category != "family" {
 				member.Codes = append(member.Codes, e.ICD10Code)
+			}
+			// In other words: of an unfinished date the day is that of the end.
+			standing := !slices.Contains([]string{"inactive", "remission", "resolved"}, e.Status) && e.Category != "family"
+			if on := pain.DateOfDay(p.AsOf).String(); standing && e.ICD10Code == "C50.911" && (e.OnsetDate == "" || e.OnsetDate <= on[:len(e.OnsetDate)]) {
+				member.Outside, member.OutsideFrom = true, p.AsOf
 			}
 		}
 		if naivePasses(p, &patient, &member) {

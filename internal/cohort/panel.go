@@ -46,7 +46,10 @@ type head struct {
 	born    drug.Day
 	gender  analytics.Gender
 	here    bool // else it is a number without a patient
+	outside bool // the opioid guideline leaves the patient out, from outsideFrom on
 	primary analytics.Primary
+
+	outsideFrom drug.Day
 }
 
 // member is a patient in a panel, and the number that it has elsewhere.
@@ -89,6 +92,7 @@ func newChart() *chart {
 func (p *panel) open(slot int, c *chart) {
 	c.Born, c.Gender = p.heads[slot].born, p.heads[slot].gender
 	c.Codes = p.codes.of(slot)
+	c.Outside, c.OutsideFrom = p.heads[slot].outside, p.heads[slot].outsideFrom
 }
 
 // read fills in the rest.

@@ -94,8 +94,10 @@ func TestTrend(t *testing.T) {
 }
 
 func TestTimeToResponse(t *testing.T) {
-	got := TimeToResponse(&analytics.TimeToResponse{MedianDays: new(30), Curve: []analytics.SurvivalPoint{{Day: 30, AtRisk: 10, Events: 5, Censored: 1, Survival: 0.5}}})
-	if want := (chart.SurvivalStep{Day: 30, AtRisk: 10, Events: 5, Censored: 1, Share: 0.5}); *got.Median != 30 || len(got.Steps) != 1 || got.Steps[0] != want {
+	got := TimeToResponse(&analytics.TimeToResponse{MedianDays: new(30), Curve: []analytics.SurvivalPoint{{Day: 30, AtRisk: 10, Events: 5, Censored: 1, Survival: 0.5, CI95: &analytics.Bounds{Low: 0.2, High: 0.7}}}})
+	if want := (chart.SurvivalStep{Day: 30, AtRisk: 10, Events: 5, Censored: 1, Share: 0.5}); *got.Median != 30 || len(got.Steps) != 1 || *got.Steps[0].Low != 0.2 || *got.Steps[0].High != 0.7 {
+		t.Errorf("%+v", got)
+	} else if got.Steps[0].Low, got.Steps[0].High = nil, nil; got.Steps[0] != want {
 		t.Errorf("%+v", got)
 	}
 	if got := TimeToResponse(&analytics.TimeToResponse{}); got.Median != nil || len(got.Steps) > 0 {

@@ -19,7 +19,7 @@ func Proportions(title string, labels []string, list []*analytics.Proportion) *c
 }
 
 func proportion(label string, p *analytics.Proportion) chart.Proportion {
-	row := chart.Proportion{Label: label, Share: part(p.Count, p.N), Words: OfN(p)}
+	row := chart.Proportion{Label: label, Share: part(p.Count, p.N), Words: OfKnown(p)}
 	if ci := Limits(p); ci != nil {
 		row.Low, row.High = &ci.Low, &ci.High
 	}
@@ -63,7 +63,11 @@ func TimeToResponse(r *analytics.TimeToResponse) *chart.Survival {
 		c.Median = new(float64(*r.MedianDays))
 	}
 	for _, step := range r.Curve {
-		c.Steps = append(c.Steps, chart.SurvivalStep{Day: float64(step.Day), AtRisk: step.AtRisk, Events: step.Events, Censored: step.Censored, Share: step.Survival})
+		s := chart.SurvivalStep{Day: float64(step.Day), AtRisk: step.AtRisk, Events: step.Events, Censored: step.Censored, Share: step.Survival}
+		if ci := step.CI95; ci != nil {
+			s.Low, s.High = &ci.Low, &ci.High
+		}
+		c.Steps = append(c.Steps, s)
 	}
 	return c
 }

@@ -63,13 +63,13 @@ func Disparity(d *analytics.Disparity) *chart.Forest {
 		case g.Suppressed:
 			row.Words = Hidden
 		case d.Reference != nil && g.Group == *d.Reference:
-			row.Words = "reference, " + Rate(g.Count, g.N) + " of " + Count(g.N)
+			row.Words = "reference, " + Rate(g.Count, g.N) + " of " + Count(g.N) + NotKnown(g.Undetermined)
 		case g.Difference != nil && reference != nil:
-			row.Words = Rate(g.Count, g.N) + " of " + Count(g.N)
+			row.Words = Rate(g.Count, g.N) + " of " + Count(g.N) + NotKnown(g.Undetermined)
 			difference, ci := analytics.Newcombe(*g.Count, *g.N, *reference.Count, *reference.N)
 			row.Estimate, row.Low, row.High = points(difference), points(ci.Low), points(ci.High)
 		case g.N != nil:
-			row.Words = "not compared, n = " + Count(g.N)
+			row.Words = "not compared, n = " + Count(g.N) + NotKnown(g.Undetermined)
 		}
 		c.Rows = append(c.Rows, row)
 	}

@@ -154,3 +154,25 @@ func Mean(m *analytics.Mean) string {
 
 // Decimal writes with one decimal, and a real minus.
 func Decimal(f float64) string { return chart.Decimals(f, 1) }
+
+// OfKnown is OfN with how many more there are of whom it is not known.
+func OfKnown(p *analytics.Proportion) string { return OfN(p) + NotKnown(p.Undetermined) }
+
+// NotKnown is of how many more something is not known, behind what is.
+func NotKnown(n *int) string {
+	if n == nil || *n == 0 {
+		return ""
+	}
+	return ", " + Count(n) + " not known"
+}
+
+// DosesNotShown says in words of how many patients [Doses] does not know the
+// dose; "" when there are none.
+func DosesNotShown(bands *analytics.Split) string {
+	for _, g := range bands.Groups {
+		if g.Group == "unknown" && (g.Count == nil || *g.Count > 0) {
+			return "Not shown: " + Count(g.Count) + " with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid."
+		}
+	}
+	return ""
+}

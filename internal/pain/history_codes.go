@@ -10,6 +10,9 @@ type Coded struct {
 	Category  string
 }
 
+// Coded is the entry as far as it is coded.
+func (h *HistoryEntry) Coded() Coded { return Coded{h.ICD10Code, h.OnsetDate, h.Status, h.Category} }
+
 // Own reports whether the condition is, or was, the patient's own.
 func (c *Coded) Own() bool { return c.Category != "family" }
 

@@ -11,6 +11,7 @@ import (
 type Medication struct {
 	Name           string
 	RxNormCode     string
+	NDC            string
 	DrugClass      string
 	Strength       Number
 	StrengthUnit   string
@@ -32,16 +33,20 @@ type Medication struct {
 	StopReason     string
 	Derived        MedicationDerived
 
-	found drug.Found
+	understood understanding
 }
 
 // MedicationDerived is what follows from a prescription. MME members are those
-// of opioids only; covered days are unknown without a supply or an end.
+// of opioids only, and the reason that of a medicine that may be one; covered days are unknown without a supply or an end.
 type MedicationDerived struct {
 	DrugClass         string
+	Basis             string
 	Ingredients       []string
 	Opioid            Flag
+	Suggestions       []string
+	Warnings          []string
 	DosesPerDay       Number
+	FewestPerDay      Number
 	MMEPerDay         Number // null with MMEExcludedReason
 	MMERule           string
 	MMEFactor         Number
@@ -57,15 +62,15 @@ var (
 	// medicationStatuses are those of FHIR's MedicationRequest.
 	medicationStatuses = []string{"active", "on-hold", "cancelled", "completed", "entered-in-error", "stopped", "draft", "unknown"}
 	mmeRules           = []string{string(drug.BySupply), string(drug.ByDose), string(drug.ByPRNMaximum), string(drug.ByPatchSupply), string(drug.ByPatchWorn)}
-	mmeReasons         = []string{string(drug.ExcludedBuprenorphine), string(drug.ExcludedMethadone), string(drug.NoFactor), string(drug.UnknownOpioid),
-		string(drug.SeveralOpioids), string(drug.RouteNotCovered), string(drug.UnitNotConvertible), string(drug.MissingDose)}
+	mmeReasons         = names(drug.Reasons())
 )
 
 var medications = kind[Medication]{
 	members: []member[Medication]{
-		line("name", func(v *Medication) *string { return &v.Name }, maxShort).must().means("generic name"),
+		line("name", func(v *Medication) *string { return &v.Name }, maxShort).must().means("as people write it: generic or brand, with strength and form inside it"),
 		pattern("rxnorm_code", func(v *Medication) *string { return &v.RxNormCode }, regexp.MustCompile(`^[0-9]{1,8}$`), "7804"),
-		word("drug_class", func(v *Medication) *string { return &v.DrugClass }, classNames()),
+		pattern("ndc", func(v *Medication) *string { return &v.NDC }, regexp.MustCompile(`^[0-9]{11}$|^[0-9]{4,5}-[0-9]{3,4}-[0-9]{1,2}$`), "00406-0512-01").means("of the package"),
+		word("drug_class", func(v *Medication) *string { return &v.DrugClass }, names(drug.Stated())).means("what it is, of a medicine that the service does not know"),
 		number("strength", func(v *Medication) *Number { return &v.Strength }, between(0.0001, 1e6)).means("of one unit; of a combination, its opioid component"),
 		word("strength_unit", func(v *Medication) *string { return &v.StrengthUnit }, drug.StrengthUnits()),
 		number("dose", func(v *Medication) *Number { return &v.Dose }, between(0.0001, 1e6)),
@@ -92,10 +97,14 @@ var medications = kind[Medication]{
 }
 
 var medicationDerived = []member[MedicationDerived]{
-	word("drug_class", func(v *MedicationDerived) *string { return &v.DrugClass }, classNames()),
-	words("ingredients", func(v *MedicationDerived) *[]string { return &v.Ingredients }, ingredientNames()).means("as recognised by code and name"),
-	yesNo("opioid", func(v *MedicationDerived) *Flag { return &v.Opioid }),
-	result("doses_per_day", func(v *MedicationDerived) *Number { return &v.DosesPerDay }),
+	word("drug_class", func(v *MedicationDerived) *string { return &v.DrugClass }, names(drug.Classes())).means("unclassified: not understood, and nobody said; it may be an opioid"),
+	word("basis", func(v *MedicationDerived) *string { return &v.Basis }, names(drug.Bases())).means("what drug_class rests on"),
+	texts("ingredients", func(v *MedicationDerived) *[]string { return &v.Ingredients }).means("as recognised by code and name"),
+	yesNo("opioid", func(v *MedicationDerived) *Flag { return &v.Opioid }).means("absent when the medicine is unclassified"),
+	texts("suggestions", func(v *MedicationDerived) *[]string { return &v.Suggestions }).means("medicines that may be meant by a name that is not understood; never applied"),
+	words("warnings", func(v *MedicationDerived) *[]string { return &v.Warnings }, names(warnings())).means("what is doubtful; the record counts as stated"),
+	result("doses_per_day", func(v *MedicationDerived) *Number { return &v.DosesPerDay }).means("of a range such as q4-6h the most, which counts for risk"),
+	result("fewest_doses_per_day", func(v *MedicationDerived) *Number { return &v.FewestPerDay }).means("of a range"),
 	result("mme_per_day", func(v *MedicationDerived) *Number { return &v.MMEPerDay }).means("for judging risk, not for converting between opioids; null with its reason, never 0"),
 	word("mme_rule", func(v *MedicationDerived) *string { return &v.MMERule }, mmeRules),
 	result("mme_factor", func(v *MedicationDerived) *Number { return &v.MMEFactor }),
@@ -106,18 +115,11 @@ var medicationDerived = []member[MedicationDerived]{
 	result("covered_days", func(v *MedicationDerived) *Number { return &v.CoveredDays }),
 }
 
-func classNames() []string {
-	var names []string
-	for _, c := range drug.Classes() {
-		names = append(names, string(c))
+// names are words of the domain as texts.
+func names[S ~string](words []S) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = string(w)
 	}
-	return names
-}
-
-func ingredientNames() []string {
-	var names []string
-	for _, in := range drug.Medications() {
-		names = append(names, in.Name)
-	}
-	return names
+	return list
 }

@@ -1,8 +1,6 @@
 package pain
 
 import (
-	"math"
-
 	"anodyne/internal/pain/drug"
 )
 
@@ -10,20 +8,20 @@ func checkMedication(v *Medication, r *reading) {
 	checkPair(r, "strength", "strength_unit")
 	checkPair(r, "dose", "dose_unit")
 
-	v.found = drug.Find(v.Name, v.RxNormCode)
-	if v.found.Contradiction() {
+	v.understood = v.understand()
+	if v.understood.Contradiction {
 		r.Fault("rxnorm_code", "must not be the code of another medicine than name.")
 	}
-	class, known := v.found.Class()
-	if known && v.DrugClass != "" && (class == drug.Opioid) != (v.DrugClass == string(drug.Opioid)) {
+	class := v.understood.class
+	if v.DrugClass != "" && (class == drug.Opioid) != (v.DrugClass == string(drug.Opioid)) {
 		r.Fault("drug_class", "must be "+string(class)+" for this medicine, or be left out.")
 	}
 	if v.isOpioid() && v.PRN.Or(false) && !isThere(r, "max_doses_per_day") {
 		r.Fault("max_doses_per_day", "is required of an opioid that is taken as needed.")
 	}
 
-	perDay, counted := drug.PerDay(v.Frequency)
-	if stated, ok := v.DosesPerDay.Get(); ok && counted && math.Abs(stated-perDay) > 0.01 {
+	fewest, most, counted := drug.PerDay(v.Frequency)
+	if stated, ok := v.DosesPerDay.Get(); ok && counted && (stated < fewest-0.01 || stated > most+0.01) {
 		r.Fault("doses_per_day", "must agree with frequency, or be left out.")
 	}
 	if v.StartDate != (Date{}) && v.EndDate != (Date{}) && v.EndDate.Before(v.StartDate) {
@@ -42,34 +40,30 @@ func checkPair(r *reading, quantity, unit string) {
 	}
 }
 
-// isOpioid goes by what is known of the medicine, and only for one that is
-// not known by what the caller says.
-func (v *Medication) isOpioid() bool {
-	if class, known := v.found.Class(); known {
-		return class == drug.Opioid
-	}
-	return v.DrugClass == string(drug.Opioid)
+// guessed reports whether a stored class is a guess: nobody stated it, and
+// nothing says what it rests on.
+func (v *Medication) guessed() bool {
+	return v.Derived.DrugClass == string(drug.Other) && v.Derived.Basis == "" && v.DrugClass == ""
 }
+
+func (v *Medication) isOpioid() bool { return v.understood.class == drug.Opioid }
 
 func deriveMedication(v *Medication, on Date) {
 	d := &v.Derived
-	class, known := v.found.Class()
-	switch {
-	case known:
-		d.DrugClass = string(class)
-	case v.DrugClass != "":
-		d.DrugClass = v.DrugClass
-	default:
-		d.DrugClass = string(drug.Other)
+	d.DrugClass, d.Basis = string(v.understood.class), string(v.understood.basis)
+	d.Ingredients = v.understood.ingredients()
+	if v.understood.class == drug.Unclassified {
+		d.MMEPerDay, d.MMEExcludedReason = none[float64](), string(drug.NotUnderstood)
+		d.Suggestions = v.understood.Suggestions
+	} else {
+		d.Opioid = Some(v.isOpioid())
 	}
-	d.Ingredients = v.found.Ingredients()
-	d.Opioid = Some(v.isOpioid())
-	perDay, counted := v.DosesPerDay.Get()
-	if !counted {
-		perDay, counted = drug.PerDay(v.Frequency)
-	}
+	fewest, perDay, counted := v.perDay()
 	if counted {
 		d.DosesPerDay = Some(perDay)
+		if fewest < perDay {
+			d.FewestPerDay = Some(fewest)
+		}
 	}
 	if v.isOpioid() {
 		v.deriveMME(perDay)
@@ -80,10 +74,20 @@ func deriveMedication(v *Medication, on Date) {
 	}
 }
 
+// perDay is how many doses a day are taken, as stated or as the frequency
+// says: of a range the fewest and the most, which counts for risk.
+func (v *Medication) perDay() (fewest, most float64, ok bool) {
+	if stated, ok := v.DosesPerDay.Get(); ok {
+		return stated, stated, true
+	}
+	return drug.PerDay(v.Frequency)
+}
+
 func (v *Medication) deriveMME(perDay float64) {
 	p := v.prescription(perDay)
 	mme := p.MME(drug.Current)
 	d := &v.Derived
+	d.Warnings = v.warn(&p, mme)
 	if mme.Reason != "" {
 		d.MMEPerDay, d.MMEExcludedReason = none[float64](), string(mme.Reason)
 		return
@@ -93,10 +97,11 @@ func (v *Medication) deriveMME(perDay float64) {
 }
 
 func (v *Medication) prescription(perDay float64) drug.Prescription {
+	strength, unit := v.strength()
 	return drug.Prescription{
-		Medicine: v.found,
-		Strength: v.Strength.Or(0), StrengthUnit: v.StrengthUnit,
-		Dose: v.Dose.Or(0), DoseUnit: v.DoseUnit, Route: v.Route,
+		Medicine: v.understood.found(),
+		Strength: strength, StrengthUnit: unit,
+		Dose: v.Dose.Or(0), DoseUnit: v.DoseUnit, Route: v.route(),
 		PerDay: perDay, PRN: v.PRN.Or(false), MaxPerDay: v.MaxDosesPerDay.Or(0),
 		Quantity: v.Quantity.Or(0), DaysSupply: v.DaysSupply.Or(0), Indication: v.Indication,
 	}
@@ -105,11 +110,8 @@ func (v *Medication) prescription(perDay float64) drug.Prescription {
 // LegacyMME is the daily MME with the older table's factors for opioids that
 // the current one does not have.
 func (v *Medication) LegacyMME() drug.MME {
-	perDay, ok := v.DosesPerDay.Get()
-	if !ok {
-		perDay, _ = drug.PerDay(v.Frequency)
-	}
-	v.found = drug.Find(v.Name, v.RxNormCode)
+	_, perDay, _ := v.perDay()
+	v.understood = v.understand()
 	p := v.prescription(perDay)
 	return p.MME(drug.WithLegacy)
 }

@@ -7,7 +7,7 @@ import (
 	"anodyne/internal/pain/drug"
 )
 
-const plainOxycodone = `,"derived":{"drug_class":"opioid","ingredients":["oxycodone"],"opioid":true`
+const plainOxycodone = `,"derived":{"drug_class":"opioid","basis":"name","ingredients":["oxycodone"],"opioid":true`
 
 func noMME(reason string) string {
 	return `,"mme_per_day":null,"mme_excluded_reason":"` + reason + `"}}`
@@ -18,12 +18,36 @@ func mme(perDay, rule, factor string) string {
 }
 
 var medicationCases = []valueCase{
-	{`{"name":"Sumatriptan"}`, `{"name":"Sumatriptan","derived":{"drug_class":"other","opioid":false}}`, false},
-	{`{"name":" Ibuprofen "}`, `{"name":"Ibuprofen","derived":{"drug_class":"nsaid","ingredients":["ibuprofen"],"opioid":false}}`, false},
-	{`{"name":"Sumatriptan","drug_class":"other_analgesic"}`, `{"name":"Sumatriptan","drug_class":"other_analgesic","derived":{"drug_class":"other_analgesic","opioid":false}}`, false},
-	{`{"name":"Gabapentin","drug_class":"anticonvulsant"}`, `{"name":"Gabapentin","drug_class":"anticonvulsant","derived":{"drug_class":"gabapentinoid","ingredients":["gabapentin"],"opioid":false}}`, false},
-	{`{"name":"Zaldiar","rxnorm_code":"10689"}`, `{"name":"Zaldiar","rxnorm_code":"10689","derived":{"drug_class":"opioid","ingredients":["tramadol"],"opioid":true` + noMME("missing_dose_or_supply"), false},
-	{`{"name":"Sufentanil","drug_class":"opioid"}`, `{"name":"Sufentanil","drug_class":"opioid","derived":{"drug_class":"opioid","opioid":true` + noMME("unknown_opioid"), false},
+	{`{"name":"Sumatriptan"}`, `{"name":"Sumatriptan","derived":{"drug_class":"other","basis":"name","ingredients":["sumatriptan"],"opioid":false}}`, false},
+	{`{"name":" Ibuprofen "}`, `{"name":"Ibuprofen","derived":{"drug_class":"nsaid","basis":"name","ingredients":["ibuprofen"],"opioid":false}}`, false},
+	{`{"name":"Sumatriptan","drug_class":"other_analgesic"}`, `{"name":"Sumatriptan","drug_class":"other_analgesic","derived":{"drug_class":"other_analgesic","basis":"stated","ingredients":["sumatriptan"],"opioid":false}}`, false},
+	{`{"name":"Sumatriptan","drug_class":"other"}`, `{"name":"Sumatriptan","drug_class":"other","derived":{"drug_class":"other","basis":"name","ingredients":["sumatriptan"],"opioid":false}}`, false},
+	{`{"name":"Ploxaquil","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30}`, `{"name":"Ploxaquil","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"unclassified","basis":"none"` +
+		`,"mme_per_day":null,"mme_excluded_reason":"unclassified_medicine","covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
+	{`{"name":"Ploxaquil","drug_class":"opioid"}`, `{"name":"Ploxaquil","drug_class":"opioid","derived":{"drug_class":"opioid","basis":"stated","opioid":true` + noMME("unknown_opioid"), false},
+	{`{"name":"Ploxaquil"}`, `{"name":"Ploxaquil","derived":{"drug_class":"unclassified","basis":"none","mme_per_day":null,"mme_excluded_reason":"unclassified_medicine"}}`, false},
+	{`{"name":"oxycodne"}`, `{"name":"oxycodne","derived":{"drug_class":"unclassified","basis":"none","suggestions":["oxycodone","oxycodon"],"mme_per_day":null,"mme_excluded_reason":"unclassified_medicine"}}`, false},
+	{`{"name":"MS Contin 100 mg","quantity":90,"days_supply":30}`, `{"name":"MS Contin 100 mg","quantity":90,"days_supply":30,"derived":{"drug_class":"opioid","basis":"brand","ingredients":["morphine"],"opioid":true` +
+		mme("300", "supply", "1") + `,"covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
+	{`{"name":"Restoril"}`, `{"name":"Restoril","derived":{"drug_class":"benzodiazepine","basis":"brand","ingredients":["temazepam"],"opioid":false}}`, false},
+	{`{"name":"oxycodone","rxnorm_code":"1049621","dose":1,"dose_unit":"tablet","frequency":"TID"}`, `{"name":"oxycodone","rxnorm_code":"1049621","dose":1,"dose_unit":"tablet","frequency":"TID","derived":{"drug_class":"opioid","basis":"rxnorm","ingredients":["oxycodone"],"opioid":true,"doses_per_day":3` +
+		mme("22.5", "dose", "1.5") + `}}`, false},
+	{`{"name":"tablets","ndc":"00140-0004-01"}`, `{"name":"tablets","ndc":"00140-0004-01","derived":{"drug_class":"benzodiazepine","basis":"ndc","ingredients":["diazepam"],"opioid":false}}`, false},
+	{`{"name":"Percocet 5-325","dose":325,"dose_unit":"mg","frequency":"BID"}`, `{"name":"Percocet 5-325","dose":325,"dose_unit":"mg","frequency":"BID","derived":{"drug_class":"opioid","basis":"brand","ingredients":["oxycodone","acetaminophen"],"opioid":true,` +
+		`"warnings":["dose_of_another_ingredient"],"doses_per_day":2` + mme("975", "dose", "1.5") + `}}`, false},
+	{`{"name":"oxycodone","strength":7,"strength_unit":"mg","dose":1,"dose_unit":"tablet","frequency":"q4-6h"}`, `{"name":"oxycodone","strength":7,"strength_unit":"mg","dose":1,"dose_unit":"tablet","frequency":"q4-6h"` + plainOxycodone +
+		`,"warnings":["strength_not_listed"],"doses_per_day":6,"fewest_doses_per_day":4` + mme("63", "dose", "1.5") + `}}`, false},
+	{`{"name":"MS Contin 15 mg","strength":100,"strength_unit":"mg","quantity":3000,"days_supply":30}`, `{"name":"MS Contin 15 mg","strength":100,"strength_unit":"mg","quantity":3000,"days_supply":30,"derived":{"drug_class":"opioid","basis":"brand","ingredients":["morphine"],"opioid":true,` +
+		`"warnings":["strength_differs_from_name","more_than_1000_mme"]` + mme("10000", "supply", "1") + `,"covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
+	{`{"name":"morphine","strength":15,"strength_unit":"mg","dose":1,"dose_unit":"tablet","frequency":"BID","quantity":180,"days_supply":30}`, `{"name":"morphine","strength":15,"strength_unit":"mg","dose":1,"dose_unit":"tablet","frequency":"BID","quantity":180,"days_supply":30,` +
+		`"derived":{"drug_class":"opioid","basis":"name","ingredients":["morphine"],"opioid":true,"warnings":["supply_disagrees_with_dose"],"doses_per_day":2` + mme("90", "supply", "1") + `,"covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
+	{`{"name":"fentanyl 25 mcg/hr patch","frequency":"q72h","quantity":15,"days_supply":30}`, `{"name":"fentanyl 25 mcg/hr patch","frequency":"q72h","quantity":15,"days_supply":30,"derived":{"drug_class":"opioid","basis":"name","ingredients":["fentanyl"],"opioid":true,` +
+		`"warnings":["patches_disagree_with_wear"],"doses_per_day":0.3333333333333333` + mme("90", "patch_supply", "2.4") + `,"covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
+	{`{"name":"morphine sulfate 10 MG/ML injection","dose":10,"dose_unit":"mg","frequency":"q4h"}`, `{"name":"morphine sulfate 10 MG/ML injection","dose":10,"dose_unit":"mg","frequency":"q4h","derived":{"drug_class":"opioid","basis":"name","ingredients":["morphine"],"opioid":true,"doses_per_day":6` + noMME("route_not_covered"), false},
+	{`{"name":"lisinopril","drug_class":"opioid"}`, `value.drug_class "opioid" value.drug_class must be other for this medicine, or be left out.`, true},
+	{`{"name":"Gabapentin","drug_class":"anticonvulsant"}`, `{"name":"Gabapentin","drug_class":"anticonvulsant","derived":{"drug_class":"gabapentinoid","basis":"name","ingredients":["gabapentin"],"opioid":false}}`, false},
+	{`{"name":"Zaldiar","rxnorm_code":"10689"}`, `{"name":"Zaldiar","rxnorm_code":"10689","derived":{"drug_class":"opioid","basis":"rxnorm","ingredients":["acetaminophen","tramadol"],"opioid":true` + noMME("missing_dose_or_supply"), false},
+	{`{"name":"Sufentanil","drug_class":"opioid"}`, `{"name":"Sufentanil","drug_class":"opioid","derived":{"drug_class":"opioid","basis":"name","ingredients":["sufentanil"],"opioid":true` + noMME("no_conversion_factor"), false},
 	{`{"name":"oxycodone","strength":10,"strength_unit":"mg","dose":1,"dose_unit":"tablet","route":"oral","frequency":"BID","doses_per_day":2,"prn":false,"max_doses_per_day":3,"quantity":60,"days_supply":30,` +
 		`"start_date":"2024-01-01","end_date":"2024-01-10","status":"stopped","prescriber_id":"p1","pharmacy_id":"f1","indication":"back pain","stop_reason":"sedation"}`,
 		`{"name":"oxycodone","strength":10,"strength_unit":"mg","dose":1,"dose_unit":"tablet","route":"oral","frequency":"BID","doses_per_day":2,"prn":false,"max_doses_per_day":3,"quantity":60,"days_supply":30,` +
@@ -32,18 +56,18 @@ var medicationCases = []valueCase{
 	{`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"q6h","prn":true,"max_doses_per_day":3,"days_supply":7}`,
 		`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"q6h","prn":true,"max_doses_per_day":3,"days_supply":7` + plainOxycodone + `,"doses_per_day":4` +
 			mme("22.5", "prn_max", "1.5") + `,"covered_from":"2024-05-01","covered_to":"2024-05-07","covered_days":7}}`, false},
-	{`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"at bedtime"}`,
-		`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"at bedtime"` + plainOxycodone + noMME("missing_dose_or_supply"), false},
+	{`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"when it hurts"}`,
+		`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"when it hurts"` + plainOxycodone + noMME("missing_dose_or_supply"), false},
 	{`{"name":"oxycodone","dose":5,"dose_unit":"mg","frequency":"TID","route":"iv"}`,
 		`{"name":"oxycodone","dose":5,"dose_unit":"mg","route":"iv","frequency":"TID"` + plainOxycodone + `,"doses_per_day":3` + noMME("route_not_covered"), false},
-	{`{"name":"morphine","status":"draft","days_supply":7}`, `{"name":"morphine","days_supply":7,"status":"draft","derived":{"drug_class":"opioid","ingredients":["morphine"],"opioid":true` + noMME("missing_dose_or_supply"), false},
-	{`{"name":"naproxen","end_date":"2024-05-03"}`, `{"name":"naproxen","end_date":"2024-05-03","derived":{"drug_class":"nsaid","ingredients":["naproxen"],"opioid":false,"covered_from":"2024-05-01","covered_to":"2024-05-03","covered_days":3}}`, false},
+	{`{"name":"morphine","status":"draft","days_supply":7}`, `{"name":"morphine","days_supply":7,"status":"draft","derived":{"drug_class":"opioid","basis":"name","ingredients":["morphine"],"opioid":true` + noMME("missing_dose_or_supply"), false},
+	{`{"name":"naproxen","end_date":"2024-05-03"}`, `{"name":"naproxen","end_date":"2024-05-03","derived":{"drug_class":"nsaid","basis":"name","ingredients":["naproxen"],"opioid":false,"covered_from":"2024-05-01","covered_to":"2024-05-03","covered_days":3}}`, false},
 
 	{`{}`, `value.name null value.name is required.`, false},
 	{`{"name":"  "}`, `value.name "  " value.name must not be blank.`, true},
 	{`{"name":"` + strings.Repeat("x", 201) + `"}`, `value.name "` + strings.Repeat("x", 200) + `…" value.name must have at most 200 characters.`, false},
 	{`{"name":"tramadol","prn":true}`, `value.max_doses_per_day null value.max_doses_per_day is required of an opioid that is taken as needed.`, true},
-	{`{"name":"ibuprofen","prn":true}`, `{"name":"ibuprofen","prn":true,"derived":{"drug_class":"nsaid","ingredients":["ibuprofen"],"opioid":false}}`, false},
+	{`{"name":"ibuprofen","prn":true}`, `{"name":"ibuprofen","prn":true,"derived":{"drug_class":"nsaid","basis":"name","ingredients":["ibuprofen"],"opioid":false}}`, false},
 	{`{"name":"hydrocodone","rxnorm_code":"7804"}`, `value.rxnorm_code "7804" value.rxnorm_code must not be the code of another medicine than name.`, true},
 	{`{"name":"oxycodone","rxnorm_code":"RX1"}`, `value.rxnorm_code "RX1" value.rxnorm_code must be a code such as 7804.`, false},
 	{`{"name":"oxycodone","drug_class":"nsaid"}`, `value.drug_class "nsaid" value.drug_class must be opioid for this medicine, or be left out.`, true},
@@ -61,7 +85,7 @@ var medicationCases = []valueCase{
 	{`{"name":"x","route":"po"}`, `value.route "po" value.route must be one of oral, transdermal, sublingual, buccal, topical, iv, im, sc, intrathecal, epidural, nasal, rectal.`, false},
 	{`{"name":"x","doses_per_day":0}`, `value.doses_per_day 0 value.doses_per_day must be a number from 0.001 to 48.`, false},
 	{`{"name":"x","doses_per_day":3,"frequency":"BID"}`, `value.doses_per_day 3 value.doses_per_day must agree with frequency, or be left out.`, true},
-	{`{"name":"x","doses_per_day":0.333,"frequency":"Q72H"}`, `{"name":"x","frequency":"Q72H","doses_per_day":0.333,"derived":{"drug_class":"other","opioid":false,"doses_per_day":0.333}}`, false},
+	{`{"name":"x","doses_per_day":0.333,"frequency":"Q72H"}`, `{"name":"x","frequency":"Q72H","doses_per_day":0.333,"derived":{"drug_class":"unclassified","basis":"none","doses_per_day":0.333,"mme_per_day":null,"mme_excluded_reason":"unclassified_medicine"}}`, false},
 	{`{"name":"x","max_doses_per_day":49}`, `value.max_doses_per_day 49 value.max_doses_per_day must be a number from 0.001 to 48.`, false},
 	{`{"name":"x","quantity":0}`, `value.quantity 0 value.quantity must be a number from 0.001 to 100000.`, false},
 	{`{"name":"x","days_supply":0}`, `value.days_supply 0 value.days_supply must be a whole number from 1 to 365.`, false},

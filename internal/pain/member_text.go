@@ -146,6 +146,24 @@ func words[T any](name string, at func(*T) *[]string, allowed []string) member[T
 	}
 }
 
+// texts is a list of texts that are not of a closed list. It is for what is
+// derived, and never taken from a caller.
+func texts[T any](name string, at func(*T) *[]string) member[T] {
+	return member[T]{
+		name: name,
+		read: func(r *reading, v *T) {
+			if list, ok := r.Array(name); ok {
+				for _, element := range list.All() {
+					s, _ := element.AsString()
+					*at(v) = append(*at(v), s)
+				}
+			}
+		},
+		print:  func(b []byte, v *T) []byte { return appendWords(b, *at(v)) },
+		schema: func(b []byte) []byte { return append(b, `"type":"array","items":{"type":"string"}`...) },
+	}
+}
+
 func appendWords(b []byte, list []string) []byte {
 	if len(list) == 0 {
 		return b

@@ -62,10 +62,14 @@ func FuzzMedication(f *testing.F) {
 		}
 		d := m.Derived
 		mme, known := d.MMEPerDay.Get()
+		unclassified := d.DrugClass == "unclassified"
+		if _, said := d.Opioid.Get(); said == unclassified || unclassified != (d.Basis == "none") {
+			t.Fatalf("%s: basis %q", records[0].Value.JSON(), d.Basis)
+		}
 		switch opioid := d.Opioid.Or(false); {
 		case opioid != (d.DrugClass == "opioid"):
 			t.Fatalf("opioid %v of class %s", opioid, d.DrugClass)
-		case opioid && known == (d.MMEExcludedReason != ""), known && (mme <= 0 || d.MMERule == ""), !opioid && (known || d.MMEExcludedReason != ""):
+		case (opioid || unclassified) && known == (d.MMEExcludedReason != ""), known && (mme <= 0 || d.MMERule == "" || unclassified), !opioid && !unclassified && (known || d.MMEExcludedReason != ""):
 			t.Fatalf("%s: MME %v without a reason", records[0].Value.JSON(), d.MMEPerDay)
 		}
 		if days, ok := d.CoveredDays.Get(); ok && (days < 1 || d.CoveredTo.Before(d.CoveredFrom)) {

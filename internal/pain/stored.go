@@ -9,8 +9,16 @@ import (
 // same for their types. The error says that what is stored is not one.
 func ReadPainScore(v Value) (PainScore, error) { return painScores.decode(v) }
 
-// ReadMedication decodes the value of a medication.
-func ReadMedication(v Value) (Medication, error) { return medications.decode(v) }
+// ReadMedication decodes the value of a medication. Earlier versions guessed
+// other where they knew nothing; that is read as unclassified.
+func ReadMedication(v Value) (Medication, error) {
+	m, err := medications.decode(v)
+	if err == nil && m.guessed() {
+		m.Derived.DrugClass, m.Derived.Basis, m.Derived.Opioid = string(drug.Unclassified), string(drug.ByNone), Flag{}
+		m.Derived.MMEPerDay, m.Derived.MMEExcludedReason = none[float64](), string(drug.NotUnderstood)
+	}
+	return m, err
+}
 
 // ReadAssessment decodes the value of an assessment.
 func ReadAssessment(v Value) (Assessment, error) { return assessments.decode(v) }

@@ -69,10 +69,10 @@ func (v *visit) sawAnalytics(params *analytics.Params) error {
 func (a *analyticsPage) draw() error {
 	o, p := a.Outcomes, a.Population
 	a.Tiles = []tile{
-		{figure.Counted(o.Cohort.Patients), "patients fit the filters"},
+		{figure.Counted(o.Cohort.Patients), "patients fit the filters" + figure.NotKnown(o.Cohort.Undetermined.Count)},
 		{figure.Num(o.FollowUp.Change.Mean), "points of change in pain; mean and 95 % interval " + figure.Mean(&o.FollowUp.Change) + ", " + figure.Count(o.FollowUp.Change.N) + " patients"},
 		{figure.Rate(o.Response.Responder30.Count, o.Response.Responder30.N), "30 % better or more, " + figure.OfN(&o.Response.Responder30)},
-		{figure.Rate(p.Opioids.AtLeast50.Count, p.Opioids.AtLeast50.N), "reach 50 MME a day, " + figure.OfN(&p.Opioids.AtLeast50)},
+		{figure.Rate(p.Opioids.AtLeast50.Count, p.Opioids.AtLeast50.N), "reach 50 MME a day, " + figure.OfKnown(&p.Opioids.AtLeast50)},
 	}
 	responders := figure.Responders(&o.Response)
 	trend, err := figure.Trend(&o.Trend)
@@ -90,7 +90,7 @@ func (a *analyticsPage) draw() error {
 	}
 	a.Drawings = append(a.Drawings,
 		drawRows("severity", "Severity of the latest score", figure.Severity(&p.Severity), 1, 2),
-		draw("doses", "Patients by their highest daily opioid dose in the period", figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
+		draw("doses", strings.TrimSpace("Patients by their highest daily opioid dose in the period. "+figure.DosesNotShown(&p.Opioids.MME.Peak.Bands)), figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
 		drawRows("classes", "Patients with a medicine of the class; a patient can have several", classes, len(classes.Rows), 1),
 		drawRows("ages", "Age at the end of the period", ages, len(ages.Rows), 1),
 		drawRows("genders", "Gender", genders, len(genders.Rows), 1),

@@ -20,6 +20,7 @@ type patientPage struct {
 	Summary summary.Summary
 	Tiles   []tile
 	Flags   []string
+	Open    []string // flags that what is known does not decide
 	Curves  []drawing
 	Records []recordRow
 	Type    string
@@ -81,13 +82,29 @@ func (p *patientPage) draw(chart *summary.Chart, now time.Time) error {
 			p.Tiles = append(p.Tiles, tile{figure.Num(in.Score), "PEG, " + in.RecordedAt[:10]})
 		}
 	}
-	p.Tiles = append(p.Tiles, tile{figure.Num(s.MME.Current), "MME a day, as prescribed"})
+	p.Tiles = append(p.Tiles, doseTile(&s.MME))
 	for _, f := range s.Flags {
-		if f.Active != nil && *f.Active {
+		switch {
+		case f.Active != nil && *f.Active:
 			p.Flags = append(p.Flags, figure.Capital(figure.Words(f.Flag)))
+		case f.Active == nil && f.Flag != "phq9_item9": // which nobody asked
+			p.Open = append(p.Open, figure.Capital(figure.Words(f.Flag)))
 		}
 	}
 	return nil
+}
+
+// doseTile is the current dose. What is missing from it is said, never shown as
+// a lower number.
+func doseTile(m *summary.MME) tile {
+	unknown := m.CurrentBand != nil && *m.CurrentBand == summary.UnknownBand
+	switch {
+	case unknown && m.Current == nil:
+		return tile{"not known", "MME a day: a dose, or what a medicine is, is not known"}
+	case unknown:
+		return tile{"≥ " + figure.Num(m.Current), "MME a day, as prescribed; not all of it is known"}
+	}
+	return tile{figure.Num(m.Current), "MME a day, as prescribed"}
 }
 
 // records reads a page of the patient's records, newest first.

@@ -289,9 +289,18 @@ func (a *answer) share(path string) string {
 func (a *answer) bar(path string) string {
 	a.t.Helper()
 	if a.at(path+".proportion") == nil {
-		return a.ofN(path)
+		return a.ofN(path) + a.notKnown(path)
 	}
-	return a.share(path) + ", " + a.ofN(path)
+	return a.share(path) + ", " + a.ofN(path) + a.notKnown(path)
+}
+
+// notKnown is of how many more it is not known.
+func (a *answer) notKnown(path string) string {
+	a.t.Helper()
+	if n, ok := a.count(path + ".undetermined"); ok && n > 0 {
+		return ", " + grouped(n) + " not known"
+	}
+	return ""
 }
 
 func (a *answer) percentInterval(path string) string {

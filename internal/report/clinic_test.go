@@ -139,6 +139,13 @@ func oddities(n int) (list []synth.Record) {
 	}
 	type v = map[string]any
 	switch n % 20 {
+	case 0: // what it is nobody knows
+		add(70, "medications", v{"name": "Qorvexin 100 mg", "strength": 100, "strength_unit": "mg", "quantity": 90, "days_supply": 30, "prescriber_id": "dr-q"})
+	case 18: // nor how long it is taken
+		add(33, "medications", v{"name": "Zzyzx", "dose": 1, "dose_unit": "tablet", "frequency": "TID"})
+	case 19: // nor of either of two; of one until when
+		add(100, "medications", v{"name": "Zzyzx", "status": "stopped", "start_date": "2025-08-01"})
+		add(130, "medications", v{"name": "Qorvexin 100 mg", "days_supply": 120})
 	case 1: // the dose is not known
 		add(40, "medications", v{"name": "hydromorphone", "days_supply": 90})
 	case 2: // must not be counted

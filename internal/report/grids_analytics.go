@@ -62,6 +62,7 @@ func (d *Outcomes) grids() []grid.Table {
 	r := d.Result
 	var f figures
 	f.count("cohort", "patients", r.Cohort.Patients)
+	f.count("cohort", "undetermined", r.Cohort.Undetermined)
 	f.count("cohort", "with_scores", r.Cohort.WithScores)
 	f.count("cohort", "without_scores", r.Cohort.WithoutScores)
 	f.count("cohort", "by_average", r.Cohort.ByAverage)
@@ -103,6 +104,7 @@ func (d *Outcomes) grids() []grid.Table {
 	for i := range r.Procedures {
 		f.beforeAfter("procedure "+r.Procedures[i].Treatment, &r.Procedures[i])
 	}
+	f.count("medication_classes", "undetermined", r.ClassesUndetermined)
 	for i := range r.MedicationClasses {
 		f.beforeAfter("medication_class "+r.MedicationClasses[i].Treatment, &r.MedicationClasses[i])
 	}
@@ -111,11 +113,12 @@ func (d *Outcomes) grids() []grid.Table {
 		buckets = append(buckets, []any{typed(b.From), typed(b.To), b.N, b.Mean, b.Min, b.Max, b.Suppressed})
 	}
 	for _, p := range r.TimeToResponse.Curve {
-		curve = append(curve, []any{p.Day, p.AtRisk, p.Events, p.Censored, p.Survival})
+		low, high := limits(p.CI95)
+		curve = append(curve, []any{p.Day, p.AtRisk, p.Events, p.Censored, p.Survival, low, high})
 	}
 	return append(f.tables(d.aboutGrid()),
 		grid.Table{Name: "Trend", Columns: []string{"from", "to", "n", "mean", "min", "max", "suppressed"}, Rows: slices.Values(buckets)},
-		grid.Table{Name: "Time to response", Columns: []string{"day", "at_risk", "events", "censored", "survival"}, Rows: slices.Values(curve)})
+		grid.Table{Name: "Time to response", Columns: []string{"day", "at_risk", "events", "censored", "survival", "ci95_low", "ci95_high"}, Rows: slices.Values(curve)})
 }
 
 func (f *figures) instrument(in *analytics.InstrumentUse) {
@@ -129,6 +132,7 @@ func (f *figures) instrument(in *analytics.InstrumentUse) {
 	if c := in.ImportantChange; c != nil {
 		f.value(section, "important_change points", c.Points)
 		f.value(section, "important_change percent", c.Percent)
+		f.value(section, "important_change percent_from", c.PercentFrom)
 	}
 	if in.MCIDMet != nil {
 		f.proportion(section, "mcid_met", in.MCIDMet)
@@ -158,6 +162,7 @@ func (d *Population) grids() []grid.Table {
 	r := d.Result
 	var f figures
 	f.count("cohort", "patients", r.Cohort.Patients)
+	f.count("cohort", "undetermined", r.Cohort.Undetermined)
 	f.count("cohort", "active", r.Cohort.Active)
 	f.count("cohort", "inactive", r.Cohort.Inactive)
 	f.split("severity_prevalence", &r.Severity.Bands)
@@ -178,6 +183,7 @@ func (d *Population) grids() []grid.Table {
 	f.count("out_of_guideline_scope", "ge_50", o.OutOfScope.AtLeast50)
 	f.count("out_of_guideline_scope", "ge_90", o.OutOfScope.AtLeast90)
 	f.count("out_of_guideline_scope", "opioid_benzo_overlap", o.OutOfScope.BenzodiazepineOverlap)
+	f.count("out_of_guideline_scope", "undetermined", o.OutOfScope.Undetermined)
 	f.split("mme peak", &o.MME.Peak.Bands)
 	f.split("mme average", &o.MME.Average.Bands)
 	for i := range r.Treatments.Classes {
@@ -195,7 +201,7 @@ func (d *Population) grids() []grid.Table {
 			low, high := limits(g.CI95)
 			diffLow, diffHigh := limits(g.DiffCI95)
 			disparities = append(disparities, []any{of.Measure, of.Dimension, g.Group, of.Reference, g.Count, g.N, g.Proportion, low, high,
-				g.Difference, diffLow, diffHigh, g.Ratio, g.Suppressed, of.Definition, g.Percent})
+				g.Difference, diffLow, diffHigh, g.Ratio, g.Suppressed, of.Definition, g.Percent, g.Undetermined})
 		}
 	}
 	for _, in := range r.Insights {
@@ -205,7 +211,7 @@ func (d *Population) grids() []grid.Table {
 	return append(f.tables(d.aboutGrid()),
 		grid.Table{Name: "MME", Columns: []string{"mme", "n", "mean", "q1", "median", "q3", "p90", "suppressed", "definition"}, Rows: slices.Values(doses)},
 		grid.Table{Name: "Disparities", Columns: []string{"measure", "dimension", "group", "reference", "count", "n", "proportion", "ci95_low", "ci95_high",
-			"difference", "difference_ci95_low", "difference_ci95_high", "ratio", "suppressed", "definition", "percent"}, Rows: slices.Values(disparities)},
+			"difference", "difference_ci95_low", "difference_ci95_high", "ratio", "suppressed", "definition", "percent", "undetermined"}, Rows: slices.Values(disparities)},
 		grid.Table{Name: "Insights", Columns: []string{"insight", "text"}, Rows: slices.Values(insights)},
 		grid.Table{Name: "Insight figures", Columns: []string{"insight", "figure", "value"}, Rows: slices.Values(rests)})
 }

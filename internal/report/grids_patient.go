@@ -65,7 +65,7 @@ func (d *PatientSummary) aboutPatient() grid.Table {
 		{"mme_from", typed(s.MME.From)}, {"mme_to", typed(s.MME.To)},
 		{"mme_current", s.MME.Current}, {"mme_band", s.MME.CurrentBand}, {"mme_peak", s.MME.Peak}, {"mme_average", s.MME.Average},
 		{"mme_covered_days", s.MME.CoveredDays}, {"mme_days_ge_50", s.MME.DaysFrom50}, {"mme_days_ge_90", s.MME.DaysFrom90},
-		{"mme_incomplete", s.MME.Incomplete}, {"mme_caveat", s.MME.Caveat},
+		{"mme_incomplete", s.MME.Incomplete}, {"mme_incomplete_reasons", strings.Join(s.MME.IncompleteReasons, "; ")}, {"mme_caveat", s.MME.Caveat},
 	}))
 	return about
 }

@@ -20,6 +20,24 @@ func (n *naive) sharedDays(class string, covers func(*prescription, int) bool) (
 	return days
 }
 
+// possiblyShared is on how many days an opioid and a medicine of a class may
+// both be taken, when each medicine that is not understood may be either.
+func (n *naive) possiblyShared(class string) (days int) {
+	for day := n.from; day <= n.to; day++ {
+		number := map[string]int{}
+		for i := range n.drugs {
+			if n.maybe(&n.drugs[i], day) {
+				number[n.drugs[i].class]++
+			}
+		}
+		opioids, others, unknown := min(1, number["opioid"]), min(1, number[class]), number["unclassified"]
+		if opioids+others+unknown >= 2 {
+			days++
+		}
+	}
+	return days
+}
+
 // codes are those of the history that begin with a prefix and count.
 func (n *naive) codes(ever bool, prefixes ...string) []any {
 	list := []string{}
@@ -59,10 +77,10 @@ func (n *naive) flags() []any {
 		case !incomplete:
 			active = false
 		}
-		add(fmt.Sprintf("ge_%v", threshold), active, since, map[string]any{"mme": oneOf(known, mme, 1), "threshold": roughly{threshold, 0}, "incomplete": incomplete})
+		add(fmt.Sprintf("ge_%v", threshold), active, since, map[string]any{"mme": oneOf(known, mme, 1), "threshold": roughly{threshold, 0}, "incomplete": incomplete, "unclassified": n.unclassified(n.current)})
 	}
 	for _, class := range [][2]string{{"opioid_benzo_overlap", "benzodiazepine"}, {"opioid_gabapentinoid_overlap", "gabapentinoid"}} {
-		shared, possible := n.sharedDays(class[1], n.surely), n.sharedDays(class[1], n.maybe)
+		shared, possible := n.sharedDays(class[1], n.surely), n.possiblyShared(class[1])
 		both := n.taken("opioid") && n.taken(class[1])
 		var active, since, last any
 		if len(shared) > 0 {
@@ -70,11 +88,11 @@ func (n *naive) flags() []any {
 		}
 		if len(shared) > 0 || both {
 			active = true
-		} else if len(possible) == 0 {
+		} else if possible == 0 {
 			active = false
 		}
-		add(class[0], active, since, map[string]any{"shared_days": roughly{float64(len(shared)), 0}, "possibly_shared_days": roughly{float64(len(possible)), 0}, "last_shared_day": last,
-			"current": both, "from": dayText(n.from), "to": dayText(n.to)})
+		add(class[0], active, since, map[string]any{"shared_days": roughly{float64(len(shared)), 0}, "possibly_shared_days": roughly{float64(possible), 0}, "last_shared_day": last,
+			"current": both, "from": dayText(n.from), "to": dayText(n.to), "unclassified": n.unclassified(func(p *prescription) bool { return n.between(p, n.from, n.to) })})
 	}
 	n.naloxone(add, mme, incomplete)
 	n.selfHarm(add)
@@ -107,16 +125,15 @@ func (n *naive) naloxone(add func(string, any, any, map[string]any), mme float64
 		}
 	}
 	taken := n.taken("opioid")
-	var active any
+	unknown := n.unclassified(func(p *prescription) bool { return n.between(p, n.to-364, n.to) })
+	var active any // true however the unknown turn out, or false
 	switch {
-	case !taken || last != nil:
+	case last != nil, !taken && !n.taken("unclassified"), len(reasons) == 0 && !incomplete:
 		active = false
-	case len(reasons) > 0:
+	case taken && len(reasons) > 0 && len(unknown) == 0:
 		active = true
-	case !incomplete:
-		active = false
 	}
-	add("naloxone_gap", active, nil, map[string]any{"opioid_active": taken, "reasons": reasons, "naloxone_days": roughly{365, 0}, "last_naloxone": last})
+	add("naloxone_gap", active, nil, map[string]any{"opioid_active": taken, "reasons": reasons, "naloxone_days": roughly{365, 0}, "last_naloxone": last, "unclassified": unknown})
 }
 
 func (n *naive) selfHarm(add func(string, any, any, map[string]any)) {

@@ -19,6 +19,7 @@ var naiveClasses = map[string]string{
 	"duloxetine": "antidepressant", "amitriptyline": "antidepressant", "lorazepam": "benzodiazepine", "clonazepam": "benzodiazepine", "diazepam": "benzodiazepine", "naloxone": "opioid_antagonist",
 	"tramadol": "opioid", "oxycodone": "opioid", "morphine": "opioid", "hydrocodone": "opioid", "hydromorphone": "opioid", "buprenorphine": "opioid", "codeine": "opioid", "tapentadol": "opioid",
 	"fentanyl": "opioid", "methadone": "opioid", "oxymorphone": "opioid",
+	"Qorvexin 100 mg": "unclassified", "Zzyzx": "unclassified",
 }
 
 // Morphine milligram equivalents of a milligram (CDC 2022); of fentanyl, of a
@@ -80,15 +81,18 @@ func (n *naive) surely(p *prescription, day int) bool { return !p.open && n.mayb
 func (p *prescription) counts() bool { return p.reason == "" && !p.open }
 
 func (p *prescription) misses() bool {
-	return p.open && p.reason == "" || p.reason == "missing_dose_or_supply"
+	return p.open && p.reason == "" || p.reason == "missing_dose_or_supply" || p.class == "unclassified"
 }
 
-// on is the opioids of a day: their dose, whether one of them counts, whether
+// opioid reports whether a medicine is one, or may be.
+func (p *prescription) opioid() bool { return p.class == "opioid" || p.class == "unclassified" }
+
+// on is the opioids of a day and what may be one: their dose, whether one of them counts, whether
 // one is missing, whether there is any.
 func (n *naive) on(day int) (mme float64, known, missing, any bool) {
 	for i := range n.drugs {
 		p := &n.drugs[i]
-		if p.class != "opioid" || !n.maybe(p, day) {
+		if !p.opioid() || !n.maybe(p, day) {
 			continue
 		}
 		any = true
@@ -107,7 +111,7 @@ func (n *naive) prescribed() (mme float64, known, incomplete bool) {
 	opioids, counted := 0, 0
 	for i := range n.drugs {
 		p := &n.drugs[i]
-		if p.class != "opioid" || !n.current(p) {
+		if !p.opioid() || !n.current(p) {
 			continue
 		}
 		opioids++
@@ -115,9 +119,31 @@ func (n *naive) prescribed() (mme float64, known, incomplete bool) {
 			counted++
 			mme += p.mme
 		}
-		incomplete = incomplete || p.reason == "missing_dose_or_supply"
+		incomplete = incomplete || p.reason == "missing_dose_or_supply" || p.class == "unclassified"
 	}
 	return mme, opioids == 0 || counted > 0, incomplete
+}
+
+// unclassified names the medicines that are not understood and that something
+// holds of, each once.
+func (n *naive) unclassified(holds func(*prescription) bool) []any {
+	names := []any{}
+	for i := range n.drugs {
+		if p := &n.drugs[i]; p.class == "unclassified" && holds(p) && !slices.Contains(names, p.value["name"]) {
+			names = append(names, p.value["name"])
+		}
+	}
+	return names
+}
+
+// on any of some days it may be taken.
+func (n *naive) between(p *prescription, from, to int) bool {
+	for day := from; day <= to; day++ {
+		if n.maybe(p, day) {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *naive) taken(class string) bool {

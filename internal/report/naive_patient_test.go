@@ -63,8 +63,11 @@ func newNaive(t *testing.T, who *chronicle, from, to string) *naive {
 		default:
 			p.open, p.last = true, max(p.first, dayNumber(f.at))
 		}
-		if p.class == "opioid" {
+		switch p.class {
+		case "opioid":
 			p.mme, p.reason = naiveMME(f.value)
+		case "unclassified":
+			p.reason = "unclassified_medicine"
 		}
 		if p.first <= n.to {
 			n.drugs = append(n.drugs, p)
@@ -215,14 +218,24 @@ func (n *naive) mme() map[string]any {
 		run, runMME = map[string]any{"from": dayText(day), "to": dayText(day), "mme": oneOf(known, mme, 1), "incomplete": missing}, mme
 		timeline = append(timeline, run)
 	}
-	now, known, _ := n.prescribed()
-	m := map[string]any{"from": dayText(n.from), "to": dayText(n.to), "current": oneOf(known, now, 1), "current_band": nil, "peak": oneOf(covered > 0 || opioidDays == 0, peak, 1),
-		"average": nil, "covered_days": roughly{float64(covered), 0}, "days_ge_50": roughly{float64(from50), 0}, "days_ge_90": roughly{float64(from90), 0}, "incomplete": incomplete, "timeline": timeline}
+	now, known, missing := n.prescribed()
+	reasons := map[string]bool{}
+	for i := range n.drugs {
+		if p := &n.drugs[i]; p.opioid() && p.misses() && n.between(p, n.from, n.to) {
+			reasons[cmp.Or(p.reason, "missing_dose_or_supply")] = true
+		}
+	}
+	dosed := covered > 0 || opioidDays == 0 || now > 0
+	peak = max(peak, now)
+	m := map[string]any{"from": dayText(n.from), "to": dayText(n.to), "current": oneOf(known, now, 1), "current_band": nil, "peak": oneOf(dosed, peak, 1),
+		"average": nil, "covered_days": roughly{float64(covered), 0}, "days_ge_50": roughly{float64(from50), 0}, "days_ge_90": roughly{float64(from90), 0}, "incomplete": incomplete, "incomplete_reasons": anyOf(slices.Sorted(maps.Keys(reasons))), "timeline": timeline}
 	if covered > 0 {
 		m["average"] = roughly{total / float64(covered), 1}
 	}
-	if known {
+	if known || missing {
 		switch {
+		case missing && now < 90-1e-9:
+			m["current_band"] = "unknown"
 		case now == 0:
 			m["current_band"] = "0"
 		case now < 20-1e-9:
@@ -247,8 +260,8 @@ var naiveInstruments = []struct {
 	bands           []any // from, name, ...
 }{
 	{"peg", 3, 0, true, 1, 30, nil},
-	{"phq_9", 9, 2, false, 0, 0, []any{0.0, "minimal", 5.0, "mild", 10.0, "moderate", 15.0, "moderately_severe", 20.0, "severe"}},
-	{"gad_7", 7, 1, false, 0, 0, []any{0.0, "minimal", 5.0, "mild", 10.0, "moderate", 15.0, "severe"}},
+	{"phq_9", 9, 2, false, 5, 20, []any{0.0, "minimal", 5.0, "mild", 10.0, "moderate", 15.0, "moderately_severe", 20.0, "severe"}},
+	{"gad_7", 7, 1, false, 4, 0, []any{0.0, "minimal", 5.0, "mild", 10.0, "moderate", 15.0, "severe"}},
 	{"pgic", 1, 0, false, 0, 0, []any{1.0, "very_much_improved", 2.0, "much_improved", 3.0, "minimally_improved", 4.0, "no_change", 5.0, "minimally_worse", 6.0, "much_worse", 7.0, "very_much_worse"}},
 	{"promis_pi", 0, 0, false, 3, 0, []any{10.0, "within_normal_limits", 55.0, "mild", 60.0, "moderate", 70.0, "severe"}},
 	{"odi", 0, 0, false, 10, 30, []any{0.0, "minimal", 20.001, "moderate", 40.001, "severe", 60.001, "crippling", 80.001, "bed_bound"}},
@@ -308,7 +321,7 @@ func (n *naive) instruments() []any {
 				fall := *previous - *latest
 				in["change"] = roughly{-fall, 1}
 				if info.points > 0 || info.percent > 0 {
-					in["mcid_met"] = info.points > 0 && fall >= info.points-1e-9 || info.percent > 0 && *previous > 0 && 100*fall / *previous >= info.percent-1e-9
+					in["mcid_met"] = info.points > 0 && fall >= info.points-1e-9 || info.percent > 0 && *previous > 0 && (info.name != "phq_9" || *previous >= 20) && 100*fall / *previous >= info.percent-1e-9
 				}
 			}
 		}

@@ -23,6 +23,7 @@ func (d *Outcomes) WritePDF(w io.Writer) error {
 	p := outcomePages{s, d.Result}
 	s.cover(fmt.Sprintf("Pain at follow-up after %d days (± %d) against baseline, one value a patient.", d.Result.FollowUp.TargetDay, d.Result.FollowUp.ToleranceDays))
 	p.tiles()
+	p.mayMatch(p.Cohort.Undetermined)
 	p.cohort()
 	p.response()
 	if err := p.trend(); err != nil {
@@ -32,6 +33,9 @@ func (d *Outcomes) WritePDF(w io.Writer) error {
 	p.instruments()
 	p.treatments("Before and after procedures", p.Procedures)
 	p.treatments("Before and after a class of medicines began", p.MedicationClasses)
+	if n := p.ClassesUndetermined.Count; n == nil || *n > 0 {
+		p.paragraph("With a medicine that is not understood in the period or the 90 days before: "+figure.Count(n)+". They may have begun a class, or not the one that they are counted in.", small)
+	}
 	p.definitions()
 	return s.finish(w)
 }
@@ -51,6 +55,13 @@ func (p *outcomePages) tiles() {
 		change,
 		{"30 % BETTER OR MORE", rate(&p.Response.Responder30), percentInterval(&p.Response.Responder30), figure.OfN(&p.Response.Responder30)},
 	})
+}
+
+// mayMatch says how many more may match a filter by class.
+func (s *sheet) mayMatch(c analytics.Count) {
+	if c.Count == nil || *c.Count > 0 {
+		s.paragraph("May match the filter by class too: "+figure.Counted(c)+", with a medicine that is not understood, or whose days are not known.", small)
+	}
 }
 
 func rate(p *analytics.Proportion) string { return figure.Rate(p.Count, p.N) }

@@ -74,11 +74,11 @@ func (p *patientPages) leastMedications() float64 {
 	return listTitle + headHeight + oneLine*float64(min(len(p.Summary.Medications.Current), 4)) + noteHeight
 }
 
-// byRisk puts medicines that are dangerous together first, so that a long list
-// does not hide them on the next page.
+// byRisk puts medicines that are dangerous together first, and what may be one
+// of them, so that a long list does not hide them on the next page.
 func byRisk(list []summary.Medication) []summary.Medication {
 	rank := func(m summary.Medication) int {
-		watched := []drug.Class{drug.Opioid, drug.Benzodiazepine, drug.Gabapentinoid}
+		watched := []drug.Class{drug.Opioid, drug.Benzodiazepine, drug.Gabapentinoid, drug.Unclassified}
 		if i := slices.Index(watched, drug.Class(m.DrugClass)); i >= 0 {
 			return i
 		}
@@ -120,7 +120,7 @@ func (p *patientPages) medications(limit float64) (rest []summary.Medication) {
 	return nil
 }
 
-const footnote = "¹ This opioid is not in the total: its dose is not known, or it must not be compared by MME."
+const footnote = "¹ Not in the total: its dose is not known, it must not be compared by MME, or it is not understood and may be an opioid."
 
 func (p *patientPages) uncounted() bool {
 	for i := range p.Summary.Medications.Current {
@@ -243,7 +243,7 @@ func (p *patientPages) missing() (list []string) {
 		list = append(list, fmt.Sprintf("scores before the period, which are not drawn: %d", p.drawn.Before))
 	}
 	if p.Summary.MME.Incomplete {
-		list = append(list, "the dose or the days of an opioid are not known, so MME is too low")
+		list = append(list, "the dose or the days of an opioid are not known, or what a medicine is, so MME may be too low")
 	}
 	open := 0
 	for i := range p.Summary.Medications.Current {

@@ -112,7 +112,7 @@ func flagText(f *summary.Flag) string {
 		basis = append(basis, figure.Num(mme)+" MME a day")
 	}
 	if incomplete, ok := f.Basis["incomplete"].(bool); ok && incomplete {
-		basis = append(basis, "an opioid is missing from the dose")
+		basis = append(basis, "not all of the dose is known")
 	}
 	if reasons, ok := f.Basis["reasons"].([]string); ok {
 		for _, reason := range reasons {
@@ -121,6 +121,9 @@ func flagText(f *summary.Flag) string {
 	}
 	if codes, ok := f.Basis["icd10_codes"].([]string); ok {
 		basis = append(basis, codes...)
+	}
+	if names, ok := f.Basis["unclassified"].([]string); ok && len(names) > 0 {
+		basis = append(basis, fmt.Sprintf("medicines not understood: %d", len(names)))
 	}
 	if len(basis) > 0 {
 		text += ": " + strings.Join(basis, ", ")

@@ -138,8 +138,8 @@ func TestUgly(t *testing.T) {
 		{"a long name", patient(t, long), 1, []string{"WolfeschlegelsteinhausenbergerdorffWolfeschlegelsteinhausenbergerd", "orffWolfeschlegelsteinhausenbergerdorffWolfeschlegelsteinhausenberg", "erdorffWolfeschlegelsteinhausenbergerdorff"}},
 		{"dose not known", patient(t, "Unknown", `2025-12-01T08:00:00Z medications {"name":"buprenorphine","dose":8,"dose_unit":"mg","frequency":"QD","days_supply":60}`,
 			`2025-10-01T08:00:00Z medications {"name":"morphine","days_supply":120}`), 1,
-			[]string{"not known", "dose not counted, incomplete", "opioid, dose not known or not counted", "NOT KNOWN ≥ 50 MME a day: an opioid is missing from the dose", "¹ This opioid is not in the total",
-				"the dose or the days of an opioid are not known, so MME is too low"}},
+			[]string{"not known", "band unknown, incomplete", "dose not known or not counted", "NOT KNOWN ≥ 50 MME a day: not all of the dose is known", "¹ Not in the total",
+				"the dose or the days of an opioid are not known, or what a medicine is, so MME may be too low"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := written(t, c.name, c.d)

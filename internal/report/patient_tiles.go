@@ -8,6 +8,7 @@ import (
 
 	"anodyne/internal/chart"
 	"anodyne/internal/figure"
+	"anodyne/internal/pain/summary"
 )
 
 // tile is a number that is seen first.
@@ -112,10 +113,15 @@ func (p *patientPages) pegTile() tile {
 func (p *patientPages) mmeTile() tile {
 	m := &p.Summary.MME
 	t := tile{title: "MME A DAY", value: "not known", line: "dose not counted"}
+	if m.CurrentBand != nil {
+		t.line = "band " + bandWords(*m.CurrentBand)
+	}
 	if m.Current != nil {
 		t.value = figure.Num(m.Current)
-		t.line = "band " + bandWords(*m.CurrentBand)
-		if *m.Current == 0 {
+		switch {
+		case *m.CurrentBand == summary.UnknownBand:
+			t.value = "≥ " + t.value
+		case *m.Current == 0:
 			t.line = "no current opioid"
 		}
 	}

@@ -85,7 +85,7 @@ func (a *answer) filters(names ...string) (list []string) {
 
 func (p *account) outcomes(a *answer, h *Head) {
 	p.t.Helper()
-	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM")
+	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM", "its 95 % interval")
 	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"),
 		fmt.Sprintf("Pain at follow-up after %s days (± %s) against baseline, one value a patient.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days")),
 		a.filters(append([]string{"interval", "follow_up"}, strings.Fields(filterNames)...)...)...)
@@ -94,6 +94,7 @@ func (p *account) outcomes(a *answer, h *Head) {
 	p.takef("PAIN AT BASELINE %s %s n = %s", a.middle("follow_up.baseline"), a.interval("follow_up.baseline.ci95"), a.counted("follow_up.baseline.n"))
 	p.takef("MEAN CHANGE OF PAIN %s %s n = %s", a.middle("follow_up.change"), a.interval("follow_up.change.ci95"), a.counted("follow_up.change.n"))
 	p.takef("30 %% BETTER OR MORE %s %s %s", a.percent("response.responder_30"), a.percentInterval("response.responder_30"), a.ofN("response.responder_30"))
+	p.mayMatch(a)
 	// who was looked at
 	for _, row := range [][2]string{{"match the filters", "patients"}, {"have comparable pain scores in the period", "with_scores"},
 		{"of those, by average pain; the others by current pain", "by_average"}, {"follow-up window not yet over", "not_yet_due"}, {"due", "due"}, {"followed up", "followed_up"}} {
@@ -234,6 +235,9 @@ func (p *account) treatments(a *answer) {
 				a.percent(b+".responder_30"), a.decimals(b+".standardized_response_mean", 1, 2))
 		}
 	}
+	if n := a.counted("medication_classes_undetermined.count"); n != "0" {
+		p.takef("With a medicine that is not understood in the period or the 90 days before: %s.", n)
+	}
 }
 
 // bars takes the groups of a whole.
@@ -270,8 +274,9 @@ func (p *account) population(a *answer, h *Head) {
 	severe := bands[len(bands)-1]
 	p.takef("ACTIVE PATIENTS %s of %s patients", a.counted("cohort.active.count"), a.counted("cohort.patients.count"))
 	p.takef("SEVERE PAIN %s by the latest score n = %s", a.rate(severe, "severity_prevalence.bands.n"), a.counted("severity_prevalence.bands.n"))
-	p.takef("WITH AN OPIOID %s %s %s", a.percent("opioids.opioid_exposure"), a.ofN("opioids.opioid_exposure"), a.percentInterval("opioids.opioid_exposure"))
+	p.takef("WITH AN OPIOID %s %s %s", a.percent("opioids.opioid_exposure"), a.ofN("opioids.opioid_exposure")+a.notKnown("opioids.opioid_exposure"), a.percentInterval("opioids.opioid_exposure"))
 	p.takef("NO SCORE IN 90 DAYS %s %s %s", a.percent("follow_up_gap.gap"), a.ofN("follow_up_gap.gap"), a.percentInterval("follow_up_gap.gap"))
+	p.mayMatch(a)
 	for _, in := range a.each("insights") {
 		p.takef("• %s", a.text(in+".text"))
 	}
@@ -288,6 +293,14 @@ func (p *account) population(a *answer, h *Head) {
 	p.bars(a, "Last pain score", "follow_up_gap.last_score")
 	p.disparities(a)
 	p.takef("MME: %s.", a.text("opioids.mme.table"))
+}
+
+// mayMatch takes how many more may match a filter by class.
+func (p *account) mayMatch(a *answer) {
+	p.t.Helper()
+	if n := a.counted("cohort.undetermined.count"); n != "0" {
+		p.takef("May match the filter by class too: %s, with a medicine", n)
+	}
 }
 
 func (p *account) severity(a *answer, bands []string) {
@@ -335,7 +348,7 @@ func (p *account) doses(a *answer) {
 	}
 	p.histogram("Patients by their highest daily dose in the period", counts)
 	if unknown != "" {
-		p.takef("Not shown: %s with an opioid whose dose is not known or must not be compared.", unknown)
+		p.takef("Not shown: %s with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid.", unknown)
 	}
 	p.distribution(a, "peak: the highest single day (definition 4)", "opioids.mme.peak")
 	p.distribution(a, "average over covered days (definition 2)", "opioids.mme.average")
@@ -348,8 +361,8 @@ func (p *account) doses(a *answer) {
 		p.takef("%s %s %s %s %s", figure.Words(a.text(path+".definition")), a.ofN(path), a.share(path), unknown, a.text(path+".denominator"))
 	}
 	scope := "opioids.out_of_guideline_scope."
-	p.takef("with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s. Opioid dose not known or not complete: %s.", a.counted(scope+"opioid_exposure.count"), a.counted(scope+"ge_50.count"),
-		a.counted(scope+"ge_90.count"), a.counted(scope+"opioid_benzo_overlap.count"), a.counted("opioids.mme.incomplete.count"))
+	p.takef("with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s; of more of them one of these is not known: %s. Opioid dose not known or not complete: %s.", a.counted(scope+"opioid_exposure.count"), a.counted(scope+"ge_50.count"),
+		a.counted(scope+"ge_90.count"), a.counted(scope+"opioid_benzo_overlap.count"), a.counted(scope+"undetermined.count"), a.counted("opioids.mme.incomplete.count"))
 }
 
 func (p *account) distribution(a *answer, name, path string) {
@@ -376,11 +389,11 @@ func (p *account) disparities(a *answer) {
 			case a.truth(g + ".suppressed"):
 				words = hidden
 			case a.at(d+".reference") == a.at(g+".group"):
-				words = "reference, " + a.percent(g) + " of " + n
+				words = "reference, " + a.percent(g) + " of " + n + a.notKnown(g)
 			case a.at(g+".difference") != nil:
-				words = a.difference(g, groups[slices.IndexFunc(groups, func(r string) bool { return a.at(r+".group") == a.at(d+".reference") })]) + fmt.Sprintf(", %s of %s", a.percent(g), n)
+				words = a.difference(g, groups[slices.IndexFunc(groups, func(r string) bool { return a.at(r+".group") == a.at(d+".reference") })]) + fmt.Sprintf(", %s of %s", a.percent(g), n) + a.notKnown(g)
 			case n != hidden:
-				words += ", n = " + n
+				words += ", n = " + n + a.notKnown(g)
 			}
 			p.takef("%s %s", figure.Words(a.text(g+".group")), words)
 		}
@@ -406,20 +419,32 @@ func (a *answer) difference(g, reference string) string {
 
 func (p *account) stewardship(a *answer, h *Head) {
 	p.t.Helper()
-	p.cover(h, a.text("start_date"), a.text("end_date"), "Patients with an opioid in the period.", a.stewardFilters()...)
+	p.cover(h, a.text("start_date"), a.text("end_date"), "Patients with an opioid in the period, or with a medicine that may be one.", a.stewardFilters()...)
 	current, _ := a.count("counts.current")
-	part := func(path string) string {
-		n, _ := a.count(path)
-		if current == 0 {
-			return grouped(n) + " " + none
+	unknown := func(name string) (more, note string) {
+		n, _ := a.count("counts.undetermined." + name)
+		if n == 0 {
+			return "", ""
 		}
-		return grouped(n) + " " + fixed(big.NewRat(int64(100*n), int64(current)), 1) + " %"
+		return " or more", " for " + grouped(n) + " it is not known"
 	}
-	of := fmt.Sprintf("of %s with a current opioid", grouped(current))
-	p.takef("WITH A CURRENT OPIOID %s of %s patients %s with one in the period", grouped(current), a.counted("patients_looked_at"), a.counted("counts.listed"))
-	p.takef("50 MME A DAY OR MORE %s %s", part("counts.ge_50"), of)
-	p.takef("90 MME A DAY OR MORE %s %s", part("counts.ge_90"), of)
-	p.takef("NALOXONE GAP %s %s", part("counts.naloxone_gap"), of)
+	part := func(name string) string {
+		n, _ := a.count("counts." + name)
+		rate := none
+		if current > 0 {
+			rate = fixed(big.NewRat(int64(100*n), int64(current)), 1) + " %"
+		}
+		more, note := unknown(name)
+		return fmt.Sprintf("%s%s %s of %s with a current opioid%s", grouped(n), more, rate, grouped(current), note)
+	}
+	more, _ := unknown("current")
+	_, note := unknown("opioid_exposure")
+	listed, _ := a.count("counts.listed")
+	maybe, _ := a.count("counts.undetermined.opioid_exposure")
+	p.takef("WITH A CURRENT OPIOID %s%s of %s patients; %s in the period%s", grouped(current), more, a.counted("patients_looked_at"), grouped(listed-maybe), note)
+	p.takef("50 MME A DAY OR MORE %s", part("ge_50"))
+	p.takef("90 MME A DAY OR MORE %s", part("ge_90"))
+	p.takef("NALOXONE GAP %s", part("naloxone_gap"))
 	rows := a.each("patients")
 	banded := func(band string) (n int) {
 		for _, r := range rows {
@@ -430,8 +455,11 @@ func (p *account) stewardship(a *answer, h *Head) {
 		return n
 	}
 	p.histogram("Patients by current daily dose", []string{grouped(banded(">0-<20")), grouped(banded("20-<50")), grouped(banded("50-<90")), grouped(banded(">=90"))})
-	if n := banded(""); n > 0 {
+	if n := banded("") + banded("unknown"); n > 0 {
 		p.takef("Not shown: %s with an opioid whose dose is not known or must not be compared.", grouped(n))
+	}
+	if n, _ := a.count("counts.undetermined.current"); n > 0 {
+		p.takef("Not shown: %s with a medicine that is not understood and may be an opioid.", grouped(n))
 	}
 	p.stewardLists(a, rows)
 	p.take("Peak is the highest single day of the period (definition 4).")
@@ -453,6 +481,7 @@ func (a *answer) stewardFilters() (list []string) {
 type stewardList struct {
 	title string
 	holds func(r string) bool
+	open  func(r string) bool // nil: it is always known
 	words func(r string) string
 }
 
@@ -474,22 +503,38 @@ func (p *account) stewardLists(a *answer, rows []string) {
 		}
 	}
 	current := func(r string) bool { return a.truth(r + ".current") }
+	is := func(name string) func(string) bool { return func(r string) bool { return a.truth(r + "." + name) } }
+	null := func(name string) func(string) bool { return func(r string) bool { return a.at(r+"."+name) == nil } }
+	lacks := func(within string) (yes, open func(string) bool) {
+		return func(r string) bool { return current(r) && !a.truth(r+within) }, func(r string) bool { return a.at(r+".current") == nil && !a.truth(r+within) }
+	}
+	noUDS, openUDS := lacks(".uds_within_12_months")
+	noPEG, openPEG := lacks(".peg_within_12_months")
+	reaches := func(certain, most string, limit int) (yes, open func(string) bool) {
+		of := func(r, name string) bool { n, _ := a.count(r + "." + name); return n >= limit }
+		return func(r string) bool { return of(r, certain) }, func(r string) bool { return !of(r, certain) && of(r, most) }
+	}
+	several, openSeveral := reaches("prescribers", "most_prescribers", 4)
+	long, openLong := reaches("opioid_days", "most_opioid_days", 90)
+	noDose := func(r string) bool { return a.truth(r+".mme_incomplete") || a.at(r+".mme") == nil }
 	lists := []stewardList{
-		{"90 MME a day or more", func(r string) bool { return a.truth(r + ".ge_90") }, opioids},
-		{"50 to less than 90 MME a day", func(r string) bool { return a.truth(r+".ge_50") && !a.truth(r+".ge_90") }, opioids},
-		{"Opioid dose not known", func(r string) bool { return current(r) && (a.truth(r+".incomplete") || a.at(r+".mme") == nil) }, opioids},
-		{"Opioid with benzodiazepine", func(r string) bool { return a.truth(r + ".opioid_benzo_overlap") }, func(r string) string { return a.counted(r + ".overlap_days") }},
-		{"Naloxone gap", func(r string) bool { return a.truth(r + ".naloxone_gap") }, func(r string) string {
+		{"90 MME a day or more", is("ge_90"), null("ge_90"), opioids},
+		{"50 to less than 90 MME a day, as far as known", func(r string) bool { return a.truth(r+".ge_50") && !a.truth(r+".ge_90") }, null("ge_50"), opioids},
+		{"Opioid dose not known", func(r string) bool { return current(r) && noDose(r) }, func(r string) bool { return a.at(r+".current") == nil && noDose(r) }, opioids},
+		{"Medicine not understood", func(r string) bool { return len(a.each(r+".unclassified")) > 0 }, nil,
+			func(r string) string { return strings.ReplaceAll(cellText(a.at(r+".unclassified")), "; ", ", ") }},
+		{"Opioid with benzodiazepine", is("opioid_benzo_overlap"), null("opioid_benzo_overlap"), func(r string) string { return a.counted(r + ".overlap_days") }},
+		{"Naloxone gap", is("naloxone_gap"), null("naloxone_gap"), func(r string) string {
 			var words []string
 			for _, reason := range a.each(r + ".naloxone_reasons") {
 				words = append(words, figure.Words(a.text(reason)))
 			}
 			return strings.Join(words, ", ")
 		}},
-		{"Unexpected urine drug screen", func(r string) bool { return a.truth(r + ".unexpected_uds") }, last("screen", ".last_uds")},
-		{"No urine drug screen in 12 months", func(r string) bool { return current(r) && !a.truth(r+".uds_within_12_months") }, last("screen", ".last_uds")},
-		{"No PEG in 12 months", func(r string) bool { return current(r) && !a.truth(r+".peg_within_12_months") }, last("PEG", ".last_peg")},
-		{"Several prescribers", func(r string) bool { n, _ := a.count(r + ".prescribers"); return n >= 4 }, func(r string) string {
+		{"Unexpected urine drug screen", is("unexpected_uds"), nil, last("screen", ".last_uds")},
+		{"No urine drug screen in 12 months", noUDS, openUDS, last("screen", ".last_uds")},
+		{"No PEG in 12 months", noPEG, openPEG, last("PEG", ".last_peg")},
+		{"Several prescribers", several, openSeveral, func(r string) string {
 			return a.counted(r+".prescribers") + " / " + a.counted(r+".pharmacies")
 		}},
 	}
@@ -506,10 +551,15 @@ func (p *account) stewardLists(a *answer, rows []string) {
 	}
 	for _, l := range lists {
 		n, outside := count(l.holds)
-		p.takef("%s %s %s", l.title, grouped(n), grouped(outside))
+		unknown := 0
+		if l.open != nil {
+			unknown, _ = count(l.open)
+		}
+		p.takef("%s %s %s %s", l.title, grouped(n), grouped(unknown), grouped(outside))
 	}
-	n, outside := count(func(r string) bool { days, _ := a.count(r + ".opioid_days"); return days >= 90 })
-	p.takef("Opioid on 90 days or more of the period (not listed) %s %s", grouped(n), grouped(outside))
+	n, outside := count(long)
+	unknown, _ := count(openLong)
+	p.takef("Opioid on 90 days or more of the period (not listed) %s %s %s", grouped(n), grouped(unknown), grouped(outside))
 	for _, l := range lists {
 		n, _ := count(l.holds)
 		if n == 0 {
@@ -532,7 +582,7 @@ func (p *account) stewardLists(a *answer, rows []string) {
 			}
 			dose := "not known"
 			if a.at(r+".mme") != nil {
-				if dose = a.plain(r + ".mme"); a.truth(r + ".incomplete") {
+				if dose = a.plain(r + ".mme"); a.truth(r + ".mme_incomplete") {
 					dose = "≥ " + dose
 				}
 			}

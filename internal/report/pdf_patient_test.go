@@ -139,9 +139,14 @@ func (p *account) patientTiles(a *answer, drawn []string) {
 	}
 	p.peg(a)
 	value, line := "not known", "dose not counted"
+	if band := a.text("mme.current_band"); band != "" {
+		line = "band " + bandWords(band)
+	}
 	if current, ok := a.float("mme.current"); ok {
-		value, line = a.plain("mme.current"), "band "+bandWords(a.text("mme.current_band"))
-		if current == 0 {
+		value = a.plain("mme.current")
+		if a.text("mme.current_band") == "unknown" {
+			value = "≥ " + value
+		} else if current == 0 {
 			line = "no current opioid"
 		}
 	}
@@ -238,7 +243,9 @@ func (p *account) curves(a *answer, who *chronicle, drawn []string) {
 	}
 	labels := regexp.MustCompile(`and \d+ more `).ReplaceAllString(found[0], "")
 	for label := range strings.FieldsSeq(labels) {
-		known := slices.ContainsFunc(who.facts, func(f fact) bool { return text(f.value, "level", "") == label })
+		known := slices.ContainsFunc(who.facts, func(f fact) bool {
+			return text(f.value, "level", "") == label || slices.Contains(strings.Fields(text(f.value, "name", "")), label)
+		})
 		if strings.ContainsFunc(label, unicode.IsDigit) && !known {
 			p.t.Errorf("nobody answers for %s above the curve: %s", label, labels)
 		}
@@ -255,10 +262,10 @@ func (p *account) medicines(a *answer, who *chronicle) (rest []string) {
 	p.t.Helper()
 	list := a.each("medications.current")
 	rank := func(m string) int {
-		if i := slices.Index([]string{"opioid", "benzodiazepine", "gabapentinoid"}, a.text(m+".drug_class")); i >= 0 {
+		if i := slices.Index([]string{"opioid", "benzodiazepine", "gabapentinoid", "unclassified"}, a.text(m+".drug_class")); i >= 0 {
 			return i
 		}
-		return 3
+		return 4
 	}
 	slices.SortStableFunc(list, func(x, y string) int { return rank(x) - rank(y) })
 	p.takef("Current medicines (%d)", len(list))
@@ -372,13 +379,16 @@ func (a *answer) flag(f string) string {
 	if slices.Contains(has, "mme") {
 		add("mme", a.plain(f+".basis.mme")+" MME a day", func(path string) bool { return a.at(path) != nil })
 	}
-	add("incomplete", "an opioid is missing from the dose", a.truth)
+	add("incomplete", "not all of the dose is known", a.truth)
 	for _, name := range []string{"reasons", "icd10_codes"} {
 		if slices.Contains(has, name) {
 			for _, one := range a.each(f + ".basis." + name) {
 				basis = append(basis, figure.Words(a.text(one)))
 			}
 		}
+	}
+	if slices.Contains(has, "unclassified") && len(a.each(f+".basis.unclassified")) > 0 {
+		basis = append(basis, fmt.Sprintf("medicines not understood: %d", len(a.each(f+".basis.unclassified"))))
 	}
 	if len(basis) > 0 {
 		line += ": " + strings.Join(basis, ", ")

@@ -22,6 +22,7 @@ func (d *Population) WritePDF(w io.Writer) error {
 	p := populationPages{s, d.Result}
 	s.cover("How the patients of the period are: pain, opioids, treatment and follow-up.")
 	p.tiles()
+	p.mayMatch(p.Cohort.Undetermined)
 	p.insights()
 	p.severity()
 	p.people()
@@ -49,7 +50,7 @@ func (p *populationPages) tiles() {
 	p.tileRow([]tile{
 		{"ACTIVE PATIENTS", figure.Counted(p.Cohort.Active), "of " + figure.Counted(p.Cohort.Patients) + " patients", "with a record in the period"},
 		severe,
-		{"WITH AN OPIOID", rate(&o.Exposure), figure.OfN(&o.Exposure), percentInterval(&o.Exposure)},
+		{"WITH AN OPIOID", rate(&o.Exposure), figure.OfKnown(&o.Exposure), percentInterval(&o.Exposure)},
 		{"NO SCORE IN 90 DAYS", rate(&p.FollowUpGap.Gap), figure.OfN(&p.FollowUpGap.Gap), percentInterval(&p.FollowUpGap.Gap)},
 	})
 }
@@ -90,15 +91,13 @@ func (p *populationPages) opioids() {
 	o := &p.Opioids
 	p.section("Opioids", 170)
 	p.figure("Patients by their highest daily dose in the period", figure.Doses(&o.MME.Peak.Bands), 130)
-	for _, g := range o.MME.Peak.Bands.Groups {
-		if g.Group == "unknown" && (g.Count == nil || *g.Count > 0) {
-			p.notShown(figure.Count(g.Count))
-		}
+	if text := figure.DosesNotShown(&o.MME.Peak.Bands); text != "" {
+		p.paragraph(text, small)
 	}
 	p.doses()
 	p.proportions([]*analytics.Proportion{&o.Exposure, &o.LongTerm, &o.AtLeast50, &o.AtLeast90, &o.BenzodiazepineOverlap, &o.GabapentinoidOverlap, &o.NaloxoneCoverage})
-	p.paragraph(fmt.Sprintf("Of those counted, outside the scope of the opioid guideline (cancer, sickle cell disease, palliative care): with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s. ",
-		figure.Counted(o.OutOfScope.Exposure), figure.Counted(o.OutOfScope.AtLeast50), figure.Counted(o.OutOfScope.AtLeast90), figure.Counted(o.OutOfScope.BenzodiazepineOverlap))+
+	p.paragraph(fmt.Sprintf("Of those counted, outside the scope of the opioid guideline (cancer, sickle cell disease, palliative care): with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s; of more of them one of these is not known: %s. ",
+		figure.Counted(o.OutOfScope.Exposure), figure.Counted(o.OutOfScope.AtLeast50), figure.Counted(o.OutOfScope.AtLeast90), figure.Counted(o.OutOfScope.BenzodiazepineOverlap), figure.Counted(o.OutOfScope.Undetermined))+
 		"Opioid dose not known or not complete: "+figure.Counted(o.MME.Incomplete)+". "+o.MME.Caveat, small)
 }
 

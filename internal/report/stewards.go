@@ -63,10 +63,11 @@ func stewardshipRow(c *summary.Chart, period drug.Span) (StewardshipRow, error) 
 	}
 	row := StewardshipRow{
 		PatientID: c.Patient.ID.String(), Name: c.Patient.Name, DateOfBirth: c.Patient.DateOfBirth, Age: u.Age,
-		Opioids: u.Names, Current: u.Current, MME: u.MME, Incomplete: u.Incomplete, Peak: u.Peak, Average: u.Average, OpioidDays: u.Days,
+		Opioids: u.Names, Exposed: u.Exposed, Current: u.Current, Unclassified: u.Unclassified, MME: u.MME, MMEIncomplete: u.MMEIncomplete,
+		Incomplete: u.Incomplete, Peak: u.Peak, Average: u.Average, OpioidDays: u.Days, MostOpioidDays: u.MostDays,
 		Overlap: u.Overlap, OverlapDays: u.OverlapDays,
 		NaloxoneGap: u.NaloxoneGap, NaloxoneReasons: u.NaloxoneReasons, LastNaloxone: dateOrNone(u.LastNaloxone), LastPEG: dateOrNone(u.LastPEG),
-		Prescribers: u.Prescribers, Pharmacies: u.Pharmacies, OutOfScope: u.OutOfScope,
+		Prescribers: u.Prescribers, Pharmacies: u.Pharmacies, MostPrescribers: u.MostPrescribers, OutOfScope: u.OutOfScope,
 	}
 	screen, err := summary.LastDrugScreen(c.Records, period.Last)
 	if screen != nil {
@@ -82,21 +83,25 @@ func dateOrNone(d *drug.Day) pain.Date {
 	return pain.DateOfDay(*d)
 }
 
-// atLeast says whether the current dose reaches a threshold; nil when the dose
-// is below it and not all of it is known.
+// atLeast says whether the current dose reaches a threshold, as the flags of the
+// patient's summary do; nil when the dose is below it and not all is known.
 func (r *StewardshipRow) atLeast(threshold float64) *bool {
 	switch {
 	case r.MME != nil && drug.AtLeast(*r.MME, threshold):
 		return new(true)
-	case r.Incomplete || r.MME == nil:
+	case r.MMEIncomplete:
 		return nil
 	}
 	return new(false)
 }
 
-// band is the exposure band of the current dose; nil when it is not known.
+// band is the exposure band of the current dose: unknown when something is
+// missing below the highest one, nil when there is no dose that counts.
 func (r *StewardshipRow) band() *string {
-	if r.MME == nil {
+	switch {
+	case r.MMEIncomplete && !is(r.atLeast(90)):
+		return new(summary.UnknownBand)
+	case r.MME == nil:
 		return nil
 	}
 	return new(drug.Band(*r.MME))
@@ -108,10 +113,29 @@ func (d *Stewardship) withinYear(day pain.Date) bool {
 	return day != (pain.Date{}) && day.DayNumber() > last-summary.Window && day.DayNumber() <= last
 }
 
-// lacks reports whether a patient with a current opioid has not had something
-// for 12 months.
-func (d *Stewardship) lacks(r *StewardshipRow, last pain.Date) bool {
-	return r.Current && !d.withinYear(last)
+// lacks says whether a patient with a current opioid has not had something for
+// 12 months; nil of one who has not, and may take an opioid.
+func (d *Stewardship) lacks(r *StewardshipRow, last pain.Date) *bool {
+	if d.withinYear(last) {
+		return new(false)
+	}
+	return r.Current
+}
+
+// severalPrescribers says whether a patient's opioids come from many; nil when
+// one that may be an opioid makes the difference.
+func (r *StewardshipRow) severalPrescribers() *bool {
+	return r.reaches(r.Prescribers, r.MostPrescribers, ManyPrescribers)
+}
+
+// longTerm says whether opioids were taken on many days.
+func (r *StewardshipRow) longTerm() *bool { return r.reaches(r.OpioidDays, r.MostOpioidDays, LongTerm) }
+
+func (r *StewardshipRow) reaches(certain, most, limit int) *bool {
+	if certain < limit && most >= limit {
+		return nil
+	}
+	return new(certain >= limit)
 }
 
 func oneDecimal(f *float64) *float64 {

@@ -24,7 +24,8 @@ type stewardshipJSON struct {
 	Counts      stewardshipCounts `json:"counts"`
 }
 
-// stewardshipCounts are of the patients that are listed.
+// stewardshipCounts are of the patients that are listed: of how many something
+// holds. Of those under undetermined, what is known does not decide it.
 type stewardshipCounts struct {
 	Listed          int            `json:"listed"`
 	Current         int            `json:"current"`
@@ -38,6 +39,17 @@ type stewardshipCounts struct {
 	ManyPrescribers int            `json:"prescribers_ge_4"`
 	Incomplete      int            `json:"incomplete"`
 	OutOfScope      int            `json:"out_of_guideline_scope"`
+	Undetermined    struct {
+		Exposed         int `json:"opioid_exposure"`
+		Current         int `json:"current"`
+		AtLeast50       int `json:"ge_50"`
+		AtLeast90       int `json:"ge_90"`
+		Overlap         int `json:"opioid_benzo_overlap"`
+		NaloxoneGap     int `json:"naloxone_gap"`
+		NoUDS           int `json:"no_uds_12_months"`
+		NoPEG           int `json:"no_peg_12_months"`
+		ManyPrescribers int `json:"prescribers_ge_4"`
+	} `json:"undetermined"`
 }
 
 // stewardshipJSONRow is a patient in the JSON form.
@@ -47,13 +59,17 @@ type stewardshipJSONRow struct {
 	DateOfBirth     string   `json:"date_of_birth"`
 	Age             int      `json:"age"`
 	Opioids         []string `json:"opioids"`
-	Current         bool     `json:"current"`
+	Exposed         *bool    `json:"opioid_exposure"`
+	Current         *bool    `json:"current"`
+	Unclassified    []string `json:"unclassified"`
 	MME             *float64 `json:"mme"`
 	Band            *string  `json:"mme_band"`
+	MMEIncomplete   bool     `json:"mme_incomplete"`
 	Peak            *float64 `json:"mme_peak"`
 	Average         *float64 `json:"mme_average"`
 	Incomplete      bool     `json:"incomplete"`
 	OpioidDays      int      `json:"opioid_days"`
+	MostOpioidDays  int      `json:"most_opioid_days"`
 	AtLeast50       *bool    `json:"ge_50"`
 	AtLeast90       *bool    `json:"ge_90"`
 	Overlap         *bool    `json:"opioid_benzo_overlap"`
@@ -67,6 +83,7 @@ type stewardshipJSONRow struct {
 	LastPEG         *string  `json:"last_peg"`
 	PEGWithinYear   bool     `json:"peg_within_12_months"`
 	Prescribers     int      `json:"prescribers"`
+	MostPrescribers int      `json:"most_prescribers"`
 	Pharmacies      int      `json:"pharmacies"`
 	OutOfScope      bool     `json:"out_of_guideline_scope"`
 }
@@ -80,7 +97,8 @@ func (d *Stewardship) jsonRow(r *StewardshipRow) stewardshipJSONRow {
 	}
 	listed := func(list []string) []string { return append([]string{}, list...) } // never null
 	return stewardshipJSONRow{
-		PatientID: r.PatientID, Name: r.Name, DateOfBirth: r.DateOfBirth.String(), Age: r.Age, Opioids: listed(r.Opioids), Current: r.Current,
+		PatientID: r.PatientID, Name: r.Name, DateOfBirth: r.DateOfBirth.String(), Age: r.Age, Opioids: listed(r.Opioids),
+		Exposed: r.Exposed, Current: r.Current, Unclassified: listed(r.Unclassified), MMEIncomplete: r.MMEIncomplete, MostOpioidDays: r.MostOpioidDays, MostPrescribers: r.MostPrescribers,
 		MME: oneDecimal(r.MME), Band: r.band(), Peak: oneDecimal(r.Peak), Average: oneDecimal(r.Average), Incomplete: r.Incomplete, OpioidDays: r.OpioidDays,
 		AtLeast50: r.atLeast(50), AtLeast90: r.atLeast(90), Overlap: r.Overlap, OverlapDays: r.OverlapDays,
 		NaloxoneGap: r.NaloxoneGap, NaloxoneReasons: listed(r.NaloxoneReasons), LastNaloxone: text(r.LastNaloxone),
@@ -91,7 +109,7 @@ func (d *Stewardship) jsonRow(r *StewardshipRow) stewardshipJSONRow {
 }
 
 func (d *Stewardship) counts() stewardshipCounts {
-	c := stewardshipCounts{Listed: len(d.Rows), Bands: map[string]int{"unknown": 0}}
+	c := stewardshipCounts{Listed: len(d.Rows), Bands: map[string]int{summary.UnknownBand: 0}}
 	for _, mme := range []float64{0, 1, 20, 50, 90} {
 		c.Bands[drug.Band(mme)] = 0
 	}
@@ -100,16 +118,22 @@ func (d *Stewardship) counts() stewardshipCounts {
 		if band := r.band(); band != nil {
 			c.Bands[*band]++
 		} else {
-			c.Bands["unknown"]++
+			c.Bands[summary.UnknownBand]++
 		}
-		tally(&c.Current, r.Current)
-		tally(&c.AtLeast50, is(r.atLeast(50)))
-		tally(&c.AtLeast90, is(r.atLeast(90)))
-		tally(&c.Overlap, is(r.Overlap))
-		tally(&c.NaloxoneGap, is(r.NaloxoneGap))
-		tally(&c.NoUDS, d.lacks(r, r.LastUDS))
-		tally(&c.NoPEG, d.lacks(r, r.LastPEG))
-		tally(&c.ManyPrescribers, r.Prescribers >= ManyPrescribers)
+		open := &c.Undetermined
+		for _, of := range []struct {
+			holds    *bool
+			yes, may *int
+		}{
+			{r.Exposed, new(int), &open.Exposed}, {r.Current, &c.Current, &open.Current},
+			{r.atLeast(50), &c.AtLeast50, &open.AtLeast50}, {r.atLeast(90), &c.AtLeast90, &open.AtLeast90},
+			{r.Overlap, &c.Overlap, &open.Overlap}, {r.NaloxoneGap, &c.NaloxoneGap, &open.NaloxoneGap},
+			{d.lacks(r, r.LastUDS), &c.NoUDS, &open.NoUDS}, {d.lacks(r, r.LastPEG), &c.NoPEG, &open.NoPEG},
+			{r.severalPrescribers(), &c.ManyPrescribers, &open.ManyPrescribers},
+		} {
+			tally(of.yes, is(of.holds))
+			tally(of.may, of.holds == nil)
+		}
 		tally(&c.Incomplete, r.Incomplete)
 		tally(&c.OutOfScope, r.OutOfScope)
 	}

@@ -5,17 +5,19 @@ import (
 )
 
 // Stewardship is who takes opioids on a day, and what asks for review there.
-// A flag is a prompt for review, never a verdict.
+// A flag is a prompt for review, never a verdict. Who takes a medicine that is
+// not understood may take an opioid, and is listed too.
 type Stewardship struct {
 	Head
 	// Patients is how many were looked at, with an opioid or without.
 	Patients int
-	// Rows are the patients with an opioid in the period, in the order in which
-	// they are to be listed.
+	// Rows are the patients who have, or may have, an opioid in the period, in
+	// the order in which they are to be listed.
 	Rows []StewardshipRow
 }
 
-// StewardshipRow is one patient who takes, or took, an opioid. The day is the
+// StewardshipRow is one patient who takes, or took, or may have taken an opioid:
+// what is not understood makes the difference. The day is the
 // last of the period. Numbers are not rounded.
 type StewardshipRow struct {
 	PatientID   string
@@ -23,16 +25,22 @@ type StewardshipRow struct {
 	DateOfBirth pain.Date
 	Age         int      // on the day
 	Opioids     []string // names of the current ones, each once
-	// Current is whether an opioid is taken on the day.
-	Current bool
+	// Exposed and Current are whether an opioid is taken in the period, and on
+	// the day; nil when only a medicine that is not understood may be one.
+	Exposed, Current *bool
+	Unclassified     []string // names of those of the period, each once
 	// MME is the daily dose of the current opioids: 0 without one, nil when
-	// none of them counts. Incomplete says that it is too low, because the
-	// dose of one is not known.
-	MME        *float64
-	Incomplete bool
-	// Peak and Average are definitions 4 and 2 of MME a day, over the period.
+	// none of them counts. MMEIncomplete says that it may be too low, because
+	// the dose of one is not known or another medicine may be one.
+	MME           *float64
+	MMEIncomplete bool
+	// Peak and Average are definitions 4 and 2 of MME a day, over the period;
+	// Incomplete is of any of its days.
 	Peak, Average *float64
-	OpioidDays    int // of the period
+	Incomplete    bool
+	// OpioidDays are those of the period, and MostOpioidDays with medicines
+	// that may be an opioid.
+	OpioidDays, MostOpioidDays int
 	// Overlap is whether an opioid and a benzodiazepine share days or are both
 	// current; nil when that is not known. OverlapDays are those shared.
 	Overlap     *bool
@@ -45,8 +53,9 @@ type StewardshipRow struct {
 	LastUDS, LastPEG pain.Date
 	UnexpectedUDS    bool // the newest has a result that was not expected
 	// Prescribers and Pharmacies of opioids, counted over the period; those that
-	// are not named are not counted.
-	Prescribers, Pharmacies int
+	// are not named are not counted. MostPrescribers is with those of medicines
+	// that may be an opioid.
+	Prescribers, Pharmacies, MostPrescribers int
 	// OutOfScope: the guideline leaves the patient out (cancer, sickle cell
 	// disease, palliative care).
 	OutOfScope bool

@@ -16,7 +16,7 @@ import (
 func (d *Stewardship) WritePDF(w io.Writer) error {
 	s := newSheet(&d.Head, "Opioid stewardship")
 	p := stewardPages{s, d}
-	s.cover("Patients with an opioid in the period. A flag asks for review; it is no verdict, and no reason for a forced or abrupt taper.")
+	s.cover("Patients with an opioid in the period, or with a medicine that may be one. A flag asks for review; it is no verdict, and no reason for a forced or abrupt taper.")
 	p.tiles()
 	p.doses()
 	p.overview()
@@ -36,8 +36,8 @@ type stewardPages struct {
 // list is the patients whom something asks to review.
 type list struct {
 	title, why string
-	detail     string // the heading of its own column
-	holds      func(*StewardshipRow) bool
+	detail     string                      // the heading of its own column
+	is         func(*StewardshipRow) *bool // nil when it is not known
 	words      func(*StewardshipRow) string
 }
 
@@ -60,15 +60,27 @@ func (p *stewardPages) lists() []list {
 	uds := func(r *StewardshipRow) pain.Date { return r.LastUDS }
 	peg := func(r *StewardshipRow) pain.Date { return r.LastPEG }
 	return []list{
-		{"90 MME a day or more", "The daily dose of the current opioids.", "Opioids", func(r *StewardshipRow) bool { return is(r.atLeast(90)) }, opioids},
-		{"50 to less than 90 MME a day", "The daily dose of the current opioids.", "Opioids",
-			func(r *StewardshipRow) bool { return is(r.atLeast(50)) && !is(r.atLeast(90)) }, opioids},
-		{"Opioid dose not known", "An opioid is current, and its dose is not known or must not be compared: the total is too low, or there is none.", "Opioids",
-			func(r *StewardshipRow) bool { return r.Current && (r.Incomplete || r.MME == nil) }, opioids},
+		{"90 MME a day or more", "The daily dose of the current opioids.", "Opioids", func(r *StewardshipRow) *bool { return r.atLeast(90) }, opioids},
+		{"50 to less than 90 MME a day, as far as known", "The daily dose of the current opioids.", "Opioids",
+			func(r *StewardshipRow) *bool {
+				if is(r.atLeast(90)) {
+					return new(false)
+				}
+				return r.atLeast(50)
+			}, opioids},
+		{"Opioid dose not known", "An opioid is current, and its dose is not known or must not be compared, or another medicine may be an opioid: the total may be too low, or there is none.", "Opioids",
+			func(r *StewardshipRow) *bool {
+				if !r.MMEIncomplete && r.MME != nil {
+					return new(false)
+				}
+				return r.Current
+			}, opioids},
+		{"Medicine not understood", "Its name and code are not known, and nobody stated its class: it may be an opioid of any dose, a benzodiazepine, or naloxone.", "Medicines",
+			func(r *StewardshipRow) *bool { return new(len(r.Unclassified) > 0) }, func(r *StewardshipRow) string { return strings.Join(r.Unclassified, ", ") }},
 		{"Opioid with benzodiazepine", "Both cover the same days of the period, or both are current.", "Shared days",
-			func(r *StewardshipRow) bool { return is(r.Overlap) }, func(r *StewardshipRow) string { return figure.Thousands(r.OverlapDays) }},
+			func(r *StewardshipRow) *bool { return r.Overlap }, func(r *StewardshipRow) string { return figure.Thousands(r.OverlapDays) }},
 		{"Naloxone gap", "An opioid is current, something makes an overdose likelier, and no naloxone was given in 365 days.", "Because of",
-			func(r *StewardshipRow) bool { return is(r.NaloxoneGap) }, func(r *StewardshipRow) string {
+			func(r *StewardshipRow) *bool { return r.NaloxoneGap }, func(r *StewardshipRow) string {
 				reasons := make([]string, len(r.NaloxoneReasons))
 				for i, reason := range r.NaloxoneReasons {
 					reasons[i] = figure.Words(reason)
@@ -76,48 +88,70 @@ func (p *stewardPages) lists() []list {
 				return strings.Join(reasons, ", ")
 			}},
 		{"Unexpected urine drug screen", "The newest screen has a result that was not expected. Immunoassays are presumptive until confirmed.", "Screen",
-			func(r *StewardshipRow) bool { return r.UnexpectedUDS }, last("screen", uds)},
+			func(r *StewardshipRow) *bool { return &r.UnexpectedUDS }, last("screen", uds)},
 		{"No urine drug screen in 12 months", "An opioid is current.", "Screen",
-			func(r *StewardshipRow) bool { return p.lacks(r, r.LastUDS) }, last("screen", uds)},
+			func(r *StewardshipRow) *bool { return p.lacks(r, r.LastUDS) }, last("screen", uds)},
 		{"No PEG in 12 months", "An opioid is current.", "PEG",
-			func(r *StewardshipRow) bool { return p.lacks(r, r.LastPEG) }, last("PEG", peg)},
+			func(r *StewardshipRow) *bool { return p.lacks(r, r.LastPEG) }, last("PEG", peg)},
 		{"Several prescribers", fmt.Sprintf("%d or more in the period, as far as they are named.", ManyPrescribers), "Prescribers / pharmacies",
-			func(r *StewardshipRow) bool { return r.Prescribers >= ManyPrescribers },
+			(*StewardshipRow).severalPrescribers,
 			func(r *StewardshipRow) string { return fmt.Sprintf("%d / %d", r.Prescribers, r.Pharmacies) }},
 	}
 }
 
-// count is how many rows something holds of.
-func (p *stewardPages) count(holds func(*StewardshipRow) bool) (n int) {
+// count is how many rows something holds of, and of how many that is not known.
+func (p *stewardPages) count(holds func(*StewardshipRow) *bool) (n, unknown int) {
 	for i := range p.Rows {
-		if holds(&p.Rows[i]) {
+		if yes := holds(&p.Rows[i]); yes == nil {
+			unknown++
+		} else if *yes {
 			n++
 		}
 	}
-	return n
+	return n, unknown
 }
 
 func (p *stewardPages) tiles() {
-	current := p.count(func(r *StewardshipRow) bool { return r.Current })
-	at := func(mme float64) int { return p.count(func(r *StewardshipRow) bool { return is(r.atLeast(mme)) }) }
-	gap := p.count(func(r *StewardshipRow) bool { return is(r.NaloxoneGap) })
-	of := "of " + figure.Thousands(current) + " with a current opioid"
+	current, maybeCurrent := p.count(func(r *StewardshipRow) *bool { return r.Current })
+	exposed, maybeExposed := p.count(func(r *StewardshipRow) *bool { return r.Exposed })
+	part := func(title string, holds func(*StewardshipRow) *bool) tile {
+		n, unknown := p.count(holds)
+		return tile{title, figure.Thousands(n) + orMore(unknown), figure.Rate(&n, &current) + " of " + figure.Thousands(current) + " with a current opioid", notKnown(unknown)}
+	}
 	p.tileRow([]tile{
-		{"WITH A CURRENT OPIOID", figure.Thousands(current), "of " + figure.Thousands(p.Patients) + " patients", figure.Thousands(len(p.Rows)) + " with one in the period"},
-		{"50 MME A DAY OR MORE", figure.Thousands(at(50)), figure.Rate(new(at(50)), &current), of},
-		{"90 MME A DAY OR MORE", figure.Thousands(at(90)), figure.Rate(new(at(90)), &current), of},
-		{"NALOXONE GAP", figure.Thousands(gap), figure.Rate(&gap, &current), of},
+		{"WITH A CURRENT OPIOID", figure.Thousands(current) + orMore(maybeCurrent), "of " + figure.Thousands(p.Patients) + " patients; " + figure.Thousands(exposed) + " in the period",
+			notKnown(maybeExposed)},
+		part("50 MME A DAY OR MORE", func(r *StewardshipRow) *bool { return r.atLeast(50) }),
+		part("90 MME A DAY OR MORE", func(r *StewardshipRow) *bool { return r.atLeast(90) }),
+		part("NALOXONE GAP", func(r *StewardshipRow) *bool { return r.NaloxoneGap }),
 	})
+}
+
+// orMore marks a number that may be larger, because of some it is not known.
+func orMore(unknown int) string {
+	if unknown == 0 {
+		return ""
+	}
+	return " or more"
+}
+
+func notKnown(unknown int) string {
+	if unknown == 0 {
+		return ""
+	}
+	return "for " + figure.Thousands(unknown) + " it is not known"
 }
 
 // doses draws the current daily doses by band.
 func (p *stewardPages) doses() {
 	bands := map[string]int{}
-	unknown := 0
+	unknown, maybe := 0, 0
 	for i := range p.Rows {
 		switch r := &p.Rows[i]; {
-		case !r.Current:
-		case r.MME == nil:
+		case r.Current == nil:
+			maybe++
+		case !*r.Current:
+		case r.band() == nil || *r.band() == summary.UnknownBand:
 			unknown++
 		default:
 			bands[*r.band()]++
@@ -131,34 +165,36 @@ func (p *stewardPages) doses() {
 	}
 	p.figure("Patients by current daily dose", c, 120)
 	if unknown > 0 {
-		p.notShown(figure.Thousands(unknown))
+		p.paragraph("Not shown: "+figure.Thousands(unknown)+" with an opioid whose dose is not known or must not be compared.", small)
 	}
-}
-
-// notShown says how many a histogram of doses leaves out.
-func (s *sheet) notShown(patients string) {
-	s.paragraph("Not shown: "+patients+" with an opioid whose dose is not known or must not be compared.", small)
+	if maybe > 0 {
+		p.paragraph("Not shown: "+figure.Thousands(maybe)+" with a medicine that is not understood and may be an opioid.", small)
+	}
 }
 
 func (p *stewardPages) overview() {
 	p.section("What asks for review", 120)
-	t := p.newTable(column{title: "List", share: 60}, column{title: "Patients", share: 15, right: true}, column{title: "Outside the guideline's scope", share: 30, right: true})
+	t := p.newTable(column{title: "List", share: 60}, column{title: "Patients", share: 15, right: true}, column{title: "Not known", share: 15, right: true},
+		column{title: "Outside the guideline's scope", share: 30, right: true})
 	t.header()
 	for _, l := range p.lists() {
-		outside := p.count(func(r *StewardshipRow) bool { return r.OutOfScope && l.holds(r) })
-		t.row(l.title, figure.Thousands(p.count(l.holds)), figure.Thousands(outside))
+		p.overviewRow(t, l.title, l.is)
 	}
-	long := func(r *StewardshipRow) bool { return r.OpioidDays >= LongTerm }
-	t.row(fmt.Sprintf("Opioid on %d days or more of the period (not listed)", LongTerm), figure.Thousands(p.count(long)),
-		figure.Thousands(p.count(func(r *StewardshipRow) bool { return r.OutOfScope && long(r) })))
+	p.overviewRow(t, fmt.Sprintf("Opioid on %d days or more of the period (not listed)", LongTerm), (*StewardshipRow).longTerm)
 	t.end()
+}
+
+func (p *stewardPages) overviewRow(t *table, title string, holds func(*StewardshipRow) *bool) {
+	n, unknown := p.count(holds)
+	outside, _ := p.count(func(r *StewardshipRow) *bool { return new(r.OutOfScope && is(holds(r))) })
+	t.row(title, figure.Thousands(n), figure.Thousands(unknown), figure.Thousands(outside))
 }
 
 // list prints the patients of a list, over as many pages as it takes.
 func (p *stewardPages) list(l *list) {
 	var rows []*StewardshipRow
 	for i := range p.Rows {
-		if l.holds(&p.Rows[i]) {
+		if is(l.is(&p.Rows[i])) {
 			rows = append(rows, &p.Rows[i])
 		}
 	}
@@ -184,7 +220,7 @@ func doseText(r *StewardshipRow) string {
 	switch {
 	case r.MME == nil:
 		return "not known"
-	case r.Incomplete:
+	case r.MMEIncomplete:
 		return "≥ " + figure.Num(oneDecimal(r.MME))
 	}
 	return figure.Num(oneDecimal(r.MME))
@@ -193,7 +229,8 @@ func doseText(r *StewardshipRow) string {
 func (p *stewardPages) definitions() {
 	p.section("Definitions", 50)
 	p.paragraph("² Outside the scope of the opioid guideline: cancer, sickle cell disease, or palliative care. "+
-		"MME a day is that of the current opioids; buprenorphine, and methadone for opioid use disorder, are in no total. ≥ before a dose: that of another opioid is not known. "+
+		"MME a day is that of the current opioids; buprenorphine, and methadone for opioid use disorder, are in no total. ≥ before a dose: that of another opioid is not known, or another medicine may be an opioid. "+
+		"Not known: what is not understood, or the dose or days of an opioid that are not known, decide it. "+
 		"Peak is the highest single day of the period (definition 4). A clinic sees its own prescriptions, not what is filled elsewhere. "+
 		"The 50 and 90 lines come from the guidelines of 2022 and 2016; they are not limits. "+drug.MMETable+". "+summary.Caveat, small)
 }

@@ -137,7 +137,7 @@ func (c *clinic) name() string {
 func (c *clinic) outcomeTables(a *answer) []wanted {
 	list := []figureAt{}
 	add := func(section, figure, shape, path string) { list = append(list, figureAt{section, figure, shape, path}) }
-	for _, name := range strings.Fields("patients with_scores without_scores by_average by_current not_yet_due due followed_up") {
+	for _, name := range strings.Fields("patients undetermined with_scores without_scores by_average by_current not_yet_due due followed_up") {
 		add("cohort", name, "count", "cohort."+name)
 	}
 	add("cohort", "missing", "proportion", "cohort.missing")
@@ -176,12 +176,16 @@ func (c *clinic) outcomeTables(a *answer) []wanted {
 		if a.at(in+".important_change") != nil {
 			add(section, "important_change points", "value", in+".important_change.points")
 			add(section, "important_change percent", "value", in+".important_change.percent")
+			add(section, "important_change percent_from", "value", in+".important_change.percent_from")
 		}
 		if a.at(in+".mcid_met") != nil {
 			add(section, "mcid_met", "proportion", in+".mcid_met")
 		}
 	}
 	for _, of := range [][2]string{{"procedure", "procedures"}, {"medication_class", "medication_classes"}} {
+		if of[0] == "medication_class" {
+			add("medication_classes", "undetermined", "count", "medication_classes_undetermined")
+		}
 		for _, b := range a.each(of[1]) {
 			section := of[0] + " " + a.text(b+".treatment")
 			for _, name := range strings.Fields("patients not_yet_due no_baseline missing") {
@@ -207,14 +211,14 @@ func (c *clinic) outcomeTables(a *answer) []wanted {
 		a.figures(list),
 		a.groups([2]string{"trend direction of patients", "trend.slope.patients"}),
 		a.list("Trend", "trend.buckets", "from", "to", "n", "mean", "min", "max", "suppressed"),
-		a.list("Time to response", "time_to_response.curve", "day", "at_risk", "events", "censored", "survival"),
+		a.list("Time to response", "time_to_response.curve", "day", "at_risk", "events", "censored", "survival", "ci95_low=ci95.low", "ci95_high=ci95.high"),
 	}
 }
 
 func (c *clinic) populationTables(a *answer) []wanted {
 	list := []figureAt{}
 	add := func(section, figure, shape, path string) { list = append(list, figureAt{section, figure, shape, path}) }
-	for _, name := range strings.Fields("patients active inactive") {
+	for _, name := range strings.Fields("patients undetermined active inactive") {
 		add("cohort", name, "count", "cohort."+name)
 	}
 	for _, name := range strings.Fields("by_average by_current") {
@@ -224,7 +228,7 @@ func (c *clinic) populationTables(a *answer) []wanted {
 		add("opioids", name, "proportion", "opioids."+name)
 	}
 	add("opioids", "mme_incomplete", "count", "opioids.mme.incomplete")
-	for _, name := range strings.Fields("opioid_exposure ge_50 ge_90 opioid_benzo_overlap") {
+	for _, name := range strings.Fields("opioid_exposure ge_50 ge_90 opioid_benzo_overlap undetermined") {
 		add("out_of_guideline_scope", name, "count", "opioids.out_of_guideline_scope."+name)
 	}
 	for _, class := range a.each("treatment_mix.classes") {
@@ -232,12 +236,12 @@ func (c *clinic) populationTables(a *answer) []wanted {
 	}
 	add("follow_up_gap", "gap", "proportion", "follow_up_gap.gap")
 
-	disparities := wanted{name: "Disparities", header: strings.Fields("measure dimension group reference count n proportion ci95_low ci95_high difference difference_ci95_low difference_ci95_high ratio suppressed definition percent")}
+	disparities := wanted{name: "Disparities", header: strings.Fields("measure dimension group reference count n proportion ci95_low ci95_high difference difference_ci95_low difference_ci95_high ratio suppressed definition percent undetermined")}
 	for _, d := range a.each("disparities") {
 		for _, g := range a.each(d + ".groups") {
 			disparities.rows = append(disparities.rows, slices.Concat(a.of(d, "measure", "dimension"), a.of(g, "group"), a.of(d, "reference"),
 				a.of(g, "count", "n", "proportion", "ci95.low", "ci95.high", "difference", "difference_ci95.low", "difference_ci95.high", "ratio", "suppressed"),
-				a.of(d, "definition"), a.of(g, "percent")))
+				a.of(d, "definition"), a.of(g, "percent", "undetermined")))
 		}
 	}
 	rests := wanted{name: "Insight figures", header: []string{"insight", "figure", "value"}}
@@ -269,7 +273,8 @@ func (c *clinic) populationTables(a *answer) []wanted {
 
 func (c *clinic) stewardshipTables(a *answer) []wanted {
 	table := a.list("Patients", "patients", strings.Fields("patient_id name date_of_birth age opioids current mme mme_band mme_peak mme_average incomplete opioid_days ge_50 ge_90 opioid_benzo_overlap overlap_days "+
-		"naloxone_gap naloxone_reasons last_naloxone last_uds uds_within_12_months unexpected_uds last_peg peg_within_12_months prescribers pharmacies out_of_guideline_scope")...)
+		"naloxone_gap naloxone_reasons last_naloxone last_uds uds_within_12_months unexpected_uds last_peg peg_within_12_months prescribers pharmacies out_of_guideline_scope "+
+		"opioid_exposure unclassified mme_incomplete most_opioid_days most_prescribers")...)
 	return []wanted{table}
 }
 
@@ -277,7 +282,7 @@ func (c *clinic) patientTables(a *answer, h *Head, who *chronicle) []wanted {
 	rows := [][]any{{"patient_id", who.ID.String()}, {"name", who.Name}, {"date_of_birth", who.DateOfBirth.String()}, {"gender", who.Gender}}
 	for _, r := range [][2]string{{"pain_aspect", "pain.aspect"}, {"pain_scale", "pain.scale"}, {"pain_body_site", "pain.body_site"}, {"severity_scheme", "pain.scheme"}, {"pain_scores", "pain.scores"},
 		{"pain_scores_truncated", "pain.truncated"}, {"mme_from", "mme.from"}, {"mme_to", "mme.to"}, {"mme_current", "mme.current"}, {"mme_band", "mme.current_band"}, {"mme_peak", "mme.peak"},
-		{"mme_average", "mme.average"}, {"mme_covered_days", "mme.covered_days"}, {"mme_days_ge_50", "mme.days_ge_50"}, {"mme_days_ge_90", "mme.days_ge_90"}, {"mme_incomplete", "mme.incomplete"}, {"mme_caveat", "mme.caveat"}} {
+		{"mme_average", "mme.average"}, {"mme_covered_days", "mme.covered_days"}, {"mme_days_ge_50", "mme.days_ge_50"}, {"mme_days_ge_90", "mme.days_ge_90"}, {"mme_incomplete", "mme.incomplete"}, {"mme_incomplete_reasons", "mme.incomplete_reasons"}, {"mme_caveat", "mme.caveat"}} {
 		rows = append(rows, []any{r[0], a.at(r[1])})
 	}
 	points := wanted{name: "Pain", header: strings.Fields("point at score band change_points change_percent responder_30 responder_50 nrs_ge_2 worsened_30 low_baseline scores")}
@@ -352,6 +357,15 @@ func (c *clinic) sums(t *testing.T, a *answer) {
 		for _, name := range strings.Fields("ge_50 ge_90 opioid_benzo_overlap naloxone_gap incomplete out_of_guideline_scope") {
 			add(name, a.truth(p+"."+name))
 		}
+		maybe := a.at(p+".current") == nil
+		add("undetermined.current", maybe)
+		for _, name := range strings.Fields("opioid_exposure ge_50 ge_90 opioid_benzo_overlap naloxone_gap") {
+			add("undetermined."+name, a.at(p+"."+name) == nil)
+		}
+		add("undetermined.no_uds_12_months", maybe && !a.truth(p+".uds_within_12_months"))
+		add("undetermined.no_peg_12_months", maybe && !a.truth(p+".peg_within_12_months"))
+		most, _ := a.count(p + ".most_prescribers")
+		add("undetermined.prescribers_ge_4", prescribers < 4 && most >= 4)
 		add("no_uds_12_months", current && !a.truth(p+".uds_within_12_months"))
 		add("no_peg_12_months", current && !a.truth(p+".peg_within_12_months"))
 		add("prescribers_ge_4", prescribers >= 4)
@@ -362,9 +376,12 @@ func (c *clinic) sums(t *testing.T, a *answer) {
 		}
 	}
 	for _, name := range a.names("counts") {
-		if name != "mme_bands" {
+		if name != "mme_bands" && name != "undetermined" {
 			check(name, "counts."+name)
 		}
+	}
+	for _, name := range a.names("counts.undetermined") {
+		check("undetermined."+name, "counts.undetermined."+name)
 	}
 	for _, band := range a.names("counts.mme_bands") {
 		check("mme_bands."+band, "counts.mme_bands."+band)

@@ -180,3 +180,10 @@ func (s *Store) WitnessPath() string { return s.witness.path() }
 func (s System) Measure(ctx context.Context) error {
 	return errors.Join(s.measure(ctx), s.measureSize(ctx))
 }
+
+// ShortDerivation makes the slices of a derivation one patient each.
+func ShortDerivation(tb testing.TB) {
+	old := derivedAtOnce
+	derivedAtOnce = 1
+	tb.Cleanup(func() { derivedAtOnce = old })
+}

@@ -12,6 +12,8 @@ type metrics struct {
 	// sealBroken counts organisations, witnessLost times.
 	sealBroken  prometheus.Gauge
 	witnessLost prometheus.Counter
+	// underived counts patients.
+	underived prometheus.Gauge
 	measured
 	rounds
 }
@@ -29,7 +31,7 @@ type measured struct {
 
 // rounds are those of the store's workers.
 type rounds struct {
-	sequenced, shipped, sealed, purged, swept, measures *worker.Rounds
+	sequenced, shipped, sealed, purged, swept, derived, measures *worker.Rounds
 }
 
 func newMetrics(registry prometheus.Registerer, engine string) *metrics {
@@ -48,12 +50,16 @@ func newMetrics(registry prometheus.Registerer, engine string) *metrics {
 		witnessLost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anodyne_audit_witness_lost_total", Help: "Times the record of sealed heads in the data directory was removed or changed by somebody else.",
 		}),
+		underived: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "anodyne_derivation_patients_left", Help: "Patients whose medications this node has still to derive again by this version's rules.",
+		}),
 		measured: newMeasured(),
 		rounds: rounds{
 			shipped:  worker.NewRounds(registry, "spool", sealEvery),
 			sealed:   worker.NewRounds(registry, "sealer", sealEvery),
 			purged:   worker.NewRounds(registry, "purge", purgeEvery),
 			swept:    worker.NewRounds(registry, "alerts", sweepEvery),
+			derived:  worker.NewRounds(registry, "derivation", deriveEvery),
 			measures: worker.NewRounds(registry, "measure", measureEvery),
 		},
 	}
@@ -61,7 +67,7 @@ func newMetrics(registry prometheus.Registerer, engine string) *metrics {
 		m.sequenced = worker.NewRounds(registry, "sequencer", sequenceEvery)
 	}
 	if registry != nil {
-		registry.MustRegister(m.batchSize, m.writeWait, m.sealBroken, m.witnessLost)
+		registry.MustRegister(m.batchSize, m.writeWait, m.sealBroken, m.witnessLost, m.underived)
 		m.register(registry, engine)
 	}
 	return m

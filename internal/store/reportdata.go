@@ -113,7 +113,7 @@ func (o Org) opioidRange(tx Tx, first, last int64, q *OpioidQuery, wanted *int) 
 		byNo[no] = &s
 	}
 	for no := first; no <= last; no++ {
-		if s := byNo[no]; s != nil && summary.TakesOpioid(s, q.Period) {
+		if s := byNo[no]; s != nil && summary.MayTakeOpioid(s, q.Period) {
 			charts = append(charts, numbered{no, summary.Chart{Patient: patients[no], Series: *s}})
 		}
 	}

@@ -12,7 +12,9 @@ import "slices"
 // Class is a group of medicines.
 type Class string
 
-// The classes. Of a combination the class that stands first here counts.
+// The classes. Of a combination the class that stands first here counts. Other
+// is known to be none of those before it; of Unclassified nobody knows what it
+// is: it may be any of them.
 const (
 	Opioid           Class = "opioid"
 	Benzodiazepine   Class = "benzodiazepine"
@@ -25,13 +27,20 @@ const (
 	OpioidAntagonist Class = "opioid_antagonist"
 	OtherAnalgesic   Class = "other_analgesic"
 	Other            Class = "other"
+	Unclassified     Class = "unclassified"
 )
 
 var classes = []Class{Opioid, Benzodiazepine, Gabapentinoid, NSAID, Antidepressant, MuscleRelaxant,
-	Anticonvulsant, Topical, OpioidAntagonist, OtherAnalgesic, Other}
+	Anticonvulsant, Topical, OpioidAntagonist, OtherAnalgesic, Other, Unclassified}
 
 // Classes lists the classes in order.
 func Classes() []Class { return slices.Clone(classes) }
+
+// Stated lists the classes that somebody can say a medicine is of: all but
+// Unclassified, which is to say nothing.
+func Stated() []Class {
+	return slices.DeleteFunc(Classes(), func(c Class) bool { return c == Unclassified })
+}
 
 // Ingredient is an active substance. What is not known is empty.
 type Ingredient struct {

@@ -36,7 +36,8 @@ func Cover(start Day, daysSupply int, end Day, hasEnd bool) (_ Span, ok bool) {
 	return s, s.First <= s.Last
 }
 
-// Course is the days that one opioid prescription covers, with its MME a day.
+// Course is the days that one opioid prescription covers, with its MME a day;
+// or those of a medicine that may be an opioid, with [NotUnderstood].
 type Course struct {
 	Span
 	MME    float64
@@ -127,7 +128,7 @@ type Exposure struct {
 	Peak         float64 // definition 4: the highest single day
 	DaysFrom50   int     // days with 50 MME or more
 	DaysFrom90   int
-	OpioidDays   int  // days covered by any course, of known MME or not
+	OpioidDays   int  // days covered by any opioid, of known MME or not
 	Incomplete   bool // a course is missing from the total
 }
 
@@ -146,7 +147,9 @@ func (m *Meter) Measure(courses []Course, window Span) Exposure {
 		}
 		inside = append(inside, *c)
 		inside[len(inside)-1].Span = span
-		spans = append(spans, span)
+		if c.Reason != NotUnderstood {
+			spans = append(spans, span)
+		}
 		e.Incomplete = e.Incomplete || c.Reason.Incomplete()
 		if c.Reason == "" {
 			e.SuppliedDays += span.Days()
@@ -232,6 +235,20 @@ func Shared(a, b []Span) []Span {
 		}
 	}
 	return shared
+}
+
+// Twice is the days that two or more of some spans cover, in order.
+func Twice(spans []Span) []Span {
+	spans = slices.Clone(spans)
+	slices.SortFunc(spans, func(a, b Span) int { return int(a.First) - int(b.First) })
+	var twice []Span
+	for i, last := 1, Day(math.MinInt32); i < len(spans); i++ {
+		last = max(last, spans[i-1].Last)
+		if both := (Span{spans[i].First, min(last, spans[i].Last)}); both.First <= both.Last {
+			twice = append(twice, both)
+		}
+	}
+	return Join(twice)
 }
 
 // CoveredDays counts the days that spans cover, each day once. It puts the

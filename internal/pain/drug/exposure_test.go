@@ -131,3 +131,19 @@ func TestAgainstCounting(t *testing.T) {
 		}
 	}
 }
+
+func TestTwice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ spans, want []Span }{
+		{nil, nil},
+		{[]Span{{1, 5}}, nil},
+		{[]Span{{1, 5}, {6, 9}}, nil},
+		{[]Span{{1, 5}, {5, 9}}, []Span{{5, 5}}},
+		{[]Span{{5, 9}, {1, 20}, {7, 8}, {15, 30}}, []Span{{5, 9}, {15, 20}}},
+		{[]Span{{1, 20}, {3, 4}, {6, 7}}, []Span{{3, 4}, {6, 7}}},
+	} {
+		if got := Twice(c.spans); !slices.Equal(got, c.want) {
+			t.Errorf("of %v it is %v, want %v", c.spans, got, c.want)
+		}
+	}
+}

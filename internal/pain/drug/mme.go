@@ -37,7 +37,7 @@ const (
 	ByPatchWorn   Rule = "patch_worn"   // micrograms an hour x patches worn
 )
 
-// Reason says why a prescription has no MME.
+// Reason says why a prescription has no MME. [Reasons] lists them.
 type Reason string
 
 // The reasons.
@@ -50,7 +50,14 @@ const (
 	RouteNotCovered       Reason = "route_not_covered"
 	UnitNotConvertible    Reason = "unit_not_convertible"
 	MissingDose           Reason = "missing_dose_or_supply"
+	// NotUnderstood is that of a medicine that may be an opioid, or not.
+	NotUnderstood Reason = "unclassified_medicine"
 )
+
+// Reasons lists the reasons.
+func Reasons() []Reason {
+	return []Reason{ExcludedBuprenorphine, ExcludedMethadone, NoFactor, UnknownOpioid, SeveralOpioids, RouteNotCovered, UnitNotConvertible, MissingDose, NotUnderstood}
+}
 
 // Incomplete reports whether a total without the prescription is too low.
 // Medicines that must not be counted do not make it so.
@@ -66,6 +73,9 @@ type MME struct {
 	Table  string
 	Rule   Rule
 	Reason Reason // "" when there is a number
+	// PatchesDisagree says that the number of patches is not that of the time
+	// each is worn; the larger dose counts.
+	PatchesDisagree bool
 }
 
 // Table chooses the factors to use.
@@ -104,7 +114,7 @@ func (p *Prescription) MME(table Table) MME {
 	case m.Factor == 0:
 		return MME{Reason: NoFactor}
 	case opioid.Name == fentanyl:
-		amount, m.Rule, m.Reason = p.patch()
+		amount, m.Rule, m.Reason, m.PatchesDisagree = p.patch()
 	case p.Route != "" && p.Route != "oral":
 		return MME{Reason: RouteNotCovered}
 	default:
@@ -149,39 +159,92 @@ func (p *Prescription) milligrams() (float64, Rule, Reason) {
 
 // patch is the micrograms an hour that fentanyl patches give off. The factor
 // already stands for a whole day.
-func (p *Prescription) patch() (float64, Rule, Reason) {
+func (p *Prescription) patch() (_ float64, _ Rule, _ Reason, disagree bool) {
 	strength, dose := strengthUnitOf(p.StrengthUnit), strengthUnitOf(p.DoseUnit)
 	hourly := p.Strength > 0 && strength.per == perHour
 	hourlyDose := p.Dose > 0 && dose.per == perHour
 	if p.Route != "transdermal" && (p.Route != "" || !hourly && !hourlyDose) {
-		return 0, "", RouteNotCovered
+		return 0, "", RouteNotCovered, false
 	}
 	switch {
 	case hourly && p.Quantity > 0 && p.DaysSupply > 0:
-		worn := float64(wearDays)
-		if p.PerDay > 0 {
-			worn = 1 / p.PerDay
+		patches := float64(1)
+		if p.DoseUnit == "patch" && p.Dose > 0 {
+			patches = p.Dose
 		}
-		return p.Strength * strength.size * p.Quantity / p.DaysSupply * worn, ByPatchSupply, ""
+		days := float64(wearDays)
+		if p.PerDay > 0 {
+			days = 1 / p.PerDay
+		}
+		supplied := p.Quantity / p.DaysSupply * days // worn at a time, by their number
+		// Ten patches for 28 days are no contradiction.
+		disagree = supplied > patches*nearly || supplied < patches/nearly
+		if supplied < patches-tolerance {
+			return p.Strength * strength.size * patches, ByPatchWorn, "", disagree
+		}
+		return p.Strength * strength.size * supplied, ByPatchSupply, "", disagree
 	case hourlyDose:
-		return p.Dose * dose.size, ByPatchWorn, ""
+		return p.Dose * dose.size, ByPatchWorn, "", false
 	case hourly && p.DoseUnit == "patch":
-		return p.Strength * strength.size * p.Dose, ByPatchWorn, ""
+		return p.Strength * strength.size * p.Dose, ByPatchWorn, "", false
 	case hourly && p.Dose == 0:
-		return p.Strength * strength.size, ByPatchWorn, ""
+		return p.Strength * strength.size, ByPatchWorn, "", false
 	case p.Strength == 0 && (p.Dose == 0 || p.DoseUnit == "patch"):
-		return 0, "", MissingDose
+		return 0, "", MissingDose, false
 	}
-	return 0, "", UnitNotConvertible
+	return 0, "", UnitNotConvertible, false
+}
+
+const (
+	// nearly is the ratio up to which two accounts of the patches agree, and
+	// farOff that from which on two accounts of a dose do not.
+	nearly, farOff = 1.1, 1.5
+	// tolerance is what comparisons allow for binary fractions.
+	tolerance = 1e-9
+)
+
+// SupplyDisagrees reports whether quantity and days of supply make a dose that
+// is far from dose and frequency. As needed, less may be taken than at most.
+func (p *Prescription) SupplyDisagrees() bool {
+	if p.Quantity <= 0 || p.DaysSupply <= 0 || p.Dose <= 0 {
+		return false
+	}
+	perDay := p.PerDay
+	if p.PRN {
+		perDay = p.MaxPerDay
+	}
+	units := p.Dose * perDay // a day
+	if mass, ok := Milligrams(p.Dose, p.DoseUnit); ok {
+		strength, known := Milligrams(p.Strength, p.StrengthUnit)
+		if !known {
+			return false
+		}
+		units = mass / strength * perDay
+	} else if !slices.Contains(countUnits, p.DoseUnit) && !slices.Contains(volumeUnits, p.DoseUnit) || p.DoseUnit == "patch" {
+		return false
+	}
+	supplied := p.Quantity / p.DaysSupply
+	return units > 0 && (supplied > farOff*units+tolerance || !p.PRN && supplied < units/farOff-tolerance)
 }
 
 // isOpioidUseDisorder recognises the diagnosis by its code, its abbreviations
-// and its words.
+// and its words, unless its part of the text denies it.
 func isOpioidUseDisorder(indication string) bool {
+	for part := range strings.FieldsFuncSeq(strings.ToLower(indication), func(r rune) bool { return strings.ContainsRune(",;()", r) }) {
+		if namesOpioidUseDisorder(part) {
+			return true
+		}
+	}
+	return false
+}
+
+func namesOpioidUseDisorder(text string) bool {
 	var substance, disorder bool
-	for word := range strings.FieldsFuncSeq(strings.ToLower(indication), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		switch word {
-		case "oud", "moud", "mat":
+		case "no", "not", "without", "denies", "denied", "never", "non":
+			return false
+		case "oud", "moud", "mat", "otp", "maintenance":
 			return true
 		case "opioid", "opioids", "opiate", "opiates", "heroin":
 			substance = true

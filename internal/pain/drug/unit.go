@@ -1,9 +1,6 @@
 package drug
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // per says what a strength is a strength of.
 type per uint8
@@ -24,10 +21,10 @@ type strengthUnit struct {
 }
 
 var strengthUnits = []strengthUnit{
-	{"mg", 1, perUnit}, {"mcg", 0.001, perUnit}, {"ug", 0.001, perUnit}, {"g", 1000, perUnit},
+	{"mg", 1, perUnit}, {"mcg", 0.001, perUnit}, {"ug", 0.001, perUnit}, {"µg", 0.001, perUnit}, {"g", 1000, perUnit},
 	{"mg/ml", 1, perMillilitre}, {"mg/mL", 1, perMillilitre}, {"mg/5ml", 0.2, perMillilitre}, {"mg/5mL", 0.2, perMillilitre},
-	{"mcg/ml", 0.001, perMillilitre}, {"mcg/mL", 0.001, perMillilitre}, {"ug/mL", 0.001, perMillilitre},
-	{"mcg/h", 1, perHour}, {"ug/h", 1, perHour}, {"mcg/hr", 1, perHour},
+	{"mcg/ml", 0.001, perMillilitre}, {"mcg/mL", 0.001, perMillilitre}, {"ug/mL", 0.001, perMillilitre}, {"µg/mL", 0.001, perMillilitre},
+	{"mcg/h", 1, perHour}, {"ug/h", 1, perHour}, {"mcg/hr", 1, perHour}, {"µg/h", 1, perHour},
 	{"%", 0, perOther}, {"unit", 0, perOther}, {"iu", 0, perOther}, {"meq", 0, perOther},
 }
 
@@ -58,6 +55,13 @@ func DoseUnits() []string {
 	return slices.Concat(names, countUnits, volumeUnits, otherUnits)
 }
 
+// Milligrams is a strength or dose of one unit in milligrams; not ok in a unit
+// of another kind.
+func Milligrams(value float64, unit string) (_ float64, ok bool) {
+	u := strengthUnitOf(unit)
+	return value * u.size, value > 0 && u.per == perUnit
+}
+
 func strengthUnitOf(name string) strengthUnit {
 	for _, u := range strengthUnits {
 		if u.name == name {
@@ -65,21 +69,4 @@ func strengthUnitOf(name string) strengthUnit {
 		}
 	}
 	return strengthUnit{per: perOther}
-}
-
-// frequencies are what the usual abbreviations and words mean in doses a day.
-var frequencies = map[string]float64{
-	"qd": 1, "qhs": 1, "q24h": 1, "daily": 1, "once daily": 1,
-	"bid": 2, "q12h": 2, "twice daily": 2,
-	"tid": 3, "q8h": 3, "three times daily": 3,
-	"qid": 4, "q6h": 4, "four times daily": 4,
-	"every 4 hours": 6, "every 6 hours": 4, "every 8 hours": 3, "every 12 hours": 2, "every 72 hours": 1.0 / 3,
-	"q4h": 6, "q72h": 1.0 / 3, "q7d": 1.0 / 7, "weekly": 1.0 / 7, "once weekly": 1.0 / 7,
-}
-
-// PerDay returns the doses a day that a frequency means, in any case. Other
-// words are allowed; they only cannot be counted with.
-func PerDay(frequency string) (_ float64, ok bool) {
-	perDay, ok := frequencies[strings.ToLower(strings.TrimSpace(frequency))]
-	return perDay, ok
 }

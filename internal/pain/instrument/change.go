@@ -3,11 +3,11 @@ package instrument
 // Met reports whether a score fell by at least the points and the percentage
 // that matter to patients; lower is better on every instrument that has them.
 // Scores are compared as they are, never rounded first. A percentage of a
-// baseline of 0 is not met.
+// baseline of 0, or of one that is lower than PercentFrom, is not met.
 func (c Change) Met(before, after float64) (points, percent bool) {
 	const tolerance = 1e-9
 	fall := before - after
 	points = c.Points > 0 && fall >= c.Points-tolerance
-	percent = c.Percent > 0 && before > 0 && 100*fall/before >= c.Percent-tolerance
+	percent = c.Percent > 0 && before > 0 && before >= c.PercentFrom-tolerance && 100*fall/before >= c.Percent-tolerance
 	return points, percent
 }

@@ -54,7 +54,9 @@ type Band struct {
 type Change struct {
 	Points  float64 `json:"points,omitempty"`
 	Percent float64 `json:"percent,omitempty"`
-	Note    string  `json:"note,omitempty"`
+	// PercentFrom is the baseline from which on the percentage counts.
+	PercentFrom float64 `json:"percent_from,omitempty"`
+	Note        string  `json:"note,omitempty"`
 }
 
 // LOINC holds the codes of an instrument.

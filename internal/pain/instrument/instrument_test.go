@@ -106,7 +106,9 @@ func TestChangeMet(t *testing.T) {
 		points, percent bool
 	}{
 		{"peg", 20.0 / 3, 14.0 / 3, true, true}, {"peg", 6.7, 4.7, true, false}, {"peg", 2, 1.2, false, true}, {"peg", 0, 0, false, false},
-		{"rmdq", 14, 9, true, true}, {"rmdq", 20, 15, true, false}, {"rmdq", 9, 14, false, false}, {"ndi", 20, 15, true, false}, {"gad_7", 20, 0, false, false},
+		{"rmdq", 14, 9, true, true}, {"rmdq", 20, 15, true, false}, {"rmdq", 9, 14, false, false}, {"ndi", 20, 15, true, false}, {"gad_7", 20, 16, true, false}, {"gad_7", 20, 16.1, false, false},
+		{"phq_9", 12, 7, true, false}, {"phq_9", 12, 7.5, false, false}, {"phq_9", 20, 16, false, true}, {"phq_9", 20, 16.1, false, false}, {"phq_9", 19, 15, false, false}, {"phq_9", 27, 21.6, true, true},
+		{"phq_2", 6, 0, false, false},
 	} {
 		if points, percent := Find(c.name).Change.Met(c.before, c.after); points != c.points || percent != c.percent {
 			t.Errorf("%s %v to %v: %v, %v", c.name, c.before, c.after, points, percent)

@@ -24,8 +24,9 @@ var table = []Info{
 		Items: 9, ItemMax: 3, ScoreMax: 27, Whole: true, Missing: "1 or 2 missing: the mean of the others stands in; more: no score", MayMiss: 2,
 		combine: substituted, Positive: 10, Safety: 9,
 		Bands:   []Band{{Name: "minimal"}, {Name: "mild", From: 5}, {Name: "moderate", From: 10}, {Name: "moderately_severe", From: 15}, {Name: "severe", From: 20}},
+		Change:  Change{Points: 5, Percent: 20, PercentFrom: 20, Note: "the percentage counts where depression is severe"},
 		Licence: free + " (no permission needed)", LOINC: LOINC{Panel: "44249-1", Score: "44261-6"},
-		Source: "NHS Data Dictionary, PHQ-9",
+		Source: "NHS Data Dictionary, PHQ-9; important change: 5 points by general use, 20 % Kounali 2022, PMC9340848",
 	},
 	{
 		Name: "phq_2", Title: "Patient Health Questionnaire, 2 items", Measure: "sum of 2 items",
@@ -38,7 +39,8 @@ var table = []Info{
 		Items: 7, ItemMax: 3, ScoreMax: 21, Whole: true, Missing: "1 missing: the mean of the others stands in; more: no score", MayMiss: 1,
 		combine: substituted, Positive: 10,
 		Bands:   []Band{{Name: "minimal"}, {Name: "mild", From: 5}, {Name: "moderate", From: 10}, {Name: "severe", From: 15}},
-		Licence: free + " (no permission needed)", LOINC: LOINC{Panel: "69737-5", Score: "70274-6"}, Source: "Spitzer 2006",
+		Licence: free + " (no permission needed)", LOINC: LOINC{Panel: "69737-5", Score: "70274-6"},
+		Change: Change{Points: 4}, Source: "Spitzer 2006; important change: Toussaint 2020, doi 10.1016/j.jad.2020.01.032",
 	},
 	{
 		Name: "rmdq", Title: "Roland-Morris Disability Questionnaire", Measure: "number of 24 statements ticked",

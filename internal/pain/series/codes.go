@@ -59,6 +59,10 @@ const (
 // ClassOf is the number of a class.
 func ClassOf(c drug.Class) Class { return Class(classes.code(string(c))) }
 
+// Unclassified is the class of medicines that are not understood: each may be of
+// any other class. It has the highest number.
+var Unclassified = ClassOf(drug.Unclassified)
+
 // InstrumentOf is the number of an instrument.
 func InstrumentOf(name string) Instrument { return Instrument(instruments.code(name)) }
 
@@ -100,10 +104,14 @@ func (m *Medication) Possible(last drug.Day) drug.Span {
 }
 
 // Course is an opioid's days with its MME, or with the reason why there is
-// none. An open one has none: on which days it was taken nobody knows.
+// none. An open one has none: on which days it was taken nobody knows. One that
+// is unclassified may be an opioid.
 func (m *Medication) Course(last drug.Day) drug.Course {
 	c := drug.Course{Span: m.Possible(last), MME: m.MME, Reason: drug.Reason(m.Reason.String())}
-	if m.Open && c.Reason == "" {
+	switch {
+	case m.Class == Unclassified:
+		c.Reason = drug.NotUnderstood
+	case m.Open && c.Reason == "":
 		c.Reason = drug.MissingDose
 	}
 	return c
@@ -120,10 +128,10 @@ var (
 	procedureTypes = words{"epidural_steroid", "facet_injection", "medial_branch_block", "radiofrequency_ablation", "nerve_block",
 		"trigger_point", "joint_injection", "scs_trial", "scs_implant", "intrathecal_pump", "physical_therapy", "cbt", "acupuncture", "other"}
 	classes = words{"opioid", "benzodiazepine", "gabapentinoid", "nsaid", "antidepressant", "muscle_relaxant", "anticonvulsant", "topical",
-		"opioid_antagonist", "other_analgesic", "other"}
+		"opioid_antagonist", "other_analgesic", "other", "unclassified"}
 	medicationStatuses = words{"active", "on-hold", "cancelled", "completed", "entered-in-error", "stopped", "draft", "unknown"}
 	reasons            = words{"buprenorphine_excluded", "methadone_for_oud_excluded", "no_conversion_factor", "unknown_opioid", "several_opioids",
-		"route_not_covered", "unit_not_convertible", "missing_dose_or_supply"}
+		"route_not_covered", "unit_not_convertible", "missing_dose_or_supply", "unclassified_medicine"}
 	ingredients = words{"codeine", "fentanyl", "hydrocodone", "hydromorphone", "methadone", "morphine", "oxycodone", "oxymorphone", "tapentadol",
 		"tramadol", "buprenorphine", "dihydrocodeine", "meperidine", "levorphanol", "pentazocine", "butorphanol", "alprazolam", "lorazepam", "diazepam",
 		"clonazepam", "temazepam", "oxazepam", "midazolam", "clobazam", "chlordiazepoxide", "triazolam", "clorazepate", "estazolam", "flurazepam",

@@ -32,7 +32,7 @@ func TestEveryWordHasANumber(t *testing.T) {
 		{"procedures", procedureTypes, enum(t, pain.TypeProcedures, "procedure_type"), 255},
 		{"instruments", instruments, instrument.Names(), 255},
 		{"statuses", statuses, []string{string(instrument.Complete), string(instrument.Prorated), string(instrument.Unscorable)}, 7},
-		{"classes", classes, enum(t, pain.TypeMedications, "drug_class"), 255},
+		{"classes", classes, enum(t, pain.TypeMedications, "derived", "drug_class"), 255},
 		{"statuses of medicines", medicationStatuses, enum(t, pain.TypeMedications, "status"), 15},
 		{"reasons", reasons, enum(t, pain.TypeMedications, "derived", "mme_excluded_reason"), 15},
 		{"ingredients", ingredients, ingredientNames(), 255},

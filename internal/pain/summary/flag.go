@@ -33,10 +33,11 @@ func (e *evidence) flags() []Flag {
 }
 
 // doseFlag is about the dose of the current medicines. Below the threshold it
-// is not known when an opioid is missing from the dose.
+// is not known when an opioid, or what may be one, is missing from the dose.
 func (e *evidence) doseFlag(name string, threshold float64) Flag {
 	now := e.prescribed()
-	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete}}
+	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete,
+		"unclassified": e.unclassified(func(m *medicine) bool { return m.isCurrent(e.day) })}}
 	switch {
 	case drug.AtLeast(now.mme, threshold):
 		f.Active, f.Since = new(true), e.since(threshold)
@@ -64,17 +65,17 @@ func (e *evidence) since(threshold float64) *string {
 
 // overlapFlag is about days of the window that an opioid and a medicine of
 // another class both cover, or both being current. One whose days are not
-// known otherwise leaves it open.
+// known, or of which nobody knows what it is, otherwise leaves it open.
 func (e *evidence) overlapFlag(name string, class series.Class) Flag {
 	shared := drug.Shared(e.spans(opioid, false), e.spans(class, false))
-	possible := drug.Overlap(e.spans(opioid, true), e.spans(class, true))
+	possible := e.possiblyShared(class)
 	days := 0
 	for _, s := range shared {
 		days += s.Days()
 	}
 	current, window := e.anyCurrent(opioid) && e.anyCurrent(class), e.window()
 	f := Flag{Flag: name, Basis: map[string]any{"shared_days": days, "possibly_shared_days": possible, "last_shared_day": nil, "current": current,
-		"from": date(window.First), "to": date(window.Last)}}
+		"from": date(window.First), "to": date(window.Last), "unclassified": e.notUnderstood(window)}}
 	if days > 0 {
 		f.Since, f.Basis["last_shared_day"] = new(date(shared[0].First)), date(shared[len(shared)-1].Last)
 	}
@@ -88,22 +89,24 @@ func (e *evidence) overlapFlag(name string, class series.Class) Flag {
 }
 
 // naloxoneGap: an opioid is taken, something makes an overdose likelier, and
-// no naloxone was given within a year.
+// no naloxone was given within a year. A medicine that is not understood may be
+// the opioid, what makes an overdose likelier, or the naloxone.
 func (e *evidence) naloxoneGap() Flag {
 	reasons := e.overdoseRisks()
 	taken := e.anyCurrent(opioid)
 	last := e.lastNaloxone()
-	f := Flag{Flag: "naloxone_gap", Basis: map[string]any{"opioid_active": taken, "reasons": reasons, "naloxone_days": Window, "last_naloxone": nil}}
+	unknown := e.notUnderstood(e.year())
+	mayBeTaken := taken || e.anyCurrent(series.Unclassified)
+	mayBeAtRisk := len(reasons) > 0 || e.prescribed().incomplete
+	f := Flag{Flag: "naloxone_gap", Basis: map[string]any{"opioid_active": taken, "reasons": reasons, "naloxone_days": Window, "last_naloxone": nil, "unclassified": unknown}}
 	if last != nil {
 		f.Basis["last_naloxone"] = date(*last)
 	}
 	switch {
-	case !taken || last != nil:
+	case last != nil || !mayBeTaken || !mayBeAtRisk:
 		f.Active = new(false)
-	case len(reasons) > 0:
+	case taken && len(reasons) > 0 && len(unknown) == 0:
 		f.Active = new(true)
-	case !e.prescribed().incomplete:
-		f.Active = new(false)
 	}
 	return f
 }
@@ -118,9 +121,9 @@ func (e *evidence) overdoseRisks() []string {
 		{"mme_ge_50", drug.AtLeast(e.prescribed().mme, 50)},
 		{"benzodiazepine", e.anyCurrent(benzodiazepine)},
 		{"overdose_or_substance_use", e.overdoses > 0 || e.substanceUse()},
-		{"sleep_disordered_breathing", len(e.conditions(stands, "G47.3")) > 0},
+		{"sleep_disordered_breathing", len(e.conditions((*pain.Coded).Stands, "G47.3")) > 0},
 		{"age_65_or_over", e.age() >= 65},
-		{"renal_or_hepatic_failure", len(e.conditions(stands, "N17", "N18", "N19", "K70.4", "K71.1", "K72")) > 0},
+		{"renal_or_hepatic_failure", len(e.conditions((*pain.Coded).Stands, "N17", "N18", "N19", "K70.4", "K71.1", "K72")) > 0},
 	} {
 		if risk.here {
 			reasons = append(reasons, risk.name)
@@ -131,10 +134,10 @@ func (e *evidence) overdoseRisks() []string {
 
 // substanceUse is a history of it, however long ago; tobacco is not meant.
 func (e *evidence) substanceUse() bool {
-	ever := func(h *pain.HistoryEntry) bool { return h.Category != "family" }
-	return len(e.conditions(ever, "F10", "F11", "F12", "F13", "F14", "F15", "F16", "F18", "F19", "T40")) > 0 ||
+	return len(e.conditions((*pain.Coded).Own, "F10", "F11", "F12", "F13", "F14", "F15", "F16", "F18", "F19", "T40")) > 0 ||
 		slices.ContainsFunc(e.history, func(h pain.HistoryEntry) bool {
-			return h.Category == "substance_use" && !strings.HasPrefix(h.ICD10Code, "F17") && e.begun(&h)
+			c := h.Coded()
+			return h.Category == "substance_use" && !strings.HasPrefix(h.ICD10Code, "F17") && e.begun(&c)
 		})
 }
 
@@ -142,10 +145,13 @@ func (e *evidence) age() int {
 	return e.Patient.DateOfBirth.Age(pain.DateOfDay(e.day))
 }
 
+// year is the days in which naloxone must have been given.
+func (e *evidence) year() drug.Span { return drug.Span{First: e.day - Window + 1, Last: e.day} }
+
 // lastNaloxone is the newest day within a year on which naloxone was given or
 // covered; nil when there is none. Naloxone within an opioid is not meant.
 func (e *evidence) lastNaloxone() *drug.Day {
-	year := drug.Span{First: e.day - Window + 1, Last: e.day}
+	year := e.year()
 	var last *drug.Day
 	for i := range e.medicines {
 		m := &e.medicines[i]
@@ -187,27 +193,17 @@ func (e *evidence) selfHarm() Flag {
 // guidelineScope: the opioid guideline leaves out cancer, sickle cell disease
 // and palliative care.
 func (e *evidence) guidelineScope() Flag {
-	codes := e.conditions(stands, "C", "D57", "Z51.5")
-	codes = slices.DeleteFunc(codes, func(code string) bool { return code[0] == 'C' && code[1:3] > "96" })
+	codes := e.conditions((*pain.Coded).OutsideGuideline, "")
 	return Flag{Flag: "out_of_guideline_scope", Active: new(len(codes) > 0), Basis: map[string]any{"icd10_codes": codes}}
-}
-
-// stands reports whether a condition is the patient's own and goes on.
-func stands(h *pain.HistoryEntry) bool {
-	switch h.Status {
-	case "", "active", "recurrence", "relapse":
-		return h.Category != "family"
-	}
-	return false
 }
 
 // conditions lists the codes of the history, each once, that begin with one of
 // some prefixes.
-func (e *evidence) conditions(counts func(*pain.HistoryEntry) bool, prefixes ...string) []string {
+func (e *evidence) conditions(counts func(*pain.Coded) bool, prefixes ...string) []string {
 	codes := []string{}
 	for i := range e.history {
-		h := &e.history[i]
-		if counts(h) && e.begun(h) && !slices.Contains(codes, h.ICD10Code) &&
+		h := e.history[i].Coded()
+		if h.ICD10Code != "" && counts(&h) && e.begun(&h) && !slices.Contains(codes, h.ICD10Code) &&
 			slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(h.ICD10Code, prefix) }) {
 			codes = append(codes, h.ICD10Code)
 		}
@@ -217,7 +213,4 @@ func (e *evidence) conditions(counts func(*pain.HistoryEntry) bool, prefixes ...
 }
 
 // begun reports whether a condition is not known to begin only after the day.
-func (e *evidence) begun(h *pain.HistoryEntry) bool {
-	today := pain.DateOfDay(e.day).String()
-	return h.OnsetDate == "" || h.OnsetDate <= today[:len(h.OnsetDate)]
-}
+func (e *evidence) begun(c *pain.Coded) bool { return c.Begins() <= e.day }

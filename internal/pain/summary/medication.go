@@ -23,7 +23,8 @@ type Medication struct {
 	StartDate string `json:"start_date"`
 	// EndDate is the last day that is covered; null when that is not known.
 	EndDate *string `json:"end_date"`
-	// MMEPerDay is null of what is no opioid, and of an opioid with a reason.
+	// MMEPerDay is null of what is no opioid, and with a reason of an opioid and
+	// of a medicine that may be one.
 	MMEPerDay         *float64 `json:"mme_per_day"`
 	MMEExcludedReason *string  `json:"mme_excluded_reason"`
 }
@@ -68,7 +69,7 @@ func (e *evidence) current() []Medication {
 		if !m.Open {
 			item.EndDate = new(date(m.Last))
 		}
-		if m.Class == opioid {
+		if m.mayBeOpioid() {
 			if m.Reason == 0 {
 				item.MMEPerDay = rounded(m.MME, 1)
 			} else {
@@ -90,11 +91,15 @@ var (
 	gabapentinoid  = series.ClassOf(drug.Gabapentinoid)
 )
 
-// courses are the opioids, open ones up to the day.
+// mayBeOpioid reports whether a medicine is an opioid, or nobody knows what it
+// is.
+func (m *medicine) mayBeOpioid() bool { return m.Class == opioid || m.Class == series.Unclassified }
+
+// courses are the opioids and what may be one, open ones up to the day.
 func (e *evidence) courses() []drug.Course {
 	var list []drug.Course
 	for i := range e.medicines {
-		if m := &e.medicines[i]; m.Class == opioid {
+		if m := &e.medicines[i]; m.mayBeOpioid() {
 			list = append(list, m.Course(e.day))
 		}
 	}
@@ -115,6 +120,38 @@ func (e *evidence) spans(class series.Class, possible bool) []drug.Span {
 		}
 	}
 	return list
+}
+
+// possiblyShared is on how many days an opioid and a medicine of another class
+// may both have been taken: one that is not understood may be either, but not
+// both.
+func (e *evidence) possiblyShared(class series.Class) int {
+	opioids, others, unknown := e.spans(opioid, true), e.spans(class, true), e.spans(series.Unclassified, true)
+	days := drug.Shared(opioids, others)
+	if len(unknown) > 0 {
+		days = slices.Concat(days, drug.Shared(opioids, unknown), drug.Shared(unknown, others), drug.Twice(unknown))
+	}
+	return drug.CoveredDays(days)
+}
+
+// notUnderstood names the medicines that are, or may be, taken in a span and of
+// which nobody knows what they are, each once.
+func (e *evidence) notUnderstood(in drug.Span) []string {
+	return e.unclassified(func(m *medicine) bool {
+		_, ok := m.Possible(e.day).Within(in)
+		return ok
+	})
+}
+
+// unclassified names those of the medicines that are not understood.
+func (e *evidence) unclassified(counts func(*medicine) bool) []string {
+	names := []string{}
+	for i := range e.medicines {
+		if m := &e.medicines[i]; m.Class == series.Unclassified && counts(m) && !slices.Contains(names, m.name) {
+			names = append(names, m.name)
+		}
+	}
+	return names
 }
 
 // anyCurrent reports whether a medicine of a class is taken on the day.

@@ -19,20 +19,24 @@ type MME struct {
 	To          string      `json:"to"`
 	// Current is what the current medicines amount to, also those that go on
 	// nobody says how long. It, Peak and Average are of opioids whose MME is
-	// known: 0 when there is no opioid, null when there is none that counts.
-	// Average is null without covered days too.
-	Current     *float64 `json:"current"`
+	// known: 0 when there is no opioid and nothing that may be one, null when
+	// there is none that counts. Average is null without covered days too.
+	Current *float64 `json:"current"`
+	// CurrentBand is unknown when something is missing from the current dose,
+	// unless what is known alone is in the highest band.
 	CurrentBand *string  `json:"current_band"`
 	Peak        *float64 `json:"peak"`
 	Average     *float64 `json:"average"`
 	CoveredDays int      `json:"covered_days"`
 	DaysFrom50  int      `json:"days_ge_50"`
 	DaysFrom90  int      `json:"days_ge_90"`
-	// Incomplete is set when the MME of an opioid, or its days, are not known:
-	// the numbers are then too low.
-	Incomplete bool   `json:"incomplete"`
-	Timeline   []Run  `json:"timeline"`
-	Caveat     string `json:"caveat"`
+	// Incomplete is set when the MME of an opioid, or its days, are not known, or
+	// a medicine is not understood and may be an opioid: the numbers may then be
+	// too low. IncompleteReasons says why.
+	Incomplete        bool     `json:"incomplete"`
+	IncompleteReasons []string `json:"incomplete_reasons"`
+	Timeline          []Run    `json:"timeline"`
+	Caveat            string   `json:"caveat"`
 }
 
 // Definitions names what the numbers are: there are four published ways.
@@ -41,8 +45,8 @@ type Definitions struct {
 	Average string `json:"average"`
 }
 
-// Run is days with the same dose. Days that no opioid covers are left out; MME
-// is null when none of the opioids of the days counts.
+// Run is days with the same dose. Days that neither an opioid covers nor what
+// may be one are left out; MME is null when nothing of the days counts.
 type Run struct {
 	From       string   `json:"from"`
 	To         string   `json:"to"`
@@ -56,10 +60,12 @@ func (e *evidence) mme() MME {
 		Definitions: Definitions{"definition 4: the highest single day", "definition 2: total MME over the calendar days that are covered"},
 		Table:       drug.MMETable, From: date(window.First), To: date(window.Last), Timeline: []Run{}, Caveat: Caveat,
 	}
-	exposure := drug.Measure(e.courses(), window)
+	courses := e.courses()
+	exposure := drug.Measure(courses, window)
 	m.CoveredDays, m.DaysFrom50, m.DaysFrom90, m.Incomplete = exposure.CoveredDays, exposure.DaysFrom50, exposure.DaysFrom90, exposure.Incomplete
-	if exposure.CoveredDays > 0 || exposure.OpioidDays == 0 {
-		m.Peak = rounded(exposure.Peak, 1)
+	m.IncompleteReasons = incompleteReasons(courses, window)
+	if peak := e.peak(&exposure); peak != nil {
+		m.Peak = rounded(*peak, 1)
 	}
 	if average, ok := exposure.Average(); ok {
 		m.Average = rounded(average, 1)
@@ -69,28 +75,74 @@ func (e *evidence) mme() MME {
 			m.Timeline = append(m.Timeline, Run{date(span.First), date(span.Last), d.shown(), d.incomplete})
 		}
 	}
-	if now := e.prescribed(); now.known {
-		m.Current, m.CurrentBand = now.shown(), new(drug.Band(now.mme))
-	}
+	now := e.prescribed()
+	m.Current, m.CurrentBand = now.shown(), now.band()
 	return m
 }
 
-// prescribed is the dose of the current medicines. No opioid is no dose.
+// UnknownBand is the band of a dose that is not known.
+const UnknownBand = "unknown"
+
+// band is the exposure band; nil when no opioid counts, and none should.
+func (d *dose) band() *string {
+	switch {
+	case d.incomplete && !drug.AtLeast(d.mme, 90): // there is no band above
+		return new(UnknownBand)
+	case d.known:
+		return new(drug.Band(d.mme))
+	}
+	return nil
+}
+
+// peak is the highest dose of a single day of the window; nil when it is not
+// known. The current dose, which has medicines that go on nobody says how long,
+// is that of the last day.
+func (e *evidence) peak(over *drug.Exposure) *float64 {
+	now := e.prescribed()
+	switch known := over.CoveredDays > 0 || over.OpioidDays == 0 && !over.Incomplete; {
+	case known:
+		return new(max(over.Peak, now.mme))
+	case now.mme > 0:
+		return &now.mme
+	}
+	return nil
+}
+
+// incompleteReasons says why something is missing from the dose of a window,
+// each reason once.
+func incompleteReasons(courses []drug.Course, window drug.Span) []string {
+	there := map[drug.Reason]bool{}
+	for i := range courses {
+		if _, ok := courses[i].Within(window); ok && courses[i].Reason.Incomplete() {
+			there[courses[i].Reason] = true
+		}
+	}
+	reasons := []string{}
+	for _, r := range drug.Reasons() {
+		if there[r] {
+			reasons = append(reasons, string(r))
+		}
+	}
+	return reasons
+}
+
+// prescribed is the dose of the current medicines. Without an opioid, and
+// without anything that may be one, it is 0.
 func (e *evidence) prescribed() dose {
 	d := dose{known: true}
 	opioids := 0
 	for i := range e.medicines {
 		m := &e.medicines[i]
-		if m.Class != opioid || !m.isCurrent(e.day) {
+		if !m.mayBeOpioid() || !m.isCurrent(e.day) {
 			continue
 		}
 		if opioids++; opioids == 1 {
 			d.known = false
 		}
-		if m.Reason == 0 {
+		if m.Class == opioid && m.Reason == 0 {
 			d.known = true
 			d.mme = tidy(d.mme + m.MME)
-		} else if drug.Reason(m.Reason.String()).Incomplete() {
+		} else if m.Course(e.day).Reason.Incomplete() {
 			d.incomplete = true
 		}
 	}

@@ -12,15 +12,24 @@ import (
 // the summary. Numbers are not rounded. The window is the period that is
 // looked at, its last day the day.
 type Opioids struct {
-	Age     int
-	Names   []string // of the current ones, each once
-	Current bool     // an opioid is taken on the day
-	// MME is of the current opioids: 0 without one, nil when none counts.
+	Age   int
+	Names []string // of the current ones, each once
+	// Exposed and Current say whether an opioid is taken in the window, and on
+	// the day; nil when only a medicine that is not understood may be one.
+	Exposed, Current *bool
+	// Unclassified names the medicines of the window that are not understood.
+	Unclassified []string
+	// MME is of the current opioids: 0 without one, nil when none counts. Band
+	// is unknown when something is missing from it, and MMEIncomplete says so.
 	MME           *float64
+	Band          *string
+	MMEIncomplete bool
 	Peak, Average *float64 // definitions 4 and 2, over the window
-	// Incomplete is set when the dose of an opioid, or its days, are not known.
+	// Incomplete is set when the dose of an opioid of the window, or its days,
+	// are not known, or a medicine of it may be an opioid.
 	Incomplete bool
 	Days       int // of the window that an opioid covers
+	MostDays   int // that an opioid or what may be one covers
 	// Overlap with benzodiazepines; nil when what is known does not decide it.
 	Overlap         *bool
 	OverlapDays     int
@@ -28,9 +37,10 @@ type Opioids struct {
 	NaloxoneReasons []string
 	LastNaloxone    *drug.Day // within a year
 	LastPEG         *drug.Day
-	// Prescribers and Pharmacies are of opioids that cover a day of the window.
-	Prescribers, Pharmacies int
-	OutOfScope              bool
+	// Prescribers and Pharmacies are of opioids that cover a day of the window,
+	// and MostPrescribers of what may be one too.
+	Prescribers, Pharmacies, MostPrescribers int
+	OutOfScope                               bool
 }
 
 // OpioidsOver says how a patient takes opioids. The error says that something
@@ -41,32 +51,40 @@ func OpioidsOver(c *Chart, period drug.Span) (Opioids, error) {
 		return Opioids{}, err
 	}
 	now, exposure := e.prescribed(), drug.Measure(e.courses(), period)
+	possible := drug.CoveredDays(append(e.spans(opioid, true), e.spans(series.Unclassified, true)...))
 	overlap, gap := e.overlapFlag("opioid_benzo_overlap", benzodiazepine), e.naloxoneGap()
 	o := Opioids{
-		Age: e.age(), Current: e.anyCurrent(opioid), Incomplete: now.incomplete || exposure.Incomplete, Days: exposure.OpioidDays,
+		Age: e.age(), Exposed: decide(len(e.spans(opioid, true)) > 0, len(e.spans(series.Unclassified, true)) > 0),
+		Current: decide(e.anyCurrent(opioid), e.anyCurrent(series.Unclassified)), Unclassified: e.notUnderstood(period),
+		Band: now.band(), MMEIncomplete: now.incomplete, Incomplete: now.incomplete || exposure.Incomplete, Days: exposure.OpioidDays, MostDays: possible,
 		Overlap: overlap.Active, OverlapDays: overlap.Basis["shared_days"].(int),
-		NaloxoneGap: gap.Active, NaloxoneReasons: gap.Basis["reasons"].([]string), LastNaloxone: e.lastNaloxone(),
+		NaloxoneGap: gap.Active, NaloxoneReasons: gap.Basis["reasons"].([]string), LastNaloxone: e.lastNaloxone(), Peak: e.peak(&exposure),
 		LastPEG: e.lastScored(series.InstrumentOf("peg")), OutOfScope: *e.guidelineScope().Active,
 	}
 	if now.known {
 		o.MME = &now.mme
 	}
-	if exposure.CoveredDays > 0 || exposure.OpioidDays == 0 {
-		o.Peak = &exposure.Peak
-	}
 	if average, ok := exposure.Average(); ok {
 		o.Average = &average
 	}
-	o.Names, o.Prescribers, o.Pharmacies = e.opioidSources()
+	o.Names, o.Prescribers, o.Pharmacies, o.MostPrescribers = e.opioidSources()
 	return o, nil
 }
 
-// TakesOpioid reports whether an opioid covers, or may cover, a day of a
-// period.
-func TakesOpioid(s *series.Series, period drug.Span) bool {
+// decide is yes, no, or nil when what is not understood may make it so.
+func decide(is, may bool) *bool {
+	if may && !is {
+		return nil
+	}
+	return &is
+}
+
+// MayTakeOpioid reports whether an opioid covers, or may cover, a day of a
+// period, or a medicine does that may be one.
+func MayTakeOpioid(s *series.Series, period drug.Span) bool {
 	for i := range s.Medications {
 		m := &s.Medications[i]
-		if m.Class != opioid {
+		if m.Class != opioid && m.Class != series.Unclassified {
 			continue
 		}
 		if _, ok := m.Possible(period.Last).Within(period); ok {
@@ -78,23 +96,31 @@ func TakesOpioid(s *series.Series, period drug.Span) bool {
 
 // opioidSources names the current opioids, and counts who prescribed and who
 // dispensed those of the window.
-func (e *evidence) opioidSources() (names []string, prescribers, pharmacies int) {
-	prescribing, dispensing := map[string]bool{}, map[string]bool{}
+func (e *evidence) opioidSources() (names []string, prescribers, pharmacies, mostPrescribers int) {
+	prescribing, dispensing, possibly := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range e.medicines {
 		m := &e.medicines[i]
+		if !m.mayBeOpioid() {
+			continue
+		}
+		_, inWindow := m.Possible(e.day).Within(e.window())
+		if inWindow {
+			possibly[m.prescriber] = true
+		}
 		if m.Class != opioid {
 			continue
 		}
 		if m.isCurrent(e.day) && !slices.Contains(names, m.name) {
 			names = append(names, m.name)
 		}
-		if _, ok := m.Possible(e.day).Within(e.window()); ok {
+		if inWindow {
 			prescribing[m.prescriber], dispensing[m.pharmacy] = true, true
 		}
 	}
 	delete(prescribing, "") // who is not named is not counted
 	delete(dispensing, "")
-	return names, len(prescribing), len(dispensing)
+	delete(possibly, "")
+	return names, len(prescribing), len(dispensing), len(possibly)
 }
 
 // lastScored is the day of the newest scored answers to an instrument.

@@ -199,7 +199,7 @@ func TestVector7(t *testing.T) {
 	// In the middle of it, and with the window cutting its beginning off.
 	s := of(t, chart(t, vector7...), "2024-01-25")
 	is(t, "current", []any{s.MME.Current, s.MME.CurrentBand, s.MME.DaysFrom90}, `[90,"\u003e=90",5]`)
-	is(t, "ge_90", flagNamed(t, s, "ge_90"), `{"flag":"ge_90","active":true,"since":"2024-01-21","basis":{"incomplete":false,"mme":90,"out_of_guideline_scope":false,"threshold":90}}`)
+	is(t, "ge_90", flagNamed(t, s, "ge_90"), `{"flag":"ge_90","active":true,"since":"2024-01-21","basis":{"incomplete":false,"mme":90,"out_of_guideline_scope":false,"threshold":90,"unclassified":[]}}`)
 	is(t, "ge_50", flagNamed(t, s, "ge_50").Since, `"2024-01-01"`)
 	cut := of(t, chart(t, vector7...), "2025-01-20").MME
 	is(t, "cut", cut.Timeline[0], `{"from":"2024-01-22","to":"2024-01-30","mme":90,"incomplete":false}`)
@@ -233,7 +233,7 @@ func TestCurrentDose(t *testing.T) {
 		{"buprenorphine alone does not count", "null", "null", "false", "false", false, []string{buprenorphine}},
 		{"an opioid of unknown dose", "null", "null", "null", "null", true, []string{unknown}},
 		{"and one of known dose", "60", "60", "true", "null", true, []string{unknown, patch}},
-		{"it goes on, nobody says how long", "70.5", "null", "true", "false", true, []string{medicineLine("2023-06-20", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","status":"active"}`)}},
+		{"it goes on, nobody says how long", "70.5", "70.5", "true", "false", true, []string{medicineLine("2023-06-20", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","status":"active"}`)}},
 		{"it has ended, nobody says when", "0", "null", "false", "false", true, []string{medicineLine("2024-02-20", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","status":"stopped","start_date":"2024-01-01"}`)}},
 		{"it begins later", "0", "0", "false", "false", false, []string{medicineLine("2024-06-20", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","days_supply":30,"start_date":"2024-07-01"}`)}},
 		{"no opioid", "0", "0", "false", "false", false, []string{medicineLine("2024-06-20", `{"name":"ibuprofen","days_supply":30}`)}},

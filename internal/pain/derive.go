@@ -1,0 +1,27 @@
+package pain
+
+// Derivation is the version of the rules by which values are derived. It goes
+// up whenever a stored value would be understood differently than before: the
+// store then derives all of them again.
+const Derivation = 1
+
+// DerivedOf is what is stored as derived from a medication, as it is.
+func DerivedOf(stored Value) (MedicationDerived, error) {
+	v, err := medications.decode(stored)
+	return v.Derived, err
+}
+
+// Rederived is a stored value of a medication with what today's rules derive
+// from it, and whether that differs; on is the day of the record. The error
+// says that what is stored is no medication.
+func Rederived(stored Value, on Date) (_ Value, differs bool, _ error) {
+	v, err := medications.decode(stored)
+	if err != nil {
+		return stored, false, err
+	}
+	v.Derived = MedicationDerived{}
+	v.understood = v.understand()
+	deriveMedication(&v, on)
+	now := Value{string(appendMembers(nil, medications.members, &v))}
+	return now, now != stored, nil
+}

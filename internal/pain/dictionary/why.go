@@ -1,0 +1,79 @@
+package dictionary
+
+import (
+	"fmt"
+	"strings"
+
+	"anodyne/internal/pain/drug"
+)
+
+// Why says in plain sentences what was understood and how, for whoever looks a
+// medicine up.
+func (m *Medicine) Why() []string {
+	var why []string
+	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
+	if m.noCode {
+		say("The RxNorm code %s is not in the dictionary (release of %s).", m.query.RxNorm, Release)
+	}
+	if m.noNDC {
+		say("The NDC %s is not in the dictionary, which has those of opioids and benzodiazepines only, or its ten digits are ambiguous.", m.query.NDC)
+	}
+	var names []string
+	for _, in := range m.Ingredients {
+		name := in.Name
+		if in.Strength.Unit != "" {
+			name = fmt.Sprintf("%s %v %s", in.Name, in.Strength.Value, in.Strength.Unit)
+		}
+		names = append(names, name)
+	}
+	if m.Understood {
+		say("%s: %s.", map[drug.Basis]string{drug.ByRxNorm: "By its RxNorm code", drug.ByNDC: "By its NDC", drug.ByName: "By its name", drug.ByBrand: "By its brand"}[m.Basis], strings.Join(names, " and "))
+		if m.Brand != "" {
+			say("%s is the brand.", m.Brand)
+		}
+		if m.Product.RxNorm != "" {
+			say("RxNorm %s: %s.", m.Product.RxNorm, m.Product.Name)
+			if !m.Product.Current {
+				say("RxNorm no longer lists it as prescribable.")
+			}
+		}
+	}
+	if m.Contradiction {
+		say("The code and the name are of different medicines; the ingredients of both are listed.")
+	}
+	if m.StrengthDiffers {
+		say("The name gives another strength than the code.")
+	}
+	if m.Understood && m.Class == drug.Opioid && len(m.Unknown) > 0 {
+		say("It is an opioid with something that was not understood: %s.", strings.Join(m.Unknown, ", "))
+	}
+	if !m.Understood {
+		say("%s", m.refusal())
+	}
+	if len(m.Suggestions) > 0 {
+		say("Did you mean %s?", strings.Join(m.Suggestions, ", or "))
+	}
+	return why
+}
+
+func (m *Medicine) refusal() string {
+	switch m.reason {
+	case nothingWritten:
+		return "There is no name, and no code that is known."
+	case tooLong:
+		return fmt.Sprintf("The name is longer than %d bytes.", longestName)
+	case denied:
+		return fmt.Sprintf("The word %q says that the medicine is not taken, or that none is meant.", m.word)
+	case alternatives:
+		return fmt.Sprintf("The word %q leaves open which medicine is meant.", m.word)
+	case ambiguous:
+		return fmt.Sprintf("%q stands for more than one medicine.", m.word)
+	case commonWord:
+		return fmt.Sprintf("%q is a brand and a plain word; without a strength it is not taken for the brand.", m.word)
+	case unknownWord:
+		return fmt.Sprintf("The word %q was not understood.", m.word)
+	case noClass:
+		return fmt.Sprintf("%s is new in RxNorm and has no class yet.", m.word)
+	}
+	return "No medicine was recognised in the name."
+}

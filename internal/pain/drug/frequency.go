@@ -1,0 +1,67 @@
+package drug
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// frequencies are what the usual abbreviations and words mean in doses a day.
+// Those with a number in them are read by numbered.
+var frequencies = map[string]float64{
+	"qd": 1, "daily": 1, "once daily": 1, "once a day": 1, "every day": 1,
+	"qam": 1, "every morning": 1, "in the morning": 1, "qpm": 1, "every evening": 1, "in the evening": 1,
+	"qhs": 1, "hs": 1, "nightly": 1, "every night": 1, "at night": 1, "at bedtime": 1, "bedtime": 1,
+	"bid": 2, "twice daily": 2, "twice a day": 2, "two times daily": 2, "two times a day": 2,
+	"tid": 3, "three times daily": 3, "three times a day": 3,
+	"qid": 4, "four times daily": 4, "four times a day": 4,
+	"five times daily": 5, "five times a day": 5, "six times daily": 6, "six times a day": 6,
+	"qod": 0.5, "every other day": 0.5, "every second day": 0.5,
+	"weekly": 1.0 / 7, "once weekly": 1.0 / 7, "once a week": 1.0 / 7, "every week": 1.0 / 7, "qweek": 1.0 / 7,
+	"twice weekly": 2.0 / 7, "twice a week": 2.0 / 7,
+}
+
+// numbered are the forms with a number, or a range of two. The first says how
+// many doses a day the number means.
+var numbered = []struct {
+	form   *regexp.Regexp
+	perDay func(n float64) float64
+	most   float64 // the largest number that is believed
+}{
+	{regexp.MustCompile(`^(?:q ?|every )([0-9]{1,3})(?: ?(?:-|to) ?([0-9]{1,3}))? ?(?:h|hr|hrs|hour|hours)$`), func(n float64) float64 { return 24 / n }, 168},
+	{regexp.MustCompile(`^(?:q ?|every )([0-9]{1,2})(?: ?(?:-|to) ?([0-9]{1,2}))? ?(?:d|day|days)$`), func(n float64) float64 { return 1 / n }, 31},
+	{regexp.MustCompile(`^([0-9]{1,2})(?: ?(?:-|to) ?([0-9]{1,2}))? ?(?:x|times) ?(?:daily|a day|per day|/ ?day|each day)$`), func(n float64) float64 { return n }, 24},
+}
+
+// asNeeded is left out of what is read: whether it is taken as needed is said
+// elsewhere, and how often at most is in the rest.
+var asNeeded = regexp.MustCompile(`[ ,(]+(?:prn|as needed|if needed|as required)\)?$`)
+
+// PerDay returns the doses a day that a frequency means, in any case; of a
+// range such as q4-6h the fewest and the most. Other words are allowed; they
+// only cannot be counted with.
+func PerDay(frequency string) (fewest, most float64, ok bool) {
+	text := strings.ReplaceAll(strings.ToLower(frequency), ".", "") // b.i.d.
+	text = strings.NewReplacer("–", "-", "—", "-").Replace(strings.Join(strings.Fields(text), " "))
+	text = asNeeded.ReplaceAllString(text, "")
+	if perDay, ok := frequencies[text]; ok {
+		return perDay, perDay, true
+	}
+	for _, f := range numbered {
+		found := f.form.FindStringSubmatch(text)
+		if found == nil {
+			continue
+		}
+		one, _ := strconv.ParseFloat(found[1], 64) // digits
+		other := one
+		if found[2] != "" {
+			other, _ = strconv.ParseFloat(found[2], 64)
+		}
+		if min(one, other) < 1 || max(one, other) > f.most {
+			return 0, 0, false
+		}
+		a, b := f.perDay(one), f.perDay(other)
+		return min(a, b), max(a, b), true
+	}
+	return 0, 0, false
+}

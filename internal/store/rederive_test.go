@@ -1,0 +1,142 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+	"anodyne/internal/store"
+	"anodyne/internal/store/storetest"
+)
+
+// What an earlier version wrote: it guessed other where it knew nothing, and
+// said of nothing what it rests on.
+const (
+	guessed    = `{"name":"MS Contin","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"other","opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`
+	understood = `{"name":"ibuprofen","days_supply":30,"derived":{"drug_class":"nsaid","ingredients":["ibuprofen"],"opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`
+	// missed is one that today's rules understand.
+	missed = `{"name":"oxycodone","strength":20,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"other","opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`
+)
+
+// old stores medications as an earlier version would have, with the series that
+// it made of them.
+func old(t *testing.T, s *store.Store, o store.Org, name, value string) pain.Patient {
+	t.Helper()
+	p := storetest.AddPatient(t, o, name)
+	at := time.Date(2025, 6, 1, 9, 0, 0, 0, time.UTC)
+	rec := newRecord(p.ID, pain.TypeMedications, at)
+	rec.Value = pain.StoredValue(value)
+	addRecords(t, o, rec)
+	class := drug.Other
+	if value == understood {
+		class = drug.NSAID
+	}
+	first := pain.DateOf(at).DayNumber()
+	years := series.Series{Medications: []series.Medication{{Span: drug.Span{First: first, Last: first + 29}, Class: series.ClassOf(class)}}}
+	if class == drug.NSAID {
+		return p // nothing of its series changes
+	}
+	if store.Exec(t, s, `UPDATE patient_series SET bytes = $1 WHERE patient_no = (SELECT patient_no FROM patient WHERE id = $2)`, years.Encode(nil), p.ID.Bytes()) != 1 {
+		t.Fatal("there is no series")
+	}
+	return p
+}
+
+// TestRederive derives what an earlier version stored again: in parts, after an
+// interruption, and by several nodes at once.
+func TestRederive(t *testing.T) {
+	store.ShortDerivation(t)
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := nodes(t, 2, open)
+		o, sys := all[0].For(&who), all[0].System()
+		patients := []pain.Patient{old(t, all[0], o, "A", guessed), old(t, all[0], o, "B", understood), old(t, all[0], o, "C", missed), old(t, all[0], o, "D", guessed)}
+
+		problems, _, err := sys.CheckDerived(t.Context(), false, quiet)
+		if err != nil || len(problems) != 4 || !strings.Contains(problems[0], "(class other, today unclassified)") ||
+			!strings.Contains(problems[1], `(basis "", today "name")`) || !strings.Contains(problems[2], "(class other, today opioid)") {
+			t.Fatalf("%q, %v", problems, err)
+		}
+		// It is ended after the second patient, and goes on there.
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := sys.Rederive(ctx); err == nil {
+			t.Error("it was not ended")
+		}
+		store.Exec(t, all[0], `INSERT INTO derivation (org_no, rules, patient_no) SELECT org_no, $1, 2 FROM org_counter WHERE patients = 4`, pain.Derivation)
+		if err := sys.Rederive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if problems, _, err := sys.CheckDerived(t.Context(), false, quiet); err != nil || len(problems) != 2 {
+			t.Errorf("after the rest: %q, %v", problems, err)
+		}
+		// Other rules begin anew; two nodes at once do no harm.
+		store.Exec(t, all[0], `UPDATE derivation SET rules = $1`, pain.Derivation-1)
+		together(t, 2, func(node int) error { return all[node].System().Rederive(t.Context()) })
+		derivedRight(t, sys)
+		if n := store.Number(t, all[0], `SELECT count(*) FROM derivation WHERE rules = $1 AND patient_no = 4`, pain.Derivation); n != 1 {
+			t.Errorf("what was done is kept %d times", n)
+		}
+		for i, want := range []drug.Class{drug.Unclassified, drug.NSAID, drug.Opioid, drug.Unclassified} {
+			var s series.Series
+			for _, bytes := range store.Series(t, o, patients[i].ID) {
+				if err := s.Decode([]byte(bytes)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(s.Medications) != 1 || s.Medications[0].Class != series.ClassOf(want) {
+				t.Errorf("patient %d has the series %+v, want %s", i, s.Medications, want)
+			}
+			list, _ := listed(t, o, patients[i].ID, store.RecordQuery{Page: 1, Limit: 10})
+			if len(list) != 1 || !strings.Contains(list[0].Value.JSON(), fmt.Sprintf(`"drug_class":%q,"basis":`, want)) {
+				t.Errorf("patient %d: %s", i, list[0].Value.JSON())
+			}
+		}
+		// It was done once for each, and is in the audit log.
+		store.Settle(t, all[0])
+		if lines, _, err := o.Audit(t.Context(), store.AuditCursor{}, 100, store.AuditFilter{Action: audit.ClinicalDerive}); err != nil || len(lines) != len(patients) {
+			t.Errorf("%d audit lines of %d patients, %v", len(lines), len(patients), err)
+		}
+		if err := sys.Rederive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		derivedRight(t, sys)
+	})
+}
+
+// derivedRight says when something that is derived is not what the records say.
+func derivedRight(t *testing.T, sys store.System) {
+	t.Helper()
+	if problems, _, err := sys.CheckDerived(t.Context(), false, quiet); err != nil || len(problems) > 0 {
+		t.Errorf("%q, %v", problems, err)
+	}
+	if problems, _, err := sys.CheckSeries(t.Context(), false, quiet); err != nil || len(problems) > 0 {
+		t.Errorf("%q, %v", problems, err)
+	}
+}
+
+// A check repairs what older nodes wrote after it was derived again, and what
+// cannot be read stands in nobody's way.
+func TestCheckRepairsWhatIsDerived(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := nodes(t, 1, open)
+		o, sys := all[0].For(&who), all[0].System()
+		if err := sys.Rederive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		old(t, all[0], o, "A", guessed)
+		unreadable := old(t, all[0], o, "B", understood)
+		store.Exec(t, all[0], `UPDATE clinical_record SET value = '{' WHERE patient_no = (SELECT patient_no FROM patient WHERE id = $1)`, unreadable.ID.Bytes())
+		if problems, repaired, err := sys.CheckDerived(t.Context(), true, quiet); err != nil || len(problems) > 0 || repaired != 1 {
+			t.Errorf("%d repaired, %q, %v", repaired, problems, err)
+		}
+		if problems, _, err := sys.CheckDerived(t.Context(), false, quiet); err != nil || len(problems) > 0 {
+			t.Errorf("%q, %v", problems, err)
+		}
+	})
+}
