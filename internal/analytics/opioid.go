@@ -101,7 +101,9 @@ func (t *PopulationTally) lookAt(d *drugs, medications []series.Medication) {
 }
 
 // outside reports whether the opioid guideline leaves a patient out.
-func (t *PopulationTally) outside(p *Patient) bool { return p.Outside && p.OutsideFrom <= t.params.AsOf }
+func (t *PopulationTally) outside(p *Patient) bool {
+	return p.Outside && p.OutsideFrom <= t.params.AsOf
+}
 
 // addOpioids counts an active patient.
 func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups) {
