@@ -23,7 +23,7 @@ func TestHeadWhereverGetWorks(t *testing.T) {
 				continue
 			}
 			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "{id}", id,
-				"{record_id}", record, "{delivery_id}", sent).Replace(pattern)
+				"{record_id}", record, "{delivery_id}", sent, "/lookup", "/lookup?name=oxycodone").Replace(pattern)
 			get, head := c.get(path).is(http.StatusOK), c.send("HEAD", path, "").is(http.StatusOK)
 			if len(head.body) != 0 {
 				t.Errorf("%s: a body of %d bytes", head.what, len(head.body))

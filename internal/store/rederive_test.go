@@ -18,7 +18,7 @@ import (
 // What an earlier version wrote: it guessed other where it knew nothing, and
 // said of nothing what it rests on.
 const (
-	guessed    = `{"name":"MS Contin","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"other","opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`
+	guessed    = `{"name":"Ploxaquil","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"other","opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`
 	understood = `{"name":"ibuprofen","days_supply":30,"derived":{"drug_class":"nsaid","ingredients":["ibuprofen"],"opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`
 	// missed is one that today's rules understand.
 	missed = `{"name":"oxycodone","strength":20,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"other","opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`

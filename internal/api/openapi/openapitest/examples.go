@@ -29,7 +29,8 @@ type Example struct {
 
 // Examples lists the requests that the document shows: each operation with
 // each example of its body and, one at a time, with each example of its
-// query and header parameters. A request without a body is listed bare as well.
+// query and header parameters. A request without a body is listed bare as well,
+// unless the operation wants one of several parameters.
 func Examples() []Example {
 	d := compiled()
 	paths := d.root["paths"].(object)
@@ -42,7 +43,9 @@ func Examples() []Example {
 			Path:     route.Path,
 			Security: security(operation),
 		})
-		all = append(all, requests...)
+		if _, needs := operation["x-one-of"]; !needs {
+			all = append(all, requests...)
+		}
 		all = append(all, d.parameters(operation, requests[0])...)
 	}
 	return all
