@@ -35,23 +35,21 @@ const (
 	mostUnits = 12
 )
 
-// warn lists what is doubtful, in the order of the list.
+// warn lists what is doubtful.
 func (v *Medication) warn(p *drug.Prescription, mme drug.MME) (list []string) {
 	u := &v.understood
-	is := map[warning]bool{
-		warnNotUnderstood:    u.Understood && len(u.Unknown) > 0,
-		warnStrengthDiffers:  u.StrengthDiffers || v.strengthDiffers(),
-		warnOtherIngredient:  v.doseOfAnother(),
-		warnStrengthUnlisted: v.strengthUnlisted(),
-		warnSupplyDisagrees:  p.SupplyDisagrees(),
-		warnPatchDisagrees:   mme.PatchesDisagree,
-		warnVeryHighDose:     mme.PerDay > mostMME,
-	}
-	for _, w := range warnings() {
-		if is[w] {
+	add := func(w warning, is bool) {
+		if is {
 			list = append(list, string(w))
 		}
 	}
+	add(warnNotUnderstood, u.Understood && len(u.Unknown) > 0)
+	add(warnStrengthDiffers, u.StrengthDiffers || v.strengthDiffers())
+	add(warnOtherIngredient, v.doseOfAnother())
+	add(warnStrengthUnlisted, v.strengthUnlisted())
+	add(warnSupplyDisagrees, p.SupplyDisagrees())
+	add(warnPatchDisagrees, mme.PatchesDisagree)
+	add(warnVeryHighDose, mme.PerDay > mostMME)
 	return list
 }
 
