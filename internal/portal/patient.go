@@ -16,8 +16,10 @@ import (
 
 type patientPage struct {
 	Patient pain.Patient
-	History []pain.HistoryEntry
+	Age     int
+	History []condition
 	Summary summary.Summary
+	Current []medicineRow
 	Tiles   []tile
 	Flags   []string
 	Open    []string // flags that what is known does not decide
@@ -38,11 +40,18 @@ func (p *Portal) patient(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := patientPage{Patient: chart.Patient, Type: v.r.URL.Query().Get("type"), Types: pain.DataTypes()}
-	if page.History, err = chart.Patient.MedicalHistory.Entries(); err != nil {
+	page := patientPage{Patient: chart.Patient, Age: chart.Patient.DateOfBirth.Age(pain.DateOf(v.now)), Type: v.r.URL.Query().Get("type"), Types: pain.DataTypes()}
+	history, err := chart.Patient.MedicalHistory.Entries()
+	if err != nil {
 		return err
 	}
+	for i := range history {
+		page.History = append(page.History, condition{&history[i], figure.Condition(&history[i])})
+	}
 	if page.Summary, err = summary.Of(&chart, pain.DateOf(v.now), v.now); err != nil {
+		return err
+	}
+	if err := page.medicines(&chart); err != nil {
 		return err
 	}
 	if err := page.draw(&chart, v.now); err != nil {
@@ -86,10 +95,43 @@ func (p *patientPage) draw(chart *summary.Chart, now time.Time) error {
 	for _, f := range s.Flags {
 		switch {
 		case f.Active != nil && *f.Active:
-			p.Flags = append(p.Flags, figure.Capital(figure.Words(f.Flag)))
+			p.Flags = append(p.Flags, figure.Capital(figure.Flag(&f)))
 		case f.Active == nil && f.Flag != "phq9_item9": // which nobody asked
-			p.Open = append(p.Open, figure.Capital(figure.Words(f.Flag)))
+			p.Open = append(p.Open, figure.Capital(figure.Flag(&f)))
 		}
+	}
+	return nil
+}
+
+// condition is an entry of the history, with whether it goes on.
+type condition struct {
+	*pain.HistoryEntry
+	State string
+}
+
+// medicineRow is a current medicine, with how it is taken and what is doubtful.
+type medicineRow struct {
+	summary.Medication
+	Dosage   string
+	Warnings []string
+}
+
+// medicines lists the current ones.
+func (p *patientPage) medicines(chart *summary.Chart) error {
+	for _, m := range p.Summary.Medications.Current {
+		row := medicineRow{Medication: m}
+		at := slices.IndexFunc(chart.Records, func(rec pain.Record) bool { return rec.ID.String() == m.RecordID })
+		if at >= 0 {
+			v, err := pain.ReadMedication(chart.Records[at].Value)
+			if err != nil {
+				return err
+			}
+			row.Dosage = figure.Dosage(&v)
+			for _, w := range v.Derived.Warnings {
+				row.Warnings = append(row.Warnings, figure.Words(w))
+			}
+		}
+		p.Current = append(p.Current, row)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"anodyne/internal/access"
+	"anodyne/internal/pain"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 )
@@ -95,6 +96,45 @@ func TestPatientWithRecordsAndCorrections(t *testing.T) {
 			t.Error("looking at a patient left no line")
 		}
 	})
+}
+
+// The page does not mislead: what is over is not shown as going on, a refill is
+// not the beginning, and what is not known is said.
+func TestPatientPageSaysWhatIsKnown(t *testing.T) {
+	h := newHouse(t, sqliteDatabase(t))
+	b := h.signedIn("ada@clinic.example", "ours", access.Viewer)
+	org := h.org("ours")
+	who := storetest.Patient("Ada Lovelace")
+	who.MedicalHistory = pain.NewHistory(
+		pain.HistoryEntry{Condition: "Opioid dependence", ICD10Code: "F11.21", Status: "remission", OnsetDate: "2011"},
+		pain.HistoryEntry{Condition: "Low back pain", ICD10Code: "M54.50", Status: "active"})
+	if _, err := org.CreatePatient(t.Context(), &who, storetest.Created(who), nil, store.Outcome{}); err != nil {
+		t.Fatal(err)
+	}
+	day := func(ago int) string { return pain.DateOf(h.now().AddDate(0, 0, -ago)).String() }
+	var records []pain.Record
+	for _, v := range []string{
+		`{"name":"MS Contin 100 mg","dose":1,"dose_unit":"tablet","frequency":"TID","quantity":90,"days_supply":30,"start_date":"` + day(40) + `"}`,
+		`{"name":"MS Contin 100 mg","dose":1,"dose_unit":"tablet","frequency":"TID","quantity":90,"days_supply":30,"start_date":"` + day(10) + `"}`,
+		`{"name":"Ploxaquil","days_supply":30,"start_date":"` + day(5) + `"}`,
+		`{"name":"Percocet 5-325","dose":325,"dose_unit":"mg","frequency":"QD","days_supply":30,"start_date":"` + day(5) + `"}`,
+	} {
+		records = append(records, storetest.RecordAt(t, h.now(), who.ID, `{"data_type":"medications","value":`+v+`}`))
+	}
+	if err := storetest.AddRecordsAt(t.Context(), org, h.now(), who.ID, records...); err != nil {
+		t.Fatal(err)
+	}
+	page := b.get("/portal/patients/" + who.ID.String()).text
+	for _, want := range []string{
+		fmt.Sprintf("(%d years)", who.DateOfBirth.Age(pain.DateOf(h.now()))),
+		"(in remission, since 2011)", "<code>M54.50</code> (active)",
+		"1 tablet, TID", `data-label="First start">` + day(40) + "<", `data-label="Last prescribed">` + day(10) + "<",
+		"the dose may be that of another ingredient", "≥ 90 MME a day since", "medicines not understood: 1", "unclassified",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
 }
 
 func TestNamesAreShownAsText(t *testing.T) {

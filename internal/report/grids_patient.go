@@ -16,7 +16,7 @@ func (d *PatientSummary) grids() []grid.Table {
 		scores = append(scores, []any{typed(at.RecordedAt), at.Score, at.Band, at.Aspect, at.Scale})
 	}
 	for _, m := range s.Medications.Current {
-		medicines = append(medicines, []any{m.Name, m.DrugClass, m.Status, typed(m.StartDate), typedOrNone(m.EndDate), m.MMEPerDay, m.MMEExcludedReason, m.RecordID})
+		medicines = append(medicines, []any{m.Name, m.DrugClass, m.Status, typed(m.FirstStartDate), typed(m.StartDate), typedOrNone(m.EndDate), m.MMEPerDay, m.MMEExcludedReason, m.RecordID})
 	}
 	for _, r := range s.MME.Timeline {
 		doses = append(doses, []any{typed(r.From), typed(r.To), r.MME, r.Incomplete})
@@ -42,7 +42,7 @@ func (d *PatientSummary) grids() []grid.Table {
 	}{
 		{"Pain", []string{"point", "at", "score", "band", "change_points", "change_percent", "responder_30", "responder_50", "nrs_ge_2", "worsened_30", "low_baseline", "scores"}, painLines(&s.Pain)},
 		{"Pain scores", []string{"recorded_at", "score", "band", "aspect", "scale"}, scores},
-		{"Medications", []string{"name", "drug_class", "status", "start_date", "end_date", "mme_per_day", "mme_excluded_reason", "record_id"}, medicines},
+		{"Medications", []string{"name", "drug_class", "status", "first_start_date", "start_date", "end_date", "mme_per_day", "mme_excluded_reason", "record_id"}, medicines},
 		{"MME", []string{"from", "to", "mme", "incomplete"}, doses},
 		{"Instruments", []string{"instrument", "recorded_at", "status", "score", "band", "previous_score", "change", "mcid_met", "previous_recorded_at"}, instruments},
 		{"Procedures", []string{"procedure_type", "recorded_at", "body_site", "laterality", "level", "pre_score", "post_score", "relief_percent", "record_id"}, procedures},

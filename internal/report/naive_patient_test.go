@@ -167,6 +167,13 @@ func (n *naive) medications() []any {
 			continue
 		}
 		m := map[string]any{"record_id": p.id.String(), "name": p.value["name"], "drug_class": p.class, "status": text(p.value, "status", ""), "start_date": dayText(p.first), "end_date": nil, "mme_per_day": nil, "mme_excluded_reason": nil}
+		begun := p.first
+		for k := range n.drugs {
+			if n.drugs[k].value["name"] == p.value["name"] {
+				begun = min(begun, n.drugs[k].first)
+			}
+		}
+		m["first_start_date"] = dayText(begun)
 		if !p.open {
 			m["end_date"] = dayText(p.last)
 		}

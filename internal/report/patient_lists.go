@@ -13,7 +13,7 @@ import (
 )
 
 func (p *patientPages) medicationTable() *table {
-	t := p.newTable(column{title: "Medicine", share: 30}, column{title: "Class", share: 16}, column{title: "Dose", share: 25}, column{title: "Since", share: 12},
+	t := p.newTable(column{title: "Medicine", share: 30}, column{title: "Class", share: 16}, column{title: "Dose", share: 25}, column{title: "First start", share: 12},
 		column{title: "Until", share: 12}, column{title: "MME a day", share: 13, right: true})
 	t.header()
 	return t
@@ -31,35 +31,13 @@ func (p *patientPages) medicationCells(m *summary.Medication) []string {
 	case m.MMEExcludedReason != nil:
 		mme = figure.None + " ¹"
 	}
-	return []string{m.Name, figure.Words(m.DrugClass), p.dose(m.RecordID), m.StartDate, until, mme}
+	return []string{m.Name, figure.Words(m.DrugClass), p.dose(m.RecordID), m.FirstStartDate, until, mme}
 }
 
 // dose is how a medicine is taken, as far as it is said.
 func (p *patientPages) dose(recordID string) string {
-	m, ok := p.medicines[recordID]
-	if !ok {
-		return ""
-	}
-	var parts []string
-	amount, unit := m.Dose, m.DoseUnit
-	if _, given := amount.Get(); !given {
-		amount, unit = m.Strength, m.StrengthUnit
-	}
-	if n, given := amount.Get(); given {
-		parts = append(parts, strings.TrimSpace(figure.Num(&n)+" "+unit))
-	}
-	if m.Frequency != "" {
-		parts = append(parts, m.Frequency)
-	} else if n, given := m.DosesPerDay.Get(); given {
-		parts = append(parts, figure.Num(&n)+" a day")
-	}
-	if prn, given := m.PRN.Get(); given && prn {
-		parts = append(parts, "as needed")
-	}
-	if m.Route != "" {
-		parts = append(parts, figure.Words(m.Route))
-	}
-	return strings.Join(parts, ", ")
+	m := p.medicines[recordID]
+	return figure.Dosage(&m)
 }
 
 // The heights of the title above the medicines and of a note under them.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (p *patientPages) safetyHeight() float64 {
 	lines, quiet := p.review()
 	height := safetyHead + 6
 	for i := range lines {
-		height += blockHeight(safetyWidth, flagText(&lines[i]), body, safetyLines) + safetyGap
+		height += blockHeight(safetyWidth, figure.Flag(&lines[i]), body, safetyLines) + safetyGap
 	}
 	if len(lines) == 0 {
 		height += bodySize * lineGap
@@ -88,45 +87,9 @@ func (p *patientPages) safety(y float64) {
 			state, look = "NOTE", caption
 		}
 		p.text(margin+10, y+bodySize*0.9, state, look)
-		y += p.block(margin+10+safetyInset, y, safetyWidth, flagText(&f), body, safetyLines) + safetyGap
+		y += p.block(margin+10+safetyInset, y, safetyWidth, figure.Flag(&f), body, safetyLines) + safetyGap
 	}
 	if quiet != "" {
 		p.block(margin+10, y, fullWidth-20, quiet, small, 2)
 	}
-}
-
-// flagText is a flag with what it rests on.
-func flagText(f *summary.Flag) string {
-	text := figure.Words(f.Flag)
-	if f.Since != nil {
-		text += " since " + *f.Since
-	}
-	var basis []string
-	if days, ok := f.Basis["shared_days"].(int); ok && days > 0 {
-		basis = append(basis, fmt.Sprintf("%d shared days", days))
-	}
-	if current, ok := f.Basis["current"].(bool); ok && current {
-		basis = append(basis, "both current")
-	}
-	if mme, ok := f.Basis["mme"].(*float64); ok && mme != nil {
-		basis = append(basis, figure.Num(mme)+" MME a day")
-	}
-	if incomplete, ok := f.Basis["incomplete"].(bool); ok && incomplete {
-		basis = append(basis, "not all of the dose is known")
-	}
-	if reasons, ok := f.Basis["reasons"].([]string); ok {
-		for _, reason := range reasons {
-			basis = append(basis, figure.Words(reason))
-		}
-	}
-	if codes, ok := f.Basis["icd10_codes"].([]string); ok {
-		basis = append(basis, codes...)
-	}
-	if names, ok := f.Basis["unclassified"].([]string); ok && len(names) > 0 {
-		basis = append(basis, fmt.Sprintf("medicines not understood: %d", len(names)))
-	}
-	if len(basis) > 0 {
-		text += ": " + strings.Join(basis, ", ")
-	}
-	return text
 }

@@ -320,7 +320,7 @@ func (p *account) medicine(a *answer, who *chronicle, m string) {
 	if route := text(value, "route", ""); route != "" {
 		dose = append(dose, route)
 	}
-	p.takef("%s %s %s %s %s %s", a.text(m+".name"), figure.Words(a.text(m+".drug_class")), strings.Join(dose, ", "), a.text(m+".start_date"), until, mme)
+	p.takef("%s %s %s %s %s %s", a.text(m+".name"), figure.Words(a.text(m+".drug_class")), strings.Join(dose, ", "), a.text(m+".first_start_date"), until, mme)
 }
 
 // safety takes the flags: those that ask for review, the open ones, the notes.

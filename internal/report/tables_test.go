@@ -303,7 +303,7 @@ func (c *clinic) patientTables(a *answer, h *Head, who *chronicle) []wanted {
 		about("Patient summary", c.name(), a.text("generated_at"), h.From.String(), a.text("as_of"), rows...),
 		points,
 		a.list("Pain scores", "pain.points", "recorded_at", "score", "band", "aspect", "scale"),
-		a.list("Medications", "medications.current", "name", "drug_class", "status", "start_date", "end_date", "mme_per_day", "mme_excluded_reason", "record_id"),
+		a.list("Medications", "medications.current", "name", "drug_class", "status", "first_start_date", "start_date", "end_date", "mme_per_day", "mme_excluded_reason", "record_id"),
 		a.list("MME", "mme.timeline", "from", "to", "mme", "incomplete"),
 		a.list("Instruments", "instruments", "instrument", "recorded_at", "status", "score", "band", "previous_score=previous.score", "change", "mcid_met", "previous_recorded_at=previous.recorded_at"),
 		a.list("Procedures", "procedures", "procedure_type", "recorded_at", "body_site", "laterality", "level", "pre_score", "post_score", "relief_percent", "record_id"),

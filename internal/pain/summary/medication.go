@@ -3,6 +3,7 @@ package summary
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
@@ -20,7 +21,10 @@ type Medication struct {
 	Name      string `json:"name"`
 	DrugClass string `json:"drug_class"`
 	Status    string `json:"status"`
-	StartDate string `json:"start_date"`
+	// FirstStartDate is the first day of any prescription of the same medicine
+	// on record; StartDate is that of this one, which may be a refill.
+	FirstStartDate string `json:"first_start_date"`
+	StartDate      string `json:"start_date"`
 	// EndDate is the last day that is covered; null when that is not known.
 	EndDate *string `json:"end_date"`
 	// MMEPerDay is null of what is no opioid, and with a reason of an opioid and
@@ -34,7 +38,8 @@ type medicine struct {
 	series.Medication
 	record               *pain.Record
 	name                 string
-	ends                 bool // has an end date
+	same                 string // what prescriptions of the same medicine share
+	ends                 bool   // has an end date
 	prescriber, pharmacy string
 }
 
@@ -44,9 +49,29 @@ func (e *evidence) readMedicine(rec *pain.Record) error {
 		return err
 	}
 	if entry, ok := series.MedicationOf(&v, rec.RecordedAt); ok && entry.First <= e.day {
-		e.medicines = append(e.medicines, medicine{entry, rec, v.Name, v.EndDate != (pain.Date{}), v.PrescriberID, v.PharmacyID})
+		e.medicines = append(e.medicines, medicine{entry, rec, v.Name, sameAs(&v), v.EndDate != (pain.Date{}), v.PrescriberID, v.PharmacyID})
 	}
 	return nil
+}
+
+// sameAs is what prescriptions of the same medicine share: the ingredients, or
+// the name when they are not known.
+func sameAs(v *pain.Medication) string {
+	if len(v.Derived.Ingredients) == 0 {
+		return strings.ToLower(v.Name)
+	}
+	return strings.Join(slices.Sorted(slices.Values(v.Derived.Ingredients)), "\n")
+}
+
+// firstStart is the first day of any prescription of the same medicine.
+func (e *evidence) firstStart(m *medicine) drug.Day {
+	first := m.First
+	for i := range e.medicines {
+		if other := &e.medicines[i]; other.same == m.same {
+			first = min(first, other.First)
+		}
+	}
+	return first
 }
 
 // isCurrent reports whether a medicine is taken on the day: it covers it, or
@@ -65,7 +90,7 @@ func (e *evidence) current() []Medication {
 		if !m.isCurrent(e.day) {
 			continue
 		}
-		item := Medication{RecordID: m.record.ID.String(), Name: m.name, DrugClass: m.Class.String(), Status: m.Status.String(), StartDate: date(m.First)}
+		item := Medication{RecordID: m.record.ID.String(), Name: m.name, DrugClass: m.Class.String(), Status: m.Status.String(), FirstStartDate: date(e.firstStart(m)), StartDate: date(m.First)}
 		if !m.Open {
 			item.EndDate = new(date(m.Last))
 		}

@@ -254,6 +254,8 @@ func TestCurrentDose(t *testing.T) {
 func TestCurrentMedications(t *testing.T) {
 	c := chart(t,
 		medicineLine("2024-06-01", `{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":30}`),
+		medicineLine("2024-04-01", `{"name":"Oxycodone HCl 10 mg tab","quantity":90,"days_supply":30}`), // filled again in June
+		medicineLine("2024-03-01", `{"name":"oxycodone/acetaminophen","days_supply":30}`),               // another medicine
 		medicineLine("2024-06-01", `{"name":"gabapentin"}`),
 		medicineLine("2024-05-01", `{"name":"dihydrocodeine","days_supply":90,"dose":30,"dose_unit":"mg","frequency":"BID"}`),
 		medicineLine("2024-06-02", `{"name":"ibuprofen","days_supply":28}`), // up to the 29th
@@ -267,10 +269,10 @@ func TestCurrentMedications(t *testing.T) {
 		got = append(got, strings.TrimPrefix(shown(t, m), `{"record_id":"",`))
 	}
 	want := []string{
-		`"name":"dihydrocodeine","drug_class":"opioid","status":"","start_date":"2024-05-01","end_date":"2024-07-29","mme_per_day":null,"mme_excluded_reason":"no_conversion_factor"}`,
-		`"name":"gabapentin","drug_class":"gabapentinoid","status":"","start_date":"2024-06-01","end_date":null,"mme_per_day":null,"mme_excluded_reason":null}`,
-		`"name":"oxycodone","drug_class":"opioid","status":"","start_date":"2024-06-01","end_date":"2024-06-30","mme_per_day":45,"mme_excluded_reason":null}`,
-		`"name":"meloxicam","drug_class":"nsaid","status":"completed","start_date":"2024-06-02","end_date":"2024-06-30","mme_per_day":null,"mme_excluded_reason":null}`,
+		`"name":"dihydrocodeine","drug_class":"opioid","status":"","first_start_date":"2024-05-01","start_date":"2024-05-01","end_date":"2024-07-29","mme_per_day":null,"mme_excluded_reason":"no_conversion_factor"}`,
+		`"name":"gabapentin","drug_class":"gabapentinoid","status":"","first_start_date":"2024-06-01","start_date":"2024-06-01","end_date":null,"mme_per_day":null,"mme_excluded_reason":null}`,
+		`"name":"oxycodone","drug_class":"opioid","status":"","first_start_date":"2024-04-01","start_date":"2024-06-01","end_date":"2024-06-30","mme_per_day":45,"mme_excluded_reason":null}`,
+		`"name":"meloxicam","drug_class":"nsaid","status":"completed","first_start_date":"2024-06-02","start_date":"2024-06-02","end_date":"2024-06-30","mme_per_day":null,"mme_excluded_reason":null}`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

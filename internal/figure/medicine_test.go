@@ -1,0 +1,49 @@
+package figure
+
+import (
+	"testing"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/summary"
+)
+
+func TestDosage(t *testing.T) {
+	for want, m := range map[string]pain.Medication{
+		"":                             {},
+		"10 mg, BID, oral":             {Dose: pain.Some(10.0), DoseUnit: "mg", Strength: pain.Some(5.0), StrengthUnit: "mg", Frequency: "BID", DosesPerDay: pain.Some(2.0), Route: "oral"},
+		"0.025 mg, 3 a day, as needed": {Strength: pain.Some(0.025), StrengthUnit: "mg", DosesPerDay: pain.Some(3.0), PRN: pain.Some(true)},
+	} {
+		if got := Dosage(&m); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestCondition(t *testing.T) {
+	for want, h := range map[string]pain.HistoryEntry{
+		"":                          {Condition: "x"},
+		"in remission":              {Status: "remission"},
+		"active, since 2019-06":     {Status: "active", OnsetDate: "2019-06"},
+		"resolved, until 2020":      {Status: "resolved", ResolvedDate: "2020"},
+		"in the family, active":     {Category: "family", Status: "active"},
+		"in remission, since 2011":  {Category: "substance_use", Status: "remission", OnsetDate: "2011"},
+		"since 2019, until 2020-01": {OnsetDate: "2019", ResolvedDate: "2020-01"},
+	} {
+		if got := Condition(&h); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestFlag(t *testing.T) {
+	since := "2026-01-02"
+	for want, f := range map[string]summary.Flag{
+		Words("ge_90") + " since 2026-01-02: 120 MME a day, not all of the dose is known": {Flag: "ge_90", Since: &since, Basis: map[string]any{"mme": new(120.0), "incomplete": true}},
+		Words("naloxone_gap"): {Flag: "naloxone_gap", Basis: map[string]any{"reasons": []string{}}},
+		Words("opioid_benzo_overlap") + ": 3 shared days, both current, medicines not understood: 1": {Flag: "opioid_benzo_overlap", Basis: map[string]any{"shared_days": 3, "current": true, "unclassified": []string{"x"}}},
+	} {
+		if got := Flag(&f); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
