@@ -110,6 +110,7 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possibl
 	out.Table, out.Caveat = drug.MMETable, summary.Caveat
 	dosed, none := l.cell(o.peaks.n), l.cell(t.active-possible.value)
 	l.sum(active, possible, none)
+	l.within(exposed, dosed)
 	distribution := func(into *Distribution, definition string, values *doses, surely90 int) []*cell {
 		counts := values.bands(len(bandNames), func(mme float64) int { return slices.Index(bandNames, drug.Band(mme)) })
 		highest := l.cell(counts[4]) // of those whose dose is all known
