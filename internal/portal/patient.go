@@ -145,6 +145,8 @@ func doseTile(m *summary.MME) tile {
 		return tile{"not known", "MME a day: a dose, or what a medicine is, is not known"}
 	case unknown:
 		return tile{"≥ " + figure.Num(m.Current), "MME a day, as prescribed; not all of it is known"}
+	case m.Incomplete: // what is known is in the highest band already, or it was earlier
+		return tile{figure.Num(m.Current), "MME a day, as prescribed; incomplete"}
 	}
 	return tile{figure.Num(m.Current), "MME a day, as prescribed"}
 }

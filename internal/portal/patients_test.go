@@ -128,8 +128,8 @@ func TestPatientPageSaysWhatIsKnown(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("(%d years)", who.DateOfBirth.Age(pain.DateOf(h.now()))),
 		"(in remission, since 2011)", "<code>M54.50</code> (active)",
-		"1 tablet, TID", `data-label="First start">` + day(40) + "<", `data-label="Last prescribed">` + day(10) + "<",
-		"the dose may be that of another ingredient", "≥ 90 MME a day since", "medicines not understood: 1", "unclassified",
+		"1 tablet, TID", `data-label="First start"><time>` + day(40) + "<", `data-label="Last prescribed"><time>` + day(10) + "<",
+		"the dose may be that of another ingredient", "≥ 90 MME a day since", "MME a day, as prescribed; incomplete", "medicines not understood: 1", "unclassified",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
