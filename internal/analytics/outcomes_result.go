@@ -175,9 +175,10 @@ func (t *OutcomesTally) printInstruments(l *ledger, out *Outcomes, patients *cel
 		l.count(&into.Patients, all)
 		l.count(&into.NotYetDue, notDue)
 		l.count(&into.Missing, missing)
-		l.mean(&into.Baseline, defBaseline, n, tally.before(), 1, painScale)
-		l.mean(&into.FollowUp, defFollowUp, n, tally.after(), 1, painScale)
-		l.mean(&into.Change, defChange, n, tally.change(), 1, painScale.changes())
+		scale := Bounds{info.ScoreMin, info.ScoreMax}
+		l.mean(&into.Baseline, defBaseline, n, tally.before(), 1, scale)
+		l.mean(&into.FollowUp, defFollowUp, n, tally.after(), 1, scale)
+		l.mean(&into.Change, defChange, n, tally.change(), 1, scale.changes())
 		if c := info.Change; c.Points > 0 || c.Percent > 0 {
 			into.ImportantChange = &ImportantChange{positive(c.Points), positive(c.Percent), positive(c.PercentFrom), info.Source}
 			into.MCIDMet = new(Proportion)
