@@ -18,9 +18,9 @@ type receiver struct {
 
 	mu      sync.Mutex
 	arrived map[string]time.Time // by patient
-	latest  time.Time
-	gate    chan struct{} // closed to let messages be answered
-	news    chan struct{} // closed at the next arrival
+	latest  time.Time            // when the last event was answered
+	gate    chan struct{}        // closed to let messages be answered
+	news    chan struct{}        // closed at the next arrival
 }
 
 func newReceiver() (*receiver, error) {
@@ -60,7 +60,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if _, repeated := r.arrived[string(patient)]; repeated {
 		return
 	}
-	r.arrived[string(patient)], r.latest = now, now
+	r.arrived[string(patient)], r.latest = now, time.Now()
 	close(r.news)
 	r.news = make(chan struct{})
 }
@@ -80,7 +80,8 @@ func (r *receiver) count() int {
 	return len(r.arrived)
 }
 
-// last is when the latest event came.
+// last is when the latest event was answered. One that waited for release may
+// have come long before.
 func (r *receiver) last() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

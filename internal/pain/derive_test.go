@@ -16,7 +16,7 @@ func TestRederived(t *testing.T) {
 		`{"name":"Ploxaquil","drug_class":"other","derived":{"drug_class":"other","opioid":false}}`: `{"name":"Ploxaquil","drug_class":"other","derived":{"drug_class":"other","basis":"stated","opioid":false}}`,
 		// What is known today is not left as it was.
 		`{"name":"MS Contin 15 mg","quantity":60,"days_supply":30,"derived":{"drug_class":"other","opioid":false}}`: `{"name":"MS Contin 15 mg","quantity":60,"days_supply":30,"derived":{"drug_class":"opioid","basis":"brand","ingredients":["morphine"],"opioid":true,` +
-			`"mme_per_day":30,"mme_rule":"supply","mme_factor":1,"mme_table":"CDC 2022","covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`,
+			`"strength":15,"strength_unit":"mg","route":"oral","mme_per_day":30,"mme_rule":"supply","mme_factor":1,"mme_table":"CDC 2022","covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`,
 		// What was understood says by what.
 		`{"name":"ibuprofen","derived":{"drug_class":"nsaid","ingredients":["ibuprofen"],"opioid":false}}`: `{"name":"ibuprofen","derived":{"drug_class":"nsaid","basis":"name","ingredients":["ibuprofen"],"opioid":false}}`,
 	} {

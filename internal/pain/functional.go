@@ -26,8 +26,19 @@ var functionalMeasures = []FunctionalMeasure{
 	{Name: "tug_s", Max: 300, Unit: "s"},
 	{Name: "six_min_walk_m", Max: 1000, Unit: "m"},
 	{Name: "work_days_missed", Max: 31, Whole: true, Unit: "d"},
-	{Name: "limits_life_or_work", Words: []string{"never", "some_days", "most_days", "every_day"}},
+	{Name: LimitsLifeOrWork, Words: HowOften()},
+	{Name: PainFrequency, Words: HowOften()},
 }
+
+// The measures of which high-impact chronic pain is made: how often, in the
+// past three months, pain limited life or work, and how often there was any.
+const (
+	LimitsLifeOrWork = "limits_life_or_work"
+	PainFrequency    = "pain_frequency"
+)
+
+// HowOften are the answers of such measures, from the least to the most.
+func HowOften() []string { return []string{"never", "some_days", "most_days", "every_day"} }
 
 // FunctionalMeasures lists the measures with known limits.
 func FunctionalMeasures() []FunctionalMeasure { return slices.Clone(functionalMeasures) }

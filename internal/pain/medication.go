@@ -47,6 +47,9 @@ type MedicationDerived struct {
 	Warnings          []string
 	DosesPerDay       Number
 	FewestPerDay      Number
+	Strength          Number // of the product, when the record states none
+	StrengthUnit      string
+	Route             string // likewise
 	MMEPerDay         Number // null with MMEExcludedReason
 	MMERule           string
 	MMEFactor         Number
@@ -105,6 +108,9 @@ var medicationDerived = []member[MedicationDerived]{
 	words("warnings", func(v *MedicationDerived) *[]string { return &v.Warnings }, names(warnings())).means("what is doubtful; the record counts as stated"),
 	result("doses_per_day", func(v *MedicationDerived) *Number { return &v.DosesPerDay }).means("of a range such as q4-6h the most, which counts for risk"),
 	result("fewest_doses_per_day", func(v *MedicationDerived) *Number { return &v.FewestPerDay }).means("of a range"),
+	result("strength", func(v *MedicationDerived) *Number { return &v.Strength }).means("of the product that was understood, when none is stated"),
+	word("strength_unit", func(v *MedicationDerived) *string { return &v.StrengthUnit }, drug.StrengthUnits()),
+	word("route", func(v *MedicationDerived) *string { return &v.Route }, routes).means("of the product that was understood, when none is stated"),
 	result("mme_per_day", func(v *MedicationDerived) *Number { return &v.MMEPerDay }).means("for judging risk, not for converting between opioids; null with its reason, never 0"),
 	word("mme_rule", func(v *MedicationDerived) *string { return &v.MMERule }, mmeRules),
 	result("mme_factor", func(v *MedicationDerived) *Number { return &v.MMEFactor }),

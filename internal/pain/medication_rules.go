@@ -1,6 +1,8 @@
 package pain
 
 import (
+	"slices"
+
 	"anodyne/internal/pain/drug"
 )
 
@@ -64,6 +66,14 @@ func deriveMedication(v *Medication, on Date) {
 		if fewest < perDay {
 			d.FewestPerDay = Some(fewest)
 		}
+	}
+	if _, stated := v.Strength.Get(); !stated {
+		if strength, unit := v.understood.strength(); strength > 0 && slices.Contains(drug.StrengthUnits(), unit) {
+			d.Strength, d.StrengthUnit = Some(strength), unit
+		}
+	}
+	if v.Route == "" && slices.Contains(routes, v.understood.Medicine.Route) {
+		d.Route = v.understood.Medicine.Route
 	}
 	if v.isOpioid() {
 		v.deriveMME(perDay)

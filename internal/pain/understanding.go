@@ -67,16 +67,35 @@ func (u *understanding) opioid() (opioid *dictionary.Ingredient) {
 	return opioid
 }
 
+// strength is that of the one ingredient that gives the medicine its class, in
+// one unit of the product; 0 when it is not known, or there are several.
+func (u *understanding) strength() (_ float64, unit string) {
+	if !u.Understood {
+		return 0, ""
+	}
+	var of *dictionary.Ingredient
+	for i := range u.Ingredients {
+		switch in := &u.Ingredients[i]; {
+		case in.Class != u.class:
+		case of != nil:
+			return 0, ""
+		default:
+			of = in
+		}
+	}
+	if of == nil {
+		return 0, ""
+	}
+	return of.Strength.Value, of.Strength.Unit
+}
+
 // strength is the strength of the opioid in one unit: as stated, or else that
 // of the product.
 func (v *Medication) strength() (_ float64, unit string) {
 	if stated, ok := v.Strength.Get(); ok {
 		return stated, v.StrengthUnit
 	}
-	if opioid := v.understood.opioid(); opioid != nil {
-		return opioid.Strength.Value, opioid.Strength.Unit
-	}
-	return 0, ""
+	return v.understood.strength()
 }
 
 // route is how the medicine is taken: as stated, or else as its form implies.

@@ -154,7 +154,7 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 		if err != nil {
 			return err
 		}
-		worth := map[int64]seriesByYear{} // a patient may have several groups
+		news := map[int64][]pain.Record{} // a patient may have several groups
 		counted := map[int64]recordCounts{}
 		for _, i := range order {
 			if numbers[i] == 0 {
@@ -162,15 +162,13 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 			} else if len(fresh[i]) > 0 {
 				added += len(fresh[i])
 				o.insertRecords(tx, numbers[i], fresh[i], groups[i].Change(fresh[i]))
-				if worth[numbers[i]] == nil {
-					worth[numbers[i]], counted[numbers[i]] = seriesByYear{}, recordCounts{}
+				if counted[numbers[i]] == nil {
+					counted[numbers[i]] = recordCounts{}
 				}
 				for n := range fresh[i] {
 					counted[numbers[i]].add(&fresh[i][n], 1)
 				}
-				if err := worth[numbers[i]].addAll(fresh[i]); err != nil {
-					return err
-				}
+				news[numbers[i]] = append(news[numbers[i]], fresh[i]...)
 			}
 		}
 		for i, no := range numbers {
@@ -186,8 +184,12 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 			}
 			delete(counted, no)
 		}
-		for patientNo, years := range worth {
-			if err := o.appendSeries(tx, patientNo, years, now); err != nil {
+		for patientNo, records := range news {
+			added, err := additionOf(records)
+			if err != nil {
+				return err
+			}
+			if err := o.appendSeries(tx, patientNo, added, now); err != nil {
 				return err
 			}
 		}

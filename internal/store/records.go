@@ -88,7 +88,7 @@ func (o Org) BirthDate(ctx context.Context, patientID id.Patient) (birth pain.Da
 // AddRecords keeps the records of one patient, all or none, and gives the
 // outcome, or what an earlier request with the same key had.
 func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pain.Record, c Change, key *Once, now time.Time, out Outcome) (Outcome, error) {
-	added, err := seriesOf(records)
+	added, err := additionOf(records)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -26,9 +26,11 @@ var recordNow = time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 // valuesOf has a stored value of the types that the series looks into; of the
 // others it does not matter.
 var valuesOf = map[pain.DataType]string{
-	pain.TypeMedications: `{"name":"ibuprofen"}`,
-	pain.TypeAssessments: `{"instrument":"odi","score":20}`,
-	pain.TypeProcedures:  `{"procedure_type":"acupuncture"}`,
+	pain.TypeMedications:      `{"name":"ibuprofen"}`,
+	pain.TypeAssessments:      `{"instrument":"odi","score":20}`,
+	pain.TypeProcedures:       `{"procedure_type":"acupuncture"}`,
+	pain.TypeFunctionalStatus: `{"measure":"pain_frequency","value":"most_days"}`,
+	pain.TypeLabs:             `{"analyte":"oxycodone","result":"positive"}`,
 }
 
 // newRecord makes a record that is not stored yet.

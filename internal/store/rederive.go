@@ -12,6 +12,7 @@ import (
 	"anodyne/internal/audit"
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
+	"anodyne/internal/pain/series"
 )
 
 // What the service derives from a medication is stored with it, and in the
@@ -167,7 +168,8 @@ type differing struct {
 	problem string
 }
 
-// differentlyDerived looks for such patients. Records that cannot be read are
+// differentlyDerived looks for such patients, and for those whose series is in
+// the form of another version. Records that cannot be read are
 // left to the check of series.
 func (o Org) differentlyDerived(ctx context.Context, first, last int64) (list []differing, err error) {
 	err = o.read(ctx, func(tx Tx) error {
@@ -193,7 +195,13 @@ func (o Org) differentlyDerived(ctx context.Context, first, last int64) (list []
 		for no, n := range number {
 			list = append(list, differing{no, fmt.Sprintf("%d of its medications are not derived by today's rules, such as %s", n, example[no])})
 		}
-		return nil
+		return tx.Query(`SELECT patient_no, bytes FROM patient_series WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3`, func(r Row) error {
+			if no := r.Int(0); number[no] == 0 && series.Outdated(r.Raw(1)) {
+				list = append(list, differing{no, "its series is in an older form"})
+				number[no]++
+			}
+			return nil
+		}, int64(o.org), first, last)
 	})
 	slices.SortFunc(list, func(a, b differing) int { return int(a.no - b.no) })
 	return list, err
@@ -228,7 +236,7 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, actor string)
 			return err
 		}
 		updates, err := o.derivedUpdates(tx, patientNo)
-		if err != nil || len(updates) == 0 {
+		if err != nil {
 			return err
 		}
 		for _, u := range updates {
@@ -247,6 +255,9 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, actor string)
 		}
 		for _, year := range slices.Sorted(slices.Values(differs[patientNo])) {
 			o.keepSeries(tx, patientNo, year, want.year(year))
+		}
+		if changed == 0 && len(differs[patientNo]) == 0 {
+			return nil // another node was faster
 		}
 		if !patientID.IsZero() {
 			line := audit.Entry{At: now, Actor: actor, Action: audit.ClinicalDerive, Resource: patientID.String(),

@@ -1,11 +1,16 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"anodyne/internal/id"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/series"
 )
@@ -13,24 +18,31 @@ import (
 // seriesByYear is what records are worth to their patient-years.
 type seriesByYear map[int]*series.Series
 
-// seriesOf reads the active ones of some records for their patient-years. It is
-// done before the transaction: on SQLite all writers wait for one another there.
-func seriesOf(records []pain.Record) (seriesByYear, error) {
-	years := seriesByYear{}
-	return years, years.addAll(records)
+// addition is new records of one patient, and what they are worth.
+type addition struct {
+	years   seriesByYear
+	records []*pain.Record // that stand, by time and identifier
 }
 
-// addAll adds the records that stand.
-func (y seriesByYear) addAll(records []pain.Record) error {
+// additionOf reads the active ones of some records for their patient-years. It
+// is done before the transaction where it can be: on SQLite all writers wait for
+// one another there.
+func additionOf(records []pain.Record) (addition, error) {
+	a := addition{years: seriesByYear{}}
 	for i := range records {
-		if !records[i].Status.Active() {
-			continue
-		}
-		if err := y.add(records[i].Type, records[i].RecordedAt, records[i].Value); err != nil {
-			return err
+		if records[i].Status.Active() && series.Takes(records[i].Type) {
+			a.records = append(a.records, &records[i])
 		}
 	}
-	return nil
+	slices.SortFunc(a.records, func(a, b *pain.Record) int {
+		return cmp.Or(a.RecordedAt.Compare(b.RecordedAt), bytes.Compare(a.ID.Bytes(), b.ID.Bytes()))
+	})
+	for _, rec := range a.records {
+		if err := a.years.add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+			return addition{}, err
+		}
+	}
+	return a, nil
 }
 
 func (y seriesByYear) add(t pain.DataType, at time.Time, v pain.Value) error {
@@ -79,7 +91,8 @@ func (o Org) mendSeries(tx Tx, patientNo int64, stored seriesByYear, years iter.
 // for the patient's alerts. Records never change, so what is stored and what is
 // new make the year, in whatever order they came. A year that is not stored or
 // cannot be read is made from the records.
-func (o Org) appendSeries(tx Tx, patientNo int64, added seriesByYear, now time.Time) error {
+func (o Org) appendSeries(tx Tx, patientNo int64, a addition, now time.Time) error {
+	added := a.years
 	if len(added) == 0 {
 		return nil
 	}
@@ -101,13 +114,85 @@ func (o Org) appendSeries(tx Tx, patientNo int64, added seriesByYear, now time.T
 	}
 	for _, year := range years {
 		s := stored[year]
-		s.Join(added[year]) // added itself stays as it is: the transaction may run again
+		if err := o.join(tx, patientNo, s, added[year], a.records, nil); err != nil {
+			return err
+		}
 		o.keepSeries(tx, patientNo, year, s)
 	}
 	if w == nil {
 		return nil
 	}
 	return o.endWatch(tx, patientNo, stored, w, now)
+}
+
+// join adds what is new to a year, in order: of records of the same time the
+// identifier decides, which a series does not have. Where a new record has the
+// time of one that is there, both are read again, but for one whose identifier
+// is except. What is added stays as it is: the transaction may run again.
+func (o Org) join(tx Tx, patientNo int64, year, added *series.Series, records []*pain.Record, except []byte) error {
+	ties := map[int64]bool{}
+	there := map[int64]bool{}
+	for at := range year.Times() {
+		there[at] = true
+	}
+	for at := range added.Times() {
+		if there[at] {
+			ties[at] = true
+		}
+	}
+	if len(ties) == 0 {
+		year.Join(added)
+		return nil
+	}
+	var rest series.Series
+	rest.Join(added)
+	year.Without(ties)
+	rest.Without(ties)
+	year.Join(&rest)
+	for at := range ties {
+		if err := o.joinTie(tx, patientNo, year, at, records, except); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinTie adds all that is stored of one time, and all that is new.
+func (o Org) joinTie(tx Tx, patientNo int64, year *series.Series, at int64, records []*pain.Record, except []byte) error {
+	var all []*pain.Record
+	for _, rec := range records {
+		if rec.RecordedAt.UnixMilli() == at {
+			all = append(all, rec)
+		}
+	}
+	if err := tx.Query(`SELECT id, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3`+ofSeries, func(r Row) error {
+		if string(r.Raw(0)) == string(except) {
+			return nil
+		}
+		recordID, err := id.FromBytes[id.RecordKind](r.Raw(0))
+		all = append(all, &pain.Record{ID: recordID, Type: pain.DataType(r.Int(1)), RecordedAt: fromMillis(at), Value: pain.StoredValue(r.Text(2))})
+		return err
+	}, int64(o.org), patientNo, at); err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b *pain.Record) int { return bytes.Compare(a.ID.Bytes(), b.ID.Bytes()) })
+	var tied series.Series
+	for _, rec := range all {
+		if !ordered(rec.Type) {
+			continue // its days are not a time
+		}
+		if err := tied.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
+			return err
+		}
+	}
+	year.Join(&tied)
+	return nil
+}
+
+// ordered reports whether records of a type have an order within their time, and
+// were taken out of a series that is joined with others of that time.
+func ordered(t pain.DataType) bool {
+	return series.Takes(t) && t != pain.TypeMedications && t != pain.TypeLabs
 }
 
 // correctSeries makes the patient-years of a correction again from the
@@ -117,22 +202,31 @@ func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction, now time.
 	if !series.Takes(c.Old.Type) {
 		return nil
 	}
-	years := seriesByYear{}
-	years.year(series.YearOf(c.Old.RecordedAt))
+	var news []pain.Record
 	if c.Replaced {
-		if err := years.add(c.New.Type, c.New.RecordedAt, c.New.Value); err != nil {
-			return err
-		}
+		news = append(news, c.New)
+	}
+	added, err := additionOf(news)
+	if err != nil {
+		return err
 	}
 	old := seriesByYear{}
 	unreadable := old.add(c.Old.Type, c.Old.RecordedAt, c.Old.Value) != nil
-	concern := unreadable || old.concernAlerts() || years.concernAlerts()
-	for year := range years {
+	concern := unreadable || old.concernAlerts() || added.years.concernAlerts()
+	years := seriesByYear{}
+	years.year(series.YearOf(c.Old.RecordedAt))
+	for year := range added.years {
+		years.year(year)
+	}
+	for year, s := range years {
 		if err := o.recordedSeries(tx, patientNo, year, year, years, c.Old.ID.Bytes()); err != nil {
 			return err
 		}
-	}
-	for year, s := range years {
+		if news := added.years[year]; news != nil {
+			if err := o.join(tx, patientNo, s, news, added.records, c.Old.ID.Bytes()); err != nil {
+				return err
+			}
+		}
 		o.keepSeries(tx, patientNo, year, s)
 	}
 	if !concern {
@@ -151,17 +245,23 @@ func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction, now time.
 // if set, is the identifier of one that does not count.
 func (o Org) recordedSeries(tx Tx, patientNo int64, first, last int, into seriesByYear, except []byte) error {
 	return tx.Query(`SELECT id, recorded_at, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2
-		AND recorded_at >= $3 AND recorded_at < $4 AND data_type <= $5 AND status <= $6`, func(r Row) error {
+		AND recorded_at >= $3 AND recorded_at < $4`+ofSeries+` ORDER BY recorded_at, id`, func(r Row) error {
 		if except != nil && string(r.Raw(0)) == string(except) {
 			return nil
 		}
 		return into.add(pain.DataType(r.Int(2)), fromMillis(r.Int(1)), pain.StoredValue(r.Text(3)))
-	}, int64(o.org), patientNo, yearStart(first), yearStart(last+1), lastSeriesType, int64(lastActive))
+	}, int64(o.org), patientNo, yearStart(first), yearStart(last+1))
 }
 
-// lastSeriesType bounds the types that a series is made of; they have the
-// lowest numbers.
-var lastSeriesType = int64(slices.Max(series.Types))
+// ofSeries are the conditions on records that a series is made of: of its types,
+// and active.
+var ofSeries = func() string {
+	types := make([]string, len(series.Types))
+	for i, t := range series.Types {
+		types[i] = strconv.Itoa(int(t))
+	}
+	return ` AND data_type IN (` + strings.Join(types, ", ") + `) AND status <= ` + strconv.Itoa(int(lastActive))
+}()
 
 func yearStart(year int) int64 {
 	return time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC).UnixMilli()

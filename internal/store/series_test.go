@@ -34,6 +34,9 @@ var clinicalBodies = []struct{ dataType, value string }{
 	{"medications", `{"name":"lorazepam","days_supply":30,"start_date":"2021-0%d-28"}`},
 	{"medications", `{"name":"oxycodone"}`},
 	{"medications", `{"name":"oxycodone","status":"cancelled","days_supply":30}`},
+	{"functional_status", `{"measure":"limits_life_or_work","value":"most_days"}`},
+	{"functional_status", `{"measure":"tug_s","value":%d}`},
+	{"labs", `{"analyte":"oxycodone","result":"positive"}`},
 	{"sleep", `{"hours":%d}`},
 }
 
@@ -56,6 +59,9 @@ type clinicalAct struct {
 
 var (
 	clinicalTimes = rapid.Custom(func(t *rapid.T) string {
+		if rapid.IntRange(0, 2).Draw(t, "tie") == 0 { // the identifier then decides
+			return "2020-07-15T00:00:00Z"
+		}
 		second := rapid.SampledFrom([]string{"00", "00", "17", "17.250"}).Draw(t, "second")
 		return fmt.Sprintf("%d-%s-%02dT%02d:59:%sZ", rapid.IntRange(2019, 2022).Draw(t, "year"), rapid.SampledFrom([]string{"01", "07", "12"}).Draw(t, "month"),
 			rapid.SampledFrom([]int{1, 15, 31}).Draw(t, "day"), rapid.SampledFrom([]int{0, 9, 23}).Draw(t, "hour"), second)

@@ -37,6 +37,9 @@ type (
 	Ingredient       uint8
 	MedicationStatus uint8
 	Reason           uint8
+	Side             uint8
+	Question         uint8
+	Level            uint8
 )
 
 func (c Scale) String() string            { return scales.word(uint8(c)) }
@@ -49,11 +52,23 @@ func (c Class) String() string            { return classes.word(uint8(c)) }
 func (c Ingredient) String() string       { return ingredients.word(uint8(c)) }
 func (c MedicationStatus) String() string { return medicationStatuses.word(uint8(c)) }
 func (c Reason) String() string           { return reasons.word(uint8(c)) }
+func (c Side) String() string             { return sides.word(uint8(c)) }
+func (c Question) String() string         { return questions.word(uint8(c)) }
+func (c Level) String() string            { return levels.word(uint8(c)) }
 
 // Aspects of a pain score that measures speak of.
 const (
 	Current Aspect = 1
 	Average Aspect = 2
+)
+
+// What is asked about the impact of pain, and the answers that count as often.
+const (
+	Limits    Question = 1
+	Frequency Question = 2
+
+	MostDays Level = 3
+	EveryDay Level = 4
 )
 
 // ClassOf is the number of a class.
@@ -125,6 +140,10 @@ var (
 		"pain_detect", "dn4", "ort", "ort_oud", "comm"}
 	sites = words{"head", "face", "jaw", "neck", "shoulder", "upper arm", "elbow", "forearm", "wrist", "hand", "chest", "upper back", "lower back",
 		"abdomen", "pelvis", "buttock", "hip", "groin", "thigh", "knee", "lower leg", "ankle", "foot", "widespread", "other"}
+	// A side that does not apply is none.
+	sides          = words{"left", "right", "bilateral", "midline"}
+	questions      = words{pain.LimitsLifeOrWork, pain.PainFrequency}
+	levels         = words(pain.HowOften())
 	procedureTypes = words{"epidural_steroid", "facet_injection", "medial_branch_block", "radiofrequency_ablation", "nerve_block",
 		"trigger_point", "joint_injection", "scs_trial", "scs_implant", "intrathecal_pump", "physical_therapy", "cbt", "acupuncture", "other"}
 	classes = words{"opioid", "benzodiazepine", "gabapentinoid", "nsaid", "antidepressant", "muscle_relaxant", "anticonvulsant", "topical",

@@ -25,11 +25,17 @@ func (s *Series) Decode(packed []byte) error {
 	d.assessments(s)
 	d.procedures(s)
 	d.medications(s)
+	d.impacts(s)
+	d.screens(s)
 	if d.bad || len(d.b) != 0 {
 		return ErrFormat
 	}
 	return nil
 }
+
+// Outdated reports whether bytes are a series in the form of another version of
+// the program, which is made anew from the records.
+func Outdated(packed []byte) bool { return len(packed) > 0 && packed[0] != version }
 
 // decoder reads on from where it is; once something is bad it gives zeros.
 type decoder struct {
@@ -139,8 +145,9 @@ func (d *decoder) scores(s *Series) {
 		e.Value = byte(next)
 		size++
 		if step&1 != 0 {
-			e.Kind = Kind{Scale(next >> 12 & 15), Aspect(next >> 8 & 15), Site(next >> 16)}
-			size += 2
+			e.Kind = Kind{Scale(next >> 12 & 15), Aspect(next >> 8 & 15), Site(next >> 16), Side(next >> 25 & 127)}
+			e.After = next>>24&1 != 0
+			size += 3
 		}
 		b = b[size:]
 		list[done] = e
@@ -151,7 +158,8 @@ func (d *decoder) scores(s *Series) {
 		e.At, e.Value = d.time(e.At, step>>1), d.byte()
 		if step&1 != 0 {
 			c := d.byte()
-			e.Kind = Kind{Scale(c >> 4), Aspect(c & 15), Site(d.byte())}
+			site, side := d.byte(), d.byte()
+			e.Kind, e.After = Kind{Scale(c >> 4), Aspect(c & 15), Site(site), Side(side >> 1)}, side&1 != 0
 		}
 		list[done] = e
 	}
@@ -186,14 +194,14 @@ func (d *decoder) procedures(s *Series) {
 }
 
 func (d *decoder) medications(s *Series) {
-	n := d.count(5)
+	n := d.count(6)
 	s.Medications = room(s.Medications, n)
 	var first int64
 	for range n {
-		first += unzigzag(d.uvarint())
+		first = int64(d.day(first))
 		length := d.uvarint()
 		days := length >> 1
-		if first < math.MinInt32/2 || first > math.MaxInt32/2 || days < 1 || days > math.MaxInt32/2 {
+		if days < 1 || days > math.MaxInt32/2 {
 			d.bad, d.b = true, nil
 		}
 		span := drug.Span{First: drug.Day(first), Last: drug.Day(first) + drug.Day(days) - 1}
@@ -203,6 +211,60 @@ func (d *decoder) medications(s *Series) {
 		if e.hasMME() {
 			e.MME = d.number()
 		}
+		c = d.byte()
+		e.Supplied, e.HasEnd = c&1 != 0, c&(1<<1) != 0
+		if e.HasEnd {
+			e.End = d.day(first)
+		}
+		for i, name := range [...]*uint32{&e.Drug, &e.Product, &e.Prescriber, &e.Pharmacy} {
+			if c&(1<<(2+i)) != 0 {
+				*name = d.name()
+			}
+		}
 		s.Medications = append(s.Medications, e)
+	}
+}
+
+// day reads the distance to another day.
+func (d *decoder) day(from int64) drug.Day {
+	from += unzigzag(d.uvarint())
+	if from < math.MinInt32/2 || from > math.MaxInt32/2 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	return drug.Day(from)
+}
+
+// name reads what stands for a name, which is never 0.
+func (d *decoder) name() uint32 {
+	if len(d.b) < 4 {
+		d.bad, d.b = true, nil
+		return 0
+	}
+	u := binary.LittleEndian.Uint32(d.b)
+	d.b = d.b[4:]
+	d.bad = d.bad || u == 0
+	return u
+}
+
+func (d *decoder) impacts(s *Series) {
+	n := d.count(2)
+	s.Impacts = room(s.Impacts, n)
+	var at int64
+	for range n {
+		at = d.time(at, d.uvarint())
+		c := d.byte()
+		s.Impacts = append(s.Impacts, Impact{at, Question(c >> 4), Level(c & 15)})
+	}
+}
+
+func (d *decoder) screens(s *Series) {
+	n := d.count(1)
+	s.Screens = room(s.Screens, n)
+	var last int64
+	for range n {
+		day := d.day(last)
+		s.Screens = append(s.Screens, day)
+		last = int64(day)
 	}
 }

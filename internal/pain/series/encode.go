@@ -6,10 +6,10 @@ import (
 )
 
 // The packed form: a version, the unit of time, then scores, assessments,
-// procedures and medications, each as their number and the entries. Times are
-// the distance to the one before, the first to 1970. Numbers are varints
-// unless said.
-const version = 1
+// procedures, medications, impacts and screens, each as their number and the
+// entries. Times are the distance to the one before, the first to 1970. Numbers
+// are varints unless said.
+const version = 2
 
 // units are the units of time in milliseconds; the largest that all times are
 // a multiple of is used. Most clinical times are whole minutes.
@@ -22,7 +22,9 @@ func (s *Series) Encode(b []byte) []byte {
 	b = s.encodeScores(b, units[unit])
 	b = s.encodeAssessments(b, units[unit])
 	b = s.encodeProcedures(b, units[unit])
-	return s.encodeMedications(b)
+	b = s.encodeMedications(b)
+	b = s.encodeImpacts(b, units[unit])
+	return s.encodeScreens(b)
 }
 
 // unit is the index of the largest unit that fits all times.
@@ -42,24 +44,29 @@ func (s *Series) unit() int {
 	for i := range s.Procedures {
 		fit(s.Procedures[i].At)
 	}
+	for i := range s.Impacts {
+		fit(s.Impacts[i].At)
+	}
 	return unit
 }
 
 // encodeScores: the lowest bit of the time says whether scale and aspect (a
-// nibble each) and site follow, because they are not those of the one before.
+// nibble each), site, and side with the context follow, because they are not
+// those of the one before.
 func (s *Series) encodeScores(b []byte, unit int64) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s.Scores)))
 	var at int64
 	var kind Kind
+	var after bool
 	for i := range s.Scores {
 		e := &s.Scores[i]
 		step := zigzag((e.At-at)/unit) << 1
-		if e.Kind == kind {
+		if e.Kind == kind && e.After == after {
 			b = append(binary.AppendUvarint(b, step), e.Value)
 		} else {
-			b = append(binary.AppendUvarint(b, step|1), e.Value, byte(e.Scale)<<4|byte(e.Aspect), byte(e.Site))
+			b = append(binary.AppendUvarint(b, step|1), e.Value, byte(e.Scale)<<4|byte(e.Aspect), byte(e.Site), byte(e.Side)<<1|flag(e.After, 1))
 		}
-		at, kind = e.At, e.Kind
+		at, kind, after = e.At, e.Kind, e.After
 	}
 	return b
 }
@@ -103,7 +110,42 @@ func (s *Series) encodeMedications(b []byte) []byte {
 		if e.hasMME() {
 			b = appendNumber(b, e.MME)
 		}
+		b = append(b, e.flags())
+		if e.HasEnd {
+			b = binary.AppendUvarint(b, zigzag(int64(e.End)-int64(e.First)))
+		}
+		for _, name := range [...]uint32{e.Drug, e.Product, e.Prescriber, e.Pharmacy} {
+			if name != 0 {
+				b = binary.LittleEndian.AppendUint32(b, name)
+			}
+		}
 		first = int64(e.First)
+	}
+	return b
+}
+
+// flags says what there is of a medicine.
+func (m *Medication) flags() byte {
+	return flag(m.Supplied, 1) | flag(m.HasEnd, 1<<1) | flag(m.Drug != 0, 1<<2) | flag(m.Product != 0, 1<<3) | flag(m.Prescriber != 0, 1<<4) | flag(m.Pharmacy != 0, 1<<5)
+}
+
+func (s *Series) encodeImpacts(b []byte, unit int64) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s.Impacts)))
+	var at int64
+	for i := range s.Impacts {
+		e := &s.Impacts[i]
+		b = append(binary.AppendUvarint(b, zigzag((e.At-at)/unit)), byte(e.Asks)<<4|byte(e.Level))
+		at = e.At
+	}
+	return b
+}
+
+func (s *Series) encodeScreens(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s.Screens)))
+	var last int64
+	for _, day := range s.Screens {
+		b = binary.AppendUvarint(b, zigzag(int64(day)-last))
+		last = int64(day)
 	}
 	return b
 }

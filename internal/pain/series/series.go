@@ -1,13 +1,14 @@
 // Package series holds what is comparable of a patient's records: pain scores,
-// instruments, procedures and medicines, reduced to what is counted with and
-// packed into a few bytes each, so that measures over a hundred thousand
-// patients never touch the records.
+// instruments, procedures, medicines, drug screens and how far pain limits life,
+// reduced to what is counted with and packed into a few bytes each, so that
+// measures over a hundred thousand patients never touch the records.
 //
 // A series is made of the active records of one patient, a year at a time. An
 // entry belongs to the UTC year of its record's clinical time, a medicine too,
 // whatever days it covers: a year is then made from one range of records, and
 // who asks about medicines looks at all years of a patient. The packed form is
-// canonical: the same records in any order give the same bytes.
+// canonical: the same records give the same bytes, provided that those of one
+// time are added in the order of their identifiers.
 //
 // It is pure; internal/store keeps the bytes in the transaction of each write.
 package series
@@ -15,6 +16,7 @@ package series
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -29,14 +31,17 @@ type Series struct {
 	Assessments []Assessment
 	Procedures  []Procedure
 	Medications []Medication
+	Impacts     []Impact
+	Screens     []drug.Day // days with a drug screen, each once
 }
 
-// Score is a pain score. Scores may be compared when scale, aspect and site
-// are the same.
+// Score is a pain score. Scores may be compared when scale, aspect, site and
+// side are the same.
 type Score struct {
 	At int64 // milliseconds since 1970
 	Kind
 	Value uint8 // on its own scale
+	After bool  // taken after a procedure, by its context
 }
 
 // Kind is what two scores must share to be compared.
@@ -44,6 +49,7 @@ type Kind struct {
 	Scale  Scale
 	Aspect Aspect
 	Site   Site
+	Side   Side
 }
 
 // Assessment is an answered instrument.
@@ -74,7 +80,24 @@ type Medication struct {
 	Ingredient Ingredient // the one that gives the class
 	Status     MedicationStatus
 	Reason     Reason // why an opioid has no MME
-	MME        float64
+	// Supplied is set when the days are those of a supply, which an early refill
+	// carries on; HasEnd when the record has an end date, which is End.
+	Supplied, HasEnd bool
+	End              drug.Day
+	MME              float64
+	// Drug is what prescriptions of the same ingredient and route share, and
+	// Product those of the same strength too; 0 when strength is not known.
+	Drug, Product uint32
+	// Prescriber and Pharmacy are told apart by these; 0 when not recorded.
+	Prescriber, Pharmacy uint32
+}
+
+// Impact is an answer to how often there was pain, or how often it limited life
+// or work.
+type Impact struct {
+	At    int64
+	Asks  Question
+	Level Level
 }
 
 // Value is a number that may be missing.
@@ -94,7 +117,7 @@ const (
 )
 
 // Types are the data types that a series is made of.
-var Types = []pain.DataType{pain.TypePainScores, pain.TypeMedications, pain.TypeAssessments, pain.TypeProcedures}
+var Types = []pain.DataType{pain.TypePainScores, pain.TypeMedications, pain.TypeAssessments, pain.TypeProcedures, pain.TypeFunctionalStatus, pain.TypeLabs}
 
 // Takes reports whether a series is made of such records.
 func Takes(t pain.DataType) bool { return slices.Contains(Types, t) }
@@ -102,8 +125,9 @@ func Takes(t pain.DataType) bool { return slices.Contains(Types, t) }
 // YearOf is the year that a record belongs to.
 func YearOf(at time.Time) int { return at.UTC().Year() }
 
-// Add puts a record in, at the end; [Series.Sort] puts it in its place. A
-// record of another type adds nothing, nor does a medicine that covers no day.
+// Add puts a record in, at the end; [Series.Sort] puts it in its place, after
+// those of the same time that are there. A record of another type adds nothing,
+// nor does a medicine that covers no day.
 // The error says that what is stored is no value of its type.
 func (s *Series) Add(t pain.DataType, at time.Time, v pain.Value) (err error) {
 	switch t {
@@ -115,6 +139,10 @@ func (s *Series) Add(t pain.DataType, at time.Time, v pain.Value) (err error) {
 		err = s.addAssessment(at, v)
 	case pain.TypeProcedures:
 		err = s.addProcedure(at, v)
+	case pain.TypeFunctionalStatus:
+		err = s.addImpact(at, v)
+	case pain.TypeLabs:
+		err = s.addScreen(at, v)
 	}
 	return err
 }
@@ -129,8 +157,8 @@ func (s *Series) addScore(at time.Time, v pain.Value) error {
 		return fmt.Errorf("stored value: not a pain score")
 	}
 	s.Scores = append(s.Scores, Score{
-		At: at.UnixMilli(), Value: uint8(score),
-		Kind: Kind{Scale(scales.code(p.Scale)), Aspect(aspects.code(p.Aspect)), Site(sites.code(p.BodySite))},
+		At: at.UnixMilli(), Value: uint8(score), After: p.Context == "post_procedure",
+		Kind: Kind{Scale(scales.code(p.Scale)), Aspect(aspects.code(p.Aspect)), Site(sites.code(p.BodySite)), Side(sides.code(p.Laterality))},
 	})
 	return nil
 }
@@ -181,8 +209,11 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	entry := Medication{
 		Class: Class(classes.code(m.Derived.DrugClass)), Ingredient: Ingredient(ingredients.code(leading(m))),
 		Status: MedicationStatus(medicationStatuses.code(m.Status)), Reason: Reason(reasons.code(m.Derived.MMEExcludedReason)),
-		MME: m.Derived.MMEPerDay.Or(0),
+		MME: m.Derived.MMEPerDay.Or(0), HasEnd: m.EndDate != (pain.Date{}), End: endOf(m),
+		Prescriber: nameOf(m.PrescriberID), Pharmacy: nameOf(m.PharmacyID),
 	}
+	_, entry.Supplied = m.DaysSupply.Get()
+	entry.Drug, entry.Product = identity(m)
 	on := pain.DateOf(at)
 	covered, ok := m.Covered(on)
 	if ok {
@@ -201,24 +232,6 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	return entry, true
 }
 
-// leading is the ingredient that gives a medicine its class.
-func leading(m *pain.Medication) string {
-	for _, name := range m.Derived.Ingredients {
-		if classOf[name] == m.Derived.DrugClass {
-			return name
-		}
-	}
-	return ""
-}
-
-var classOf = func() map[string]string {
-	byName := map[string]string{}
-	for _, in := range drug.Medications() {
-		byName[in.Name] = string(in.Class)
-	}
-	return byName
-}()
-
 func valueOf(n pain.Number) Value {
 	f, ok := n.Get()
 	return Value{f, ok}
@@ -230,44 +243,71 @@ func (s *Series) Join(other *Series) {
 	s.Assessments = append(s.Assessments, other.Assessments...)
 	s.Procedures = append(s.Procedures, other.Procedures...)
 	s.Medications = append(s.Medications, other.Medications...)
+	s.Impacts = append(s.Impacts, other.Impacts...)
+	s.Screens = append(s.Screens, other.Screens...)
 }
 
 // Reset empties the series and keeps its memory.
 func (s *Series) Reset() {
 	s.Scores, s.Assessments, s.Procedures, s.Medications = s.Scores[:0], s.Assessments[:0], s.Procedures[:0], s.Medications[:0]
+	s.Impacts, s.Screens = s.Impacts[:0], s.Screens[:0]
 }
 
 // Empty reports whether there is nothing in it.
 func (s *Series) Empty() bool {
-	return len(s.Scores)+len(s.Assessments)+len(s.Procedures)+len(s.Medications) == 0
+	return len(s.Scores)+len(s.Assessments)+len(s.Procedures)+len(s.Medications)+len(s.Impacts)+len(s.Screens) == 0
 }
 
-// Sort puts everything in the one order that Encode wants: by time, then by
-// all the rest, so that entries that compare equal are equal.
+// Sort puts everything in the one order that Encode wants: by time, and what has
+// the same time in the order in which it was added. Medicines have days, and are
+// told apart by all that they have.
 func (s *Series) Sort() {
-	slices.SortFunc(s.Scores, func(a, b Score) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Scale, b.Scale), cmp.Compare(a.Aspect, b.Aspect), cmp.Compare(a.Site, b.Site), cmp.Compare(a.Value, b.Value))
-	})
-	slices.SortFunc(s.Assessments, func(a, b Assessment) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Instrument, b.Instrument), cmp.Compare(a.Status, b.Status), cmp.Compare(a.Safety, b.Safety), a.Score.compare(b.Score))
-	})
-	slices.SortFunc(s.Procedures, func(a, b Procedure) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Site, b.Site), a.Pre.compare(b.Pre), a.Post.compare(b.Post))
-	})
+	slices.SortStableFunc(s.Scores, func(a, b Score) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(s.Assessments, func(a, b Assessment) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(s.Procedures, func(a, b Procedure) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(s.Impacts, func(a, b Impact) int { return cmp.Compare(a.At, b.At) })
 	slices.SortFunc(s.Medications, func(a, b Medication) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.length(), b.length()), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Ingredient, b.Ingredient),
-			cmp.Compare(a.Status, b.Status), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.MME, b.MME))
+			cmp.Compare(a.Status, b.Status), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.MME, b.MME), cmp.Compare(a.flags(), b.flags()), cmp.Compare(a.End, b.End),
+			cmp.Compare(a.Drug, b.Drug), cmp.Compare(a.Product, b.Product), cmp.Compare(a.Prescriber, b.Prescriber), cmp.Compare(a.Pharmacy, b.Pharmacy))
 	})
+	slices.Sort(s.Screens)
+	s.Screens = slices.Compact(s.Screens)
 }
 
-func (v Value) compare(other Value) int {
-	if v.Known != other.Known {
-		if other.Known {
-			return -1
+// Times are the times of what has an order within its time: scores, assessments,
+// procedures and impacts.
+func (s *Series) Times() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for i := range s.Scores {
+			if !yield(s.Scores[i].At) {
+				return
+			}
 		}
-		return 1
+		for i := range s.Assessments {
+			if !yield(s.Assessments[i].At) {
+				return
+			}
+		}
+		for i := range s.Procedures {
+			if !yield(s.Procedures[i].At) {
+				return
+			}
+		}
+		for i := range s.Impacts {
+			if !yield(s.Impacts[i].At) {
+				return
+			}
+		}
 	}
-	return cmp.Compare(v.Number, other.Number)
+}
+
+// Without takes out what is of some times and has an order within its time.
+func (s *Series) Without(times map[int64]bool) {
+	s.Scores = slices.DeleteFunc(s.Scores, func(e Score) bool { return times[e.At] })
+	s.Assessments = slices.DeleteFunc(s.Assessments, func(e Assessment) bool { return times[e.At] })
+	s.Procedures = slices.DeleteFunc(s.Procedures, func(e Procedure) bool { return times[e.At] })
+	s.Impacts = slices.DeleteFunc(s.Impacts, func(e Impact) bool { return times[e.At] })
 }
 
 // length is the number of days, and whether it is open, in one number.

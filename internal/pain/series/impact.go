@@ -1,0 +1,37 @@
+package series
+
+import (
+	"errors"
+	"time"
+
+	"anodyne/internal/pain"
+)
+
+// addImpact adds how often there was pain, or how often it limited life or work.
+// Other measures of function add nothing.
+func (s *Series) addImpact(at time.Time, v pain.Value) error {
+	f, err := pain.ReadFunctionalStatus(v)
+	if err != nil {
+		return err
+	}
+	asks, level := Question(questions.code(f.Measure)), Level(levels.code(f.Value.Text))
+	if asks != 0 && level != 0 {
+		s.Impacts = append(s.Impacts, Impact{at.UnixMilli(), asks, level})
+	}
+	return nil
+}
+
+// addScreen adds the day of a drug screen. Other laboratory results add nothing.
+func (s *Series) addScreen(at time.Time, v pain.Value) error {
+	lab, err := pain.ReadLab(v)
+	if err != nil {
+		return err
+	}
+	if lab.LOINC == "" && lab.Analyte == "" {
+		return errors.New("stored value: not a laboratory result")
+	}
+	if lab.Analyte != "" && lab.Result != "" {
+		s.Screens = append(s.Screens, pain.DateOf(at).DayNumber())
+	}
+	return nil
+}
