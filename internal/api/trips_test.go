@@ -65,7 +65,11 @@ var asked = []question{
 	{"POST /v1/patients/{id}/clinical-data", "one", func(w *crowd) *reply {
 		return w.add(w.patients[0], `{"data_type":"pain_scores","value":5}`)
 	}, cost{sqlite: 9, postgres: 9, trips: 5}},
-	{"POST /v1/patients/{id}/clinical-data", "a batch", func(w *crowd) *reply { return w.add(w.patients[0], w.batch(), "Idempotency-Key", w.key()) }, cost{sqlite: 10, postgres: 11, trips: 7, each: 1}},
+	{"POST /v1/patients/{id}/clinical-data", "a batch", func(w *crowd) *reply { return w.add(w.patients[0], w.batch(12), "Idempotency-Key", w.key()) }, cost{sqlite: 10, postgres: 11, trips: 7, each: 1}},
+	// One of them has the time of a record with another value, so that both are read in the order of their identifiers.
+	{"POST /v1/patients/{id}/clinical-data", "a batch with a tie", func(w *crowd) *reply {
+		return w.add(w.patients[0], w.batch(0), "Idempotency-Key", w.key())
+	}, cost{sqlite: 11, postgres: 12, trips: 8, each: 1}},
 	{"POST /v1/patients/{id}/clinical-data", "an opioid", func(w *crowd) *reply {
 		return w.add(w.patients[0], `{"data_type":"medications","value":{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":30}}`)
 	}, cost{sqlite: 14, postgres: 13, trips: 6}},
@@ -169,7 +173,7 @@ func (n *node) crowd(size int) *crowd {
 	for i := range size {
 		w.patients = append(w.patients, w.create(fmt.Sprintf("Patient %d", i)))
 	}
-	w.add(w.patients[0], w.batch()).is(http.StatusCreated)
+	w.add(w.patients[0], w.batch(0)).is(http.StatusCreated)
 	w.records = w.get(dataOf(w.patients[0])).ids()
 	w.corrected, w.newest = w.records[0], w.records[0]
 	for range size {
@@ -199,12 +203,12 @@ func (w *crowd) number() string {
 	return strconv.Itoa(w.keys)
 }
 
-// batch is a body of n records, on days of one month: what is kept of a patient
+// batch is a body of n records, on days of one month from an hour on: what is kept of a patient
 // by years and by periods of 128 days is written once for each of them.
-func (w *crowd) batch() string {
+func (w *crowd) batch(hour int) string {
 	records := make([]string, w.n)
 	for i := range records {
-		records[i] = fmt.Sprintf(`{"data_type":"pain_scores","value":5,"recorded_at":"2025-01-%02dT%02d:00:00Z"}`, 1+i%28, i/28)
+		records[i] = fmt.Sprintf(`{"data_type":"pain_scores","value":5,"recorded_at":"2025-01-%02dT%02d:00:00Z"}`, 1+i%28, hour+i/28)
 	}
 	return batchOf(records...)
 }

@@ -79,7 +79,7 @@ func (o Org) allSeries(tx Tx, patientNo int64) (s series.Series, err error) {
 		return s, err
 	}
 	years := seriesByYear{}
-	if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, years, nil); err != nil {
+	if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, years, replaced{}); err != nil {
 		return s, err
 	}
 	s = series.Series{}

@@ -105,7 +105,7 @@ func (o Org) RecordedSeries(ctx context.Context, patientNo int64) (packed [][]by
 	years := seriesByYear{}
 	err = o.read(ctx, func(tx Tx) error {
 		clear(years)
-		return o.recordedSeries(tx, patientNo, firstYear, lastYear, years, nil)
+		return o.recordedSeries(tx, patientNo, firstYear, lastYear, years, replaced{})
 	})
 	for _, year := range slices.Sorted(maps.Keys(years)) {
 		if bytes := years.packed(year); bytes != nil {

@@ -246,7 +246,7 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, actor string)
 		}
 		changed = len(updates)
 		want := seriesByYear{}
-		if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, want, nil); err != nil {
+		if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, want, replaced{}); err != nil {
 			return err
 		}
 		differs, err := o.differing(tx, patientNo, patientNo, map[int64]seriesByYear{patientNo: want})

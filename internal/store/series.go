@@ -79,7 +79,7 @@ func (o Org) mendSeries(tx Tx, patientNo int64, stored seriesByYear, years iter.
 	for year := range years {
 		if stored[year] == nil {
 			stored.year(year) // which may have no record
-			if err := o.recordedSeries(tx, patientNo, year, year, stored, nil); err != nil {
+			if err := o.recordedSeries(tx, patientNo, year, year, stored, replaced{}); err != nil {
 				return err
 			}
 		}
@@ -114,7 +114,7 @@ func (o Org) appendSeries(tx Tx, patientNo int64, a addition, now time.Time) err
 	}
 	for _, year := range years {
 		s := stored[year]
-		if err := o.join(tx, patientNo, s, added[year], a.records, nil); err != nil {
+		if err := o.join(tx, patientNo, s, added[year], a.records); err != nil {
 			return err
 		}
 		o.keepSeries(tx, patientNo, year, s)
@@ -127,19 +127,10 @@ func (o Org) appendSeries(tx Tx, patientNo int64, a addition, now time.Time) err
 
 // join adds what is new to a year, in order: of records of the same time the
 // identifier decides, which a series does not have. Where a new record has the
-// time of one that is there, both are read again, but for one whose identifier
-// is except. What is added stays as it is: the transaction may run again.
-func (o Org) join(tx Tx, patientNo int64, year, added *series.Series, records []*pain.Record, except []byte) error {
-	ties := map[int64]bool{}
-	there := map[int64]bool{}
-	for at := range year.Times() {
-		there[at] = true
-	}
-	for at := range added.Times() {
-		if there[at] {
-			ties[at] = true
-		}
-	}
+// time of another that is there, both are read again. What is added stays as it
+// is: the transaction may run again.
+func (o Org) join(tx Tx, patientNo int64, year, added *series.Series, records []*pain.Record) error {
+	ties := year.Ties(added)
 	if len(ties) == 0 {
 		year.Join(added)
 		return nil
@@ -150,7 +141,7 @@ func (o Org) join(tx Tx, patientNo int64, year, added *series.Series, records []
 	rest.Without(ties)
 	year.Join(&rest)
 	for at := range ties {
-		if err := o.joinTie(tx, patientNo, year, at, records, except); err != nil {
+		if err := o.joinTie(tx, patientNo, year, at, records); err != nil {
 			return err
 		}
 	}
@@ -158,7 +149,7 @@ func (o Org) join(tx Tx, patientNo int64, year, added *series.Series, records []
 }
 
 // joinTie adds all that is stored of one time, and all that is new.
-func (o Org) joinTie(tx Tx, patientNo int64, year *series.Series, at int64, records []*pain.Record, except []byte) error {
+func (o Org) joinTie(tx Tx, patientNo int64, year *series.Series, at int64, records []*pain.Record) error {
 	var all []*pain.Record
 	for _, rec := range records {
 		if rec.RecordedAt.UnixMilli() == at {
@@ -166,9 +157,6 @@ func (o Org) joinTie(tx Tx, patientNo int64, year *series.Series, at int64, reco
 		}
 	}
 	if err := tx.Query(`SELECT id, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3`+ofSeries, func(r Row) error {
-		if string(r.Raw(0)) == string(except) {
-			return nil
-		}
 		recordID, err := id.FromBytes[id.RecordKind](r.Raw(0))
 		all = append(all, &pain.Record{ID: recordID, Type: pain.DataType(r.Int(1)), RecordedAt: fromMillis(at), Value: pain.StoredValue(r.Text(2))})
 		return err
@@ -219,13 +207,12 @@ func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction, now time.
 		years.year(year)
 	}
 	for year, s := range years {
-		if err := o.recordedSeries(tx, patientNo, year, year, years, c.Old.ID.Bytes()); err != nil {
-			return err
+		var with *pain.Record
+		if added.years[year] != nil {
+			with = &c.New
 		}
-		if news := added.years[year]; news != nil {
-			if err := o.join(tx, patientNo, s, news, added.records, c.Old.ID.Bytes()); err != nil {
-				return err
-			}
+		if err := o.recordedSeries(tx, patientNo, year, year, years, replaced{c.Old.ID.Bytes(), with}); err != nil {
+			return err
 		}
 		o.keepSeries(tx, patientNo, year, s)
 	}
@@ -241,16 +228,39 @@ func (o Org) correctSeries(tx Tx, patientNo int64, c *pain.Correction, now time.
 	return o.endWatch(tx, patientNo, stored, w, now)
 }
 
-// recordedSeries adds what the active records of some years are worth; except,
-// if set, is the identifier of one that does not count.
-func (o Org) recordedSeries(tx Tx, patientNo int64, first, last int, into seriesByYear, except []byte) error {
-	return tx.Query(`SELECT id, recorded_at, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2
-		AND recorded_at >= $3 AND recorded_at < $4`+ofSeries+` ORDER BY recorded_at, id`, func(r Row) error {
-		if except != nil && string(r.Raw(0)) == string(except) {
+// replaced is a correction that is not yet stored: the identifier of a record
+// that no longer counts, and one that does. Either may be missing.
+type replaced struct {
+	except []byte
+	with   *pain.Record
+}
+
+// recordedSeries adds what the active records of some years are worth.
+func (o Org) recordedSeries(tx Tx, patientNo int64, first, last int, into seriesByYear, r replaced) error {
+	with := r.with
+	addWith := func() error {
+		rec := with
+		with = nil
+		return into.add(rec.Type, rec.RecordedAt, rec.Value)
+	}
+	if err := tx.Query(`SELECT id, recorded_at, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2
+		AND recorded_at >= $3 AND recorded_at < $4`+ofSeries+` ORDER BY recorded_at, id`, func(row Row) error {
+		if r.except != nil && string(row.Raw(0)) == string(r.except) {
 			return nil
 		}
-		return into.add(pain.DataType(r.Int(2)), fromMillis(r.Int(1)), pain.StoredValue(r.Text(3)))
-	}, int64(o.org), patientNo, yearStart(first), yearStart(last+1))
+		if with != nil && cmp.Or(cmp.Compare(with.RecordedAt.UnixMilli(), row.Int(1)), bytes.Compare(with.ID.Bytes(), row.Raw(0))) < 0 {
+			if err := addWith(); err != nil {
+				return err
+			}
+		}
+		return into.add(pain.DataType(row.Int(2)), fromMillis(row.Int(1)), pain.StoredValue(row.Text(3)))
+	}, int64(o.org), patientNo, yearStart(first), yearStart(last+1)); err != nil {
+		return err
+	}
+	if with != nil {
+		return addWith()
+	}
+	return nil
 }
 
 // ofSeries are the conditions on records that a series is made of: of its types,

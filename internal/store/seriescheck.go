@@ -203,7 +203,7 @@ func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired Repair
 			return err
 		}
 		want := seriesByYear{}
-		if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, want, nil); err != nil {
+		if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, want, replaced{}); err != nil {
 			return err
 		}
 		differs, err := o.differing(tx, patientNo, patientNo, map[int64]seriesByYear{patientNo: want})

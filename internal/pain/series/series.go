@@ -16,7 +16,6 @@ package series
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -273,41 +272,6 @@ func (s *Series) Sort() {
 	})
 	slices.Sort(s.Screens)
 	s.Screens = slices.Compact(s.Screens)
-}
-
-// Times are the times of what has an order within its time: scores, assessments,
-// procedures and impacts.
-func (s *Series) Times() iter.Seq[int64] {
-	return func(yield func(int64) bool) {
-		for i := range s.Scores {
-			if !yield(s.Scores[i].At) {
-				return
-			}
-		}
-		for i := range s.Assessments {
-			if !yield(s.Assessments[i].At) {
-				return
-			}
-		}
-		for i := range s.Procedures {
-			if !yield(s.Procedures[i].At) {
-				return
-			}
-		}
-		for i := range s.Impacts {
-			if !yield(s.Impacts[i].At) {
-				return
-			}
-		}
-	}
-}
-
-// Without takes out what is of some times and has an order within its time.
-func (s *Series) Without(times map[int64]bool) {
-	s.Scores = slices.DeleteFunc(s.Scores, func(e Score) bool { return times[e.At] })
-	s.Assessments = slices.DeleteFunc(s.Assessments, func(e Assessment) bool { return times[e.At] })
-	s.Procedures = slices.DeleteFunc(s.Procedures, func(e Procedure) bool { return times[e.At] })
-	s.Impacts = slices.DeleteFunc(s.Impacts, func(e Impact) bool { return times[e.At] })
 }
 
 // length is the number of days, and whether it is open, in one number.

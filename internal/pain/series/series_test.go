@@ -254,11 +254,7 @@ func TestOneFormForTheSameEntries(t *testing.T) {
 		a, b := aSeries.Draw(t, "a"), aSeries.Draw(t, "b")
 		var one, other Series
 		one.Join(&a)
-		times := map[int64]bool{}
-		for at := range a.Times() {
-			times[at] = true
-		}
-		b.Without(times)
+		b.Without(a.Ties(&b))
 		one.Join(&b)
 		one.Sort()
 		if err := other.Decode(b.Encode(nil)); err != nil {
