@@ -39,16 +39,16 @@ func (b *book) aliased(named *match, code string) (_ match, ok bool) {
 // against its being the medicine of a code; "" when nothing does.
 func (b *book) against(named, meant *match) string {
 	switch {
-	case named.reason == denied:
+	case named.reason == denied && named.found(): // "no" alone may be a number's
 		return fmt.Sprintf("has the word %q, which says that the medicine is not taken.", named.word)
 	case slices.ContainsFunc(named.set, func(s int32) bool { return !slices.Contains(meant.set, s) }):
-		return "names " + b.list(named.order) + ", and rxnorm_code is that of " + b.list(meant.order) + "."
+		return "says " + b.list(named.order) + ", but rxnorm_code is that of " + b.list(meant.order) + "."
 	case named.reason == ambiguous && !slices.ContainsFunc(named.readings, func(reading string) bool {
 		var read match
 		b.read(reading, &read)
 		return read.found() && !slices.ContainsFunc(read.set, func(s int32) bool { return !slices.Contains(meant.set, s) })
 	}):
-		return "stands for " + strings.Join(named.readings, " or ") + ", and rxnorm_code is that of " + b.list(meant.order) + "."
+		return "stands for " + strings.Join(named.readings, " or ") + ", but rxnorm_code is that of " + b.list(meant.order) + "."
 	case b.strengthDiffers(meant, named):
 		return "has another strength than the product of rxnorm_code."
 	}

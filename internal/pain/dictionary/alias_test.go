@@ -57,6 +57,7 @@ func TestAliasProblem(t *testing.T) {
 		{"oxyIR house stock", "1049621", "", ""},
 		{"blue pills", "1049621", "", ""},
 		{"MS", "7052", "", ""},
+		{"House Stock no. 4", "1049621", "", ""},
 		{"aspirin of the house", "1191", "", ""},
 		// Of the same meaning, in any order.
 		{"oxycodone 5 mg", "1049621", "", ""},
@@ -65,8 +66,8 @@ func TestAliasProblem(t *testing.T) {
 
 		{"oxycodone", "1049621", "name", "is understood already, as oxycodone; an alias cannot make it oxycodone 5 mg."},
 		{"ibuprofen", "7804", "name", "is understood already, as ibuprofen; an alias cannot make it oxycodone."},
-		{"ibuprofen house stock", "7804", "name", "names ibuprofen, and rxnorm_code is that of oxycodone."},
-		{"oxycodone or hydrocodone", "7804", "name", "names oxycodone and hydrocodone"},
+		{"ibuprofen house stock", "7804", "name", "says ibuprofen, but rxnorm_code is that of oxycodone."},
+		{"oxycodone or hydrocodone", "7804", "name", "says oxycodone and hydrocodone, but"},
 		{"no oxycodone", "7804", "name", `has the word "no"`},
 		{"MS", "7804", "name", "stands for morphine sulfate or magnesium sulfate"},
 		{"house stock 10 mg", "1049621", "name", "has another strength"},
