@@ -26,12 +26,12 @@ import (
 // derivedAtOnce is how many patients are looked at together. Tests shorten it.
 var derivedAtOnce int64 = 100
 
-const (
-	// deriveEvery is how often a node looks for organisations that are not done.
-	deriveEvery = time.Hour
-	// aliasesEvery is how often it asks whether another node changed aliases.
-	aliasesEvery = 10 * time.Second
-)
+// deriveEvery is how often a node looks for organisations that are not done.
+const deriveEvery = time.Hour
+
+// aliasesEvery is how often it asks whether another node changed aliases. Tests
+// shorten it.
+var aliasesEvery = 10 * time.Second
 
 // KeepDerived derives again what is not derived by this program's rules and the
 // organisations' aliases: at once, after every change of aliases and every
