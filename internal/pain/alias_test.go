@@ -40,7 +40,7 @@ func TestAliasesOnWrite(t *testing.T) {
 	t.Parallel()
 	const supply = `,"quantity":90,"days_supply":30`
 	for value, want := range map[string]string{
-		`{"name":"OxyIR (house-stock)"` + supply + `}`: `"drug_class":"opioid","basis":"alias","alias_code":"1049621","ingredients":["oxycodone"],"opioid":true,"mme_per_day":22.5,"mme_rule":"supply","mme_factor":1.5,`,
+		`{"name":"OxyIR (house-stock)"` + supply + `}`: `"drug_class":"opioid","basis":"alias","alias_code":"1049621","ingredients":["oxycodone"],"opioid":true,"strength":5,"strength_unit":"mg","route":"oral","mme_per_day":22.5,"mme_rule":"supply","mme_factor":1.5,`,
 		`{"name":"calm mix"}`:                          `"drug_class":"benzodiazepine","basis":"alias","alias_code":"6470","ingredients":["lorazepam"],"opioid":false}`,
 		`{"name":"calm mix","drug_class":"nsaid"}`:     `"drug_class":"benzodiazepine","basis":"alias"`,
 		`{"name":"calm mix","rxnorm_code":"99999999"}`: `"drug_class":"benzodiazepine","basis":"alias"`,
