@@ -70,11 +70,9 @@ func (m *rememberedAliases) put(org access.OrgNo, a *pain.Aliases) {
 	}
 }
 
-const aliasVersion = `coalesce((SELECT aliases FROM derivation WHERE org_no = $1), 0)`
-
 // selectAliasVersion reads the version of the aliases.
 func (o Org) selectAliasVersion(version *int64) Stmt {
-	return Stmt{SQL: `SELECT ` + aliasVersion, Args: []any{int64(o.org)}, Each: func(r Row) error {
+	return Stmt{SQL: `SELECT coalesce((SELECT aliases FROM derivation WHERE org_no = $1), 0)`, Args: []any{int64(o.org)}, Each: func(r Row) error {
 		*version = r.Int(0)
 		return nil
 	}}
@@ -122,7 +120,8 @@ func (o Org) readAliases(tx Tx) (*pain.Aliases, error) {
 func (o Org) Intake(ctx context.Context, patientID id.Patient) (birth pain.Date, aliases *pain.Aliases, err error) {
 	var version int64
 	if err = o.read(ctx, func(tx Tx) error {
-		found, err := one(tx, `SELECT date_of_birth, `+aliasVersion+` FROM patient WHERE org_no = $1 AND id = $2`, func(r Row) {
+		found, err := one(tx, `SELECT date_of_birth, coalesce((SELECT aliases FROM derivation WHERE org_no = $1), 0)
+			FROM patient WHERE org_no = $1 AND id = $2`, func(r Row) {
 			birth, _ = pain.ParseDate(r.Text(0))
 			version = r.Int(1)
 		}, int64(o.org), patientID.Bytes())
