@@ -45,13 +45,7 @@ func whether[T any](got *T, err error) (any, error) {
 
 func TestWebhookCalls(t *testing.T) {
 	rate := 0.75
-	for _, tt := range []struct {
-		name       string
-		act        func(context.Context, *client.Client) (any, error)
-		line, body string
-		answer     string
-		want       any
-	}{
+	carryOut(t, []spoken{
 		{"create", func(ctx context.Context, c *client.Client) (any, error) {
 			return whether(c.CreateWebhook(ctx, client.NewWebhook{URL: "https://a.example/in", Events: []client.EventType{client.EventAll}}))
 		}, "POST /v1/webhooks", `{"url":"https://a.example/in","events":["*"]}`, hook, wantSecret},
@@ -103,7 +97,22 @@ func TestWebhookCalls(t *testing.T) {
 			return whether(c.Redeliver(ctx, "whk_1", "dlv_1"))
 		},
 			"POST /v1/webhooks/whk_1/deliveries/dlv_1/redeliver", "", delivery, wantDelivery},
-	} {
+	})
+}
+
+// spoken is a call, the request line and body it makes, and what becomes of the
+// answer; an empty one is 204.
+type spoken struct {
+	name       string
+	act        func(context.Context, *client.Client) (any, error)
+	line, body string
+	answer     string
+	want       any
+}
+
+func carryOut(t *testing.T, calls []spoken) {
+	t.Helper()
+	for _, tt := range calls {
 		t.Run(tt.name, func(t *testing.T) {
 			c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)

@@ -94,7 +94,7 @@ var open = []struct{ name, path string }{
 
 var pages = []struct{ name, path string }{
 	{"overview", "/portal/"}, {"patients", "/portal/patients"}, {"patients-none", "/portal/patients?search=nobody+at+all"},
-	{"analytics", "/portal/analytics"}, {"reports", "/portal/reports"},
+	{"analytics", "/portal/analytics"}, {"reports", "/portal/reports"}, {"medicines", "/portal/medicines?look=MS+Contin+100+mg"},
 	{"applications", "/portal/applications"}, {"application-new", "/portal/applications/new"},
 	{"webhooks", "/portal/webhooks"}, {"webhook-new", "/portal/webhooks/new"},
 	{"members", "/portal/members"}, {"audit", "/portal/audit"}, {"account", "/portal/account"}, {"missing", "/portal/nothing"},

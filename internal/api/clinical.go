@@ -28,11 +28,23 @@ func (x *exchange) intake() (in pain.Intake, missing, err error) {
 	if in.PatientID, missing = x.patientID(); missing != nil {
 		return in, missing, nil
 	}
-	in.Birth, err = x.org.BirthDate(x.ctx(), in.PatientID)
+	in.Birth, in.Aliases, err = x.org.Intake(x.ctx(), in.PatientID)
 	if fault.Is(err, fault.NotFound) {
 		return in, err, nil
 	}
 	return in, nil, err
+}
+
+// understood runs a write of records again when the organisation's aliases, by
+// which it understood them, have changed before it was kept.
+func (x *exchange) understood(write func() (answer, error)) (done answer, err error) {
+	for range 5 {
+		if done, err = write(); !store.AliasesChanged(err) {
+			return done, err
+		}
+		x.buf = x.buf[:0]
+	}
+	return answer{}, fault.Away("The organisation's aliases of medicines are being changed; try again.", err)
 }
 
 func (a *API) addClinicalData(x *exchange) (answer, error) {
@@ -40,6 +52,10 @@ func (a *API) addClinicalData(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	return x.understood(func() (answer, error) { return x.addRecords(object, key) })
+}
+
+func (x *exchange) addRecords(object *strictjson.Object, key *store.Once) (answer, error) {
 	in, missing, err := x.intake()
 	if err != nil {
 		return answer{}, err
@@ -248,6 +264,10 @@ func (a *API) correctClinicalRecord(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	return x.understood(func() (answer, error) { return x.correctRecord(object, key) })
+}
+
+func (x *exchange) correctRecord(object *strictjson.Object, key *store.Once) (answer, error) {
 	in, missing, err := x.intake()
 	if err != nil {
 		return answer{}, err

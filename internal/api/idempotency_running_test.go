@@ -22,10 +22,11 @@ var posts = map[string]func(w *crowd) (path, body string){
 		record := w.add(w.patients[0], `{"data_type":"pain_scores","value":5}`).is(http.StatusCreated).json()["id"].(string)
 		return correctionsOf(w.patients[0], record), `{"value":3}`
 	},
-	"POST /v1/reports":                     func(*crowd) (string, string) { return "/v1/reports", someReport },
-	"POST /v1/webhooks":                    func(*crowd) (string, string) { return "/v1/webhooks", hookBody },
-	"POST /v1/webhooks/{id}/rotate-secret": func(w *crowd) (string, string) { return "/v1/webhooks/" + w.hook() + "/rotate-secret", "" },
-	"POST /v1/webhooks/{id}/test":          func(w *crowd) (string, string) { return "/v1/webhooks/" + w.hook() + "/test", "" },
+	"POST /v1/reference/medications/aliases": func(w *crowd) (string, string) { return aliasesPath, aliasBody("stock "+w.key(), "7804") },
+	"POST /v1/reports":                       func(*crowd) (string, string) { return "/v1/reports", someReport },
+	"POST /v1/webhooks":                      func(*crowd) (string, string) { return "/v1/webhooks", hookBody },
+	"POST /v1/webhooks/{id}/rotate-secret":   func(w *crowd) (string, string) { return "/v1/webhooks/" + w.hook() + "/rotate-secret", "" },
+	"POST /v1/webhooks/{id}/test":            func(w *crowd) (string, string) { return "/v1/webhooks/" + w.hook() + "/test", "" },
 	"POST /v1/webhooks/{id}/recover": func(w *crowd) (string, string) {
 		return "/v1/webhooks/" + w.hook() + "/recover", `{"since":"2026-01-01"}`
 	},

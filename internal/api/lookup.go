@@ -20,6 +20,7 @@ type lookup struct {
 	DoseForm    *string            `json:"dose_form"`
 	Route       *string            `json:"route"`
 	DoseUnit    *string            `json:"dose_unit"`
+	AliasCode   *string            `json:"alias_code"`
 	Unknown     []string           `json:"unknown_words"`
 	Suggestions []string           `json:"suggestions"`
 	// Contradiction: name and code are of different medicines.
@@ -51,8 +52,8 @@ var (
 	ndcPattern    = regexp.MustCompile(`^[0-9-]{1,14}$`)
 )
 
-// lookUpMedication answers what a record with this name or code would be
-// understood as.
+// lookUpMedication answers what a record of the organisation with this name or
+// code would be understood as.
 func (a *API) lookUpMedication(x *exchange) (answer, error) {
 	q := x.readQuery("name", "rxnorm", "ndc")
 	var asked dictionary.Query
@@ -82,13 +83,17 @@ func (a *API) lookUpMedication(x *exchange) (answer, error) {
 		q.fields.Add("name", "", "Give name, rxnorm or ndc, or several of them.")
 		return answer{}, q.err()
 	}
-	return x.json(http.StatusOK, map[string]any{"data": lookupOf(dictionary.Find(asked))}), nil
+	aliases, err := x.org.Aliases(x.ctx())
+	if err != nil {
+		return answer{}, err
+	}
+	return x.json(http.StatusOK, map[string]any{"data": lookupOf(aliases.Find(asked))}), nil
 }
 
 func lookupOf(m dictionary.Medicine) lookup {
 	l := lookup{
 		Understood: m.Understood, Class: m.Class, Basis: m.Basis, Ingredients: make([]lookupIngredient, len(m.Ingredients)),
-		Brand: known(m.Brand), DoseForm: known(m.Form), Route: known(m.Route), DoseUnit: known(m.Unit),
+		Brand: known(m.Brand), DoseForm: known(m.Form), Route: known(m.Route), DoseUnit: known(m.Unit), AliasCode: known(m.Alias),
 		Unknown: list(m.Unknown), Suggestions: list(m.Suggestions), Contradiction: m.Contradiction, StrengthDiffers: m.StrengthDiffers,
 		Why: list(m.Why()), Release: dictionary.Release,
 	}

@@ -24,6 +24,8 @@ func (x *exchange) recordID() (id.Record, error) {
 
 func (x *exchange) webhookID() (id.Webhook, error) { return pathID[id.WebhookKind](x, "id", "webhook") }
 
+func (x *exchange) aliasID() (id.Alias, error) { return pathID[id.AliasKind](x, "id", "alias") }
+
 func (x *exchange) deliveryID() (id.Delivery, error) {
 	return pathID[id.DeliveryKind](x, "delivery_id", "delivery")
 }

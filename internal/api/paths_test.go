@@ -17,12 +17,13 @@ func TestHeadWhereverGetWorks(t *testing.T) {
 		hook := c.hook()
 		sent := c.tried(hook)
 		report := c.report(`{"type":"outcomes","format":"csv"}`)
+		alias := c.alias("blue pills", "7804")
 		for _, route := range n.api.Routes() {
 			pattern, ok := strings.CutPrefix(route, "GET ")
 			if !ok {
 				continue
 			}
-			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "{id}", id,
+			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "/aliases/{id}", "/aliases/"+alias, "{id}", id,
 				"{record_id}", record, "{delivery_id}", sent, "/lookup", "/lookup?name=oxycodone").Replace(pattern)
 			get, head := c.get(path).is(http.StatusOK), c.send("HEAD", path, "").is(http.StatusOK)
 			if len(head.body) != 0 {
@@ -47,19 +48,21 @@ func TestWrongMethodIs405(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
 		for path, allow := range map[string]string{
-			"/v1/patients":       "GET, HEAD, POST",
-			"/v1/patients/pat_x": "GET, HEAD, PATCH",
-			"/v1/reports":        "GET, HEAD, POST",
-			"/v1/reports/rep_x":  "GET, HEAD, DELETE",
-			"/v1/events":         "GET, HEAD",
-			"/v1/audit":          "GET, HEAD",
-			"/v1/webhooks":       "GET, HEAD, POST",
-			"/v1/webhooks/whk_x": "GET, HEAD, PATCH, DELETE",
-			"/oauth/token":       "POST",
-			"/oauth/revoke":      "POST",
-			"/oauth/introspect":  "POST",
-			"/healthz":           "GET, HEAD",
-			"/openapi.json":      "GET, HEAD",
+			"/v1/patients":         "GET, HEAD, POST",
+			"/v1/patients/pat_x":   "GET, HEAD, PATCH",
+			"/v1/reports":          "GET, HEAD, POST",
+			"/v1/reports/rep_x":    "GET, HEAD, DELETE",
+			"/v1/events":           "GET, HEAD",
+			"/v1/audit":            "GET, HEAD",
+			"/v1/webhooks":         "GET, HEAD, POST",
+			"/v1/webhooks/whk_x":   "GET, HEAD, PATCH, DELETE",
+			aliasesPath:            "GET, HEAD, POST",
+			aliasesPath + "/als_x": "GET, HEAD, PATCH, DELETE",
+			"/oauth/token":         "POST",
+			"/oauth/revoke":        "POST",
+			"/oauth/introspect":    "POST",
+			"/healthz":             "GET, HEAD",
+			"/openapi.json":        "GET, HEAD",
 		} {
 			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
 				if strings.Contains(allow, method) {

@@ -31,6 +31,7 @@ type crowd struct {
 	newest    string   // and what stands in its place
 	reports   []string
 	hooks     []string
+	aliases   []string
 	delivery  string // one of n to the first webhook
 	keys      int
 }
@@ -72,7 +73,7 @@ var asked = []question{
 	}, cost{sqlite: 11, postgres: 12, trips: 8, each: 1}},
 	{"POST /v1/patients/{id}/clinical-data", "an opioid", func(w *crowd) *reply {
 		return w.add(w.patients[0], `{"data_type":"medications","value":{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":30}}`)
-	}, cost{sqlite: 14, postgres: 13, trips: 6}},
+	}, cost{sqlite: 15, postgres: 15, trips: 6}},
 	{"GET /v1/patients/{id}/clinical-data/{record_id}", "", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "/" + w.records[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.get(correctionsOf(w.patients[0], w.corrected)) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/patients/{id}/clinical-data/{record_id}/corrections", "of the newest", func(w *crowd) *reply { return w.get(correctionsOf(w.patients[0], w.newest)) }, cost{sqlite: 1, postgres: 2, trips: 2}},
@@ -85,8 +86,17 @@ var asked = []question{
 	{"GET /v1/reports/{id}/download", "", func(w *crowd) *reply { return w.get(downloadOf(w.reports[0])) }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/reference/data-types", "", func(w *crowd) *reply { return w.get("/v1/reference/data-types") }, cost{sqlite: 0, postgres: 1, trips: 1}},
 	{"GET /v1/reference/instruments", "", func(w *crowd) *reply { return w.get("/v1/reference/instruments") }, cost{sqlite: 0, postgres: 1, trips: 1}},
-	{"GET /v1/reference/medications/lookup", "", func(w *crowd) *reply { return w.get("/v1/reference/medications/lookup?name=MS+Contin") }, cost{sqlite: 0, postgres: 1, trips: 1}},
+	{"GET /v1/reference/medications/lookup", "", func(w *crowd) *reply { return w.get("/v1/reference/medications/lookup?name=MS+Contin") }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/reference/medications", "", func(w *crowd) *reply { return w.get("/v1/reference/medications") }, cost{sqlite: 0, postgres: 1, trips: 1}},
+	{"GET /v1/reference/medications/aliases", "", func(w *crowd) *reply { return w.get(aliasesPath + "?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 2}},
+	{"POST /v1/reference/medications/aliases", "", func(w *crowd) *reply { return w.post(aliasesPath, aliasBody("stock "+w.key(), "7804")) }, cost{sqlite: 6, postgres: 7, trips: 5}},
+	{"GET /v1/reference/medications/aliases/{id}", "", func(w *crowd) *reply { return w.get(aliasesPath + "/" + w.aliases[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
+	{"PATCH /v1/reference/medications/aliases/{id}", "", func(w *crowd) *reply {
+		return w.send("PATCH", aliasesPath+"/"+w.aliases[0], `{"name":`+quote("stock "+w.key())+`}`)
+	}, cost{sqlite: 6, postgres: 7, trips: 5}},
+	{"DELETE /v1/reference/medications/aliases/{id}", "", func(w *crowd) *reply {
+		return w.send("DELETE", aliasesPath+"/"+w.alias("stock "+w.key(), "7804"), "")
+	}, cost{sqlite: 5, postgres: 6, trips: 4}},
 	{"GET /v1/analytics/outcomes", "", func(w *crowd) *reply { return w.get("/v1/analytics/outcomes?min_cell_size=" + w.number()) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/analytics/population-health", "", func(w *crowd) *reply { return w.get("/v1/analytics/population-health?min_cell_size=" + w.number()) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/events", "", func(w *crowd) *reply { return w.get("/v1/events?limit=100&after=" + makeCursor(eventCursor, 0)) }, cost{sqlite: 2, postgres: 3, trips: 2}},
@@ -184,6 +194,9 @@ func (n *node) crowd(size int) *crowd {
 	}
 	for range min(size, 90) { // of a hundred that there may be
 		w.hooks = append(w.hooks, w.hook())
+	}
+	for range size {
+		w.aliases = append(w.aliases, w.alias("stock "+w.key(), "7804"))
 	}
 	for _, report := range w.reports {
 		w.becomes(report, "completed")

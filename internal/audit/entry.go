@@ -32,8 +32,13 @@ const (
 	ReportComplete  Action = "report.complete"
 	ReportFail      Action = "report.fail"
 	SeriesRepair    Action = "series.repair"
-	// ClinicalDerive is medications whose derived values changed with the rules.
+	// ClinicalDerive is medications whose derived values changed with the rules
+	// or with the organisation's aliases.
 	ClinicalDerive Action = "clinical_data.derive"
+	// The aliases are an organisation's names of medicines.
+	AliasCreate    Action = "alias.create"
+	AliasUpdate    Action = "alias.update"
+	AliasDelete    Action = "alias.delete"
 	AnalyticsRead  Action = "analytics.read"
 	AuditRead      Action = "audit.read"
 	OrgCreate      Action = "organization.create"
@@ -80,6 +85,7 @@ var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, ClinicalDerive: true, AnalyticsRead: true,
+	AliasCreate: true, AliasUpdate: true, AliasDelete: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, ClientRequest: true, ClientGrant: true, ClientDecline: true, TokenRevoke: true,
 	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true, MemberReset: true,
 	SessionCreate: true, SessionRefuse: true, SessionEnd: true,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/summary"
 )
 
@@ -30,6 +31,19 @@ func Dosage(m *pain.Medication) string {
 		parts = append(parts, Words(m.Route))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Basis says what the class of a medicine rests on, when that is the word of
+// people and not the dictionary's: an alias of the organisation with what it
+// stands for, or what the record states.
+func Basis(m *pain.Medication) string {
+	switch drug.Basis(m.Derived.Basis) {
+	case drug.ByAlias:
+		return "by an alias: " + strings.Join(m.Derived.Ingredients, " and ")
+	case drug.ByStated:
+		return "as stated"
+	}
+	return ""
 }
 
 // Flag is a flag with since when it is, and what it rests on.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/summary"
 )
 
@@ -15,6 +16,15 @@ func TestDosage(t *testing.T) {
 	} {
 		if got := Dosage(&m); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestBasis(t *testing.T) {
+	for _, basis := range drug.Bases() {
+		want := map[drug.Basis]string{drug.ByAlias: "by an alias: oxycodone and acetaminophen", drug.ByStated: "as stated"}[basis]
+		if got := Basis(&pain.Medication{Derived: pain.MedicationDerived{Basis: string(basis), Ingredients: []string{"oxycodone", "acetaminophen"}}}); got != want {
+			t.Errorf("%s: %q", basis, got)
 		}
 	}
 }

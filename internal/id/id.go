@@ -32,6 +32,7 @@ type (
 	DeliveryKind struct{}
 	ReportKind   struct{}
 	UserKind     struct{}
+	AliasKind    struct{} // of a medicine
 )
 
 func (PatientKind) prefix() string  { return "pat_" }
@@ -44,6 +45,7 @@ func (WebhookKind) prefix() string  { return "whk_" }
 func (DeliveryKind) prefix() string { return "dlv_" }
 func (ReportKind) prefix() string   { return "rep_" }
 func (UserKind) prefix() string     { return "usr_" }
+func (AliasKind) prefix() string    { return "als_" }
 
 // The kinds of identifiers.
 type (
@@ -57,6 +59,7 @@ type (
 	Delivery = ID[DeliveryKind]
 	Report   = ID[ReportKind]
 	User     = ID[UserKind]
+	Alias    = ID[AliasKind]
 )
 
 // ID is an identifier of kind K.

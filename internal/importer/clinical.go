@@ -28,13 +28,15 @@ var heldLines = 50_000
 // patients to chunks.
 type recordBuilder struct {
 	*job
-	ctx    context.Context
-	send   func(chunk) error
-	groups map[id.Patient]*group
-	order  []id.Patient // of the groups
-	held   int
-	chunk  recordChunk
-	size   int // lines in the chunk
+	ctx context.Context
+	// aliases are those of the beginning; the store sees when they change.
+	aliases *pain.Aliases
+	send    func(chunk) error
+	groups  map[id.Patient]*group
+	order   []id.Patient // of the groups
+	held    int
+	chunk   recordChunk
+	size    int // lines in the chunk
 }
 
 // group is the lines of one patient.
@@ -43,8 +45,8 @@ type group struct {
 	at []int // line numbers
 }
 
-func newRecordBuilder(ctx context.Context, j *job, send func(chunk) error) *recordBuilder {
-	return &recordBuilder{job: j, ctx: ctx, send: send, groups: map[id.Patient]*group{}}
+func newRecordBuilder(ctx context.Context, j *job, aliases *pain.Aliases, send func(chunk) error) *recordBuilder {
+	return &recordBuilder{job: j, ctx: ctx, aliases: aliases, send: send, groups: map[id.Patient]*group{}}
 }
 
 func (b *recordBuilder) take(r row, e entry) error {
@@ -58,7 +60,7 @@ func (b *recordBuilder) take(r row, e entry) error {
 		return missing
 	}
 	var fields fault.Fields
-	record := pain.NewRecord(object, &fields, pain.Intake{PatientID: patient, Birth: birth, Now: now, NewID: func() id.Record { return id.New[id.RecordKind](now) }})
+	record := pain.NewRecord(object, &fields, pain.Intake{PatientID: patient, Birth: birth, Now: now, Aliases: b.aliases, NewID: func() id.Record { return id.New[id.RecordKind](now) }})
 	// The API takes what is sent without a time as of now. A file is of the
 	// past: without a time nothing is known of when.
 	reader := strictjson.Read(object, &fields)

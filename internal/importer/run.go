@@ -150,7 +150,11 @@ func (j *job) read(ctx context.Context) error {
 		b := &patientBuilder{job: j, send: send}
 		take, finish = b.take, b.finish
 	} else {
-		b := newRecordBuilder(ctx, j, send)
+		aliases, err := j.people.org.Aliases(ctx)
+		if err != nil {
+			return err
+		}
+		b := newRecordBuilder(ctx, j, aliases, send)
 		take, finish = b.take, b.finish
 	}
 	err := j.each(ctx, false, func(r row) error {

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/audit"
 	"anodyne/internal/event"
+	"anodyne/internal/id"
 	"anodyne/internal/importer"
 	"anodyne/internal/pain"
 	"anodyne/internal/store"
@@ -134,6 +136,25 @@ func TestBothKindsInBothFormats(t *testing.T) {
 		// All again, under other names and with the columns in another order.
 		again := p.file("again.csv", "drug,score,external_id,recorded_at,data_type", ",7,A1,2026-01-15,pain_scores", ",7,A1,2026-01-15,pain_scores", ",7,A1,2026-01-15,pain_scores")
 		p.run("0 2 0, 0 2 0, 1 2 0, 0 2 0", nil, again, lines, people, more)
+	})
+}
+
+// An import understands what the organisation calls its medicines: 60 tablets of
+// oxycodone 5 mg in 30 days are 10 mg a day, and 15 MME by the factor 1.5.
+func TestAliasesInAnImport(t *testing.T) {
+	each(t, func(p *place) {
+		p.run("1 0 0", nil, p.file("p.csv", "mrn,name,dob", "1,Ada,1984-05-17"))
+		house := store.Alias{ID: id.New[id.AliasKind](time.Now()), Alias: pain.Alias{Name: "House stock", RxNormCode: "1049621"}, CreatedBy: "cli_1", CreatedAt: time.Now()}
+		line := audit.Entry{At: time.Now(), Actor: "cli_1", Action: audit.AliasCreate, Resource: house.ID.String()}
+		if _, err := p.org.CreateAlias(p.t.Context(), &house, store.Change{Audit: line}, nil, store.Outcome{}); err != nil {
+			p.t.Fatal(err)
+		}
+		p.run("1 0 1", nil, p.file("c.csv", "mrn,data_type,recorded_at,drug,quantity,days_supply,drug_class",
+			"1,medications,2026-01-16,HOUSE-STOCK,60,30,", "1,medications,2026-01-17,house stock,60,30,nsaid"))
+		list := p.records(p.patients()[0])
+		if len(list) != 1 || !strings.Contains(list[0], `"basis":"alias","alias_code":"1049621","ingredients":["oxycodone"]`) || !strings.Contains(list[0], `"mme_per_day":15,`) {
+			p.t.Errorf("records: %q", list)
+		}
 	})
 }
 

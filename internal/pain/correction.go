@@ -70,9 +70,10 @@ func (c *Correction) readReplacement(r *strictjson.Reader, fields *fault.Fields,
 	c.New = c.Old
 	c.Old.Status = Superseded
 	c.New.Status, c.New.Corrects = Amended, c.Old.ID
+	c.New.Aliases = in.Aliases.Version()
 	c.New.CreatedAt = in.Now.UTC().Truncate(time.Second)
 	c.New.RecordedAt = readRecordedAt(r, in, c.Old.RecordedAt)
-	c.New.Value = readValue(r, fields, c.Old.Type, c.New.RecordedAt)
+	c.New.Value = readValue(r, fields, c.Old.Type, c.New.RecordedAt, in.Aliases)
 	if present, _ := r.Has("notes"); present {
 		c.New.Notes = readText(r, "notes", recordNotesProblem)
 	}

@@ -12,15 +12,16 @@ func DerivedOf(stored Value) (MedicationDerived, error) {
 }
 
 // Rederived is a stored value of a medication with what today's rules derive
-// from it, and whether that differs; on is the day of the record. The error
-// says that what is stored is no medication.
-func Rederived(stored Value, on Date) (_ Value, differs bool, _ error) {
+// and the organisation's aliases derive from it, and whether that differs; on
+// is the day of the record. The error says that what is stored is no
+// medication.
+func Rederived(stored Value, on Date, aliases *Aliases) (_ Value, differs bool, _ error) {
 	v, err := medications.decode(stored)
 	if err != nil {
 		return stored, false, err
 	}
 	v.Derived = MedicationDerived{}
-	v.understood = v.understand()
+	v.understood = v.understand(aliases)
 	deriveMedication(&v, on)
 	now := Value{string(appendMembers(nil, medications.members, &v))}
 	return now, now != stored, nil

@@ -20,15 +20,15 @@ func TestRederived(t *testing.T) {
 		// What was understood says by what.
 		`{"name":"ibuprofen","derived":{"drug_class":"nsaid","ingredients":["ibuprofen"],"opioid":false}}`: `{"name":"ibuprofen","derived":{"drug_class":"nsaid","basis":"name","ingredients":["ibuprofen"],"opioid":false}}`,
 	} {
-		got, differs, err := Rederived(StoredValue(stored), on)
+		got, differs, err := Rederived(StoredValue(stored), on, nil)
 		if err != nil || !differs || got.JSON() != want {
 			t.Errorf("%s\ngives %s, %v, %v\nwant  %s", stored, got.JSON(), differs, err, want)
 		}
-		if again, differs, err := Rederived(got, on); err != nil || differs || again != got {
+		if again, differs, err := Rederived(got, on, nil); err != nil || differs || again != got {
 			t.Errorf("%s is derived again as %s, %v", got.JSON(), again.JSON(), err)
 		}
 	}
-	if _, _, err := Rederived(StoredValue("{"), on); err == nil {
+	if _, _, err := Rederived(StoredValue("{"), on, nil); err == nil {
 		t.Error("no error of what cannot be read")
 	}
 }

@@ -40,7 +40,7 @@ type kind[T any] struct {
 
 // rules is a kind of any T.
 type rules interface {
-	value(value strictjson.Value, fields *fault.Fields, on Date) Value
+	value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases) Value
 	appendSchema(b []byte, stored bool) []byte
 }
 
@@ -48,10 +48,11 @@ type rules interface {
 var rooms = sync.Pool{New: func() any { return new(make([]byte, 0, 1024)) }}
 
 // value reads what a caller sent, in full.
-func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date) Value {
+func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases) Value {
 	var v T
 	if o, ok := value.AsObject(); ok {
 		r := read(o, fields, false)
+		r.aliases = aliases
 		if readMembers(k.members, r, &v); k.optional && !anyThere(k.members, r) {
 			value.Fault(fields, oneOfThese(k.members))
 		}

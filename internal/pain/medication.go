@@ -41,6 +41,7 @@ type Medication struct {
 type MedicationDerived struct {
 	DrugClass         string
 	Basis             string
+	AliasCode         string
 	Ingredients       []string
 	Opioid            Flag
 	Suggestions       []string
@@ -66,12 +67,13 @@ var (
 	medicationStatuses = []string{"active", "on-hold", "cancelled", "completed", "entered-in-error", "stopped", "draft", "unknown"}
 	mmeRules           = []string{string(drug.BySupply), string(drug.ByDose), string(drug.ByPRNMaximum), string(drug.ByPatchSupply), string(drug.ByPatchWorn)}
 	mmeReasons         = names(drug.Reasons())
+	rxNormCode         = regexp.MustCompile(`^[0-9]{1,8}$`)
 )
 
 var medications = kind[Medication]{
 	members: []member[Medication]{
 		line("name", func(v *Medication) *string { return &v.Name }, maxShort).must().means("as people write it: generic or brand, with strength and form inside it"),
-		pattern("rxnorm_code", func(v *Medication) *string { return &v.RxNormCode }, regexp.MustCompile(`^[0-9]{1,8}$`), "7804"),
+		pattern("rxnorm_code", func(v *Medication) *string { return &v.RxNormCode }, rxNormCode, "7804"),
 		pattern("ndc", func(v *Medication) *string { return &v.NDC }, regexp.MustCompile(`^[0-9]{11}$|^[0-9]{4,5}-[0-9]{3,4}-[0-9]{1,2}$`), "00406-0512-01").means("of the package"),
 		word("drug_class", func(v *Medication) *string { return &v.DrugClass }, names(drug.Stated())).means("what it is, of a medicine that the service does not know"),
 		number("strength", func(v *Medication) *Number { return &v.Strength }, between(0.0001, 1e6)).means("of one unit; of a combination, its opioid component"),
@@ -102,6 +104,7 @@ var medications = kind[Medication]{
 var medicationDerived = []member[MedicationDerived]{
 	word("drug_class", func(v *MedicationDerived) *string { return &v.DrugClass }, names(drug.Classes())).means("unclassified: not understood, and nobody said; it may be an opioid"),
 	word("basis", func(v *MedicationDerived) *string { return &v.Basis }, names(drug.Bases())).means("what drug_class rests on"),
+	line("alias_code", func(v *MedicationDerived) *string { return &v.AliasCode }, maxLabel).means("the RxNorm code that the organisation's alias gave, where it counted"),
 	texts("ingredients", func(v *MedicationDerived) *[]string { return &v.Ingredients }).means("as recognised by code and name"),
 	yesNo("opioid", func(v *MedicationDerived) *Flag { return &v.Opioid }).means("absent when the medicine is unclassified"),
 	texts("suggestions", func(v *MedicationDerived) *[]string { return &v.Suggestions }).means("medicines that may be meant by a name that is not understood; never applied"),

@@ -10,7 +10,7 @@ func checkMedication(v *Medication, r *reading) {
 	checkPair(r, "strength", "strength_unit")
 	checkPair(r, "dose", "dose_unit")
 
-	v.understood = v.understand()
+	v.understood = v.understand(r.aliases)
 	if v.understood.Contradiction {
 		r.Fault("rxnorm_code", "must not be the code of another medicine than name.")
 	}
@@ -53,6 +53,7 @@ func (v *Medication) isOpioid() bool { return v.understood.class == drug.Opioid 
 func deriveMedication(v *Medication, on Date) {
 	d := &v.Derived
 	d.DrugClass, d.Basis = string(v.understood.class), string(v.understood.basis)
+	d.AliasCode = v.understood.Alias
 	d.Ingredients = v.understood.ingredients()
 	if v.understood.class == drug.Unclassified {
 		d.MMEPerDay, d.MMEExcludedReason = none[float64](), string(drug.NotUnderstood)
@@ -121,7 +122,7 @@ func (v *Medication) prescription(perDay float64) drug.Prescription {
 // the current one does not have.
 func (v *Medication) LegacyMME() drug.MME {
 	_, perDay, _ := v.perDay()
-	v.understood = v.understand()
+	v.understood = v.understandBy(v.Derived.AliasCode)
 	p := v.prescription(perDay)
 	return p.MME(drug.WithLegacy)
 }

@@ -12,6 +12,8 @@ type reading struct {
 	strictjson.Reader
 	fields *fault.Fields
 	stored bool
+	// aliases are those of the organisation whose record is read.
+	aliases *Aliases
 }
 
 func read(o *strictjson.Object, fields *fault.Fields, stored bool) *reading {

@@ -22,6 +22,10 @@ type Record struct {
 	Status      Status
 	Corrects    id.Record // zero when it corrects none
 	CreatedAt   time.Time // whole seconds
+
+	// Aliases is the version of those by which a new medication was understood.
+	// It is not kept.
+	Aliases int64
 }
 
 // Status says whether a record still stands.
@@ -49,6 +53,8 @@ type Intake struct {
 	Birth     Date             // the zero Date is not compared with
 	NewID     func() id.Record // called once for each record that is in order
 	Now       time.Time
+	// Aliases are those of the organisation; nil for none.
+	Aliases *Aliases
 }
 
 // NewRecord makes a record from one record object. Faults go to fields; the
@@ -59,10 +65,10 @@ func NewRecord(o *strictjson.Object, fields *fault.Fields, in Intake) Record {
 }
 
 func newRecord(r *strictjson.Reader, fields *fault.Fields, in Intake) Record {
-	record := Record{PatientID: in.PatientID, Status: Final, CreatedAt: in.Now.UTC().Truncate(time.Second)}
+	record := Record{PatientID: in.PatientID, Status: Final, CreatedAt: in.Now.UTC().Truncate(time.Second), Aliases: in.Aliases.Version()}
 	record.Type = readDataType(r)
 	record.RecordedAt = readRecordedAt(r, in, truncate(in.Now))
-	record.Value = readValue(r, fields, record.Type, record.RecordedAt)
+	record.Value = readValue(r, fields, record.Type, record.RecordedAt, in.Aliases)
 	record.Notes = readText(r, "notes", recordNotesProblem)
 	record.Source = readOneOf(r, "source", recordSources)
 	record.Author = readLine(r, "author", maxShort)
@@ -91,7 +97,7 @@ func readDataType(r *strictjson.Reader) DataType {
 
 // readValue reads the value by the rules of its type; of a type that is not
 // known nothing can be said.
-func readValue(r *strictjson.Reader, fields *fault.Fields, t DataType, at time.Time) Value {
+func readValue(r *strictjson.Reader, fields *fault.Fields, t DataType, at time.Time, aliases *Aliases) Value {
 	value, ok := r.Value("value")
 	if !ok {
 		r.Fault("value", "is required.")
@@ -100,7 +106,7 @@ func readValue(r *strictjson.Reader, fields *fault.Fields, t DataType, at time.T
 	if !t.valid() {
 		return Value{}
 	}
-	return kinds[t].value(value, fields, DateOf(at))
+	return kinds[t].value(value, fields, DateOf(at), aliases)
 }
 
 func recordNotesProblem(s string) string { return textProblem(s, maxNoteText) }

@@ -12,10 +12,16 @@ type understanding struct {
 	basis drug.Basis
 }
 
-// understand is the one place where a medicine becomes known: by its codes and
-// name, and only one that they do not say by what the caller states.
-func (v *Medication) understand() understanding {
-	u := understanding{Medicine: dictionary.Find(dictionary.Query{Name: v.Name, RxNorm: v.RxNormCode, NDC: v.NDC})}
+// understand is the one place where a medicine becomes known: by its codes, by
+// its name, by the organisation's alias for what the name leaves open, and only
+// one that they do not say by what the caller states.
+func (v *Medication) understand(aliases *Aliases) understanding {
+	return v.understandBy(aliases.Code(v.Name))
+}
+
+// understandBy is understand with the code that the alias of the name is for.
+func (v *Medication) understandBy(alias string) understanding {
+	u := understanding{Medicine: dictionary.Find(dictionary.Query{Name: v.Name, RxNorm: v.RxNormCode, NDC: v.NDC, Alias: alias})}
 	// Of a medicine that is none of our classes the caller may know better, but
 	// not that it is an opioid: all of those are known.
 	better := u.Class == drug.Other && v.DrugClass != "" && v.DrugClass != string(drug.Other) && v.DrugClass != string(drug.Opioid)

@@ -113,6 +113,7 @@ type condition struct {
 type medicineRow struct {
 	summary.Medication
 	Dosage   string
+	Basis    string // what the class rests on, when that is not the dictionary's word
 	Warnings []string
 }
 
@@ -126,7 +127,7 @@ func (p *patientPage) medicines(chart *summary.Chart) error {
 			if err != nil {
 				return err
 			}
-			row.Dosage = figure.Dosage(&v)
+			row.Dosage, row.Basis = figure.Dosage(&v), figure.Basis(&v)
 			for _, w := range v.Derived.Warnings {
 				row.Warnings = append(row.Warnings, figure.Words(w))
 			}

@@ -148,6 +148,10 @@ func (p *Portal) table() []route {
 		{pattern: "GET /portal/patients/{id}", scopes: seesPatients, handle: p.patient},
 		{pattern: "GET /portal/patients/{id}/records/{record}", scopes: seesPatients, handle: p.record},
 
+		{pattern: "GET /portal/medicines", scopes: access.ClinicalDataRead, handle: p.medicines},
+		{pattern: "POST /portal/medicines", scopes: access.ClinicalDataWrite, handle: p.addAlias, form: "/portal/medicines"},
+		{pattern: "POST /portal/medicines/{id}/remove", scopes: access.ClinicalDataWrite, handle: p.removeAlias, form: "/portal/medicines"},
+
 		{pattern: "GET /portal/analytics", scopes: access.AnalyticsRead, handle: p.analytics},
 		{pattern: "GET /portal/reports", scopes: access.ReportsRead, handle: p.reports},
 		{pattern: "POST /portal/reports", scopes: access.ReportsWrite, handle: p.createReport, form: "/portal/reports"},

@@ -43,6 +43,8 @@ var pagesAsked = []showing{
 	{"/portal/patients", "/portal/patients?search=patient", asking{statements: 3, trips: 3}},
 	{"/portal/patients/{id}", "/portal/patients/{patient}", asking{statements: 7, trips: 5}},
 	{"/portal/patients/{id}/records/{record}", "/portal/patients/{patient}/records/{record}", asking{statements: 3, trips: 3}},
+	{"/portal/medicines", "/portal/medicines", asking{statements: 3, trips: 2}},
+	{"/portal/medicines", "/portal/medicines?look=MS+Contin", asking{statements: 4, trips: 3}},
 	{"/portal/analytics", "/portal/analytics", asking{statements: 3, trips: 3}},
 	{"/portal/reports", "/portal/reports", asking{statements: 5, trips: 3}},
 	{"/portal/reports/{id}", "/portal/reports/{report}", asking{statements: 2, trips: 2}},
@@ -148,6 +150,9 @@ func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 			return store.Outcome{}
 		}); err != nil {
 			h.t.Fatal(err)
+		}
+		if p := b.post("/portal/medicines", "name", fmt.Sprint("house stock number ", i), "rxnorm_code", "7804"); p.status != http.StatusSeeOther {
+			h.t.Fatalf("%d\n%s", p.status, p.text)
 		}
 		report = strings.TrimPrefix(b.post("/portal/reports", "type", "population_health", "format", "json").location, "/portal/reports/")
 	}

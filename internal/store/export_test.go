@@ -187,3 +187,17 @@ func ShortDerivation(tb testing.TB) {
 	derivedAtOnce = 1
 	tb.Cleanup(func() { derivedAtOnce = old })
 }
+
+// FewAliases lowers how many an organisation may have.
+func FewAliases(tb testing.TB, most int64) {
+	old := mostAliases
+	mostAliases = most
+	tb.Cleanup(func() { mostAliases = old })
+}
+
+// AskForAliases makes nodes ask often whether others changed aliases.
+func AskForAliases(tb testing.TB, every time.Duration) {
+	old := aliasesEvery
+	aliasesEvery = every
+	tb.Cleanup(func() { aliasesEvery = old })
+}

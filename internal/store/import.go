@@ -154,6 +154,9 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 		if err != nil {
 			return err
 		}
+		if err := o.understandFresh(tx, fresh); err != nil {
+			return err
+		}
 		news := map[int64][]pain.Record{} // a patient may have several groups
 		counted := map[int64]recordCounts{}
 		for _, i := range order {
@@ -196,6 +199,37 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 		return nil
 	})
 	return added, missing, err
+}
+
+// understandFresh derives medications again that were understood by aliases
+// which are not those of the organisation any more.
+func (o Org) understandFresh(tx Tx, groups [][]pain.Record) error {
+	if !slices.ContainsFunc(groups, func(records []pain.Record) bool { _, medicated := understoodBy(records); return medicated }) {
+		return nil
+	}
+	var version int64
+	if err := tx.Many(o.holdAliases(&version)...); err != nil {
+		return err
+	}
+	aliases, ok := o.remembered.get(o.org, version)
+	if !ok {
+		var err error
+		if aliases, err = o.readAliases(tx); err != nil {
+			return err
+		}
+	}
+	for _, records := range groups {
+		for i := range records {
+			if rec := &records[i]; rec.Type == pain.TypeMedications && rec.Aliases != version {
+				derived, _, err := pain.Rederived(rec.Value, pain.DateOf(rec.RecordedAt), aliases)
+				if err != nil {
+					return err
+				}
+				rec.Value, rec.Aliases = derived, version
+			}
+		}
+	}
+	return nil
 }
 
 // patientNumbers finds the patients of groups, in order; 0 is one that is not

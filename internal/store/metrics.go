@@ -51,7 +51,7 @@ func newMetrics(registry prometheus.Registerer, engine string) *metrics {
 			Name: "anodyne_audit_witness_lost_total", Help: "Times the record of sealed heads in the data directory was removed or changed by somebody else.",
 		}),
 		underived: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_derivation_patients_left", Help: "Patients whose medications this node has still to derive again by this version's rules.",
+			Name: "anodyne_derivation_patients_left", Help: "Patients whose medications this node has still to derive again by this version's rules and the organisations' aliases.",
 		}),
 		measured: newMeasured(),
 		rounds: rounds{

@@ -28,7 +28,8 @@ var postgresDialect = dialect{
 	// read all its patients to pick out a hundred; so it is not asked to join.
 	numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_array_elements_text(CAST($2 AS json)) AS wanted (no)
 		CROSS JOIN LATERAL (SELECT * FROM patient WHERE org_no = $1 AND patient_no = CAST(wanted.no AS BIGINT) LIMIT 1) AS p ORDER BY p.patient_no`,
-	lockKey: `SELECT pg_advisory_xact_lock($1)`,
+	lockKey:  `SELECT pg_advisory_xact_lock($1)`,
+	shareKey: `SELECT pg_advisory_xact_lock_shared($1)`,
 	// One statement, so one snapshot: an entry is seen either pending or in
 	// its place, never neither.
 	// Those of one number; a lock of two has another objsubid.

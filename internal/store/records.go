@@ -86,16 +86,26 @@ func (o Org) BirthDate(ctx context.Context, patientID id.Patient) (birth pain.Da
 }
 
 // AddRecords keeps the records of one patient, all or none, and gives the
-// outcome, or what an earlier request with the same key had.
+// outcome, or what an earlier request with the same key had. For an error that
+// is AliasesChanged the records must be made again.
 func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pain.Record, c Change, key *Once, now time.Time, out Outcome) (Outcome, error) {
 	added, err := additionOf(records)
 	if err != nil {
 		return Outcome{}, err
 	}
 	counted := countsOf(records)
+	understood, medicated := understoodBy(records)
 	return o.once(ctx, key, now, func(tx Tx) (Outcome, error) {
 		stored := map[int64][]byte{}
-		no, err := o.patientNo(tx, patientID, o.selectCounts(patientID, counted, stored))
+		with := []Stmt{o.selectCounts(patientID, counted, stored)}
+		version := understood
+		if medicated {
+			with = append(with, o.holdAliases(&version)...)
+		}
+		no, err := o.patientNo(tx, patientID, with...)
+		if err == nil && version != understood {
+			err = errAliasesChanged
+		}
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -278,7 +288,8 @@ func (o Org) record(tx Tx, patientID id.Patient, recordID id.Record) (rec pain.R
 }
 
 // CorrectRecord reads a record, lets a rule correct it, and keeps both the
-// old one with its new status and what stands in its place.
+// old one with its new status and what stands in its place. For an error that is
+// AliasesChanged the rule must use newer ones.
 func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID id.Record, key *Once, now time.Time, rule func(old pain.Record) (pain.Correction, Change, Outcome, error)) (Outcome, error) {
 	return o.once(ctx, key, now, func(tx Tx) (Outcome, error) {
 		no, err := o.patientNo(tx, patientID)
@@ -303,8 +314,16 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 			tx.Last(o.insertRecord(no, &correction.New))
 		}
 		stored := map[int64][]byte{}
-		if err := tx.Many(o.selectCounts(patientID, counted, stored)); err != nil {
+		with := []Stmt{o.selectCounts(patientID, counted, stored)}
+		version := correction.New.Aliases
+		if correction.Replaced && old.Type == pain.TypeMedications {
+			with = append(with, o.holdAliases(&version)...)
+		}
+		if err := tx.Many(with...); err != nil {
 			return Outcome{}, err
+		}
+		if version != correction.New.Aliases {
+			return Outcome{}, errAliasesChanged
 		}
 		if err := o.keepCounts(tx, no, stored, counted); err != nil {
 			return Outcome{}, err

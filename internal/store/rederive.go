@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,10 +17,11 @@ import (
 )
 
 // What the service derives from a medication is stored with it, and in the
-// patient's series. When the rules change, all of it is derived again in the
-// background: a patient at a time, each in a transaction of its own, beside
-// nodes of this version and of the one before. How far it has come is kept for
-// each organisation, so that it goes on there after a restart.
+// patient's series. When the rules or an organisation's aliases change, all of
+// it is derived again in the background: a patient at a time, each in a
+// transaction of its own, beside nodes of this version and of the one before.
+// How far it has come is kept for each organisation, so that it goes on there
+// after a restart.
 
 // derivedAtOnce is how many patients are looked at together. Tests shorten it.
 var derivedAtOnce int64 = 100
@@ -27,23 +29,65 @@ var derivedAtOnce int64 = 100
 // deriveEvery is how often a node looks for organisations that are not done.
 const deriveEvery = time.Hour
 
-// KeepDerived derives again what is not derived by this program's rules, at
-// once and every hour, until the context ends.
+// aliasesEvery is how often it asks whether another node changed aliases. Tests
+// shorten it.
+var aliasesEvery = 10 * time.Second
+
+// KeepDerived derives again what is not derived by this program's rules and the
+// organisations' aliases: at once, after every change of aliases and every
+// hour, until the context ends.
 func (s System) KeepDerived(ctx context.Context) error {
 	for {
-		err := s.Rederive(ctx)
+		changed := s.remembered.signal.wait()
+		versions, err := s.aliasVersions(ctx)
+		if err == nil {
+			err = s.Rederive(ctx)
+		}
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("medications could not all be derived again; it will be tried again", "error", err)
 		}
 		if ctx.Err() == nil {
 			s.metrics.derived.Done(err)
 		}
-		select {
-		case <-time.After(deriveEvery):
-		case <-ctx.Done():
+		next := time.Now().Add(deriveEvery)
+		if err != nil {
+			next = time.Now().Add(time.Minute)
+		}
+		if s.awaitDerivation(ctx, changed, versions, next); ctx.Err() != nil {
 			return nil
 		}
 	}
+}
+
+// awaitDerivation waits until there may be something to derive again: aliases
+// were changed by this process, or have other versions than before, or it is
+// time.
+func (s System) awaitDerivation(ctx context.Context, changed <-chan struct{}, versions map[int64]int64, next time.Time) {
+	for time.Now().Before(next) {
+		select {
+		case <-changed:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(aliasesEvery):
+		}
+		if now, err := s.aliasVersions(ctx); err == nil && !maps.Equal(now, versions) {
+			return
+		}
+	}
+}
+
+// aliasVersions gives the versions of the aliases of those organisations that
+// have ever had some.
+func (s System) aliasVersions(ctx context.Context) (versions map[int64]int64, err error) {
+	err = s.read(ctx, func(tx Tx) error {
+		versions = map[int64]int64{}
+		return tx.Query(`SELECT org_no, aliases FROM derivation WHERE aliases > 0`, func(r Row) error {
+			versions[r.Int(0)] = r.Int(1)
+			return nil
+		})
+	})
+	return versions, err
 }
 
 // deriving is an organisation whose medications are derived again.
@@ -51,20 +95,30 @@ type deriving struct {
 	org        access.OrgNo
 	name       string
 	done, last int64 // patients
+	version    int64 // of the aliases
 }
 
 // Rederive derives the medications of all organisations again, unless that has
-// been done by the rules of this program. It may be ended and begun again at
-// any time, and nodes may do it at once. A patient whose records cannot be read
-// does not stand in the way of the others; anodyne check names it.
+// been done by the rules of this program and the aliases of the organisation. It
+// may be ended and begun again at any time, and nodes may do it at once. A
+// patient whose records cannot be read does not stand in the way of the others;
+// anodyne check names it.
 func (s System) Rederive(ctx context.Context) error {
+	for {
+		if err := s.rederiveOnce(ctx); !errors.Is(err, errAliasesChanged) {
+			return err
+		}
+	}
+}
+
+func (s System) rederiveOnce(ctx context.Context) error {
 	var todo []deriving
 	if err := s.read(ctx, func(tx Tx) error {
 		todo = nil
-		return tx.Query(`SELECT o.org_no, o.name, c.patients, CASE WHEN d.rules >= $1 THEN d.patient_no ELSE 0 END
+		return tx.Query(`SELECT o.org_no, o.name, c.patients, CASE WHEN d.rules >= $1 THEN d.patient_no ELSE 0 END, coalesce(d.aliases, 0)
 			FROM org o JOIN org_counter c ON c.org_no = o.org_no LEFT JOIN derivation d ON d.org_no = o.org_no
 			WHERE d.rules IS NULL OR d.rules <= $1 ORDER BY o.org_no`, func(r Row) error {
-			todo = append(todo, deriving{access.OrgNo(r.Int(0)), r.Text(1), r.Int(3), r.Int(2)})
+			todo = append(todo, deriving{access.OrgNo(r.Int(0)), r.Text(1), r.Int(3), r.Int(2), r.Int(4)})
 			return nil
 		}, pain.Derivation)
 	}); err != nil {
@@ -90,25 +144,35 @@ func (s System) Rederive(ctx context.Context) error {
 
 func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients int64)) error {
 	o := Org{Store: s.Store, org: d.org}
-	s.log.Info("deriving medications again", "organization", d.name, "patients", d.last-d.done, "rules", pain.Derivation)
+	aliases, err := o.aliases(ctx, d.version)
+	if err == nil && aliases.Version() != d.version {
+		err = errAliasesChanged // how far it has come is that of others
+	}
+	if err != nil {
+		return err
+	}
+	s.log.Info("deriving medications again", "organization", d.name, "patients", d.last-d.done, "rules", pain.Derivation, "aliases", d.version)
 	changed, failed := 0, 0
 	var reason error
 	reported := time.Now()
 	for d.done < d.last {
 		first, last := d.done+1, min(d.done+derivedAtOnce, d.last)
-		differing, err := o.differentlyDerived(ctx, first, last)
+		differing, err := o.differentlyDerived(ctx, first, last, aliases)
 		if err != nil {
 			return err
 		}
-		errs := o.rederiveAll(ctx, differing)
+		errs := o.rederiveAll(ctx, differing, aliases)
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if slices.ContainsFunc(errs, AliasesChanged) {
+			return errAliasesChanged
 		}
 		changed += len(differing) - len(errs)
 		if len(errs) > 0 {
 			failed, reason = failed+len(errs), errs[0]
 		}
-		if err := o.noteDerived(ctx, last); err != nil {
+		if err := o.noteDerived(ctx, last, d.version); err != nil {
 			return err
 		}
 		d.done = last
@@ -127,14 +191,14 @@ func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients
 
 // rederiveAll derives the medications of some patients again, some at once, and
 // gives what went wrong. On SQLite their transactions share a commit.
-func (o Org) rederiveAll(ctx context.Context, patients []differing) (errs []error) {
+func (o Org) rederiveAll(ctx context.Context, patients []differing, aliases *pain.Aliases) (errs []error) {
 	work := make(chan int64)
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	for range min(sweepers, len(patients)) {
 		group.Go(func() {
 			for no := range work {
-				if _, err := o.rederivePatient(ctx, no, audit.Service); err != nil {
+				if _, err := o.rederivePatient(ctx, no, aliases, audit.Service); err != nil {
 					mu.Lock()
 					errs = append(errs, err)
 					mu.Unlock()
@@ -150,36 +214,45 @@ func (o Org) rederiveAll(ctx context.Context, patients []differing) (errs []erro
 	return errs
 }
 
-// noteDerived keeps how far an organisation is.
-func (o Org) noteDerived(ctx context.Context, patientNo int64) error {
+// noteDerived keeps how far an organisation is by a version of its aliases,
+// unless there is a newer one.
+func (o Org) noteDerived(ctx context.Context, patientNo, version int64) error {
 	return o.write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(`INSERT INTO derivation (org_no, rules, patient_no) VALUES ($1, $2, $3)
+		_, err := tx.Exec(`INSERT INTO derivation (org_no, rules, patient_no, aliases) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (org_no) DO UPDATE SET rules = excluded.rules, patient_no = excluded.patient_no
-			WHERE derivation.rules < excluded.rules OR derivation.rules = excluded.rules AND derivation.patient_no < excluded.patient_no`,
-			int64(o.org), pain.Derivation, patientNo)
+			WHERE derivation.aliases = excluded.aliases
+				AND (derivation.rules < excluded.rules OR derivation.rules = excluded.rules AND derivation.patient_no < excluded.patient_no)`,
+			int64(o.org), pain.Derivation, patientNo, version)
 		return err
 	})
 }
 
 // differing is a patient with medications that are not derived by today's
-// rules, and what is wrong in words.
+// rules and aliases, and what is wrong in words.
 type differing struct {
 	no      int64
 	problem string
 }
 
 // differentlyDerived looks for such patients, and for those whose series is in
-// the form of another version. Records that cannot be read are
-// left to the check of series.
-func (o Org) differentlyDerived(ctx context.Context, first, last int64) (list []differing, err error) {
+// the form of another version. Records that cannot be read are left to the check
+// of series. It fails when the aliases are not the organisation's any more.
+func (o Org) differentlyDerived(ctx context.Context, first, last int64, aliases *pain.Aliases) (list []differing, err error) {
 	err = o.read(ctx, func(tx Tx) error {
 		list = nil
+		var version int64
+		if err := tx.Many(o.selectAliasVersion(&version)); err != nil {
+			return err
+		}
+		if version != aliases.Version() {
+			return errAliasesChanged
+		}
 		number := map[int64]int{}
 		example := map[int64]string{}
 		if err := tx.Query(`SELECT patient_no, recorded_at, id, value FROM clinical_record
 			WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 AND data_type = $4`, func(r Row) error {
 			stored := pain.StoredValue(r.Text(3))
-			now, differs, err := pain.Rederived(stored, pain.DateOf(fromMillis(r.Int(1))))
+			now, differs, err := pain.Rederived(stored, pain.DateOf(fromMillis(r.Int(1))), aliases)
 			if err != nil || !differs {
 				return nil
 			}
@@ -223,8 +296,9 @@ func difference(stored, now pain.Value) string {
 }
 
 // rederivePatient derives the medications of one patient again, makes the series
-// anew, and judges what follows for the alerts. It gives how many changed.
-func (o Org) rederivePatient(ctx context.Context, patientNo int64, actor string) (changed int, err error) {
+// anew, and judges what follows for the alerts. It gives how many changed. When
+// the aliases are not the organisation's any more, nothing is done.
+func (o Org) rederivePatient(ctx context.Context, patientNo int64, aliases *pain.Aliases, actor string) (changed int, err error) {
 	now := o.now()
 	err = o.change(ctx, func(tx Tx) error {
 		changed = 0
@@ -235,7 +309,14 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, actor string)
 		}, int64(o.org), patientNo); err != nil {
 			return err
 		}
-		updates, err := o.derivedUpdates(tx, patientNo)
+		var version int64
+		if err := tx.Many(o.holdAliases(&version)...); err != nil {
+			return err
+		}
+		if version != aliases.Version() {
+			return errAliasesChanged
+		}
+		updates, err := o.derivedUpdates(tx, patientNo, aliases)
 		if err != nil {
 			return err
 		}
@@ -245,26 +326,19 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, actor string)
 			}
 		}
 		changed = len(updates)
-		want := seriesByYear{}
-		if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, want, replaced{}); err != nil {
-			return err
-		}
-		differs, err := o.differing(tx, patientNo, patientNo, map[int64]seriesByYear{patientNo: want})
+		want, years, err := o.renewSeries(tx, patientNo)
 		if err != nil {
 			return err
 		}
-		for _, year := range slices.Sorted(slices.Values(differs[patientNo])) {
-			o.keepSeries(tx, patientNo, year, want.year(year))
-		}
-		if changed == 0 && len(differs[patientNo]) == 0 {
+		if changed == 0 && years == 0 {
 			return nil // another node was faster
 		}
 		if !patientID.IsZero() {
 			line := audit.Entry{At: now, Actor: actor, Action: audit.ClinicalDerive, Resource: patientID.String(),
-				Details: fmt.Appendf(nil, `{"medications":%d,"rules":%d}`, changed, pain.Derivation)}
+				Details: fmt.Appendf(nil, `{"medications":%d,"rules":%d,"aliases":%d}`, changed, pain.Derivation, version)}
 			tx.Last(o.journal(o.org, Change{Audit: line, Subject: patientID})...)
 		}
-		_, err = o.repairStanding(tx, patientNo, want, len(differs[patientNo]) > 0, now)
+		_, err = o.repairStanding(tx, patientNo, want, years > 0, now)
 		return err
 	})
 	return changed, err
@@ -272,9 +346,9 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, actor string)
 
 // derivedUpdates are the statements that bring a patient's medications to
 // today's rules. One that cannot be read stays as it is.
-func (o Org) derivedUpdates(tx Tx, patientNo int64) (updates []Stmt, err error) {
+func (o Org) derivedUpdates(tx Tx, patientNo int64, aliases *pain.Aliases) (updates []Stmt, err error) {
 	err = tx.Query(`SELECT recorded_at, id, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND data_type = $3`, func(r Row) error {
-		value, differs, err := pain.Rederived(pain.StoredValue(r.Text(2)), pain.DateOf(fromMillis(r.Int(0))))
+		value, differs, err := pain.Rederived(pain.StoredValue(r.Text(2)), pain.DateOf(fromMillis(r.Int(0))), aliases)
 		if err == nil && differs {
 			updates = append(updates, Stmt{SQL: `UPDATE clinical_record SET value = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
 				Args: []any{int64(o.org), patientNo, r.Int(0), slices.Clone(r.Raw(1)), value.JSON()}})
@@ -289,21 +363,36 @@ func (o Org) derivedUpdates(tx Tx, patientNo int64) (updates []Stmt, err error) 
 // gives their number. It works while a server runs.
 func (s System) CheckDerived(ctx context.Context, repair bool, progress func(org string, at, of int64)) (problems []string, repaired int, err error) {
 	err = s.eachPatients(ctx, progress, func(o Org, name string, first, last int64) error {
-		wrong, err := o.differentlyDerived(ctx, first, last)
-		if err != nil {
+		for {
+			wrong, did, err := o.checkDerived(ctx, first, last, repair)
+			repaired += did
+			if errors.Is(err, errAliasesChanged) {
+				continue // those that are right by now are not found again
+			}
+			for _, w := range wrong {
+				problems = append(problems, fmt.Sprintf("organisation %s: patient number %d: %s", name, w.no, w.problem))
+			}
 			return err
 		}
-		for _, w := range wrong {
-			if !repair {
-				problems = append(problems, fmt.Sprintf("organisation %s: patient number %d: %s", name, w.no, w.problem))
-				continue
-			}
-			if _, err := o.rederivePatient(ctx, w.no, audit.Operator); err != nil {
-				return err
-			}
-			repaired++
-		}
-		return nil
 	})
 	return problems, repaired, err
+}
+
+// checkDerived is CheckDerived of some patients: it gives those that it did not
+// repair, and the number of the others.
+func (o Org) checkDerived(ctx context.Context, first, last int64, repair bool) (wrong []differing, repaired int, err error) {
+	aliases, err := o.Aliases(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	if wrong, err = o.differentlyDerived(ctx, first, last, aliases); err != nil || !repair {
+		return wrong, 0, err
+	}
+	for _, w := range wrong {
+		if _, err := o.rederivePatient(ctx, w.no, aliases, audit.Operator); err != nil {
+			return nil, repaired, err
+		}
+		repaired++
+	}
+	return nil, repaired, nil
 }

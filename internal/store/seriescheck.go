@@ -202,19 +202,11 @@ func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired Repair
 		}, int64(o.org), patientNo); err != nil {
 			return err
 		}
-		want := seriesByYear{}
-		if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, want, replaced{}); err != nil {
-			return err
-		}
-		differs, err := o.differing(tx, patientNo, patientNo, map[int64]seriesByYear{patientNo: want})
+		want, years, err := o.renewSeries(tx, patientNo)
 		if err != nil {
 			return err
 		}
-		for _, year := range slices.Sorted(slices.Values(differs[patientNo])) {
-			o.keepSeries(tx, patientNo, year, want.year(year))
-			repaired.Years++
-		}
-		if repaired.Years > 0 && !patientID.IsZero() {
+		if repaired.Years = years; repaired.Years > 0 && !patientID.IsZero() {
 			line := audit.Entry{At: now, Actor: audit.Operator, Action: audit.SeriesRepair, Resource: patientID.String()}
 			tx.Last(o.journal(o.org, Change{Audit: line, Subject: patientID})...)
 		}
@@ -225,6 +217,24 @@ func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired Repair
 		return err
 	})
 	return repaired, err
+}
+
+// renewSeries makes a patient's series from the records, and keeps the years in
+// which it differs from what is stored. It gives the series, and how many years
+// those are.
+func (o Org) renewSeries(tx Tx, patientNo int64) (want seriesByYear, years int, err error) {
+	want = seriesByYear{}
+	if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, want, replaced{}); err != nil {
+		return nil, 0, err
+	}
+	differs, err := o.differing(tx, patientNo, patientNo, map[int64]seriesByYear{patientNo: want})
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, year := range slices.Sorted(slices.Values(differs[patientNo])) {
+		o.keepSeries(tx, patientNo, year, want.year(year))
+	}
+	return want, len(differs[patientNo]), nil
 }
 
 // lockPatient keeps a patient's records from changing until the transaction

@@ -102,6 +102,7 @@ var unbound = map[string]string{
 	"SELECT due_at FROM webhook_cursor WHERE due_at > $1":         "the delivery worker, over all organisations",
 	"FROM webhook_cursor c LEFT JOIN webhook w":                   "purge, over all organisations",
 	"count(*) FROM webhook WHERE enabled = 0":                     "the operator's metrics, over all organisations",
+	"SELECT org_no, aliases FROM derivation WHERE aliases > 0":    "the worker that derives again, over all organisations",
 	"FROM webhook_cursor c JOIN webhook w":                        "the operator's metrics, over all organisations",
 }
 

@@ -108,6 +108,8 @@ type dialect struct {
 	// lockKey locks a number until the end of the transaction; "" where
 	// transactions follow one another anyway.
 	lockKey string
+	// shareKey is lockKey for those who need not exclude one another.
+	shareKey string
 	// locks lists the nodes that hold their lock; empty where the engine
 	// itself is asked.
 	locks string
@@ -140,6 +142,8 @@ type Store struct {
 	followers followers
 	// reportQueued is broadcast when this process puts a report into the queue.
 	reportQueued *signal
+	// remembered has the aliases of organisations.
+	remembered rememberedAliases
 	// underway has the Idempotency-Keys of requests that are running.
 	underway underway
 
@@ -173,7 +177,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 		engineName = sqliteDialect.name
 	}
 	s := &Store{now: cfg.Now, log: cfg.Log, tracer: cfg.Tracer, metrics: newMetrics(cfg.Registry, engineName), written: newSignal(), positioned: newSignal(), reportQueued: newSignal(),
-		underway: newUnderway(cmp.Or(cfg.KeyWait, lockWait))}
+		remembered: rememberedAliases{signal: newSignal()}, underway: newUnderway(cmp.Or(cfg.KeyWait, lockWait))}
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
 		s.engine, err = openSQLite(path, cfg.Key, s.log, s.metrics, cfg.Observe)

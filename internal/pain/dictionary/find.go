@@ -13,6 +13,9 @@ type Query struct {
 	Name   string
 	RxNorm string // of an ingredient, a brand, a product or a pack
 	NDC    string // of a package
+	// Alias is the RxNorm code that the organisation keeps for the name. It
+	// counts where the name leaves something open.
+	Alias string
 }
 
 // Ingredient is an active substance of a medicine.
@@ -52,6 +55,8 @@ type Medicine struct {
 	Contradiction bool
 	// StrengthDiffers: the name has another strength than the code.
 	StrengthDiffers bool
+	// Alias is that of the query if it counted, else "".
+	Alias string
 
 	query  Query
 	reason reason
@@ -113,7 +118,14 @@ func (b *book) find(q Query) Medicine {
 	}
 	var named match
 	b.read(q.Name, &named)
+	alias := ""
+	if q.Alias != "" {
+		if meant, ok := b.aliased(&named, q.Alias); ok {
+			named, alias = meant, q.Alias
+		}
+	}
 	m := b.answer(&coded, &named, basis)
+	m.Alias = alias
 	m.query, m.noCode, m.noNDC = q, noCode, noNDC
 	m.Contradiction = m.Contradiction || conflict
 	return m
@@ -136,6 +148,7 @@ type match struct {
 	readings []string
 	near     []string
 	strength [8]amount // of order, when no product says
+	byAlias  bool      // an organisation's alias says so
 }
 
 func (m *match) found() bool { return len(m.set) > 0 }
@@ -197,7 +210,9 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 		}
 	case named.found() && named.reason == understood:
 		m.Basis = drug.ByName
-		if named.brand >= 0 || named.alias >= 0 && b.aliases[named.alias].brand {
+		if named.byAlias {
+			m.Basis = drug.ByAlias
+		} else if named.brand >= 0 || named.alias >= 0 && b.aliases[named.alias].brand {
 			m.Basis = drug.ByBrand
 		}
 	default:

@@ -18,16 +18,8 @@ func (m *Medicine) Why() []string {
 	if m.noNDC {
 		say("The NDC %s is not in the dictionary, which has those of opioids and benzodiazepines only, or its ten digits are ambiguous.", m.query.NDC)
 	}
-	var names []string
-	for _, in := range m.Ingredients {
-		name := in.Name
-		if in.Strength.Unit != "" {
-			name = fmt.Sprintf("%s %v %s", in.Name, in.Strength.Value, in.Strength.Unit)
-		}
-		names = append(names, name)
-	}
 	if m.Understood {
-		say("%s: %s.", map[drug.Basis]string{drug.ByRxNorm: "By its RxNorm code", drug.ByNDC: "By its NDC", drug.ByName: "By its name", drug.ByBrand: "By its brand"}[m.Basis], strings.Join(names, " and "))
+		say("%s: %s.", map[drug.Basis]string{drug.ByRxNorm: "By its RxNorm code", drug.ByNDC: "By its NDC", drug.ByName: "By its name", drug.ByBrand: "By its brand", drug.ByAlias: "By an alias of the organisation"}[m.Basis], m.contents())
 		if m.Brand != "" {
 			say("%s is the brand.", m.Brand)
 		}

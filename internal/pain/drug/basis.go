@@ -3,14 +3,13 @@ package drug
 // Basis is what a medicine's class rests on.
 type Basis string
 
-// The bases. Nothing is understood by an alias yet; callers can rely on the
-// list.
+// The bases.
 const (
 	ByRxNorm Basis = "rxnorm"
 	ByNDC    Basis = "ndc"
 	ByName   Basis = "name"
 	ByBrand  Basis = "brand"
-	ByAlias  Basis = "alias"
+	ByAlias  Basis = "alias"  // of the organisation
 	ByStated Basis = "stated" // what the caller said
 	ByNone   Basis = "none"   // nothing: the medicine is not understood
 )

@@ -19,6 +19,7 @@ type Live struct {
 	WebhookID    string
 	DeliveryID   string // of that webhook
 	ReportID     string
+	AliasID      string
 	AccessToken  string
 	ClientID     string
 	ClientSecret string
@@ -45,6 +46,8 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 		id = live.WebhookID
 	case strings.HasPrefix(e.Path, "/v1/reports/"):
 		id = live.ReportID
+	case strings.HasPrefix(e.Path, "/v1/reference/medications/aliases/"):
+		id = live.AliasID
 	}
 	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID).Replace(e.Path)
 	if len(e.Query) > 0 {

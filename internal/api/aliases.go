@@ -1,0 +1,159 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"anodyne/internal/audit"
+	"anodyne/internal/id"
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/store"
+	"anodyne/internal/strictjson"
+)
+
+// The aliases are the organisation's own names of medicines. A change has what
+// is stored derived again, in the background.
+
+const aliasesPath = "/v1/reference/medications/aliases"
+
+func (a *API) createAlias(x *exchange) (answer, error) {
+	object, key, err := x.readPost(bodyLimit)
+	if err != nil {
+		return answer{}, err
+	}
+	wanted, err := pain.NewAlias(object)
+	if err != nil {
+		return answer{}, err
+	}
+	made := store.Alias{ID: id.New[id.AliasKind](x.now), Alias: wanted, CreatedAt: x.now.UTC().Truncate(time.Second)}
+	line := x.line(audit.AliasCreate, made.ID.String())
+	line.Details = audit.Changes(store.AliasChanges(pain.Alias{}, wanted))
+	made.CreatedBy = line.Actor
+	x.buf = appendAlias(x.buf, &made)
+	out, err := x.org.CreateAlias(x.ctx(), &made, store.Change{Audit: line}, key, store.Outcome{
+		Status: http.StatusCreated, Location: aliasesPath + "/" + made.ID.String(), Body: x.buf,
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return x.outcome(out), nil
+}
+
+func (a *API) listAliases(x *exchange) (answer, error) {
+	q := x.readQuery("page", "limit")
+	p := q.page()
+	if err := q.err(); err != nil {
+		return answer{}, err
+	}
+	list, total, err := x.org.AliasPage(x.ctx(), p.number, p.limit)
+	if err != nil {
+		return answer{}, err
+	}
+	b := append(x.buf, `{"data":[`...)
+	for i := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendAlias(b, &list[i])
+	}
+	x.buf = p.appendPagination(b, total)
+	return answer{status: http.StatusOK, body: x.buf, link: p.link(aliasesPath, total, nil)}, nil
+}
+
+func (a *API) getAlias(x *exchange) (answer, error) {
+	aliasID, err := x.onAlias()
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := x.org.Alias(x.ctx(), aliasID)
+	if err != nil {
+		return answer{}, err
+	}
+	x.buf = appendAlias(x.buf, &found)
+	return answer{status: http.StatusOK, body: x.buf}, nil
+}
+
+func (a *API) patchAlias(x *exchange) (answer, error) {
+	if err := x.noQuery(); err != nil {
+		return answer{}, err
+	}
+	object, _, err := x.readJSON(bodyLimit, "application/merge-patch+json", "application/json")
+	if err != nil {
+		return answer{}, err
+	}
+	// A body that fits no alias is refused before the alias is looked for.
+	if _, err := (&pain.Alias{}).Patch(object); err != nil {
+		return answer{}, err
+	}
+	aliasID, err := x.aliasID()
+	if err != nil {
+		return answer{}, err
+	}
+	updated, err := x.org.UpdateAlias(x.ctx(), aliasID, func(old pain.Alias) (pain.Alias, *store.Change, error) {
+		wanted, err := old.Patch(object)
+		if err != nil || wanted == old {
+			return old, nil, err
+		}
+		line := x.line(audit.AliasUpdate, aliasID.String())
+		line.Details = audit.Changes(store.AliasChanges(old, wanted))
+		return wanted, &store.Change{Audit: line}, nil
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	x.buf = appendAlias(x.buf, &updated)
+	return answer{status: http.StatusOK, body: x.buf}, nil
+}
+
+func (a *API) deleteAlias(x *exchange) (answer, error) {
+	aliasID, err := x.onAlias()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := x.org.DeleteAlias(x.ctx(), aliasID, func(old pain.Alias) store.Change {
+		line := x.line(audit.AliasDelete, aliasID.String())
+		line.Details = audit.Changes(store.AliasChanges(old, pain.Alias{}))
+		return store.Change{Audit: line}
+	}); err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusNoContent}, nil
+}
+
+// onAlias reads the path of a request that has neither query nor body.
+func (x *exchange) onAlias() (id.Alias, error) {
+	if err := x.noQuery(); err != nil {
+		return id.Alias{}, err
+	}
+	return x.aliasID()
+}
+
+// appendAlias appends an alias's JSON form, with what its code is.
+func appendAlias(b []byte, a *store.Alias) []byte {
+	b = append(b, `{"id":"`...)
+	b = a.ID.Append(b)
+	b = strictjson.AppendString(append(b, `","name":`...), a.Name)
+	b = strictjson.AppendString(append(b, `,"rxnorm_code":`...), a.RxNormCode)
+	medicine := a.Medicine()
+	class := medicine.Class
+	if !medicine.Understood { // a later release does not have the code any more
+		class = drug.Unclassified
+	}
+	b = append(append(b, `,"drug_class":"`...), class...)
+	b = append(b, `","ingredients":[`...)
+	for i, in := range medicine.Ingredients {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strictjson.AppendString(b, in.Name)
+	}
+	b = append(b, ']')
+	if medicine.Product.Name != "" {
+		b = strictjson.AppendString(append(b, `,"product":`...), medicine.Product.Name)
+	}
+	b = strictjson.AppendString(append(b, `,"created_by":`...), a.CreatedBy)
+	b = append(b, `,"created_at":"`...)
+	b = a.CreatedAt.AppendFormat(b, time.RFC3339)
+	return append(b, `"}`...)
+}

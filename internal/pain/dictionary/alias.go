@@ -1,0 +1,114 @@
+package dictionary
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An alias is a name that an organisation gives a medicine: "oxyIR house stock"
+// for an RxNorm code. It says what the dictionary's own names leave open, and
+// never turns a medicine that they know into another.
+
+// Fold is the form in which names are compared: words in lower case with one
+// blank between them, without marks, apostrophes and punctuation. It is "" for
+// a name without letters and digits.
+func Fold(name string) string { return fold(name) }
+
+// complete reports whether a name leaves nothing open.
+func (m *match) complete() bool { return m.found() && m.reason == understood && len(m.unknown) == 0 }
+
+// aliased is what a name means by its alias; ok is false when the alias does
+// not count, because the name says enough, or something else.
+func (b *book) aliased(named *match, code string) (_ match, ok bool) {
+	meant := b.byCode(strings.TrimSpace(code))
+	if !meant.found() || named.complete() || b.against(named, &meant) != "" {
+		return match{}, false
+	}
+	if len(meant.products) != 1 && slices.Equal(meant.set, named.set) {
+		// The alias only says that the other words mean nothing: what the name
+		// has of brand, strength and form stays.
+		meant = *named
+		meant.reason, meant.word, meant.unknown, meant.readings, meant.near = understood, "", nil, nil, nil
+	}
+	meant.byAlias = true
+	return meant, true
+}
+
+// against says in words what in a name that was not understood in full speaks
+// against its being the medicine of a code; "" when nothing does.
+func (b *book) against(named, meant *match) string {
+	switch {
+	case named.reason == denied && named.found(): // "no" alone may be a number's
+		return fmt.Sprintf("has the word %q, which says that the medicine is not taken.", named.word)
+	case slices.ContainsFunc(named.set, func(s int32) bool { return !slices.Contains(meant.set, s) }):
+		return "says " + b.list(named.order) + ", but rxnorm_code is that of " + b.list(meant.order) + "."
+	case named.reason == ambiguous && !slices.ContainsFunc(named.readings, func(reading string) bool {
+		var read match
+		b.read(reading, &read)
+		return read.found() && !slices.ContainsFunc(read.set, func(s int32) bool { return !slices.Contains(meant.set, s) })
+	}):
+		return "stands for " + strings.Join(named.readings, " or ") + ", but rxnorm_code is that of " + b.list(meant.order) + "."
+	case b.strengthDiffers(meant, named):
+		return "has another strength than the product of rxnorm_code."
+	}
+	return ""
+}
+
+// list names substances.
+func (b *book) list(substances []int32) string {
+	names := make([]string, len(substances))
+	for i, s := range substances {
+		names[i] = b.substances[s].name
+	}
+	return strings.Join(names, " and ")
+}
+
+// AliasProblem says why a name cannot be an alias for an RxNorm code: what is
+// wrong with which of the two, name or rxnorm_code, as the rest of a sentence.
+// Both are "" for one that can.
+func AliasProblem(name, code string) (field, problem string) {
+	b := loaded()
+	if fold(name) == "" {
+		return "name", "must have a letter or a digit."
+	}
+	meant := b.find(Query{RxNorm: code})
+	if len(meant.Ingredients) == 0 {
+		return "rxnorm_code", "is not in the dictionary (RxNorm release of " + Release + ")."
+	}
+	if !meant.Understood {
+		return "rxnorm_code", "is the code of a medicine that has no class yet."
+	}
+	var named match
+	b.read(name, &named)
+	if named.complete() {
+		known := b.find(Query{Name: name})
+		if sameContents(known.Ingredients, meant.Ingredients) {
+			return "", ""
+		}
+		return "name", "is understood already, as " + known.contents() + "; an alias cannot make it " + meant.contents() + "."
+	}
+	coded := b.byCode(strings.TrimSpace(code))
+	if problem = b.against(&named, &coded); problem != "" {
+		return "name", problem
+	}
+	return "", ""
+}
+
+// sameContents reports whether two medicines have the same ingredients in the
+// same strengths, in any order.
+func sameContents(a, b []Ingredient) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(in Ingredient) bool { return !slices.Contains(b, in) })
+}
+
+// contents are the ingredients in words, with the strengths that are known.
+func (m *Medicine) contents() string {
+	names := make([]string, len(m.Ingredients))
+	for i, in := range m.Ingredients {
+		names[i] = in.Name
+		if in.Strength.Unit != "" {
+			names[i] = fmt.Sprintf("%s %v %s", in.Name, in.Strength.Value, in.Strength.Unit)
+		}
+	}
+	return strings.Join(names, " and ")
+}
