@@ -16,18 +16,9 @@ const never = drug.Day(math.MaxInt32)
 // stopped; or a new record says only that it was stopped, and when.
 
 // isNotice reports whether a record says no more than that the medicine was
-// stopped: it has no days of its own.
+// stopped, and on which day.
 func isNotice(m *series.Medication) bool {
 	return m.Ended() && !m.Supplied && (m.Open && m.First == m.Last || m.HasEnd && m.First == m.End)
-}
-
-// noticed is the first day that something must reach to be what a notice is
-// about. If there is nothing, the medicine counts on the day of the notice.
-func noticed(m *series.Medication) drug.Day {
-	if m.Open {
-		return m.First - 1
-	}
-	return m.First
 }
 
 // stopDay is the last day, by a record, of what began before it; not ok when it
@@ -47,10 +38,7 @@ func stopDay(m *series.Medication) (_ drug.Day, ok bool) {
 // states none.
 func (p *Planner) matchRecordedAgain(list []series.Medication, order []int) {
 	for len(order) > 0 {
-		n := 1
-		for n < len(order) && list[order[n]].First == list[order[0]].First {
-			n++
-		}
+		n := sameFirst(list, order)
 		for _, i := range order[:n] {
 			if n > 1 && list[i].Ended() {
 				p.takePlaceOf(list, order[:n], i)
@@ -82,6 +70,42 @@ func (p *Planner) takePlaceOf(list []series.Medication, sameDay []int, ended int
 	}
 }
 
+// dropNotices finds the notices of prescriptions that are there: they count on
+// no day. Of another one the day is all that is known.
+func (p *Planner) dropNotices(list []series.Medication, order []int) {
+	p.begun = p.begun[:0]
+	for len(order) > 0 {
+		n := sameFirst(list, order)
+		for _, i := range order[:n] {
+			m := &list[i]
+			if isNotice(m) && slices.ContainsFunc(p.begun, func(product uint32) bool { return alike(product, m.Product) }) {
+				p.plans[i].dropped = true
+			}
+		}
+		for _, i := range order[:n] {
+			if m := &list[i]; !m.Ended() && !slices.Contains(p.begun, m.Product) {
+				p.begun = append(p.begun, m.Product)
+			}
+		}
+		order = order[n:]
+	}
+}
+
+// sameFirst is how many begin on the day of the first.
+func sameFirst(list []series.Medication, order []int) (n int) {
+	for n < len(order) && list[order[n]].First == list[order[0]].First {
+		n++
+	}
+	return n
+}
+
+// productStop is the earliest day, of records looked at, on which a product was
+// stopped.
+type productStop struct {
+	product uint32
+	day     drug.Day
+}
+
 // lookAhead finds out what later records mean for each prescription of a
 // medicine.
 func (p *Planner) lookAhead(list []series.Medication, order []int) {
@@ -95,14 +119,14 @@ func (p *Planner) lookAhead(list []series.Medication, order []int) {
 		begins := false
 		for _, i := range order[from:to] {
 			plan := &p.plans[i]
-			plan.next, plan.stop = next, min(plan.stop, p.stops.earliest(list[i].Product))
+			plan.next, plan.stop = next, min(plan.stop, p.stopOf(list[i].Product))
 		}
 		for _, i := range order[from:to] {
 			m := &list[i]
 			if day, ok := stopDay(m); ok {
-				p.stops.lower(m.Product, day)
+				p.addStop(m.Product, day)
 			}
-			begins = begins || !isNotice(m) && !p.plans[i].dropped
+			begins = begins || !p.plans[i].dropped
 		}
 		if begins {
 			next = list[order[from]].First
@@ -111,57 +135,27 @@ func (p *Planner) lookAhead(list []series.Medication, order []int) {
 	}
 }
 
+func (p *Planner) addStop(product uint32, day drug.Day) {
+	for i := range p.stops {
+		if s := &p.stops[i]; s.product == product {
+			s.day = min(s.day, day)
+			return
+		}
+	}
+	p.stops = append(p.stops, productStop{product, day})
+}
+
+// stopOf is the last day of a product by the stops that were added.
+func (p *Planner) stopOf(product uint32) drug.Day {
+	day := never
+	for _, s := range p.stops {
+		if alike(s.product, product) {
+			day = min(day, s.day)
+		}
+	}
+	return day
+}
+
 // alike reports whether two products may be the same: they are, or the strength
 // of one is not known.
 func alike(a, b uint32) bool { return a == b || a == 0 || b == 0 }
-
-// byProduct is a day for each product of a medicine.
-type byProduct []productDay
-
-type productDay struct {
-	product uint32
-	day     drug.Day
-}
-
-// of is the entry of a product, made with a day when there is none.
-func (b *byProduct) of(product uint32, day drug.Day) *drug.Day {
-	i := slices.IndexFunc(*b, func(e productDay) bool { return e.product == product })
-	if i < 0 {
-		i = len(*b)
-		*b = append(*b, productDay{product, day})
-	}
-	return &(*b)[i].day
-}
-
-// lower keeps the earliest day, and raise the latest.
-func (b *byProduct) lower(product uint32, day drug.Day) {
-	at := b.of(product, day)
-	*at = min(*at, day)
-}
-
-func (b *byProduct) raise(product uint32, day drug.Day) {
-	at := b.of(product, day)
-	*at = max(*at, day)
-}
-
-// earliest is the first of the days of what may be the product, and latest the
-// last.
-func (b byProduct) earliest(product uint32) drug.Day {
-	day := never
-	for _, e := range b {
-		if alike(e.product, product) {
-			day = min(day, e.day)
-		}
-	}
-	return day
-}
-
-func (b byProduct) latest(product uint32) drug.Day {
-	day := drug.Day(math.MinInt32)
-	for _, e := range b {
-		if alike(e.product, product) {
-			day = max(day, e.day)
-		}
-	}
-	return day
-}

@@ -47,9 +47,11 @@ type Planner struct {
 
 	order []int
 	plans []plan
-	// stops and reach are days by strength, of one medicine.
-	stops, reach byProduct
-	supplies     []supply
+	// Of one medicine: the stops to come, the products that were prescribed, and
+	// the newest supply of each.
+	stops    []productStop
+	begun    []uint32
+	supplies []supply
 }
 
 // plan is what is found out about a prescription on the way.
@@ -107,14 +109,12 @@ func (p *Planner) Lay(list []series.Medication) {
 func (p *Planner) layMedicine(list []series.Medication, order []int) {
 	if len(order) > 1 {
 		p.matchRecordedAgain(list, order)
+		p.dropNotices(list, order)
 		p.lookAhead(list, order)
 	}
-	p.reach, p.supplies = p.reach[:0], p.supplies[:0]
+	p.supplies = p.supplies[:0]
 	for _, i := range order {
 		m, plan := &list[i], &p.plans[i]
-		if !plan.dropped && isNotice(m) && p.reach.latest(m.Product) >= noticed(m) {
-			plan.dropped = true
-		}
 		switch {
 		case plan.dropped:
 			m.Last = m.First - 1
@@ -122,9 +122,6 @@ func (p *Planner) layMedicine(list []series.Medication, order []int) {
 			m.Last = lastOfOpen(m, plan.next)
 		case m.Supplied && m.Product != 0:
 			p.carry(list, i)
-		}
-		if !plan.dropped && !m.Ended() {
-			p.reach.raise(m.Product, m.Last)
 		}
 		p.cut(m, i)
 	}
