@@ -3,9 +3,13 @@ package analytics
 import (
 	"slices"
 	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
 
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
+	"anodyne/internal/pain/timeline"
 )
 
 // naiveCourse is a prescription with the days on which it counts, and those on
@@ -179,4 +183,58 @@ func courses(p *Patient) []naiveCourse {
 // anyOn reports whether a medicine of some classes is taken on a day.
 func anyOn(p *Patient, d drug.Day, classes ...series.Class) bool {
 	return slices.ContainsFunc(courses(p), func(c naiveCourse) bool { return slices.Contains(classes, c.Class) && c.days[d] })
+}
+
+// TestDaysAreThoseOfTheSlowWay lays out prescriptions of one or two medicines
+// that lie close together, and compares every day.
+func TestDaysAreThoseOfTheSlowWay(t *testing.T) {
+	met := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		d := roll(rt)
+		for range 20 {
+			var s series.Series
+			for range 1 + d.IntN(7) {
+				m := d.medication()
+				m.Class, m.Drug, m.MME, m.Reason = opioid, oneOf[uint32](d, 1, 1, 1, 2), oneOf(d, 30.0, 60.0), 0
+				if d.IntN(4) == 0 {
+					m.MME, m.Reason = 0, 8
+				}
+				first := lastDay + drug.Day(oneOf(d, 0, 0, 5, 10, 30, d.IntN(100)))
+				m.Last, m.End, m.First = m.Last+first-m.First, m.End+first-m.First, first
+				s.Medications = append(s.Medications, m)
+			}
+			s.Sort()
+			laid := slices.Clone(s.Medications)
+			var planner timeline.Planner
+			planner.Lay(laid)
+			want := naiveTimeline(s.Medications)
+			for i, m := range laid {
+				for day := lastDay - 10; day < lastDay+500; day++ {
+					on, overlapped := m.First <= day && day <= m.Last, planner.Overlapped[i].First <= day && day <= planner.Overlapped[i].Last
+					if on != want[i].days[day] || overlapped != want[i].overlapped[day] || m.MME != want[i].MME || m.Reason != want[i].Reason {
+						rt.Fatalf("%d of %+v\non day %d: %v and %v, want %v and %v; %v MME, want %v", i, s.Medications, day, on, overlapped, want[i].days[day], want[i].overlapped[day], m.MME, want[i].MME)
+					}
+				}
+				switch was := &s.Medications[i]; {
+				case m.Last < m.First && m.Ended():
+					met["notice"]++
+				case m.Last < m.First:
+					met["dropped"]++
+				case m.First != was.First:
+					met["shifted"]++
+				case m.Last < was.Last:
+					met["cut"]++
+				case m.Open && m.Days() == timeline.AssumedDays:
+					met["assumed"]++
+				case m.Open:
+					met["replaced"]++
+				}
+			}
+		}
+	})
+	for _, what := range []string{"notice", "dropped", "shifted", "cut", "assumed", "replaced"} {
+		if met[what] < 100 {
+			t.Errorf("%s: %d are too few", what, met[what])
+		}
+	}
 }
