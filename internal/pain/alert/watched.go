@@ -45,9 +45,14 @@ func (w *Watched) Add(medications []series.Medication) {
 
 // layOut finds the days of all that is watched.
 func (w *Watched) layOut() {
-	w.opioids, w.benzodiazepines = w.opioids[:0], w.benzodiazepines[:0]
 	list := slices.Clone(w.recorded)
 	timeline.Lay(list)
+	w.take(list)
+}
+
+// take keeps prescriptions with their days.
+func (w *Watched) take(list []series.Medication) {
+	w.opioids, w.benzodiazepines = w.opioids[:0], w.benzodiazepines[:0]
 	for i := range list {
 		switch m := &list[i]; {
 		case m.Last < m.First: // it counts on no day
