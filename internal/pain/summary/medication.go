@@ -23,8 +23,10 @@ type Medication struct {
 	DrugClass string `json:"drug_class"`
 	Status    string `json:"status"`
 	// FirstStartDate is the first day of any prescription of the same medicine
-	// on record; StartDate is that of this one, which may be a refill.
+	// on record, and LastStartDate the last up to the day; StartDate is that of
+	// this one. A refill may wait until it is used up.
 	FirstStartDate string `json:"first_start_date"`
+	LastStartDate  string `json:"last_start_date"`
 	StartDate      string `json:"start_date"`
 	// EndDate is the last day that is covered; null when that is not known. The
 	// medicine is then assumed to be taken after its first day, up to
@@ -81,15 +83,19 @@ func sameAs(v *pain.Medication) string {
 	return strings.Join(slices.Sorted(slices.Values(v.Derived.Ingredients)), "\n")
 }
 
-// firstStart is the first day of any prescription of the same medicine.
-func (e *evidence) firstStart(m *medicine) drug.Day {
-	first := m.Start
+// starts are the first and the last day on which a prescription of the same
+// medicine begins.
+func (e *evidence) starts(m *medicine) (first, last drug.Day) {
+	first, last = m.Start, m.Start
 	for i := range e.medicines {
 		if other := &e.medicines[i]; other.same == m.same {
 			first = min(first, other.Start)
+			if !other.Ended() {
+				last = max(last, other.Start)
+			}
 		}
 	}
-	return first
+	return first, last
 }
 
 // isCurrent reports whether a medicine is taken on the day.
@@ -102,7 +108,8 @@ func (e *evidence) current() []Medication {
 		if !m.isCurrent(e.day) {
 			continue
 		}
-		item := Medication{RecordID: m.record.ID.String(), Name: m.name, DrugClass: m.Class.String(), Status: m.Status.String(), FirstStartDate: date(e.firstStart(m)), StartDate: date(m.Start)}
+		first, last := e.starts(m)
+		item := Medication{RecordID: m.record.ID.String(), Name: m.name, DrugClass: m.Class.String(), Status: m.Status.String(), FirstStartDate: date(first), LastStartDate: date(last), StartDate: date(m.Start)}
 		if m.Open {
 			item.Assumed, item.AssumedUntil = true, new(date(m.Last))
 		} else {
