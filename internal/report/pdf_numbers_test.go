@@ -463,7 +463,7 @@ func (p *account) stewardship(a *answer, h *Head) {
 		p.takef("Not shown: %s with a medicine that is not understood and may be an opioid.", grouped(n))
 	}
 	p.stewardLists(a, rows)
-	p.take("Peak is the highest single day of the period (definition 4), early refills carried forward.")
+	p.take("Peak is the highest single day of the period (definition 4), early refills carried forward. Assumed: an opioid without supply or end counts until it is stopped or replaced, for 90 days at most.")
 	p.takef("The 50 and 90 lines come from the guidelines of 2022 and 2016; they are not limits. %s.", a.text("mme_table"))
 }
 
