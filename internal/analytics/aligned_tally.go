@@ -118,21 +118,26 @@ func (a *alignedTally) impact(marks []Mark, scores *scored) (verdict, proxy verd
 func (a *alignedTally) addOpioids(p *Patient, g *Gist, d *drugs) {
 	u := &a.usage
 	u.look(g, d, a.period)
-	why := a.exclusion(p)
-	if why == notExcluded && u.onlyOUD() {
-		why = onlyOUD
+	why, known := a.exclusion(p), true
+	if why == notExcluded {
+		switch sure, may := u.onlyOUD(); {
+		case sure:
+			why = onlyOUD
+		case may:
+			known = false
+		}
 	}
 	if sure, may := u.treated(); may && a.enter(treated, why) {
-		a.addTreated(u, sure)
+		a.addTreated(u, sure && known)
 	}
 	if sure, may := u.long(); may && a.enter(longUsed, why) {
 		verdict := undecided
-		if sure {
+		if sure && known {
 			verdict = verdictOf(screenedIn(g.Marks, a.period))
 		}
 		a.decided[monitored][verdict]++
 	}
-	a.addEpisode(u, why)
+	a.addEpisode(u, why, known)
 }
 
 func (a *alignedTally) addTreated(u *usage, sure bool) {
@@ -154,12 +159,14 @@ func (a *alignedTally) addTreated(u *usage, sure bool) {
 	a.decided[manyBoth][both(prescribers, pharmacies)]++
 }
 
-// addEpisode counts a new episode of opioids.
-func (a *alignedTally) addEpisode(u *usage, why exclusion) {
+// addEpisode counts a new episode of opioids; known says that nothing else may
+// leave the patient out.
+func (a *alignedTally) addEpisode(u *usage, why exclusion, known bool) {
 	first, sure, may := u.episode()
 	if !may {
 		return
 	}
+	sure = sure && known
 	if why == notExcluded && sure && first+episodeDays-1 > a.period.Last {
 		why = notOver
 	}

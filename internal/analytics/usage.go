@@ -133,20 +133,24 @@ var uncounted = func() (set [256]bool) {
 	return set
 }()
 
-// onlyOUD reports whether all opioids of the period, of which there are some,
-// are those that are not counted.
-func (u *usage) onlyOUD() bool {
-	some := false
+// onlyOUD is whether all opioids of the period, of which there are some, are
+// those that are not counted: surely, or as far as is known.
+func (u *usage) onlyOUD() (sure, may bool) {
+	some, doubt := false, mayCover(u.unknown, u.period)
 	for i := range u.opioids {
 		m := &u.opioids[i]
-		if _, ok := m.Possible(u.period.Last).Within(u.period); ok {
-			if !uncounted[m.Reason] {
-				return false
-			}
+		_, ok := m.Possible(u.period.Last).Within(u.period)
+		switch {
+		case !ok:
+		case uncounted[m.Reason]:
 			some = true
+		case m.Open && m.First < u.period.First:
+			doubt = true
+		default:
+			return false, false
 		}
 	}
-	return some && !mayCover(u.unknown, u.period)
+	return some && !doubt, some
 }
 
 // highDose is whether the average dose is high: over the days with one, and over
