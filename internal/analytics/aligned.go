@@ -55,8 +55,8 @@ const (
 
 // Directions of a measure.
 const (
-	lowerIsBetter  = "lower_is_better"
-	higherIsBetter = "higher_is_better"
+	LowerIsBetter  = "lower_is_better"
+	HigherIsBetter = "higher_is_better"
 )
 
 // AlignedMeasure declares a measure.
@@ -76,29 +76,29 @@ const (
 )
 
 var alignedMeasures = [alignedCount]AlignedMeasure{
-	highImpact: {ID: "high_impact_chronic_pain", Name: "High-impact chronic pain", Direction: lowerIsBetter, of: asked,
+	highImpact: {ID: "high_impact_chronic_pain", Name: "High-impact chronic pain", Direction: LowerIsBetter, of: asked,
 		Denominator: "active adults, or adults with an answer, with answers to both pain_frequency and limits_life_or_work in the 92 days up to as_of; the latest of each counts",
 		Numerator:   "pain on most days or every day that limits life or work on most days or every day"},
-	highImpactProxy: {ID: "high_impact_chronic_pain_proxy", Name: "High-impact chronic pain, by pain scores", Direction: lowerIsBetter, Proxy: true, of: unasked,
+	highImpactProxy: {ID: "high_impact_chronic_pain_proxy", Name: "High-impact chronic pain, by pain scores", Direction: LowerIsBetter, Proxy: true, of: unasked,
 		Denominator: "the other adults, with a pain score or an answer that rules it out in the 92 days up to as_of",
 		Numerator:   "the latest average, else current, pain score of the 92 days is 7 or more of 10, and neither answer says less than most days"},
-	highDose: {ID: "hdo", Name: "Opioids at high dosage (HDO)", Direction: lowerIsBetter, of: treated, Denominator: treatedWords,
+	highDose: {ID: "hdo", Name: "Opioids at high dosage (HDO)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
 		Numerator: "average of 90 or more MME a day over the days of the period with a dose"},
-	continued15: {ID: "cou_15_of_30", Name: "Continued opioid use, 15 of 30 days (COU)", Direction: lowerIsBetter, of: newlyUsed, Denominator: episodeWords,
+	continued15: {ID: "cou_15_of_30", Name: "Continued opioid use, 15 of 30 days (COU)", Direction: LowerIsBetter, of: newlyUsed, Denominator: episodeWords,
 		Numerator: "15 or more covered days in the first 30 days of the episode"},
-	continued31: {ID: "cou_31_of_62", Name: "Continued opioid use, 31 of 62 days (COU)", Direction: lowerIsBetter, of: newlyUsed, Denominator: episodeWords,
+	continued31: {ID: "cou_31_of_62", Name: "Continued opioid use, 31 of 62 days (COU)", Direction: LowerIsBetter, of: newlyUsed, Denominator: episodeWords,
 		Numerator: "31 or more covered days in the first 62 days of the episode"},
-	manyPrescribers: {ID: "uop_prescribers", Name: "Opioids from multiple prescribers (UOP)", Direction: lowerIsBetter, of: treated, Denominator: treatedWords,
+	manyPrescribers: {ID: "uop_prescribers", Name: "Opioids from multiple prescribers (UOP)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
 		Numerator: "4 or more prescribers of opioids that begin in the period"},
-	manyPharmacies: {ID: "uop_pharmacies", Name: "Opioids from multiple pharmacies (UOP)", Direction: lowerIsBetter, of: treated, Denominator: treatedWords,
+	manyPharmacies: {ID: "uop_pharmacies", Name: "Opioids from multiple pharmacies (UOP)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
 		Numerator: "4 or more pharmacies for opioids that begin in the period"},
-	manyBoth: {ID: "uop_both", Name: "Opioids from multiple prescribers and pharmacies (UOP)", Direction: lowerIsBetter, of: treated, Denominator: treatedWords,
+	manyBoth: {ID: "uop_both", Name: "Opioids from multiple prescribers and pharmacies (UOP)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
 		Numerator: "4 or more prescribers and 4 or more pharmacies"},
-	concurrent: {ID: "cob", Name: "Concurrent opioids and benzodiazepines (COB)", Direction: lowerIsBetter, of: treated, Denominator: treatedWords,
+	concurrent: {ID: "cob", Name: "Concurrent opioids and benzodiazepines (COB)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
 		Numerator: "benzodiazepine prescriptions that begin on two or more days of the period, and 30 or more days of it covered by both"},
-	highDosePeriod: {ID: "ohd", Name: "Opioids at high dosage over the treatment period (OHD)", Direction: lowerIsBetter, of: treated, Denominator: treatedWords,
+	highDosePeriod: {ID: "ohd", Name: "Opioids at high dosage over the treatment period (OHD)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
 		Numerator: "average of 90 or more MME a day over all days from the first to the last covered one of the period"},
-	monitored: {ID: "amo", Name: "Annual monitoring of long-term opioids (AMO)", Direction: higherIsBetter, of: longUsed, Denominator: longWords,
+	monitored: {ID: "amo", Name: "Annual monitoring of long-term opioids (AMO)", Direction: HigherIsBetter, of: longUsed, Denominator: longWords,
 		Numerator: "a drug screen in the period"},
 }
 

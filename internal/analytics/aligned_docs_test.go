@@ -10,7 +10,7 @@ import (
 // measureRow is a measure's row on the page of definitions.
 func measureRow(m *AlignedMeasure) string {
 	better := "lower"
-	if m.Direction == higherIsBetter {
+	if m.Direction == HigherIsBetter {
 		better = "higher"
 	}
 	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |", m.ID, m.Name, m.Numerator, m.Denominator, better)

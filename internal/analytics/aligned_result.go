@@ -38,6 +38,37 @@ type Exclusion struct {
 	Suppressed bool   `json:"suppressed"`
 }
 
+// Rate is the measure as a proportion.
+func (m *Measure) Rate() *Proportion {
+	return &Proportion{Definition: m.Definition, Denominator: m.Denominator, Count: m.Count, N: m.N, Proportion: m.Proportion, Percent: m.Percent,
+		CI95: m.CI95, Unstable: m.Unstable, Suppressed: m.Suppressed, Undetermined: m.Undetermined}
+}
+
+// Exclusion is how many are excluded for a reason; nil when that is hidden, or
+// the measure does not know the reason.
+func (m *Measure) Exclusion(reason string) *int {
+	for _, e := range m.Exclusions {
+		if e.Reason == reason {
+			return e.Count
+		}
+	}
+	return nil
+}
+
+// ExclusionReasons lists the reasons in their order.
+func ExclusionReasons() []string { return exclusionNames[:] }
+
+// OpioidMeasures picks the measures of opioid use.
+func OpioidMeasures(all []Measure) []Measure {
+	list := []Measure{}
+	for i := range all {
+		if of := alignedMeasures[i].of; of != asked && of != unasked {
+			list = append(list, all[i])
+		}
+	}
+	return list
+}
+
 // recordsSources reports whether a measure asks for prescribers or pharmacies.
 func recordsSources(measure int) bool {
 	return measure == manyPrescribers || measure == manyPharmacies || measure == manyBoth

@@ -295,7 +295,7 @@ func TestEveryAlignedMeasureIsDeclared(t *testing.T) {
 		if m.ID == "" || m.Name == "" || m.Denominator == "" || m.Numerator == "" || seen[m.ID] {
 			t.Errorf("measure %d is %+v", i, m)
 		}
-		if m.Direction != lowerIsBetter && (m.Direction != higherIsBetter || i != monitored) {
+		if m.Direction != LowerIsBetter && (m.Direction != HigherIsBetter || i != monitored) {
 			t.Errorf("%s: %s", m.ID, m.Direction)
 		}
 		seen[m.ID] = true
