@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 )
@@ -58,6 +59,7 @@ func (d dice) medication() series.Medication {
 	case 12: // nobody knows what it is
 		m.Reason = 9
 	}
+	m.Prescriber, m.Pharmacy = uint32(d.IntN(6)), uint32(d.IntN(6))
 	return m
 }
 
@@ -75,6 +77,12 @@ func (d dice) patient() *Patient {
 	for range d.IntN(5) {
 		s.Medications = append(s.Medications, d.medication())
 	}
+	for range d.IntN(4) {
+		s.Impacts = append(s.Impacts, series.Impact{At: d.at(), Asks: oneOf(d, series.Limits, series.Frequency), Level: series.Level(1 + d.IntN(4))})
+	}
+	for range d.IntN(3) {
+		s.Screens = append(s.Screens, d.day())
+	}
 	s.Sort()
 	p := &Patient{Born: drug.Day(d.IntN(34_000) - 15_000), Gender: Gender(d.IntN(int(genders))), Series: s}
 	for range d.IntN(3) {
@@ -82,6 +90,9 @@ func (d dice) patient() *Patient {
 	}
 	if d.IntN(4) == 0 {
 		p.Outside, p.OutsideFrom = true, d.day()
+	}
+	for range d.IntN(3) / 2 {
+		p.Exempt.Add(pain.Exemption(d.IntN(int(pain.Exemptions))), d.day())
 	}
 	return p
 }

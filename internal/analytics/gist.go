@@ -29,6 +29,8 @@ type Gist struct {
 	Doses   []drug.Dose
 	Covered []drug.Span
 	Onsets  []Onset
+	// Marks are drug screens and answers about the impact of pain, by day.
+	Marks []Mark
 }
 
 // gist is what is known of a patient, or what is found out now.
@@ -46,6 +48,7 @@ func (g *Gist) reset() {
 	g.Track.Points, g.Track.Lines, g.Others, g.Onsets = g.Track.Points[:0], g.Track.Lines[:0], g.Others[:0], g.Onsets[:0]
 	g.Answers, g.Interventions, g.Medications = g.Answers[:0], g.Interventions[:0], g.Medications[:0]
 	g.Doses, g.Covered = g.Doses[:0], g.Covered[:0]
+	g.Marks = g.Marks[:0]
 }
 
 // Primary is what is known, whatever the period, of the kind of scores that is
@@ -118,6 +121,7 @@ func GistOf(whole *series.Series, g *Gist) {
 	defer skimmers.Put(r)
 	g.takeAnswers(whole.Assessments)
 	g.takeInterventions(whole.Procedures)
+	g.takeMarks(whole)
 	medications := g.takeMedications(whole.Medications)
 	r.takeOpioids(g, ofClass(medications, opioid))
 	onset, point := len(g.Onsets), len(g.Track.Points)

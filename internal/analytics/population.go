@@ -13,6 +13,7 @@ type Population struct {
 	FollowUpGap FollowUpGap      `json:"follow_up_gap"`
 	Disparities []Disparity      `json:"disparities"`
 	Insights    []Insight        `json:"insights"`
+	Measures    []Measure        `json:"measures"`
 }
 
 // PopulationCohort says who was looked at.

@@ -38,6 +38,7 @@ func (t *PopulationTally) Result(now time.Time) *Population {
 	l.count(&out.Cohort.Undetermined, l.cell(t.undetermined))
 	t.printGap(l, &out.FollowUpGap, patients, &c)
 	out.Disparities = t.printDisparities(l, &c)
+	out.Measures = t.aligned.print(l, patients, active)
 	l.settle()
 	out.Insights = insights(out)
 	return out

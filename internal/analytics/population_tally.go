@@ -30,6 +30,8 @@ type PopulationTally struct {
 	measures             [measures]rates
 
 	own Gist // of one who comes without
+
+	aligned alignedTally
 }
 
 // ageBands are the bands of ages at the end of the period.
@@ -93,6 +95,7 @@ func NewPopulationTally(p *Params) *PopulationTally {
 	for i, age := range ageFrom {
 		t.bornBy[i] = bornBy(p.AsOf, age)
 	}
+	t.aligned.begin(p)
 	return t
 }
 
@@ -115,6 +118,9 @@ func (t *PopulationTally) Add(p *Patient) {
 	t.addGap(scores.last, &who)
 	classes, present := t.classes(gist.Medications)
 	if scores.last < t.period.First && classes == 0 && !t.assessed(gist) {
+		if t.aligned.answered(gist.Marks) {
+			t.aligned.addImpact(p, gist.Marks, &scores)
+		}
 		return
 	}
 	t.active++
@@ -126,6 +132,10 @@ func (t *PopulationTally) Add(p *Patient) {
 	}
 	t.addTreatment(&d)
 	t.addOpioids(p, gist, &d, &who)
+	t.aligned.addImpact(p, gist.Marks, &scores)
+	if present&mayBeOpioids != 0 {
+		t.aligned.addOpioids(p, gist, &d)
+	}
 }
 
 // assessed reports whether there is an assessment or a procedure in the period.
@@ -270,6 +280,7 @@ func (t *PopulationTally) Merge(o *PopulationTally) {
 	t.unsureExposed += o.unsureExposed
 	t.undetermined += o.undetermined
 	t.opioid.merge(&o.opioid)
+	t.aligned.merge(&o.aligned)
 	t.everybody.merge(&o.everybody)
 	t.present.merge(&o.present)
 	for i := range t.measures {

@@ -121,6 +121,36 @@ func populationIdentities() []identity {
 			list = append(list, identity{active, []string{class + ".n", class + ".undetermined"}, false})
 		}
 	}
+	for i, m := range alignedMeasures {
+		p := fmt.Sprint("measures.", i, ".")
+		parts := []string{p + "n", p + "undetermined"}
+		for why := range crowdExclusions[m.of] {
+			parts = append(parts, fmt.Sprint(p, "exclusions.", why, ".count"))
+		}
+		list = append(list, identity{p + "considered", parts, false})
+		if recordsSources(i) {
+			list = append(list, among(p+"undetermined", p+"not_recorded"))
+		}
+		for k, other := range alignedMeasures[:i] { // what they share
+			if q := fmt.Sprint("measures.", k, "."); other.of == m.of {
+				list = append(list, same(p+"considered", q+"considered"))
+				for why := range crowdExclusions[m.of] {
+					reason := fmt.Sprint("exclusions.", why, ".count")
+					list = append(list, same(p+reason, q+reason))
+				}
+			}
+		}
+		switch m.of {
+		case asked:
+			list = append(list, among("cohort.patients.count", p+"considered"))
+		case unasked:
+			list = append(list, same(p+"considered", fmt.Sprint("measures.", highImpact, ".undetermined")))
+		default:
+			list = append(list, among(active, p+"considered"))
+		}
+	}
+	counted := func(measure int) string { return fmt.Sprint("measures.", measure, ".count") }
+	list = append(list, among(counted(manyPrescribers), counted(manyBoth)), among(counted(manyPharmacies), counted(manyBoth)), among(counted(highDose), counted(highDosePeriod)))
 	totals := []string{"severity_prevalence.bands.groups.3.count", exposed, "opioids.long_term_opioid.count", "opioids.ge_50.count", "follow_up_gap.gap.count"}
 	ns := []string{"severity_prevalence.bands.n", "opioids.opioid_exposure.n", "opioids.long_term_opioid.n", "opioids.ge_50.n", "cohort.patients.count"}
 	for m := range totals {
@@ -320,7 +350,7 @@ func TestNothingHiddenCanBeWorkedOut(t *testing.T) {
 			}
 			for path, v := range shown {
 				name := path[strings.LastIndexByte(path, '.')+1:]
-				counts := slices.Contains([]string{"count", "n", "undetermined", "events", "censored", "at_risk", "reference_count", "reference_n"}, name)
+				counts := slices.Contains([]string{"count", "n", "undetermined", "considered", "not_recorded", "events", "censored", "at_risk", "reference_count", "reference_n"}, name)
 				if v != nil && counts && *v > 0 && *v < float64(least) {
 					rt.Fatalf("%s is %v", path, *v)
 				}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,8 @@ var values = []struct{ dataType, value string }{
 	{"medications", `{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":3%d}`},
 	{"medications", `{"name":"lorazepam","days_supply":30,"start_date":"2024-0%d-28"}`}, {"medications", `{"name":"ibuprofen","dose":%d00,"dose_unit":"mg"}`},
 	{"sleep", `{"hours":%d}`},
+	{"functional_status", `{"measure":"pain_frequency","value":"most_days"}`}, {"functional_status", `{"measure":"limits_life_or_work","value":"every_day"}`},
+	{"functional_status", `{"measure":"tug_s","value":%d}`}, {"labs", `{"analyte":"morphine","result":"negative","value":%d}`}, {"labs", `{"loinc":"2345-7","value":%d}`},
 }
 
 var (
@@ -55,7 +58,7 @@ var (
 	aPerson = rapid.Custom(func(t *rapid.T) person {
 		p := person{gender: rapid.SampledFrom([]string{"female", "F", "male", "they", ""}).Draw(t, "gender"), born: rapid.SampledFrom([]string{"1950-02-28", "1984-06-30", "1984-07-01", "2010-01-01"}).Draw(t, "born")}
 		for range rapid.IntRange(0, 2).Draw(t, "conditions") {
-			p.codes = append(p.codes, pain.HistoryEntry{Condition: "x", ICD10Code: rapid.SampledFrom([]string{"M54.50", "M54.16", "C50.911", ""}).Draw(t, "code"),
+			p.codes = append(p.codes, pain.HistoryEntry{Condition: "x", ICD10Code: rapid.SampledFrom([]string{"M54.50", "M54.16", "C50.911", "D57.1", "Z51.5", ""}).Draw(t, "code"),
 				Status: rapid.SampledFrom([]string{"", "active", "resolved"}).Draw(t, "status"), Category: rapid.SampledFrom([]string{"", "pain", "family"}).Draw(t, "category"),
 				OnsetDate: someday.Draw(t, "onset")[:rapid.SampledFrom([]int{0, 4, 7, 10}).Draw(t, "known")]})
 		}
@@ -63,7 +66,8 @@ var (
 	})
 	aRecord = rapid.Custom(func(t *rapid.T) string {
 		v := rapid.SampledFrom(values).Draw(t, "value")
-		return fmt.Sprintf(`{"data_type":%q,"recorded_at":%q,"value":`+v.value+`}`, v.dataType, someday.Draw(t, "at"), rapid.IntRange(1, 9).Draw(t, "digit"))
+		value := strings.Replace(v.value, "%d", strconv.Itoa(rapid.IntRange(1, 9).Draw(t, "digit")), 1)
+		return fmt.Sprintf(`{"data_type":%q,"recorded_at":%q,"value":%s}`, v.dataType, someday.Draw(t, "at"), value)
 	})
 	aRequest = rapid.Custom(func(t *rapid.T) analytics.Request {
 		maybe := func(name string, words ...string) string {
@@ -147,8 +151,9 @@ func (h hospital) naive(tb testing.TB, p *analytics.Params) (answer string, pass
 			}
 			// In other words: of an unfinished date the day is that of the end.
 			standing := !slices.Contains([]string{"inactive", "remission", "resolved"}, e.Status) && e.Category != "family"
-			if on := pain.DateOfDay(p.AsOf).String(); standing && e.ICD10Code == "C50.911" && (e.OnsetDate == "" || e.OnsetDate <= on[:len(e.OnsetDate)]) {
+			if on := pain.DateOfDay(p.AsOf).String(); standing && exempt[e.ICD10Code] != nil && (e.OnsetDate == "" || e.OnsetDate <= on[:len(e.OnsetDate)]) {
 				member.Outside, member.OutsideFrom = true, p.AsOf
+				member.Exempt.Add(*exempt[e.ICD10Code], p.AsOf)
 			}
 		}
 		if naivePasses(p, &patient, &member) {
@@ -159,6 +164,8 @@ func (h hospital) naive(tb testing.TB, p *analytics.Params) (answer string, pass
 	}
 	return printed(tb, outcomes.Result(today), population.Result(today)), passed
 }
+
+var exempt = map[string]*pain.Exemption{"C50.911": new(pain.Cancer), "D57.1": new(pain.SickleCell), "Z51.5": new(pain.Palliative)}
 
 // naivePasses is the filter in other words.
 func naivePasses(p *analytics.Params, patient *pain.Patient, m *analytics.Patient) bool {

@@ -59,6 +59,7 @@ var names = map[string]string{
 	"strength_not_listed": "no product has this strength", "supply_disagrees_with_dose": "the supply does not fit the dose",
 	"patches_disagree_with_wear": "the number of patches does not fit their wearing time", "more_than_1000_mme": "more than 1,000 MME a day",
 	"follow_up_gap": "no score in 90 days", "severe_pain": "severe pain",
+	"sickle_cell": "sickle cell disease", "oud_treatment": "only treatment of opioid use disorder",
 	"within_90_days": "within 90 days", "over_90_days": "over 90 days ago", "age_band": "age", "high_dose_90": "≥ 90 MME a day",
 }
 
@@ -178,4 +179,18 @@ func DosesNotShown(bands *analytics.Split) string {
 		}
 	}
 	return ""
+}
+
+// Excluded says how many are left out of a measure, and why; [None] for nobody.
+func Excluded(m *analytics.Measure) string {
+	var parts []string
+	for _, e := range m.Exclusions {
+		if e.Count == nil || *e.Count > 0 {
+			parts = append(parts, Words(e.Reason)+": "+Count(e.Count))
+		}
+	}
+	if len(parts) == 0 {
+		return None
+	}
+	return strings.Join(parts, ", ")
 }

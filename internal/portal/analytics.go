@@ -20,10 +20,27 @@ type analyticsPage struct {
 	Tiles      []tile
 	Drawings   []drawing
 	Classes    []drug.Class
+	Measures   []measure
 }
 
 // tile is one figure with what it is of.
 type tile struct{ Figure, Words string }
+
+// measure is an aligned measure as a row.
+type measure struct {
+	Name, Numerator, Patients, Share, Unknown, Excluded, Of string
+	Proxy, Higher                                           bool
+}
+
+func measuresOf(list []analytics.Measure) (rows []measure) {
+	for i := range list {
+		m := &list[i]
+		rate := m.Rate()
+		rows = append(rows, measure{m.Name, m.Numerator, figure.OfN(rate), figure.Share(rate), figure.Count(m.Undetermined), figure.Excluded(m), m.Denominator,
+			m.Proxy, m.Direction == analytics.HigherIsBetter})
+	}
+	return rows
+}
 
 // analytics shows whether treatment works, and how the population is.
 func (p *Portal) analytics(v *visit) error {
@@ -68,6 +85,7 @@ func (v *visit) sawAnalytics(params *analytics.Params) error {
 
 func (a *analyticsPage) draw() error {
 	o, p := a.Outcomes, a.Population
+	a.Measures = measuresOf(p.Measures)
 	a.Tiles = []tile{
 		{figure.Counted(o.Cohort.Patients), "patients fit the filters" + figure.NotKnown(o.Cohort.Undetermined.Count)},
 		{figure.Num(o.FollowUp.Change.Mean), "points of change in pain; mean and 95 % interval " + figure.Mean(&o.FollowUp.Change) + ", " + figure.Count(o.FollowUp.Change.N) + " patients"},

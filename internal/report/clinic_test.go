@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/analytics"
 	"anodyne/internal/cohort"
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
@@ -78,6 +79,7 @@ func TestNumbers(t *testing.T) {
 			c.all = all
 			t.Run(name, func(t *testing.T) {
 				t.Run("summaries", c.checkSummaries)
+				t.Run("measures", c.checkMeasures)
 				seen := map[store.ReportType]int{}
 				for _, r := range c.requests() {
 					t.Run(r.name, func(t *testing.T) {
@@ -378,4 +380,18 @@ func file(t *testing.T, d contents, format store.ReportFormat) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// checkMeasures compares the measures of the list of patients with those of the
+// population: nobody outside of the list is in one.
+func (c *clinic) checkMeasures(t *testing.T) {
+	for _, parameters := range []string{`{}`, `{"gender":"male","start_date":"2025-07-01","end_date":"2025-11-30"}`} {
+		listed := c.made(t, request{kind: store.StewardshipReport, parameters: parameters}).(*Stewardship).Measures
+		all := analytics.OpioidMeasures(c.made(t, request{kind: store.PopulationReport, parameters: parameters}).(*Population).Result.Measures)
+		a, errA := json.Marshal(listed)
+		b, errB := json.Marshal(all)
+		if errA != nil || errB != nil || string(a) != string(b) || len(listed) != len(analytics.AlignedMeasures())-2 {
+			t.Errorf("%s: the list has\n%s\nthe population\n%s", parameters, a, b)
+		}
+	}
 }

@@ -213,7 +213,8 @@ func (d *Population) grids() []grid.Table {
 		grid.Table{Name: "Disparities", Columns: []string{"measure", "dimension", "group", "reference", "count", "n", "proportion", "ci95_low", "ci95_high",
 			"difference", "difference_ci95_low", "difference_ci95_high", "ratio", "suppressed", "definition", "percent", "undetermined"}, Rows: slices.Values(disparities)},
 		grid.Table{Name: "Insights", Columns: []string{"insight", "text"}, Rows: slices.Values(insights)},
-		grid.Table{Name: "Insight figures", Columns: []string{"insight", "figure", "value"}, Rows: slices.Values(rests)})
+		grid.Table{Name: "Insight figures", Columns: []string{"insight", "figure", "value"}, Rows: slices.Values(rests)},
+		measureGrid(r.Measures))
 }
 
 // insightLines are the numbers that a sentence rests on, a line each.

@@ -104,6 +104,9 @@ func writeTo(w io.Writer, d contents, format store.ReportFormat) error {
 	case store.PDF:
 		return d.WritePDF(w)
 	case store.CSV:
+		if list, ok := d.(interface{ listGrid() grid.Table }); ok {
+			return grid.WriteCSV(w, []grid.Table{list.listGrid()})
+		}
 		return grid.WriteCSV(w, d.grids())
 	case store.XLSX:
 		return grid.WriteXLSX(w, grid.Book{Title: d.head().Title, Created: d.head().AsOf}, d.grids())

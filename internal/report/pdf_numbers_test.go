@@ -284,6 +284,7 @@ func (p *account) population(a *answer, h *Head) {
 	p.bars(a, "Age at the end of the period", "age_bands")
 	p.bars(a, "Gender", "genders")
 	p.doses(a)
+	p.measures(a)
 	p.take("Patients with a medicine of the class; a patient can have several")
 	for _, class := range a.each("treatment_mix.classes") {
 		p.takef("%s %s", figure.Words(strings.TrimPrefix(a.text(class+".definition"), "treatment_mix.")), a.bar(class))
@@ -293,6 +294,30 @@ func (p *account) population(a *answer, h *Head) {
 	p.bars(a, "Last pain score", "follow_up_gap.last_score")
 	p.disparities(a)
 	p.takef("MME: %s.", a.text("opioids.mme.table"))
+}
+
+// measures takes the aligned measures.
+func (p *account) measures(a *answer) {
+	p.t.Helper()
+	for _, m := range a.each("measures") {
+		words := a.text(m+".name") + ": " + a.text(m+".numerator")
+		if a.truth(m + ".proxy") {
+			words += " (proxy)"
+		}
+		if a.text(m+".direction") == "higher_is_better" {
+			words += " (higher is better)"
+		}
+		var excluded []string
+		for _, e := range a.each(m + ".exclusions") {
+			if n := a.counted(e + ".count"); n != "0" {
+				excluded = append(excluded, figure.Words(a.text(e+".reason"))+": "+n)
+			}
+		}
+		if len(excluded) == 0 {
+			excluded = []string{none}
+		}
+		p.takef("%s %s %s %s %s %s", words, a.ofN(m), a.share(m), a.counted(m+".undetermined"), strings.Join(excluded, ", "), a.text(m+".denominator"))
+	}
 }
 
 // mayMatch takes how many more may match a filter by class.
@@ -560,6 +585,8 @@ func (p *account) stewardLists(a *answer, rows []string) {
 	n, outside := count(long)
 	unknown, _ := count(openLong)
 	p.takef("Opioid on 90 days or more of the period (not listed) %s %s %s", grouped(n), grouped(unknown), grouped(outside))
+	p.static("Share (95 % CI)")
+	p.measures(a)
 	for _, l := range lists {
 		n, _ := count(l.holds)
 		if n == 0 {

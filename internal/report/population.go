@@ -27,6 +27,7 @@ func (d *Population) WritePDF(w io.Writer) error {
 	p.severity()
 	p.people()
 	p.opioids()
+	p.sheet.measures("Aligned measures", p.Measures)
 	p.treatments()
 	p.disparities()
 	p.definitions()

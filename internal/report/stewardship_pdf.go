@@ -20,6 +20,7 @@ func (d *Stewardship) WritePDF(w io.Writer) error {
 	p.tiles()
 	p.doses()
 	p.overview()
+	p.sheet.measures("Aligned measures of opioid use", p.Measures)
 	for _, l := range p.lists() {
 		p.list(&l)
 	}
