@@ -82,6 +82,7 @@ func (t *OutcomesTally) printFollowUp(l *ledger, out *Outcomes, followed, due *c
 	l.within(dueAbove, above)
 	l.proportion(&r.NonresponderImputation.Responder30, defImputation, ofDueAbove, r30, dueAbove)
 	l.proportion(&r.NonresponderImputation.Responder50, defImputation, ofDueAbove, r50, dueAbove)
+	t.printAdjusted(l, out, followed, above, r30)
 }
 
 // responders prints who responded of those whose pain before was above 0.

@@ -37,7 +37,9 @@ func (t *PopulationTally) Result(now time.Time) *Population {
 	t.printTreatments(l, &out.Treatments, active, &c.totals[exposure])
 	l.count(&out.Cohort.Undetermined, l.cell(t.undetermined))
 	t.printGap(l, &out.FollowUpGap, patients, &c)
-	out.Disparities = t.printDisparities(l, &c)
+	z := t.standardize(l, &out.Standardized, patients, &c)
+	out.Disparities = t.printDisparities(l, &c, z)
+	z.rates(l, t, out)
 	l.settle()
 	out.Insights = insights(out)
 	return out
