@@ -134,7 +134,7 @@ func tallyBytes(p *analytics.Params, patients int) int64 {
 	const fixed, perDay, perPatient = 24 << 10, 64, 16
 	bytes := fixed + perDay*int64(p.End-p.Start+1) + perPatient*int64(patients)
 	if p.Adjust != nil {
-		bytes += analytics.MixBytes
+		bytes += int64(analytics.MixBytes)
 	}
 	return bytes
 }
