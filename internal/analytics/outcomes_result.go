@@ -11,6 +11,7 @@ import (
 // Result is the answer. The tally may be added to afterwards.
 func (t *OutcomesTally) Result(now time.Time) *Outcomes {
 	out := &Outcomes{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
+	out.Parameters.StandardAsked = nil // no rate here has one
 	l := &ledger{min: t.params.MinCellSize}
 	patients := l.cell(t.patients)
 	scored := t.printCohort(l, out, patients)
