@@ -20,6 +20,7 @@ type analyticsPage struct {
 	Tiles      []tile
 	Drawings   []drawing
 	Classes    []drug.Class
+	Sheets     []sheet
 }
 
 // tile is one figure with what it is of.
@@ -50,6 +51,7 @@ func (p *Portal) analytics(v *visit) error {
 	if err := page.draw(); err != nil {
 		return err
 	}
+	page.Sheets = page.sheets()
 	if err := v.sawAnalytics(&params); err != nil {
 		return err
 	}
