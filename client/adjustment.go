@@ -44,13 +44,16 @@ type GroupStandardized struct {
 
 // Comparison sets the main figures against those of an earlier period.
 type Comparison struct {
-	Definition string         `json:"definition"`
-	Label      string         `json:"label"`
-	StartDate  string         `json:"start_date"`
-	EndDate    string         `json:"end_date"`
-	AsOf       string         `json:"as_of"`
-	Rates      []ComparedRate `json:"rates"`
-	Means      []ComparedMean `json:"means"`
+	Definition string `json:"definition"`
+	Label      string `json:"label"`
+	StartDate  string `json:"start_date"`
+	EndDate    string `json:"end_date"`
+	AsOf       string `json:"as_of"`
+	Patients   Count  `json:"patients"` // who match the filters in the earlier period
+	// Undetermined is how many more may match a filter by class in it.
+	Undetermined Count          `json:"undetermined"`
+	Rates        []ComparedRate `json:"rates"`
+	Means        []ComparedMean `json:"means"`
 }
 
 // ComparedRate is a share in both periods. The difference is current less
@@ -83,8 +86,15 @@ type AdjustedOutcomes struct {
 	Patients           Count        `json:"patients"` // followed up, with all covariates known
 	WithoutPHQ9        Count        `json:"without_phq_9"`
 	OpioidUndetermined Count        `json:"opioid_use_undetermined"`
+	Organization       LeftOut      `json:"organization"` // the same of everybody that the models could be fitted to
 	Change             AdjustedMean `json:"change"`
 	Responder30        AdjustedRate `json:"responder_30"`
+}
+
+// LeftOut is who of those followed up is left out of the models.
+type LeftOut struct {
+	WithoutPHQ9        Count `json:"without_phq_9"`
+	OpioidUndetermined Count `json:"opioid_use_undetermined"`
 }
 
 // AdjustedMean is a mean beside what the model expects of such patients.

@@ -8,10 +8,18 @@ type Adjusted struct {
 	Patients   Count  `json:"patients"` // followed up, with all covariates known
 	// Of those followed up, who is left out: without a PHQ-9 at baseline, and
 	// else of whom it is not known whether an opioid was taken then.
-	WithoutPHQ9        Count        `json:"without_phq_9"`
-	OpioidUndetermined Count        `json:"opioid_use_undetermined"`
-	Change             AdjustedMean `json:"change"`
-	Responder30        AdjustedRate `json:"responder_30"`
+	WithoutPHQ9        Count `json:"without_phq_9"`
+	OpioidUndetermined Count `json:"opioid_use_undetermined"`
+	// Organization is the same of everybody that the models could be fitted to.
+	Organization LeftOut      `json:"organization"`
+	Change       AdjustedMean `json:"change"`
+	Responder30  AdjustedRate `json:"responder_30"`
+}
+
+// LeftOut is who of those followed up is left out of the models.
+type LeftOut struct {
+	WithoutPHQ9        Count `json:"without_phq_9"`
+	OpioidUndetermined Count `json:"opioid_use_undetermined"`
 }
 
 // AdjustedMean is a mean beside what the model expects of such patients.
@@ -84,14 +92,19 @@ func (t *OutcomesTally) printAdjusted(l *ledger, out *Outcomes, followed, above,
 	l.within(n, known)
 	l.within(above, known)
 	l.within(responded, yes)
-	all, allKnown, allYes := n, known, yes
+	all, allKnown, allYes, allNoDepression, allNoOpioid := n, known, yes, noDepression, noOpioid
 	if t.filter.any() {
 		all, allKnown, allYes = l.cell(whole.n()), l.cell(whole.above()), l.cell(whole.yes())
 		l.within(all, n)
 		l.within(all, allKnown)
 		l.within(allKnown, known)
 		l.within(allYes, yes)
+		allNoDepression, allNoOpioid = l.cell(whole.noDepression), l.cell(whole.noOpioid)
+		l.within(allNoDepression, noDepression)
+		l.within(allNoOpioid, noOpioid)
 	}
+	l.count(&a.Organization.WithoutPHQ9, allNoDepression)
+	l.count(&a.Organization.OpioidUndetermined, allNoOpioid)
 	l.mean(&a.Change.Crude, defChange, n, t.mix.change(), 1, painScale.changes())
 	l.mean(&a.Change.Organization, defChange, all, whole.change(), 1, painScale.changes())
 	l.proportion(&a.Responder30.Crude, defResponder30, ofComplete, yes, known)

@@ -49,13 +49,16 @@ func (p *Params) Earlier() *Params {
 
 // Comparison sets the main figures against those of an earlier period.
 type Comparison struct {
-	Definition string         `json:"definition"`
-	Label      string         `json:"label"` // what the intervals do not account for
-	StartDate  string         `json:"start_date"`
-	EndDate    string         `json:"end_date"`
-	AsOf       string         `json:"as_of"`
-	Rates      []ComparedRate `json:"rates"`
-	Means      []ComparedMean `json:"means"`
+	Definition string `json:"definition"`
+	Label      string `json:"label"` // what the intervals do not account for
+	StartDate  string `json:"start_date"`
+	EndDate    string `json:"end_date"`
+	AsOf       string `json:"as_of"`
+	Patients   Count  `json:"patients"` // who match the filters in the earlier period
+	// Undetermined is how many more may match a filter by class in it.
+	Undetermined Count          `json:"undetermined"`
+	Rates        []ComparedRate `json:"rates"`
+	Means        []ComparedMean `json:"means"`
 }
 
 // ComparedRate is a share in both periods. The difference is current less
@@ -165,6 +168,7 @@ func (t *PopulationTally) ResultAgainst(earlier *PopulationTally, now time.Time)
 // against adds the comparison with an answer about an earlier period.
 func (o *Outcomes) against(t *OutcomesTally, earlier *Outcomes, before *OutcomesTally) {
 	c := newComparison(before.params)
+	c.Patients, c.Undetermined = earlier.Cohort.Patients, earlier.Cohort.Undetermined
 	for _, f := range []struct {
 		name        string
 		now, before *Proportion
@@ -187,6 +191,7 @@ func (o *Outcomes) against(t *OutcomesTally, earlier *Outcomes, before *Outcomes
 // against adds the comparison with an answer about an earlier period.
 func (p *Population) against(earlier *Population, of *Params) {
 	c := newComparison(of)
+	c.Patients, c.Undetermined = earlier.Cohort.Patients, earlier.Cohort.Undetermined
 	c.rate("severe_pain", p.Severity.severe(), earlier.Severity.severe())
 	now, before := &p.Opioids, &earlier.Opioids
 	for _, f := range []struct {

@@ -202,7 +202,8 @@ func adjustedIdentities(o *Outcomes) (list []identity) {
 			identity{"cohort.followed_up.count", []string{"adjusted.patients.count", "adjusted.without_phq_9.count", "adjusted.opioid_use_undetermined.count"}, false},
 			same("adjusted.patients.count", "adjusted.change.crude.n"), among("adjusted.patients.count", crude+"n"), among("response.responder_30.n", crude+"n"),
 			among("response.responder_30.count", crude+"count"), among("adjusted.change.organization.n", "adjusted.change.crude.n"), among("adjusted.change.organization.n", all+"n"),
-			among(all+"n", crude+"n"), among(all+"count", crude+"count"))
+			among(all+"n", crude+"n"), among(all+"count", crude+"count"),
+			among("adjusted.organization.without_phq_9.count", "adjusted.without_phq_9.count"), among("adjusted.organization.opioid_use_undetermined.count", "adjusted.opioid_use_undetermined.count"))
 	}
 	if o.Comparison != nil {
 		for i, of := range []string{"cohort.missing", "response.responder_30", "response.responder_50", "response.nrs_ge_2", "response.worsened_30"} {

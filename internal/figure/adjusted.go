@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"strings"
 
 	"anodyne/internal/analytics"
@@ -74,4 +75,19 @@ func Standard(s *analytics.Standardization) string {
 		return "The standard population is the one that was asked for."
 	}
 	return "The standard population is all patients of the organisation, of the gender and ages asked for."
+}
+
+// LeftOut says who is left out of the models.
+func LeftOut(a *analytics.Adjusted) string {
+	return fmt.Sprintf("Left out: without PHQ-9 at baseline %s, of the whole organisation %s; opioid use at baseline not known %s, of the whole organisation %s.",
+		Counted(a.WithoutPHQ9), Counted(a.Organization.WithoutPHQ9), Counted(a.OpioidUndetermined), Counted(a.Organization.OpioidUndetermined))
+}
+
+// EarlierPeriod says what is compared with, and what the intervals leave out.
+func EarlierPeriod(c *analytics.Comparison) string {
+	text := fmt.Sprintf("The same filters from %s to %s: %s patients match.", c.StartDate, c.EndDate, Counted(c.Patients))
+	if c.Undetermined.Count == nil || *c.Undetermined.Count > 0 {
+		text += " May match the filter by class too: " + Counted(c.Undetermined) + "."
+	}
+	return text + " " + c.Label
 }

@@ -1,8 +1,6 @@
 package portal
 
 import (
-	"fmt"
-
 	"anodyne/internal/analytics"
 	"anodyne/internal/figure"
 )
@@ -18,7 +16,7 @@ type sheet struct {
 // standardised rates.
 func (a *analyticsPage) sheets() (list []sheet) {
 	if c := a.Outcomes.Comparison; c != nil {
-		s := sheet{"Compared with " + c.StartDate + " to " + c.EndDate, c.Label, []string{"Figure", "This period", "n", "Earlier", "n", "Difference"}, nil}
+		s := sheet{"Compared with " + c.StartDate + " to " + c.EndDate, figure.EarlierPeriod(c), []string{"Figure", "This period", "n", "Earlier", "n", "Difference"}, nil}
 		s.compare(c)
 		if c := a.Population.Comparison; c != nil {
 			s.compare(c)
@@ -50,8 +48,7 @@ func (s *sheet) compare(c *analytics.Comparison) {
 
 func adjusted(of *analytics.Adjusted) sheet {
 	c, r := &of.Change, &of.Responder30
-	note := fmt.Sprintf("%s Left out: without PHQ-9 at baseline %s; opioid use at baseline not known %s.", of.Label, figure.Counted(of.WithoutPHQ9), figure.Counted(of.OpioidUndetermined))
-	return sheet{"Outcomes adjusted for the case mix", note, []string{"Figure", "n", "Crude", "Organisation", "Expected", "Adjusted"}, [][]string{
+	return sheet{"Outcomes adjusted for the case mix", of.Label + " " + figure.LeftOut(of), []string{"Figure", "n", "Crude", "Organisation", "Expected", "Adjusted"}, [][]string{
 		{figure.Term("change"), figure.Count(c.Crude.N), figure.Mean(&c.Crude), figure.Mean(&c.Organization), figure.Estimated(c.Expected, nil, nil, false), figure.Estimated(c.Adjusted, c.CI95, c.Reason, false)},
 		{figure.Term("responder_30"), figure.Count(r.Crude.N), figure.Share(&r.Crude), figure.Share(&r.Organization), figure.Estimated(r.Expected, nil, nil, true), figure.Estimated(r.Adjusted, r.CI95, r.Reason, true)},
 	}}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func (s *sheet) comparison(c *analytics.Comparison) {
 		return
 	}
 	s.section("Compared with an earlier period", 110)
-	s.paragraph(fmt.Sprintf("The same filters from %s to %s. %s", c.StartDate, c.EndDate, c.Label), small)
+	s.paragraph(figure.EarlierPeriod(c), small)
 	t := s.newTable(column{title: "Figure", share: 36}, column{title: "This period (95 % CI)", share: 34, right: true}, column{title: "n", share: 11, right: true},
 		column{title: "Earlier (95 % CI)", share: 34, right: true}, column{title: "n", share: 11, right: true}, column{title: "Difference (95 % CI)", share: 40, right: true})
 	t.header()
@@ -60,7 +59,7 @@ func (p *outcomePages) adjusted() {
 	t.row(figure.Term("change"), figure.Count(c.Crude.N), figure.Mean(&c.Crude), figure.Mean(&c.Organization), figure.Estimated(c.Expected, nil, nil, false), figure.Estimated(c.Adjusted, c.CI95, c.Reason, false))
 	t.row(figure.Term("responder_30"), figure.Count(r.Crude.N), figure.Share(&r.Crude), figure.Share(&r.Organization), figure.Estimated(r.Expected, nil, nil, true), figure.Estimated(r.Adjusted, r.CI95, r.Reason, true))
 	t.end()
-	p.paragraph(fmt.Sprintf("Left out: without PHQ-9 at baseline %s; opioid use at baseline not known %s.", figure.Counted(a.WithoutPHQ9), figure.Counted(a.OpioidUndetermined)), small)
+	p.paragraph(figure.LeftOut(a), small)
 	p.coefficients("Change of pain: least squares, in points", c.Coefficients)
 	p.coefficients("Response: logistic, as odds ratios", r.Coefficients)
 }
@@ -98,6 +97,8 @@ func (f *figures) adjusted(a *analytics.Adjusted) {
 	f.count("adjusted", "patients", a.Patients)
 	f.count("adjusted", "without_phq_9", a.WithoutPHQ9)
 	f.count("adjusted", "opioid_use_undetermined", a.OpioidUndetermined)
+	f.count("adjusted organization", "without_phq_9", a.Organization.WithoutPHQ9)
+	f.count("adjusted organization", "opioid_use_undetermined", a.Organization.OpioidUndetermined)
 	c, r := &a.Change, &a.Responder30
 	f.mean("adjusted change", "crude", &c.Crude)
 	f.mean("adjusted change", "organization", &c.Organization)
@@ -115,6 +116,8 @@ func (f *figures) comparison(c *analytics.Comparison) {
 	if c == nil {
 		return
 	}
+	f.count("comparison earlier", "patients", c.Patients)
+	f.count("comparison earlier", "undetermined", c.Undetermined)
 	for i := range c.Rates {
 		f.proportion("comparison current", c.Rates[i].Figure, &c.Rates[i].Current)
 		f.proportion("comparison earlier", c.Rates[i].Figure, &c.Rates[i].Earlier)

@@ -39,7 +39,10 @@ func (p *account) comparison(a *answer) {
 	if a.at("comparison") == nil {
 		return
 	}
-	p.takef("The same filters from %s to %s.", a.text("comparison.start_date"), a.text("comparison.end_date"))
+	p.takef("The same filters from %s to %s: %s patients match.", a.text("comparison.start_date"), a.text("comparison.end_date"), a.counted("comparison.patients.count"))
+	if n := a.counted("comparison.undetermined.count"); n != "0" {
+		p.takef("May match the filter by class too: %s.", n)
+	}
 	for _, m := range a.each("comparison.means") {
 		p.takef("%s %s %s %s %s %s", figure.Term(a.text(m+".figure")), a.mean(m+".current"), a.counted(m+".current.n"), a.mean(m+".earlier"), a.counted(m+".earlier.n"),
 			a.estimate(m+".difference", m+".difference_ci95", m+".reason", 1, ""))
@@ -83,7 +86,8 @@ func (p *account) adjusted(a *answer) {
 	c, r := "adjusted.change", "adjusted.responder_30"
 	p.takef("change of pain %s %s %s %s %s", a.counted(c+".crude.n"), a.mean(c+".crude"), a.mean(c+".organization"), a.estimate(c+".expected", "", "", 1, ""), a.estimate(c+".adjusted", c+".ci95", c+".reason", 1, ""))
 	p.takef("%s %s %s %s %s %s", figure.Term("responder_30"), a.counted(r+".crude.n"), a.share(r+".crude"), a.share(r+".organization"), a.estimate(r+".expected", "", "", 100, " %"), a.estimate(r+".adjusted", r+".ci95", r+".reason", 100, " %"))
-	p.takef("Left out: without PHQ-9 at baseline %s; opioid use at baseline not known %s.", a.counted("adjusted.without_phq_9.count"), a.counted("adjusted.opioid_use_undetermined.count"))
+	p.takef("Left out: without PHQ-9 at baseline %s, of the whole organisation %s; opioid use at baseline not known %s, of the whole organisation %s.", a.counted("adjusted.without_phq_9.count"),
+		a.counted("adjusted.organization.without_phq_9.count"), a.counted("adjusted.opioid_use_undetermined.count"), a.counted("adjusted.organization.opioid_use_undetermined.count"))
 	for _, model := range []string{c, r} {
 		for _, one := range a.each(model + ".coefficients") {
 			estimate := figure.Words(a.text(one + ".status"))

@@ -301,6 +301,9 @@ func (a *answer) adjustedFigures() (list []figureAt) {
 	for _, name := range strings.Fields("patients without_phq_9 opioid_use_undetermined") {
 		list = append(list, figureAt{"adjusted", name, "count", "adjusted." + name})
 	}
+	for _, name := range strings.Fields("without_phq_9 opioid_use_undetermined") {
+		list = append(list, figureAt{"adjusted organization", name, "count", "adjusted.organization." + name})
+	}
 	for _, of := range [][2]string{{"change", "mean"}, {"responder_30", "proportion"}} {
 		section, place := "adjusted "+of[0], "adjusted."+of[0]
 		list = append(list, figureAt{section, "crude", of[1], place + ".crude"}, figureAt{section, "organization", of[1], place + ".organization"},
@@ -314,6 +317,9 @@ func (a *answer) comparisonFigures() (list []figureAt) {
 	a.t.Helper()
 	if a.at("comparison") == nil {
 		return nil
+	}
+	for _, name := range strings.Fields("patients undetermined") {
+		list = append(list, figureAt{"comparison earlier", name, "count", "comparison." + name})
 	}
 	for _, of := range [][2]string{{"rates", "proportion"}, {"means", "mean"}} {
 		for _, c := range a.each("comparison." + of[0]) {
