@@ -59,6 +59,8 @@ type Comparison struct {
 	Undetermined Count          `json:"undetermined"`
 	Rates        []ComparedRate `json:"rates"`
 	Means        []ComparedMean `json:"means"`
+
+	hidden bool // all of the earlier period
 }
 
 // ComparedRate is a share in both periods. The difference is current less
@@ -98,12 +100,23 @@ const (
 // notPaired goes with every comparison of periods.
 const notPaired = "The two periods are taken as independent groups; a patient can be in both, and then the interval is, as a rule, wider than it need be. Nothing is adjusted for."
 
-func newComparison(p *Params) *Comparison {
-	return &Comparison{Definition: defEarlier, Label: notPaired, StartDate: p.StartDate, EndDate: p.EndDate, AsOf: p.AsOfDate, Rates: []ComparedRate{}, Means: []ComparedMean{}}
+// newComparison begins a comparison of who matches the filters in both periods.
+// They are often the same people: where one of the numbers is hidden, all of the
+// earlier period is, since the other would tell it.
+func newComparison(p *Params, current, earlier, undetermined Count) *Comparison {
+	c := &Comparison{Definition: defEarlier, Label: notPaired, StartDate: p.StartDate, EndDate: p.EndDate, AsOf: p.AsOfDate, Rates: []ComparedRate{}, Means: []ComparedMean{}}
+	c.Patients, c.Undetermined = earlier, undetermined
+	if c.hidden = current.Suppressed || earlier.Suppressed; c.hidden {
+		c.Patients, c.Undetermined = Count{Suppressed: true}, Count{Suppressed: true}
+	}
+	return c
 }
 
 // rate adds a share of both answers.
 func (c *Comparison) rate(figure string, current, earlier *Proportion) {
+	if c.hidden {
+		earlier = &Proportion{Definition: earlier.Definition, Denominator: earlier.Denominator, Suppressed: true}
+	}
 	r := ComparedRate{Figure: figure, Current: *current, Earlier: *earlier}
 	switch {
 	case current.Count == nil || current.N == nil || earlier.Count == nil || earlier.N == nil:
@@ -119,6 +132,9 @@ func (c *Comparison) rate(figure string, current, earlier *Proportion) {
 
 // mean adds a mean of both answers, and what it was made of.
 func (c *Comparison) mean(figure string, current, earlier *Mean, these, those *sum, scale Bounds) {
+	if c.hidden {
+		earlier = &Mean{Definition: earlier.Definition, Suppressed: true}
+	}
 	m := ComparedMean{Figure: figure, Current: *current, Earlier: *earlier}
 	switch {
 	case current.N == nil || earlier.N == nil:
@@ -167,8 +183,7 @@ func (t *PopulationTally) ResultAgainst(earlier *PopulationTally, now time.Time)
 
 // against adds the comparison with an answer about an earlier period.
 func (o *Outcomes) against(t *OutcomesTally, earlier *Outcomes, before *OutcomesTally) {
-	c := newComparison(before.params)
-	c.Patients, c.Undetermined = earlier.Cohort.Patients, earlier.Cohort.Undetermined
+	c := newComparison(before.params, o.Cohort.Patients, earlier.Cohort.Patients, earlier.Cohort.Undetermined)
 	for _, f := range []struct {
 		name        string
 		now, before *Proportion
@@ -190,8 +205,7 @@ func (o *Outcomes) against(t *OutcomesTally, earlier *Outcomes, before *Outcomes
 
 // against adds the comparison with an answer about an earlier period.
 func (p *Population) against(earlier *Population, of *Params) {
-	c := newComparison(of)
-	c.Patients, c.Undetermined = earlier.Cohort.Patients, earlier.Cohort.Undetermined
+	c := newComparison(of, p.Cohort.Patients, earlier.Cohort.Patients, earlier.Cohort.Undetermined)
 	c.rate("severe_pain", p.Severity.severe(), earlier.Severity.severe())
 	now, before := &p.Opioids, &earlier.Opioids
 	for _, f := range []struct {

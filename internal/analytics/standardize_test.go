@@ -220,3 +220,47 @@ func TestStandardizedRatesAreThoseOfTheRecords(t *testing.T) {
 		}
 	})
 }
+
+// TestStandardizedRatesTellOfNoFew: whatever is shown of a standardised rate
+// rests on strata that could be shown themselves.
+func TestStandardizedRatesTellOfNoFew(t *testing.T) {
+	shown := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		random := roll(rt)
+		var patients []*Patient
+		for range 20 + random.IntN(400) {
+			patients = append(patients, person(oneOf(random, Female, Female, Male, Male, Male, OtherGender), oneOf(random, 20, 35, 50, 70, 70), oneOf(random, 2, 5, 8)))
+		}
+		least := oneOf(random, 2, 5, 11)
+		r := Request{MinCellSize: fmt.Sprint(least), Standard: oneOf(random, "", "age", "gender", "female/18-29:1,male/65+:2")}
+		p := population(t, r, patients...)
+		cells := &populationTally(ask(t, r), patients).measures[severePain]
+		small := func(n int) bool { return n > 0 && n < least }
+		few := func(yes, n int) bool { return small(n) || small(yes) || small(n-yes) }
+		s := standard{noGender: r.Standard == "age", noAge: r.Standard == "gender"}
+		yes, n := s.fold(&cells.yes.cells), s.fold(&cells.n.cells)
+		tells := false
+		for g := range n {
+			for a := range n[g] {
+				weighs := p.Standardized.Standard == "organization" || g == 0 && a == 1 || g == 1 && a == 4
+				tells = tells || weighs && few(yes[g][a], n[g][a])
+			}
+		}
+		if got := p.Standardized.Rates[severePain]; got.Standardized != nil {
+			shown++
+			if tells || got.Crude.Suppressed || p.Standardized.Suppressed {
+				rt.Fatalf("%+v is shown of %v in %v", got, yes, n)
+			}
+		}
+		for i, g := range p.Disparities[0].Groups {
+			for a := range ageBands {
+				if g.Standardized.Rate != nil && r.Standard == "age" && few(cells.yes.cells[i][a], cells.n.cells[i][a]) {
+					rt.Fatalf("%s is shown", g.Group)
+				}
+			}
+		}
+	})
+	if shown == 0 {
+		t.Error("nothing was shown")
+	}
+}

@@ -161,6 +161,10 @@ func adjustmentIdentities(p *Population, totals, ns []string) (list []identity) 
 				list = append(list, same(current+"count", "opioids."+of+".count"), same(current+"n", "opioids."+of+".n"))
 			}
 		}
+		list = append(list, same("comparison.rates.8.earlier.n", "comparison.patients.count"))
+		if q := &p.Parameters; q.MedicationClass == nil && q.AgeMin == nil && q.AgeMax == nil { // the same people
+			list = append(list, same("comparison.patients.count", "cohort.patients.count"))
+		}
 		list = append(list, same("comparison.rates.0.current.count", totals[0]), same("comparison.rates.0.current.n", ns[0]),
 			same("comparison.rates.8.current.count", "follow_up_gap.gap.count"), same("comparison.rates.8.current.n", "cohort.patients.count"))
 	}
@@ -206,6 +210,13 @@ func adjustedIdentities(o *Outcomes) (list []identity) {
 			among("adjusted.organization.without_phq_9.count", "adjusted.without_phq_9.count"), among("adjusted.organization.opioid_use_undetermined.count", "adjusted.opioid_use_undetermined.count"))
 	}
 	if o.Comparison != nil {
+		if q := &o.Parameters; q.MedicationClass == nil && q.AgeMin == nil && q.AgeMax == nil { // the same people
+			list = append(list, same("comparison.patients.count", "cohort.patients.count"))
+		}
+		list = append(list, among("comparison.patients.count", "comparison.means.0.earlier.n"), among("comparison.means.0.earlier.n", "comparison.rates.0.earlier.n"),
+			among("comparison.rates.0.earlier.n", "comparison.means.1.earlier.n"), same("comparison.means.1.earlier.n", "comparison.means.2.earlier.n"),
+			among("comparison.means.1.earlier.n", "comparison.rates.1.earlier.n"), among("comparison.rates.1.earlier.count", "comparison.rates.2.earlier.count"),
+			same("comparison.rates.1.earlier.n", "comparison.rates.2.earlier.n"), same("comparison.rates.3.earlier.n", "comparison.means.2.earlier.n"))
 		for i, of := range []string{"cohort.missing", "response.responder_30", "response.responder_50", "response.nrs_ge_2", "response.worsened_30"} {
 			current := fmt.Sprint("comparison.rates.", i, ".current.")
 			list = append(list, same(current+"count", of+".count"), same(current+"n", of+".n"))
