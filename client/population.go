@@ -16,6 +16,10 @@ type PopulationHealth struct {
 	Disparities []Disparity         `json:"disparities"`
 	Insights    []Insight           `json:"insights"`
 	Measures    []AlignedMeasure    `json:"measures"`
+	// Standardized is the main rates, standardised by gender and age.
+	Standardized Standardization `json:"standardized"`
+	// Comparison is with an earlier period; nil when none was asked for.
+	Comparison *Comparison `json:"comparison"`
 }
 
 // PopulationCohort says who was looked at.
@@ -128,7 +132,8 @@ type DisparityGroup struct {
 	Suppressed bool        `json:"suppressed"`
 	// Undetermined is how many more of the group there are of whom it is not
 	// known; they are not in n. It is null where there is no such.
-	Undetermined *int `json:"undetermined"`
+	Undetermined *int              `json:"undetermined"`
+	Standardized GroupStandardized `json:"standardized"`
 }
 
 // Insight is a sentence made from the numbers, and nothing more.

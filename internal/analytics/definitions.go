@@ -44,6 +44,9 @@ const (
 	defTreatment     = "treatment_mix"
 	defGap           = "follow_up_gap"
 	defDisparity     = "disparity_to_largest_group"
+	defStandardized  = "direct_standardization"
+	defEarlier       = "earlier_period"
+	defCaseMix       = "case_mix_adjusted"
 )
 
 // The denominators in words.
@@ -61,6 +64,7 @@ const (
 	ofPatients      = "patients who match the filters"
 	ofActiveKnown   = ofActive + ", of whom it is known"
 	ofExposedKnown  = ofExposed + ", of whom it is known"
+	ofComplete      = ofFollowedAbove + ", with PHQ-9 and opioid use at baseline known"
 )
 
 // uncontrolled goes with every comparison of patients with themselves.

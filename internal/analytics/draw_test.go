@@ -69,7 +69,7 @@ func (d dice) patient() *Patient {
 		s.Scores = append(s.Scores, series.Score{At: d.at(), Kind: oneOf(d, kinds...), Value: uint8(d.IntN(11))})
 	}
 	for range d.IntN(6) {
-		s.Assessments = append(s.Assessments, series.Assessment{At: d.at(), Instrument: oneOf[series.Instrument](d, 1, 5, 6, 6, 12), Score: d.value()})
+		s.Assessments = append(s.Assessments, series.Assessment{At: d.at(), Instrument: oneOf[series.Instrument](d, 1, 2, 5, 6, 6, 12), Score: d.value()})
 	}
 	for range d.IntN(4) {
 		s.Procedures = append(s.Procedures, series.Procedure{At: d.at(), Type: series.ProcedureType(1 + d.IntN(3)), Pre: d.value(), Post: d.value()})
@@ -114,6 +114,10 @@ func (d dice) request() Request {
 		ages := []int{d.IntN(90), d.IntN(90)}
 		slices.Sort(ages)
 		r.AgeMin, r.AgeMax = strconv.Itoa(ages[0]), strconv.Itoa(ages[1])
+	}
+	r.Standard, r.Adjust = oneOf(d, "", "", "age", "gender", "18-29:2,65+:1", "female/65+:1,male/30-44:3,unknown/<18:0"), oneOf(d, "", "case_mix")
+	if d.IntN(3) == 0 {
+		r.CompareEnd = dateOf(days[0] - 1 - drug.Day(d.IntN(60)))
 	}
 	return r
 }

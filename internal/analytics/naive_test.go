@@ -238,7 +238,7 @@ func naiveResponse(list []point, index drug.Day, base float64) (days int, event 
 func naiveMet(name string, c change) bool {
 	info := instrument.Find(name).Change
 	fall := c.before - c.after
-	return info.Points > 0 && fall > info.Points-1e-9 || info.Percent > 0 && c.before > 0 && fall/c.before > info.Percent/100-1e-11
+	return info.Points > 0 && fall > info.Points-1e-9 || info.Percent > 0 && c.before > 0 && c.before > info.PercentFrom-1e-9 && fall/c.before > info.Percent/100-1e-11
 }
 
 // naiveBegan is the first day in the period of a class that had not been

@@ -19,6 +19,10 @@ type Outcomes struct {
 	// or the washout before it: they may belong to a class, or not to the one
 	// that they are counted in.
 	ClassesUndetermined Count `json:"medication_classes_undetermined"`
+	// Adjusted is for the case mix, and Comparison with an earlier period; null
+	// when not asked for.
+	Adjusted   *Adjusted   `json:"adjusted"`
+	Comparison *Comparison `json:"comparison"`
 }
 
 // OutcomeCohort says who was looked at, and what is missing.

@@ -35,6 +35,11 @@ type OutcomesTally struct {
 	recorded                       [procedureCodes]paired
 	undetermined                   int // who may match the filter
 	unsure                         int // who may have begun a class, or not
+
+	// By their case mix, those who match the filters, and the others; nil when
+	// nobody asks.
+	mix, others *mixTally
+	bornBy      [ageBands - 1]drug.Day
 }
 
 // How many numbers there are for words, with 0 for none.
@@ -50,6 +55,9 @@ func NewOutcomesTally(p *Params) *OutcomesTally {
 	t.windowAt = windowAt(p.FollowUp)
 	t.window = windows[t.windowAt]
 	t.course.begin(len(t.calendar.buckets), t.period)
+	if p.Adjust != nil {
+		t.mix, t.others, t.bornBy = newMixTally(), newMixTally(), bandsBy(p.AsOf)
+	}
 	return t
 }
 
@@ -60,6 +68,7 @@ func (t *OutcomesTally) Add(p *Patient) {
 		if maybe {
 			t.undetermined++
 		}
+		t.addOther(p, gist)
 		return
 	}
 	t.patients++
@@ -69,7 +78,7 @@ func (t *OutcomesTally) Add(p *Patient) {
 	onsets := gist.Onsets
 	kind, known := t.stretch.follow(gist, t.period)
 	if known {
-		t.addPain(kind.Aspect)
+		t.addPain(p, gist, kind.Aspect)
 		if t.stretch.Track != &gist.Track {
 			onsets = t.elsewhere.compared(t.stretch.Points, onsets)
 		}
@@ -80,7 +89,7 @@ func (t *OutcomesTally) Add(p *Patient) {
 }
 
 // addPain counts what became of the primary outcome.
-func (t *OutcomesTally) addPain(aspect series.Aspect) {
+func (t *OutcomesTally) addPain(p *Patient, gist *Gist, aspect series.Aspect) {
 	if aspect == series.Average {
 		t.byAverage++
 	} else {
@@ -108,6 +117,7 @@ func (t *OutcomesTally) addPain(aspect series.Aspect) {
 		return
 	}
 	t.addFollowUp(base, scoreOf[points[nearest].tenths()])
+	t.caseMix(t.mix, p, gist, index, base, scoreOf[points[nearest].tenths()])
 }
 
 func (t *OutcomesTally) addFollowUp(base, score float64) {
@@ -155,5 +165,9 @@ func (t *OutcomesTally) Merge(o *OutcomesTally) {
 	}
 	for i := range t.recorded {
 		t.recorded[i].merge(&o.recorded[i])
+	}
+	if t.mix != nil {
+		t.mix.merge(o.mix)
+		t.others.merge(o.others)
 	}
 }

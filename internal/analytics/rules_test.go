@@ -223,6 +223,13 @@ func TestRequest(t *testing.T) {
 		{Request{FollowUp: "60"}, "follow_up", "60"}, {Request{Gender: "Femal"}, "gender", "Femal"}, {Request{AgeMin: "-1"}, "age_min", "-1"}, {Request{AgeMax: "151"}, "age_max", "151"},
 		{Request{AgeMin: "+5"}, "age_min", "+5"}, {Request{AgeMin: "40", AgeMax: "39"}, "age_min", "40"}, {Request{Condition: "54"}, "condition", "54"},
 		{Request{MedicationClass: "opiate"}, "medication_class", "opiate"}, {Request{MinCellSize: "1.5"}, "min_cell_size", "1.5"},
+		{Request{Adjust: "age"}, "adjust", "age"}, {Request{Standard: "who"}, "standard", "who"}, {Request{Standard: "female:1,18-29:1"}, "standard", "female:1,18-29:1"},
+		{Request{Standard: "female:0"}, "standard", "female:0"}, {Request{Standard: "female:-1"}, "standard", "female:-1"}, {Request{Standard: "female:NaN"}, "standard", "female:NaN"},
+		{Request{Standard: "female:1,female:2"}, "standard", "female:1,female:2"}, {Request{Standard: "female/20-30:1"}, "standard", "female/20-30:1"}, {Request{Standard: "18-29/female:1"}, "standard", "18-29/female:1"},
+		{Request{Standard: "female/male:1"}, "standard", "female/male:1"}, {Request{Standard: "female/<18/x:1"}, "standard", "female/<18/x:1"}, {Request{Standard: "female"}, "standard", "female"},
+		{Request{CompareEnd: "soon"}, "compare_end_date", "soon"}, {Request{CompareStart: "2024-02-30"}, "compare_start_date", "2024-02-30"},
+		{Request{CompareEnd: "2024-01-02"}, "compare_end_date", "2024-01-02"}, {Request{CompareStart: "2024-01-02"}, "compare_start_date", "2024-01-02"},
+		{Request{CompareStart: "2023-02-01", CompareEnd: "2023-01-31"}, "compare_start_date", "2023-02-01"}, {Request{CompareStart: "1900-01-01", CompareEnd: "2023-01-31"}, "compare_start_date", "1900-01-01"},
 	} {
 		var fields fault.Fields
 		c.request.Params(today, &fields)
@@ -235,8 +242,8 @@ func TestRequest(t *testing.T) {
 		}
 	}
 	is(t, "defaults", ask(t, Request{}), `{"start_date":"2024-01-02","end_date":"2024-12-31","as_of":"2024-12-31","interval":"month","follow_up":90,"gender":null,"age_min":null,"age_max":null,"condition":null,"medication_class":null,"min_cell_size":0}`)
-	is(t, "all", ask(t, Request{"2024-01-01", "2025-03-31", "week", "365", "Male", "18", "65", "m54.5", "opioid", "11"}),
-		`{"start_date":"2024-01-01","end_date":"2025-03-31","as_of":"2024-12-31","interval":"week","follow_up":365,"gender":"male","age_min":18,"age_max":65,"condition":"M54.5","medication_class":"opioid","min_cell_size":11}`)
+	is(t, "all", ask(t, Request{"2024-01-01", "2025-03-31", "week", "365", "Male", "18", "65", "m54.5", "opioid", "11", "65+:2,18-29:1", "case_mix", "", "2023-12-31"}),
+		`{"start_date":"2024-01-01","end_date":"2025-03-31","as_of":"2024-12-31","interval":"week","follow_up":365,"gender":"male","age_min":18,"age_max":65,"condition":"M54.5","medication_class":"opioid","min_cell_size":11,"standard":"65+:2,18-29:1","adjust":"case_mix","compare_start_date":"2022-10-02","compare_end_date":"2023-12-31"}`)
 	var r Request
 	for i, name := range Names {
 		if !r.Set(name, name) || reflect.ValueOf(r).Field(i).String() != name {

@@ -166,7 +166,7 @@ func TestVector19(t *testing.T) {
 	}
 	d := population(t, Request{}, patients...).Disparities[0]
 	is(t, "disparity", []any{d.Measure, d.Dimension, *d.Reference, d.Groups[1]}, `["severe_pain","gender","female",{"group":"male","count":30,"n":60,"proportion":0.5,"percent":50,`+
-		`"ci95":{"low":0.3774,"high":0.6226},"difference":0.1667,"difference_ci95":{"low":-0.0092,"high":0.3288},"ratio":1.5,"suppressed":false,"undetermined":null}]`)
+		`"ci95":{"low":0.3774,"high":0.6226},"difference":0.1667,"difference_ci95":{"low":-0.0092,"high":0.3288},"ratio":1.5,"suppressed":false,"undetermined":null,"standardized":{"rate":0.5,"ci95":{"low":0.3774,"high":0.6226},"reason":null}}]`)
 
 	patients = nil
 	for _, mme := range []float64{20, 30, 40, 45, 60, 70.5, 105} {

@@ -75,7 +75,8 @@ var (
 		}
 		return analytics.Request{StartDate: maybe("start", "2023-10-01", "2024-05-01"), EndDate: maybe("end", "2024-05-31"), Interval: maybe("interval", "day", "week"), FollowUp: maybe("follow-up", "30"),
 			Gender: maybe("gender", "female", "unknown"), AgeMin: maybe("age", "40"), AgeMax: maybe("age", "40"), Condition: maybe("condition", "M54", "C"),
-			MedicationClass: maybe("class", "opioid", "nsaid"), MinCellSize: maybe("cell", "3")}
+			MedicationClass: maybe("class", "opioid", "nsaid"), MinCellSize: maybe("cell", "3"),
+			Standard: maybe("standard", "age", "female:1,male:2"), Adjust: maybe("adjust", "case_mix"), CompareStart: maybe("compare", "2023-06-01")}
 	})
 	anAct = rapid.Custom(func(t *rapid.T) act {
 		return act{rapid.IntRange(0, 2).Draw(t, "node"), rapid.SampledFrom([]string{"arrive", "change", "add", "add", "add", "correct", "retract", "ask", "ask"}).Draw(t, "what"),
@@ -121,7 +122,18 @@ func printed(tb testing.TB, measures ...any) string {
 // lists, one after the other.
 func (h hospital) naive(tb testing.TB, p *analytics.Params) (answer string, passed int) {
 	tb.Helper()
-	outcomes, population := analytics.NewOutcomesTally(p), analytics.NewPopulationTally(p)
+	outcomes, population, passed := h.tallies(tb, p)
+	var outcomesBefore *analytics.OutcomesTally
+	var populationBefore *analytics.PopulationTally
+	if earlier := p.Earlier(); earlier != nil {
+		outcomesBefore, populationBefore, _ = h.tallies(tb, earlier)
+	}
+	return printed(tb, outcomes.ResultAgainst(outcomesBefore, today), population.ResultAgainst(populationBefore, today)), passed
+}
+
+func (h hospital) tallies(tb testing.TB, p *analytics.Params) (outcomes *analytics.OutcomesTally, population *analytics.PopulationTally, passed int) {
+	tb.Helper()
+	outcomes, population = analytics.NewOutcomesTally(p), analytics.NewPopulationTally(p)
 	var ids []id.Patient
 	if _, err := h.PatientPage(tb.Context(), 1, 1000, func(item store.PatientItem) { ids = append(ids, item.ID) }); err != nil {
 		tb.Fatal(err)
@@ -160,9 +172,14 @@ func (h hospital) naive(tb testing.TB, p *analytics.Params) (answer string, pass
 			passed++
 			outcomes.Add(&member)
 			population.Add(&member)
+			continue
+		}
+		population.PassBy(&member)
+		if p.Adjust != nil { // with whom those who pass are compared
+			outcomes.Add(&member)
 		}
 	}
-	return printed(tb, outcomes.Result(today), population.Result(today)), passed
+	return outcomes, population, passed
 }
 
 var exempt = map[string]*pain.Exemption{"C50.911": new(pain.Cancer), "D57.1": new(pain.SickleCell), "Z51.5": new(pain.Palliative)}

@@ -21,6 +21,7 @@ type analyticsPage struct {
 	Drawings   []drawing
 	Classes    []drug.Class
 	Measures   []measure
+	Sheets     []sheet
 }
 
 // tile is one figure with what it is of.
@@ -67,6 +68,7 @@ func (p *Portal) analytics(v *visit) error {
 	if err := page.draw(); err != nil {
 		return err
 	}
+	page.Sheets = page.sheets()
 	if err := v.sawAnalytics(&params); err != nil {
 		return err
 	}

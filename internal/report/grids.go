@@ -15,7 +15,7 @@ func (h *Head) aboutGrid() grid.Table {
 		{"title", h.Title}, {"organisation", h.Organisation}, {"as_of", h.AsOf}, {"start_date", h.From}, {"end_date", h.To},
 	}
 	for _, f := range h.Filters {
-		line := []any{f.Name, f.Value}
+		line := []any{f.Name, typed(f.Value)}
 		if f.Number != nil {
 			line[1] = f.Number
 		}

@@ -77,7 +77,8 @@ func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analyti
 	for _, f := range []struct {
 		name string
 		text *string
-	}{{"gender", p.Gender}, {"condition", p.Condition}, {"medication_class", p.MedicationClass}} {
+	}{{"gender", p.Gender}, {"condition", p.Condition}, {"medication_class", p.MedicationClass},
+		{"standard", p.StandardAsked}, {"adjust", p.Adjust}, {"compare_start_date", p.CompareStartDate}, {"compare_end_date", p.CompareEndDate}} {
 		if f.text != nil {
 			add(f.name, *f.text)
 		}

@@ -36,6 +36,8 @@ func (d *Outcomes) WritePDF(w io.Writer) error {
 	if n := p.ClassesUndetermined.Count; n == nil || *n > 0 {
 		p.paragraph("With a medicine that is not understood in the period or the 90 days before: "+figure.Count(n)+". They may have begun a class, or not the one that they are counted in.", small)
 	}
+	p.adjusted()
+	p.comparison(p.Comparison)
 	p.definitions()
 	return s.finish(w)
 }

@@ -85,7 +85,8 @@ func (a *answer) filters(names ...string) (list []string) {
 
 func (p *account) outcomes(a *answer, h *Head) {
 	p.t.Helper()
-	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM", "its 95 % interval")
+	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM", "its 95 % interval", "Crude (95 % CI)", "Organisation (95 % CI)",
+		"Adjusted (95 % CI)", "Coefficient (95 % CI)", "This period (95 % CI)", "Earlier (95 % CI)", "Difference (95 % CI)")
 	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"),
 		fmt.Sprintf("Pain at follow-up after %s days (± %s) against baseline, one value a patient.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days")),
 		a.filters(append([]string{"interval", "follow_up"}, strings.Fields(filterNames)...)...)...)
@@ -111,6 +112,8 @@ func (p *account) outcomes(a *answer, h *Head) {
 	p.trend(a)
 	p.timeToResponse(a)
 	p.treatments(a)
+	p.adjusted(a)
+	p.comparison(a)
 	p.takef("Definitions Primary outcome: %s", a.text("cohort.primary_outcome"))
 	p.takef("the mean of the comparable scores in the 14 days up to and including it. Follow-up is the score nearest to day %s, at most %s days off.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days"))
 	p.take("Percentages are of patients whose baseline is above 0. * fewer than 10 patients: unstable. Intervals of means are Student's, of shares Wilson's, both 95 %.")
@@ -268,7 +271,7 @@ func (p *account) histogram(title string, counts []string) {
 
 func (p *account) population(a *answer, h *Head) {
 	p.t.Helper()
-	p.static("Share (95 % CI)", "Mean Quartile 1 Median Quartile 3 90th percentile")
+	p.static("Crude (95 % CI)", "Standardised (95 % CI)", "This period (95 % CI)", "Earlier (95 % CI)", "Difference (95 % CI)", "Share (95 % CI)", "Mean Quartile 1 Median Quartile 3 90th percentile")
 	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"), "How the patients of the period are: pain, opioids, treatment and follow-up.", a.filters(strings.Fields(filterNames)...)...)
 	bands := a.each("severity_prevalence.bands.groups")
 	severe := bands[len(bands)-1]
@@ -293,6 +296,8 @@ func (p *account) population(a *answer, h *Head) {
 	p.bars(a, "With and without opioids", "treatment_mix.exclusive")
 	p.bars(a, "Last pain score", "follow_up_gap.last_score")
 	p.disparities(a)
+	p.standardized(a)
+	p.comparison(a)
 	p.takef("MME: %s.", a.text("opioids.mme.table"))
 }
 

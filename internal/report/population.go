@@ -30,6 +30,8 @@ func (d *Population) WritePDF(w io.Writer) error {
 	p.sheet.measures("Aligned measures", p.Measures)
 	p.treatments()
 	p.disparities()
+	p.standardized()
+	p.comparison(p.Comparison)
 	p.definitions()
 	return s.finish(w)
 }
@@ -151,7 +153,7 @@ func (p *populationPages) disparities() {
 		if first {
 			p.section("Differences between groups", height+40)
 			p.paragraph("Each group against the largest, as the difference of shares in percentage points (Newcombe's 95 % interval). Groups of fewer than 11 are not compared. "+
-				"Many comparisons are made, and age is not adjusted for: a difference is a question, no finding.", small)
+				"Many comparisons are made, and neither age nor gender is adjusted for here: a difference is a question, no finding.", small)
 			first = false
 		}
 		p.figure(c.Title, c, height)
