@@ -21,7 +21,8 @@ type OutcomesTally struct {
 	elsewhere skimmer
 
 	patients, byAverage, byCurrent int
-	zeroBaseline                   int // of all with an index date
+	places                         [placeCodes]int // whose pain is where
+	zeroBaseline                   int             // of all with an index date
 	notDue, missing                int
 	missingAboveZero               int // missing, with a baseline above 0
 	baseline                       sum
@@ -69,9 +70,9 @@ func (t *OutcomesTally) Add(p *Patient) {
 	onsets := gist.Onsets
 	kind, known := t.stretch.follow(gist, t.period)
 	if known {
-		t.addPain(kind.Aspect)
+		t.addPain(kind)
 		if t.stretch.Track != &gist.Track {
-			onsets = t.elsewhere.compared(t.stretch.Points, onsets)
+			onsets = t.elsewhere.compared(gist.Others, kind, onsets)
 		}
 	}
 	t.addOnsets(onsets, known)
@@ -80,14 +81,16 @@ func (t *OutcomesTally) Add(p *Patient) {
 }
 
 // addPain counts what became of the primary outcome.
-func (t *OutcomesTally) addPain(aspect series.Aspect) {
-	if aspect == series.Average {
+func (t *OutcomesTally) addPain(kind series.Kind) {
+	t.places[placeOf(kind)]++
+	if kind.Aspect == series.Average {
 		t.byAverage++
 	} else {
 		t.byCurrent++
 	}
 	s := &t.stretch
-	index, base, next := s.start()
+	index := s.index
+	base, next := s.start()
 	t.baseline.add(base)
 	if base == 0 {
 		t.zeroBaseline++
@@ -143,6 +146,7 @@ func (t *OutcomesTally) Merge(o *OutcomesTally) {
 	} {
 		*c.to += *c.from
 	}
+	addAll(t.places[:], o.places[:])
 	t.baseline.merge(&o.baseline)
 	t.course.merge(&o.course)
 	t.followed.merge(&o.followed)
