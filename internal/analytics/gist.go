@@ -70,13 +70,13 @@ const (
 // Onset is a day on which a treatment began, for a patient who may have begun
 // it before.
 type Onset struct {
-	before    int64             // pain, in fixed point; less than 0 when there is none
-	after     [followUps]uint8  // pain in tenths at each follow-up, or noScore
-	answer    [followUps]answer // how far it fell
-	day       drug.Day          // the first
-	clock     int32             // the millisecond of the day; 0 when that is not known
-	since     uint16            // days since the treatment was begun last, at most farBack
-	treatment treatment         // which one
+	before    int64            // pain, in fixed point; less than 0 when there is none
+	after     [followUps]uint8 // pain in tenths at each follow-up, or noScore
+	day       drug.Day         // the first
+	clock     int32            // the millisecond of the day; 0 when that is not known
+	since     uint16           // days since the treatment was begun last, at most farBack
+	answers   answers          // how far pain fell by each follow-up
+	treatment treatment        // which one
 }
 
 // treatment is a type of procedure or, from procedureCodes on, a class of
@@ -102,6 +102,13 @@ const (
 	fromZero // there is no percentage
 	answerKinds
 )
+
+// answers are those at each follow-up, so many bits each.
+type answers uint8
+
+const answerBits = 2
+
+func (a answers) at(window int) answer { return answer(a >> (answerBits * window) & (1<<answerBits - 1)) }
 
 func answerOf(before, after float64) answer {
 	switch fell := fall(before, after); {
@@ -252,11 +259,12 @@ func (d *diary) compare(onsets []Onset) {
 			o.before = -1
 			continue
 		}
-		o.before = fixed(before)
+		o.before, o.answers = fixed(before), 0
 		for k, w := range windows {
-			o.after[k], o.answer[k] = noScore, noAnswer
+			o.after[k] = noScore
 			if after, ok := d.followUp(w, o.day); ok {
-				o.after[k], o.answer[k] = after, answerOf(before, scoreOf[after])
+				o.after[k] = after
+				o.answers |= answers(answerOf(before, scoreOf[after])) << (answerBits * k)
 			}
 		}
 	}
