@@ -108,7 +108,9 @@ type answers uint8
 
 const answerBits = 2
 
-func (a answers) at(window int) answer { return answer(a >> (answerBits * window) & (1<<answerBits - 1)) }
+func (a answers) at(window int) answer {
+	return answer(a >> (answerBits * window) & (1<<answerBits - 1))
+}
 
 func answerOf(before, after float64) answer {
 	switch fell := fall(before, after); {
