@@ -27,12 +27,12 @@ func placeName(place int) string {
 const noSite = "not stated"
 
 // printPlaces prints where the pain is that is the primary outcome: the places
-// that somebody has, in their order.
+// that somebody has, in their order, and whose is not stated.
 func (t *OutcomesTally) printPlaces(l *ledger, into *Split, scored *cell) {
 	var names []string
 	var had []int
 	for place, n := range t.places {
-		if n > 0 {
+		if n > 0 || place == 0 {
 			names, had = append(names, placeName(place)), append(had, n)
 		}
 	}

@@ -94,7 +94,7 @@ func TestSitesAndSameDayTreatment(t *testing.T) {
 		}
 		r := c.get(outcomesPath + "?start_date=2024-01-01&end_date=2024-12-31")
 		sites := r.dig("cohort", "by_site", "groups").([]any)
-		if len(sites) != 1 || sites[0].(map[string]any)["group"] != "knee, right" {
+		if len(sites) != 2 || sites[1].(map[string]any)["group"] != "knee, right" || sites[1].(map[string]any)["count"] != 1.0 {
 			t.Errorf("%v", sites)
 		}
 		if base, after := r.dig("follow_up", "baseline", "mean"), r.dig("follow_up", "pain", "mean"); base != 6.5 || after != 5.0 {
