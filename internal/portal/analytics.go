@@ -108,7 +108,7 @@ func (a *analyticsPage) draw() error {
 	}
 	a.Drawings = append(a.Drawings,
 		drawRows("severity", "Severity of the latest score", figure.Severity(&p.Severity), 1, 2),
-		draw("doses", strings.TrimSpace("Patients by their highest daily opioid dose in the period. "+figure.DosesNotShown(&p.Opioids.MME.Peak.Bands)), figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
+		draw("doses", strings.TrimSpace("Patients by their highest daily opioid dose in the period. "+figure.DosesNotKnown(&p.Opioids.MME.Peak.Bands)), figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
 		drawRows("classes", "Patients with a medicine of the class; a patient can have several", classes, len(classes.Rows), 1),
 		drawRows("ages", "Age at the end of the period", ages, len(ages.Rows), 1),
 		drawRows("genders", "Gender", genders, len(genders.Rows), 1),

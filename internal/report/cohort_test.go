@@ -153,7 +153,7 @@ func TestHiddenStaysHidden(t *testing.T) {
 	text := strings.Join(pages(t, written(t, "hidden", d)), " ")
 	for _, g := range d.Result.AgeBands.Groups {
 		if g.Suppressed {
-			says(t, text, "n = hidden")
+			says(t, text, g.Group+" "+figure.Hidden)
 		}
 	}
 }

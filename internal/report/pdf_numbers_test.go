@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -289,7 +290,7 @@ func (p *account) bars(a *answer, title, path string) {
 	p.t.Helper()
 	p.take(title)
 	for _, g := range a.each(path + ".groups") {
-		text := "n = " + a.counted(g+".count")
+		text := a.parted(g+".count", path+".n")
 		if a.at(g+".percent") != nil {
 			text = a.rate(g, path+".n") + ", " + text
 		}
@@ -299,10 +300,14 @@ func (p *account) bars(a *answer, title, path string) {
 }
 
 // histogram takes the doses: ticks, a count a band, the lines, the edges.
-func (p *account) histogram(title string, counts []string) {
+func (p *account) histogram(title string, counts []string, apart ...string) {
 	p.t.Helper()
 	p.take(title)
-	numbers := strings.Fields(p.match(`((?:(?:[\d,]+|hidden) )+)50 MME 90 MME 0 20 50 90 MME a day`)[0])
+	behind := ""
+	for _, text := range apart {
+		behind += regexp.QuoteMeta(text) + " "
+	}
+	numbers := strings.Fields(p.match(`((?:(?:[\d,]+|hidden) )+)` + behind + `50 MME 90 MME 0 20 50 90 MME a day`)[0])
 	n := len(numbers) - len(counts)
 	if n < 2 || !slices.Equal(numbers[n:], counts) {
 		p.t.Fatalf("the histogram says %q, want %q behind its ticks", numbers, counts)
@@ -321,6 +326,12 @@ func (p *account) population(a *answer, h *Head) {
 	p.takef("WITH AN OPIOID %s %s %s", a.percent("opioids.opioid_exposure"), a.ofN("opioids.opioid_exposure")+a.notKnown("opioids.opioid_exposure"), a.percentInterval("opioids.opioid_exposure"))
 	p.takef("NO SCORE IN 90 DAYS %s %s %s", a.percent("follow_up_gap.gap"), a.ofN("follow_up_gap.gap"), a.percentInterval("follow_up_gap.gap"))
 	p.mayMatch(a)
+	p.takef("match the filters %s", a.counted("cohort.patients.count"))
+	for _, row := range [][3]string{{"no record in the period", "cohort.inactive.count", "cohort.patients.count"}, {"active: a record in the period", "cohort.active.count", "cohort.patients.count"},
+		{"average or current pain score in the period", "severity_prevalence.bands.n", "cohort.active.count"}, {"opioid not known: may have had one", "opioids.opioid_exposure.undetermined", "cohort.active.count"},
+		{"opioid in the period", "opioids.opioid_exposure.count", "cohort.active.count"}, {"dose known on all its days", "opioids.mme.peak.n", "opioids.opioid_exposure.count"}} {
+		p.step(a, row[0], row[1], row[2])
+	}
 	for _, in := range a.each("insights") {
 		p.takef("• %s", a.text(in+".text"))
 	}
@@ -411,13 +422,13 @@ func (p *account) doses(a *answer) {
 	for _, band := range a.each("opioids.mme.peak.bands.groups") {
 		if group := a.text(band + ".group"); group != "0" && group != "unknown" {
 			counts = append(counts, a.counted(band+".count"))
-		} else if n := a.counted(band + ".count"); group == "unknown" && n != "0" {
+		} else if n := a.counted(band + ".count"); group == "unknown" {
 			unknown = n
 		}
 	}
-	p.histogram("Patients by their highest daily dose in the period", counts)
-	if unknown != "" {
-		p.takef("Not shown: %s with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid.", unknown)
+	p.histogram("Patients by their highest daily dose in the period", counts, unknown+" not known")
+	if unknown != "0" {
+		p.takef("Not known: %s with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid.", unknown)
 	}
 	p.distribution(a, "peak: the highest single day (definition 4)", "opioids.mme.peak")
 	p.distribution(a, "average over covered days (definition 2)", "opioids.mme.average")
@@ -523,12 +534,13 @@ func (p *account) stewardship(a *answer, h *Head) {
 		}
 		return n
 	}
-	p.histogram("Patients by current daily dose", []string{grouped(banded(">0-<20")), grouped(banded("20-<50")), grouped(banded("50-<90")), grouped(banded(">=90"))})
+	p.histogram("Patients by current daily dose", []string{grouped(banded(">0-<20")), grouped(banded("20-<50")), grouped(banded("50-<90")), grouped(banded(">=90"))},
+		grouped(banded("")+banded("unknown"))+" not known", a.counted("counts.undetermined.current")+" may have one")
 	if n := banded("") + banded("unknown"); n > 0 {
-		p.takef("Not shown: %s with an opioid whose dose is not known or must not be compared.", grouped(n))
+		p.takef("Not known: %s with an opioid whose dose is not known or must not be compared.", grouped(n))
 	}
 	if n, _ := a.count("counts.undetermined.current"); n > 0 {
-		p.takef("Not shown: %s with a medicine that is not understood and may be an opioid.", grouped(n))
+		p.takef("May have one: %s with a medicine that is not understood and may be an opioid.", grouped(n))
 	}
 	p.stewardLists(a, rows)
 	p.take("Peak is the highest single day of the period (definition 4).")

@@ -23,6 +23,7 @@ func (d *Population) WritePDF(w io.Writer) error {
 	s.cover("How the patients of the period are: pain, opioids, treatment and follow-up.")
 	p.tiles()
 	p.mayMatch(p.Cohort.Undetermined)
+	p.whoWasLookedAt()
 	p.insights()
 	p.severity()
 	p.people()
@@ -92,7 +93,7 @@ func (p *populationPages) opioids() {
 	o := &p.Opioids
 	p.section("Opioids", 170)
 	p.figure("Patients by their highest daily dose in the period", figure.Doses(&o.MME.Peak.Bands), 130)
-	if text := figure.DosesNotShown(&o.MME.Peak.Bands); text != "" {
+	if text := figure.DosesNotKnown(&o.MME.Peak.Bands); text != "" {
 		p.paragraph(text, small)
 	}
 	p.doses()
