@@ -21,8 +21,7 @@ type OutcomesTally struct {
 	elsewhere skimmer
 
 	patients, byAverage, byCurrent int
-	places                         [placeCodes]int // whose pain is where
-	zeroBaseline                   int             // of all with an index date
+	zeroBaseline                   int // of all with an index date
 	notDue, missing                int
 	missingAboveZero               int // missing, with a baseline above 0
 	baseline                       sum
@@ -34,8 +33,9 @@ type OutcomesTally struct {
 	impressions, impressed         int
 	treatments                     [treatments]treatmentTally
 	recorded                       [procedureCodes]paired
-	undetermined                   int // who may match the filter
-	unsure                         int // who may have begun a class, or not
+	undetermined                   int             // who may match the filter
+	unsure                         int             // who may have begun a class, or not
+	places                         [placeCodes]int // whose pain is where
 }
 
 // How many numbers there are for words, with 0 for none.
