@@ -37,6 +37,7 @@ type OutcomeCohort struct {
 	WithoutScores  Count      `json:"without_scores"`
 	ByAverage      Count      `json:"by_average"` // of those with scores: whose primary outcome is average pain
 	ByCurrent      Count      `json:"by_current"`
+	BySite         GroupSplit `json:"by_site"` // of those with scores: by body site and side
 	NotYetDue      Count      `json:"not_yet_due"`
 	Due            Count      `json:"due"`
 	FollowedUp     Count      `json:"followed_up"`

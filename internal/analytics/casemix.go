@@ -132,7 +132,8 @@ func (t *OutcomesTally) addOther(p *Patient, g *Gist) {
 	if _, known := t.stretch.follow(g, t.period); !known {
 		return
 	}
-	index, base, _ := t.stretch.start()
+	base, _ := t.stretch.start()
+	index := t.stretch.index
 	points := t.stretch.Points[:t.stretch.end]
 	if nearest, ok := t.window.nearest(points, index); ok && t.window.due(index, t.params.AsOf) {
 		t.caseMix(t.others, p, g, index, base, scoreOf[points[nearest].tenths()])

@@ -23,7 +23,7 @@ var (
 	offsets = []drug.Day{-120, -91, -90, -31, -30, -29, -14, -13, -12, 0, 0, 0, 0, 1, 14, 15, 16, 30, 31, 44, 60, 75, 89, 90, 91, 105, 120, 121, 135, 180, 305, 364, 365}
 	lengths = []drug.Day{0, 1, 13, 29, 30, 88, 89, 90, 120}
 	kinds   = []series.Kind{averageNRS, averageNRS, averageNRS, {Scale: 1, Aspect: series.Current}, {Scale: 2, Aspect: series.Average},
-		{Scale: 1, Aspect: series.Average, Site: 20}, {Scale: 3, Aspect: series.Average}, {Scale: 1, Aspect: 3}}
+		{Scale: 1, Aspect: series.Average, Site: 20}, {Scale: 1, Aspect: series.Average, Site: 20, Side: 1}, {Scale: 1, Aspect: series.Average, Site: 20, Side: 2}, {Scale: 3, Aspect: series.Average}, {Scale: 1, Aspect: 3}}
 )
 
 type dice struct{ *rand.Rand }
@@ -66,7 +66,7 @@ func (d dice) medication() series.Medication {
 func (d dice) patient() *Patient {
 	s := &series.Series{}
 	for range d.IntN(20) {
-		s.Scores = append(s.Scores, series.Score{At: d.at(), Kind: oneOf(d, kinds...), Value: uint8(d.IntN(11))})
+		s.Scores = append(s.Scores, series.Score{At: d.at(), Kind: oneOf(d, kinds...), Value: uint8(d.IntN(11)), After: d.IntN(6) == 0})
 	}
 	for range d.IntN(6) {
 		s.Assessments = append(s.Assessments, series.Assessment{At: d.at(), Instrument: oneOf[series.Instrument](d, 1, 2, 5, 6, 6, 12), Score: d.value()})

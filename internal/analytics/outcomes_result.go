@@ -49,6 +49,7 @@ func (t *OutcomesTally) printCohort(l *ledger, out *Outcomes, patients *cell) (s
 	l.count(&c.WithoutScores, without)
 	l.count(&c.ByAverage, average)
 	l.count(&c.ByCurrent, current)
+	t.printPlaces(l, &c.BySite, scored)
 	l.count(&c.NotYetDue, notDue)
 	l.count(&c.Due, due)
 	l.count(&c.FollowedUp, followed)

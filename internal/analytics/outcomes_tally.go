@@ -33,8 +33,9 @@ type OutcomesTally struct {
 	impressions, impressed         int
 	treatments                     [treatments]treatmentTally
 	recorded                       [procedureCodes]paired
-	undetermined                   int // who may match the filter
-	unsure                         int // who may have begun a class, or not
+	undetermined                   int             // who may match the filter
+	unsure                         int             // who may have begun a class, or not
+	places                         [placeCodes]int // whose pain is where
 
 	// By their case mix, those who match the filters, and the others; nil when
 	// nobody asks.
@@ -78,9 +79,9 @@ func (t *OutcomesTally) Add(p *Patient) {
 	onsets := gist.Onsets
 	kind, known := t.stretch.follow(gist, t.period)
 	if known {
-		t.addPain(p, gist, kind.Aspect)
+		t.addPain(p, gist, kind)
 		if t.stretch.Track != &gist.Track {
-			onsets = t.elsewhere.compared(t.stretch.Points, onsets)
+			onsets = t.elsewhere.compared(gist.Others, kind, onsets)
 		}
 	}
 	t.addOnsets(onsets, known)
@@ -89,14 +90,16 @@ func (t *OutcomesTally) Add(p *Patient) {
 }
 
 // addPain counts what became of the primary outcome.
-func (t *OutcomesTally) addPain(p *Patient, gist *Gist, aspect series.Aspect) {
-	if aspect == series.Average {
+func (t *OutcomesTally) addPain(p *Patient, gist *Gist, kind series.Kind) {
+	t.places[placeOf(kind)]++
+	if kind.Aspect == series.Average {
 		t.byAverage++
 	} else {
 		t.byCurrent++
 	}
 	s := &t.stretch
-	index, base, next := s.start()
+	index := s.index
+	base, next := s.start()
 	t.baseline.add(base)
 	if base == 0 {
 		t.zeroBaseline++
@@ -153,6 +156,7 @@ func (t *OutcomesTally) Merge(o *OutcomesTally) {
 	} {
 		*c.to += *c.from
 	}
+	addAll(t.places[:], o.places[:])
 	t.baseline.merge(&o.baseline)
 	t.course.merge(&o.course)
 	t.followed.merge(&o.followed)

@@ -53,21 +53,25 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// Change is told only within one scale, aspect and site.
+// at makes scores be of a kind.
+func at(p *Patient, kind series.Kind) *Patient {
+	for i := range p.Series.Scores {
+		p.Series.Scores[i].Kind = kind
+	}
+	return p
+}
+
+// join makes one patient of several.
+func join(list ...*Patient) *Patient {
+	for _, p := range list[1:] {
+		list[0].Series.Join(p.Series)
+	}
+	list[0].Series.Sort()
+	return list[0]
+}
+
+// Change is told only within one scale, aspect, site and side.
 func TestPrimaryOutcome(t *testing.T) {
-	at := func(p *Patient, kind series.Kind) *Patient {
-		for i := range p.Series.Scores {
-			p.Series.Scores[i].Kind = kind
-		}
-		return p
-	}
-	join := func(list ...*Patient) *Patient {
-		for _, p := range list[1:] {
-			list[0].Series.Join(p.Series)
-		}
-		list[0].Series.Sort()
-		return list[0]
-	}
 	current, vas, knee, words := series.Kind{Scale: 1, Aspect: series.Current}, series.Kind{Scale: 2, Aspect: series.Average}, series.Kind{Scale: 1, Aspect: series.Average, Site: 20}, series.Kind{Scale: 3, Aspect: series.Average}
 	for _, c := range []struct {
 		name    string
@@ -76,9 +80,10 @@ func TestPrimaryOutcome(t *testing.T) {
 	}{
 		{"average before current, even with fewer", join(scores(0, 8, 90, 4), at(scores(0, 2, 30, 2, 90, 2), current)), `[1,0,8,-4]`},
 		{"current when there is no average", at(scores(0, 2, 90, 1), current), `[0,1,2,-1]`},
-		{"the scale with most scores", join(scores(0, 8), at(scores(0, 60, 90, 30), vas)), `[1,0,6,-3]`},
-		{"the site with most scores", join(scores(0, 8), at(scores(0, 6, 90, 5), knee)), `[1,0,6,-1]`},
-		{"no change between kinds", join(scores(0, 8), at(scores(90, 5), knee)), `[1,0,5,null]`},
+		{"the scale with most scores at baseline: 2 against 1", join(scores(0, 8, 90, 8, 91, 8), at(scores(-5, 50, 0, 60, 90, 30), vas)), `[1,0,5.5,-2.5]`},
+		{"the site with most scores at baseline: 2 against 1", join(scores(0, 8, 90, 8, 91, 8), at(scores(-13, 6, 0, 5, 90, 5), knee)), `[1,0,5.5,-0.5]`},
+		{"of one score each the worse: 8 against 6", join(scores(0, 8), at(scores(0, 6, 90, 5), knee)), `[1,0,8,null]`},
+		{"no change between kinds", join(scores(0, 8), at(scores(90, 5), knee)), `[1,0,8,null]`},
 		{"words cannot be counted with", at(scores(0, 2, 90, 1), words), `[0,0,null,null]`},
 	} {
 		out := outcomes(t, Request{}, c.patient)

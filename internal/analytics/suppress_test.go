@@ -263,6 +263,7 @@ func outcomesIdentities(o *Outcomes) []identity {
 	among := func(a, b string) identity { return identity{a, []string{b}, true} }
 	scored, followed, above := "cohort.with_scores.count", "cohort.followed_up.count", "response.responder_30.n"
 	list := []identity{
+		same("cohort.by_site.n", scored),
 		{"cohort.patients.count", []string{scored, "cohort.without_scores.count"}, false},
 		{scored, []string{"cohort.by_average.count", "cohort.by_current.count"}, false},
 		{scored, []string{"cohort.not_yet_due.count", "cohort.due.count"}, false},

@@ -133,7 +133,7 @@ func TestVector17(t *testing.T) {
 	var patients []*Patient
 	for i := range before {
 		p := scores(20, before[i], 110, after[i])
-		p.Series.Procedures = []series.Procedure{{At: startOf(19724+20) + 5, Type: 5}}
+		p.Series.Procedures = []series.Procedure{{At: startOf(19724+20) + 13*3600_000, Type: 5}}
 		p.Series.Medications = []series.Medication{prescription(t, drug.NSAID, "2024-01-22", 10, 0)}
 		patients = append(patients, p)
 	}

@@ -170,12 +170,12 @@ func NotKnown(n *int) string {
 	return ", " + Count(n) + " not known"
 }
 
-// DosesNotShown says in words of how many patients [Doses] does not know the
-// dose; "" when there are none.
-func DosesNotShown(bands *analytics.Split) string {
+// DosesNotKnown says in words of whom [Doses] does not know the dose; "" when there
+// are none.
+func DosesNotKnown(bands *analytics.Split) string {
 	for _, g := range bands.Groups {
 		if g.Group == "unknown" && (g.Count == nil || *g.Count > 0) {
-			return "Not shown: " + Count(g.Count) + " with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid."
+			return Capital(UnknownDose) + ": " + Count(g.Count) + " with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid."
 		}
 	}
 	return ""

@@ -99,7 +99,7 @@ func (a *analyticsPage) draw() error {
 	if err != nil {
 		return err
 	}
-	survival := figure.TimeToResponse(&o.TimeToResponse)
+	survival, sites := figure.TimeToResponse(&o.TimeToResponse), figure.Split("Site", &o.Cohort.BySite)
 	ages, genders, classes := figure.Split("Age", &p.AgeBands), figure.Split("Gender", &p.Genders), figure.Classes(p.Treatments.Classes)
 	a.Drawings = []drawing{
 		drawRows("responders", "Share of patients who got better or worse, with 95 % intervals (Wilson)", responders, len(responders.Rows), 1),
@@ -109,8 +109,9 @@ func (a *analyticsPage) draw() error {
 		a.Drawings = append(a.Drawings, draw("survival", "Share of patients without a confirmed response of 30 % (Kaplan-Meier)", survival, 270))
 	}
 	a.Drawings = append(a.Drawings,
+		drawRows("sites", "Body site and side of the pain that is compared: of each patient the one with the most scores at baseline", sites, len(sites.Rows), 1),
 		drawRows("severity", "Severity of the latest score", figure.Severity(&p.Severity), 1, 2),
-		draw("doses", strings.TrimSpace("Patients by their highest daily opioid dose in the period. "+figure.DosesNotShown(&p.Opioids.MME.Peak.Bands)), figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
+		draw("doses", strings.TrimSpace("Patients by their highest daily opioid dose in the period. "+figure.DosesNotKnown(&p.Opioids.MME.Peak.Bands)), figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
 		drawRows("classes", "Patients with a medicine of the class; a patient can have several", classes, len(classes.Rows), 1),
 		drawRows("ages", "Age at the end of the period", ages, len(ages.Rows), 1),
 		drawRows("genders", "Gender", genders, len(genders.Rows), 1),

@@ -161,6 +161,10 @@ func oddities(n int) (list []synth.Record) {
 		for k := range 9 {
 			add(250-27*k, "pain_scores", v{"scale": "vas", "score": 83 - 7*k, "aspect": "average", "body_site": "knee"})
 		}
+		for k := range 4 { // of both knees, the left the worse
+			add(249-30*k, "pain_scores", v{"score": 6 - k, "aspect": "average", "body_site": "knee", "laterality": "right"})
+			add(249-30*k, "pain_scores", v{"score": 9 - 2*k, "aspect": "average", "body_site": "knee", "laterality": "left"})
+		}
 	case 6: // cannot be scored; prorated
 		add(6, "assessments", v{"instrument": "phq_9", "items": map[string]int{"1": 1, "2": 2, "3": 3, "9": 2}})
 		add(5, "assessments", v{"instrument": "gad_7", "items": map[string]int{"1": 1, "2": 2, "3": 3, "4": 2, "5": 1, "6": 1}})

@@ -67,6 +67,7 @@ func (d *Outcomes) grids() []grid.Table {
 	f.count("cohort", "without_scores", r.Cohort.WithoutScores)
 	f.count("cohort", "by_average", r.Cohort.ByAverage)
 	f.count("cohort", "by_current", r.Cohort.ByCurrent)
+	f.split("primary outcome by site", &r.Cohort.BySite)
 	f.count("cohort", "not_yet_due", r.Cohort.NotYetDue)
 	f.count("cohort", "due", r.Cohort.Due)
 	f.count("cohort", "followed_up", r.Cohort.FollowedUp)

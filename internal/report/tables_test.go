@@ -218,7 +218,7 @@ func (c *clinic) outcomeTables(a *answer) []wanted {
 		about("Pain outcomes", c.name(), a.text("generated_at"), a.text("parameters.start_date"), a.text("parameters.end_date"),
 			a.parameters(append([]string{"interval", "follow_up"}, strings.Fields(filterNames)...)...)...),
 		a.figures(list),
-		a.groups([2]string{"trend direction of patients", "trend.slope.patients"}),
+		a.groups([2]string{"primary outcome by site", "cohort.by_site"}, [2]string{"trend direction of patients", "trend.slope.patients"}),
 		a.list("Trend", "trend.buckets", "from", "to", "n", "mean", "min", "max", "suppressed"),
 		a.list("Time to response", "time_to_response.curve", "day", "at_risk", "events", "censored", "survival", "ci95_low=ci95.low", "ci95_high=ci95.high"),
 	}, a.adjustmentTables()...)
@@ -386,7 +386,7 @@ func (c *clinic) stewardshipTables(a *answer) []wanted {
 
 func (c *clinic) patientTables(a *answer, h *Head, who *chronicle) []wanted {
 	rows := [][]any{{"patient_id", who.ID.String()}, {"name", who.Name}, {"date_of_birth", who.DateOfBirth.String()}, {"gender", who.Gender}}
-	for _, r := range [][2]string{{"pain_aspect", "pain.aspect"}, {"pain_scale", "pain.scale"}, {"pain_body_site", "pain.body_site"}, {"severity_scheme", "pain.scheme"}, {"pain_scores", "pain.scores"},
+	for _, r := range [][2]string{{"pain_aspect", "pain.aspect"}, {"pain_scale", "pain.scale"}, {"pain_body_site", "pain.body_site"}, {"pain_laterality", "pain.laterality"}, {"severity_scheme", "pain.scheme"}, {"pain_scores", "pain.scores"},
 		{"pain_scores_truncated", "pain.truncated"}, {"mme_from", "mme.from"}, {"mme_to", "mme.to"}, {"mme_current", "mme.current"}, {"mme_band", "mme.current_band"}, {"mme_peak", "mme.peak"},
 		{"mme_average", "mme.average"}, {"mme_covered_days", "mme.covered_days"}, {"mme_days_ge_50", "mme.days_ge_50"}, {"mme_days_ge_90", "mme.days_ge_90"}, {"mme_incomplete", "mme.incomplete"}, {"mme_incomplete_reasons", "mme.incomplete_reasons"}, {"mme_caveat", "mme.caveat"}} {
 		rows = append(rows, []any{r[0], a.at(r[1])})
