@@ -153,7 +153,7 @@ func (a *alignedTally) addTreated(u *usage, sure bool) {
 	a.decided[highDose][dose]++
 	a.decided[highDosePeriod][overPeriod]++
 	a.decided[concurrent][u.concurrent()]++
-	prescribers, pharmacies := u.sources(prescriberOf), u.sources(pharmacyOf)
+	prescribers, pharmacies := u.sources()
 	a.decided[manyPrescribers][prescribers]++
 	a.decided[manyPharmacies][pharmacies]++
 	a.decided[manyBoth][both(prescribers, pharmacies)]++

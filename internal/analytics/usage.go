@@ -21,9 +21,17 @@ type usage struct {
 	doubts   []drug.Span
 	unknowns int
 	doubtful bool // one lies in the period
-	// fills are the days of the period on which an opioid begins, and days are
-	// those that are covered.
-	fills, days int
+	open     bool // one is of an opioid
+	// fills are the days of the period on which an opioid begins, of so many
+	// records; days are those that are covered, from first to last.
+	fills, records, days int
+	first, last          drug.Day
+	// fresh is the first covered day of the period with none before it for as
+	// long as an episode asks; later than the period when there is none.
+	fresh drug.Day
+	// counted and uncounted say that the period has opioids that MME are counted
+	// of, or must not be; lacking, that of one they are not known.
+	counted, uncounted, lacking bool
 
 	spans, others []drug.Span
 	begins        []drug.Day
@@ -32,24 +40,63 @@ type usage struct {
 // look takes up a patient.
 func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
 	u.period, u.gist, u.opioids, u.unknown = period, g, d.opioids, d.unknown
-	u.doubts, u.doubtful = u.doubts[:0], false
+	u.doubts, u.doubtful, u.open = u.doubts[:0], false, false
 	for i := range u.unknown {
 		u.doubt(&u.unknown[i])
 	}
 	u.unknowns = len(u.doubts)
-	u.fills = 0
-	last := drug.Day(neverScored)
+	u.lookAtOpioids()
+	u.lookAtDays()
+}
+
+func (u *usage) lookAtOpioids() {
+	u.fills, u.records, u.counted, u.uncounted, u.lacking = 0, 0, false, false, false
+	first, last, day := u.period.First, u.period.Last, drug.Day(neverScored)
 	for i := range u.opioids {
 		m := &u.opioids[i]
+		if m.First > last {
+			break // they are in order
+		}
 		if m.Open {
+			u.open = true
 			u.doubt(m)
 		}
-		if m.First >= period.First && m.First <= period.Last && m.First != last {
-			u.fills++
-			last = m.First
+		if m.First >= first {
+			u.records++
+			if m.First != day {
+				u.fills++
+				day = m.First
+			}
+		} else if m.Last < first {
+			continue
+		}
+		switch {
+		case m.Reason == 0:
+			u.counted = true
+		case uncounted[m.Reason]:
+			u.uncounted = true
+		default:
+			u.counted, u.lacking = true, true
 		}
 	}
-	u.days = daysIn(g.Covered, period)
+}
+
+func (u *usage) lookAtDays() {
+	u.days, u.first, u.last, u.fresh = 0, u.period.Last+1, u.period.Last, u.period.Last+1
+	clean := drug.Day(neverScored) // from when on enough days are clean
+	for _, s := range u.gist.Covered {
+		if s.First > u.period.Last {
+			break
+		}
+		if s.First >= u.period.First && s.First >= clean {
+			u.fresh = min(u.fresh, s.First)
+		}
+		clean = s.Last + cleanDays + 1
+		if span, ok := s.Within(u.period); ok {
+			u.days += span.Days()
+			u.first, u.last = min(u.first, span.First), span.Last
+		}
+	}
 }
 
 func (u *usage) doubt(m *series.Medication) {
@@ -136,6 +183,10 @@ var uncounted = func() (set [256]bool) {
 // onlyOUD is whether all opioids of the period, of which there are some, are
 // those that are not counted: surely, or as far as is known.
 func (u *usage) onlyOUD() (sure, may bool) {
+	if !u.open {
+		some := u.uncounted && !u.counted
+		return some && !u.doubtful, some
+	}
 	some, doubt := false, mayCover(u.unknown, u.period)
 	for i := range u.opioids {
 		m := &u.opioids[i]
@@ -156,26 +207,42 @@ func (u *usage) onlyOUD() (sure, may bool) {
 // highDose is whether the average dose is high: over the days with one, and over
 // all days of the treatment period.
 func (u *usage) highDose() (dosed, overPeriod verdict) {
-	var e drug.Exposure
-	e.Add(u.gist.Doses, u.period)
-	incomplete := u.doubtful
-	for i := 0; i < len(u.opioids) && !incomplete; i++ {
-		incomplete = u.lacksDose(&u.opioids[i])
+	total, days := 0.0, 0
+	for i := range u.gist.Doses {
+		d := &u.gist.Doses[i]
+		if d.First > u.period.Last {
+			break
+		}
+		if span, ok := d.Within(u.period); ok {
+			n := span.Days()
+			days += n
+			total += d.MME * float64(n)
+		}
 	}
-	high := func(days int) bool { return days > 0 && drug.AtLeast(e.TotalMME/float64(days), highMME) }
-	treatment := u.treatment(u.gist.Covered)
-	dosed, overPeriod = verdictOf(high(e.CoveredDays)), verdictOf(high(treatment.Days()))
-	if !incomplete {
+	high := func(days int) bool { return days > 0 && drug.AtLeast(total/float64(days), highMME) }
+	dosed, overPeriod = verdictOf(high(days)), verdictOf(high(int(u.last-u.first)+1))
+	if !u.doubtful && !u.lacking {
 		return dosed, overPeriod
 	}
 	// What is not known may add any dose, or days with next to none.
 	if dosed == no || !high(u.dosedDays()) {
 		dosed = undecided
 	}
-	if overPeriod == no || !high(u.treatment(u.gist.Covered, u.doubts).Days()) {
+	if overPeriod == no || !high(u.longest()) {
 		overPeriod = undecided
 	}
 	return dosed, overPeriod
+}
+
+// longest is how many days the treatment period may have.
+func (u *usage) longest() int {
+	first, last := u.first, u.last
+	for _, s := range u.doubts {
+		if span, ok := s.Within(u.period); ok {
+			first, last = min(first, span.First), max(last, span.Last)
+		}
+	}
+	return int(last-first) + 1
 }
 
 // lacksDose reports whether the dose of an opioid of the period is not known.
@@ -201,53 +268,68 @@ func (u *usage) dosedDays() int {
 	return drug.CoveredDays(u.spans)
 }
 
-// treatment is the days of the period from the first to the last of some spans.
-func (u *usage) treatment(lists ...[]drug.Span) drug.Span {
-	whole := drug.Span{First: u.period.Last + 1, Last: u.period.Last}
-	for _, list := range lists {
-		for _, s := range list {
-			if span, ok := s.Within(u.period); ok {
-				if whole.First > u.period.Last {
-					whole = span
-				}
-				whole = drug.Span{First: min(whole.First, span.First), Last: max(whole.Last, span.Last)}
-			}
-		}
+// sources is whether the opioids that begin in the period come from many
+// prescribers, and from many pharmacies.
+func (u *usage) sources() (prescribers, pharmacies verdict) {
+	if u.records+len(u.unknown) < manySources {
+		return no, no
 	}
-	return whole
-}
-
-func prescriberOf(m *series.Medication) uint32 { return m.Prescriber }
-func pharmacyOf(m *series.Medication) uint32   { return m.Pharmacy }
-
-// sources is whether the opioids that begin in the period come from many.
-func (u *usage) sources(of func(*series.Medication) uint32) verdict {
-	var known [manySources]uint32
-	n, blank := 0, 0
+	var prescriber, pharmacy sourceCount
 	look := func(list []series.Medication) {
 		for i := range list {
-			m := &list[i]
-			if m.First < u.period.First || m.First > u.period.Last {
-				continue
-			}
-			switch source := of(m); {
-			case source == 0:
-				blank++
-			case n < manySources && !slices.Contains(known[:n], source):
-				known[n] = source
-				n++
+			if m := &list[i]; m.First >= u.period.First && m.First <= u.period.Last {
+				prescriber.add(m.Prescriber)
+				pharmacy.add(m.Pharmacy)
 			}
 		}
 	}
 	look(u.opioids)
-	switch {
-	case n >= manySources:
-		return yes
-	case n+blank >= manySources:
-		return unrecorded
+	prescribers, pharmacies = prescriber.verdict(), pharmacy.verdict()
+	if u.unknowns == 0 || prescribers != no && pharmacies != no {
+		return prescribers, pharmacies
 	}
 	look(u.unknown)
-	if n+blank >= manySources {
+	if prescribers == no {
+		prescribers = prescriber.open()
+	}
+	if pharmacies == no {
+		pharmacies = pharmacy.open()
+	}
+	return prescribers, pharmacies
+}
+
+// sourceCount counts the sources of prescriptions, as far as it matters.
+type sourceCount struct {
+	known    [manySources]uint32
+	n, blank int
+}
+
+func (c *sourceCount) add(source uint32) {
+	switch {
+	case source == 0:
+		c.blank++
+	case c.n < manySources && !slices.Contains(c.known[:c.n], source):
+		c.known[c.n] = source
+		c.n++
+	}
+}
+
+// verdict is whether there are many; it is unrecorded where those that are not
+// recorded decide it.
+func (c *sourceCount) verdict() verdict {
+	switch {
+	case c.n >= manySources:
+		return yes
+	case c.n+c.blank >= manySources:
+		return unrecorded
+	}
+	return no
+}
+
+// open is undecided when there may be many, with those of medicines that are not
+// understood.
+func (c *sourceCount) open() verdict {
+	if c.n+c.blank >= manySources {
 		return undecided
 	}
 	return no
@@ -313,12 +395,15 @@ func coveredTwice(spans []drug.Span) (days int) {
 
 // episode is the day on which a new episode begins, and whether there surely is
 // one, or may be.
-func (u *usage) episode() (first drug.Day, sure, may bool) {
-	found := false
-	for i := range u.opioids {
-		if day := u.opioids[i].First; day >= u.period.First && day <= u.period.Last && u.clean(day) {
-			first, found = day, true
-			break
+func (u *usage) episode() (index drug.Day, sure, may bool) {
+	first, found := u.fresh, u.fresh <= u.period.Last
+	if u.open { // their first days are not covered
+		found = false
+		for i := range u.opioids {
+			if day := u.opioids[i].First; day >= u.period.First && day <= u.period.Last && u.clean(day) {
+				first, found = day, true
+				break
+			}
 		}
 	}
 	if len(u.doubts) == 0 {
