@@ -23,6 +23,16 @@ type AnalyticsQuery struct {
 	MedicationClass string // taken in the period
 	// MinCellSize hides numbers of patients below it.
 	MinCellSize int
+
+	// Standard is the population that rates of population health are standardised
+	// to: age_gender, age, gender, or weights such as
+	// female/18-29:120,male/18-29:115.
+	Standard string
+	Adjust   string // case_mix; for outcomes only
+	// CompareStartDate and CompareEndDate are the days of an earlier period to
+	// compare with, YYYY-MM-DD, inclusive.
+	CompareStartDate string
+	CompareEndDate   string
 }
 
 // AnalyticsParameters are the parameters that an answer was made with.
@@ -38,12 +48,18 @@ type AnalyticsParameters struct {
 	Condition       *string `json:"condition"`
 	MedicationClass *string `json:"medication_class"`
 	MinCellSize     int     `json:"min_cell_size"`
+
+	Standard         string `json:"standard,omitempty"` // of population health only
+	Adjust           string `json:"adjust,omitempty"`   // of outcomes only
+	CompareStartDate string `json:"compare_start_date,omitempty"`
+	CompareEndDate   string `json:"compare_end_date,omitempty"`
 }
 
 func (q *AnalyticsQuery) values() url.Values {
 	values := url.Values{}
 	for name, value := range map[string]string{
 		"start_date": q.StartDate, "end_date": q.EndDate, "interval": q.Interval, "gender": q.Gender, "condition": q.Condition, "medication_class": q.MedicationClass,
+		"standard": q.Standard, "adjust": q.Adjust, "compare_start_date": q.CompareStartDate, "compare_end_date": q.CompareEndDate,
 	} {
 		if value != "" {
 			values.Set(name, value)

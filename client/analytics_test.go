@@ -17,8 +17,9 @@ func TestAnalyticsQuery(t *testing.T) {
 	}{
 		{client.AnalyticsQuery{}, ""},
 		{client.AnalyticsQuery{StartDate: "2025-01-01", EndDate: "2025-12-31", Interval: "week", FollowUp: 180, Gender: "female", AgeMin: &zero, AgeMax: &old, Condition: "M54.5",
-			MedicationClass: "opioid", MinCellSize: 11},
-			"?age_max=64&age_min=0&condition=M54.5&end_date=2025-12-31&follow_up=180&gender=female&interval=week&medication_class=opioid&min_cell_size=11&start_date=2025-01-01"},
+			MedicationClass: "opioid", MinCellSize: 11,
+			Standard: "female:1,65+:2", Adjust: "case_mix", CompareStartDate: "2023-01-01", CompareEndDate: "2024-12-31"},
+			"?adjust=case_mix&age_max=64&age_min=0&compare_end_date=2024-12-31&compare_start_date=2023-01-01&condition=M54.5&end_date=2025-12-31&follow_up=180&gender=female&interval=week&medication_class=opioid&min_cell_size=11&standard=female%3A1%2C65%2B%3A2&start_date=2025-01-01"},
 	} {
 		var asked []string
 		c := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -21,6 +21,10 @@ type Outcomes struct {
 	// or the washout before it: they may belong to a class, or not to the one
 	// that they are counted in.
 	ClassesUndetermined Count `json:"medication_classes_undetermined"`
+	// Adjusted is for the case mix, and Comparison with an earlier period; nil
+	// when not asked for.
+	Adjusted   *AdjustedOutcomes `json:"adjusted"`
+	Comparison *Comparison       `json:"comparison"`
 }
 
 // OutcomeCohort says who was looked at, and what is missing.
@@ -33,6 +37,7 @@ type OutcomeCohort struct {
 	WithoutScores  Count      `json:"without_scores"`
 	ByAverage      Count      `json:"by_average"` // of those with scores: whose primary outcome is average pain
 	ByCurrent      Count      `json:"by_current"`
+	BySite         GroupSplit `json:"by_site"` // of those with scores: by body site and side
 	NotYetDue      Count      `json:"not_yet_due"`
 	Due            Count      `json:"due"`
 	FollowedUp     Count      `json:"followed_up"`

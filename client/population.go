@@ -15,6 +15,11 @@ type PopulationHealth struct {
 	FollowUpGap FollowUpGap         `json:"follow_up_gap"`
 	Disparities []Disparity         `json:"disparities"`
 	Insights    []Insight           `json:"insights"`
+	Measures    []AlignedMeasure    `json:"measures"`
+	// Standardized is the main rates, standardised by gender and age.
+	Standardized Standardization `json:"standardized"`
+	// Comparison is with an earlier period; nil when none was asked for.
+	Comparison *Comparison `json:"comparison"`
 }
 
 // PopulationCohort says who was looked at.
@@ -136,7 +141,8 @@ type DisparityGroup struct {
 	Suppressed bool        `json:"suppressed"`
 	// Undetermined is how many more of the group there are of whom it is not
 	// known; they are not in n. It is null where there is no such.
-	Undetermined *int `json:"undetermined"`
+	Undetermined *int              `json:"undetermined"`
+	Standardized GroupStandardized `json:"standardized"`
 }
 
 // Insight is a sentence made from the numbers, and nothing more.
@@ -144,4 +150,42 @@ type Insight struct {
 	Insight string         `json:"insight"`
 	Text    string         `json:"text"`
 	Figures map[string]any `json:"figures"`
+}
+
+// AlignedMeasure is a measure that follows a published one: how many of n
+// patients, and where the others went. Considered is the sum of the exclusions,
+// Undetermined and N. It is not certified, and its rate is not comparable with
+// published ones.
+type AlignedMeasure struct {
+	ID          string             `json:"id"`
+	Name        string             `json:"name"`
+	Aligned     bool               `json:"aligned"`   // always
+	Proxy       bool               `json:"proxy"`     // it stands in for another measure
+	Direction   string             `json:"direction"` // lower_is_better or higher_is_better
+	Definition  string             `json:"definition"`
+	Denominator string             `json:"denominator"`
+	Numerator   string             `json:"numerator"`
+	Considered  *int               `json:"considered"`
+	Exclusions  []MeasureExclusion `json:"exclusions"`
+	// Undetermined is of how many unclassified medicines, or doses or days that
+	// are not known, leave open whether they belong to N or to Count.
+	Undetermined *int `json:"undetermined"`
+	// NotRecorded is of how many of them that is so because prescribers or
+	// pharmacies are not recorded; nil where the measure does not ask for them.
+	NotRecorded *int        `json:"not_recorded"`
+	Count       *int        `json:"count"`
+	N           *int        `json:"n"`
+	Proportion  *float64    `json:"proportion"`
+	Percent     *float64    `json:"percent"`
+	CI95        *Interval95 `json:"ci95"`
+	Unstable    bool        `json:"unstable"` // n < 10
+	Suppressed  bool        `json:"suppressed"`
+	Caveat      string      `json:"caveat"`
+}
+
+// MeasureExclusion is how many are left out of a measure, and why.
+type MeasureExclusion struct {
+	Reason     string `json:"reason"`
+	Count      *int   `json:"count"`
+	Suppressed bool   `json:"suppressed"`
 }

@@ -59,6 +59,11 @@ type ReportParameters struct {
 	Condition       string `json:"condition,omitempty"`
 	MedicationClass string `json:"medication_class,omitempty"`
 	MinCellSize     int    `json:"min_cell_size,omitempty"`
+
+	Standard         string `json:"standard,omitempty"`
+	Adjust           string `json:"adjust,omitempty"`
+	CompareStartDate string `json:"compare_start_date,omitempty"`
+	CompareEndDate   string `json:"compare_end_date,omitempty"`
 }
 
 // NewReport is what CreateReport sends. Type is required.

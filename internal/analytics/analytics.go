@@ -34,6 +34,9 @@ type Patient struct {
 	// Gist is what [GistOf] says of the series, which then need not have the
 	// scores, or nil to have it asked.
 	Gist *Gist
+	// Exempt is because of what, and since when, measures of opioid use leave the
+	// patient out.
+	Exempt Exempt
 }
 
 // Gender is a gender as it is grouped by.

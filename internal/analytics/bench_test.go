@@ -141,3 +141,22 @@ func BenchmarkScan(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkModels fits both models to as many rows as there can be.
+func BenchmarkModels(b *testing.B) {
+	t := newMixTally()
+	for i := range t.cells {
+		n := int32(20 + i%50)
+		t.cells[i] = mixCell{n: n, above: n, yes: n * int32(3+i%4) / 10, change: int64(n) * fraction * int64(-1-i%3)}
+		t.squares.add(product(int64(n)*fraction, 4*fraction))
+	}
+	for b.Loop() {
+		var mean AdjustedMean
+		var rate AdjustedRate
+		mean.fill(t, t, false, 0)
+		rate.fill(t, t, false, 0)
+		if mean.Reason != nil || rate.Reason != nil {
+			b.Fatal(mean.Reason, rate.Reason)
+		}
+	}
+}

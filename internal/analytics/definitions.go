@@ -3,6 +3,7 @@ package analytics
 // The names of the definitions, as docs/analytics.md explains them.
 const (
 	defIndexDate         = "index_date"
+	defSite              = "primary_outcome_site"
 	defBaseline          = "baseline_14_days"
 	defFollowUp          = "follow_up_nearest"
 	defChange            = "change_from_baseline"
@@ -45,6 +46,9 @@ const (
 	defTreatment      = "treatment_mix"
 	defGap            = "follow_up_gap"
 	defDisparity      = "disparity_to_largest_group"
+	defStandardized   = "direct_standardization"
+	defEarlier        = "earlier_period"
+	defCaseMix        = "case_mix_adjusted"
 )
 
 // The denominators in words.
@@ -62,11 +66,12 @@ const (
 	ofPatients      = "patients who match the filters"
 	ofActiveKnown   = ofActive + ", of whom it is known"
 	ofExposedKnown  = ofExposed + ", of whom it is known"
+	ofComplete      = ofFollowedAbove + ", with PHQ-9 and opioid use at baseline known"
 )
 
 // uncontrolled goes with every comparison of patients with themselves.
 const uncontrolled = "uncontrolled: patients are compared with themselves, and regression to the mean is not accounted for"
 
 // primaryRule says which scores are the primary outcome.
-const primaryRule = "Scores of one scale, aspect and body site. Aspect average, else current; of the rest the scale and site with most scores in the period, then the latest. " +
-	"Scores are from 0 to 10; vrs4 cannot be put on that scale and is left out."
+const primaryRule = "Scores of one scale, aspect, body site and side. Aspect average, if it was scored in the period, else current; " +
+	"of those scored in the period the scale, site and side with most scores in the 14 days up to and including the index date, then the worst mean. Scores are from 0 to 10; vrs4 cannot be put on that scale and is left out."

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
 )
 
 // diary is one patient's comparable scores, day by day. Baselines and
@@ -18,13 +19,16 @@ type diary struct {
 	entries []entry  // one more at the end closes the sums
 	marks   []uint64 // a bit for each day from the first on that has an entry
 	ranks   []int32  // how many entries lie before each word of marks
+	// plain are the scores that can lie before a treatment: all but those that
+	// were taken after a procedure, by their context.
+	plain []Point
 }
 
 // entry is a day with scores.
 type entry struct {
-	before           running // the scores before the day
-	day              drug.Day
-	earliest, latest uint8 // of the scores of the day, in tenths
+	before   running // the plain scores before the day
+	day      drug.Day
+	earliest uint8 // of the scores of the day, in tenths
 }
 
 // running is a number of scores, in the upper half, and the sum of their
@@ -65,27 +69,41 @@ var tenths = func() (table [len(normalized)][256]uint8) {
 	return table
 }()
 
-// write fills the diary with scores, which are in order.
-func (d *diary) write(points []Point) {
-	d.open(points[0].day(), points[len(points)-1].day(), len(points))
+// write fills the diary with the scores of a kind, of which there are some. They
+// are in order.
+func (d *diary) write(scores []series.Score, kind series.Kind) {
+	first, last := 0, len(scores)-1
+	for scores[first].Kind != kind {
+		first++
+	}
+	for scores[last].Kind != kind {
+		last--
+	}
+	scores = scores[first : last+1]
+	d.open(dayOf(scores[0].At), dayOf(scores[len(scores)-1].At), len(scores))
 	entries := d.entries
 	var sum running
 	n, today := 0, d.first-1
-	for _, p := range points {
-		value := p.tenths()
-		if day := p.day(); day != today {
+	for i := range scores {
+		s := &scores[i]
+		if s.Kind != kind {
+			continue
+		}
+		value := tenths[s.Scale][s.Value]
+		if day := dayOf(s.At); day != today {
 			today = day
 			// A whole entry at once would be put together elsewhere and moved
 			// here, which takes ten times as long.
 			e := &entries[n]
-			e.before, e.day, e.earliest, e.latest = sum, day, value, value
+			e.before, e.day, e.earliest = sum, day, value
 			n++
 			at := uint(day - d.first)
 			d.marks[at/64] |= 1 << (at % 64)
-		} else {
-			entries[n-1].latest = value
 		}
-		sum += oneScore + running(value)
+		if !s.After {
+			d.plain = append(d.plain, pointOf(s))
+			sum += oneScore + running(value)
+		}
 	}
 	e := &entries[n]
 	e.before, e.day = sum, math.MaxInt32
@@ -96,6 +114,7 @@ func (d *diary) write(points []Point) {
 // open makes room for scores of the days from the first to the last.
 func (d *diary) open(first, last drug.Day, scores int) {
 	d.first = first
+	d.plain = d.plain[:0]
 	d.entries = slices.Grow(d.entries[:0], scores+1)[:scores+1]
 	words := int(last-first)/64 + 1
 	d.marks, d.ranks = slices.Grow(d.marks[:0], words)[:words], slices.Grow(d.ranks[:0], words)[:words]
@@ -123,17 +142,26 @@ func (d *diary) since(day drug.Day) int {
 	return int(d.ranks[word]) + bits.OnesCount64(d.marks[word]&(1<<(at%64)-1))
 }
 
-// baseline is the mean of the scores in the 14 days up to and including a day,
-// else the nearest in the 30 days before it.
-func (d *diary) baseline(day drug.Day) (_ float64, ok bool) {
+// baseline is the mean of the plain scores in the 14 days up to and including a
+// day, else the nearest in the 30 days before it. Those of the day itself count as
+// far as they do not lie after the time of day, when both times are known.
+func (d *diary) baseline(day drug.Day, clock int32) (_ float64, ok bool) {
 	begin, end := d.since(day-baselineDays+1), d.since(day+1)
-	scores := d.entries[end].before - d.entries[begin].before
+	before := d.entries[begin].before
+	scores := d.entries[end].before - before
+	if clock != 0 && end > begin && d.entries[end-1].day == day {
+		for _, p := range d.plain[d.entries[end-1].before.count():d.entries[end].before.count()] {
+			if p.clock() > clock { // midnight is not known
+				scores -= oneScore + running(p.tenths())
+			}
+		}
+	}
 	if n := scores.count(); n > 0 {
 		return float64(scores.tenths()) / float64(10*n), true
 	}
-	if end > 0 {
-		if nearest := &d.entries[end-1]; nearest.day >= day-reach {
-			return scoreOf[nearest.latest], true
+	if n := before.count(); n > 0 {
+		if nearest := d.plain[n-1]; nearest.day() >= day-reach {
+			return scoreOf[nearest.tenths()], true
 		}
 	}
 	return 0, false

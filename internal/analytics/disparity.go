@@ -34,7 +34,7 @@ func (l *ledger) groups(g *grouped, whole *cell) (cells [dimensions][]*cell) {
 
 // printDisparities prints, for each measure and dimension, the groups against
 // the largest of them.
-func (t *PopulationTally) printDisparities(l *ledger, c *comparisons) []Disparity {
+func (t *PopulationTally) printDisparities(l *ledger, c *comparisons, z *standardizer) []Disparity {
 	out := make([]Disparity, 0, measures*dimensions)
 	for m := range measures {
 		rates, total := &t.measures[m], c.totals[m]
@@ -64,13 +64,13 @@ func (t *PopulationTally) printDisparities(l *ledger, c *comparisons) []Disparit
 				}
 			}
 			out = append(out, Disparity{Measure: measureNames[m], Definition: defDisparity, Dimension: dimensionNames[d]})
-			l.disparity(&out[len(out)-1], groupNames[d], yes[d], n[d], open[d])
+			l.disparity(&out[len(out)-1], groupNames[d], yes[d], n[d], open[d], func(i int) Standardized { return z.group(d, i, rates) })
 		}
 	}
 	return out
 }
 
-func (l *ledger) disparity(into *Disparity, names []string, yes, n, open []*cell) {
+func (l *ledger) disparity(into *Disparity, names []string, yes, n, open []*cell, standardized func(int) Standardized) {
 	reference := 0
 	for i := range n {
 		l.within(n[i], yes[i])
@@ -85,9 +85,10 @@ func (l *ledger) disparity(into *Disparity, names []string, yes, n, open []*cell
 		}
 		shown := func(i int) bool { return !yes[i].hidden && !n[i].hidden }
 		for i, name := range names {
-			g := DisparityGroup{Group: name, Count: yes[i].shown(), N: n[i].shown(), Suppressed: !shown(i)}
+			g := DisparityGroup{Group: name, Count: yes[i].shown(), N: n[i].shown(), Suppressed: !shown(i), Standardized: Standardized{Reason: new(reasonHidden)}}
 			if shown(i) {
 				g.Proportion, g.Percent, g.CI95 = share(yes[i].value, n[i].value)
+				g.Standardized = standardized(i)
 			}
 			if open != nil {
 				g.Undetermined, g.Suppressed = open[i].shown(), g.Suppressed || open[i].hidden

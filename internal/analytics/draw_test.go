@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 )
@@ -22,7 +23,7 @@ var (
 	offsets = []drug.Day{-120, -91, -90, -31, -30, -29, -14, -13, -12, 0, 0, 0, 0, 1, 14, 15, 16, 30, 31, 44, 60, 75, 89, 90, 91, 105, 120, 121, 135, 180, 305, 364, 365}
 	lengths = []drug.Day{0, 1, 13, 29, 30, 88, 89, 90, 120}
 	kinds   = []series.Kind{averageNRS, averageNRS, averageNRS, {Scale: 1, Aspect: series.Current}, {Scale: 2, Aspect: series.Average},
-		{Scale: 1, Aspect: series.Average, Site: 20}, {Scale: 3, Aspect: series.Average}, {Scale: 1, Aspect: 3}}
+		{Scale: 1, Aspect: series.Average, Site: 20}, {Scale: 1, Aspect: series.Average, Site: 20, Side: 1}, {Scale: 1, Aspect: series.Average, Site: 20, Side: 2}, {Scale: 3, Aspect: series.Average}, {Scale: 1, Aspect: 3}}
 )
 
 type dice struct{ *rand.Rand }
@@ -75,22 +76,29 @@ func (d dice) medication() series.Medication {
 	case 12: // nobody knows what it is
 		m.Reason = 9
 	}
+	m.Prescriber, m.Pharmacy = uint32(d.IntN(6)), uint32(d.IntN(6))
 	return m
 }
 
 func (d dice) patient() *Patient {
 	s := &series.Series{}
 	for range d.IntN(20) {
-		s.Scores = append(s.Scores, series.Score{At: d.at(), Kind: oneOf(d, kinds...), Value: uint8(d.IntN(11))})
+		s.Scores = append(s.Scores, series.Score{At: d.at(), Kind: oneOf(d, kinds...), Value: uint8(d.IntN(11)), After: d.IntN(6) == 0})
 	}
 	for range d.IntN(6) {
-		s.Assessments = append(s.Assessments, series.Assessment{At: d.at(), Instrument: oneOf[series.Instrument](d, 1, 5, 6, 6, 12), Score: d.value()})
+		s.Assessments = append(s.Assessments, series.Assessment{At: d.at(), Instrument: oneOf[series.Instrument](d, 1, 2, 5, 6, 6, 12), Score: d.value()})
 	}
 	for range d.IntN(4) {
 		s.Procedures = append(s.Procedures, series.Procedure{At: d.at(), Type: series.ProcedureType(1 + d.IntN(3)), Pre: d.value(), Post: d.value()})
 	}
 	for range d.IntN(7) {
 		s.Medications = append(s.Medications, d.medication())
+	}
+	for range d.IntN(4) {
+		s.Impacts = append(s.Impacts, series.Impact{At: d.at(), Asks: oneOf(d, series.Limits, series.Frequency), Level: series.Level(1 + d.IntN(4))})
+	}
+	for range d.IntN(3) {
+		s.Screens = append(s.Screens, d.day())
 	}
 	s.Sort()
 	p := &Patient{Born: drug.Day(d.IntN(34_000) - 15_000), Gender: Gender(d.IntN(int(genders))), Series: s}
@@ -99,6 +107,9 @@ func (d dice) patient() *Patient {
 	}
 	if d.IntN(4) == 0 {
 		p.Outside, p.OutsideFrom = true, d.day()
+	}
+	for range d.IntN(3) / 2 {
+		p.Exempt.Add(pain.Exemption(d.IntN(int(pain.Exemptions))), d.day())
 	}
 	return p
 }
@@ -120,6 +131,10 @@ func (d dice) request() Request {
 		ages := []int{d.IntN(90), d.IntN(90)}
 		slices.Sort(ages)
 		r.AgeMin, r.AgeMax = strconv.Itoa(ages[0]), strconv.Itoa(ages[1])
+	}
+	r.Standard, r.Adjust = oneOf(d, "", "", "age", "gender", "18-29:2,65+:1", "female/65+:1,male/30-44:3,unknown/<18:0"), oneOf(d, "", "case_mix")
+	if d.IntN(3) == 0 {
+		r.CompareEnd = dateOf(days[0] - 1 - drug.Day(d.IntN(60)))
 	}
 	return r
 }

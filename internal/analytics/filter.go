@@ -36,10 +36,24 @@ func (p *Params) Filter() Filter {
 	return f
 }
 
+// Scope is the filter of whom a tally must be given: with an adjustment all, as
+// those who match the filters are compared with them.
+func (p *Params) Scope() Filter {
+	if p.Adjust != nil {
+		return (&Params{Start: p.Start, AsOf: p.AsOf}).Filter()
+	}
+	return p.Filter()
+}
+
+// any reports whether the filter may leave somebody out.
+func (f *Filter) any() bool {
+	return !f.anyGender || f.bornFrom != math.MinInt32 || f.by != math.MaxInt32 || f.condition != "" || f.class != 0
+}
+
 // Admits reports whether a patient passes by what is known without the series,
 // so that those who do not need not be decoded. The tallies ask it again.
 func (f *Filter) Admits(p *Patient) bool {
-	if p.Born < f.bornFrom || p.Born > f.by || !f.anyGender && p.Gender != f.gender {
+	if !f.person(p) {
 		return false
 	}
 	if f.condition == "" {
@@ -51,6 +65,11 @@ func (f *Filter) Admits(p *Patient) bool {
 		}
 	}
 	return false
+}
+
+// person reports whether a patient has the gender and the age that are asked for.
+func (f *Filter) person(p *Patient) bool {
+	return p.Born >= f.bornFrom && p.Born <= f.by && (f.anyGender || p.Gender == f.gender)
 }
 
 // passes is the whole filter. Maybe is set for one of whom nobody knows whether

@@ -32,6 +32,8 @@ type Gist struct {
 	Doses, Overlapped []drug.Dose
 	Covered           []drug.Span
 	Onsets            []Onset
+	// Marks are drug screens and answers about the impact of pain, by day.
+	Marks []Mark
 }
 
 // gist is what is known of a patient, or what is found out now.
@@ -49,6 +51,7 @@ func (g *Gist) reset() {
 	g.Track.Points, g.Track.Lines, g.Others, g.Onsets = g.Track.Points[:0], g.Track.Lines[:0], g.Others[:0], g.Onsets[:0]
 	g.Answers, g.Interventions, g.Medications = g.Answers[:0], g.Interventions[:0], g.Medications[:0]
 	g.Doses, g.Overlapped, g.Covered = g.Doses[:0], g.Overlapped[:0], g.Covered[:0]
+	g.Marks = g.Marks[:0]
 }
 
 // Primary is what is known, whatever the period, of the kind of scores that is
@@ -70,12 +73,13 @@ const (
 // Onset is a day on which a treatment began, for a patient who may have begun
 // it before.
 type Onset struct {
-	before    int64             // pain, in fixed point; less than 0 when there is none
-	after     [followUps]uint8  // pain in tenths at each follow-up, or noScore
-	answer    [followUps]answer // how far it fell
-	day       drug.Day          // the first
-	since     uint16            // days since the treatment was begun last, at most farBack
-	treatment treatment         // which one
+	before    int64            // pain, in fixed point; less than 0 when there is none
+	after     [followUps]uint8 // pain in tenths at each follow-up, or noScore
+	day       drug.Day         // the first
+	clock     int32            // the millisecond of the day; 0 when that is not known
+	since     uint16           // days since the treatment was begun last, at most farBack
+	answers   answers          // how far pain fell by each follow-up
+	treatment treatment        // which one
 }
 
 // treatment is a type of procedure or, from procedureCodes on, a class of
@@ -102,6 +106,15 @@ const (
 	answerKinds
 )
 
+// answers are those at each follow-up, so many bits each.
+type answers uint8
+
+const answerBits = 2
+
+func (a answers) at(window int) answer {
+	return answer(a >> (answerBits * window) & (1<<answerBits - 1))
+}
+
 func answerOf(before, after float64) answer {
 	switch fell := fall(before, after); {
 	case before == 0:
@@ -121,6 +134,7 @@ func GistOf(whole *series.Series, g *Gist) {
 	defer skimmers.Put(r)
 	g.takeAnswers(whole.Assessments)
 	g.takeInterventions(whole.Procedures)
+	g.takeMarks(whole)
 	medications := r.takeMedications(g, whole.Medications)
 	r.takeOpioids(g, ofClass(medications, opioid))
 	onset, point := len(g.Onsets), len(g.Track.Points)
@@ -137,10 +151,11 @@ func GistOf(whole *series.Series, g *Gist) {
 			g.Others = append(g.Others, *s)
 		}
 	}
-	points := g.Track.Points[point:]
-	g.Track.Lines = linesOf(points, g.Track.Lines)
-	r.diary.write(points)
-	r.diary.compare(g.Onsets[onset:])
+	g.Track.Lines = linesOf(g.Track.Points[point:], g.Track.Lines)
+	if len(g.Onsets) > onset {
+		r.diary.write(whole.Scores, g.Primary.kind)
+		r.diary.compare(g.Onsets[onset:])
+	}
 }
 
 // settled reports whether the kind does not depend on the period.
@@ -208,7 +223,7 @@ func (r *skimmer) takeOpioids(g *Gist, list []series.Medication) {
 // skimmer works out gists.
 type skimmer struct {
 	diary   diary
-	groups  groupList
+	kinds   kindList
 	onsets  []Onset
 	planner timeline.Planner
 	meter   drug.Meter
@@ -229,7 +244,9 @@ func begun(procedures []series.Procedure, medications []series.Medication, onset
 		p := &procedures[i]
 		day, code := dayOf(p.At), p.Type%procedureCodes
 		if day != done[code] {
-			onsets = append(onsets, newOnset(treatment(code), day, done[code]))
+			o := newOnset(treatment(code), day, done[code])
+			o.clock = int32(p.At - startOf(day))
+			onsets = append(onsets, o)
 			done[code] = day
 		}
 	}
@@ -265,27 +282,28 @@ func newOnset(of treatment, day, before drug.Day) Onset {
 func (d *diary) compare(onsets []Onset) {
 	for i := range onsets {
 		o := &onsets[i]
-		before, ok := d.baseline(o.day)
+		before, ok := d.baseline(o.day, o.clock)
 		if !ok {
 			o.before = -1
 			continue
 		}
-		o.before = fixed(before)
+		o.before, o.answers = fixed(before), 0
 		for k, w := range windows {
-			o.after[k], o.answer[k] = noScore, noAnswer
+			o.after[k] = noScore
 			if after, ok := d.followUp(w, o.day); ok {
-				o.after[k], o.answer[k] = after, answerOf(before, scoreOf[after])
+				o.after[k] = after
+				o.answers |= answers(answerOf(before, scoreOf[after])) << (answerBits * k)
 			}
 		}
 	}
 }
 
-// compared gives onsets with the pain before and after by other scores. They are
-// good until it is called again.
-func (r *skimmer) compared(points []Point, onsets []Onset) []Onset {
+// compared gives onsets with the pain before and after by scores of another kind,
+// of which there are some. They are good until it is called again.
+func (r *skimmer) compared(scores []series.Score, kind series.Kind, onsets []Onset) []Onset {
 	r.onsets = append(r.onsets[:0], onsets...)
 	if len(r.onsets) > 0 {
-		r.diary.write(points)
+		r.diary.write(scores, kind)
 		r.diary.compare(r.onsets)
 	}
 	return r.onsets
@@ -293,20 +311,22 @@ func (r *skimmer) compared(points []Point, onsets []Onset) []Onset {
 
 // primary finds out what is known of the primary outcome.
 func (r *skimmer) primary(scores []series.Score) Primary {
-	r.groups.gather(scores)
-	if len(r.groups) == 0 {
+	if r.kinds.gather(scores); len(r.kinds) == 0 {
 		return Primary{}
 	}
-	best := r.groups.best()
-	p := Primary{best.Kind, alone}
-	for i := range r.groups {
-		switch g := &r.groups[i]; {
-		case g.Kind == best.Kind:
-		case g.Aspect == best.Aspect:
-			return Primary{known: mixed}
-		default: // current pain, while there is average
+	p := Primary{r.kinds[0], alone}
+	for _, kind := range r.kinds[1:] {
+		switch {
+		case kind.Aspect == p.kind.Aspect:
+			p.known = mixed
+		case kind.Aspect > p.kind.Aspect: // average pain, after current
+			p = Primary{kind, leading}
+		case p.known == alone:
 			p.known = leading
 		}
+	}
+	if p.known == mixed {
+		p.kind = series.Kind{}
 	}
 	return p
 }

@@ -25,6 +25,8 @@ func TestOutcomesByGistAreThoseOfTheRecords(t *testing.T) {
 		{[]series.Kind{{Scale: 2, Aspect: series.Average}, worst}, alone},
 		{[]series.Kind{averageNRS, current, {Scale: 1, Aspect: series.Current, Site: 20}}, leading},
 		{[]series.Kind{averageNRS, {Scale: 1, Aspect: series.Average, Site: 20}}, mixed},
+		{[]series.Kind{{Scale: 1, Aspect: series.Average, Site: 20, Side: 1}, {Scale: 1, Aspect: series.Average, Site: 20, Side: 2}}, mixed},
+		{[]series.Kind{current, {Scale: 1, Aspect: series.Average, Site: 20}, {Scale: 1, Aspect: series.Average, Site: 21}}, mixed},
 		{[]series.Kind{worst}, never},
 	}
 	met := map[known]int{}

@@ -64,20 +64,37 @@ func takes(medications ...series.Medication) *Patient {
 
 func outcomes(t testing.TB, r Request, patients ...*Patient) *Outcomes {
 	t.Helper()
-	tally := NewOutcomesTally(ask(t, r))
-	for _, p := range patients {
-		tally.Add(p)
-	}
-	return tally.Result(now)
+	q := ask(t, r)
+	return outcomesTally(q, patients).ResultAgainst(outcomesTally(q.Earlier(), patients), now)
 }
 
 func population(t testing.TB, r Request, patients ...*Patient) *Population {
 	t.Helper()
-	tally := NewPopulationTally(ask(t, r))
+	q := ask(t, r)
+	return populationTally(q, patients).ResultAgainst(populationTally(q.Earlier(), patients), now)
+}
+
+// outcomesTally and populationTally count patients; nil for no parameters.
+func outcomesTally(q *Params, patients []*Patient) *OutcomesTally {
+	if q == nil {
+		return nil
+	}
+	tally := NewOutcomesTally(q)
 	for _, p := range patients {
 		tally.Add(p)
 	}
-	return tally.Result(now)
+	return tally
+}
+
+func populationTally(q *Params, patients []*Patient) *PopulationTally {
+	if q == nil {
+		return nil
+	}
+	tally := NewPopulationTally(q)
+	for _, p := range patients {
+		tally.Add(p)
+	}
+	return tally
 }
 
 // is compares the JSON form of what came out.

@@ -79,33 +79,43 @@ func naivePasses(p *Patient, q *Params) bool {
 	})
 }
 
-// naivePrimary is the scores of the primary outcome, up to the last day.
-func naivePrimary(p *Patient, q *Params) (list []series.Score, average bool) {
-	byKind := map[series.Kind][]series.Score{}
+// naivePrimary is the scores of the primary outcome up to the last day, where the
+// pain is, and the index date: the first day in the period with average pain, or
+// else current. Every score of the period is asked in turn whether another kind has
+// more scores at baseline, or as many and worse ones.
+func naivePrimary(p *Patient, q *Params) (list []series.Score, kind series.Kind, index drug.Day) {
+	aspect := ""
 	for _, s := range p.Series.Scores {
-		if within(s.At, q.Start, q.AsOf) && s.Scale.String() != "vrs4" && (s.Aspect == series.Average || s.Aspect == series.Current) {
-			byKind[s.Kind] = append(byKind[s.Kind], s)
+		if within(s.At, q.Start, q.AsOf) && s.Scale.String() != "vrs4" && (s.Aspect.String() == "average" || s.Aspect.String() == "current" && aspect == "") {
+			aspect = s.Aspect.String()
 		}
 	}
+	var candidates []series.Score
+	for _, s := range p.Series.Scores {
+		if within(s.At, q.Start, q.AsOf) && s.Scale.String() != "vrs4" && s.Aspect.String() == aspect {
+			candidates = append(candidates, s)
+		}
+	}
+	if len(candidates) == 0 {
+		return nil, series.Kind{}, 0
+	}
+	index = dayOf(candidates[0].At)
 	rank := func(k series.Kind) string {
-		scores := byKind[k]
-		return fmt.Sprintf("%d %09d %020d %03d %03d", k.Aspect, len(scores), scores[len(scores)-1].At, 255-k.Scale, 255-k.Site)
-	}
-	var best string
-	for k := range byKind {
-		best = max(best, rank(k))
-	}
-	for k := range byKind {
-		if rank(k) == best {
-			for _, s := range p.Series.Scores {
-				if s.Kind == k && s.At < startOf(q.AsOf+1) {
-					list = append(list, s)
-				}
+		n, sum := 0, 0.0
+		for _, s := range p.Series.Scores {
+			if f, _ := s.Normalized(); s.Kind == k && within(s.At, index-13, index) {
+				n, sum = n+1, sum+f
 			}
-			return list, k.Aspect == series.Average
+		}
+		return fmt.Sprintf("%09d %09.4f %03d %03d %03d", n, sum/max(1, float64(n)), 255-k.Scale, 255-k.Site, 255-k.Side)
+	}
+	best := slices.MaxFunc(candidates, func(a, b series.Score) int { return strings.Compare(rank(a.Kind), rank(b.Kind)) })
+	for _, s := range p.Series.Scores {
+		if s.Kind == best.Kind && s.At < startOf(q.AsOf+1) {
+			list = append(list, s)
 		}
 	}
-	return nil, false
+	return list, best.Kind, index
 }
 
 func pointsOf(scores []series.Score) (list []point) {
@@ -131,6 +141,19 @@ func naiveBaseline(list []point, index drug.Day) float64 {
 		return sum / n
 	}
 	return nearest
+}
+
+// naiveBefore leaves out the scores that are not before a treatment at a time:
+// midnight is a time that is not known.
+func naiveBefore(scores []series.Score, began int64) (list []series.Score) {
+	unknown := func(at int64) bool { return date(dayOf(at)).Equal(time.UnixMilli(at)) }
+	for _, s := range scores {
+		if sameDay := dayOf(s.At) == dayOf(began); s.After || sameDay && !unknown(began) && !unknown(s.At) && s.At > began {
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 func naiveFollowUp(list []point, index drug.Day, q *Params) float64 {
@@ -227,7 +250,7 @@ func naiveResponse(list []point, index drug.Day, base float64) (days int, event 
 func naiveMet(name string, c change) bool {
 	info := instrument.Find(name).Change
 	fall := c.before - c.after
-	return info.Points > 0 && fall > info.Points-1e-9 || info.Percent > 0 && c.before > 0 && fall/c.before > info.Percent/100-1e-11
+	return info.Points > 0 && fall > info.Points-1e-9 || info.Percent > 0 && c.before > 0 && c.before > info.PercentFrom-1e-9 && fall/c.before > info.Percent/100-1e-11
 }
 
 // naiveBegan is the first day in the period on which a class begins; 0 when

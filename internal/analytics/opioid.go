@@ -120,6 +120,9 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups)
 	outOfScope := t.outside(p)
 	decided := t.addDose(g, d, outOfScope, who)
 	overlap, known := o.addOverlap(&o.benzo, d, ofClass(g.Medications, benzodiazepine), t.period)
+	if known {
+		t.more[benzoOverlap].add(who, overlap)
+	}
 	if outOfScope {
 		o.outOfScope++
 		if overlap {
@@ -227,6 +230,7 @@ func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *group
 		t.measures[atLeast50].open.add(who)
 	}
 	if high90 || decided {
+		t.more[atLeast90].add(who, high90)
 		countHigh(high90, outOfScope, &o.at90, &o.at90N, &o.out90)
 	}
 	return decided

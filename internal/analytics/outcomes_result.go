@@ -11,6 +11,7 @@ import (
 // Result is the answer. The tally may be added to afterwards.
 func (t *OutcomesTally) Result(now time.Time) *Outcomes {
 	out := &Outcomes{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
+	out.Parameters.StandardAsked = nil // no rate here has one
 	l := &ledger{min: t.params.MinCellSize}
 	patients := l.cell(t.patients)
 	scored := t.printCohort(l, out, patients)
@@ -48,6 +49,7 @@ func (t *OutcomesTally) printCohort(l *ledger, out *Outcomes, patients *cell) (s
 	l.count(&c.WithoutScores, without)
 	l.count(&c.ByAverage, average)
 	l.count(&c.ByCurrent, current)
+	t.printPlaces(l, &c.BySite, scored)
 	l.count(&c.NotYetDue, notDue)
 	l.count(&c.Due, due)
 	l.count(&c.FollowedUp, followed)
@@ -82,6 +84,7 @@ func (t *OutcomesTally) printFollowUp(l *ledger, out *Outcomes, followed, due *c
 	l.within(dueAbove, above)
 	l.proportion(&r.NonresponderImputation.Responder30, defImputation, ofDueAbove, r30, dueAbove)
 	l.proportion(&r.NonresponderImputation.Responder50, defImputation, ofDueAbove, r50, dueAbove)
+	t.printAdjusted(l, out, followed, above, r30)
 }
 
 // responders prints who responded of those whose pain before was above 0.

@@ -33,8 +33,14 @@ type OutcomesTally struct {
 	impressions, impressed         int
 	treatments                     [treatments]treatmentTally
 	recorded                       [procedureCodes]paired
-	undetermined                   int // who may match the filter
-	unsure                         int // who may have begun a class, or not
+	undetermined                   int             // who may match the filter
+	unsure                         int             // who may have begun a class, or not
+	places                         [placeCodes]int // whose pain is where
+
+	// By their case mix, those who match the filters, and the others; nil when
+	// nobody asks.
+	mix, others *mixTally
+	bornBy      [ageBands - 1]drug.Day
 }
 
 // How many numbers there are for words, with 0 for none.
@@ -50,6 +56,9 @@ func NewOutcomesTally(p *Params) *OutcomesTally {
 	t.windowAt = windowAt(p.FollowUp)
 	t.window = windows[t.windowAt]
 	t.course.begin(len(t.calendar.buckets), t.period)
+	if p.Adjust != nil {
+		t.mix, t.others, t.bornBy = newMixTally(), newMixTally(), bandsBy(p.AsOf)
+	}
 	return t
 }
 
@@ -60,6 +69,7 @@ func (t *OutcomesTally) Add(p *Patient) {
 		if maybe {
 			t.undetermined++
 		}
+		t.addOther(p, gist)
 		return
 	}
 	t.patients++
@@ -69,9 +79,9 @@ func (t *OutcomesTally) Add(p *Patient) {
 	onsets := gist.Onsets
 	kind, known := t.stretch.follow(gist, t.period)
 	if known {
-		t.addPain(kind.Aspect)
+		t.addPain(p, gist, kind)
 		if t.stretch.Track != &gist.Track {
-			onsets = t.elsewhere.compared(t.stretch.Points, onsets)
+			onsets = t.elsewhere.compared(gist.Others, kind, onsets)
 		}
 	}
 	t.addOnsets(onsets, known)
@@ -80,14 +90,16 @@ func (t *OutcomesTally) Add(p *Patient) {
 }
 
 // addPain counts what became of the primary outcome.
-func (t *OutcomesTally) addPain(aspect series.Aspect) {
-	if aspect == series.Average {
+func (t *OutcomesTally) addPain(p *Patient, gist *Gist, kind series.Kind) {
+	t.places[placeOf(kind)]++
+	if kind.Aspect == series.Average {
 		t.byAverage++
 	} else {
 		t.byCurrent++
 	}
 	s := &t.stretch
-	index, base, next := s.start()
+	index := s.index
+	base, next := s.start()
 	t.baseline.add(base)
 	if base == 0 {
 		t.zeroBaseline++
@@ -108,6 +120,7 @@ func (t *OutcomesTally) addPain(aspect series.Aspect) {
 		return
 	}
 	t.addFollowUp(base, scoreOf[points[nearest].tenths()])
+	t.caseMix(t.mix, p, gist, index, base, scoreOf[points[nearest].tenths()])
 }
 
 func (t *OutcomesTally) addFollowUp(base, score float64) {
@@ -143,6 +156,7 @@ func (t *OutcomesTally) Merge(o *OutcomesTally) {
 	} {
 		*c.to += *c.from
 	}
+	addAll(t.places[:], o.places[:])
 	t.baseline.merge(&o.baseline)
 	t.course.merge(&o.course)
 	t.followed.merge(&o.followed)
@@ -155,5 +169,9 @@ func (t *OutcomesTally) Merge(o *OutcomesTally) {
 	}
 	for i := range t.recorded {
 		t.recorded[i].merge(&o.recorded[i])
+	}
+	if t.mix != nil {
+		t.mix.merge(o.mix)
+		t.others.merge(o.others)
 	}
 }

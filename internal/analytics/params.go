@@ -17,14 +17,28 @@ import (
 // given. The names of the parameters are those of [Names].
 type Request struct {
 	StartDate, EndDate, Interval, FollowUp, Gender, AgeMin, AgeMax, Condition, MedicationClass, MinCellSize string
+	Standard, Adjust, CompareStart, CompareEnd                                                              string
 }
 
 // Names are the names of the parameters.
-var Names = []string{"start_date", "end_date", "interval", "follow_up", "gender", "age_min", "age_max", "condition", "medication_class", "min_cell_size"}
+var Names = []string{"start_date", "end_date", "interval", "follow_up", "gender", "age_min", "age_max", "condition", "medication_class", "min_cell_size",
+	"standard", "adjust", "compare_start_date", "compare_end_date"}
+
+// OutcomesNames and PopulationNames are those of the parameters that mean
+// something to either measure: a course over time has no standard population.
+var (
+	OutcomesNames   = without(Names, "standard")
+	PopulationNames = without(Names, "interval", "follow_up", "adjust")
+)
+
+func without(names []string, some ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(some, name) })
+}
 
 // Set takes a parameter by its name; not ok when there is none of that name.
 func (r *Request) Set(name, value string) (ok bool) {
-	fields := []*string{&r.StartDate, &r.EndDate, &r.Interval, &r.FollowUp, &r.Gender, &r.AgeMin, &r.AgeMax, &r.Condition, &r.MedicationClass, &r.MinCellSize}
+	fields := []*string{&r.StartDate, &r.EndDate, &r.Interval, &r.FollowUp, &r.Gender, &r.AgeMin, &r.AgeMax, &r.Condition, &r.MedicationClass, &r.MinCellSize,
+		&r.Standard, &r.Adjust, &r.CompareStart, &r.CompareEnd}
 	i := slices.Index(Names, name)
 	if i < 0 {
 		return false
@@ -63,6 +77,16 @@ type Params struct {
 	MedicationClass *string      `json:"medication_class"`
 	MinCellSize     int          `json:"min_cell_size"`
 	class           series.Class // of MedicationClass
+	// StandardAsked is the standard of population rates as it was asked for.
+	StandardAsked *string `json:"standard,omitempty"`
+	// Adjust asks for outcomes adjusted for the case mix.
+	Adjust *string `json:"adjust,omitempty"`
+	// CompareStartDate and CompareEndDate are the days of the earlier period.
+	CompareStartDate *string `json:"compare_start_date,omitempty"`
+	CompareEndDate   *string `json:"compare_end_date,omitempty"`
+
+	standard standard
+	earlier  drug.Span
 }
 
 // Bounds of the parameters.
@@ -107,23 +131,34 @@ func (r Request) Params(today pain.Date, fields *fault.Fields) Params {
 	if size := c.number("min_cell_size", r.MinCellSize, maxCellSize); size != nil {
 		p.MinCellSize = *size
 	}
-	c.period(&p, r, today.DayNumber())
+	if r.Standard != "" {
+		p.StandardAsked = &r.Standard
+		p.standard = c.standard(r.Standard)
+	}
+	if adjust := c.word("adjust", r.Adjust, "", []string{adjustCaseMix}); adjust != "" {
+		p.Adjust = &adjust
+	}
+	if c.period(&p, r, today.DayNumber()) {
+		c.earlier(&p, r)
+	}
 	return p
 }
 
 // period reads the dates. Without a start the period is the 365 days up to
 // its end, without an end it goes on up to today.
-func (c checker) period(p *Params, r Request, today drug.Day) {
+func (c checker) period(p *Params, r Request, today drug.Day) (ok bool) {
 	end, okEnd := c.date("end_date", r.EndDate, today)
 	start, okStart := c.date("start_date", r.StartDate, end-DefaultDays+1)
 	p.Start, p.End = start, end
 	p.AsOf = max(start, min(end, today))
 	if !okStart || !okEnd {
-		return
+		return false
 	}
+	ok = true
 	switch days := int(end-start) + 1; {
 	case days < 1:
 		c.Add("start_date", valueOf(r.StartDate), "start_date must not be after end_date.")
+		ok = false
 	case days > maxPeriodDays:
 		c.Add("start_date", valueOf(r.StartDate), "The period must not be longer than 100 years.")
 	case p.Interval == ByDay && days > maxBuckets:
@@ -132,6 +167,7 @@ func (c checker) period(p *Params, r Request, today drug.Day) {
 		c.Add("interval", r.Interval, "A period of over "+strconv.Itoa(maxBuckets)+" weeks cannot be shown by week; take month.")
 	}
 	p.StartDate, p.EndDate, p.AsOfDate = dateOf(p.Start), dateOf(p.End), dateOf(p.AsOf)
+	return ok
 }
 
 // checker reads parameters and notes what is wrong with them.

@@ -36,10 +36,11 @@ func (p Point) tenths() uint8 { return uint8(p & (1<<tenthBits - 1)) }
 // before is the sum of the scores before it in its span.
 func (p Point) before() int { return int(p >> tenthBits & (1<<beforeBits - 1)) }
 
+// clock is the millisecond of the day.
+func (p Point) clock() int32 { return int32(p >> timeShift & (1<<(dayShift-timeShift) - 1)) }
+
 // at is the time in milliseconds.
-func (p Point) at() int64 {
-	return startOf(p.day()) + int64(p>>timeShift&(1<<(dayShift-timeShift)-1))
-}
+func (p Point) at() int64 { return startOf(p.day()) + int64(p.clock()) }
 
 // until is how many points lie before a day. The search has no branch that
 // depends on the days, which nobody could foretell.

@@ -13,6 +13,11 @@ type Population struct {
 	FollowUpGap FollowUpGap      `json:"follow_up_gap"`
 	Disparities []Disparity      `json:"disparities"`
 	Insights    []Insight        `json:"insights"`
+	Measures    []Measure        `json:"measures"`
+	// Standardized is the main rates, standardised by gender and age.
+	Standardized Standardization `json:"standardized"`
+	// Comparison is with an earlier period; null when none was asked for.
+	Comparison *Comparison `json:"comparison"`
 }
 
 // PopulationCohort says who was looked at.
@@ -135,6 +140,9 @@ type DisparityGroup struct {
 	// Undetermined is how many more of the group there are of whom it is not
 	// known; they are not in n. It is null where there is no such.
 	Undetermined *int `json:"undetermined"`
+	// Standardized is the rate, standardised by age for a gender, and by gender
+	// for an age band.
+	Standardized Standardized `json:"standardized"`
 }
 
 // Insight is a sentence made from the numbers, and nothing more.

@@ -14,7 +14,7 @@ import (
 func (t *PopulationTally) Result(now time.Time) *Population {
 	t.Close()
 	out := &Population{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
-	out.Parameters.Interval, out.Parameters.FollowUp = "", 0 // there is no course here
+	out.Parameters.Interval, out.Parameters.FollowUp, out.Parameters.Adjust = "", 0, nil // there is no course here
 	l := &ledger{min: t.params.MinCellSize}
 	patients, active, inactive := l.cell(t.patients), l.cell(t.active), l.cell(t.patients-t.active)
 	l.sum(patients, active, inactive)
@@ -37,7 +37,10 @@ func (t *PopulationTally) Result(now time.Time) *Population {
 	t.printTreatments(l, &out.Treatments, active, &c.totals[exposure])
 	l.count(&out.Cohort.Undetermined, l.cell(t.undetermined))
 	t.printGap(l, &out.FollowUpGap, patients, &c)
-	out.Disparities = t.printDisparities(l, &c)
+	z := t.standardize(l, &out.Standardized, patients, &c)
+	out.Disparities = t.printDisparities(l, &c, z)
+	z.rates(l, t, out)
+	out.Measures = t.aligned.print(l, patients, active)
 	l.settle()
 	out.Insights = insights(out)
 	return out

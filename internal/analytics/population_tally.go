@@ -31,6 +31,10 @@ type PopulationTally struct {
 	measures             [measures]rates
 
 	own Gist // of one who comes without
+
+	aligned  alignedTally
+	more     [moreMeasures]rates
+	standard strata // of the population that rates are standardised to
 }
 
 // ageBands are the bands of ages at the end of the period.
@@ -45,11 +49,13 @@ var (
 type grouped struct {
 	genders [genders]int
 	ages    [ageBands]int
+	cells   strata
 }
 
 func (g *grouped) add(who *groups) {
 	g.genders[who.gender]++
 	g.ages[who.age]++
+	g.cells.add(who)
 }
 
 func (g *grouped) merge(o *grouped) {
@@ -59,6 +65,7 @@ func (g *grouped) merge(o *grouped) {
 	for i := range g.ages {
 		g.ages[i] += o.ages[i]
 	}
+	g.cells.merge(&o.cells)
 }
 
 // groups are those that a patient is in.
@@ -90,11 +97,18 @@ const (
 
 // NewPopulationTally begins a tally.
 func NewPopulationTally(p *Params) *PopulationTally {
-	t := &PopulationTally{params: p, filter: p.Filter(), period: p.Period()}
-	for i, age := range ageFrom {
-		t.bornBy[i] = bornBy(p.AsOf, age)
-	}
+	t := &PopulationTally{params: p, filter: p.Filter(), period: p.Period(), bornBy: bandsBy(p.AsOf)}
+	t.aligned.begin(p)
 	return t
+}
+
+// bandsBy are the last days on which those who are in a band or a later one on a
+// day were born.
+func bandsBy(on drug.Day) (days [ageBands - 1]drug.Day) {
+	for i, age := range ageFrom {
+		days[i] = bornBy(on, age)
+	}
+	return days
 }
 
 // Add counts a patient, if the filter asks for one like that.
@@ -104,18 +118,20 @@ func (t *PopulationTally) Add(p *Patient) {
 		if maybe {
 			t.undetermined++
 		}
+		t.PassBy(p)
 		return
 	}
-	who := groups{gender: min(p.Gender, UnknownGender)}
-	for who.age < len(t.bornBy) && p.Born <= t.bornBy[who.age] {
-		who.age++
-	}
+	who := t.groupsOf(p)
 	t.patients++
 	t.everybody.add(&who)
+	t.standard.add(&who)
 	scores := gist.scoredUntil(t.period.Last + 1)
 	t.addGap(scores.last, &who)
 	classes, present := t.classes(gist.Medications)
 	if scores.last < t.period.First && classes == 0 && !t.assessed(gist) {
+		if t.aligned.answered(gist.Marks) {
+			t.aligned.addImpact(p, gist.Marks, &scores)
+		}
 		return
 	}
 	t.active++
@@ -130,6 +146,10 @@ func (t *PopulationTally) Add(p *Patient) {
 		t.assumed++
 	}
 	t.addOpioids(p, gist, &d, &who)
+	t.aligned.addImpact(p, gist.Marks, &scores)
+	if present&mayBeOpioids != 0 {
+		t.aligned.addOpioids(p, gist, &d)
+	}
 }
 
 // assessed reports whether there is an assessment or a procedure in the period.
@@ -288,13 +308,22 @@ func (t *PopulationTally) Merge(o *PopulationTally) {
 	t.undetermined += o.undetermined
 	t.assumed += o.assumed
 	t.opioid.merge(&o.opioid)
+	t.aligned.merge(&o.aligned)
 	t.everybody.merge(&o.everybody)
 	t.present.merge(&o.present)
 	for i := range t.measures {
-		t.measures[i].n.merge(&o.measures[i].n)
-		t.measures[i].yes.merge(&o.measures[i].yes)
-		t.measures[i].open.merge(&o.measures[i].open)
+		t.measures[i].merge(&o.measures[i])
 	}
+	for i := range t.more {
+		t.more[i].merge(&o.more[i])
+	}
+	t.standard.merge(&o.standard)
+}
+
+func (r *rates) merge(o *rates) {
+	r.n.merge(&o.n)
+	r.yes.merge(&o.yes)
+	r.open.merge(&o.open)
 }
 
 func addAll(to, from []int) {

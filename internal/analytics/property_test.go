@@ -1,10 +1,12 @@
 package analytics
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -101,10 +103,10 @@ func holdOutcomes(rt *rapid.T, patients []*Patient, q *Params) {
 		checkInstrument(rt, tally, kept, q, series.Instrument(code))
 	}
 	for code := range tally.procedures() {
-		index := func(p *Patient) drug.Day {
+		index := func(p *Patient) int64 {
 			for _, done := range p.Series.Procedures {
 				if done.Type == series.ProcedureType(code) && within(done.At, q.Start, q.AsOf) {
-					return dayOf(done.At)
+					return done.At
 				}
 			}
 			return 0
@@ -112,7 +114,7 @@ func holdOutcomes(rt *rapid.T, patients []*Patient, q *Params) {
 		checkTreatment(rt, fmt.Sprint("procedure ", code), &tally.procedures()[code], kept, q, index)
 	}
 	for code := range tally.classes() {
-		checkTreatment(rt, fmt.Sprint("class ", code), &tally.classes()[code], kept, q, func(p *Patient) drug.Day { return naiveBegan(p, series.Class(code), q) })
+		checkTreatment(rt, fmt.Sprint("class ", code), &tally.classes()[code], kept, q, func(p *Patient) int64 { return startOf(naiveBegan(p, series.Class(code), q)) })
 	}
 }
 
@@ -126,17 +128,18 @@ func checkPain(t *rapid.T, tally *OutcomesTally, kept []*Patient, q *Params) {
 		event bool
 	}
 	endings := map[ending]int{}
+	places := map[string]int{}
 	for _, p := range kept {
-		scores, byAverage := naivePrimary(p, q)
+		scores, kind, index := naivePrimary(p, q)
 		if len(scores) == 0 {
 			continue
 		}
-		if byAverage {
+		if kind.Aspect == series.Average {
 			average++
 		}
+		places[strings.TrimSuffix(cmp.Or(kind.Site.String(), "not stated")+", "+kind.Side.String(), ", ")]++
 		all := pointsOf(scores)
 		inside := slices.DeleteFunc(slices.Clone(all), func(p point) bool { return !within(p.at, q.Start, q.AsOf) })
-		index := dayOf(inside[0].at)
 		c, due := naiveChange(all, index, q)
 		base = append(base, c.before)
 		mine := map[string][]float64{}
@@ -182,6 +185,13 @@ func checkPain(t *rapid.T, tally *OutcomesTally, kept []*Patient, q *Params) {
 	}
 	equal(t, "baseline", &tally.baseline, base)
 	count(t, "by average", tally.byAverage, average)
+	for _, g := range tally.Result(now).Cohort.BySite.Groups {
+		if q.MinCellSize == 0 {
+			count(t, g.Group, *g.Count, places[g.Group])
+		}
+		delete(places, g.Group)
+	}
+	count(t, "places", len(places), 0)
 	count(t, "not due", tally.notDue, notDue)
 	count(t, "missing", tally.missing, missing)
 	count(t, "zero", tally.zeroBaseline, zero)
@@ -208,7 +218,7 @@ func checkPain(t *rapid.T, tally *OutcomesTally, kept []*Patient, q *Params) {
 	}
 }
 
-func checkTreatment(t *rapid.T, what string, got *treatmentTally, kept []*Patient, q *Params, index func(*Patient) drug.Day) {
+func checkTreatment(t *rapid.T, what string, got *treatmentTally, kept []*Patient, q *Params, index func(*Patient) int64) {
 	treated, notDue, noBaseline, missing := 0, 0, 0, 0
 	var list []change
 	for _, p := range kept {
@@ -217,8 +227,10 @@ func checkTreatment(t *rapid.T, what string, got *treatmentTally, kept []*Patien
 			continue
 		}
 		treated++
-		scores, _ := naivePrimary(p, q)
-		switch c, due := naiveChange(pointsOf(scores), began, q); {
+		scores, _, _ := naivePrimary(p, q)
+		index := dayOf(began)
+		c := change{naiveBaseline(pointsOf(naiveBefore(scores, began)), index), naiveFollowUp(pointsOf(scores), index, q)}
+		switch due := naiveDue(index, q); {
 		case !due:
 			notDue++
 		case math.IsNaN(c.before):

@@ -53,21 +53,25 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// Change is told only within one scale, aspect and site.
+// at makes scores be of a kind.
+func at(p *Patient, kind series.Kind) *Patient {
+	for i := range p.Series.Scores {
+		p.Series.Scores[i].Kind = kind
+	}
+	return p
+}
+
+// join makes one patient of several.
+func join(list ...*Patient) *Patient {
+	for _, p := range list[1:] {
+		list[0].Series.Join(p.Series)
+	}
+	list[0].Series.Sort()
+	return list[0]
+}
+
+// Change is told only within one scale, aspect, site and side.
 func TestPrimaryOutcome(t *testing.T) {
-	at := func(p *Patient, kind series.Kind) *Patient {
-		for i := range p.Series.Scores {
-			p.Series.Scores[i].Kind = kind
-		}
-		return p
-	}
-	join := func(list ...*Patient) *Patient {
-		for _, p := range list[1:] {
-			list[0].Series.Join(p.Series)
-		}
-		list[0].Series.Sort()
-		return list[0]
-	}
 	current, vas, knee, words := series.Kind{Scale: 1, Aspect: series.Current}, series.Kind{Scale: 2, Aspect: series.Average}, series.Kind{Scale: 1, Aspect: series.Average, Site: 20}, series.Kind{Scale: 3, Aspect: series.Average}
 	for _, c := range []struct {
 		name    string
@@ -76,9 +80,10 @@ func TestPrimaryOutcome(t *testing.T) {
 	}{
 		{"average before current, even with fewer", join(scores(0, 8, 90, 4), at(scores(0, 2, 30, 2, 90, 2), current)), `[1,0,8,-4]`},
 		{"current when there is no average", at(scores(0, 2, 90, 1), current), `[0,1,2,-1]`},
-		{"the scale with most scores", join(scores(0, 8), at(scores(0, 60, 90, 30), vas)), `[1,0,6,-3]`},
-		{"the site with most scores", join(scores(0, 8), at(scores(0, 6, 90, 5), knee)), `[1,0,6,-1]`},
-		{"no change between kinds", join(scores(0, 8), at(scores(90, 5), knee)), `[1,0,5,null]`},
+		{"the scale with most scores at baseline: 2 against 1", join(scores(0, 8, 90, 8, 91, 8), at(scores(-5, 50, 0, 60, 90, 30), vas)), `[1,0,5.5,-2.5]`},
+		{"the site with most scores at baseline: 2 against 1", join(scores(0, 8, 90, 8, 91, 8), at(scores(-13, 6, 0, 5, 90, 5), knee)), `[1,0,5.5,-0.5]`},
+		{"of one score each the worse: 8 against 6", join(scores(0, 8), at(scores(0, 6, 90, 5), knee)), `[1,0,8,null]`},
+		{"no change between kinds", join(scores(0, 8), at(scores(90, 5), knee)), `[1,0,8,null]`},
 		{"words cannot be counted with", at(scores(0, 2, 90, 1), words), `[0,0,null,null]`},
 	} {
 		out := outcomes(t, Request{}, c.patient)
@@ -228,6 +233,13 @@ func TestRequest(t *testing.T) {
 		{Request{FollowUp: "60"}, "follow_up", "60"}, {Request{Gender: "Femal"}, "gender", "Femal"}, {Request{AgeMin: "-1"}, "age_min", "-1"}, {Request{AgeMax: "151"}, "age_max", "151"},
 		{Request{AgeMin: "+5"}, "age_min", "+5"}, {Request{AgeMin: "40", AgeMax: "39"}, "age_min", "40"}, {Request{Condition: "54"}, "condition", "54"},
 		{Request{MedicationClass: "opiate"}, "medication_class", "opiate"}, {Request{MinCellSize: "1.5"}, "min_cell_size", "1.5"},
+		{Request{Adjust: "age"}, "adjust", "age"}, {Request{Standard: "who"}, "standard", "who"}, {Request{Standard: "female:1,18-29:1"}, "standard", "female:1,18-29:1"},
+		{Request{Standard: "female:0"}, "standard", "female:0"}, {Request{Standard: "female:-1"}, "standard", "female:-1"}, {Request{Standard: "female:NaN"}, "standard", "female:NaN"},
+		{Request{Standard: "female:1,female:2"}, "standard", "female:1,female:2"}, {Request{Standard: "female/20-30:1"}, "standard", "female/20-30:1"}, {Request{Standard: "18-29/female:1"}, "standard", "18-29/female:1"},
+		{Request{Standard: "female/male:1"}, "standard", "female/male:1"}, {Request{Standard: "female/<18/x:1"}, "standard", "female/<18/x:1"}, {Request{Standard: "female"}, "standard", "female"},
+		{Request{CompareEnd: "soon"}, "compare_end_date", "soon"}, {Request{CompareStart: "2024-02-30"}, "compare_start_date", "2024-02-30"},
+		{Request{CompareEnd: "2024-01-02"}, "compare_end_date", "2024-01-02"}, {Request{CompareStart: "2024-01-02"}, "compare_start_date", "2024-01-02"},
+		{Request{CompareStart: "2023-02-01", CompareEnd: "2023-01-31"}, "compare_start_date", "2023-02-01"}, {Request{CompareStart: "1900-01-01", CompareEnd: "2023-01-31"}, "compare_start_date", "1900-01-01"},
 	} {
 		var fields fault.Fields
 		c.request.Params(today, &fields)
@@ -240,8 +252,8 @@ func TestRequest(t *testing.T) {
 		}
 	}
 	is(t, "defaults", ask(t, Request{}), `{"start_date":"2024-01-02","end_date":"2024-12-31","as_of":"2024-12-31","interval":"month","follow_up":90,"gender":null,"age_min":null,"age_max":null,"condition":null,"medication_class":null,"min_cell_size":0}`)
-	is(t, "all", ask(t, Request{"2024-01-01", "2025-03-31", "week", "365", "Male", "18", "65", "m54.5", "opioid", "11"}),
-		`{"start_date":"2024-01-01","end_date":"2025-03-31","as_of":"2024-12-31","interval":"week","follow_up":365,"gender":"male","age_min":18,"age_max":65,"condition":"M54.5","medication_class":"opioid","min_cell_size":11}`)
+	is(t, "all", ask(t, Request{"2024-01-01", "2025-03-31", "week", "365", "Male", "18", "65", "m54.5", "opioid", "11", "65+:2,18-29:1", "case_mix", "", "2023-12-31"}),
+		`{"start_date":"2024-01-01","end_date":"2025-03-31","as_of":"2024-12-31","interval":"week","follow_up":365,"gender":"male","age_min":18,"age_max":65,"condition":"M54.5","medication_class":"opioid","min_cell_size":11,"standard":"65+:2,18-29:1","adjust":"case_mix","compare_start_date":"2022-10-02","compare_end_date":"2023-12-31"}`)
 	var r Request
 	for i, name := range Names {
 		if !r.Set(name, name) || reflect.ValueOf(r).Field(i).String() != name {

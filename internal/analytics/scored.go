@@ -39,7 +39,7 @@ func (s *scored) latest(from drug.Day) (score float64, of series.Aspect, ok bool
 	}
 	latest := -1
 	for i := len(s.others) - 1; i >= 0 && s.others[i].At >= startOf(from); i-- {
-		if kind := s.others[i].Kind; primaryKind(kind) {
+		if kind := s.others[i].Kind; kind.Outcome() {
 			if kind.Aspect == series.Average {
 				latest = i
 				break

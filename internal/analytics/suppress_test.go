@@ -85,7 +85,7 @@ func general(objects []any) (list []identity) {
 
 func hasKey(o map[string]any, name string) bool { _, ok := o[name]; return ok }
 
-func populationIdentities() []identity {
+func populationIdentities(p *Population) []identity {
 	same := func(a, b string) identity { return identity{a, []string{b}, false} }
 	among := func(a, b string) identity { return identity{a, []string{b}, true} }
 	active, exposed, none := "cohort.active.count", "opioids.opioid_exposure.count", "opioids.mme.peak.bands.groups.0.count"
@@ -125,6 +125,36 @@ func populationIdentities() []identity {
 			list = append(list, identity{active, []string{class + ".n", class + ".undetermined"}, false})
 		}
 	}
+	for i, m := range alignedMeasures {
+		p := fmt.Sprint("measures.", i, ".")
+		parts := []string{p + "n", p + "undetermined"}
+		for why := range crowdExclusions[m.of] {
+			parts = append(parts, fmt.Sprint(p, "exclusions.", why, ".count"))
+		}
+		list = append(list, identity{p + "considered", parts, false})
+		if recordsSources(i) {
+			list = append(list, among(p+"undetermined", p+"not_recorded"))
+		}
+		for k, other := range alignedMeasures[:i] { // what they share
+			if q := fmt.Sprint("measures.", k, "."); other.of == m.of {
+				list = append(list, same(p+"considered", q+"considered"))
+				for why := range crowdExclusions[m.of] {
+					reason := fmt.Sprint("exclusions.", why, ".count")
+					list = append(list, same(p+reason, q+reason))
+				}
+			}
+		}
+		switch m.of {
+		case asked:
+			list = append(list, among("cohort.patients.count", p+"considered"))
+		case unasked:
+			list = append(list, same(p+"considered", fmt.Sprint("measures.", highImpact, ".undetermined")))
+		default:
+			list = append(list, among(active, p+"considered"))
+		}
+	}
+	counted := func(measure int) string { return fmt.Sprint("measures.", measure, ".count") }
+	list = append(list, among(counted(manyPrescribers), counted(manyBoth)), among(counted(manyPharmacies), counted(manyBoth)), among(counted(highDose), counted(highDosePeriod)))
 	totals := []string{"severity_prevalence.bands.groups.3.count", exposed, "opioids.long_term_opioid.count", "opioids.ge_50.count", "follow_up_gap.gap.count"}
 	ns := []string{"severity_prevalence.bands.n", "opioids.opioid_exposure.n", "opioids.long_term_opioid.n", "opioids.ge_50.n", "cohort.patients.count"}
 	for m := range totals {
@@ -146,6 +176,89 @@ func populationIdentities() []identity {
 			list = append(list, count, n)
 		}
 	}
+	return append(list, adjustmentIdentities(p, totals, ns)...)
+}
+
+// adjustmentIdentities are those of standardised rates, of the strata of the
+// standard, and of the comparison with an earlier period.
+func adjustmentIdentities(p *Population, totals, ns []string) (list []identity) {
+	same := func(a, b string) identity { return identity{a, []string{b}, false} }
+	totals, ns = append(slices.Clone(totals), "opioids.ge_90.count", "opioids.opioid_benzo_overlap.count"), append(slices.Clone(ns), "opioids.ge_90.n", "opioids.opioid_benzo_overlap.n")
+	for i := range p.Standardized.Rates {
+		crude := fmt.Sprint("standardized.rates.", i, ".crude.")
+		list = append(list, same(crude+"count", totals[i]), same(crude+"n", ns[i]))
+	}
+	if c := p.Comparison; c != nil {
+		for i, of := range []string{"", "opioid_exposure", "long_term_opioid", "ge_50", "ge_90", "opioid_benzo_overlap", "opioid_gabapentinoid_overlap", "naloxone_coverage"} {
+			if of != "" {
+				current := fmt.Sprint("comparison.rates.", i, ".current.")
+				list = append(list, same(current+"count", "opioids."+of+".count"), same(current+"n", "opioids."+of+".n"))
+			}
+		}
+		list = append(list, same("comparison.rates.8.earlier.n", "comparison.patients.count"))
+		if q := &p.Parameters; q.MedicationClass == nil && q.AgeMin == nil && q.AgeMax == nil { // the same people
+			list = append(list, same("comparison.patients.count", "cohort.patients.count"))
+		}
+		list = append(list, same("comparison.rates.0.current.count", totals[0]), same("comparison.rates.0.current.n", ns[0]),
+			same("comparison.rates.8.current.count", "follow_up_gap.gap.count"), same("comparison.rates.8.current.n", "cohort.patients.count"))
+	}
+	if p.Standardized.Standard != "organization" {
+		return list
+	}
+	whole := identity{whole: "cohort.patients.count", open: p.Parameters.Condition != nil || p.Parameters.MedicationClass != nil}
+	margins := map[string]*identity{}
+	for i, stratum := range p.Standardized.Strata {
+		part := fmt.Sprint("standardized.strata.", i, ".count")
+		whole.parts = append(whole.parts, part)
+		// The last measure has everybody of a group as its n.
+		for d, name := range []*string{stratum.Gender, stratum.AgeBand} {
+			if name != nil {
+				group := fmt.Sprint("disparities.", 8+d, ".groups.", slices.Index(groupNames[d], *name), ".n")
+				if margins[group] == nil {
+					margins[group] = &identity{whole: group}
+				}
+				margins[group].parts = append(margins[group].parts, part)
+			}
+		}
+	}
+	if whole.open || len(whole.parts) == 0 {
+		return list // what is left over is somebody else
+	}
+	list = append(list, whole)
+	for _, m := range margins {
+		list = append(list, *m)
+	}
+	return list
+}
+
+func adjustedIdentities(o *Outcomes) (list []identity) {
+	same := func(a, b string) identity { return identity{a, []string{b}, false} }
+	among := func(a, b string) identity { return identity{a, []string{b}, true} }
+	if o.Adjusted != nil {
+		crude, all := "adjusted.responder_30.crude.", "adjusted.responder_30.organization."
+		list = append(list,
+			identity{"cohort.followed_up.count", []string{"adjusted.patients.count", "adjusted.without_phq_9.count", "adjusted.opioid_use_undetermined.count"}, false},
+			same("adjusted.patients.count", "adjusted.change.crude.n"), among("adjusted.patients.count", crude+"n"), among("response.responder_30.n", crude+"n"),
+			among("response.responder_30.count", crude+"count"), among("adjusted.change.organization.n", "adjusted.change.crude.n"), among("adjusted.change.organization.n", all+"n"),
+			among(all+"n", crude+"n"), among(all+"count", crude+"count"),
+			among("adjusted.organization.without_phq_9.count", "adjusted.without_phq_9.count"), among("adjusted.organization.opioid_use_undetermined.count", "adjusted.opioid_use_undetermined.count"))
+	}
+	if o.Comparison != nil {
+		if q := &o.Parameters; q.MedicationClass == nil && q.AgeMin == nil && q.AgeMax == nil { // the same people
+			list = append(list, same("comparison.patients.count", "cohort.patients.count"))
+		}
+		list = append(list, among("comparison.patients.count", "comparison.means.0.earlier.n"), among("comparison.means.0.earlier.n", "comparison.rates.0.earlier.n"),
+			among("comparison.rates.0.earlier.n", "comparison.means.1.earlier.n"), same("comparison.means.1.earlier.n", "comparison.means.2.earlier.n"),
+			among("comparison.means.1.earlier.n", "comparison.rates.1.earlier.n"), among("comparison.rates.1.earlier.count", "comparison.rates.2.earlier.count"),
+			same("comparison.rates.1.earlier.n", "comparison.rates.2.earlier.n"), same("comparison.rates.3.earlier.n", "comparison.means.2.earlier.n"))
+		for i, of := range []string{"cohort.missing", "response.responder_30", "response.responder_50", "response.nrs_ge_2", "response.worsened_30"} {
+			current := fmt.Sprint("comparison.rates.", i, ".current.")
+			list = append(list, same(current+"count", of+".count"), same(current+"n", of+".n"))
+		}
+		for i, of := range []string{"baseline", "follow_up.pain", "follow_up.change", "time_weighted_average"} {
+			list = append(list, same(fmt.Sprint("comparison.means.", i, ".current.n"), of+".n"))
+		}
+	}
 	return list
 }
 
@@ -154,6 +267,7 @@ func outcomesIdentities(o *Outcomes) []identity {
 	among := func(a, b string) identity { return identity{a, []string{b}, true} }
 	scored, followed, above := "cohort.with_scores.count", "cohort.followed_up.count", "response.responder_30.n"
 	list := []identity{
+		same("cohort.by_site.n", scored),
 		{"cohort.patients.count", []string{scored, "cohort.without_scores.count"}, false},
 		{scored, []string{"cohort.by_average.count", "cohort.by_current.count"}, false},
 		{scored, []string{"cohort.not_yet_due.count", "cohort.due.count"}, false},
@@ -191,7 +305,7 @@ func outcomesIdentities(o *Outcomes) []identity {
 			}
 		}
 	}
-	return list
+	return append(list, adjustedIdentities(o)...)
 }
 
 // determined solves the identities for what is hidden and gives what follows
@@ -324,7 +438,7 @@ func TestNothingHiddenCanBeWorkedOut(t *testing.T) {
 			}
 			for path, v := range shown {
 				name := path[strings.LastIndexByte(path, '.')+1:]
-				counts := slices.Contains([]string{"count", "n", "undetermined", "events", "censored", "at_risk", "reference_count", "reference_n"}, name)
+				counts := slices.Contains([]string{"count", "n", "undetermined", "considered", "not_recorded", "events", "censored", "at_risk", "reference_count", "reference_n"}, name)
 				if v != nil && counts && *v > 0 && *v < float64(least) {
 					rt.Fatalf("%s is %v", path, *v)
 				}
@@ -345,6 +459,7 @@ func TestNothingHiddenCanBeWorkedOut(t *testing.T) {
 		hiding.MinCellSize = fmt.Sprint(least)
 		open := outcomes(t, r, patients...)
 		check(open, outcomes(t, hiding, patients...), outcomesIdentities(open))
-		check(population(t, r, patients...), population(t, hiding, patients...), populationIdentities())
+		all := population(t, r, patients...)
+		check(all, population(t, hiding, patients...), populationIdentities(all))
 	})
 }

@@ -27,17 +27,19 @@ func (t *Track) take(scores []series.Score, kind series.Kind) {
 // is used again for the next patient.
 type stretch struct {
 	*Track
-	first, end int   // of the points in the period
-	own        Track // of a patient for whom the period decides
-	groups     groupList
+	first, end int      // of the points in the period
+	index      drug.Day // the index date
+	own        Track    // of a patient for whom the period decides
+	chooser    series.Chooser
 }
 
-// follow finds the primary outcome of a patient in a period, and its kind; not
-// ok when there is none.
-func (s *stretch) follow(g *Gist, period drug.Span) (_ series.Kind, ok bool) {
+// follow finds the primary outcome of a patient in a period, its kind and the index
+// date; not ok when there is none.
+func (s *stretch) follow(g *Gist, period drug.Span) (kind series.Kind, ok bool) {
 	if g.Primary.settled() {
 		s.Track = &g.Track
 		if s.within(period) {
+			s.index = s.Points[s.first].day()
 			return g.Primary.kind, true
 		}
 	}
@@ -45,11 +47,9 @@ func (s *stretch) follow(g *Gist, period drug.Span) (_ series.Kind, ok bool) {
 		return series.Kind{}, false
 	}
 	others := g.Others[:since(g.Others, startOf(period.Last+1))]
-	s.groups.gather(others[since(others, startOf(period.First)):])
-	if len(s.groups) == 0 {
+	if kind, s.index, ok = s.chooser.Choose(others, since(others, startOf(period.First))); !ok {
 		return series.Kind{}, false
 	}
-	kind := s.groups.best().Kind
 	s.own.take(g.Others, kind)
 	s.Track = &s.own
 	return kind, s.within(period)
@@ -85,11 +85,11 @@ func since(scores []series.Score, ms int64) int {
 	return low
 }
 
-// start is the index date, the mean of the scores in the 14 days up to and
-// including it, and where those of the days after it begin.
-func (s *stretch) start() (index drug.Day, base float64, next int) {
-	index = s.Points[s.first].day()
-	from, after := firstOn(index-baselineDays+1), firstOn(index+1)
+// start is the mean of the scores in the 14 days up to and including the index
+// date, and where those of the days after it begin. There is one at least, though
+// perhaps not in the period.
+func (s *stretch) start() (base float64, next int) {
+	from, after := firstOn(s.index-baselineDays+1), firstOn(s.index+1)
 	sum, begin := 0, s.first
 	for begin > 0 && s.Points[begin-1] >= from {
 		begin--
@@ -98,5 +98,5 @@ func (s *stretch) start() (index drug.Day, base float64, next int) {
 	for next = s.first; next < s.end && s.Points[next] < after; next++ {
 		sum += int(s.Points[next].tenths())
 	}
-	return index, float64(sum) / float64(10*(next-begin)), next
+	return float64(sum) / float64(10*(next-begin)), next
 }

@@ -77,7 +77,7 @@ func (t *OutcomesTally) addOnsets(onsets []Onset, scored bool) {
 		case after == noScore:
 			to.missing++
 		default:
-			to.add(o.before, fixedOf[after], o.answer[window])
+			to.add(o.before, fixedOf[after], o.answers.at(window))
 		}
 	}
 }

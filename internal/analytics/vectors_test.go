@@ -133,7 +133,7 @@ func TestVector17(t *testing.T) {
 	var patients []*Patient
 	for i := range before {
 		p := scores(20, before[i], 110, after[i])
-		p.Series.Procedures = []series.Procedure{{At: startOf(19724+20) + 5, Type: 5}}
+		p.Series.Procedures = []series.Procedure{{At: startOf(19724+20) + 13*3600_000, Type: 5}}
 		p.Series.Medications = []series.Medication{prescription(t, drug.NSAID, "2024-01-22", 10, 0)}
 		patients = append(patients, p)
 	}
@@ -166,7 +166,7 @@ func TestVector19(t *testing.T) {
 	}
 	d := population(t, Request{}, patients...).Disparities[0]
 	is(t, "disparity", []any{d.Measure, d.Dimension, *d.Reference, d.Groups[1]}, `["severe_pain","gender","female",{"group":"male","count":30,"n":60,"proportion":0.5,"percent":50,`+
-		`"ci95":{"low":0.3774,"high":0.6226},"difference":0.1667,"difference_ci95":{"low":-0.0092,"high":0.3288},"ratio":1.5,"suppressed":false,"undetermined":null}]`)
+		`"ci95":{"low":0.3774,"high":0.6226},"difference":0.1667,"difference_ci95":{"low":-0.0092,"high":0.3288},"ratio":1.5,"suppressed":false,"undetermined":null,"standardized":{"rate":0.5,"ci95":{"low":0.3774,"high":0.6226},"reason":null}}]`)
 
 	patients = nil
 	for _, mme := range []float64{20, 30, 40, 45, 60, 70.5, 105} {

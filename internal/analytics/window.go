@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
 )
 
 // window is the days after an index date in which a follow-up counts.
@@ -49,4 +50,4 @@ func (w window) nearest(points []Point, index drug.Day) (i int, ok bool) {
 
 // A baseline is made of scores of so many days, or, when there are none, lies
 // within reach.
-const baselineDays, reach = 14, 30
+const baselineDays, reach = series.BaselineDays, 30

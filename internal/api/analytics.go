@@ -3,19 +3,14 @@ package api
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 
 	"anodyne/internal/analytics"
 	"anodyne/internal/audit"
 	"anodyne/internal/pain"
 )
 
-// populationNames are the parameters that mean something to population health:
-// all but those of a course over time.
-var populationNames = slices.DeleteFunc(slices.Clone(analytics.Names), func(name string) bool { return name == "interval" || name == "follow_up" })
-
 func (a *API) getOutcomes(x *exchange) (answer, error) {
-	p, err := x.analyticsParams(analytics.Names)
+	p, err := x.analyticsParams(analytics.OutcomesNames)
 	if err != nil {
 		return answer{}, err
 	}
@@ -27,7 +22,7 @@ func (a *API) getOutcomes(x *exchange) (answer, error) {
 }
 
 func (a *API) getPopulationHealth(x *exchange) (answer, error) {
-	p, err := x.analyticsParams(populationNames)
+	p, err := x.analyticsParams(analytics.PopulationNames)
 	if err != nil {
 		return answer{}, err
 	}

@@ -102,16 +102,18 @@ func TestAnalyticsDefaults(t *testing.T) {
 
 func TestAnalyticsParametersInForce(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
-		got := n.caller("north").get(outcomesPath + "?start_date=2024-01-01&end_date=2024-12-31&interval=week&follow_up=180&gender=Female&age_min=18&age_max=64&condition=m54.5&medication_class=opioid&min_cell_size=11").dig("parameters")
+		got := n.caller("north").get(outcomesPath + "?start_date=2024-01-01&end_date=2024-12-31&interval=week&follow_up=180&gender=Female&age_min=18&age_max=64&condition=m54.5&medication_class=opioid&min_cell_size=11&adjust=case_mix&compare_end_date=2023-06-30").dig("parameters")
 		want := map[string]any{"start_date": "2024-01-01", "end_date": "2024-12-31", "as_of": "2024-12-31", "interval": "week", "follow_up": 180.0,
-			"gender": "female", "age_min": 18.0, "age_max": 64.0, "condition": "M54.5", "medication_class": "opioid", "min_cell_size": 11.0}
+			"gender": "female", "age_min": 18.0, "age_max": 64.0, "condition": "M54.5", "medication_class": "opioid", "min_cell_size": 11.0,
+			"adjust": "case_mix", "compare_start_date": "2022-06-30", "compare_end_date": "2023-06-30"}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
 		// A population has no course: it repeats no more than it takes.
-		got = n.caller("north").get(populationPath + "?start_date=2024-01-01&end_date=2024-12-31&gender=Female").dig("parameters")
+		got = n.caller("north").get(populationPath + "?start_date=2024-01-01&end_date=2024-12-31&gender=Female&standard=65+:2,%3C18:1&compare_start_date=2023-01-01").dig("parameters")
 		want = map[string]any{"start_date": "2024-01-01", "end_date": "2024-12-31", "as_of": "2024-12-31",
-			"gender": "female", "age_min": nil, "age_max": nil, "condition": nil, "medication_class": nil, "min_cell_size": 0.0}
+			"gender": "female", "age_min": nil, "age_max": nil, "condition": nil, "medication_class": nil, "min_cell_size": 0.0,
+			"standard": "65 :2,<18:1", "compare_start_date": "2023-01-01", "compare_end_date": "2023-12-31"}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
@@ -127,6 +129,8 @@ func TestAnalyticsRefuse(t *testing.T) {
 			{"age_min", "-1"}, {"age_min", "151"}, {"age_max", "x"}, {"age_max", "1e1"}, {"age_max", "+5"}, {"condition", "54"}, {"condition", "M54.12345"}, {"condition", "%"}, {"condition", ""},
 			{"medication_class", "opioids"}, {"medication_class", "Opioid"}, {"min_cell_size", "-1"}, {"min_cell_size", "1001"}, {"min_cell_size", "ten"},
 			{"patient_id", "pat_1"}, {"limit", "5"}, {"Gender", "female"},
+			{"compare_start_date", "2024-02-30"}, {"compare_end_date", "then"}, {"compare_end_date", ""}, {"compare_start_date", "1800-01-01"}, {"adjust", "age"}, {"adjust", ""},
+			{"standard", "women"}, {"standard", ""}, {"standard", "female:x"}, {"standard", "female:1,18-29:2"}, {"standard", "<18:0"},
 		} {
 			for _, route := range analyticsRoutes {
 				query := "?" + test.parameter + "=" + strings.NewReplacer("%", "%25", "+", "%2B").Replace(test.value)
@@ -147,6 +151,12 @@ func TestAnalyticsRefuse(t *testing.T) {
 		// What means nothing to a route is refused, not ignored.
 		c.get(populationPath+"?interval=week").wrong("interval", "week")
 		c.get(populationPath+"?follow_up=90").wrong("follow_up", "90")
+		c.get(populationPath+"?adjust=case_mix").wrong("adjust", "case_mix")
+		c.get(outcomesPath+"?standard=age").wrong("standard", "age")
+		for _, route := range analyticsRoutes {
+			c.get(route+"?start_date=2024-01-01&compare_end_date=2024-01-01").wrong("compare_end_date", "2024-01-01")
+			c.get(route+"?start_date=2024-01-01&compare_start_date=2023-02-01&compare_end_date=2023-01-31").wrong("compare_start_date", "2023-02-01")
+		}
 	})
 }
 
@@ -280,7 +290,11 @@ func TestClientKnowsTheAnalytics(t *testing.T) {
 		for _, medicine := range []string{"oxycodone", "ibuprofen"} {
 			c.course(c.person("female", "1980-01-01", "M54.50"), medicine, daysAgo(100))
 		}
-		for route, into := range map[string]any{outcomesPath: &client.Outcomes{}, populationPath: &client.PopulationHealth{}} {
+		for route, into := range map[string]any{
+			outcomesPath: &client.Outcomes{}, populationPath: &client.PopulationHealth{},
+			outcomesPath + "?follow_up=30&adjust=case_mix&compare_start_date=2020-01-01":        &client.Outcomes{},
+			populationPath + "?standard=female/30-44:1,male/65:2&compare_start_date=2020-01-01": &client.PopulationHealth{},
+		} {
 			r := c.get(route)
 			if err := json.Unmarshal(r.is(http.StatusOK).body, into); err != nil {
 				t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 )
 
 // hostileRequests is how many are sent to each engine in a round.
-const hostileRequests = 2000
+const hostileRequests = 2500
 
 // Whatever is sent, the service answers in its own words: never a 5xx, every
 // refusal in the error shape, and every answer as the document has it, with

@@ -6,6 +6,15 @@ import "fmt"
 type Histogram struct {
 	Title string
 	Bins  []Bin // side by side, from the lowest dose up
+	// Apart are patients whose dose is not known, in bars of their own behind the
+	// doses.
+	Apart []Apart
+}
+
+// Apart is patients who are in no bin; the count is nil when hidden.
+type Apart struct {
+	Name  string
+	Count *int
 }
 
 // Bin is doses from Low to below High; the count is nil when hidden.
@@ -34,18 +43,17 @@ func (c *Histogram) Draw(f Frame) *Scene {
 			most = max(most, *n)
 		}
 	}
+	for _, a := range c.Apart {
+		if a.Count != nil {
+			most = max(most, *a.Count)
+		}
+	}
 	ticks := wholeTicks(most, max(2, int(f.Height/(size*5))))
-	p := &plot{Scene: s, size: size, high: ticks[len(ticks)-1].at, end: float64(max(len(c.Bins), 1))}
+	p := &plot{Scene: s, size: size, high: ticks[len(ticks)-1].at, end: max(float64(len(c.Bins))+apartWidth*float64(len(c.Apart)), 1)}
 	p.box = box{size*0.6 + widest(Regular, size, labels(ticks)...), size * 3, f.Width - size, f.Height - size*3.2}
 	p.horizontals(ticks)
 	for i := range c.Bins {
 		bin := &c.Bins[i]
-		left, right := p.x(float64(i))+1, p.x(float64(i+1))-1
-		middle := (left + right) / 2
-		if bin.Count == nil {
-			p.writeIfFree(label{text: "hidden", x: middle, y: p.bottom - size*0.4, anchor: Middle, size: size * 0.9, ink: Muted})
-			continue
-		}
 		hatch, fill := Plain, AccentSoft
 		switch {
 		case bin.Low >= highFrom:
@@ -53,10 +61,13 @@ func (c *Histogram) Draw(f Frame) *Scene {
 		case bin.Low >= reviewFrom:
 			hatch, fill = Falling, FillModerate
 		}
-		if *bin.Count > 0 {
-			p.hatched(box{left, p.y(float64(*bin.Count)), right, p.bottom}, fill, hatch, pen{Axis, 0.6, nil})
-		}
-		p.writeIfFree(label{text: count(bin.Count), x: middle, y: p.y(float64(*bin.Count)) - size*0.35, anchor: Middle, weight: Bold, size: size * 0.9})
+		c.bar(p, p.x(float64(i))+1, p.x(float64(i+1))-1, bin.Count, fill, hatch)
+	}
+	for i, a := range c.Apart {
+		from := float64(len(c.Bins)) + apartWidth*float64(i)
+		left, right := p.x(from+apartWidth*0.2), p.x(from+apartWidth)-1
+		c.bar(p, left, right, a.Count, FillNone, Rising)
+		p.writeIfFree(label{text: a.Name, x: (left + right) / 2, y: p.bottom + size*1.35, anchor: Middle, size: size, ink: Muted})
 	}
 	for _, at := range []float64{reviewFrom, highFrom} {
 		if edge, ok := c.edge(at); ok {
@@ -75,6 +86,22 @@ func (c *Histogram) Draw(f Frame) *Scene {
 	p.bottomAxis(edges)
 	p.write(label{text: "MME a day", x: (p.left + p.right) / 2, y: p.bottom + size*2.7, anchor: Middle, size: size, ink: Muted})
 	return s
+}
+
+// apartWidth is how wide the bar of those without a known dose is, with the room
+// before it, in bins.
+const apartWidth = 0.8
+
+func (c *Histogram) bar(p *plot, left, right float64, n *int, fill Ink, hatch Hatch) {
+	middle := (left + right) / 2
+	if n == nil {
+		p.writeIfFree(label{text: "hidden", x: middle, y: p.bottom - p.size*0.4, anchor: Middle, size: p.size * 0.9, ink: Muted})
+		return
+	}
+	if *n > 0 {
+		p.hatched(box{left, p.y(float64(*n)), right, p.bottom}, fill, hatch, pen{Axis, 0.6, nil})
+	}
+	p.writeIfFree(label{text: count(n), x: middle, y: p.y(float64(*n)) - p.size*0.35, anchor: Middle, weight: Bold, size: p.size * 0.9})
 }
 
 // edge is where a dose lies, counted in bins.
@@ -96,6 +123,9 @@ func wholeTicks(most, about int) []tick {
 func (c *Histogram) Table() (header []string, rows [][]string) {
 	for i := range c.Bins {
 		rows = append(rows, []string{c.Bins[i].name(), count(c.Bins[i].Count)})
+	}
+	for _, a := range c.Apart {
+		rows = append(rows, []string{a.Name, count(a.Count)})
 	}
 	return []string{"MME a day", "Patients"}, rows
 }

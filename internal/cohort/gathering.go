@@ -48,8 +48,8 @@ func (g *gathering) member(m store.Member) {
 		if c.Own() && !slices.Contains(g.codes.items[from:], c.ICD10Code) {
 			g.codes.items = append(g.codes.items, g.code(c.ICD10Code))
 		}
-		if begins := c.Begins(); c.OutsideGuideline() && (!who.outside || begins < who.outsideFrom) {
-			who.outside, who.outsideFrom = true, begins
+		if exemption, ok := c.Exemption(); ok {
+			who.exempt.Add(exemption, c.Begins())
 		}
 	})
 	slices.Sort(g.codes.items[from:])
@@ -129,6 +129,7 @@ func (p *panel) decode(packed []byte) (ok bool) {
 	s := series.Series{
 		Scores: slices.Grow(p.last.Scores, len(packed)/2), Assessments: slices.Grow(p.last.Assessments, len(packed)/3),
 		Procedures: slices.Grow(p.last.Procedures, len(packed)/4), Medications: slices.Grow(p.last.Medications, len(packed)/5),
+		Impacts: p.last.Impacts, Screens: p.last.Screens,
 	}
 	if s.Decode(packed) != nil {
 		return false
@@ -142,13 +143,13 @@ func (p *panel) closeSeries() {
 	g := analytics.Gist{
 		Track: analytics.Track{Points: p.points.items, Lines: p.lines.items}, Others: p.others.items, Answers: p.answers.items,
 		Interventions: p.procedures.items, Medications: p.medications.items, Doses: p.doses.items, Overlapped: p.overlapped.items, Covered: p.covered.items,
-		Onsets: p.onsets.items,
+		Onsets: p.onsets.items, Marks: p.marks.items,
 	}
 	analytics.GistOf(&p.last, &g)
 	p.heads[len(p.onsets.ends)].primary = g.Primary
 	p.points.items, p.lines.items, p.others.items, p.answers.items = g.Track.Points, g.Track.Lines, g.Others, g.Answers
 	p.procedures.items, p.medications.items = g.Interventions, g.Medications
-	p.doses.items, p.overlapped.items, p.covered.items, p.onsets.items = g.Doses, g.Overlapped, g.Covered, g.Onsets
+	p.doses.items, p.overlapped.items, p.covered.items, p.onsets.items, p.marks.items = g.Doses, g.Overlapped, g.Covered, g.Onsets, g.Marks
 	p.points.close()
 	p.lines.close()
 	p.others.close()
@@ -159,5 +160,6 @@ func (p *panel) closeSeries() {
 	p.overlapped.close()
 	p.covered.close()
 	p.onsets.close()
+	p.marks.close()
 	p.last.Reset()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,8 @@ var values = []struct{ dataType, value string }{
 	{"medications", `{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":3%d}`},
 	{"medications", `{"name":"lorazepam","days_supply":30,"start_date":"2024-0%d-28"}`}, {"medications", `{"name":"ibuprofen","dose":%d00,"dose_unit":"mg"}`},
 	{"sleep", `{"hours":%d}`},
+	{"functional_status", `{"measure":"pain_frequency","value":"most_days"}`}, {"functional_status", `{"measure":"limits_life_or_work","value":"every_day"}`},
+	{"functional_status", `{"measure":"tug_s","value":%d}`}, {"labs", `{"analyte":"morphine","result":"negative","value":%d}`}, {"labs", `{"loinc":"2345-7","value":%d}`},
 }
 
 var (
@@ -56,7 +59,7 @@ var (
 	aPerson = rapid.Custom(func(t *rapid.T) person {
 		p := person{gender: rapid.SampledFrom([]string{"female", "F", "male", "they", ""}).Draw(t, "gender"), born: rapid.SampledFrom([]string{"1950-02-28", "1984-06-30", "1984-07-01", "2010-01-01"}).Draw(t, "born")}
 		for range rapid.IntRange(0, 2).Draw(t, "conditions") {
-			p.codes = append(p.codes, pain.HistoryEntry{Condition: "x", ICD10Code: rapid.SampledFrom([]string{"M54.50", "M54.16", "C50.911", ""}).Draw(t, "code"),
+			p.codes = append(p.codes, pain.HistoryEntry{Condition: "x", ICD10Code: rapid.SampledFrom([]string{"M54.50", "M54.16", "C50.911", "D57.1", "Z51.5", ""}).Draw(t, "code"),
 				Status: rapid.SampledFrom([]string{"", "active", "resolved"}).Draw(t, "status"), Category: rapid.SampledFrom([]string{"", "pain", "family"}).Draw(t, "category"),
 				OnsetDate: someday.Draw(t, "onset")[:rapid.SampledFrom([]int{0, 4, 7, 10}).Draw(t, "known")]})
 		}
@@ -64,7 +67,8 @@ var (
 	})
 	aRecord = rapid.Custom(func(t *rapid.T) string {
 		v := rapid.SampledFrom(values).Draw(t, "value")
-		return fmt.Sprintf(`{"data_type":%q,"recorded_at":%q,"value":`+v.value+`}`, v.dataType, someday.Draw(t, "at"), rapid.IntRange(1, 9).Draw(t, "digit"))
+		value := strings.Replace(v.value, "%d", strconv.Itoa(rapid.IntRange(1, 9).Draw(t, "digit")), 1)
+		return fmt.Sprintf(`{"data_type":%q,"recorded_at":%q,"value":%s}`, v.dataType, someday.Draw(t, "at"), value)
 	})
 	aRequest = rapid.Custom(func(t *rapid.T) analytics.Request {
 		maybe := func(name string, words ...string) string {
@@ -72,7 +76,8 @@ var (
 		}
 		return analytics.Request{StartDate: maybe("start", "2023-10-01", "2024-05-01"), EndDate: maybe("end", "2024-05-31"), Interval: maybe("interval", "day", "week"), FollowUp: maybe("follow-up", "30"),
 			Gender: maybe("gender", "female", "unknown"), AgeMin: maybe("age", "40"), AgeMax: maybe("age", "40"), Condition: maybe("condition", "M54", "C"),
-			MedicationClass: maybe("class", "opioid", "nsaid"), MinCellSize: maybe("cell", "3")}
+			MedicationClass: maybe("class", "opioid", "nsaid"), MinCellSize: maybe("cell", "3"),
+			Standard: maybe("standard", "age", "female:1,male:2"), Adjust: maybe("adjust", "case_mix"), CompareStart: maybe("compare", "2023-06-01")}
 	})
 	anAct = rapid.Custom(func(t *rapid.T) act {
 		return act{rapid.IntRange(0, 2).Draw(t, "node"), rapid.SampledFrom([]string{"arrive", "change", "add", "add", "add", "correct", "retract", "ask", "ask"}).Draw(t, "what"),
@@ -118,7 +123,18 @@ func printed(tb testing.TB, measures ...any) string {
 // lists, one after the other.
 func (h hospital) naive(tb testing.TB, p *analytics.Params) (answer string, passed int) {
 	tb.Helper()
-	outcomes, population := analytics.NewOutcomesTally(p), analytics.NewPopulationTally(p)
+	outcomes, population, passed := h.tallies(tb, p)
+	var outcomesBefore *analytics.OutcomesTally
+	var populationBefore *analytics.PopulationTally
+	if earlier := p.Earlier(); earlier != nil {
+		outcomesBefore, populationBefore, _ = h.tallies(tb, earlier)
+	}
+	return printed(tb, outcomes.ResultAgainst(outcomesBefore, today), population.ResultAgainst(populationBefore, today)), passed
+}
+
+func (h hospital) tallies(tb testing.TB, p *analytics.Params) (outcomes *analytics.OutcomesTally, population *analytics.PopulationTally, passed int) {
+	tb.Helper()
+	outcomes, population = analytics.NewOutcomesTally(p), analytics.NewPopulationTally(p)
 	var ids []id.Patient
 	if _, err := h.PatientPage(tb.Context(), 1, 1000, func(item store.PatientItem) { ids = append(ids, item.ID) }); err != nil {
 		tb.Fatal(err)
@@ -148,18 +164,26 @@ func (h hospital) naive(tb testing.TB, p *analytics.Params) (answer string, pass
 			}
 			// In other words: of an unfinished date the day is that of the end.
 			standing := !slices.Contains([]string{"inactive", "remission", "resolved"}, e.Status) && e.Category != "family"
-			if on := pain.DateOfDay(p.AsOf).String(); standing && e.ICD10Code == "C50.911" && (e.OnsetDate == "" || e.OnsetDate <= on[:len(e.OnsetDate)]) {
+			if on := pain.DateOfDay(p.AsOf).String(); standing && exempt[e.ICD10Code] != nil && (e.OnsetDate == "" || e.OnsetDate <= on[:len(e.OnsetDate)]) {
 				member.Outside, member.OutsideFrom = true, p.AsOf
+				member.Exempt.Add(*exempt[e.ICD10Code], p.AsOf)
 			}
 		}
 		if naivePasses(p, &patient, &member) {
 			passed++
 			outcomes.Add(&member)
 			population.Add(&member)
+			continue
+		}
+		population.PassBy(&member)
+		if p.Adjust != nil { // with whom those who pass are compared
+			outcomes.Add(&member)
 		}
 	}
-	return printed(tb, outcomes.Result(today), population.Result(today)), passed
+	return outcomes, population, passed
 }
+
+var exempt = map[string]*pain.Exemption{"C50.911": new(pain.Cancer), "D57.1": new(pain.SickleCell), "Z51.5": new(pain.Palliative)}
 
 // naivePasses is the filter in other words.
 func naivePasses(p *analytics.Params, patient *pain.Patient, m *analytics.Patient) bool {

@@ -132,5 +132,9 @@ func known(groups []group, i int, panels []uint64) (tally any, ok bool) {
 // in it, and patients with opioids.
 func tallyBytes(p *analytics.Params, patients int) int64 {
 	const fixed, perDay, perPatient = 24 << 10, 64, 16
-	return fixed + perDay*int64(p.End-p.Start+1) + perPatient*int64(patients)
+	bytes := fixed + perDay*int64(p.End-p.Start+1) + perPatient*int64(patients)
+	if p.Adjust != nil {
+		bytes += int64(analytics.MixBytes)
+	}
+	return bytes
 }

@@ -34,6 +34,7 @@ type panel struct {
 	overlapped  column[drug.Dose]
 	covered     column[drug.Span]
 	onsets      column[analytics.Onset]
+	marks       column[analytics.Mark]
 
 	// last is what the patient at the end has, until its series are closed.
 	last series.Series
@@ -47,10 +48,9 @@ type head struct {
 	born    drug.Day
 	gender  analytics.Gender
 	here    bool // else it is a number without a patient
-	outside bool // the opioid guideline leaves the patient out, from outsideFrom on
 	primary analytics.Primary
-
-	outsideFrom drug.Day
+	// exempt is what leaves the patient outside of the opioid guideline.
+	exempt analytics.Exempt
 }
 
 // member is a patient in a panel, and the number that it has elsewhere.
@@ -65,8 +65,8 @@ func (m member) number() int64 { return m.no }
 func (p *panel) len() int { return len(p.heads) }
 
 // columns are all that a panel has besides the heads.
-func (p *panel) columns() [11]anyColumn {
-	return [...]anyColumn{&p.codes, &p.points, &p.lines, &p.others, &p.answers, &p.procedures, &p.medications, &p.doses, &p.overlapped, &p.covered, &p.onsets}
+func (p *panel) columns() [12]anyColumn {
+	return [...]anyColumn{&p.codes, &p.points, &p.lines, &p.others, &p.answers, &p.procedures, &p.medications, &p.doses, &p.overlapped, &p.covered, &p.onsets, &p.marks}
 }
 
 func (p *panel) bytes() int64 {
@@ -93,7 +93,8 @@ func newChart() *chart {
 func (p *panel) open(slot int, c *chart) {
 	c.Born, c.Gender = p.heads[slot].born, p.heads[slot].gender
 	c.Codes = p.codes.of(slot)
-	c.Outside, c.OutsideFrom = p.heads[slot].outside, p.heads[slot].outsideFrom
+	c.Exempt = p.heads[slot].exempt
+	c.OutsideFrom, c.Outside = c.Exempt.Since()
 }
 
 // read fills in the rest.
@@ -106,6 +107,7 @@ func (p *panel) read(slot int, c *chart) {
 	c.gist.Medications = p.medications.of(slot)
 	c.gist.Doses, c.gist.Overlapped, c.gist.Covered = p.doses.of(slot), p.overlapped.of(slot), p.covered.of(slot)
 	c.gist.Onsets = p.onsets.of(slot)
+	c.gist.Marks = p.marks.of(slot)
 }
 
 // with gives the panel after changes; see changeable. It is the panel itself

@@ -3,6 +3,7 @@ package cohort
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,8 @@ func made(no int64, n int) member {
 	for i := range n % 3 {
 		p.last.Assessments = append(p.last.Assessments, series.Assessment{At: day(n + i)})
 		p.last.Procedures = append(p.last.Procedures, series.Procedure{At: day(n + i)})
+		p.last.Impacts = append(p.last.Impacts, series.Impact{At: day(n + i), Asks: series.Limits, Level: series.MostDays})
+		p.last.Screens = append(p.last.Screens, drug.Day(n+i))
 	}
 	p.codes.close()
 	p.closeSeries()
@@ -114,5 +117,27 @@ func TestPanelsShareWhatDidNotChange(t *testing.T) {
 	}
 	if _, ok := withChanges(before, []member{made(panelSize+12, 1)}, panelSize, empty); ok {
 		t.Error("a number was left out, and nobody noticed")
+	}
+}
+
+// TestEveryColumnIsCounted fails when a panel gets a column that columns leaves
+// out: it would be in no copy, and not in the memory that is counted.
+func TestEveryColumnIsCounted(t *testing.T) {
+	t.Parallel()
+	p := &panel{}
+	all := p.columns()
+	columns := 0
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[panel]()) {
+		of := reflect.ValueOf(p).Elem().FieldByIndex(field.Index)
+		if !strings.HasPrefix(field.Type.Name(), "column[") {
+			continue
+		}
+		columns++
+		if !slices.ContainsFunc(all[:], func(c anyColumn) bool { return reflect.ValueOf(c).Pointer() == of.Addr().Pointer() }) {
+			t.Errorf("%s is not among the columns", field.Name)
+		}
+	}
+	if columns != len(all) {
+		t.Errorf("%d columns, %d are listed", columns, len(all))
 	}
 }

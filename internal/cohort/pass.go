@@ -117,10 +117,10 @@ type countingPart[T tally[T]] struct {
 }
 
 func (c *counting[T]) part() part[*panel] {
-	return &countingPart[T]{c, c.params.Filter(), c.newTally(c.params)}
+	return &countingPart[T]{c, c.params.Scope(), c.newTally(c.params)}
 }
 
-func (p *countingPart[T]) add(_ int, read *panel) { read.addTo(&p.filter, p.tally.Add) }
+func (p *countingPart[T]) add(_ int, read *panel) { read.addTo(&p.filter, p.tally) }
 
 func (p *countingPart[T]) close() {
 	p.tally.Close()

@@ -16,27 +16,55 @@ import (
 
 // Outcomes measures how the patients of an organisation fared.
 func (cs *Cohorts) Outcomes(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Outcomes, error) {
-	t, err := scan(ctx, cs, org, "outcomes", p, analytics.NewOutcomesTally)
+	t, earlier, err := scanBoth(ctx, cs, org, "outcomes", p, analytics.NewOutcomesTally)
 	if err != nil {
 		return nil, err
 	}
-	return t.Result(now), nil
+	return t.ResultAgainst(earlier, now), nil
 }
 
 // Population measures how the patients of an organisation are.
 func (cs *Cohorts) Population(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Population, error) {
-	t, err := scan(ctx, cs, org, "population", p, analytics.NewPopulationTally)
+	t, earlier, err := scanBoth(ctx, cs, org, "population", p, analytics.NewPopulationTally)
 	if err != nil {
 		return nil, err
 	}
-	return t.Result(now), nil
+	return t.ResultAgainst(earlier, now), nil
+}
+
+// scanBoth counts the period and, when the parameters ask for a comparison, the
+// earlier one; both at once, so that an organisation that is not in memory is
+// read once for both.
+func scanBoth[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (t, earlier T, err error) {
+	before := p.Earlier()
+	if before == nil {
+		t, err = scan(ctx, cs, org, measure, p, newTally)
+		return t, earlier, err
+	}
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		earlier, err = scan(ctx, cs, org, measure, before, newTally)
+		return err
+	})
+	t, err = scan(ctx, cs, org, measure, p, newTally)
+	if waited := both.Wait(); waited != nil {
+		err = waited
+	}
+	return t, earlier, err
 }
 
 // tally counts patients. Tallies merged in any order give the same answer.
 type tally[T any] interface {
-	Add(*analytics.Patient)
+	counter
 	Close() // nothing is added after it
 	Merge(T)
+}
+
+// counter is the part of a tally that patients are given to. PassBy is told of
+// one whom the filter does not admit, by what is known without the series.
+type counter interface {
+	Add(*analytics.Patient)
+	PassBy(*analytics.Patient)
 }
 
 // scans bounds what all scans together take of the machine.
@@ -135,7 +163,7 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before [
 	work, ctx := errgroup.WithContext(ctx)
 	for range min(cap(s.processors), len(groups)) {
 		work.Go(func() error {
-			filter := p.Filter()
+			filter := p.Scope()
 			for i := int(next.Add(1)) - 1; i < len(groups); i = int(next.Add(1)) - 1 {
 				g := &groups[i]
 				g.panels = panels.numbers(i)
@@ -145,7 +173,7 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before [
 				}
 				t := newTally(p)
 				for at := i * groupSize; at < min((i+1)*groupSize, panels.count); at++ {
-					if err := s.count(ctx, panels, at, &filter, t.Add); err != nil {
+					if err := s.count(ctx, panels, at, &filter, t); err != nil {
 						return err
 					}
 					runtime.Gosched() // whoever waits for a processor goes first
@@ -167,14 +195,14 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before [
 }
 
 // count adds a panel when a processor is free for it.
-func (s *scans) count(ctx context.Context, panels source, at int, filter *analytics.Filter, add func(*analytics.Patient)) error {
+func (s *scans) count(ctx context.Context, panels source, at int, filter *analytics.Filter, to counter) error {
 	if err := enter(ctx, s.processors); err != nil {
 		return err
 	}
 	defer func() { <-s.processors }()
 	read, err := panels.at(ctx, at)
 	if err == nil {
-		read.addTo(filter, add)
+		read.addTo(filter, to)
 	}
 	return err
 }
@@ -202,7 +230,7 @@ func (s *source) numbers(group int) (numbers []uint64) {
 
 // addTo adds the patients to a tally, which judges the whole filter; most of
 // those who do not pass are left out before that.
-func (p *panel) addTo(filter *analytics.Filter, add func(*analytics.Patient)) {
+func (p *panel) addTo(filter *analytics.Filter, to counter) {
 	c := newChart()
 	for slot := range p.heads {
 		if !p.heads[slot].here {
@@ -210,7 +238,9 @@ func (p *panel) addTo(filter *analytics.Filter, add func(*analytics.Patient)) {
 		}
 		if p.open(slot, c); filter.Admits(&c.Patient) {
 			p.read(slot, c)
-			add(&c.Patient)
+			to.Add(&c.Patient)
+		} else {
+			to.PassBy(&c.Patient)
 		}
 	}
 }

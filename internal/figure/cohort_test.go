@@ -22,7 +22,7 @@ func TestSeverity(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	got := Split("Age", &analytics.Split{N: new(4800), Groups: []analytics.Share{{Group: "18-44", Count: new(1200), Percent: new(25.0)}, {Group: "age_band"}}})
-	want := []chart.Proportion{{Label: "18-44", Share: new(0.25), Words: "n = 1,200"}, {Label: "age", Words: "n = hidden"}}
+	want := []chart.Proportion{{Label: "18-44", Share: new(0.25), Words: "1,200 of 4,800"}, {Label: "age", Words: "hidden"}}
 	if got.Title != "Age" || !reflect.DeepEqual(got.Rows, want) {
 		t.Errorf("%+v", got)
 	}

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"strings"
 	"time"
 
 	"anodyne/internal/chart"
@@ -48,7 +49,7 @@ func (c *Curves) readScores(of *summary.Chart, sum *summary.Pain) {
 	for i := range of.Series.Scores {
 		s := &of.Series.Scores[i]
 		score, ok := s.Normalized()
-		if !ok || s.At >= before || s.Aspect.String() != *sum.Aspect || s.Scale.String() != *sum.Scale || s.Site.String() != *sum.BodySite {
+		if !ok || s.At >= before || s.Aspect.String() != *sum.Aspect || s.Scale.String() != *sum.Scale || s.Site.String() != *sum.BodySite || s.Side.String() != *sum.Laterality {
 			continue
 		}
 		if s.At < c.Pain.From.UnixMilli() {
@@ -80,10 +81,13 @@ func kindOf(sum *summary.Pain) string {
 		return "no comparable scores"
 	}
 	text := Words(*sum.Aspect) + " pain, scale " + Words(*sum.Scale)
-	if *sum.BodySite != "" {
-		text += ", " + Words(*sum.BodySite)
+	if place := Place(*sum.BodySite, *sum.Laterality); place != "" {
+		text += ", " + place
 	}
 	return text
 }
+
+// Place is a body site with its side, in words: "left knee".
+func Place(site, side string) string { return strings.TrimSpace(Words(side) + " " + Words(site)) }
 
 func dayOf(d pain.Date) time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }

@@ -21,9 +21,17 @@ func Severity(s *analytics.Severity) *chart.Severity {
 func Split(title string, of *analytics.Split) *chart.Proportions {
 	c := &chart.Proportions{Title: title}
 	for _, g := range of.Groups {
-		c.Rows = append(c.Rows, chart.Proportion{Label: Words(g.Group), Share: part(g.Count, of.N), Words: "n = " + Count(g.Count)})
+		c.Rows = append(c.Rows, chart.Proportion{Label: Words(g.Group), Share: part(g.Count, of.N), Words: partOf(g.Count, of.N)})
 	}
 	return c
+}
+
+// partOf is "18 of 40".
+func partOf(count, n *int) string {
+	if count == nil || n == nil {
+		return Count(count)
+	}
+	return Thousands(*count) + " of " + Thousands(*n)
 }
 
 // DoseBands are the doses at which the bands of MME begin and end.
@@ -31,13 +39,18 @@ var DoseBands = map[string]chart.Bin{
 	">0-<20": {Low: 0, High: 20}, "20-<50": {Low: 20, High: 50}, "50-<90": {Low: 50, High: 90}, ">=90": {Low: 90, High: 130, Open: true},
 }
 
-// Doses is how many patients take which dose.
+// UnknownDose is the bar of those whose dose is not known.
+const UnknownDose = "not known"
+
+// Doses is how many patients take which dose, and of how many it is not known.
 func Doses(bands *analytics.Split) *chart.Histogram {
 	c := &chart.Histogram{Title: "Opioid dose"}
 	for _, g := range bands.Groups {
 		if bin, ok := DoseBands[g.Group]; ok {
 			bin.Count = g.Count
 			c.Bins = append(c.Bins, bin)
+		} else if g.Group == "unknown" {
+			c.Apart = append(c.Apart, chart.Apart{Name: UnknownDose, Count: g.Count})
 		}
 	}
 	return c

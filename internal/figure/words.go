@@ -59,6 +59,7 @@ var names = map[string]string{
 	"strength_not_listed": "no product has this strength", "supply_disagrees_with_dose": "the supply does not fit the dose",
 	"patches_disagree_with_wear": "the number of patches does not fit their wearing time", "more_than_1000_mme": "more than 1,000 MME a day",
 	"follow_up_gap": "no score in 90 days", "severe_pain": "severe pain",
+	"sickle_cell": "sickle cell disease", "oud_treatment": "only treatment of opioid use disorder",
 	"within_90_days": "within 90 days", "over_90_days": "over 90 days ago", "age_band": "age", "high_dose_90": "≥ 90 MME a day",
 }
 
@@ -169,13 +170,27 @@ func NotKnown(n *int) string {
 	return ", " + Count(n) + " not known"
 }
 
-// DosesNotShown says in words of how many patients [Doses] does not know the
-// dose; "" when there are none.
-func DosesNotShown(bands *analytics.Split) string {
+// DosesNotKnown says in words of whom [Doses] does not know the dose; "" when there
+// are none.
+func DosesNotKnown(bands *analytics.Split) string {
 	for _, g := range bands.Groups {
 		if g.Group == "unknown" && (g.Count == nil || *g.Count > 0) {
-			return "Not shown: " + Count(g.Count) + " with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid."
+			return Capital(UnknownDose) + ": " + Count(g.Count) + " with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid."
 		}
 	}
 	return ""
+}
+
+// Excluded says how many are left out of a measure, and why; [None] for nobody.
+func Excluded(m *analytics.Measure) string {
+	var parts []string
+	for _, e := range m.Exclusions {
+		if e.Count == nil || *e.Count > 0 {
+			parts = append(parts, Words(e.Reason)+": "+Count(e.Count))
+		}
+	}
+	if len(parts) == 0 {
+		return None
+	}
+	return strings.Join(parts, ", ")
 }

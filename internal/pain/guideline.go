@@ -33,10 +33,40 @@ func (c *Coded) Begins() drug.Day {
 	return on.DayNumber()
 }
 
+// Exemption is a condition with which the opioid guideline leaves a patient out,
+// and measures of opioid use do.
+type Exemption uint8
+
+// The exemptions. A hospice stay has no code of its own; palliative care stands
+// for it.
+const (
+	Cancer Exemption = iota
+	SickleCell
+	Palliative
+	Exemptions
+)
+
+// Exemption is which of them a condition is. It counts while it stands, from its
+// beginning on.
+func (c *Coded) Exemption() (_ Exemption, ok bool) {
+	if !c.Stands() {
+		return 0, false
+	}
+	switch code := c.ICD10Code; {
+	case len(code) >= 3 && code[0] == 'C' && code[1:3] <= "96":
+		return Cancer, true
+	case strings.HasPrefix(code, "D57"):
+		return SickleCell, true
+	case strings.HasPrefix(code, "Z51.5"):
+		return Palliative, true
+	}
+	return 0, false
+}
+
 // OutsideGuideline reports whether it is one of the conditions with which the
 // opioid guideline leaves a patient out: cancer (C00 to C96), sickle cell
 // disease, palliative care. It counts while it stands, from its beginning on.
 func (c *Coded) OutsideGuideline() bool {
-	code := c.ICD10Code
-	return c.Stands() && (len(code) >= 3 && code[0] == 'C' && code[1:3] <= "96" || strings.HasPrefix(code, "D57") || strings.HasPrefix(code, "Z51.5"))
+	_, ok := c.Exemption()
+	return ok
 }

@@ -33,3 +33,14 @@ func TestBegins(t *testing.T) {
 		}
 	}
 }
+
+func TestExemption(t *testing.T) {
+	for code, want := range map[string]Exemption{"C00": Cancer, "C96.9": Cancer, "D57.1": SickleCell, "Z51.5": Palliative} {
+		if got, ok := (&Coded{ICD10Code: code}).Exemption(); !ok || got != want {
+			t.Errorf("%s: %d %v, want %d", code, got, ok, want)
+		}
+		if _, ok := (&Coded{ICD10Code: code, Status: "resolved"}).Exemption(); ok {
+			t.Errorf("%s is resolved, and counts", code)
+		}
+	}
+}

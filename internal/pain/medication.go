@@ -121,7 +121,7 @@ var medicationDerived = []member[MedicationDerived]{
 	word("mme_excluded_reason", func(v *MedicationDerived) *string { return &v.MMEExcludedReason }, mmeReasons),
 	day("covered_from", func(v *MedicationDerived) *Date { return &v.CoveredFrom }),
 	day("covered_to", func(v *MedicationDerived) *Date { return &v.CoveredTo }),
-	result("covered_days", func(v *MedicationDerived) *Number { return &v.CoveredDays }),
+	result("covered_days", func(v *MedicationDerived) *Number { return &v.CoveredDays }).means("from covered_from to covered_to, both included"),
 }
 
 // names are words of the domain as texts.

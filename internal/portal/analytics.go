@@ -20,10 +20,28 @@ type analyticsPage struct {
 	Tiles      []tile
 	Drawings   []drawing
 	Classes    []drug.Class
+	Measures   []measure
+	Sheets     []sheet
 }
 
 // tile is one figure with what it is of.
 type tile struct{ Figure, Words string }
+
+// measure is an aligned measure as a row.
+type measure struct {
+	Name, Numerator, Patients, Share, Unknown, Excluded, Of string
+	Proxy, Higher                                           bool
+}
+
+func measuresOf(list []analytics.Measure) (rows []measure) {
+	for i := range list {
+		m := &list[i]
+		rate := m.Rate()
+		rows = append(rows, measure{m.Name, m.Numerator, figure.OfN(rate), figure.Share(rate), figure.Count(m.Undetermined), figure.Excluded(m), m.Denominator,
+			m.Proxy, m.Direction == analytics.HigherIsBetter})
+	}
+	return rows
+}
 
 // analytics shows whether treatment works, and how the population is.
 func (p *Portal) analytics(v *visit) error {
@@ -50,6 +68,7 @@ func (p *Portal) analytics(v *visit) error {
 	if err := page.draw(); err != nil {
 		return err
 	}
+	page.Sheets = page.sheets()
 	if err := v.sawAnalytics(&params); err != nil {
 		return err
 	}
@@ -68,6 +87,7 @@ func (v *visit) sawAnalytics(params *analytics.Params) error {
 
 func (a *analyticsPage) draw() error {
 	o, p := a.Outcomes, a.Population
+	a.Measures = measuresOf(p.Measures)
 	a.Tiles = []tile{
 		{figure.Counted(o.Cohort.Patients), "patients fit the filters" + figure.NotKnown(o.Cohort.Undetermined.Count)},
 		{figure.Num(o.FollowUp.Change.Mean), "points of change in pain; mean and 95 % interval " + figure.Mean(&o.FollowUp.Change) + ", " + figure.Count(o.FollowUp.Change.N) + " patients"},
@@ -79,7 +99,7 @@ func (a *analyticsPage) draw() error {
 	if err != nil {
 		return err
 	}
-	survival := figure.TimeToResponse(&o.TimeToResponse)
+	survival, sites := figure.TimeToResponse(&o.TimeToResponse), figure.Split("Site", &o.Cohort.BySite)
 	ages, genders, classes := figure.Split("Age", &p.AgeBands), figure.Split("Gender", &p.Genders), figure.Classes(p.Treatments.Classes)
 	a.Drawings = []drawing{
 		drawRows("responders", "Share of patients who got better or worse, with 95 % intervals (Wilson)", responders, len(responders.Rows), 1),
@@ -89,8 +109,9 @@ func (a *analyticsPage) draw() error {
 		a.Drawings = append(a.Drawings, draw("survival", "Share of patients without a confirmed response of 30 % (Kaplan-Meier)", survival, 270))
 	}
 	a.Drawings = append(a.Drawings,
+		drawRows("sites", "Body site and side of the pain that is compared: of each patient the one with the most scores at baseline", sites, len(sites.Rows), 1),
 		drawRows("severity", "Severity of the latest score", figure.Severity(&p.Severity), 1, 2),
-		draw("doses", strings.TrimSpace("Patients by their highest daily opioid dose in the period. "+figure.DosesNotShown(&p.Opioids.MME.Peak.Bands)), figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
+		draw("doses", strings.TrimSpace("Patients by their highest daily opioid dose in the period. "+figure.DosesNotKnown(&p.Opioids.MME.Peak.Bands)), figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
 		drawRows("classes", "Patients with a medicine of the class; a patient can have several", classes, len(classes.Rows), 1),
 		drawRows("ages", "Age at the end of the period", ages, len(ages.Rows), 1),
 		drawRows("genders", "Gender", genders, len(genders.Rows), 1),

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne/internal/analytics"
 	"anodyne/internal/cohort"
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
@@ -78,6 +79,7 @@ func TestNumbers(t *testing.T) {
 			c.all = all
 			t.Run(name, func(t *testing.T) {
 				t.Run("summaries", c.checkSummaries)
+				t.Run("measures", c.checkMeasures)
 				seen := map[store.ReportType]int{}
 				for _, r := range c.requests() {
 					t.Run(r.name, func(t *testing.T) {
@@ -158,6 +160,10 @@ func oddities(n int) (list []synth.Record) {
 	case 5: // fractions
 		for k := range 9 {
 			add(250-27*k, "pain_scores", v{"scale": "vas", "score": 83 - 7*k, "aspect": "average", "body_site": "knee"})
+		}
+		for k := range 4 { // of both knees, the left the worse
+			add(249-30*k, "pain_scores", v{"score": 6 - k, "aspect": "average", "body_site": "knee", "laterality": "right"})
+			add(249-30*k, "pain_scores", v{"score": 9 - 2*k, "aspect": "average", "body_site": "knee", "laterality": "left"})
 		}
 	case 6: // cannot be scored; prorated
 		add(6, "assessments", v{"instrument": "phq_9", "items": map[string]int{"1": 1, "2": 2, "3": 3, "9": 2}})
@@ -314,6 +320,10 @@ func (c *clinic) requests() []request {
 		{"outcomes of some", store.OutcomesReport, `{"min_cell_size":11,"interval":"week","follow_up":30}`},
 		{"outcomes filtered", store.OutcomesReport, `{"follow_up":180,"gender":"female","age_min":30,"age_max":70,"medication_class":"opioid","interval":"month","min_cell_size":5}`},
 		{"outcomes of nobody", store.OutcomesReport, `{"condition":"Z99","interval":"day","start_date":"2026-01-01"}`},
+		{"outcomes adjusted", store.OutcomesReport, `{"follow_up":30,"adjust":"case_mix","gender":"female","compare_start_date":"2024-01-01","min_cell_size":2}`},
+		{"outcomes compared", store.OutcomesReport, `{"follow_up":30,"adjust":"case_mix","start_date":"2025-09-01","compare_end_date":"2025-08-31"}`},
+		{"population compared", store.PopulationReport, `{"start_date":"2025-09-01","compare_start_date":"2025-03-01","standard":"age"}`},
+		{"population standardised", store.PopulationReport, `{"condition":"M54","standard":"female:1,male:2","compare_end_date":"2024-12-31","min_cell_size":3}`},
 		{"population", store.PopulationReport, `{}`},
 		{"population hidden", store.PopulationReport, `{"min_cell_size":11}`},
 		{"population filtered", store.PopulationReport, `{"condition":"M54","age_min":40,"min_cell_size":3,"start_date":"2025-06-01"}`},
@@ -386,4 +396,18 @@ func file(t *testing.T, d contents, format store.ReportFormat) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// checkMeasures compares the measures of the list of patients with those of the
+// population: nobody outside of the list is in one.
+func (c *clinic) checkMeasures(t *testing.T) {
+	for _, parameters := range []string{`{}`, `{"gender":"male","start_date":"2025-07-01","end_date":"2025-11-30"}`} {
+		listed := c.made(t, request{kind: store.StewardshipReport, parameters: parameters}).(*Stewardship).Measures
+		all := analytics.OpioidMeasures(c.made(t, request{kind: store.PopulationReport, parameters: parameters}).(*Population).Result.Measures)
+		a, errA := json.Marshal(listed)
+		b, errB := json.Marshal(all)
+		if errA != nil || errB != nil || string(a) != string(b) || len(listed) != len(analytics.AlignedMeasures())-2 {
+			t.Errorf("%s: the list has\n%s\nthe population\n%s", parameters, a, b)
+		}
+	}
 }

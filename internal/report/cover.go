@@ -16,8 +16,8 @@ func (s *sheet) cover(about string) {
 	right := margin + fullWidth
 	s.text(right, s.y+8, "PERIOD", caption.at(chart.End))
 	s.text(right, s.y+20, fmt.Sprintf("%s to %s", h.From, h.To), strong.at(chart.End))
-	s.text(right, s.y+34, "AS OF", caption.at(chart.End))
-	s.text(right, s.y+46, moment(h.AsOf), strong.at(chart.End))
+	s.text(right, s.y+34, "FIGURES AS OF", caption.at(chart.End))
+	s.text(right, s.y+46, h.To.String(), strong.at(chart.End))
 	y := s.y + height
 	y += s.block(margin, y, fullWidth-side-16, about, body, 3)
 	s.y = max(y, s.y+50) + 4

@@ -15,7 +15,7 @@ func (h *Head) aboutGrid() grid.Table {
 		{"title", h.Title}, {"organisation", h.Organisation}, {"as_of", h.AsOf}, {"start_date", h.From}, {"end_date", h.To},
 	}
 	for _, f := range h.Filters {
-		line := []any{f.Name, f.Value}
+		line := []any{f.Name, typed(f.Value)}
 		if f.Number != nil {
 			line[1] = f.Number
 		}
@@ -24,9 +24,14 @@ func (h *Head) aboutGrid() grid.Table {
 	return grid.Table{Name: "About", Columns: []string{"name", "value"}, Rows: slices.Values(lines)}
 }
 
-// grids is one list of patients, which programs can read as it is.
+// grids are the list of patients, and the measures. CSV has only the list, which
+// programs can read as it is.
 func (d *Stewardship) grids() []grid.Table {
-	return []grid.Table{{
+	return []grid.Table{d.listGrid(), measureGrid(d.Measures)}
+}
+
+func (d *Stewardship) listGrid() grid.Table {
+	return grid.Table{
 		Name: "Patients",
 		Columns: []string{"patient_id", "name", "date_of_birth", "age", "opioids", "current", "mme", "mme_band", "mme_peak", "mme_average", "incomplete", "opioid_days",
 			"ge_50", "ge_90", "opioid_benzo_overlap", "overlap_days", "naloxone_gap", "naloxone_reasons", "last_naloxone",
@@ -46,7 +51,7 @@ func (d *Stewardship) grids() []grid.Table {
 				}
 			}
 		},
-	}}
+	}
 }
 
 // typed is a text of an answer as what it is: a day, a time, or a text.

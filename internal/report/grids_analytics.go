@@ -67,6 +67,7 @@ func (d *Outcomes) grids() []grid.Table {
 	f.count("cohort", "without_scores", r.Cohort.WithoutScores)
 	f.count("cohort", "by_average", r.Cohort.ByAverage)
 	f.count("cohort", "by_current", r.Cohort.ByCurrent)
+	f.split("primary outcome by site", &r.Cohort.BySite)
 	f.count("cohort", "not_yet_due", r.Cohort.NotYetDue)
 	f.count("cohort", "due", r.Cohort.Due)
 	f.count("cohort", "followed_up", r.Cohort.FollowedUp)
@@ -108,6 +109,8 @@ func (d *Outcomes) grids() []grid.Table {
 	for i := range r.MedicationClasses {
 		f.beforeAfter("medication_class "+r.MedicationClasses[i].Treatment, &r.MedicationClasses[i])
 	}
+	f.adjusted(r.Adjusted)
+	f.comparison(r.Comparison)
 	var buckets, curve [][]any
 	for _, b := range r.Trend.Buckets {
 		buckets = append(buckets, []any{typed(b.From), typed(b.To), b.N, b.Mean, b.Min, b.Max, b.Suppressed})
@@ -116,9 +119,10 @@ func (d *Outcomes) grids() []grid.Table {
 		low, high := limits(p.CI95)
 		curve = append(curve, []any{p.Day, p.AtRisk, p.Events, p.Censored, p.Survival, low, high})
 	}
-	return append(f.tables(d.aboutGrid()),
+	tables := append(f.tables(d.aboutGrid()),
 		grid.Table{Name: "Trend", Columns: []string{"from", "to", "n", "mean", "min", "max", "suppressed"}, Rows: slices.Values(buckets)},
 		grid.Table{Name: "Time to response", Columns: []string{"day", "at_risk", "events", "censored", "survival", "ci95_low", "ci95_high"}, Rows: slices.Values(curve)})
+	return slices.Concat(tables, coefficientsGrid(r.Adjusted), comparisonGrid(r.Comparison))
 }
 
 func (f *figures) instrument(in *analytics.InstrumentUse) {
@@ -195,6 +199,7 @@ func (d *Population) grids() []grid.Table {
 	f.count("treatment_mix", "assumed", r.Treatments.Assumed)
 	f.proportion("follow_up_gap", "gap", &r.FollowUpGap.Gap)
 	f.split("last_score", &r.FollowUpGap.Last)
+	f.comparison(r.Comparison)
 	var doses, disparities, insights, rests [][]any
 	for i, m := range []*analytics.Distribution{&o.MME.Peak, &o.MME.PeakOverlapped, &o.MME.Average} {
 		doses = append(doses, []any{[]string{"peak", "peak_overlapped", "average"}[i], m.N, m.Mean, m.Q1, m.Median, m.Q3, m.P90, m.Suppressed, m.Definition})
@@ -203,20 +208,25 @@ func (d *Population) grids() []grid.Table {
 		for _, g := range of.Groups {
 			low, high := limits(g.CI95)
 			diffLow, diffHigh := limits(g.DiffCI95)
+			standardLow, standardHigh := limits(g.Standardized.CI95)
 			disparities = append(disparities, []any{of.Measure, of.Dimension, g.Group, of.Reference, g.Count, g.N, g.Proportion, low, high,
-				g.Difference, diffLow, diffHigh, g.Ratio, g.Suppressed, of.Definition, g.Percent, g.Undetermined})
+				g.Difference, diffLow, diffHigh, g.Ratio, g.Suppressed, of.Definition, g.Percent, g.Undetermined,
+				g.Standardized.Rate, standardLow, standardHigh, g.Standardized.Reason})
 		}
 	}
 	for _, in := range r.Insights {
 		insights = append(insights, []any{in.Insight, in.Text})
 		rests = append(rests, insightLines(&in)...)
 	}
-	return append(f.tables(d.aboutGrid()),
+	tables := append(f.tables(d.aboutGrid()),
 		grid.Table{Name: "MME", Columns: []string{"mme", "n", "mean", "q1", "median", "q3", "p90", "suppressed", "definition"}, Rows: slices.Values(doses)},
 		grid.Table{Name: "Disparities", Columns: []string{"measure", "dimension", "group", "reference", "count", "n", "proportion", "ci95_low", "ci95_high",
-			"difference", "difference_ci95_low", "difference_ci95_high", "ratio", "suppressed", "definition", "percent", "undetermined"}, Rows: slices.Values(disparities)},
+			"difference", "difference_ci95_low", "difference_ci95_high", "ratio", "suppressed", "definition", "percent", "undetermined",
+			"standardized", "standardized_ci95_low", "standardized_ci95_high", "standardized_reason"}, Rows: slices.Values(disparities)},
 		grid.Table{Name: "Insights", Columns: []string{"insight", "text"}, Rows: slices.Values(insights)},
-		grid.Table{Name: "Insight figures", Columns: []string{"insight", "figure", "value"}, Rows: slices.Values(rests)})
+		grid.Table{Name: "Insight figures", Columns: []string{"insight", "figure", "value"}, Rows: slices.Values(rests)},
+		measureGrid(r.Measures))
+	return slices.Concat(tables, standardGrids(&r.Standardized), comparisonGrid(r.Comparison))
 }
 
 // insightLines are the numbers that a sentence rests on, a line each.

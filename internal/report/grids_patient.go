@@ -60,7 +60,7 @@ func (d *PatientSummary) aboutPatient() grid.Table {
 	about := d.aboutGrid()
 	about.Rows = chain(about.Rows, slices.Values([][]any{
 		{"patient_id", s.PatientID}, {"name", p.Name}, {"date_of_birth", p.DateOfBirth}, {"gender", p.Gender},
-		{"pain_aspect", s.Pain.Aspect}, {"pain_scale", s.Pain.Scale}, {"pain_body_site", s.Pain.BodySite}, {"severity_scheme", s.Pain.Scheme},
+		{"pain_aspect", s.Pain.Aspect}, {"pain_scale", s.Pain.Scale}, {"pain_body_site", s.Pain.BodySite}, {"pain_laterality", s.Pain.Laterality}, {"severity_scheme", s.Pain.Scheme},
 		{"pain_scores", s.Pain.Scores}, {"pain_scores_truncated", s.Pain.Truncated},
 		{"mme_from", typed(s.MME.From)}, {"mme_to", typed(s.MME.To)},
 		{"mme_current", s.MME.Current}, {"mme_band", s.MME.CurrentBand}, {"mme_peak", s.MME.Peak}, {"mme_peak_overlapped", s.MME.PeakOverlapped}, {"mme_average", s.MME.Average},

@@ -77,7 +77,8 @@ func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analyti
 	for _, f := range []struct {
 		name string
 		text *string
-	}{{"gender", p.Gender}, {"condition", p.Condition}, {"medication_class", p.MedicationClass}} {
+	}{{"gender", p.Gender}, {"condition", p.Condition}, {"medication_class", p.MedicationClass},
+		{"standard", p.StandardAsked}, {"adjust", p.Adjust}, {"compare_start_date", p.CompareStartDate}, {"compare_end_date", p.CompareEndDate}} {
 		if f.text != nil {
 			add(f.name, *f.text)
 		}
@@ -104,6 +105,9 @@ func writeTo(w io.Writer, d contents, format store.ReportFormat) error {
 	case store.PDF:
 		return d.WritePDF(w)
 	case store.CSV:
+		if list, ok := d.(interface{ listGrid() grid.Table }); ok {
+			return grid.WriteCSV(w, []grid.Table{list.listGrid()})
+		}
 		return grid.WriteCSV(w, d.grids())
 	case store.XLSX:
 		return grid.WriteXLSX(w, grid.Book{Title: d.head().Title, Created: d.head().AsOf}, d.grids())

@@ -105,36 +105,83 @@ func band(score float64) string {
 
 func moment3339(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// pain is the primary series and what became of it.
-func (n *naive) pain() map[string]any {
-	type kind struct{ aspect, scale, site string }
-	groups := map[kind][]fact{}
+// kind is what scores must share to be compared.
+type kind struct{ aspect, scale, site, side string }
+
+func kindOf(f fact) kind {
+	k := kind{text(f.value, "aspect", "current"), text(f.value, "scale", "nrs"), text(f.value, "body_site", ""), text(f.value, "laterality", "")}
+	if k.side == "na" {
+		k.side = ""
+	}
+	return k
+}
+
+// primary is the scores of the kind that is shown. Those of the period decide which
+// kinds are looked at, if there are any; of average pain, or else current, the first
+// day of all decides, by how many scores it has, how bad they are, and the order of
+// the reference tables.
+func (n *naive) primary() (chosen kind, scores []fact) {
+	var all, lately []fact
 	for _, f := range n.who.facts {
-		k := kind{text(f.value, "aspect", "current"), text(f.value, "scale", "nrs"), text(f.value, "body_site", "")}
-		if f.kind == "pain_scores" && k.scale != "vrs4" && (k.aspect == "average" || k.aspect == "current") && dayNumber(f.at) <= n.to {
-			groups[k] = append(groups[k], f)
+		if k := kindOf(f); f.kind == "pain_scores" && k.scale != "vrs4" && (k.aspect == "average" || k.aspect == "current") && dayNumber(f.at) <= n.to {
+			all = append(all, f)
+			if dayNumber(f.at) >= n.from {
+				lately = append(lately, f)
+			}
 		}
 	}
-	var chosen kind
-	for k, list := range groups {
-		best := groups[chosen]
-		rank := map[string]int{"current": 1, "average": 2}
-		better := cmp.Or(rank[k.aspect]-rank[chosen.aspect], len(list)-len(best))
-		if better == 0 {
-			better = list[len(list)-1].at.Compare(best[len(best)-1].at)
+	if len(lately) == 0 {
+		lately = all
+	}
+	aspect := "current"
+	for _, f := range lately {
+		if kindOf(f).aspect == "average" {
+			aspect = "average"
 		}
-		if better > 0 {
+	}
+	looked := map[kind]bool{}
+	for _, f := range lately {
+		looked[kindOf(f)] = kindOf(f).aspect == aspect
+	}
+	first := 0
+	count, sum := map[kind]int{}, map[kind]float64{}
+	for _, f := range all {
+		if k := kindOf(f); looked[k] {
+			if len(count) == 0 {
+				first = dayNumber(f.at)
+			}
+			if dayNumber(f.at) == first {
+				count[k]++
+				sum[k] += toTen(f.value)
+			}
+		}
+	}
+	order := func(k kind) int {
+		return 10000*slices.Index([]string{"nrs", "vas", "vrs4", "fps_r"}, k.scale) + 10*slices.Index(append([]string{""}, naiveSites...), k.site) +
+			slices.Index([]string{"", "left", "right", "bilateral", "midline"}, k.side)
+	}
+	for k := range count {
+		if cmp.Or(count[k]-count[chosen], cmp.Compare(math.Round(10*sum[k]), math.Round(10*sum[chosen])), order(chosen)-order(k)) > 0 {
 			chosen = k
 		}
 	}
-	scores := groups[chosen]
-	if len(scores) == 0 {
-		return map[string]any{"aspect": nil, "scale": nil, "body_site": nil, "scores": roughly{0, 0}, "points": []any{}, "truncated": false, "latest": nil, "baseline": nil, "change": nil}
+	for _, f := range all {
+		if kindOf(f) == chosen {
+			scores = append(scores, f)
+		}
 	}
-	// Of one moment the lower score comes first.
-	sort.SliceStable(scores, func(i, k int) bool {
-		return scores[i].at.Before(scores[k].at) || scores[i].at.Equal(scores[k].at) && toTen(scores[i].value) < toTen(scores[k].value)
-	})
+	return chosen, scores
+}
+
+var naiveSites = []string{"head", "face", "jaw", "neck", "shoulder", "upper arm", "elbow", "forearm", "wrist", "hand", "chest", "upper back", "lower back",
+	"abdomen", "pelvis", "buttock", "hip", "groin", "thigh", "knee", "lower leg", "ankle", "foot", "widespread", "other"}
+
+// pain is the primary series and what became of it.
+func (n *naive) pain() map[string]any {
+	chosen, scores := n.primary()
+	if len(scores) == 0 {
+		return map[string]any{"aspect": nil, "scale": nil, "body_site": nil, "laterality": nil, "scores": roughly{0, 0}, "points": []any{}, "truncated": false, "latest": nil, "baseline": nil, "change": nil}
+	}
 	point := func(f fact) map[string]any {
 		return map[string]any{"recorded_at": moment3339(f.at), "score": roughly{toTen(f.value), 1}, "band": band(toTen(f.value)), "aspect": chosen.aspect, "scale": chosen.scale}
 	}
@@ -151,7 +198,7 @@ func (n *naive) pain() map[string]any {
 	}
 	base, last := sum/float64(first), toTen(scores[len(scores)-1].value)
 	p := map[string]any{
-		"aspect": chosen.aspect, "scale": chosen.scale, "body_site": chosen.site, "scores": roughly{float64(len(scores)), 0}, "points": points, "truncated": len(scores) > 1000,
+		"aspect": chosen.aspect, "scale": chosen.scale, "body_site": chosen.site, "laterality": chosen.side, "scores": roughly{float64(len(scores)), 0}, "points": points, "truncated": len(scores) > 1000,
 		"latest":   point(scores[len(scores)-1]),
 		"baseline": map[string]any{"index_date": dayText(index), "scores": roughly{float64(first), 0}, "score": roughly{base, 1}, "band": band(base)},
 		"change":   nil,

@@ -36,6 +36,8 @@ func (d *Outcomes) WritePDF(w io.Writer) error {
 	if n := p.ClassesUndetermined.Count; n == nil || *n > 0 {
 		p.paragraph("With a medicine that is not understood in the period or the 90 days before: "+figure.Count(n)+". They may have begun a class, or not the one that they are counted in.", small)
 	}
+	p.adjusted()
+	p.comparison(p.Comparison)
 	p.definitions()
 	return s.finish(w)
 }
@@ -94,23 +96,25 @@ func percentInterval(p *analytics.Proportion) string {
 
 func (p *outcomePages) cohort() {
 	c := &p.Cohort
-	p.section("Who was looked at", 90)
-	t := p.newTable(column{title: "", share: 60}, column{title: "Patients", share: 15, right: true}, column{title: "Share (95 % CI)", share: 40, right: true})
-	t.header()
-	t.row("match the filters", figure.Counted(c.Patients), "")
-	t.row("have comparable pain scores in the period", figure.Counted(c.WithScores), "")
-	t.row("of those, by average pain; the others by current pain", figure.Counted(c.ByAverage), "")
-	t.row("follow-up window not yet over", figure.Counted(c.NotYetDue), "")
-	t.row("due", figure.Counted(c.Due), "")
-	t.row("followed up", figure.Counted(c.FollowedUp), "")
-	t.row("missing, of those due", figure.Count(c.Missing.Count), figure.Share(&c.Missing))
-	t.end()
+	matched, scored, due := c.Patients.Count, c.WithScores.Count, c.Due.Count
+	p.flow([]step{
+		{"match the filters", matched, nil, ""},
+		{"no comparable pain score in the period", c.WithoutScores.Count, matched, ""},
+		{"comparable pain scores in the period", scored, matched, ""},
+		{"by average pain", c.ByAverage.Count, scored, ""},
+		{"by current pain", c.ByCurrent.Count, scored, ""},
+		{"follow-up window not yet over", c.NotYetDue.Count, scored, ""},
+		{"follow-up due", due, scored, ""},
+		{"missing: due, without a score in the window", c.Missing.Count, due, figure.Share(&c.Missing)},
+		{"followed up", c.FollowedUp.Count, due, ""},
+	})
+	p.sites()
 }
 
 func (p *outcomePages) response() {
 	c := figure.Responders(&p.Response)
 	height := chart.RowsHeight(len(c.Rows), smallSize+0.3, 1)
-	p.section("Response", height+20)
+	p.section("Response", height+figureFrame)
 	p.figure("Share of patients, with 95 % confidence intervals (Wilson)", c, height)
 	p.paragraph("\"Missing as no\" counts every patient who was due and has no score as one who did not respond. Percentages of a baseline under 4 mislead.", small)
 }

@@ -86,8 +86,8 @@ func (p *patientPages) header() {
 	right := margin + fullWidth
 	p.text(right, p.y+6, "PERIOD", caption.at(chart.End))
 	p.text(right, p.y+18, fmt.Sprintf("%s to %s", p.From, p.To), strong.at(chart.End))
-	p.text(right, p.y+32, "AS OF", caption.at(chart.End))
-	p.text(right, p.y+44, moment(p.AsOf), strong.at(chart.End))
+	p.text(right, p.y+32, "FIGURES AS OF", caption.at(chart.End))
+	p.text(right, p.y+44, p.To.String(), strong.at(chart.End))
 	p.y += 11 + height
 	line := fmt.Sprintf("Born %s (%d years)", patient.DateOfBirth, patient.DateOfBirth.Age(p.To))
 	if patient.Gender != "" {

@@ -21,7 +21,7 @@ func TestPatientSummary(t *testing.T) {
 	first := list[0]
 	t.Run("header", func(t *testing.T) {
 		says(t, first, "PAIN SUMMARY", "Eleni Παπαδοπούλου-Nowak", "Born 1959-05-17 (66 years) · female", d.Chart.Patient.ID.String(),
-			"PERIOD", "2025-01-16 to 2026-01-15", "AS OF", "2026-01-15 10:30 UTC")
+			"PERIOD", "2025-01-16 to 2026-01-15", "FIGURES AS OF", "2026-01-15")
 	})
 	t.Run("tiles", func(t *testing.T) {
 		says(t, first, "LATEST AVERAGE PAIN", "3 of 10", "mild", "on 2025-12-10, best 3", "CHANGE FROM BASELINE", "−5 (−62.5 %)", "responder: 50 % or more", "baseline 8 on 2025-01-20",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +64,7 @@ const (
 // cover takes the top of the first page.
 func (p *account) cover(h *Head, from, to, about string, filters ...string) {
 	p.t.Helper()
-	p.takef("%s PERIOD %s to %s AS OF %s UTC", h.Title, from, to, h.AsOf.Format("2006-01-02 15:04"))
+	p.takef("%s PERIOD %s to %s FIGURES AS OF %s", h.Title, from, to, to)
 	p.takef("%s", about)
 	if len(filters) > 0 {
 		p.takef("Parameters: %s.", strings.Join(filters, "; "))
@@ -85,7 +86,8 @@ func (a *answer) filters(names ...string) (list []string) {
 
 func (p *account) outcomes(a *answer, h *Head) {
 	p.t.Helper()
-	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM", "its 95 % interval")
+	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM", "its 95 % interval", "Crude (95 % CI)", "Organisation (95 % CI)",
+		"Adjusted (95 % CI)", "Coefficient (95 % CI)", "This period (95 % CI)", "Earlier (95 % CI)", "Difference (95 % CI)")
 	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"),
 		fmt.Sprintf("Pain at follow-up after %s days (± %s) against baseline, one value a patient.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days")),
 		a.filters(append([]string{"interval", "follow_up"}, strings.Fields(filterNames)...)...)...)
@@ -96,11 +98,18 @@ func (p *account) outcomes(a *answer, h *Head) {
 	p.takef("30 %% BETTER OR MORE %s %s %s", a.percent("response.responder_30"), a.percentInterval("response.responder_30"), a.ofN("response.responder_30"))
 	p.mayMatch(a)
 	// who was looked at
-	for _, row := range [][2]string{{"match the filters", "patients"}, {"have comparable pain scores in the period", "with_scores"},
-		{"of those, by average pain; the others by current pain", "by_average"}, {"follow-up window not yet over", "not_yet_due"}, {"due", "due"}, {"followed up", "followed_up"}} {
-		p.takef("%s %s", row[0], a.counted("cohort."+row[1]+".count"))
+	p.takef("match the filters %s", a.counted("cohort.patients.count"))
+	for _, row := range [][3]string{{"no comparable pain score in the period", "without_scores", "patients"}, {"comparable pain scores in the period", "with_scores", "patients"},
+		{"by average pain", "by_average", "with_scores"}, {"by current pain", "by_current", "with_scores"}, {"follow-up window not yet over", "not_yet_due", "with_scores"},
+		{"follow-up due", "due", "with_scores"}} {
+		p.step(a, row[0], "cohort."+row[1]+".count", "cohort."+row[2]+".count")
 	}
-	p.takef("missing, of those due %s %s", a.counted("cohort.missing.count"), a.share("cohort.missing"))
+	p.takef("missing: due, without a score in the window %s %s", a.parted("cohort.missing.count", "cohort.due.count"), a.share("cohort.missing"))
+	p.step(a, "followed up", "cohort.followed_up.count", "cohort.due.count")
+	p.take("Site of the primary outcome Site and side Patients Share")
+	for _, g := range a.each("cohort.by_site.groups") {
+		p.takef("%s %s %s", a.text(g+".group"), a.parted(g+".count", "cohort.by_site.n"), a.rate(g, "cohort.by_site.n"))
+	}
 	p.take("Response Share of patients, with 95 % confidence intervals (Wilson)")
 	for _, row := range [][2]string{{"30 % better or more", "responder_30"}, {"50 % better or more", "responder_50"}, {"2 points better or more", "nrs_ge_2"}, {"30 % worse or more", "worsened_30"},
 		{"baseline under 4", "low_baseline"}, {"30 %, missing as no", "nonresponder_imputation.responder_30"}, {"50 %, missing as no", "nonresponder_imputation.responder_50"}} {
@@ -111,6 +120,8 @@ func (p *account) outcomes(a *answer, h *Head) {
 	p.trend(a)
 	p.timeToResponse(a)
 	p.treatments(a)
+	p.adjusted(a)
+	p.comparison(a)
 	p.takef("Definitions Primary outcome: %s", a.text("cohort.primary_outcome"))
 	p.takef("the mean of the comparable scores in the 14 days up to and including it. Follow-up is the score nearest to day %s, at most %s days off.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days"))
 	p.take("Percentages are of patients whose baseline is above 0. * fewer than 10 patients: unstable. Intervals of means are Student's, of shares Wilson's, both 95 %.")
@@ -225,14 +236,21 @@ func (p *account) treatments(a *answer) {
 			}
 			p.takef("%s %s %s %s %s %s %s", figure.Words(a.text(in+".instrument")), a.counted(in+".change.n"), a.counted(in+".missing.count"), a.mean(in+".baseline"), a.mean(in+".follow_up"), a.mean(in+".change"), met)
 		}
+		for _, in := range instruments {
+			p.takef("%s %s %s – %s %s", figure.Words(a.text(in+".instrument")), a.counted(in+".patients.count"), a.counted(in+".not_yet_due.count"), a.counted(in+".missing.count"), a.counted(in+".change.n"))
+		}
 		if n, ok := a.count("global_impression.n"); ok && n > 0 {
 			p.takef("Global impression (PGIC 1 or 2, much or very much improved): %s, %s.", a.ofN("global_impression"), a.share("global_impression"))
 		}
 	}
 	for _, of := range []string{"procedures", "medication_classes"} {
-		for _, b := range a.each(of) {
+		list := a.each(of)
+		for _, b := range list {
 			p.takef("%s %s %s %s %s %s %s %s", figure.Words(a.text(b+".treatment")), a.counted(b+".patients.count"), a.counted(b+".change.n"), a.mean(b+".before"), a.mean(b+".after"), a.mean(b+".change"),
-				a.percent(b+".responder_30"), a.decimals(b+".standardized_response_mean", 1, 2))
+				strings.TrimPrefix(a.ofN(b+".responder_30")+", "+a.percent(b+".responder_30"), "nobody to count, "), a.decimals(b+".standardized_response_mean", 1, 2))
+		}
+		for _, b := range list {
+			p.takef("%s %s %s %s %s %s", figure.Words(a.text(b+".treatment")), a.counted(b+".patients.count"), a.counted(b+".not_yet_due.count"), a.counted(b+".no_baseline.count"), a.counted(b+".missing.count"), a.counted(b+".change.n"))
 		}
 	}
 	if n := a.counted("medication_classes_undetermined.count"); n != "0" {
@@ -240,12 +258,42 @@ func (p *account) treatments(a *answer) {
 	}
 }
 
+// step takes a row of where patients went.
+func (p *account) step(a *answer, words, count, of string) {
+	p.t.Helper()
+	p.takef("%s %s %s", words, a.parted(count, of), a.portion(count, of))
+}
+
+// parted is a count with the one that it is of.
+func (a *answer) parted(count, of string) string {
+	a.t.Helper()
+	n, whole := a.counted(count), a.counted(of)
+	if n == hidden || whole == hidden {
+		return n
+	}
+	return n + " of " + whole
+}
+
+// portion is a count as a percentage of another.
+func (a *answer) portion(count, of string) string {
+	a.t.Helper()
+	n, counted := a.count(count)
+	whole, known := a.count(of)
+	switch {
+	case !counted || !known:
+		return hidden
+	case whole == 0:
+		return none
+	}
+	return strconv.FormatFloat(math.Round(1000*float64(n)/float64(whole))/10, 'f', 1, 64) + " %"
+}
+
 // bars takes the groups of a whole.
 func (p *account) bars(a *answer, title, path string) {
 	p.t.Helper()
 	p.take(title)
 	for _, g := range a.each(path + ".groups") {
-		text := "n = " + a.counted(g+".count")
+		text := a.parted(g+".count", path+".n")
 		if a.at(g+".percent") != nil {
 			text = a.rate(g, path+".n") + ", " + text
 		}
@@ -255,10 +303,14 @@ func (p *account) bars(a *answer, title, path string) {
 }
 
 // histogram takes the doses: ticks, a count a band, the lines, the edges.
-func (p *account) histogram(title string, counts []string) {
+func (p *account) histogram(title string, counts []string, apart ...string) {
 	p.t.Helper()
 	p.take(title)
-	numbers := strings.Fields(p.match(`((?:(?:[\d,]+|hidden) )+)50 MME 90 MME 0 20 50 90 MME a day`)[0])
+	behind := ""
+	for _, text := range apart {
+		behind += regexp.QuoteMeta(text) + " "
+	}
+	numbers := strings.Fields(p.match(`((?:(?:[\d,]+|hidden) )+)` + behind + `50 MME 90 MME 0 20 50 90 MME a day`)[0])
 	n := len(numbers) - len(counts)
 	if n < 2 || !slices.Equal(numbers[n:], counts) {
 		p.t.Fatalf("the histogram says %q, want %q behind its ticks", numbers, counts)
@@ -268,7 +320,7 @@ func (p *account) histogram(title string, counts []string) {
 
 func (p *account) population(a *answer, h *Head) {
 	p.t.Helper()
-	p.static("Share (95 % CI)", "Mean Quartile 1 Median Quartile 3 90th percentile")
+	p.static("Crude (95 % CI)", "Standardised (95 % CI)", "This period (95 % CI)", "Earlier (95 % CI)", "Difference (95 % CI)", "Share (95 % CI)", "Mean Quartile 1 Median Quartile 3 90th percentile")
 	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"), "How the patients of the period are: pain, opioids, treatment and follow-up.", a.filters(strings.Fields(filterNames)...)...)
 	bands := a.each("severity_prevalence.bands.groups")
 	severe := bands[len(bands)-1]
@@ -277,6 +329,12 @@ func (p *account) population(a *answer, h *Head) {
 	p.takef("WITH AN OPIOID %s %s %s", a.percent("opioids.opioid_exposure"), a.ofN("opioids.opioid_exposure")+a.notKnown("opioids.opioid_exposure"), a.percentInterval("opioids.opioid_exposure"))
 	p.takef("NO SCORE IN 90 DAYS %s %s %s", a.percent("follow_up_gap.gap"), a.ofN("follow_up_gap.gap"), a.percentInterval("follow_up_gap.gap"))
 	p.mayMatch(a)
+	p.takef("match the filters %s", a.counted("cohort.patients.count"))
+	for _, row := range [][3]string{{"no record in the period", "cohort.inactive.count", "cohort.patients.count"}, {"active: a record in the period", "cohort.active.count", "cohort.patients.count"},
+		{"average or current pain score in the period", "severity_prevalence.bands.n", "cohort.active.count"}, {"opioid not known: may have had one", "opioids.opioid_exposure.undetermined", "cohort.active.count"},
+		{"opioid in the period", "opioids.opioid_exposure.count", "cohort.active.count"}, {"dose known on all its days", "opioids.mme.peak.n", "opioids.opioid_exposure.count"}} {
+		p.step(a, row[0], row[1], row[2])
+	}
 	for _, in := range a.each("insights") {
 		p.takef("• %s", a.text(in+".text"))
 	}
@@ -284,6 +342,7 @@ func (p *account) population(a *answer, h *Head) {
 	p.bars(a, "Age at the end of the period", "age_bands")
 	p.bars(a, "Gender", "genders")
 	p.doses(a)
+	p.measures(a)
 	p.take("Patients with a medicine of the class; a patient can have several")
 	for _, class := range a.each("treatment_mix.classes") {
 		p.takef("%s %s", figure.Words(strings.TrimPrefix(a.text(class+".definition"), "treatment_mix.")), a.bar(class))
@@ -292,7 +351,33 @@ func (p *account) population(a *answer, h *Head) {
 	p.bars(a, "With and without opioids", "treatment_mix.exclusive")
 	p.bars(a, "Last pain score", "follow_up_gap.last_score")
 	p.disparities(a)
+	p.standardized(a)
+	p.comparison(a)
 	p.takef("MME: %s.", a.text("opioids.mme.table"))
+}
+
+// measures takes the aligned measures.
+func (p *account) measures(a *answer) {
+	p.t.Helper()
+	for _, m := range a.each("measures") {
+		words := a.text(m+".name") + ": " + a.text(m+".numerator")
+		if a.truth(m + ".proxy") {
+			words += " (proxy)"
+		}
+		if a.text(m+".direction") == "higher_is_better" {
+			words += " (higher is better)"
+		}
+		var excluded []string
+		for _, e := range a.each(m + ".exclusions") {
+			if n := a.counted(e + ".count"); n != "0" {
+				excluded = append(excluded, figure.Words(a.text(e+".reason"))+": "+n)
+			}
+		}
+		if len(excluded) == 0 {
+			excluded = []string{none}
+		}
+		p.takef("%s %s %s %s %s %s", words, a.ofN(m), a.share(m), a.counted(m+".undetermined"), strings.Join(excluded, ", "), a.text(m+".denominator"))
+	}
 }
 
 // mayMatch takes how many more may match a filter by class.
@@ -342,13 +427,13 @@ func (p *account) doses(a *answer) {
 	for _, band := range a.each("opioids.mme.peak.bands.groups") {
 		if group := a.text(band + ".group"); group != "0" && group != "unknown" {
 			counts = append(counts, a.counted(band+".count"))
-		} else if n := a.counted(band + ".count"); group == "unknown" && n != "0" {
+		} else if n := a.counted(band + ".count"); group == "unknown" {
 			unknown = n
 		}
 	}
-	p.histogram("Patients by their highest daily dose in the period", counts)
-	if unknown != "" {
-		p.takef("Not shown: %s with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid.", unknown)
+	p.histogram("Patients by their highest daily dose in the period", counts, unknown+" not known")
+	if unknown != "0" {
+		p.takef("Not known: %s with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid.", unknown)
 	}
 	p.distribution(a, "peak: the highest single day (definition 4)", "opioids.mme.peak")
 	p.distribution(a, "peak with early refills counted at once", "opioids.mme.peak_overlapped")
@@ -455,12 +540,13 @@ func (p *account) stewardship(a *answer, h *Head) {
 		}
 		return n
 	}
-	p.histogram("Patients by current daily dose", []string{grouped(banded(">0-<20")), grouped(banded("20-<50")), grouped(banded("50-<90")), grouped(banded(">=90"))})
+	p.histogram("Patients by current daily dose", []string{grouped(banded(">0-<20")), grouped(banded("20-<50")), grouped(banded("50-<90")), grouped(banded(">=90"))},
+		grouped(banded("")+banded("unknown"))+" not known", a.counted("counts.undetermined.current")+" may have one")
 	if n := banded("") + banded("unknown"); n > 0 {
-		p.takef("Not shown: %s with an opioid whose dose is not known or must not be compared.", grouped(n))
+		p.takef("Not known: %s with an opioid whose dose is not known or must not be compared.", grouped(n))
 	}
 	if n, _ := a.count("counts.undetermined.current"); n > 0 {
-		p.takef("Not shown: %s with a medicine that is not understood and may be an opioid.", grouped(n))
+		p.takef("May have one: %s with a medicine that is not understood and may be an opioid.", grouped(n))
 	}
 	p.stewardLists(a, rows)
 	p.take("Peak is the highest single day of the period (definition 4), early refills carried forward. Assumed: an opioid without supply or end counts until it is stopped or replaced, for 90 days at most.")
@@ -567,6 +653,8 @@ func (p *account) stewardLists(a *answer, rows []string) {
 	n, outside := count(long)
 	unknown, _ := count(openLong)
 	p.takef("Opioid on 90 days or more of the period (not listed) %s %s %s", grouped(n), grouped(unknown), grouped(outside))
+	p.static("Share (95 % CI)")
+	p.measures(a)
 	for _, l := range lists {
 		n, _ := count(l.holds)
 		if n == 0 {

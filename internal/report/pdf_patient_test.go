@@ -18,7 +18,7 @@ func (p *account) patient(a *answer, h *Head, who *chronicle) {
 	p.t.Helper()
 	from, to := h.From.String(), a.text("as_of")
 	p.take("PATIENT SUMMARY " + who.Name)
-	p.takef("PERIOD %s to %s AS OF %s UTC", from, to, h.AsOf.Format("2006-01-02 15:04"))
+	p.takef("PERIOD %s to %s FIGURES AS OF %s", from, to, to)
 	born := fmt.Sprintf("Born %s (%d years)", who.DateOfBirth, age(who.DateOfBirth.String(), to))
 	if who.Gender != "" {
 		born += " · " + who.Gender
@@ -88,10 +88,11 @@ func (who *chronicle) scores(a *answer, from, to string) (drawn []string, before
 // drawn are the records of the answer's series in a period.
 func (who *chronicle) drawn(a *answer, from, to string) (list []fact) {
 	a.t.Helper()
-	aspect, scale, site := a.text("pain.aspect"), a.text("pain.scale"), a.text("pain.body_site")
+	aspect, scale, site, side := a.text("pain.aspect"), a.text("pain.scale"), a.text("pain.body_site"), a.text("pain.laterality")
 	for _, f := range who.facts {
 		day := f.at.Format(time.DateOnly)
-		if f.kind == "pain_scores" && aspect != "" && text(f.value, "aspect", "current") == aspect && text(f.value, "scale", "nrs") == scale && text(f.value, "body_site", "") == site && from <= day && day <= to {
+		if f.kind == "pain_scores" && aspect != "" && text(f.value, "aspect", "current") == aspect && text(f.value, "scale", "nrs") == scale && text(f.value, "body_site", "") == site &&
+			text(f.value, "laterality", "") == side && from <= day && day <= to {
 			list = append(list, f)
 		}
 	}

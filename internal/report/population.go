@@ -23,12 +23,16 @@ func (d *Population) WritePDF(w io.Writer) error {
 	s.cover("How the patients of the period are: pain, opioids, treatment and follow-up.")
 	p.tiles()
 	p.mayMatch(p.Cohort.Undetermined)
+	p.whoWasLookedAt()
 	p.insights()
 	p.severity()
 	p.people()
 	p.opioids()
+	p.sheet.measures("Aligned measures", p.Measures)
 	p.treatments()
 	p.disparities()
+	p.standardized()
+	p.comparison(p.Comparison)
 	p.definitions()
 	return s.finish(w)
 }
@@ -68,7 +72,7 @@ func (p *populationPages) insights() {
 
 func (p *populationPages) severity() {
 	height := chart.RowsHeight(1, smallSize+0.3, 2)
-	p.section("Severity of pain", height+20)
+	p.section("Severity of pain", height+figureFrame)
 	p.figure("Latest score of each patient", figure.Severity(&p.Severity), height)
 	p.paragraph(fmt.Sprintf("Bands: %s scheme. By average pain: %s patients, by current pain: %s. Of %s: n = %s.", p.Severity.Scheme,
 		figure.Counted(p.Severity.ByAverage), figure.Counted(p.Severity.ByCurrent), p.Severity.Bands.Denominator, figure.Count(p.Severity.Bands.N)), small)
@@ -82,7 +86,7 @@ func (p *populationPages) parts(title string, of *analytics.Split) {
 
 func (p *populationPages) people() {
 	height := chart.RowsHeight(len(p.AgeBands.Groups), smallSize+0.3, 1)
-	p.section("Age and gender", height+20)
+	p.section("Age and gender", height+figureFrame)
 	p.parts("Age at the end of the period", &p.AgeBands)
 	p.parts("Gender", &p.Genders)
 }
@@ -91,7 +95,7 @@ func (p *populationPages) opioids() {
 	o := &p.Opioids
 	p.section("Opioids", 170)
 	p.figure("Patients by their highest daily dose in the period", figure.Doses(&o.MME.Peak.Bands), 130)
-	if text := figure.DosesNotShown(&o.MME.Peak.Bands); text != "" {
+	if text := figure.DosesNotKnown(&o.MME.Peak.Bands); text != "" {
 		p.paragraph(text, small)
 	}
 	p.doses()
@@ -131,7 +135,7 @@ func (p *populationPages) proportions(list []*analytics.Proportion) {
 func (p *populationPages) treatments() {
 	c := figure.Classes(p.Treatments.Classes)
 	height := chart.RowsHeight(len(c.Rows), smallSize+0.3, 1)
-	p.section("Treatment", height+20)
+	p.section("Treatment", height+figureFrame)
 	p.figure("Patients with a medicine of the class; a patient can have several", c, height)
 	p.parts("With and without opioids", &p.Treatments.Exclusive)
 	p.parts("Last pain score", &p.FollowUpGap.Last)
@@ -148,9 +152,9 @@ func (p *populationPages) disparities() {
 		c := figure.Disparity(d)
 		height := chart.RowsHeight(len(c.Rows), smallSize+0.3, 2)
 		if first {
-			p.section("Differences between groups", height+40)
+			p.section("Differences between groups", height+figureFrame+30)
 			p.paragraph("Each group against the largest, as the difference of shares in percentage points (Newcombe's 95 % interval). Groups of fewer than 11 are not compared. "+
-				"Many comparisons are made, and age is not adjusted for: a difference is a question, no finding.", small)
+				"Many comparisons are made, and neither age nor gender is adjusted for here: a difference is a question, no finding.", small)
 			first = false
 		}
 		p.figure(c.Title, c, height)

@@ -30,11 +30,9 @@ const maxTitle = 200
 // so stewardship does not take min_cell_size.
 var takes = map[store.ReportType][]string{
 	store.PatientSummaryReport: {"start_date", "end_date"},
-	store.OutcomesReport:       analytics.Names,
-	store.PopulationReport: slices.DeleteFunc(slices.Clone(analytics.Names), func(name string) bool {
-		return name == "interval" || name == "follow_up"
-	}),
-	store.StewardshipReport: {"start_date", "end_date", "gender", "age_min", "age_max", "condition"},
+	store.OutcomesReport:       analytics.OutcomesNames,
+	store.PopulationReport:     analytics.PopulationNames,
+	store.StewardshipReport:    {"start_date", "end_date", "gender", "age_min", "age_max", "condition"},
 }
 
 // numeric are the parameters that are numbers in JSON.
@@ -56,6 +54,10 @@ type parameters struct {
 	Condition       *string `json:"condition,omitempty"`
 	MedicationClass *string `json:"medication_class,omitempty"`
 	MinCellSize     *int    `json:"min_cell_size,omitempty"`
+	Standard        *string `json:"standard,omitempty"`
+	Adjust          *string `json:"adjust,omitempty"`
+	CompareStart    *string `json:"compare_start_date,omitempty"`
+	CompareEnd      *string `json:"compare_end_date,omitempty"`
 }
 
 // ReadRequest reads what a caller asks for. The error names everything that is
@@ -169,6 +171,7 @@ func kept(q *store.ReportRequest, p *analytics.Params) string {
 	k := parameters{
 		AsOf: q.AsOf.Format(time.RFC3339), StartDate: p.StartDate, EndDate: p.EndDate,
 		Gender: p.Gender, AgeMin: p.AgeMin, AgeMax: p.AgeMax, Condition: p.Condition, MedicationClass: p.MedicationClass,
+		Standard: p.StandardAsked, Adjust: p.Adjust, CompareStart: p.CompareStartDate, CompareEnd: p.CompareEndDate,
 	}
 	switch q.Type {
 	case store.PatientSummaryReport:
@@ -192,7 +195,8 @@ func paramsOf(q *store.ReportRequest) (analytics.Params, error) {
 		return analytics.Params{}, err
 	}
 	asked := analytics.Request{StartDate: k.StartDate, EndDate: k.EndDate, Interval: k.Interval}
-	for name, text := range map[string]*string{"gender": k.Gender, "condition": k.Condition, "medication_class": k.MedicationClass} {
+	for name, text := range map[string]*string{"gender": k.Gender, "condition": k.Condition, "medication_class": k.MedicationClass,
+		"standard": k.Standard, "adjust": k.Adjust, "compare_start_date": k.CompareStart, "compare_end_date": k.CompareEnd} {
 		if text != nil {
 			asked.Set(name, *text)
 		}

@@ -17,14 +17,19 @@ import (
 func readStewardship(ctx context.Context, o store.Org, h Head, p *analytics.Params, progress func(float64)) (*Stewardship, error) {
 	d := &Stewardship{Head: h}
 	period := p.Period()
+	tally := analytics.NewPopulationTally(p)
 	var err error
 	d.Patients, err = o.OpioidCharts(ctx, store.OpioidQuery{
 		Period: period, Wants: wants(p), Seen: func(n, of int64) { progress(float64(n) / float64(of)) },
 	}, func(c *summary.Chart) error {
 		row, err := stewardshipRow(c, period)
 		d.Rows = append(d.Rows, row)
+		who := person(&c.Patient)
+		who.Series = &c.Series
+		tally.Add(&who)
 		return err
 	})
+	d.Measures = analytics.OpioidMeasures(tally.Result(h.AsOf).Measures)
 	slices.SortFunc(d.Rows, func(a, b StewardshipRow) int {
 		return cmp.Or(-cmp.Compare(orNone(a.MME), orNone(b.MME)), -cmp.Compare(orNone(a.Peak), orNone(b.Peak)), cmp.Compare(a.PatientID, b.PatientID))
 	})
@@ -46,14 +51,24 @@ func wants(p *analytics.Params) func(*pain.Patient) bool {
 	}
 	filter := p.Filter()
 	return func(patient *pain.Patient) bool {
-		a := analytics.Patient{Born: patient.DateOfBirth.DayNumber(), Gender: analytics.FoldGender(patient.Gender)}
-		patient.MedicalHistory.Codes(func(c pain.Coded) {
-			if c.Own() {
-				a.Codes = append(a.Codes, c.ICD10Code)
-			}
-		})
-		return filter.Admits(&a)
+		who := person(patient)
+		return filter.Admits(&who)
 	}
+}
+
+// person is what analytics know of a patient without the series.
+func person(patient *pain.Patient) analytics.Patient {
+	a := analytics.Patient{Born: patient.DateOfBirth.DayNumber(), Gender: analytics.FoldGender(patient.Gender)}
+	patient.MedicalHistory.Codes(func(c pain.Coded) {
+		if c.Own() {
+			a.Codes = append(a.Codes, c.ICD10Code)
+		}
+		if exemption, ok := c.Exemption(); ok {
+			a.Exempt.Add(exemption, c.Begins())
+		}
+	})
+	a.OutsideFrom, a.Outside = a.Exempt.Since()
+	return a
 }
 
 func stewardshipRow(c *summary.Chart, period drug.Span) (StewardshipRow, error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"anodyne/internal/analytics"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/summary"
@@ -22,6 +23,8 @@ type stewardshipJSON struct {
 	Caveat      string            `json:"caveat"`
 	Looked      int               `json:"patients_looked_at"`
 	Counts      stewardshipCounts `json:"counts"`
+
+	Measures []analytics.Measure `json:"measures"`
 }
 
 // stewardshipCounts are of the patients that are listed: of how many something
@@ -155,7 +158,7 @@ func tally(n *int, holds bool) {
 func (d *Stewardship) writeJSON(w io.Writer) error {
 	top := stewardshipJSON{
 		GeneratedAt: d.AsOf.UTC().Format(time.RFC3339), Title: d.Title, StartDate: d.From.String(), EndDate: d.To.String(), Filters: map[string]string{},
-		Table: drug.MMETable, Caveat: summary.Caveat, Looked: d.Patients, Counts: d.counts(),
+		Table: drug.MMETable, Caveat: summary.Caveat, Looked: d.Patients, Counts: d.counts(), Measures: append([]analytics.Measure{}, d.Measures...), // never null
 	}
 	for _, f := range d.Filters {
 		top.Filters[f.Name] = f.Value

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"anodyne/internal/analytics"
 	"anodyne/internal/pain"
 )
 
@@ -14,6 +15,8 @@ type Stewardship struct {
 	// Rows are the patients who have, or may have, an opioid in the period, in
 	// the order in which they are to be listed.
 	Rows []StewardshipRow
+	// Measures are the aligned measures of opioid use; nobody else can be in one.
+	Measures []analytics.Measure
 }
 
 // StewardshipRow is one patient who takes, or took, or may have taken an opioid:

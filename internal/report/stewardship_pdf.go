@@ -20,6 +20,7 @@ func (d *Stewardship) WritePDF(w io.Writer) error {
 	p.tiles()
 	p.doses()
 	p.overview()
+	p.sheet.measures("Aligned measures of opioid use", p.Measures)
 	for _, l := range p.lists() {
 		p.list(&l)
 	}
@@ -169,12 +170,13 @@ func (p *stewardPages) doses() {
 		bin.Count = new(bands[band])
 		c.Bins = append(c.Bins, bin)
 	}
+	c.Apart = []chart.Apart{{Name: figure.UnknownDose, Count: &unknown}, {Name: "may have one", Count: &maybe}}
 	p.figure("Patients by current daily dose", c, 120)
 	if unknown > 0 {
-		p.paragraph("Not shown: "+figure.Thousands(unknown)+" with an opioid whose dose is not known or must not be compared.", small)
+		p.paragraph("Not known: "+figure.Thousands(unknown)+" with an opioid whose dose is not known or must not be compared.", small)
 	}
 	if maybe > 0 {
-		p.paragraph("Not shown: "+figure.Thousands(maybe)+" with a medicine that is not understood and may be an opioid.", small)
+		p.paragraph("May have one: "+figure.Thousands(maybe)+" with a medicine that is not understood and may be an opioid.", small)
 	}
 }
 

@@ -70,6 +70,9 @@ func (a *answer) figures(list []figureAt) wanted {
 			switch f.shape {
 			case "value":
 				cells[2] = a.at(f.path)
+			case "estimate": // with what stands beside it
+				place := f.path[:strings.LastIndex(f.path, ".")]
+				cells[2], cells[4], cells[5], cells[6], cells[8] = a.at(f.path), a.at(place+".ci95.low"), a.at(place+".ci95.high"), a.at(place+".unstable"), a.at("adjusted.definition")
 			case "tally": // a count beside what says whether it is hidden
 				place := f.path[:strings.LastIndex(f.path, ".")]
 				cells[0], cells[7] = a.at(f.path), a.at(place+".suppressed")
@@ -117,7 +120,11 @@ func about(title, organisation, asOf, from, to string, more ...[]any) wanted {
 // parameters are the rows of the parameters that are given.
 func (a *answer) parameters(names ...string) (rows [][]any) {
 	a.t.Helper()
+	given := a.names("parameters")
 	for _, name := range names {
+		if !slices.Contains(given, name) {
+			continue // as those that a measure does not take, and those that were not asked for
+		}
 		if v := a.at("parameters." + name); v != nil && !(name == "min_cell_size" && v == json.Number("0")) {
 			rows = append(rows, []any{name, v})
 		}
@@ -125,7 +132,7 @@ func (a *answer) parameters(names ...string) (rows [][]any) {
 	return rows
 }
 
-const filterNames = "gender condition medication_class age_min age_max min_cell_size"
+const filterNames = "gender condition medication_class standard adjust compare_start_date compare_end_date age_min age_max min_cell_size"
 
 func (c *clinic) name() string {
 	if len(c.patients) == 0 {
@@ -205,14 +212,16 @@ func (c *clinic) outcomeTables(a *answer) []wanted {
 			}
 		}
 	}
-	return []wanted{
+	list = append(list, a.adjustedFigures()...)
+	list = append(list, a.comparisonFigures()...)
+	return append([]wanted{
 		about("Pain outcomes", c.name(), a.text("generated_at"), a.text("parameters.start_date"), a.text("parameters.end_date"),
 			a.parameters(append([]string{"interval", "follow_up"}, strings.Fields(filterNames)...)...)...),
 		a.figures(list),
-		a.groups([2]string{"trend direction of patients", "trend.slope.patients"}),
+		a.groups([2]string{"primary outcome by site", "cohort.by_site"}, [2]string{"trend direction of patients", "trend.slope.patients"}),
 		a.list("Trend", "trend.buckets", "from", "to", "n", "mean", "min", "max", "suppressed"),
 		a.list("Time to response", "time_to_response.curve", "day", "at_risk", "events", "censored", "survival", "ci95_low=ci95.low", "ci95_high=ci95.high"),
-	}
+	}, a.adjustmentTables()...)
 }
 
 func (c *clinic) populationTables(a *answer) []wanted {
@@ -237,13 +246,14 @@ func (c *clinic) populationTables(a *answer) []wanted {
 	}
 	add("treatment_mix", "assumed", "count", "treatment_mix.assumed")
 	add("follow_up_gap", "gap", "proportion", "follow_up_gap.gap")
+	list = append(list, a.comparisonFigures()...)
 
-	disparities := wanted{name: "Disparities", header: strings.Fields("measure dimension group reference count n proportion ci95_low ci95_high difference difference_ci95_low difference_ci95_high ratio suppressed definition percent undetermined")}
+	disparities := wanted{name: "Disparities", header: strings.Fields("measure dimension group reference count n proportion ci95_low ci95_high difference difference_ci95_low difference_ci95_high ratio suppressed definition percent undetermined standardized standardized_ci95_low standardized_ci95_high standardized_reason")}
 	for _, d := range a.each("disparities") {
 		for _, g := range a.each(d + ".groups") {
 			disparities.rows = append(disparities.rows, slices.Concat(a.of(d, "measure", "dimension"), a.of(g, "group"), a.of(d, "reference"),
 				a.of(g, "count", "n", "proportion", "ci95.low", "ci95.high", "difference", "difference_ci95.low", "difference_ci95.high", "ratio", "suppressed"),
-				a.of(d, "definition"), a.of(g, "percent", "undetermined")))
+				a.of(d, "definition"), a.of(g, "percent", "undetermined", "standardized.rate", "standardized.ci95.low", "standardized.ci95.high", "standardized.reason")))
 		}
 	}
 	rests := wanted{name: "Insight figures", header: []string{"insight", "figure", "value"}}
@@ -262,27 +272,123 @@ func (c *clinic) populationTables(a *answer) []wanted {
 	for _, name := range []string{"peak", "peak_overlapped", "average"} {
 		doses.rows = append(doses.rows, append([]any{name}, a.of("opioids.mme."+name, "n", "mean", "q1", "median", "q3", "p90", "suppressed", "definition")...))
 	}
-	return []wanted{
+	standardised := a.list("Standardised", "standardized.rates", "measure", "count=crude.count", "n=crude.n", "crude=crude.proportion", "ci95_low=crude.ci95.low", "ci95_high=crude.ci95.high", "standardized",
+		"standardized_ci95_low=ci95.low", "standardized_ci95_high=ci95.high", "reason", "empty_strata", "percent=crude.percent", "undetermined=crude.undetermined", "unstable=crude.unstable", "suppressed=crude.suppressed",
+		"denominator=crude.denominator", "definition=crude.definition")
+	standardised.header = append(standardised.header, "standardized_definition")
+	for i := range standardised.rows {
+		standardised.rows[i] = append(standardised.rows[i], a.at("standardized.definition"))
+	}
+	strata := wanted{name: "Standard population", header: strings.Fields("standard gender age_band count weight")}
+	for _, s := range a.each("standardized.strata") {
+		strata.rows = append(strata.rows, append([]any{a.at("standardized.standard")}, a.of(s, "gender", "age_band", "count", "weight")...))
+	}
+	return append([]wanted{
 		about("Population health", c.name(), a.text("generated_at"), a.text("parameters.start_date"), a.text("parameters.end_date"), a.parameters(strings.Fields(filterNames)...)...),
 		a.figures(list),
 		a.groups([2]string{"severity_prevalence", "severity_prevalence.bands"}, [2]string{"age_bands", "age_bands"}, [2]string{"genders", "genders"}, [2]string{"mme peak", "opioids.mme.peak.bands"},
 			[2]string{"mme peak_overlapped", "opioids.mme.peak_overlapped.bands"}, [2]string{"mme average", "opioids.mme.average.bands"}, [2]string{"treatment_mix", "treatment_mix.exclusive"}, [2]string{"last_score", "follow_up_gap.last_score"}),
 		doses, disparities,
 		a.list("Insights", "insights", "insight", "text"),
-		rests,
+		rests, a.measures(), standardised, strata,
+	}, a.comparisonTables()...)
+}
+
+// adjustedFigures are the lines of what is adjusted, if anything was asked for.
+func (a *answer) adjustedFigures() (list []figureAt) {
+	a.t.Helper()
+	if a.at("adjusted") == nil {
+		return nil
 	}
+	for _, name := range strings.Fields("patients without_phq_9 opioid_use_undetermined") {
+		list = append(list, figureAt{"adjusted", name, "count", "adjusted." + name})
+	}
+	for _, name := range strings.Fields("without_phq_9 opioid_use_undetermined") {
+		list = append(list, figureAt{"adjusted organization", name, "count", "adjusted.organization." + name})
+	}
+	for _, of := range [][2]string{{"change", "mean"}, {"responder_30", "proportion"}} {
+		section, place := "adjusted "+of[0], "adjusted."+of[0]
+		list = append(list, figureAt{section, "crude", of[1], place + ".crude"}, figureAt{section, "organization", of[1], place + ".organization"},
+			figureAt{section, "expected", "value", place + ".expected"}, figureAt{section, "adjusted", "estimate", place + ".adjusted"}, figureAt{section, "reason", "value", place + ".reason"})
+	}
+	return list
+}
+
+// comparisonFigures are the lines of both periods.
+func (a *answer) comparisonFigures() (list []figureAt) {
+	a.t.Helper()
+	if a.at("comparison") == nil {
+		return nil
+	}
+	for _, name := range strings.Fields("patients undetermined") {
+		list = append(list, figureAt{"comparison earlier", name, "count", "comparison." + name})
+	}
+	for _, of := range [][2]string{{"rates", "proportion"}, {"means", "mean"}} {
+		for _, c := range a.each("comparison." + of[0]) {
+			list = append(list, figureAt{"comparison current", a.text(c + ".figure"), of[1], c + ".current"}, figureAt{"comparison earlier", a.text(c + ".figure"), of[1], c + ".earlier"})
+		}
+	}
+	return list
+}
+
+func (a *answer) comparisonTables() []wanted {
+	a.t.Helper()
+	if a.at("comparison") == nil {
+		return nil
+	}
+	table := wanted{name: "Comparison", header: strings.Fields("figure earlier_start_date earlier_end_date n value earlier_n earlier_value difference difference_ci95_low difference_ci95_high reason")}
+	for _, of := range [][2]string{{"rates", "proportion"}, {"means", "mean"}} {
+		for _, c := range a.each("comparison." + of[0]) {
+			table.rows = append(table.rows, slices.Concat(a.of(c, "figure"), a.of("comparison", "start_date", "end_date"),
+				a.of(c, "current.n", "current."+of[1], "earlier.n", "earlier."+of[1], "difference", "difference_ci95.low", "difference_ci95.high", "reason")))
+		}
+	}
+	return []wanted{table}
+}
+
+func (a *answer) adjustmentTables() (tables []wanted) {
+	a.t.Helper()
+	if a.at("adjusted") != nil {
+		table := wanted{name: "Coefficients", header: strings.Fields("model method term status estimate standard_error ci95_low ci95_high odds_ratio")}
+		for _, model := range []string{"change", "responder_30"} {
+			for _, c := range a.each("adjusted." + model + ".coefficients") {
+				table.rows = append(table.rows, slices.Concat([]any{model}, a.of("adjusted."+model, "method"), a.of(c, "term", "status", "estimate", "standard_error", "ci95.low", "ci95.high", "odds_ratio")))
+			}
+		}
+		tables = append(tables, table)
+	}
+	return append(tables, a.comparisonTables()...)
+}
+
+// measures is the table of aligned measures. What is excluded has a column for
+// each reason, empty where a measure does not know it.
+func (a *answer) measures() wanted {
+	a.t.Helper()
+	reasons := strings.Fields("under_18 cancer sickle_cell palliative_care oud_treatment episode_not_over")
+	table := wanted{name: "Measures", header: strings.Fields("measure name aligned proxy direction count n proportion percent ci95_low ci95_high unstable suppressed considered undetermined not_recorded " +
+		"excluded_under_18 excluded_cancer excluded_sickle_cell excluded_palliative_care excluded_oud_treatment excluded_episode_not_over numerator denominator definition caveat")}
+	for _, m := range a.each("measures") {
+		row := a.of(m, "id", "name", "aligned", "proxy", "direction", "count", "n", "proportion", "percent", "ci95.low", "ci95.high", "unstable", "suppressed", "considered", "undetermined", "not_recorded")
+		excluded := make([]any, len(reasons))
+		for _, e := range a.each(m + ".exclusions") {
+			excluded[slices.Index(reasons, a.text(e+".reason"))] = a.at(e + ".count")
+			_ = a.at(e + ".suppressed") // a cell is empty when it is hidden
+		}
+		table.rows = append(table.rows, slices.Concat(row, excluded, a.of(m, "numerator", "denominator", "definition", "caveat")))
+	}
+	return table
 }
 
 func (c *clinic) stewardshipTables(a *answer) []wanted {
 	table := a.list("Patients", "patients", strings.Fields("patient_id name date_of_birth age opioids current mme mme_band mme_peak mme_average incomplete opioid_days ge_50 ge_90 opioid_benzo_overlap overlap_days "+
 		"naloxone_gap naloxone_reasons last_naloxone last_uds uds_within_12_months unexpected_uds last_peg peg_within_12_months prescribers pharmacies out_of_guideline_scope "+
 		"opioid_exposure unclassified mme_incomplete most_opioid_days most_prescribers mme_peak_overlapped mme_assumed assumed_days")...)
-	return []wanted{table}
+	return []wanted{table, a.measures()}
 }
 
 func (c *clinic) patientTables(a *answer, h *Head, who *chronicle) []wanted {
 	rows := [][]any{{"patient_id", who.ID.String()}, {"name", who.Name}, {"date_of_birth", who.DateOfBirth.String()}, {"gender", who.Gender}}
-	for _, r := range [][2]string{{"pain_aspect", "pain.aspect"}, {"pain_scale", "pain.scale"}, {"pain_body_site", "pain.body_site"}, {"severity_scheme", "pain.scheme"}, {"pain_scores", "pain.scores"},
+	for _, r := range [][2]string{{"pain_aspect", "pain.aspect"}, {"pain_scale", "pain.scale"}, {"pain_body_site", "pain.body_site"}, {"pain_laterality", "pain.laterality"}, {"severity_scheme", "pain.scheme"}, {"pain_scores", "pain.scores"},
 		{"pain_scores_truncated", "pain.truncated"}, {"mme_from", "mme.from"}, {"mme_to", "mme.to"}, {"mme_current", "mme.current"}, {"mme_band", "mme.current_band"}, {"mme_peak", "mme.peak"},
 		{"mme_peak_overlapped", "mme.peak_overlapped"}, {"mme_average", "mme.average"}, {"mme_covered_days", "mme.covered_days"}, {"mme_assumed_days", "mme.assumed_days"}, {"mme_days_ge_50", "mme.days_ge_50"}, {"mme_days_ge_90", "mme.days_ge_90"}, {"mme_incomplete", "mme.incomplete"}, {"mme_incomplete_reasons", "mme.incomplete_reasons"}, {"mme_caveat", "mme.caveat"}} {
 		rows = append(rows, []any{r[0], a.at(r[1])})
@@ -579,6 +685,10 @@ func cellProblem(book *excelize.File, sheet, at, raw string, want any) string {
 func (c *clinic) checkTables(t *testing.T, d contents) {
 	t.Helper()
 	tables := c.wantedOf(t, answerIn(t, c.file(t, d, store.JSON)), d)
-	checkCSV(t, c.file(t, d, store.CSV), tables)
+	inCSV := tables
+	if _, ok := d.(*Stewardship); ok {
+		inCSV = tables[:1] // the list of patients alone
+	}
+	checkCSV(t, c.file(t, d, store.CSV), inCSV)
 	checkXLSX(t, c.file(t, d, store.XLSX), tables)
 }

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"anodyne/internal/access"
+	"anodyne/internal/analytics"
 	"anodyne/internal/api/openapi"
 	"anodyne/internal/audit"
 	"anodyne/internal/event"
@@ -194,5 +195,26 @@ func TestRoutes(t *testing.T) {
 	}
 	if slices.ContainsFunc(routes, func(r openapi.Route) bool { return r.Method == "PARAMETERS" }) {
 		t.Error("Routes takes the parameters of a path for an operation")
+	}
+}
+
+// The document knows the aligned measures, and why somebody is excluded from one.
+func TestMeasures(t *testing.T) {
+	words := func(list any) (words []string) {
+		for _, word := range list.([]any) {
+			words = append(words, word.(string))
+		}
+		return words
+	}
+	var ids []string
+	for _, m := range analytics.AlignedMeasures() {
+		ids = append(ids, m.ID)
+	}
+	schemas := at(t, document(t), "components", "schemas")
+	if got := words(at(t, schemas, "AnalyticsMeasure", "properties", "id", "enum")); !slices.Equal(got, ids) {
+		t.Errorf("measures %q, want %q", got, ids)
+	}
+	if got := words(at(t, schemas, "AnalyticsExclusion", "properties", "reason", "enum")); !slices.Equal(got, analytics.ExclusionReasons()) {
+		t.Errorf("exclusions %q, want %q", got, analytics.ExclusionReasons())
 	}
 }

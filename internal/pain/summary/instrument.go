@@ -1,7 +1,9 @@
 package summary
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/instrument"
@@ -104,7 +106,9 @@ func (e *evidence) readProcedure(rec *pain.Record) error {
 func (e *evidence) procedures() []Procedure {
 	list := []Procedure{}
 	done := slices.Clone(e.treatments)
-	slices.SortStableFunc(done, func(a, b procedure) int { return a.record.RecordedAt.Compare(b.record.RecordedAt) })
+	slices.SortFunc(done, func(a, b procedure) int {
+		return cmp.Or(a.record.RecordedAt.Compare(b.record.RecordedAt), strings.Compare(a.record.ID.String(), b.record.ID.String()))
+	})
 	for _, p := range done[max(0, len(done)-maxProcedures):] {
 		list = append(list, Procedure{
 			RecordID: p.record.ID.String(), RecordedAt: pain.Moment(p.record.RecordedAt), ProcedureType: p.value.ProcedureType, BodySite: p.value.BodySite,

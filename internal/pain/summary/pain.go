@@ -2,6 +2,7 @@ package summary
 
 import (
 	"cmp"
+	"slices"
 
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
@@ -12,8 +13,8 @@ import (
 const maxPoints = 1000
 
 // seriesRule says which scores are the primary series.
-const seriesRule = "Scores of one scale, aspect and body site. Aspect average, else current; of the rest the scale and site with most scores, then the latest. " +
-	"Scores are from 0 to 10; vrs4 cannot be put on that scale and is left out."
+const seriesRule = "Scores of one scale, aspect, body site and side. Of those with a score in the period (of a summary the last 365 days), or of all if none has: aspect average, else current; " +
+	"of the rest the scale, site and side with most scores on the day of the first score of them all, then the worst mean on it. Scores are from 0 to 10; vrs4 cannot be put on that scale and is left out."
 
 const baselineRule = "Mean of the comparable scores in the 14 days up to and including the index date, which is the day of the first of them."
 
@@ -22,15 +23,17 @@ type Pain struct {
 	Scheme string `json:"scheme"`
 	Rule   string `json:"rule"`
 	// Aspect is which one is primary; null when there is no score.
-	Aspect    *string   `json:"aspect"`
-	Scale     *string   `json:"scale"`
-	BodySite  *string   `json:"body_site"`
-	Scores    int       `json:"scores"`
-	Points    []Point   `json:"points"`
-	Truncated bool      `json:"truncated"`
-	Latest    *Point    `json:"latest"`
-	Baseline  *Baseline `json:"baseline"`
-	Change    *Change   `json:"change"`
+	Aspect   *string `json:"aspect"`
+	Scale    *string `json:"scale"`
+	BodySite *string `json:"body_site"`
+	// Laterality is the side; empty when there is none.
+	Laterality *string   `json:"laterality"`
+	Scores     int       `json:"scores"`
+	Points     []Point   `json:"points"`
+	Truncated  bool      `json:"truncated"`
+	Latest     *Point    `json:"latest"`
+	Baseline   *Baseline `json:"baseline"`
+	Change     *Change   `json:"change"`
 }
 
 // Point is one score, put on 0 to 10.
@@ -70,7 +73,8 @@ func (e *evidence) pain() Pain {
 		return p
 	}
 	kind := scores[0].Kind
-	p.Aspect, p.Scale, p.BodySite = new(kind.Aspect.String()), new(kind.Scale.String()), new(kind.Site.String())
+	p.Aspect, p.Scale = new(kind.Aspect.String()), new(kind.Scale.String())
+	p.BodySite, p.Laterality = new(kind.Site.String()), new(kind.Side.String())
 	p.Scores = len(scores)
 	shown := scores
 	if len(shown) > maxPoints {
@@ -91,33 +95,32 @@ func (e *evidence) pain() Pain {
 }
 
 // primary is the scores of the kind that the rule chooses.
-func (e *evidence) primary() []series.Score {
-	type group struct {
-		count int
-		last  int64
-	}
-	groups := map[series.Kind]group{}
-	for i := range e.Series.Scores {
-		s := &e.Series.Scores[i]
-		if _, ok := s.Normalized(); ok && s.At < e.before && (s.Aspect == series.Average || s.Aspect == series.Current) {
-			g := groups[s.Kind]
-			groups[s.Kind] = group{g.count + 1, max(g.last, s.At)}
+func (e *evidence) primary() (scores []series.Score) {
+	all := e.Series.Scores
+	end, _ := slices.BinarySearchFunc(all, e.before, func(s series.Score, at int64) int { return cmp.Compare(s.At, at) })
+	all = all[:end]
+	lately := map[series.Kind]bool{}
+	for i := range all {
+		if s := &all[i]; s.At >= int64(e.from)*millisecondsPerDay && s.Outcome() {
+			lately[s.Kind] = true
 		}
 	}
-	var chosen series.Kind
-	better := func(a, b series.Kind) int {
-		return cmp.Or(cmp.Compare(a.Aspect, b.Aspect), // average is the higher number
-			cmp.Compare(groups[a].count, groups[b].count), cmp.Compare(groups[a].last, groups[b].last),
-			cmp.Compare(b.Scale, a.Scale), cmp.Compare(b.Site, a.Site))
-	}
-	for kind := range groups {
-		if better(kind, chosen) > 0 {
-			chosen = kind
+	among := all
+	if len(lately) > 0 {
+		among = nil
+		for _, s := range all {
+			if lately[s.Kind] {
+				among = append(among, s)
+			}
 		}
 	}
-	var scores []series.Score
-	for _, s := range e.Series.Scores {
-		if s.Kind == chosen && s.At < e.before {
+	var chooser series.Chooser
+	kind, _, ok := chooser.Choose(among, 0)
+	if !ok {
+		return nil
+	}
+	for _, s := range among {
+		if s.Kind == kind {
 			scores = append(scores, s)
 		}
 	}

@@ -424,3 +424,49 @@ func BenchmarkOf(b *testing.B) {
 		}
 	}
 }
+
+// Pain is shown within one site and side: of those scored in the last 365 days
+// that with the most scores on the first day of them all, then the worst.
+func TestSitesAndSidesApart(t *testing.T) {
+	score := func(at string, value int, more string) string {
+		return fmt.Sprintf(`%s pain_scores {"score":%d,"aspect":"average"%s}`, at, value, more)
+	}
+	const left, right, back = `,"body_site":"knee","laterality":"left"`, `,"body_site":"knee","laterality":"right"`, `,"body_site":"lower back"`
+	for _, c := range []struct {
+		name  string
+		lines []string
+		want  string // site, side, scores, index date, baseline, latest, change in points
+	}{
+		{"the worse side", []string{score("2024-03-01", 8, right), score("2024-03-01", 7, left), score("2024-05-01", 2, left), score("2024-05-02", 3, left)},
+			`["knee","right",1,"2024-03-01",8,8]`},
+		{"more scores on the first day", []string{score("2024-03-01T08:00:00Z", 8, right), score("2024-03-01T08:00:00Z", 5, left), score("2024-03-01T09:00:00Z", 6, left), score("2024-05-02", 3, left)},
+			`["knee","left",3,"2024-03-01",5.5,3,-2.5]`},
+		{"what was not scored for a year gives way", []string{score("2023-06-30", 8, right), score("2024-03-01", 5, left), score("2024-05-02", 3, left)},
+			`["knee","left",2,"2024-03-01",5,3,-2]`},
+		{"365 days ago is in the year", []string{score("2023-07-02", 8, right), score("2024-03-01", 5, left), score("2024-05-02", 3, left)},
+			`["knee","right",1,"2023-07-02",8,8]`},
+		{"what is scored on keeps its first day", []string{score("2020-01-01", 6, back), score("2024-03-01", 9, left), score("2024-05-02", 4, back)},
+			`["lower back","",2,"2020-01-01",6,4,-2]`},
+		{"none in the year", []string{score("2020-01-01", 6, back), score("2020-01-02", 9, left)}, `["lower back","",1,"2020-01-01",6,6]`},
+		{"a side that does not apply is none", []string{score("2024-03-01", 6, back+`,"laterality":"na"`), score("2024-03-02", 4, back)}, `["lower back","",2,"2024-03-01",6,4,-2]`},
+	} {
+		p := of(t, chart(t, c.lines...), "2024-06-30").Pain
+		got := []any{p.BodySite, p.Laterality, p.Scores, p.Baseline.IndexDate, p.Baseline.Score, p.Latest.Score}
+		if p.Change != nil {
+			got = append(got, p.Change.Points)
+		}
+		is(t, c.name, got, c.want)
+	}
+	if p := of(t, chart(t), "2024-06-30").Pain; p.Laterality != nil || p.BodySite != nil {
+		t.Errorf("no score has a site: %s", shown(t, p))
+	}
+}
+
+// Of scores at one time the last by its identifier is the latest: the series has
+// them in that order.
+func TestLatestOfOneTime(t *testing.T) {
+	for _, values := range [][2]int{{2, 8}, {8, 2}} {
+		p := of(t, chart(t, "2024-03-01 pain_scores 5", fmt.Sprintf("2024-05-01T09:00:00.123Z pain_scores %d", values[0]), fmt.Sprintf("2024-05-01T09:00:00.123Z pain_scores %d", values[1])), "2024-06-30").Pain
+		is(t, "latest", []any{p.Latest.Score, p.Change.Points, p.Points[1].Score}, fmt.Sprintf("[%d,%d,%d]", values[1], values[1]-5, values[0]))
+	}
+}

@@ -1,0 +1,189 @@
+package analytics
+
+// Adjusted is outcomes adjusted for the case mix: what patients brought with
+// them at baseline.
+type Adjusted struct {
+	Definition string `json:"definition"`
+	Label      string `json:"label"`
+	Patients   Count  `json:"patients"` // followed up, with all covariates known
+	// Of those followed up, who is left out: without a PHQ-9 at baseline, and
+	// else of whom it is not known whether an opioid was taken then.
+	WithoutPHQ9        Count `json:"without_phq_9"`
+	OpioidUndetermined Count `json:"opioid_use_undetermined"`
+	// Organization is the same of everybody that the models could be fitted to.
+	Organization LeftOut      `json:"organization"`
+	Change       AdjustedMean `json:"change"`
+	Responder30  AdjustedRate `json:"responder_30"`
+}
+
+// LeftOut is who of those followed up is left out of the models.
+type LeftOut struct {
+	WithoutPHQ9        Count `json:"without_phq_9"`
+	OpioidUndetermined Count `json:"opioid_use_undetermined"`
+}
+
+// AdjustedMean is a mean beside what the model expects of such patients.
+// Adjusted is the organisation's mean, plus observed less expected.
+type AdjustedMean struct {
+	Method       string        `json:"method"`
+	Crude        Mean          `json:"crude"`        // of the same patients
+	Organization Mean          `json:"organization"` // of all that the model was fitted to
+	Expected     *float64      `json:"expected"`
+	Adjusted     *float64      `json:"adjusted"`
+	CI95         *Bounds       `json:"ci95"`
+	Unstable     bool          `json:"unstable"`
+	Reason       *string       `json:"reason"` // why there is none
+	Coefficients []Coefficient `json:"coefficients"`
+}
+
+// AdjustedRate is a share beside what the model expects of such patients.
+type AdjustedRate struct {
+	Method       string        `json:"method"`
+	Crude        Proportion    `json:"crude"`
+	Organization Proportion    `json:"organization"`
+	Expected     *float64      `json:"expected"`
+	Adjusted     *float64      `json:"adjusted"`
+	CI95         *Bounds       `json:"ci95"`
+	Unstable     bool          `json:"unstable"`
+	Reason       *string       `json:"reason"`
+	Coefficients []Coefficient `json:"coefficients"`
+}
+
+// Coefficient is one of a model: of points, or of log odds. Status is
+// estimated, reference, merged (too few patients, counted with the reference),
+// constant (all are alike) or too_few.
+type Coefficient struct {
+	Term          string   `json:"term"`
+	Status        string   `json:"status"`
+	Estimate      *float64 `json:"estimate"`
+	StandardError *float64 `json:"standard_error"`
+	CI95          *Bounds  `json:"ci95"`
+	OddsRatio     *float64 `json:"odds_ratio"` // of the logistic model
+}
+
+// caseMixLabel goes with adjusted outcomes.
+const caseMixLabel = "Adjusted for baseline pain, age, gender, depression (PHQ-9) and opioid use at baseline: the organisation's figure, plus observed less expected. Complete cases only. " +
+	"What was not measured is not adjusted for, and the model's own uncertainty is not in the interval."
+
+// The methods of adjustment.
+const (
+	byLeastSquares = "ordinary_least_squares"
+	byLogistic     = "logistic_regression"
+)
+
+// printAdjusted prints what was asked for. Followed, above and responded are
+// those of the crude figures: followed up, with a baseline above 0, and of those
+// who responded.
+func (t *OutcomesTally) printAdjusted(l *ledger, out *Outcomes, followed, above, responded *cell) {
+	if t.mix == nil {
+		return
+	}
+	a := &Adjusted{Definition: defCaseMix, Label: caseMixLabel}
+	out.Adjusted = a
+	whole := newMixTally()
+	whole.merge(t.mix)
+	whole.merge(t.others)
+	n, noDepression, noOpioid := l.cell(t.mix.n()), l.cell(t.mix.noDepression), l.cell(t.mix.noOpioid)
+	l.sum(followed, n, noDepression, noOpioid)
+	l.count(&a.Patients, n)
+	l.count(&a.WithoutPHQ9, noDepression)
+	l.count(&a.OpioidUndetermined, noOpioid)
+	known, yes := l.cell(t.mix.above()), l.cell(t.mix.yes())
+	l.within(n, known)
+	l.within(above, known)
+	l.within(responded, yes)
+	all, allKnown, allYes, allNoDepression, allNoOpioid := n, known, yes, noDepression, noOpioid
+	if t.filter.any() {
+		all, allKnown, allYes = l.cell(whole.n()), l.cell(whole.above()), l.cell(whole.yes())
+		l.within(all, n)
+		l.within(all, allKnown)
+		l.within(allKnown, known)
+		l.within(allYes, yes)
+		allNoDepression, allNoOpioid = l.cell(whole.noDepression), l.cell(whole.noOpioid)
+		l.within(allNoDepression, noDepression)
+		l.within(allNoOpioid, noOpioid)
+	}
+	l.count(&a.Organization.WithoutPHQ9, allNoDepression)
+	l.count(&a.Organization.OpioidUndetermined, allNoOpioid)
+	l.mean(&a.Change.Crude, defChange, n, t.mix.change(), 1, painScale.changes())
+	l.mean(&a.Change.Organization, defChange, all, whole.change(), 1, painScale.changes())
+	l.proportion(&a.Responder30.Crude, defResponder30, ofComplete, yes, known)
+	l.proportion(&a.Responder30.Organization, defResponder30, ofComplete, allYes, allKnown)
+	l.after(func() {
+		a.Change.fill(t.mix, whole, n.hidden || all.hidden, l.min)
+		r := &a.Responder30
+		r.fill(t.mix, whole, r.Crude.Suppressed || r.Organization.Suppressed || n.hidden || all.hidden, l.min)
+	})
+}
+
+// fill fits the model to everybody and prints what it expects of some.
+func (a *AdjustedMean) fill(some, whole *mixTally, hidden bool, least int) {
+	a.Method, a.Coefficients = byLeastSquares, []Coefficient{}
+	design := designOf(whole, func(c *mixCell) int32 { return c.n })
+	if hidden || design.tells(least) {
+		a.Reason = new(reasonHidden)
+		return
+	}
+	change := whole.change()
+	squares, _ := change.squares.big().Float64()
+	f := leastSquares(design.observations(whole), len(design.terms), squares/fraction/fraction)
+	own := some.change()
+	switch {
+	case own.n == 0:
+		a.Reason = new(reasonNobody)
+	case f.reason != "":
+		a.Reason = &f.reason
+	}
+	if a.Reason != nil {
+		return
+	}
+	expected := 0.0
+	for _, o := range design.observations(some) {
+		expected += o.n * f.dot(o.x)
+	}
+	expected /= float64(own.n)
+	adjusted := change.mean() + own.mean() - expected
+	scale := painScale.changes()
+	a.Unstable = own.n < stableFrom
+	a.Expected, a.Adjusted = rounded(expected, 4), rounded(min(max(adjusted, scale.Low), scale.High), 4)
+	quantile := student(f.df)
+	if own.n >= minForInterval {
+		half := quantile * f.sigma / sqrt(own.n)
+		a.CI95 = Bounds{adjusted - half, adjusted + half}.within(scale).rounded()
+	}
+	a.Coefficients = design.coefficients(&f, quantile, false)
+}
+
+// fill is that of a share. The interval is Wilson's of the observed share, moved
+// by as much as the share itself.
+func (a *AdjustedRate) fill(some, whole *mixTally, hidden bool, least int) {
+	a.Method, a.Coefficients = byLogistic, []Coefficient{}
+	design := designOf(whole, func(c *mixCell) int32 { return c.above })
+	if hidden || design.tells(least) {
+		a.Reason = new(reasonHidden)
+		return
+	}
+	f := logistic(design.observations(whole), len(design.terms))
+	n, yes := some.above(), some.yes()
+	switch {
+	case n == 0:
+		a.Reason = new(reasonNobody)
+	case f.reason != "":
+		a.Reason = &f.reason
+	}
+	if a.Reason != nil {
+		return
+	}
+	expected := 0.0
+	for _, o := range design.observations(some) {
+		expected += o.known * expit(f.dot(o.x))
+	}
+	expected /= float64(n)
+	move := float64(whole.yes())/float64(whole.above()) - expected
+	ci, scale := Wilson(yes, n), Bounds{0, 1}
+	adjusted := float64(yes)/float64(n) + move
+	a.Unstable = n < stableFrom
+	a.Expected, a.Adjusted = rounded(expected, 4), rounded(min(max(adjusted, 0), 1), 4)
+	a.CI95 = Bounds{min(max(ci.Low+move, 0), 1), min(max(ci.High+move, 0), 1)}.within(scale).rounded()
+	a.Coefficients = design.coefficients(&f, z, true)
+}

@@ -1,0 +1,151 @@
+package analytics
+
+// Measure is an aligned measure: how many of n patients, with Wilson's interval,
+// and where the others went. Considered are those who meet, or may meet, the
+// conditions; of them some are excluded, each for the first reason that holds,
+// of some it is undetermined, and the rest are n.
+type Measure struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	Aligned     bool        `json:"aligned"` // with a published measure; none is certified
+	Proxy       bool        `json:"proxy"`
+	Direction   string      `json:"direction"` // lower_is_better or higher_is_better
+	Definition  string      `json:"definition"`
+	Denominator string      `json:"denominator"`
+	Numerator   string      `json:"numerator"`
+	Considered  *int        `json:"considered"`
+	Exclusions  []Exclusion `json:"exclusions"`
+	// Undetermined is of how many what is known does not decide whether they
+	// belong to n or to count.
+	Undetermined *int `json:"undetermined"`
+	// NotRecorded is of how many of them that is so because prescribers or
+	// pharmacies are not recorded. It is null where none are asked for.
+	NotRecorded *int     `json:"not_recorded"`
+	Count       *int     `json:"count"`
+	N           *int     `json:"n"`
+	Proportion  *float64 `json:"proportion"`
+	Percent     *float64 `json:"percent"`
+	CI95        *Bounds  `json:"ci95"`
+	Unstable    bool     `json:"unstable"` // n < 10
+	Suppressed  bool     `json:"suppressed"`
+	Caveat      string   `json:"caveat"`
+}
+
+// Exclusion is how many are left out of a measure, and why.
+type Exclusion struct {
+	Reason     string `json:"reason"`
+	Count      *int   `json:"count"`
+	Suppressed bool   `json:"suppressed"`
+}
+
+// Rate is the measure as a proportion.
+func (m *Measure) Rate() *Proportion {
+	return &Proportion{Definition: m.Definition, Denominator: m.Denominator, Count: m.Count, N: m.N, Proportion: m.Proportion, Percent: m.Percent,
+		CI95: m.CI95, Unstable: m.Unstable, Suppressed: m.Suppressed, Undetermined: m.Undetermined}
+}
+
+// Exclusion is how many are excluded for a reason; nil when that is hidden, or
+// the measure does not know the reason.
+func (m *Measure) Exclusion(reason string) *int {
+	for _, e := range m.Exclusions {
+		if e.Reason == reason {
+			return e.Count
+		}
+	}
+	return nil
+}
+
+// ExclusionReasons lists the reasons in their order.
+func ExclusionReasons() []string { return exclusionNames[:] }
+
+// OpioidMeasures picks the measures of opioid use.
+func OpioidMeasures(all []Measure) []Measure {
+	list := []Measure{}
+	for i := range all {
+		if of := alignedMeasures[i].of; of != asked && of != unasked {
+			list = append(list, all[i])
+		}
+	}
+	return list
+}
+
+// recordsSources reports whether a measure asks for prescribers or pharmacies.
+func recordsSources(measure int) bool {
+	return measure == manyPrescribers || measure == manyPharmacies || measure == manyBoth
+}
+
+// crowdCells are the numbers of a crowd: counted are those who are not excluded.
+type crowdCells struct {
+	considered, counted *cell
+	excluded            []*cell
+}
+
+// print enters the measures, and prints them when all is settled.
+func (a *alignedTally) print(l *ledger, patients, active *cell) []Measure {
+	var of [crowds]crowdCells
+	for c := range crowds {
+		if c == unasked {
+			continue // they are those of whom the answers do not decide it
+		}
+		of[c] = a.enterCrowd(l, c)
+		whole := active
+		if c == asked {
+			whole = patients
+		}
+		l.within(whole, of[c].considered)
+	}
+	out := make([]Measure, alignedCount)
+	var counts [alignedCount]*cell
+	for i := range out {
+		m, decided := &alignedMeasures[i], &a.decided[i]
+		count, n := l.cell(decided[yes]), l.cell(decided[yes]+decided[no])
+		open := l.cell(decided[undecided] + decided[unrecorded])
+		l.within(n, count)
+		l.sum(of[m.of].counted, n, open)
+		counts[i] = count
+		if i == highImpact {
+			of[unasked] = crowdCells{considered: open, counted: open}
+		}
+		var missing *cell
+		if recordsSources(i) {
+			missing = l.cell(decided[unrecorded])
+			l.within(open, missing)
+		}
+		l.after(func() { out[i] = m.result(of[m.of], count, n, open, missing) })
+	}
+	l.within(counts[manyPrescribers], counts[manyBoth])
+	l.within(counts[manyPharmacies], counts[manyBoth])
+	l.within(counts[highDose], counts[highDosePeriod])
+	return out
+}
+
+// enterCrowd enters where the patients of a crowd went.
+func (a *alignedTally) enterCrowd(l *ledger, c crowd) (cells crowdCells) {
+	cells.considered = l.cell(a.considered[c])
+	rest := a.considered[c]
+	for _, why := range crowdExclusions[c] {
+		cells.excluded = append(cells.excluded, l.cell(a.excluded[c][why]))
+		rest -= a.excluded[c][why]
+	}
+	cells.counted = l.silent(rest)
+	l.sum(cells.considered, append([]*cell{cells.counted}, cells.excluded...)...)
+	return cells
+}
+
+func (m *AlignedMeasure) result(of crowdCells, count, n, open, missing *cell) Measure {
+	r := Measure{ID: m.ID, Name: m.Name, Aligned: true, Proxy: m.Proxy, Direction: m.Direction, Definition: m.ID, Denominator: m.Denominator, Numerator: m.Numerator,
+		Considered: of.considered.shown(), Exclusions: []Exclusion{}, Undetermined: open.shown(), Count: count.shown(), N: n.shown(), Caveat: MeasureCaveat,
+		Suppressed: of.considered.hidden || open.hidden || count.hidden || n.hidden}
+	for i, c := range of.excluded {
+		r.Exclusions = append(r.Exclusions, Exclusion{exclusionNames[crowdExclusions[m.of][i]], c.shown(), c.hidden})
+		r.Suppressed = r.Suppressed || c.hidden
+	}
+	if missing != nil {
+		r.NotRecorded, r.Suppressed = missing.shown(), r.Suppressed || missing.hidden
+	}
+	if !count.hidden && !n.hidden {
+		r.Unstable = n.value < stableFrom
+		r.Proportion, r.Percent, r.CI95 = share(count.value, n.value)
+	}
+	return r
+}

@@ -1,0 +1,236 @@
+package analytics
+
+import (
+	"math"
+	"time"
+
+	"anodyne/internal/pain/drug"
+)
+
+// earlier reads the dates of the period that is compared with. Without a start
+// it is as long as the period itself, without an end it goes on up to the day
+// before that.
+func (c checker) earlier(p *Params, r Request) {
+	if r.CompareStart == "" && r.CompareEnd == "" {
+		return
+	}
+	end, okEnd := c.date("compare_end_date", r.CompareEnd, p.Start-1)
+	start, okStart := c.date("compare_start_date", r.CompareStart, end-(p.End-p.Start))
+	if !okStart || !okEnd {
+		return
+	}
+	switch {
+	case start > end:
+		c.Add("compare_start_date", valueOf(r.CompareStart), "compare_start_date must not be after compare_end_date, nor on or after start_date.")
+	case end >= p.Start:
+		c.Add("compare_end_date", valueOf(r.CompareEnd), "compare_end_date must be before start_date: the period that is compared with is an earlier one.")
+	case int(end-start)+1 > maxPeriodDays:
+		c.Add("compare_start_date", valueOf(r.CompareStart), "The earlier period must not be longer than 100 years.")
+	}
+	p.CompareStartDate, p.CompareEndDate = new(dateOf(start)), new(dateOf(end))
+	p.earlier = drug.Span{First: start, Last: end}
+}
+
+// Earlier is the same question about the earlier period; nil when none is
+// compared with.
+func (p *Params) Earlier() *Params {
+	if p.CompareStartDate == nil {
+		return nil
+	}
+	q := *p
+	q.Start, q.End = p.earlier.First, p.earlier.Last
+	q.AsOf = max(q.Start, min(q.End, p.AsOf))
+	q.StartDate, q.EndDate, q.AsOfDate = dateOf(q.Start), dateOf(q.End), dateOf(q.AsOf)
+	q.Interval = ByMonth // there are not too many of them
+	q.StandardAsked, q.standard, q.Adjust = nil, standard{}, nil
+	q.CompareStartDate, q.CompareEndDate, q.earlier = nil, nil, drug.Span{}
+	return &q
+}
+
+// Comparison sets the main figures against those of an earlier period.
+type Comparison struct {
+	Definition string `json:"definition"`
+	Label      string `json:"label"` // what the intervals do not account for
+	StartDate  string `json:"start_date"`
+	EndDate    string `json:"end_date"`
+	AsOf       string `json:"as_of"`
+	Patients   Count  `json:"patients"` // who match the filters in the earlier period
+	// Undetermined is how many more may match a filter by class in it.
+	Undetermined Count          `json:"undetermined"`
+	Rates        []ComparedRate `json:"rates"`
+	Means        []ComparedMean `json:"means"`
+
+	hidden bool // all of the earlier period
+}
+
+// ComparedRate is a share in both periods. The difference is current less
+// earlier, with Newcombe's interval; null when either is hidden or of fewer than
+// 11 patients.
+type ComparedRate struct {
+	Figure     string     `json:"figure"`
+	Current    Proportion `json:"current"`
+	Earlier    Proportion `json:"earlier"`
+	Difference *float64   `json:"difference"`
+	DiffCI95   *Bounds    `json:"difference_ci95"`
+	Reason     *string    `json:"reason"` // why there is no difference
+}
+
+// ComparedMean is a mean in both periods. The difference is current less
+// earlier, with Welch's interval.
+type ComparedMean struct {
+	Figure     string   `json:"figure"`
+	Current    Mean     `json:"current"`
+	Earlier    Mean     `json:"earlier"`
+	Difference *float64 `json:"difference"`
+	DiffCI95   *Bounds  `json:"difference_ci95"`
+	Reason     *string  `json:"reason"`
+}
+
+// Why a figure is not there.
+const (
+	reasonHidden      = "suppressed"
+	reasonTooFew      = "too_few_patients"
+	reasonEmpty       = "empty_stratum"
+	reasonNoDimension = "standard_without_that_dimension"
+	reasonNobody      = "nobody"
+	reasonSingular    = "singular"
+	reasonSeparation  = "separation"
+)
+
+// notPaired goes with every comparison of periods.
+const notPaired = "The two periods are taken as independent groups; a patient can be in both, and then the interval is, as a rule, wider than it need be. Nothing is adjusted for."
+
+// newComparison begins a comparison of who matches the filters in both periods.
+// They are often the same people: where one of the numbers is hidden, all of the
+// earlier period is, since the other would tell it.
+func newComparison(p *Params, current, earlier, undetermined Count) *Comparison {
+	c := &Comparison{Definition: defEarlier, Label: notPaired, StartDate: p.StartDate, EndDate: p.EndDate, AsOf: p.AsOfDate, Rates: []ComparedRate{}, Means: []ComparedMean{}}
+	c.Patients, c.Undetermined = earlier, undetermined
+	if c.hidden = current.Suppressed || earlier.Suppressed; c.hidden {
+		c.Patients, c.Undetermined = Count{Suppressed: true}, Count{Suppressed: true}
+	}
+	return c
+}
+
+// rate adds a share of both answers.
+func (c *Comparison) rate(figure string, current, earlier *Proportion) {
+	if c.hidden {
+		earlier = &Proportion{Definition: earlier.Definition, Denominator: earlier.Denominator, Suppressed: true}
+	}
+	r := ComparedRate{Figure: figure, Current: *current, Earlier: *earlier}
+	switch {
+	case current.Count == nil || current.N == nil || earlier.Count == nil || earlier.N == nil:
+		r.Reason = new(reasonHidden)
+	case *current.N < minToCompare || *earlier.N < minToCompare:
+		r.Reason = new(reasonTooFew)
+	default:
+		difference, ci := Newcombe(*current.Count, *current.N, *earlier.Count, *earlier.N)
+		r.Difference, r.DiffCI95 = rounded(difference, 4), ci.rounded()
+	}
+	c.Rates = append(c.Rates, r)
+}
+
+// mean adds a mean of both answers, and what it was made of.
+func (c *Comparison) mean(figure string, current, earlier *Mean, these, those *sum, scale Bounds) {
+	if c.hidden {
+		earlier = &Mean{Definition: earlier.Definition, Suppressed: true}
+	}
+	m := ComparedMean{Figure: figure, Current: *current, Earlier: *earlier}
+	switch {
+	case current.N == nil || earlier.N == nil:
+		m.Reason = new(reasonHidden)
+	case these.n < minToCompare || those.n < minToCompare:
+		m.Reason = new(reasonTooFew)
+	default:
+		difference, ci := welch(these.mean(), these.sd(), these.n, those.mean(), those.sd(), those.n)
+		m.Difference, m.DiffCI95 = rounded(difference, 4), ci.within(scale.changes()).rounded()
+	}
+	c.Means = append(c.Means, m)
+}
+
+// welch is the difference of two means, the first less the second, with its
+// interval by Welch: Student's quantile at the degrees of freedom of
+// Satterthwaite, rounded down. Both have two patients or more.
+func welch(mean1, sd1 float64, n1 int, mean2, sd2 float64, n2 int) (difference float64, _ Bounds) {
+	v1, v2 := sd1*sd1/float64(n1), sd2*sd2/float64(n2)
+	d := mean1 - mean2
+	if v1+v2 == 0 {
+		return d, Bounds{d, d}
+	}
+	df := (v1 + v2) * (v1 + v2) / (v1*v1/float64(n1-1) + v2*v2/float64(n2-1))
+	half := student(int(df+tolerance)) * math.Sqrt(v1+v2)
+	return d, Bounds{d - half, d + half}
+}
+
+// ResultAgainst is the answer, with the main figures of an earlier period beside
+// it when a tally of that is given.
+func (t *OutcomesTally) ResultAgainst(earlier *OutcomesTally, now time.Time) *Outcomes {
+	out := t.Result(now)
+	if earlier != nil {
+		out.against(t, earlier.Result(now), earlier)
+	}
+	return out
+}
+
+// ResultAgainst is the same of how patients are.
+func (t *PopulationTally) ResultAgainst(earlier *PopulationTally, now time.Time) *Population {
+	out := t.Result(now)
+	if earlier != nil {
+		out.against(earlier.Result(now), earlier.params)
+	}
+	return out
+}
+
+// against adds the comparison with an answer about an earlier period.
+func (o *Outcomes) against(t *OutcomesTally, earlier *Outcomes, before *OutcomesTally) {
+	c := newComparison(before.params, o.Cohort.Patients, earlier.Cohort.Patients, earlier.Cohort.Undetermined)
+	for _, f := range []struct {
+		name        string
+		now, before *Proportion
+	}{
+		{defMissing, &o.Cohort.Missing, &earlier.Cohort.Missing},
+		{defResponder30, &o.Response.Responder30, &earlier.Response.Responder30},
+		{defResponder50, &o.Response.Responder50, &earlier.Response.Responder50},
+		{defNRS2, &o.Response.NRSAtLeast2, &earlier.Response.NRSAtLeast2},
+		{defWorsened30, &o.Response.Worsened30, &earlier.Response.Worsened30},
+	} {
+		c.rate(f.name, f.now, f.before)
+	}
+	c.mean("baseline", &o.Baseline, &earlier.Baseline, &t.baseline, &before.baseline, painScale)
+	c.mean("follow_up_pain", &o.FollowUp.Pain, &earlier.FollowUp.Pain, t.followed.after(), before.followed.after(), painScale)
+	c.mean("change", &o.FollowUp.Change, &earlier.FollowUp.Change, t.followed.change(), before.followed.change(), painScale.changes())
+	c.mean(defTimeWeighted, &o.TimeWeightedAverage, &earlier.TimeWeightedAverage, &t.course.average, &before.course.average, painScale)
+	o.Comparison = c
+}
+
+// against adds the comparison with an answer about an earlier period.
+func (p *Population) against(earlier *Population, of *Params) {
+	c := newComparison(of, p.Cohort.Patients, earlier.Cohort.Patients, earlier.Cohort.Undetermined)
+	c.rate("severe_pain", p.Severity.severe(), earlier.Severity.severe())
+	now, before := &p.Opioids, &earlier.Opioids
+	for _, f := range []struct {
+		name        string
+		now, before *Proportion
+	}{
+		{defExposure, &now.Exposure, &before.Exposure}, {defLongTerm, &now.LongTerm, &before.LongTerm}, {defAtLeast50, &now.AtLeast50, &before.AtLeast50},
+		{defAtLeast90, &now.AtLeast90, &before.AtLeast90}, {defBenzo, &now.BenzodiazepineOverlap, &before.BenzodiazepineOverlap},
+		{defGabapentinoid, &now.GabapentinoidOverlap, &before.GabapentinoidOverlap}, {defNaloxone, &now.NaloxoneCoverage, &before.NaloxoneCoverage},
+		{defGap, &p.FollowUpGap.Gap, &earlier.FollowUpGap.Gap},
+	} {
+		c.rate(f.name, f.now, f.before)
+	}
+	p.Comparison = c
+}
+
+// severe is the share with severe pain as a proportion.
+func (s *Severity) severe() *Proportion {
+	out := &Proportion{Definition: s.Bands.Definition, Denominator: s.Bands.Denominator, N: s.Bands.N, Suppressed: true}
+	if last := len(s.Bands.Groups) - 1; last >= 0 {
+		out.Count = s.Bands.Groups[last].Count
+	}
+	if out.Count != nil && out.N != nil {
+		out.Suppressed, out.Unstable = false, *out.N < stableFrom
+		out.Proportion, out.Percent, out.CI95 = share(*out.Count, *out.N)
+	}
+	return out
+}

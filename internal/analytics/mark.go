@@ -1,0 +1,79 @@
+package analytics
+
+import (
+	"slices"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Mark is a day, and what there was on it: a drug screen, or an answer to how
+// often there is pain or how often it limits life or work.
+type Mark int32
+
+// The lowest bits of a mark are what it is; screened is all zeros, and an answer
+// has the question above its level.
+const (
+	markBits  = 4
+	levelBits = 3
+	screened  = 0
+)
+
+func markOf(day drug.Day, what uint8) Mark { return Mark(day)<<markBits | Mark(what) }
+
+func answerMark(i *series.Impact) Mark {
+	return markOf(dayOf(i.At), uint8(i.Asks-1)<<levelBits&(1<<markBits-1)|uint8(i.Level)&(1<<levelBits-1))
+}
+
+func (m Mark) day() drug.Day { return drug.Day(m >> markBits) }
+
+func (m Mark) screen() bool { return m&(1<<markBits-1) == screened }
+
+// answer is what was asked, and the answer. It is not asked of a screen.
+func (m Mark) answer() (series.Question, series.Level) {
+	return series.Question(m>>levelBits&1) + 1, series.Level(m & (1<<levelBits - 1))
+}
+
+// takeMarks appends the marks of a series. Answers of one day stay in their
+// order.
+func (g *Gist) takeMarks(whole *series.Series) {
+	if len(whole.Impacts)+len(whole.Screens) == 0 {
+		return
+	}
+	from := len(g.Marks)
+	for i := range whole.Impacts {
+		g.Marks = append(g.Marks, answerMark(&whole.Impacts[i]))
+	}
+	for _, day := range whole.Screens {
+		g.Marks = append(g.Marks, markOf(day, screened))
+	}
+	slices.SortStableFunc(g.Marks[from:], func(a, b Mark) int { return int(a.day()) - int(b.day()) })
+}
+
+// screenedIn reports whether there was a drug screen in a window.
+func screenedIn(marks []Mark, window drug.Span) bool {
+	for _, m := range marks {
+		if m.screen() && m.day() >= window.First && m.day() <= window.Last {
+			return true
+		}
+	}
+	return false
+}
+
+// impact is the latest answers of a window; 0 is none.
+type impact struct{ frequency, limits series.Level }
+
+func impactIn(marks []Mark, window drug.Span) (i impact) {
+	for _, m := range marks {
+		if m.screen() || m.day() < window.First || m.day() > window.Last {
+			continue
+		}
+		switch asks, level := m.answer(); asks {
+		case series.Frequency:
+			i.frequency = level
+		case series.Limits:
+			i.limits = level
+		}
+	}
+	return i
+}

@@ -1,0 +1,187 @@
+package analytics
+
+import "math"
+
+// observation is patients with the same covariates: how many, of how many a
+// yes or no is known and of how many it is yes, and the sum of their outcomes.
+type observation struct {
+	x     []float64
+	n     float64
+	total float64 // of the outcome
+	known float64
+	yes   float64
+}
+
+// fit is a fitted model. Reason says why there is none.
+type fit struct {
+	beta   []float64
+	se     []float64
+	sigma  float64 // standard deviation of what is not explained, of least squares
+	df     int
+	reason string
+}
+
+// dot is the linear predictor of covariates.
+func (f *fit) dot(x []float64) (sum float64) {
+	for i, b := range f.beta {
+		sum += b * x[i]
+	}
+	return sum
+}
+
+// perCoefficient is how many patients a coefficient takes: for yes and no, so
+// many of each.
+const perCoefficient = 10
+
+// leastSquares fits a line by ordinary least squares. Squares is the sum of the
+// squared outcomes of all patients.
+func leastSquares(list []observation, terms int, squares float64) fit {
+	n := 0.0
+	a, b := square(terms), make([]float64, terms)
+	for i := range list {
+		o := &list[i]
+		n += o.n
+		for j, xj := range o.x {
+			b[j] += xj * o.total
+			for k, xk := range o.x[:j+1] {
+				a[j][k] += o.n * xj * xk
+			}
+		}
+	}
+	if n < float64(perCoefficient*terms) {
+		return fit{reason: reasonTooFew}
+	}
+	inverse, ok := invert(a)
+	if !ok {
+		return fit{reason: reasonSingular}
+	}
+	f := fit{beta: times(inverse, b), df: int(n) - terms}
+	rest := squares
+	for j := range b {
+		rest -= f.beta[j] * b[j]
+	}
+	f.sigma = math.Sqrt(max(0, rest) / float64(f.df))
+	for j := range b {
+		f.se = append(f.se, f.sigma*math.Sqrt(inverse[j][j]))
+	}
+	return f
+}
+
+// logistic fits log odds by maximum likelihood, with Newton's steps. Where a
+// covariate parts yes from no there is no maximum.
+func logistic(list []observation, terms int) fit {
+	yes, no := 0.0, 0.0
+	for i := range list {
+		yes += list[i].yes
+		no += list[i].known - list[i].yes
+	}
+	if min(yes, no) < float64(perCoefficient*terms) {
+		return fit{reason: reasonTooFew}
+	}
+	const steps, enough, extreme = 40, 1e-10, 15
+	f := fit{beta: make([]float64, terms), df: int(yes+no) - terms}
+	for range steps {
+		a, b := square(terms), make([]float64, terms)
+		for i := range list {
+			o := &list[i]
+			if o.known == 0 {
+				continue
+			}
+			eta := f.dot(o.x)
+			if math.Abs(eta) > extreme {
+				return fit{reason: reasonSeparation}
+			}
+			p := expit(eta)
+			weight, off := o.known*p*(1-p), o.yes-o.known*p
+			for j, xj := range o.x {
+				b[j] += xj * off
+				for k, xk := range o.x[:j+1] {
+					a[j][k] += weight * xj * xk
+				}
+			}
+		}
+		inverse, ok := invert(a)
+		if !ok {
+			return fit{reason: reasonSingular}
+		}
+		largest := 0.0
+		for j, step := range times(inverse, b) {
+			f.beta[j] += step
+			largest = max(largest, math.Abs(step))
+		}
+		if largest < enough {
+			for j := range inverse {
+				f.se = append(f.se, math.Sqrt(inverse[j][j]))
+			}
+			return f
+		}
+	}
+	return fit{reason: reasonSeparation}
+}
+
+func expit(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func square(n int) [][]float64 {
+	a := make([][]float64, n)
+	for i := range a {
+		a[i] = make([]float64, n)
+	}
+	return a
+}
+
+func times(a [][]float64, x []float64) []float64 {
+	y := make([]float64, len(x))
+	for i := range a {
+		for j, v := range a[i] {
+			y[i] += v * x[j]
+		}
+	}
+	return y
+}
+
+// invert inverts a symmetric matrix, given by its lower half, that is positive
+// definite, by the decomposition of Cholesky; not ok when it is singular, as far
+// as numbers tell.
+func invert(a [][]float64) (inverse [][]float64, ok bool) {
+	n := len(a)
+	l := square(n)
+	for j := range n {
+		d := a[j][j]
+		for k := range j {
+			d -= l[j][k] * l[j][k]
+		}
+		if !(d > 1e-9*a[j][j]) {
+			return nil, false
+		}
+		l[j][j] = math.Sqrt(d)
+		for i := j + 1; i < n; i++ {
+			s := a[i][j]
+			for k := range j {
+				s -= l[i][k] * l[j][k]
+			}
+			l[i][j] = s / l[j][j]
+		}
+	}
+	inverse = square(n)
+	for c := range n { // of each unit vector: forward, then back
+		y := make([]float64, n)
+		for i := c; i < n; i++ {
+			s := 0.0
+			if i == c {
+				s = 1
+			}
+			for k := c; k < i; k++ {
+				s -= l[i][k] * y[k]
+			}
+			y[i] = s / l[i][i]
+		}
+		for i := n - 1; i >= 0; i-- {
+			s := y[i]
+			for k := i + 1; k < n; k++ {
+				s -= l[k][i] * inverse[k][c]
+			}
+			inverse[i][c] = s / l[i][i]
+		}
+	}
+	return inverse, true
+}

@@ -1,0 +1,321 @@
+package analytics
+
+import "math"
+
+// Standardization is rates as they would be if the patients were made up like a
+// standard population: direct standardisation by gender and age band.
+type Standardization struct {
+	Definition string `json:"definition"`
+	Label      string `json:"label"`
+	// Standard is organization, or given when the caller gave the weights.
+	Standard string            `json:"standard"`
+	Strata   []StandardStratum `json:"strata"` // with their weights; none when they are hidden
+	// Suppressed is set when the make-up of the organisation would tell of few
+	// patients: there is then no standardised rate either.
+	Suppressed bool               `json:"suppressed"`
+	Rates      []StandardizedRate `json:"rates"`
+}
+
+// StandardStratum is a part of the standard population. A gender or an age band
+// that is null is all of them.
+type StandardStratum struct {
+	Gender  *string `json:"gender"`
+	AgeBand *string `json:"age_band"`
+	// Count is how many patients of the organisation there are; null when the
+	// weights were given.
+	Count  *int    `json:"count"`
+	Weight float64 `json:"weight"` // of 1
+}
+
+// StandardizedRate is a rate in both forms. Reason says why there is no
+// standardised one.
+type StandardizedRate struct {
+	Measure      string     `json:"measure"`
+	Crude        Proportion `json:"crude"`
+	Standardized *float64   `json:"standardized"`
+	CI95         *Bounds    `json:"ci95"`
+	Reason       *string    `json:"reason"`
+	// Empty are the strata with a weight in which nobody is counted; none are
+	// named under min_cell_size.
+	Empty []string `json:"empty_strata"`
+}
+
+// Standardized is a standardised rate of a group, or why there is none.
+type Standardized struct {
+	Rate   *float64 `json:"rate"`
+	CI95   *Bounds  `json:"ci95"`
+	Reason *string  `json:"reason"`
+}
+
+// standardLabel goes with all standardised rates.
+const standardLabel = "Directly standardised: the rate if genders and ages were as in the standard population. It is for comparing groups, and is not the rate of any actual group."
+
+// strata counts patients by gender and age band.
+type strata [genders][ageBands]int
+
+func (s *strata) add(who *groups) { s[who.gender][who.age]++ }
+
+func (s *strata) merge(o *strata) {
+	for g := range s {
+		addAll(s[g][:], o[g][:])
+	}
+}
+
+func (s *strata) sum() (n int) {
+	for g := range s {
+		for _, cell := range s[g] {
+			n += cell
+		}
+	}
+	return n
+}
+
+// The measures that are standardised besides those that groups are compared by.
+const (
+	atLeast90 = iota
+	benzoOverlap
+	moreMeasures
+)
+
+var moreNames = [moreMeasures]string{defAtLeast90, defBenzo}
+
+// PassBy counts a patient whom the filter does not admit, as a part of the
+// population that rates are standardised to: the whole organisation, but for a
+// gender and ages that are asked for.
+func (t *PopulationTally) PassBy(p *Patient) {
+	if t.filter.person(p) {
+		who := t.groupsOf(p)
+		t.standard.add(&who)
+	}
+}
+
+func (t *PopulationTally) groupsOf(p *Patient) groups {
+	who := groups{gender: min(p.Gender, UnknownGender)}
+	for who.age < len(t.bornBy) && p.Born <= t.bornBy[who.age] {
+		who.age++
+	}
+	return who
+}
+
+// standardizer prints standardised rates.
+type standardizer struct {
+	*standard
+	shares *[genders][ageBands]float64 // nil without anybody
+	least  int
+	cells  []*cell // the organisation's strata
+	few    bool    // one of them tells of few
+}
+
+func (z *standardizer) small(n int) bool { return n > 0 && n < z.least }
+
+func (z *standardizer) hidden() bool {
+	for _, c := range z.cells {
+		if c.hidden {
+			return true
+		}
+	}
+	return z.few
+}
+
+// standardize enters the make-up of the standard population.
+func (t *PopulationTally) standardize(l *ledger, out *Standardization, patients *cell, c *comparisons) *standardizer {
+	s := &t.params.standard
+	organisation := s.fold(&t.standard)
+	z := &standardizer{standard: s, shares: s.shares(&organisation), least: l.min}
+	*out = Standardization{Definition: defStandardized, Label: standardLabel, Standard: "organization", Strata: []StandardStratum{}}
+	if s.given != nil {
+		out.Standard = "given"
+	} else {
+		z.enter(l, &organisation, t.standard.sum(), patients, c)
+	}
+	l.after(func() {
+		if out.Suppressed = z.hidden(); out.Suppressed || z.shares == nil {
+			return
+		}
+		for g := range s.rows() {
+			for a := range s.columns() {
+				stratum := StandardStratum{Weight: *rounded(z.shares[g][a], 6)}
+				stratum.Gender, stratum.AgeBand = s.names(g, a)
+				if s.given == nil {
+					stratum.Count = &organisation[g][a]
+				}
+				out.Strata = append(out.Strata, stratum)
+			}
+		}
+	})
+	return z
+}
+
+// enter enters the strata of the organisation, whose numbers are printed, unless
+// one is so small that none will be.
+func (z *standardizer) enter(l *ledger, of *strata, total int, patients *cell, c *comparisons) {
+	rows, columns := z.rows(), z.columns()
+	for g := range rows {
+		for a := range columns {
+			if z.small(of[g][a]) {
+				z.few = true
+			}
+		}
+	}
+	if z.few {
+		return
+	}
+	all := patients
+	same := total == patients.value // whoever is there matches the filters
+	if !same {
+		all = l.cell(total)
+		l.within(all, patients)
+	}
+	var byRow, byColumn [][]*cell
+	for range columns {
+		byColumn = append(byColumn, nil)
+	}
+	for g := range rows {
+		var row []*cell
+		for a := range columns {
+			one := l.cell(of[g][a])
+			z.cells, row, byColumn[a] = append(z.cells, one), append(row, one), append(byColumn[a], one)
+		}
+		byRow = append(byRow, row)
+	}
+	l.sum(all, z.cells...)
+	margin := func(parts []*cell, group *cell) {
+		if same {
+			l.sum(group, parts...)
+			return
+		}
+		n := 0
+		for _, p := range parts {
+			n += p.value
+		}
+		whole := l.silent(n)
+		l.sum(whole, parts...)
+		l.within(whole, group)
+	}
+	if !z.noGender {
+		for g, row := range byRow {
+			margin(row, c.everybody[byGender][g])
+		}
+	}
+	if !z.noAge {
+		for a, column := range byColumn {
+			margin(column, c.everybody[byAge][a])
+		}
+	}
+}
+
+// rates prints all standardised rates; of are the crude ones, in the order of
+// the measures.
+func (z *standardizer) rates(l *ledger, t *PopulationTally, out *Population) {
+	crude := [measures + moreMeasures]*Proportion{nil, &out.Opioids.Exposure, &out.Opioids.LongTerm, &out.Opioids.AtLeast50, &out.FollowUpGap.Gap, &out.Opioids.AtLeast90, &out.Opioids.BenzodiazepineOverlap}
+	l.after(func() {
+		list := make([]StandardizedRate, 0, len(crude))
+		for m, of := range crude {
+			rates, name := &t.more[max(0, m-measures)], ""
+			if m < measures {
+				rates, name = &t.measures[m], measureNames[m]
+			} else {
+				name = moreNames[m-measures]
+			}
+			if m == severePain {
+				of = out.Severity.severe()
+			}
+			r := StandardizedRate{Measure: name, Crude: *of, Empty: []string{}}
+			if of.Count == nil || of.N == nil || z.hidden() {
+				r.Reason = new(reasonHidden)
+			} else {
+				r.fill(z, &rates.yes.cells, &rates.n.cells)
+			}
+			list = append(list, r)
+		}
+		out.Standardized.Rates = list
+	})
+}
+
+func (r *StandardizedRate) fill(z *standardizer, yes, n *strata) {
+	if z.shares == nil {
+		r.Reason = new(reasonNobody)
+		return
+	}
+	foldedYes, foldedN := z.fold(yes), z.fold(n)
+	var w weighing
+	for g := range z.shares {
+		for a, share := range z.shares[g] {
+			if share > 0 && foldedN[g][a] == 0 && z.least <= 1 {
+				r.Empty = append(r.Empty, z.label(g, a))
+			}
+			w.add(share, foldedYes[g][a], foldedN[g][a], z)
+		}
+	}
+	r.Standardized, r.CI95, r.Reason = w.result()
+}
+
+// group is the rate of a gender or an age band, standardised by the other.
+func (z *standardizer) group(d, i int, rates *rates) (s Standardized) {
+	switch {
+	case z.hidden():
+		s.Reason = new(reasonHidden)
+	case d == byGender && z.noAge, d == byAge && z.noGender:
+		s.Reason = new(reasonNoDimension)
+	case z.shares == nil:
+		s.Reason = new(reasonNobody)
+	default:
+		var w weighing
+		if d == byGender {
+			for a := range ageBands {
+				share := 0.0
+				for g := range z.shares {
+					share += z.shares[g][a]
+				}
+				w.add(share, rates.yes.cells[i][a], rates.n.cells[i][a], z)
+			}
+		} else {
+			for g := range z.shares {
+				share := 0.0
+				for a := range ageBands {
+					share += z.shares[g][a]
+				}
+				w.add(share, rates.yes.cells[g][i], rates.n.cells[g][i], z)
+			}
+		}
+		s.Rate, s.CI95, s.Reason = w.result()
+	}
+	return s
+}
+
+// weighing adds up the rates of strata, each with its weight. The interval is
+// made of Wilson's of each stratum, as Newcombe's is of two (the method of
+// variance estimates recovery of Zou and Donner): the square of its lower arm is
+// the sum of those of the strata's weighted lower arms. It lies between 0 and 1,
+// and is Wilson's where there is one stratum.
+type weighing struct {
+	rate, below, above float64
+	empty, few         bool
+}
+
+func (w *weighing) add(share float64, yes, n int, z *standardizer) {
+	switch {
+	case share == 0:
+		return
+	case n == 0:
+		w.empty = true
+		return
+	case z.small(n) || z.small(yes) || z.small(n-yes):
+		w.few = true
+	}
+	p, ci := float64(yes)/float64(n), Wilson(yes, n)
+	w.rate += share * p
+	w.below += share * share * (p - ci.Low) * (p - ci.Low)
+	w.above += share * share * (ci.High - p) * (ci.High - p)
+}
+
+func (w *weighing) result() (rate *float64, ci *Bounds, reason *string) {
+	switch {
+	case w.few:
+		return nil, nil, new(reasonHidden)
+	case w.empty:
+		return nil, nil, new(reasonEmpty)
+	}
+	bounds := Bounds{w.rate - math.Sqrt(w.below), w.rate + math.Sqrt(w.above)}
+	return rounded(w.rate, 4), bounds.within(Bounds{0, 1}).rounded(), nil
+}

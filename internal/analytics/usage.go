@@ -1,0 +1,416 @@
+package analytics
+
+import (
+	"slices"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// usage is how one patient uses opioids, as far as it is known. Where nobody
+// knows what a medicine is, or on which days it was taken, its days are doubts.
+type usage struct {
+	period  drug.Span
+	gist    *Gist
+	opioids []series.Medication
+	unknown []series.Medication
+	// doubts are the days on which an opioid may have been taken besides those
+	// that are covered, in the period and before it as far as an episode looks;
+	// unknowns is how many of them are of medicines that are not understood,
+	// which come first.
+	doubts   []drug.Span
+	unknowns int
+	doubtful bool // one lies in the period
+	// fills are the days of the period on which an opioid begins, of so many
+	// records; days are those that are covered, from first to last.
+	fills, records, days int
+	first, last          drug.Day
+	// fresh is the first covered day of the period with none before it for as
+	// long as an episode asks; later than the period when there is none.
+	fresh drug.Day
+	// counted and uncounted say that the period has opioids that MME are counted
+	// of, or must not be; lacking, that of one they are not known.
+	counted, uncounted, lacking bool
+
+	spans, others []drug.Span
+	begins        []drug.Day
+}
+
+// look takes up a patient.
+func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
+	u.period, u.gist, u.opioids, u.unknown = period, g, d.opioids, d.unknown
+	u.doubts, u.doubtful = u.doubts[:0], false
+	for i := range u.unknown {
+		u.doubt(&u.unknown[i])
+	}
+	u.unknowns = len(u.doubts)
+	u.lookAtOpioids()
+	u.lookAtDays()
+}
+
+func (u *usage) lookAtOpioids() {
+	u.records, u.counted, u.uncounted, u.lacking = 0, false, false, false
+	for i := range u.opioids {
+		m := &u.opioids[i]
+		if u.filled(m) {
+			u.records++
+		}
+		if !taken(m, u.period) {
+			continue
+		}
+		switch {
+		case m.Reason == 0:
+			u.counted = true
+		case uncounted[m.Reason]:
+			u.uncounted = true
+		default:
+			u.counted, u.lacking = true, true
+		}
+	}
+	u.fills = u.beginnings(u.opioids)
+}
+
+// filled reports whether a medicine was prescribed in the period, whenever the
+// supply at hand let it begin.
+func (u *usage) filled(m *series.Medication) bool {
+	return m.Start >= u.period.First && m.Start <= u.period.Last
+}
+
+func (u *usage) lookAtDays() {
+	u.days, u.first, u.last, u.fresh = 0, u.period.Last+1, u.period.Last, u.period.Last+1
+	clean := drug.Day(neverScored) // from when on enough days are clean
+	for _, s := range u.gist.Covered {
+		if s.First > u.period.Last {
+			break
+		}
+		if s.First >= u.period.First && s.First >= clean {
+			u.fresh = min(u.fresh, s.First)
+		}
+		clean = s.Last + cleanDays + 1
+		if span, ok := s.Within(u.period); ok {
+			u.days += span.Days()
+			u.first, u.last = min(u.first, span.First), span.Last
+		}
+	}
+}
+
+func (u *usage) doubt(m *series.Medication) {
+	window := drug.Span{First: u.period.First - cleanDays, Last: u.period.Last}
+	span, ok := m.Within(window)
+	if !ok {
+		return
+	}
+	u.doubts = append(u.doubts, span)
+	u.doubtful = u.doubtful || span.Last >= u.period.First
+}
+
+// daysIn counts the days of a window that spans cover, which do not overlap.
+func daysIn(spans []drug.Span, window drug.Span) (days int) {
+	for _, s := range spans {
+		if span, ok := s.Within(window); ok {
+			days += span.Days()
+		}
+	}
+	return days
+}
+
+// possibleDays counts the days of a window on which an opioid may have been
+// taken.
+func (u *usage) possibleDays(window drug.Span) int {
+	u.spans = cutTo(u.spans[:0], window, u.gist.Covered, u.doubts)
+	return drug.CoveredDays(u.spans)
+}
+
+// cutTo appends what lies in a window.
+func cutTo(to []drug.Span, window drug.Span, lists ...[]drug.Span) []drug.Span {
+	for _, list := range lists {
+		for _, s := range list {
+			if span, ok := s.Within(window); ok {
+				to = append(to, span)
+			}
+		}
+	}
+	return to
+}
+
+// beginnings counts the days of the period on which a medicine of some lists
+// begins.
+func (u *usage) beginnings(lists ...[]series.Medication) int {
+	u.begins = u.begins[:0]
+	for _, list := range lists {
+		for i := range list {
+			if m := &list[i]; u.filled(m) {
+				u.begins = append(u.begins, m.Start)
+			}
+		}
+	}
+	slices.Sort(u.begins)
+	u.begins = slices.Compact(u.begins)
+	return len(u.begins)
+}
+
+// treated is whether there are enough fills and days, surely or maybe.
+func (u *usage) treated() (sure, may bool) {
+	if u.fills >= leastFills && u.days >= leastDays {
+		return true, true
+	}
+	return false, u.doubtful && u.beginnings(u.opioids, u.unknown) >= leastFills && u.possibleDays(u.period) >= leastDays
+}
+
+// long is whether there are enough days for long-term use.
+func (u *usage) long() (sure, may bool) {
+	if u.days >= monitoredDays {
+		return true, true
+	}
+	return false, u.doubtful && u.possibleDays(u.period) >= monitoredDays
+}
+
+// uncounted has the reasons for which an opioid is in no total of MME, and makes
+// none incomplete.
+var uncounted = func() (set [256]bool) {
+	for code := range set {
+		reason := drug.Reason(series.Reason(code).String())
+		set[code] = reason != "" && !reason.Incomplete()
+	}
+	return set
+}()
+
+// onlyOUD is whether all opioids of the period, of which there are some, are
+// those that are not counted: surely, or as far as is known.
+func (u *usage) onlyOUD() (sure, may bool) {
+	some := u.uncounted && !u.counted
+	return some && !u.doubtful, some
+}
+
+// highDose is whether the average dose is high: over the days with one, and over
+// all days of the treatment period.
+func (u *usage) highDose() (dosed, overPeriod verdict) {
+	total, days := 0.0, 0
+	for i := range u.gist.Doses {
+		d := &u.gist.Doses[i]
+		if d.First > u.period.Last {
+			break
+		}
+		if span, ok := d.Within(u.period); ok {
+			n := span.Days()
+			days += n
+			total += d.MME * float64(n)
+		}
+	}
+	high := func(days int) bool { return days > 0 && drug.AtLeast(total/float64(days), highMME) }
+	dosed, overPeriod = verdictOf(high(days)), verdictOf(high(int(u.last-u.first)+1))
+	if !u.doubtful && !u.lacking {
+		return dosed, overPeriod
+	}
+	// What is not known may add any dose, or days with next to none.
+	if dosed == no || !high(u.dosedDays()) {
+		dosed = undecided
+	}
+	if overPeriod == no || !high(u.longest()) {
+		overPeriod = undecided
+	}
+	return dosed, overPeriod
+}
+
+// longest is how many days the treatment period may have.
+func (u *usage) longest() int {
+	first, last := u.first, u.last
+	for _, s := range u.doubts {
+		if span, ok := s.Within(u.period); ok {
+			first, last = min(first, span.First), max(last, span.Last)
+		}
+	}
+	return int(last-first) + 1
+}
+
+// lacksDose reports whether the dose of an opioid of the period is not known.
+func (u *usage) lacksDose(m *series.Medication) bool {
+	_, ok := m.Within(u.period)
+	return ok && m.Reason != 0 && !uncounted[m.Reason]
+}
+
+// dosedDays counts the days of the period that have a dose, or may have one.
+func (u *usage) dosedDays() int {
+	u.spans = cutTo(u.spans[:0], u.period, u.doubts)
+	for i := range u.gist.Doses {
+		if span, ok := u.gist.Doses[i].Within(u.period); ok {
+			u.spans = append(u.spans, span)
+		}
+	}
+	for i := range u.opioids {
+		if m := &u.opioids[i]; u.lacksDose(m) {
+			span, _ := m.Within(u.period)
+			u.spans = append(u.spans, span)
+		}
+	}
+	return drug.CoveredDays(u.spans)
+}
+
+// sources is whether the opioids that begin in the period come from many
+// prescribers, and from many pharmacies.
+func (u *usage) sources() (prescribers, pharmacies verdict) {
+	if u.records+len(u.unknown) < manySources {
+		return no, no
+	}
+	var prescriber, pharmacy sourceCount
+	look := func(list []series.Medication) {
+		for i := range list {
+			if m := &list[i]; u.filled(m) {
+				prescriber.add(m.Prescriber)
+				pharmacy.add(m.Pharmacy)
+			}
+		}
+	}
+	look(u.opioids)
+	prescribers, pharmacies = prescriber.verdict(), pharmacy.verdict()
+	if u.unknowns == 0 || prescribers != no && pharmacies != no {
+		return prescribers, pharmacies
+	}
+	look(u.unknown)
+	if prescribers == no {
+		prescribers = prescriber.open()
+	}
+	if pharmacies == no {
+		pharmacies = pharmacy.open()
+	}
+	return prescribers, pharmacies
+}
+
+// sourceCount counts the sources of prescriptions, as far as it matters.
+type sourceCount struct {
+	known    [manySources]uint32
+	n, blank int
+}
+
+func (c *sourceCount) add(source uint32) {
+	switch {
+	case source == 0:
+		c.blank++
+	case c.n < manySources && !slices.Contains(c.known[:c.n], source):
+		c.known[c.n] = source
+		c.n++
+	}
+}
+
+// verdict is whether there are many; it is unrecorded where those that are not
+// recorded decide it.
+func (c *sourceCount) verdict() verdict {
+	switch {
+	case c.n >= manySources:
+		return yes
+	case c.n+c.blank >= manySources:
+		return unrecorded
+	}
+	return no
+}
+
+// open is undecided when there may be many, with those of medicines that are not
+// understood.
+func (c *sourceCount) open() verdict {
+	if c.n+c.blank >= manySources {
+		return undecided
+	}
+	return no
+}
+
+// concurrent is whether there are enough fills of benzodiazepines, and enough
+// days with both.
+func (u *usage) concurrent() verdict {
+	benzos := ofClass(u.gist.Medications, benzodiazepine)
+	if len(benzos) == 0 && u.unknowns == 0 {
+		return no
+	}
+	u.others = u.others[:0]
+	for i := range benzos {
+		if span, ok := benzos[i].Within(u.period); ok {
+			u.others = append(u.others, span)
+		}
+	}
+	u.spans = cutTo(u.spans[:0], u.period, u.gist.Covered)
+	u.spans = append(u.spans, drug.Join(u.others)...)
+	if u.beginnings(benzos) >= leastFills && coveredTwice(u.spans) >= overlapDays {
+		return yes
+	}
+	if !u.doubtful || u.beginnings(benzos, u.unknown) < leastFills {
+		return no
+	}
+	// Each that is not understood may be one or the other.
+	u.spans = drug.Join(cutTo(u.spans[:0], u.period, u.gist.Covered, u.doubts[u.unknowns:]))
+	u.others = u.others[:0]
+	for i := range benzos {
+		if span, ok := benzos[i].Within(u.period); ok {
+			u.others = append(u.others, span)
+		}
+	}
+	u.spans = append(u.spans, drug.Join(u.others)...)
+	u.spans = cutTo(u.spans, u.period, u.doubts[:u.unknowns])
+	if coveredTwice(u.spans) >= overlapDays {
+		return undecided
+	}
+	return no
+}
+
+// coveredTwice counts the days that two or more of some spans cover. It puts them in
+// another order.
+func coveredTwice(spans []drug.Span) (days int) {
+	slices.SortFunc(spans, func(a, b drug.Span) int { return int(a.First) - int(b.First) })
+	if len(spans) == 0 {
+		return 0
+	}
+	last, counted := spans[0].Last, drug.Day(neverScored) // the last day covered, and the last counted
+	for _, s := range spans[1:] {
+		if both := (drug.Span{First: max(s.First, counted+1), Last: min(s.Last, last)}); both.First <= both.Last {
+			days += both.Days()
+			counted = both.Last
+		}
+		last = max(last, s.Last)
+	}
+	return days
+}
+
+// episode is the day on which a new episode begins, and whether there surely is
+// one, or may be.
+func (u *usage) episode() (index drug.Day, sure, may bool) {
+	first, found := u.fresh, u.fresh <= u.period.Last
+	if len(u.doubts) == 0 {
+		return first, found, found
+	}
+	if found {
+		before := drug.Span{First: min(u.period.First, first-cleanDays), Last: first - 1}
+		for _, s := range u.doubts {
+			if _, ok := s.Within(before); ok {
+				return 0, false, true
+			}
+		}
+		return first, true, true
+	}
+	for i := range u.unknown {
+		if day := u.unknown[i].First; day >= u.period.First && day <= u.period.Last && u.clean(day) {
+			return 0, false, true
+		}
+	}
+	return 0, false, false
+}
+
+// clean reports whether no opioid covers a day of those before a day.
+func (u *usage) clean(day drug.Day) bool {
+	before := drug.Span{First: day - cleanDays, Last: day - 1}
+	for _, s := range u.gist.Covered {
+		if _, ok := s.Within(before); ok {
+			return false
+		}
+	}
+	return true
+}
+
+// covers is whether so many of the days from one on are covered.
+func (u *usage) covers(first drug.Day, of, least int) verdict {
+	window := drug.Span{First: first, Last: first + drug.Day(of) - 1}
+	switch {
+	case daysIn(u.gist.Covered, window) >= least:
+		return yes
+	case len(u.doubts) > 0 && u.possibleDays(window) >= least:
+		return undecided
+	}
+	return no
+}
