@@ -29,7 +29,7 @@ type PopulationCohort struct {
 	Active     Count  `json:"active"`   // of those, with a record in the period
 	Inactive   Count  `json:"inactive"`
 	// Undetermined is how many more may match a filter by class: they have an
-	// unclassified medicine, or one whose days are not known.
+	// unclassified medicine in the period.
 	Undetermined Count `json:"undetermined"`
 }
 
@@ -70,14 +70,20 @@ type OutOfScope struct {
 
 // MMEUse is the daily opioid doses of those exposed.
 type MMEUse struct {
-	Table   string           `json:"table"`
-	Caveat  string           `json:"caveat"`
-	Peak    DoseDistribution `json:"peak"`    // definition 4
-	Average DoseDistribution `json:"average"` // definition 2
-	// Incomplete is of how many of those exposed the dose of an opioid, or its
-	// days, are not known, or another medicine is unclassified. They are in the
-	// band unknown, unless what is known reaches 90, and in no mean or quantile.
+	Table  string           `json:"table"`
+	Caveat string           `json:"caveat"`
+	Peak   DoseDistribution `json:"peak"` // definition 4
+	// PeakOverlapped is the peak when early refills are not carried forward, but
+	// count beside the supply at hand.
+	PeakOverlapped DoseDistribution `json:"peak_overlapped"`
+	Average        DoseDistribution `json:"average"` // definition 2
+	// Incomplete is of how many of those exposed the dose of an opioid is not
+	// known, or another medicine is unclassified. They are in the band unknown,
+	// unless what is known reaches 90, and in no mean or quantile.
 	Incomplete Count `json:"incomplete"`
+	// Assumed is how many of those exposed are assumed to take an opioid on a day
+	// of the period: it has neither supply nor end.
+	Assumed Count `json:"assumed"`
 }
 
 // DoseDistribution is a number over patients. Quantiles are of type 7.
@@ -100,6 +106,9 @@ type DoseDistribution struct {
 type TreatmentMix struct {
 	Classes   []Proportion `json:"classes"` // not exclusive, each of the active
 	Exclusive GroupSplit   `json:"exclusive"`
+	// Assumed is how many of the active are assumed to take a medicine, of any
+	// class, on a day of the period.
+	Assumed Count `json:"assumed"`
 }
 
 // FollowUpGap is who has had no score for over 90 days.

@@ -49,11 +49,11 @@ func judged(tb testing.TB, q *Params, p *Patient) (o outcome) {
 type calendarOf struct{ p *Patient }
 
 func (c calendarOf) takes(d drug.Day, class series.Class) bool {
-	return slices.ContainsFunc(c.p.Series.Medications, func(m series.Medication) bool { return m.Class == class && covers(m, d) })
+	return anyOn(c.p, d, class)
 }
 
 func (c calendarOf) mayTake(d drug.Day, classes ...series.Class) bool {
-	return slices.ContainsFunc(c.p.Series.Medications, func(m series.Medication) bool { return slices.Contains(classes, m.Class) && may(m, d) })
+	return anyOn(c.p, d, classes...)
 }
 
 // days counts days of which something holds.
@@ -129,7 +129,7 @@ func naiveActive(p *Patient, q *Params) bool {
 	return slices.ContainsFunc(p.Series.Scores, func(s series.Score) bool { return in(s.At) }) ||
 		slices.ContainsFunc(p.Series.Assessments, func(a series.Assessment) bool { return in(a.At) }) ||
 		slices.ContainsFunc(p.Series.Procedures, func(a series.Procedure) bool { return in(a.At) }) ||
-		slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool { return naiveTook(m, q.Start, q.AsOf) })
+		slices.ContainsFunc(courses(p), func(c naiveCourse) bool { return naiveTook(c, q.Start, q.AsOf) })
 }
 
 func naiveOpioidMeasures(p *Patient, q *Params, o *outcome, adult bool) {
@@ -177,15 +177,14 @@ func exemptOn(p *Patient, e pain.Exemption, on drug.Day) bool {
 
 func naiveOnlyOUD(p *Patient, q *Params) string {
 	some, counted, doubt := false, false, false
-	for _, m := range p.Series.Medications {
-		if m.Class != opioid && m.Class != unknown || days(q.Start, q.AsOf, func(d drug.Day) bool { return may(m, d) }) == 0 {
+	for _, m := range courses(p) {
+		if m.Class != opioid && m.Class != unknown || !naiveTook(m, q.Start, q.AsOf) {
 			continue
 		}
-		surely := days(q.Start, q.AsOf, func(d drug.Day) bool { return covers(m, d) || m.First == d }) > 0
 		switch {
 		case m.Reason == 1: // buprenorphine
 			some = true
-		case m.Class == opioid && surely:
+		case m.Class == opioid:
 			counted = true
 		default:
 			doubt = true
@@ -200,9 +199,7 @@ func naiveTreated(p *Patient, q *Params, o *outcome) {
 	first, last, mayFirst, mayLast := drug.Day(0), drug.Day(0), drug.Day(0), drug.Day(0)
 	dosed, mayDosed, lacking := 0, 0, false
 	for d := q.Start; d <= q.AsOf; d++ {
-		mme, known, missing := naiveDose(p, d)
-		open := slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool { return m.Class == opioid && m.Open && may(m, d) })
-		missing = missing || open // the days of buprenorphine too, for the treatment period
+		mme, _, known, missing, _ := naiveDose(p, d)
 		lacking = lacking || missing
 		total += mme
 		if known {
@@ -243,8 +240,8 @@ func naiveTreated(p *Patient, q *Params, o *outcome) {
 		if c.mayTake(d, benzodiazepine) {
 			n++
 		}
-		for _, m := range p.Series.Medications {
-			if m.Class == unknown && may(m, d) {
+		for _, m := range courses(p) {
+			if m.Class == unknown && m.days[d] {
 				n++
 			}
 		}
@@ -291,9 +288,7 @@ func naiveEpisode(c calendarOf, q *Params, o *outcome, why string, known bool, e
 		return days(d-180, d-1, func(d drug.Day) bool { return c.takes(d, opioid) }) == 0
 	}
 	doubt := func(d drug.Day) bool {
-		return slices.ContainsFunc(c.p.Series.Medications, func(m series.Medication) bool {
-			return (m.Class == unknown || m.Class == opioid && m.Open) && may(m, d)
-		})
+		return anyOn(c.p, d, unknown)
 	}
 	first, maybe := drug.Day(0), false
 	for d := q.Start; d <= q.AsOf && first == 0; d++ {
@@ -371,12 +366,7 @@ func TestUnknownDecidesNothing(t *testing.T) {
 				if m.Class == opioid {
 					m.MME = oneOf[float64](random, 1, 200)
 				}
-				if m.Open && random.IntN(2) == 0 { // and its days
-					m.Open, m.Last = false, m.First+drug.Day(random.IntN(120))
-					if m.Ended() {
-						m.Last = min(m.Last, m.First)
-					}
-				}
+				m.Drug += 100 // it is none of the others, which it would stop or replace
 			}
 			revealed.Sort()
 			after := *p

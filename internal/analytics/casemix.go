@@ -194,5 +194,5 @@ func opioidOn(medications []series.Medication, day drug.Day) (yes, ok bool) {
 			return true, true
 		}
 	}
-	return false, !mayCover(list, on) && !mayCover(unclassified(medications), on)
+	return false, !anyTaken(unclassified(medications), on)
 }

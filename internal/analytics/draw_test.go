@@ -47,8 +47,25 @@ func (d dice) value() series.Value {
 
 func (d dice) medication() series.Medication {
 	first := d.day()
-	m := series.Medication{Span: drug.Span{First: first, Last: first + oneOf(d, lengths...)}, Open: d.IntN(6) == 0,
-		Class: oneOf[series.Class](d, 1, 1, 1, 2, 3, 4, 9, 12), Status: oneOf[series.MedicationStatus](d, 0, 1, 4, 6)}
+	m := series.Medication{Span: drug.Span{First: first, Last: first + oneOf(d, lengths...)}, Open: d.IntN(4) == 0,
+		Class: oneOf[series.Class](d, 1, 1, 1, 2, 3, 4, 9, 12), Status: oneOf[series.MedicationStatus](d, 0, 0, 1, 2, 4, 6)}
+	m.Drug, m.Product = oneOf[uint32](d, 0, 1, 1, 1, 2), oneOf[uint32](d, 0, 7, 7, 8)
+	if m.Drug == 0 {
+		m.Product = 0
+	}
+	switch {
+	case m.Open:
+		if d.IntN(3) == 0 {
+			m.Last = m.First
+		}
+	case d.IntN(4) == 0:
+		m.HasEnd, m.End, m.Supplied = true, m.Last+oneOf[drug.Day](d, 0, 0, 5), d.IntN(2) == 0
+		if !m.Supplied {
+			m.End = m.Last
+		}
+	default:
+		m.Supplied = true
+	}
 	switch m.Class {
 	case opioid:
 		if m.Reason = oneOf[series.Reason](d, 0, 0, 0, 1, 8); m.Reason == 0 {
@@ -74,7 +91,7 @@ func (d dice) patient() *Patient {
 	for range d.IntN(4) {
 		s.Procedures = append(s.Procedures, series.Procedure{At: d.at(), Type: series.ProcedureType(1 + d.IntN(3)), Pre: d.value(), Post: d.value()})
 	}
-	for range d.IntN(5) {
+	for range d.IntN(7) {
 		s.Medications = append(s.Medications, d.medication())
 	}
 	for range d.IntN(4) {

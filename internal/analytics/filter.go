@@ -73,34 +73,29 @@ func (f *Filter) person(p *Patient) bool {
 }
 
 // passes is the whole filter. Maybe is set for one of whom nobody knows whether
-// a medicine of the class was taken: its days are not known, or what it is.
+// a medicine of the class was taken: there is one of which nobody knows what it
+// is.
 func (f *Filter) passes(p *Patient, g *Gist) (yes, maybe bool) {
 	if !f.Admits(p) {
 		return false, false
 	}
-	if f.class == 0 {
+	if f.class == 0 || anyTaken(ofClass(g.Medications, f.class), f.period) {
 		return true, false
 	}
-	list := ofClass(g.Medications, f.class)
-	for i := range list {
-		if taken(&list[i], f.period) {
-			return true, false
-		}
-	}
-	return false, mayCover(list, f.period) || mayCover(unclassified(g.Medications), f.period)
+	return false, anyTaken(unclassified(g.Medications), f.period)
 }
 
-// taken reports whether a medicine was taken on a day of a window, as far as
-// that is known: a covered day lies in it, an open one began in it, or began
-// before and nobody says that it has ended.
-func taken(m *series.Medication, window drug.Span) bool {
-	switch {
-	case m.First > window.Last:
-		return false
-	case m.Open && !m.Ended():
-		return true
-	case m.Open:
-		return m.First >= window.First
+// anyTaken reports whether one of some medicines was taken on a day of a window.
+func anyTaken(list []series.Medication, window drug.Span) bool {
+	for i := range list {
+		if taken(&list[i], window) {
+			return true
+		}
 	}
-	return m.Last >= window.First
+	return false
+}
+
+// taken reports whether a medicine was taken on a day of a window.
+func taken(m *series.Medication, window drug.Span) bool {
+	return m.First <= window.Last && m.Last >= window.First && m.First <= m.Last
 }

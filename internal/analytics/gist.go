@@ -8,6 +8,7 @@ import (
 
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
+	"anodyne/internal/pain/timeline"
 )
 
 // Gist is a patient's series in the form that questions are answered from, with
@@ -22,13 +23,15 @@ type Gist struct {
 	Others        []series.Score
 	Answers       []Answer
 	Interventions []Intervention
-	// Medications of a class lie together, each in order of their first days.
+	// Medications of a class lie together, each in order of their first days. The
+	// days are those of the timeline; Start is when each was prescribed.
 	Medications []series.Medication
 	// Doses are the opioids' MME by day, and Covered the days with an opioid,
-	// known or not, but for open prescriptions, of which nobody knows.
-	Doses   []drug.Dose
-	Covered []drug.Span
-	Onsets  []Onset
+	// known or not, by the timeline. Overlapped are the doses without supply
+	// being carried forward; empty when they are the same.
+	Doses, Overlapped []drug.Dose
+	Covered           []drug.Span
+	Onsets            []Onset
 	// Marks are drug screens and answers about the impact of pain, by day.
 	Marks []Mark
 }
@@ -47,7 +50,7 @@ func (p *Patient) gist(room *Gist) *Gist {
 func (g *Gist) reset() {
 	g.Track.Points, g.Track.Lines, g.Others, g.Onsets = g.Track.Points[:0], g.Track.Lines[:0], g.Others[:0], g.Onsets[:0]
 	g.Answers, g.Interventions, g.Medications = g.Answers[:0], g.Interventions[:0], g.Medications[:0]
-	g.Doses, g.Covered = g.Doses[:0], g.Covered[:0]
+	g.Doses, g.Overlapped, g.Covered = g.Doses[:0], g.Overlapped[:0], g.Covered[:0]
 	g.Marks = g.Marks[:0]
 }
 
@@ -132,7 +135,7 @@ func GistOf(whole *series.Series, g *Gist) {
 	g.takeAnswers(whole.Assessments)
 	g.takeInterventions(whole.Procedures)
 	g.takeMarks(whole)
-	medications := g.takeMedications(whole.Medications)
+	medications := r.takeMedications(g, whole.Medications)
 	r.takeOpioids(g, ofClass(medications, opioid))
 	onset, point := len(g.Onsets), len(g.Track.Points)
 	g.Onsets = begun(whole.Procedures, medications, g.Onsets)
@@ -158,11 +161,23 @@ func GistOf(whole *series.Series, g *Gist) {
 // settled reports whether the kind does not depend on the period.
 func (p Primary) settled() bool { return p.known == alone || p.known == leading }
 
-// takeMedications appends medicines in their order, and gives them.
-func (g *Gist) takeMedications(list []series.Medication) []series.Medication {
+// takeMedications appends medicines with their days, in their order, and gives
+// them; and the doses of opioids without supply being carried.
+func (r *skimmer) takeMedications(g *Gist, list []series.Medication) []series.Medication {
 	from := len(g.Medications)
 	g.Medications = append(g.Medications, list...)
 	list = g.Medications[from:]
+	r.planner.Lay(list)
+	if r.planner.Shifted {
+		r.courses = r.courses[:0]
+		for i := range list {
+			if c := list[i].Course(); list[i].Class == opioid {
+				c.Span = r.planner.Overlapped[i]
+				r.take(c)
+			}
+		}
+		g.Overlapped = append(g.Overlapped, r.meter.Timeline(r.courses)...)
+	}
 	slices.SortStableFunc(list, func(a, b series.Medication) int {
 		if a.Class != b.Class {
 			return cmp.Compare(a.Class, b.Class)
@@ -170,6 +185,13 @@ func (g *Gist) takeMedications(list []series.Medication) []series.Medication {
 		return cmp.Compare(a.First, b.First)
 	})
 	return list
+}
+
+// take adds a course to those that are measured, if it has days.
+func (r *skimmer) take(c drug.Course) {
+	if c.First <= c.Last {
+		r.courses = append(r.courses, c)
+	}
 }
 
 // ofClass is the medicines of a class.
@@ -189,10 +211,10 @@ func ofClass(list []series.Medication, class series.Class) []series.Medication {
 func (r *skimmer) takeOpioids(g *Gist, list []series.Medication) {
 	r.courses, r.spans = r.courses[:0], r.spans[:0]
 	for i := range list {
-		if m := &list[i]; !m.Open {
-			r.courses = append(r.courses, m.Course(m.Last))
-			r.spans = append(r.spans, m.Span)
-		}
+		r.take(list[i].Course())
+	}
+	for i := range r.courses {
+		r.spans = append(r.spans, r.courses[i].Span)
 	}
 	g.Doses = append(g.Doses, r.meter.Timeline(r.courses)...)
 	g.Covered = append(g.Covered, drug.Join(r.spans)...)
@@ -203,6 +225,7 @@ type skimmer struct {
 	diary   diary
 	kinds   kindList
 	onsets  []Onset
+	planner timeline.Planner
 	meter   drug.Meter
 	courses []drug.Course
 	spans   []drug.Span
@@ -233,7 +256,10 @@ func begun(procedures []series.Procedure, medications []series.Medication, onset
 		for i < len(medications) && medications[i].Class == class {
 			day, last := medications[i].First, drug.Day(math.MinInt32)
 			for ; i < len(medications) && medications[i].Class == class && medications[i].First == day; i++ {
-				last = max(last, medications[i].Possible(drug.Always.Last).Last)
+				last = max(last, medications[i].Last)
+			}
+			if last < day { // none of them counts
+				continue
 			}
 			if covered < day-washout {
 				onsets = append(onsets, newOnset(procedureCodes+treatment(class%classCodes), day, before))

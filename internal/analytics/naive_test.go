@@ -23,24 +23,13 @@ func within(at int64, first, last drug.Day) bool {
 	return !t.Before(date(first)) && t.Before(date(last).AddDate(0, 0, 1))
 }
 
-// covers reports whether a medicine surely covers a day; may, whether it may.
-func covers(m series.Medication, d drug.Day) bool { return !m.Open && m.First <= d && d <= m.Last }
-
-func may(m series.Medication, d drug.Day) bool {
-	if !m.Open {
-		return covers(m, d)
-	}
-	ended := slices.Contains([]string{"stopped", "completed", "on-hold"}, m.Status.String())
-	return m.First <= d && (!ended || d <= m.Last)
-}
-
-func naiveTook(m series.Medication, first, last drug.Day) bool {
+func naiveTook(c naiveCourse, first, last drug.Day) bool {
 	for d := first; d <= last; d++ {
-		if covers(m, d) || m.Open && m.First == d {
+		if c.days[d] {
 			return true
 		}
 	}
-	return m.Open && m.First <= last && may(m, 1<<29)
+	return false
 }
 
 func naiveAge(born, on drug.Day) int {
@@ -53,10 +42,10 @@ func naiveAge(born, on drug.Day) int {
 	}
 }
 
-// naiveMay reports whether a medicine of some classes may cover a day of some.
+// naiveMay reports whether a medicine of some classes is taken on a day of some.
 func naiveMay(p *Patient, first, last drug.Day, classes ...series.Class) bool {
 	for d := first; d <= last; d++ {
-		if slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool { return slices.Contains(classes, m.Class) && may(m, d) }) {
+		if anyOn(p, d, classes...) {
 			return true
 		}
 	}
@@ -74,7 +63,7 @@ func naiveMayPass(p *Patient, q *Params) bool {
 	}
 	all := *q
 	all.MedicationClass = nil
-	return naivePasses(p, &all) && naiveMay(p, q.Start, q.AsOf, q.class, unknown)
+	return naivePasses(p, &all) && naiveMay(p, q.Start, q.AsOf, unknown)
 }
 
 func naivePasses(p *Patient, q *Params) bool {
@@ -85,8 +74,8 @@ func naivePasses(p *Patient, q *Params) bool {
 	if q.Condition != nil && !slices.ContainsFunc(p.Codes, func(c string) bool { return strings.HasPrefix(c, *q.Condition) }) {
 		return false
 	}
-	return q.MedicationClass == nil || slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool {
-		return m.Class.String() == *q.MedicationClass && naiveTook(m, q.Start, q.AsOf)
+	return q.MedicationClass == nil || slices.ContainsFunc(courses(p), func(c naiveCourse) bool {
+		return c.Class.String() == *q.MedicationClass && naiveTook(c, q.Start, q.AsOf)
 	})
 }
 
@@ -264,40 +253,40 @@ func naiveMet(name string, c change) bool {
 	return info.Points > 0 && fall > info.Points-1e-9 || info.Percent > 0 && c.before > 0 && c.before > info.PercentFrom-1e-9 && fall/c.before > info.Percent/100-1e-11
 }
 
-// naiveBegan is the first day in the period of a class that had not been
-// taken, and could not have been, for 90 days; 0 when there is none.
+// naiveBegan is the first day in the period on which a class begins; 0 when
+// there is none, or it was taken in the 90 days before.
 func naiveBegan(p *Patient, class series.Class, q *Params) (first drug.Day) {
-	for _, m := range p.Series.Medications {
-		if m.Class == class && m.First >= q.Start && m.First <= q.AsOf && (first == 0 || m.First < first) {
-			first = m.First
+	for _, c := range courses(p) {
+		for d := q.Start; c.Class == class && d <= q.AsOf; d++ {
+			if c.days[d] && !c.days[d-1] && (first == 0 || d < first) {
+				first = d
+			}
 		}
 	}
-	for _, m := range p.Series.Medications {
-		for d := first - 90; m.Class == class && m.First < first && d <= first; d++ {
-			if may(m, d) {
-				return 0
-			}
+	for d := first - 90; first > 0 && d < first; d++ {
+		if anyOn(p, d, class) {
+			return 0
 		}
 	}
 	return first
 }
 
-func naiveDose(p *Patient, d drug.Day) (mme float64, known, incomplete bool) {
-	for _, m := range p.Series.Medications {
-		if m.Class == unknown && may(m, d) {
-			incomplete = true
+// naiveDose is the dose of a day, and without supply being carried.
+func naiveDose(p *Patient, d drug.Day) (mme, overlapped float64, known, incomplete, assumed bool) {
+	for _, c := range courses(p) {
+		if c.Class == opioid && c.Reason == 0 && c.overlapped[d] {
+			overlapped += c.MME
 		}
-		if m.Class != opioid || !may(m, d) {
+		if !c.days[d] {
 			continue
 		}
-		switch {
-		case m.Open || m.Reason == 8:
-			incomplete = incomplete || m.Reason != 1
-		case m.Reason == 0:
-			mme, known = mme+m.MME, true
+		incomplete = incomplete || c.Class == unknown || c.Class == opioid && c.Reason == 8
+		assumed = assumed || c.Class == opioid && c.Open && d > c.First
+		if c.Class == opioid && c.Reason == 0 {
+			mme, known = mme+c.MME, true
 		}
 	}
-	return mme, known, incomplete
+	return mme, overlapped, known, incomplete, assumed
 }
 
 func naiveSeverity(p *Patient, q *Params) (band pain.Severity, ok bool) {

@@ -1,8 +1,6 @@
 package analytics
 
 import (
-	"slices"
-
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 )
@@ -13,7 +11,10 @@ type opioidTally struct {
 	maybe                int // more who may have had one
 	longTerm, longTermN  int
 	peaks, averages      doses // of those whose dose is all known
+	overlapped           doses // their peaks without supply being carried
+	surely90Overlapped   int
 	incomplete           int
+	assumed              int // whose dose rests on days that are assumed
 	surely50, surely90   int // of those incomplete, whose known part reaches 50 but not 90, and 90
 	at50, at50N          int
 	at90, at90N          int
@@ -37,11 +38,13 @@ func (o *opioidTally) merge(other *opioidTally) {
 		{&o.gabapentinoid.yes, &other.gabapentinoid.yes}, {&o.gabapentinoid.n, &other.gabapentinoid.n},
 		{&o.naloxone.yes, &other.naloxone.yes}, {&o.naloxone.n, &other.naloxone.n}, {&o.outBenzo, &other.outBenzo}, {&o.outOpen, &other.outOpen},
 		{&o.maybe, &other.maybe}, {&o.surely50, &other.surely50}, {&o.surely90, &other.surely90},
+		{&o.surely90Overlapped, &other.surely90Overlapped}, {&o.assumed, &other.assumed},
 	} {
 		*c.to += *c.from
 	}
 	o.peaks.merge(&other.peaks)
 	o.averages.merge(&other.averages)
+	o.overlapped.merge(&other.overlapped)
 }
 
 var (
@@ -70,23 +73,13 @@ func unclassified(list []series.Medication) []series.Medication {
 	return list[from:]
 }
 
-// mayCover reports whether one of some medicines may cover a day of a window.
-func mayCover(list []series.Medication, window drug.Span) bool {
-	for i := range list {
-		if _, ok := list[i].Possible(window.Last).Within(window); ok {
-			return true
-		}
-	}
-	return false
-}
-
 // drugs is what a patient takes, as far as it matters for opioids.
 type drugs struct {
 	taken   classSet
 	opioids []series.Medication
 	// unknown are those that are not understood: each may be an opioid of any
-	// dose, of another class, or naloxone. Open says that one may have been
-	// taken in the period.
+	// dose, of another class, or naloxone. Open says that one was taken in the
+	// period.
 	unknown []series.Medication
 	open    bool
 	// maybe says that nobody knows whether an opioid was taken in the period.
@@ -96,8 +89,8 @@ type drugs struct {
 // lookAt finds the opioids among medicines, and what may be one.
 func (t *PopulationTally) lookAt(d *drugs, medications []series.Medication) {
 	d.opioids, d.unknown = ofClass(medications, opioid), unclassified(medications)
-	d.open = mayCover(d.unknown, t.period)
-	d.maybe = d.taken&opioids == 0 && (d.open || mayCover(d.opioids, t.period))
+	d.open = anyTaken(d.unknown, t.period)
+	d.maybe = d.taken&opioids == 0 && d.open
 }
 
 // outside reports whether the opioid guideline leaves a patient out.
@@ -125,7 +118,7 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups)
 	}
 	o.exposed++
 	outOfScope := t.outside(p)
-	decided := t.addDose(g.Doses, d, outOfScope, who)
+	decided := t.addDose(g, d, outOfScope, who)
 	overlap, known := o.addOverlap(&o.benzo, d, ofClass(g.Medications, benzodiazepine), t.period)
 	if known {
 		t.more[benzoOverlap].add(who, overlap)
@@ -145,13 +138,13 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups)
 	case hasNaloxone(g.Medications, year):
 		o.naloxone.yes++
 		o.naloxone.n++
-	case !mayCover(d.unknown, year):
+	case !anyTaken(d.unknown, year):
 		o.naloxone.n++
 	}
 }
 
 // addLongTerm counts who had an opioid on 90 days of the last 365; not those
-// of whom open prescriptions, or what is not understood, leave it unknown.
+// of whom what is not understood leaves it unknown.
 func (t *PopulationTally) addLongTerm(covered []drug.Span, d *drugs, who *groups) {
 	o := &t.opioid
 	year := drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}
@@ -174,15 +167,15 @@ func (t *PopulationTally) addLongTerm(covered []drug.Span, d *drugs, who *groups
 }
 
 // possibleDays is on how many days of a window an opioid may have been taken;
-// 0 when none is open and all medicines are understood, and they are known.
+// 0 when all medicines are understood, and they are known.
 func (o *opioidTally) possibleDays(d *drugs, window drug.Span) int {
-	if len(d.unknown) == 0 && !slices.ContainsFunc(d.opioids, func(m series.Medication) bool { return m.Open }) {
+	if len(d.unknown) == 0 {
 		return 0
 	}
 	o.possible = o.possible[:0]
 	for _, list := range [...][]series.Medication{d.opioids, d.unknown} {
 		for i := range list {
-			if span, ok := list[i].Possible(window.Last).Within(window); ok {
+			if span, ok := list[i].Within(window); ok {
 				o.possible = append(o.possible, span)
 			}
 		}
@@ -193,20 +186,24 @@ func (o *opioidTally) possibleDays(d *drugs, window drug.Span) int {
 // addDose counts the MME of a patient with an opioid. Below a threshold it is
 // not known when something is, or may be, missing from the dose, or none is
 // counted.
-func (t *PopulationTally) addDose(doses []drug.Dose, d *drugs, outOfScope bool, who *groups) (decided bool) {
+func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *groups) (decided bool) {
 	o := &t.opioid
 	var e drug.Exposure
-	e.Add(doses, t.period)
+	e.Add(g.Doses, t.period)
 	e.Incomplete = d.open
+	assumed := false
 	for i := range d.opioids {
-		if e.Incomplete {
-			break
+		m := &d.opioids[i]
+		if !taken(m, t.period) {
+			continue
 		}
-		c := d.opioids[i].Course(t.period.Last)
-		if _, ok := c.Within(t.period); ok && c.Reason.Incomplete() {
-			e.Incomplete = true
-		}
+		e.Incomplete = e.Incomplete || missesDose[m.Reason%reasonCodes]
+		assumed = assumed || m.Open && m.Last > m.First && m.Last >= t.period.First && m.First < t.period.Last
 	}
+	if assumed {
+		o.assumed++
+	}
+	overlapped := peakIn(g.Overlapped, t.period, e.Peak)
 	average, dosed := e.Average()
 	decided = dosed && !e.Incomplete
 	high50, high90 := dosed && drug.AtLeast(e.Peak, 50), dosed && drug.AtLeast(e.Peak, 90)
@@ -214,10 +211,14 @@ func (t *PopulationTally) addDose(doses []drug.Dose, d *drugs, outOfScope bool, 
 	case decided:
 		o.peaks.add(e.Peak)
 		o.averages.add(average)
+		o.overlapped.add(overlapped)
 	case high90:
 		o.surely90++
 	case high50:
 		o.surely50++
+	}
+	if !decided && dosed && drug.AtLeast(overlapped, 90) {
+		o.surely90Overlapped++
 	}
 	if e.Incomplete {
 		o.incomplete++
@@ -235,6 +236,27 @@ func (t *PopulationTally) addDose(doses []drug.Dose, d *drugs, outOfScope bool, 
 	return decided
 }
 
+// peakIn is the highest of some doses in a window; another when there are none.
+func peakIn(doses []drug.Dose, window drug.Span, otherwise float64) float64 {
+	if len(doses) == 0 {
+		return otherwise
+	}
+	var peak drug.Exposure
+	peak.Add(doses, window)
+	return peak.Peak
+}
+
+// reasonCodes is how many numbers there are for reasons, and missesDose says of
+// each whether a total without such an opioid is too low.
+const reasonCodes = 16
+
+var missesDose = func() (list [reasonCodes]bool) {
+	for code := range list {
+		list[code] = drug.Reason(series.Reason(code).String()).Incomplete()
+	}
+	return list
+}()
+
 func countHigh(high, outOfScope bool, yes, n, out *int) {
 	*n++
 	if high {
@@ -245,17 +267,15 @@ func countHigh(high, outOfScope bool, yes, n, out *int) {
 	}
 }
 
-// addOverlap counts whether opioids and others were taken on the same day: days
-// that both cover, or both go on at the end. Those whose days are not known, and
-// what is not understood, leave it open.
+// addOverlap counts whether opioids and others were taken on the same day. What
+// is not understood leaves it open.
 func (o *opioidTally) addOverlap(to *overlapTally, d *drugs, others []series.Medication, period drug.Span) (yes, known bool) {
-	certain, possible := shared(d.opioids, others, period)
-	if certain || possible && current(d.opioids, period.Last) && current(others, period.Last) {
+	if shared(d.opioids, others, period) {
 		to.yes++
 		to.n++
 		return true, true
 	}
-	if possible || d.open && d.mayShare(others, period) {
+	if d.open && d.mayShare(others, period) {
 		return false, false
 	}
 	to.n++
@@ -265,57 +285,31 @@ func (o *opioidTally) addOverlap(to *overlapTally, d *drugs, others []series.Med
 // mayShare reports whether an opioid and another medicine may have been taken
 // on the same day because one or both of them is not understood.
 func (d *drugs) mayShare(others []series.Medication, period drug.Span) bool {
-	if _, may := shared(d.unknown, d.opioids, period); may {
-		return true
-	}
-	if _, may := shared(d.unknown, others, period); may {
+	if shared(d.unknown, d.opioids, period) || shared(d.unknown, others, period) {
 		return true
 	}
 	for i := range d.unknown {
-		if _, may := shared(d.unknown[i:i+1], d.unknown[i+1:], period); may {
+		if shared(d.unknown[i:i+1], d.unknown[i+1:], period) {
 			return true
 		}
 	}
 	return false
 }
 
-// shared reports whether medicines of two lists cover a day of the period
-// together, and whether they may: open ones may cover all their days.
-func shared(these, those []series.Medication, period drug.Span) (certain, possible bool) {
+// shared reports whether medicines of two lists were taken on the same day of
+// the period.
+func shared(these, those []series.Medication, period drug.Span) bool {
 	for i := range those {
-		b := &those[i]
-		other, ok := b.Possible(period.Last).Within(period)
-		if !ok {
-			continue
-		}
-		for k := range these {
-			a := &these[k]
-			if _, ok := a.Possible(period.Last).Within(other); !ok {
-				continue
-			}
-			if !a.Open && !b.Open {
-				return true, true
-			}
-			possible = true
-		}
-	}
-	return false, possible
-}
-
-// current reports whether one of some medicines is taken on a day: it covers it,
-// or it is open and goes on.
-func current(list []series.Medication, day drug.Day) bool {
-	for i := range list {
-		m := &list[i]
-		if m.First <= day && (m.Open && !m.Ended() || !m.Open && day <= m.Last) {
+		other, ok := those[i].Within(period)
+		if ok && anyTaken(these, other) {
 			return true
 		}
 	}
 	return false
 }
 
-// hasNaloxone reports whether naloxone was given or covered in a window.
-// Naloxone within an opioid is not meant.
+// hasNaloxone reports whether naloxone was given or covered in a window. That
+// it is at hand is never assumed, and naloxone within an opioid is not meant.
 func hasNaloxone(medications []series.Medication, window drug.Span) bool {
 	for i := range medications {
 		m := &medications[i]
@@ -323,8 +317,8 @@ func hasNaloxone(medications []series.Medication, window drug.Span) bool {
 			continue
 		}
 		span := m.Span
-		if m.Open {
-			span.Last = span.First
+		if m.Open || span.Last < span.First {
+			span = drug.Span{First: m.Start, Last: m.Start}
 		}
 		if _, ok := span.Within(window); ok {
 			return true

@@ -73,7 +73,7 @@ func (t *OutcomesTally) Add(p *Patient) {
 		return
 	}
 	t.patients++
-	if mayCover(unclassified(gist.Medications), drug.Span{First: t.period.First - washout, Last: t.period.Last}) {
+	if anyTaken(unclassified(gist.Medications), drug.Span{First: t.period.First - washout, Last: t.period.Last}) {
 		t.unsure++
 	}
 	onsets := gist.Onsets

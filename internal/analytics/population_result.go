@@ -137,10 +137,13 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possibl
 		return bands
 	}
 	peak := distribution(&out.Peak, defPeak, &o.peaks, o.surely90)
+	distribution(&out.PeakOverlapped, defPeakOverlapped, &o.overlapped, o.surely90Overlapped)
 	distribution(&out.Average, defAverage, &o.averages, 0)
-	incomplete := l.cell(o.incomplete)
+	incomplete, assumed := l.cell(o.incomplete), l.cell(o.assumed)
 	l.within(exposed, incomplete)
 	l.count(&out.Incomplete, incomplete)
+	l.within(exposed, assumed)
+	l.count(&out.Assumed, assumed)
 	high50 := l.cell(o.at50)
 	parts := peak[3:5]
 	if o.surely50 > 0 { // in the band unknown: it may be above 90
@@ -171,6 +174,9 @@ func (t *PopulationTally) printTreatments(l *ledger, out *Treatments, active *ce
 			l.undetermined(into, active, known)
 		}
 	}
+	assumed := l.cell(t.assumed)
+	l.within(active, assumed)
+	l.count(&out.Assumed, assumed)
 	mix := l.cellsOf(t.exclusive[:])
 	unsure := l.silent(t.unsureExposed)
 	l.within(mix[4], unsure)

@@ -25,6 +25,7 @@ type PopulationTally struct {
 	unsure               [classCodes]int // who may have taken a class
 	unsureExposed        int             // of exclusive undetermined, with an opioid
 	undetermined         int             // who may match the filter
+	assumed              int             // who is assumed to take a medicine
 	opioid               opioidTally
 	everybody, present   grouped
 	measures             [measures]rates
@@ -141,6 +142,9 @@ func (t *PopulationTally) Add(p *Patient) {
 		t.lookAt(&d, gist.Medications)
 	}
 	t.addTreatment(&d)
+	if classes != 0 && t.assumes(gist.Medications) {
+		t.assumed++
+	}
 	t.addOpioids(p, gist, &d, &who)
 	t.aligned.addImpact(p, gist.Marks, &scores)
 	if present&mayBeOpioids != 0 {
@@ -239,6 +243,18 @@ func (t *PopulationTally) classes(medications []series.Medication) (took, presen
 	return took, present
 }
 
+// assumes reports whether a day of the period with one of some medicines is
+// assumed.
+func (t *PopulationTally) assumes(medications []series.Medication) bool {
+	for i := range medications {
+		m := &medications[i]
+		if m.Open && m.Last > m.First && m.Last >= t.period.First && m.First < t.period.Last {
+			return true
+		}
+	}
+	return false
+}
+
 var mixes = []string{"opioid_only", "non_opioid_only", "both", "none", "undetermined"}
 
 // addTreatment counts the classes that were taken. What is not understood may be
@@ -274,6 +290,7 @@ func (t *PopulationTally) addTreatment(d *drugs) {
 func (t *PopulationTally) Close() {
 	t.opioid.peaks.close()
 	t.opioid.averages.close()
+	t.opioid.overlapped.close()
 }
 
 // Merge adds what another tally of the same parameters counted, which is closed.
@@ -289,6 +306,7 @@ func (t *PopulationTally) Merge(o *PopulationTally) {
 	addAll(t.unsure[:], o.unsure[:])
 	t.unsureExposed += o.unsureExposed
 	t.undetermined += o.undetermined
+	t.assumed += o.assumed
 	t.opioid.merge(&o.opioid)
 	t.aligned.merge(&o.aligned)
 	t.everybody.merge(&o.everybody)

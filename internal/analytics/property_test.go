@@ -327,7 +327,7 @@ func TestPopulationIsThatOfTheRecords(t *testing.T) {
 			"patients": tally.patients, "active": tally.active, "by average": tally.byAverage, "by current": tally.byCurrent,
 			"gap": tally.last[1], "never": tally.last[2], "severe": tally.severity[3], "mild": tally.severity[1], "none": tally.severity[0],
 			"took 1": tally.treated[1], "took 4": tally.treated[4], "opioid only": tally.exclusive[0], "non-opioid only": tally.exclusive[1], "both": tally.exclusive[2],
-			"exposed": o.exposed, "long": o.longTerm, "long known": o.longTermN, "incomplete": o.incomplete, "50": o.at50, "50 known": o.at50N, "90": o.at90, "90 known": o.at90N,
+			"assumed": tally.assumed, "dose assumed": o.assumed, "surely 90 overlapped": o.surely90Overlapped, "exposed": o.exposed, "long": o.longTerm, "long known": o.longTermN, "incomplete": o.incomplete, "50": o.at50, "50 known": o.at50N, "90": o.at90, "90 known": o.at90N,
 			"benzo": o.benzo.yes, "benzo known": o.benzo.n, "gaba": o.gabapentinoid.yes, "gaba known": o.gabapentinoid.n, "naloxone": o.naloxone.yes, "naloxone known": o.naloxone.n,
 			"may pass": tally.undetermined, "maybe": o.maybe, "undetermined mix": tally.exclusive[4], "undetermined exposed": tally.unsureExposed, "maybe nsaid": tally.unsure[4],
 			"surely 90": o.surely90, "surely 50": o.surely50, "out open": o.outOpen, "exposure known male": tally.measures[exposure].n.genders[Male],
@@ -337,7 +337,11 @@ func TestPopulationIsThatOfTheRecords(t *testing.T) {
 		} {
 			count(rt, what, got, want[what])
 		}
-		for what, lists := range map[string][2][]float64{"peak": {o.peaks.own, peaks}, "average": {o.averages.own, averages}} {
+		var carried, doubled []float64
+		for i := 0; i < len(peaks); i += 2 {
+			carried, doubled = append(carried, peaks[i]), append(doubled, peaks[i+1])
+		}
+		for what, lists := range map[string][2][]float64{"peak": {o.peaks.own, carried}, "overlapped": {o.overlapped.own, doubled}, "average": {o.averages.own, averages}} {
 			count(rt, what, len(lists[0]), len(lists[1]))
 			for i := range lists[0] {
 				if math.Abs(lists[0][i]-lists[1][i]) > 1e-6 {
@@ -374,9 +378,13 @@ func naivePopulation(p *Patient, q *Params, want map[string]int, peaks, averages
 		active = active || within(a.At, q.Start, q.AsOf)
 	}
 	took := map[string]bool{}
-	for _, m := range p.Series.Medications {
-		if naiveTook(m, q.Start, q.AsOf) {
-			took[m.Class.String()], active = true, true
+	supposed := false
+	for _, c := range courses(p) {
+		if naiveTook(c, q.Start, q.AsOf) {
+			took[c.Class.String()], active = true, true
+		}
+		for d := q.Start; d <= q.AsOf; d++ {
+			supposed = supposed || c.Open && c.days[d] && d > c.First
 		}
 	}
 	if !is("active", active) {
@@ -397,12 +405,13 @@ func naivePopulation(p *Patient, q *Params, want map[string]int, peaks, averages
 		is("by average", average)
 		is("by current", !average)
 	}
+	is("assumed", supposed)
 	exposed, others := took["opioid"], took["gabapentinoid"] || took["nsaid"]
 	is("took 1", exposed)
 	is("took 4", took["nsaid"])
 	male := p.Gender == Male
 	open := naiveMay(p, q.Start, q.AsOf, unknown)
-	maybe := !exposed && naiveMay(p, q.Start, q.AsOf, opioid, unknown)
+	maybe := !exposed && open
 	outside := p.Outside && p.OutsideFrom <= q.AsOf
 	is("maybe", maybe)
 	is("exposure known male", male && !maybe)
@@ -416,10 +425,10 @@ func naivePopulation(p *Patient, q *Params, want map[string]int, peaks, averages
 	is("undetermined exposed", !mixed && exposed && !others)
 	sure, possible := 0, 0
 	for d := q.AsOf - 364; d <= q.AsOf; d++ {
-		if slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool { return m.Class == opioid && covers(m, d) }) {
+		if anyOn(p, d, opioid) {
 			sure++
 		}
-		if slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool { return (m.Class == opioid || m.Class == unknown) && may(m, d) }) {
+		if anyOn(p, d, opioid, unknown) {
 			possible++
 		}
 	}
@@ -432,22 +441,24 @@ func naivePopulation(p *Patient, q *Params, want map[string]int, peaks, averages
 		return peaks, averages
 	}
 	is("out", outside)
-	var peak, total float64
-	days, incomplete := 0, false
+	var peak, doubled, total float64
+	days, incomplete, supposed := 0, false, false
 	for d := q.Start; d <= q.AsOf; d++ {
-		mme, known, missing := naiveDose(p, d)
-		incomplete = incomplete || missing
+		mme, overlapped, known, missing, assumed := naiveDose(p, d)
+		incomplete, supposed, doubled = incomplete || missing, supposed || assumed, max(doubled, overlapped)
 		if known {
 			peak, total, days = max(peak, mme), total+mme, days+1
 		}
 	}
 	is("incomplete", incomplete)
+	is("dose assumed", supposed)
 	complete := days > 0 && !incomplete
 	is("surely 90", !complete && peak > 90-1e-9)
+	is("surely 90 overlapped", !complete && days > 0 && doubled > 90-1e-9)
 	is("surely 50", !complete && peak > 50-1e-9 && peak < 90-1e-9)
 	is("50 open male", male && !complete && peak < 50-1e-9)
 	if complete {
-		peaks, averages = append(peaks, peak), append(averages, total/float64(days))
+		peaks, averages = append(peaks, peak, doubled), append(averages, total/float64(days))
 	}
 	for name, limit := range map[string]float64{"50": 50, "90": 90} {
 		is(name, peak > limit-1e-9)
@@ -461,35 +472,26 @@ func naivePopulation(p *Patient, q *Params, want map[string]int, peaks, averages
 		is(name+" known", yes || !maybe)
 		is("out "+name, yes && outside)
 	}
-	naloxoned := is("naloxone", slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool {
-		last := m.Last
-		if m.Open {
-			last = m.First
-		}
-		return m.Ingredient == naloxone && last > q.AsOf-365 && m.First <= q.AsOf
+	naloxoned := is("naloxone", slices.ContainsFunc(courses(p), func(c naiveCourse) bool {
+		given := c.First > q.AsOf-365 && c.First <= q.AsOf
+		return c.Ingredient == naloxone && (naiveTook(c, q.AsOf-364, q.AsOf) && !c.Open || given && (c.Open || len(c.days) == 0))
 	}))
 	is("naloxone known", naloxoned || !naiveMay(p, q.AsOf-364, q.AsOf, unknown))
 	return peaks, averages
 }
 
 func naiveOverlap(p *Patient, class series.Class, q *Params) (yes, maybe bool) {
-	any := func(of series.Class, d drug.Day, is func(series.Medication, drug.Day) bool) bool {
-		return slices.ContainsFunc(p.Series.Medications, func(m series.Medication) bool { return m.Class == of && is(m, d) })
-	}
 	for d := q.Start; d <= q.AsOf; d++ {
-		yes = yes || any(opioid, d, covers) && any(class, d, covers)
 		of := map[series.Class]int{}
-		for _, m := range p.Series.Medications {
-			if may(m, d) {
-				of[m.Class]++
+		for _, c := range courses(p) {
+			if c.days[d] {
+				of[c.Class]++
 			}
 		}
+		yes = yes || of[opioid] > 0 && of[class] > 0
 		maybe = maybe || min(1, of[opioid])+min(1, of[class])+of[unknown] >= 2 // each unknown is one or the other
 	}
-	goesOn := func(m series.Medication, d drug.Day) bool {
-		return covers(m, d) || m.Open && m.First <= d && may(m, 1<<29)
-	}
-	return yes || any(opioid, q.AsOf, goesOn) && any(class, q.AsOf, goesOn), maybe
+	return yes, maybe
 }
 
 // TestWorkersDoNotMatter cuts patients up among workers in any way and merges

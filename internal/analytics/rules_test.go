@@ -128,7 +128,11 @@ func TestMedicationClassBegins(t *testing.T) {
 	}
 	began := prescription(t, drug.NSAID, "2024-01-22", 10, 0)
 	before := func(from string, days int) series.Medication { return prescription(t, drug.NSAID, from, days, 0) }
-	open := series.Medication{Span: drug.Span{First: day(t, "2020-01-01"), Last: day(t, "2020-01-01")}, Open: true, Class: began.Class}
+	// Of an open one 90 days are assumed: from August 1st to October 29th, 85
+	// days before; from July 25th to October 22nd, 92 days before.
+	open := func(from string) series.Medication {
+		return series.Medication{Span: drug.Span{First: day(t, from), Last: day(t, from)}, Open: true, Class: began.Class}
+	}
 	for _, c := range []struct {
 		name    string
 		patient *Patient
@@ -138,7 +142,8 @@ func TestMedicationClassBegins(t *testing.T) {
 		{"refilled", p(began, before("2024-01-30", 30)), 1},
 		{"it was taken 91 days before", p(began, before("2023-10-01", 23)), 1},
 		{"it was taken 90 days before", p(began, before("2023-10-01", 24)), 0},
-		{"it may still be taken", p(began, open), 0},
+		{"it was assumed until then", p(began, open("2023-08-01")), 0},
+		{"it was assumed, long ago", p(began, open("2023-07-25")), 1},
 		{"another class", p(began, prescription(t, drug.Opioid, "2023-12-01", 60, 20)), 1},
 		{"before the period", p(before("2023-10-01", 200)), 0},
 	} {
@@ -182,7 +187,7 @@ func TestUnknownDoses(t *testing.T) {
 		{"known", opioid(func(*series.Medication) {}), `[1,1,0,1,0,1,1,0]`},
 		{"dose unknown", opioid(func(m *series.Medication) { m.MME, m.Reason = 0, 8 }), `[1,1,0,0,1,0,0,1]`},
 		{"buprenorphine", opioid(func(m *series.Medication) { m.MME, m.Reason = 0, 1 }), `[1,1,0,0,0,0,0,1]`},
-		{"it goes on, nobody says how long", opioid(func(m *series.Medication) { m.Open, m.Last = true, m.First }), `[1,0,1,0,1,0,0,1]`},
+		{"it goes on, nobody says how long", opioid(func(m *series.Medication) { m.Open, m.Last = true, m.First }), `[1,1,0,1,0,1,1,0]`},
 	} {
 		o := population(t, Request{}, c.of).Opioids
 		is(t, c.name, []any{o.Exposure.Count, o.LongTerm.Count, o.LongTerm.Undetermined, o.MME.Peak.N, o.MME.Incomplete.Count, o.AtLeast50.Count, o.AtLeast50.N, o.AtLeast50.Undetermined}, c.want)

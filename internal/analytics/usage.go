@@ -21,7 +21,6 @@ type usage struct {
 	doubts   []drug.Span
 	unknowns int
 	doubtful bool // one lies in the period
-	open     bool // one is of an opioid
 	// fills are the days of the period on which an opioid begins, of so many
 	// records; days are those that are covered, from first to last.
 	fills, records, days int
@@ -40,7 +39,7 @@ type usage struct {
 // look takes up a patient.
 func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
 	u.period, u.gist, u.opioids, u.unknown = period, g, d.opioids, d.unknown
-	u.doubts, u.doubtful, u.open = u.doubts[:0], false, false
+	u.doubts, u.doubtful = u.doubts[:0], false
 	for i := range u.unknown {
 		u.doubt(&u.unknown[i])
 	}
@@ -50,24 +49,13 @@ func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
 }
 
 func (u *usage) lookAtOpioids() {
-	u.fills, u.records, u.counted, u.uncounted, u.lacking = 0, 0, false, false, false
-	first, last, day := u.period.First, u.period.Last, drug.Day(neverScored)
+	u.records, u.counted, u.uncounted, u.lacking = 0, false, false, false
 	for i := range u.opioids {
 		m := &u.opioids[i]
-		if m.First > last {
-			break // they are in order
-		}
-		if m.Open {
-			u.open = true
-			u.doubt(m)
-		}
-		if m.First >= first {
+		if u.filled(m) {
 			u.records++
-			if m.First != day {
-				u.fills++
-				day = m.First
-			}
-		} else if m.Last < first {
+		}
+		if !taken(m, u.period) {
 			continue
 		}
 		switch {
@@ -79,6 +67,13 @@ func (u *usage) lookAtOpioids() {
 			u.counted, u.lacking = true, true
 		}
 	}
+	u.fills = u.beginnings(u.opioids)
+}
+
+// filled reports whether a medicine was prescribed in the period, whenever the
+// supply at hand let it begin.
+func (u *usage) filled(m *series.Medication) bool {
+	return m.Start >= u.period.First && m.Start <= u.period.Last
 }
 
 func (u *usage) lookAtDays() {
@@ -101,7 +96,7 @@ func (u *usage) lookAtDays() {
 
 func (u *usage) doubt(m *series.Medication) {
 	window := drug.Span{First: u.period.First - cleanDays, Last: u.period.Last}
-	span, ok := m.Possible(window.Last).Within(window)
+	span, ok := m.Within(window)
 	if !ok {
 		return
 	}
@@ -144,8 +139,8 @@ func (u *usage) beginnings(lists ...[]series.Medication) int {
 	u.begins = u.begins[:0]
 	for _, list := range lists {
 		for i := range list {
-			if first := list[i].First; first >= u.period.First && first <= u.period.Last {
-				u.begins = append(u.begins, first)
+			if m := &list[i]; u.filled(m) {
+				u.begins = append(u.begins, m.Start)
 			}
 		}
 	}
@@ -183,25 +178,8 @@ var uncounted = func() (set [256]bool) {
 // onlyOUD is whether all opioids of the period, of which there are some, are
 // those that are not counted: surely, or as far as is known.
 func (u *usage) onlyOUD() (sure, may bool) {
-	if !u.open {
-		some := u.uncounted && !u.counted
-		return some && !u.doubtful, some
-	}
-	some, doubt := false, mayCover(u.unknown, u.period)
-	for i := range u.opioids {
-		m := &u.opioids[i]
-		_, ok := m.Possible(u.period.Last).Within(u.period)
-		switch {
-		case !ok:
-		case uncounted[m.Reason]:
-			some = true
-		case m.Open && m.First < u.period.First:
-			doubt = true
-		default:
-			return false, false
-		}
-	}
-	return some && !doubt, some
+	some := u.uncounted && !u.counted
+	return some && !u.doubtful, some
 }
 
 // highDose is whether the average dose is high: over the days with one, and over
@@ -277,7 +255,7 @@ func (u *usage) sources() (prescribers, pharmacies verdict) {
 	var prescriber, pharmacy sourceCount
 	look := func(list []series.Medication) {
 		for i := range list {
-			if m := &list[i]; m.First >= u.period.First && m.First <= u.period.Last {
+			if m := &list[i]; u.filled(m) {
 				prescriber.add(m.Prescriber)
 				pharmacy.add(m.Pharmacy)
 			}
@@ -343,11 +321,8 @@ func (u *usage) concurrent() verdict {
 		return no
 	}
 	u.others = u.others[:0]
-	open := false
 	for i := range benzos {
-		if m := &benzos[i]; m.Open {
-			open = true
-		} else if span, ok := m.Within(u.period); ok {
+		if span, ok := benzos[i].Within(u.period); ok {
 			u.others = append(u.others, span)
 		}
 	}
@@ -356,14 +331,14 @@ func (u *usage) concurrent() verdict {
 	if u.beginnings(benzos) >= leastFills && coveredTwice(u.spans) >= overlapDays {
 		return yes
 	}
-	if !open && !u.doubtful || u.beginnings(benzos, u.unknown) < leastFills {
+	if !u.doubtful || u.beginnings(benzos, u.unknown) < leastFills {
 		return no
 	}
 	// Each that is not understood may be one or the other.
 	u.spans = drug.Join(cutTo(u.spans[:0], u.period, u.gist.Covered, u.doubts[u.unknowns:]))
 	u.others = u.others[:0]
 	for i := range benzos {
-		if span, ok := benzos[i].Possible(u.period.Last).Within(u.period); ok {
+		if span, ok := benzos[i].Within(u.period); ok {
 			u.others = append(u.others, span)
 		}
 	}
@@ -397,15 +372,6 @@ func coveredTwice(spans []drug.Span) (days int) {
 // one, or may be.
 func (u *usage) episode() (index drug.Day, sure, may bool) {
 	first, found := u.fresh, u.fresh <= u.period.Last
-	if u.open { // their first days are not covered
-		found = false
-		for i := range u.opioids {
-			if day := u.opioids[i].First; day >= u.period.First && day <= u.period.Last && u.clean(day) {
-				first, found = day, true
-				break
-			}
-		}
-	}
 	if len(u.doubts) == 0 {
 		return first, found, found
 	}

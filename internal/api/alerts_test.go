@@ -40,9 +40,10 @@ func (c *caller) alerts(cursor string, least int) (alerts []string, next string)
 	}
 }
 
-// prescription is a morphine record of so many milligrams a day for ten days.
+// prescription is a morphine record of so many milligrams a day for ten days, in
+// one tablet: of two doses neither is a refill of the other.
 func prescription(mg int, start time.Time) string {
-	return fmt.Sprintf(`{"data_type":"medications","value":{"name":"morphine","strength":1,"strength_unit":"mg","quantity":%d,"days_supply":10,"start_date":%q}}`, 10*mg, start.Format(time.DateOnly))
+	return fmt.Sprintf(`{"data_type":"medications","value":{"name":"morphine","strength":%d,"strength_unit":"mg","quantity":10,"days_supply":10,"start_date":%q}}`, mg, start.Format(time.DateOnly))
 }
 
 func TestHighDoseAlert(t *testing.T) {

@@ -72,7 +72,8 @@ var asked = []question{
 		return w.add(w.patients[0], w.batch(0), "Idempotency-Key", w.key())
 	}, cost{sqlite: 11, postgres: 12, trips: 8, each: 1}},
 	{"POST /v1/patients/{id}/clinical-data", "an opioid", func(w *crowd) *reply {
-		return w.add(w.patients[0], `{"data_type":"medications","value":{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":30}}`)
+		// Each time of another strength, so that they add up and alert.
+		return w.add(w.patients[0], `{"data_type":"medications","value":{"name":"oxycodone","strength":10.`+w.number()+`,"strength_unit":"mg","quantity":90,"days_supply":30}}`)
 	}, cost{sqlite: 15, postgres: 15, trips: 6}},
 	{"GET /v1/patients/{id}/clinical-data/{record_id}", "", func(w *crowd) *reply { return w.get(dataOf(w.patients[0]) + "/" + w.records[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.get(correctionsOf(w.patients[0], w.corrected)) }, cost{sqlite: 1, postgres: 2, trips: 2}},

@@ -18,6 +18,7 @@ import (
 	"anodyne/internal/id"
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/series"
+	"anodyne/internal/pain/timeline"
 	"anodyne/internal/store"
 	"anodyne/internal/store/storetest"
 )
@@ -191,9 +192,10 @@ func naivePasses(p *analytics.Params, patient *pain.Patient, m *analytics.Patien
 	if on.String()[5:] < patient.DateOfBirth.String()[5:] {
 		age--
 	}
-	took := p.MedicationClass == nil || slices.ContainsFunc(m.Series.Medications, func(e series.Medication) bool {
-		days := e.Possible(p.AsOf)
-		return e.Class.String() == *p.MedicationClass && days.First <= p.AsOf && days.Last >= p.Start
+	medications := slices.Clone(m.Series.Medications)
+	timeline.Lay(medications)
+	took := p.MedicationClass == nil || slices.ContainsFunc(medications, func(e series.Medication) bool {
+		return e.Class.String() == *p.MedicationClass && e.First <= p.AsOf && e.Last >= p.Start
 	})
 	return took && (p.Gender == nil || m.Gender.String() == *p.Gender) && (p.AgeMin == nil || age >= *p.AgeMin) && (p.AgeMax == nil || age <= *p.AgeMax) &&
 		(p.Condition == nil || slices.ContainsFunc(m.Codes, func(code string) bool { return strings.HasPrefix(code, *p.Condition) }))

@@ -56,11 +56,17 @@ func Flag(f *summary.Flag) string {
 	if days, ok := f.Basis["shared_days"].(int); ok && days > 0 {
 		basis = append(basis, fmt.Sprintf("%d shared days", days))
 	}
+	if days, ok := f.Basis["assumed_days"].(int); ok && days > 0 {
+		basis = append(basis, fmt.Sprintf("%d of them assumed", days))
+	}
 	if current, ok := f.Basis["current"].(bool); ok && current {
 		basis = append(basis, "both current")
 	}
 	if mme, ok := f.Basis["mme"].(*float64); ok && mme != nil {
 		basis = append(basis, Num(mme)+" MME a day")
+	}
+	if assumed, ok := f.Basis["assumed"].(bool); ok && assumed {
+		basis = append(basis, "assumed to be taken")
 	}
 	if incomplete, ok := f.Basis["incomplete"].(bool); ok && incomplete {
 		basis = append(basis, "not all of the dose is known")

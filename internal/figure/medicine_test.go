@@ -48,9 +48,9 @@ func TestCondition(t *testing.T) {
 func TestFlag(t *testing.T) {
 	since := "2026-01-02"
 	for want, f := range map[string]summary.Flag{
-		Words("ge_90") + " since 2026-01-02: 120 MME a day, not all of the dose is known": {Flag: "ge_90", Since: &since, Basis: map[string]any{"mme": new(120.0), "incomplete": true}},
+		Words("ge_90") + " since 2026-01-02: 120 MME a day, assumed to be taken, not all of the dose is known": {Flag: "ge_90", Since: &since, Basis: map[string]any{"mme": new(120.0), "incomplete": true, "assumed": true}},
 		Words("naloxone_gap"): {Flag: "naloxone_gap", Basis: map[string]any{"reasons": []string{}}},
-		Words("opioid_benzo_overlap") + ": 3 shared days, both current, medicines not understood: 1": {Flag: "opioid_benzo_overlap", Basis: map[string]any{"shared_days": 3, "current": true, "unclassified": []string{"x"}}},
+		Words("opioid_benzo_overlap") + ": 3 shared days, 2 of them assumed, both current, medicines not understood: 1": {Flag: "opioid_benzo_overlap", Basis: map[string]any{"shared_days": 3, "assumed_days": 2, "current": true, "unclassified": []string{"x"}}},
 	} {
 		if got := Flag(&f); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -148,6 +148,8 @@ func doseTile(m *summary.MME) tile {
 		return tile{"≥ " + figure.Num(m.Current), "MME a day, as prescribed; not all of it is known"}
 	case m.Incomplete: // what is known is in the highest band already, or it was earlier
 		return tile{figure.Num(m.Current), "MME a day, as prescribed; incomplete"}
+	case len(m.Timeline) > 0 && m.Timeline[len(m.Timeline)-1].To == m.To && m.Timeline[len(m.Timeline)-1].Assumed:
+		return tile{figure.Num(m.Current), "MME a day, as prescribed; assumed to be taken"}
 	}
 	return tile{figure.Num(m.Current), "MME a day, as prescribed"}
 }

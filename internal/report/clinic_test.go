@@ -168,9 +168,17 @@ func oddities(n int) (list []synth.Record) {
 	case 6: // cannot be scored; prorated
 		add(6, "assessments", v{"instrument": "phq_9", "items": map[string]int{"1": 1, "2": 2, "3": 3, "9": 2}})
 		add(5, "assessments", v{"instrument": "gad_7", "items": map[string]int{"1": 1, "2": 2, "3": 3, "4": 2, "5": 1, "6": 1}})
-	case 7: // a baseline of 0
+	case 7: // early refills, of which some is dropped; a baseline of 0
+		for k := range 5 {
+			add(120-9*k, "medications", v{"name": "morphine", "strength": 30, "strength_unit": "mg", "quantity": 60, "days_supply": 30, "prescriber_id": fmt.Sprint("dr-", k)})
+		}
+		add(12, "medications", v{"name": "morphine", "strength": 15, "strength_unit": "mg", "quantity": 60, "days_supply": 30, "end_date": "2026-01-20"})
 		add(364, "pain_scores", v{"score": 0, "aspect": "average", "body_site": "jaw"})
-	case 8: // licensed, by total
+	case 8: // replaced, and stopped; licensed, by total
+		add(80, "medications", v{"name": "oxymorphone", "dose": 10, "dose_unit": "mg", "frequency": "BID"})
+		add(50, "medications", v{"name": "oxymorphone", "dose": 5, "dose_unit": "mg", "frequency": "BID"})
+		add(9, "medications", v{"name": "oxymorphone", "status": "stopped"})
+		add(40, "medications", v{"name": "clonazepam", "dose": 1, "dose_unit": "mg", "frequency": "QHS"})
 		for k := range 3 {
 			add(280-90*k, "assessments", v{"instrument": "odi", "score": 52.5 - 9*float64(k)})
 			add(281-90*k, "assessments", v{"instrument": "promis_pi", "score": 64.3 - 1.7*float64(k)})

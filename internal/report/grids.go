@@ -36,16 +36,16 @@ func (d *Stewardship) listGrid() grid.Table {
 		Columns: []string{"patient_id", "name", "date_of_birth", "age", "opioids", "current", "mme", "mme_band", "mme_peak", "mme_average", "incomplete", "opioid_days",
 			"ge_50", "ge_90", "opioid_benzo_overlap", "overlap_days", "naloxone_gap", "naloxone_reasons", "last_naloxone",
 			"last_uds", "uds_within_12_months", "unexpected_uds", "last_peg", "peg_within_12_months", "prescribers", "pharmacies", "out_of_guideline_scope",
-			"opioid_exposure", "unclassified", "mme_incomplete", "most_opioid_days", "most_prescribers"},
+			"opioid_exposure", "unclassified", "mme_incomplete", "most_opioid_days", "most_prescribers", "mme_peak_overlapped", "mme_assumed", "assumed_days"},
 		Rows: func(yield func([]any) bool) {
-			var cells [32]any
+			var cells [35]any
 			for i := range d.Rows {
 				r := &d.Rows[i]
 				cells = [...]any{r.PatientID, r.Name, r.DateOfBirth, r.Age, strings.Join(r.Opioids, "; "), r.Current,
 					oneDecimal(r.MME), r.band(), oneDecimal(r.Peak), oneDecimal(r.Average), r.Incomplete, r.OpioidDays,
 					r.atLeast(50), r.atLeast(90), r.Overlap, r.OverlapDays, r.NaloxoneGap, strings.Join(r.NaloxoneReasons, "; "), r.LastNaloxone,
 					r.LastUDS, d.withinYear(r.LastUDS), r.UnexpectedUDS, r.LastPEG, d.withinYear(r.LastPEG), r.Prescribers, r.Pharmacies, r.OutOfScope,
-					r.Exposed, strings.Join(r.Unclassified, "; "), r.MMEIncomplete, r.MostOpioidDays, r.MostPrescribers}
+					r.Exposed, strings.Join(r.Unclassified, "; "), r.MMEIncomplete, r.MostOpioidDays, r.MostPrescribers, oneDecimal(r.PeakOverlapped), r.MMEAssumed, r.AssumedDays}
 				if !yield(cells[:]) {
 					return
 				}

@@ -183,23 +183,26 @@ func (d *Population) grids() []grid.Table {
 	f.proportion("opioids", "opioid_gabapentinoid_overlap", &o.GabapentinoidOverlap)
 	f.proportion("opioids", "naloxone_coverage", &o.NaloxoneCoverage)
 	f.count("opioids", "mme_incomplete", o.MME.Incomplete)
+	f.count("opioids", "mme_assumed", o.MME.Assumed)
 	f.count("out_of_guideline_scope", "opioid_exposure", o.OutOfScope.Exposure)
 	f.count("out_of_guideline_scope", "ge_50", o.OutOfScope.AtLeast50)
 	f.count("out_of_guideline_scope", "ge_90", o.OutOfScope.AtLeast90)
 	f.count("out_of_guideline_scope", "opioid_benzo_overlap", o.OutOfScope.BenzodiazepineOverlap)
 	f.count("out_of_guideline_scope", "undetermined", o.OutOfScope.Undetermined)
 	f.split("mme peak", &o.MME.Peak.Bands)
+	f.split("mme peak_overlapped", &o.MME.PeakOverlapped.Bands)
 	f.split("mme average", &o.MME.Average.Bands)
 	for i := range r.Treatments.Classes {
 		f.proportion("treatment_mix", r.Treatments.Classes[i].Definition, &r.Treatments.Classes[i])
 	}
 	f.split("treatment_mix", &r.Treatments.Exclusive)
+	f.count("treatment_mix", "assumed", r.Treatments.Assumed)
 	f.proportion("follow_up_gap", "gap", &r.FollowUpGap.Gap)
 	f.split("last_score", &r.FollowUpGap.Last)
 	f.comparison(r.Comparison)
 	var doses, disparities, insights, rests [][]any
-	for i, m := range []*analytics.Distribution{&o.MME.Peak, &o.MME.Average} {
-		doses = append(doses, []any{[]string{"peak", "average"}[i], m.N, m.Mean, m.Q1, m.Median, m.Q3, m.P90, m.Suppressed, m.Definition})
+	for i, m := range []*analytics.Distribution{&o.MME.Peak, &o.MME.PeakOverlapped, &o.MME.Average} {
+		doses = append(doses, []any{[]string{"peak", "peak_overlapped", "average"}[i], m.N, m.Mean, m.Q1, m.Median, m.Q3, m.P90, m.Suppressed, m.Definition})
 	}
 	for _, of := range r.Disparities {
 		for _, g := range of.Groups {

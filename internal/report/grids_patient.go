@@ -16,10 +16,10 @@ func (d *PatientSummary) grids() []grid.Table {
 		scores = append(scores, []any{typed(at.RecordedAt), at.Score, at.Band, at.Aspect, at.Scale})
 	}
 	for _, m := range s.Medications.Current {
-		medicines = append(medicines, []any{m.Name, m.DrugClass, m.Status, typed(m.FirstStartDate), typed(m.StartDate), typedOrNone(m.EndDate), m.MMEPerDay, m.MMEExcludedReason, m.RecordID})
+		medicines = append(medicines, []any{m.Name, m.DrugClass, m.Status, typed(m.FirstStartDate), typed(m.StartDate), typedOrNone(m.EndDate), m.MMEPerDay, m.MMEExcludedReason, m.RecordID, typed(m.LastStartDate), m.Assumed, typedOrNone(m.AssumedUntil)})
 	}
 	for _, r := range s.MME.Timeline {
-		doses = append(doses, []any{typed(r.From), typed(r.To), r.MME, r.Incomplete})
+		doses = append(doses, []any{typed(r.From), typed(r.To), r.MME, r.Incomplete, r.Assumed})
 	}
 	for _, in := range s.Instruments {
 		line := []any{in.Instrument, typed(in.RecordedAt), in.Status, in.Score, in.Band, nil, in.Change, in.MCIDMet, nil}
@@ -42,8 +42,8 @@ func (d *PatientSummary) grids() []grid.Table {
 	}{
 		{"Pain", []string{"point", "at", "score", "band", "change_points", "change_percent", "responder_30", "responder_50", "nrs_ge_2", "worsened_30", "low_baseline", "scores"}, painLines(&s.Pain)},
 		{"Pain scores", []string{"recorded_at", "score", "band", "aspect", "scale"}, scores},
-		{"Medications", []string{"name", "drug_class", "status", "first_start_date", "start_date", "end_date", "mme_per_day", "mme_excluded_reason", "record_id"}, medicines},
-		{"MME", []string{"from", "to", "mme", "incomplete"}, doses},
+		{"Medications", []string{"name", "drug_class", "status", "first_start_date", "start_date", "end_date", "mme_per_day", "mme_excluded_reason", "record_id", "last_start_date", "assumed", "assumed_until"}, medicines},
+		{"MME", []string{"from", "to", "mme", "incomplete", "assumed"}, doses},
 		{"Instruments", []string{"instrument", "recorded_at", "status", "score", "band", "previous_score", "change", "mcid_met", "previous_recorded_at"}, instruments},
 		{"Procedures", []string{"procedure_type", "recorded_at", "body_site", "laterality", "level", "pre_score", "post_score", "relief_percent", "record_id"}, procedures},
 		{"Flags", []string{"flag", "active", "since"}, flags},
@@ -63,8 +63,8 @@ func (d *PatientSummary) aboutPatient() grid.Table {
 		{"pain_aspect", s.Pain.Aspect}, {"pain_scale", s.Pain.Scale}, {"pain_body_site", s.Pain.BodySite}, {"pain_laterality", s.Pain.Laterality}, {"severity_scheme", s.Pain.Scheme},
 		{"pain_scores", s.Pain.Scores}, {"pain_scores_truncated", s.Pain.Truncated},
 		{"mme_from", typed(s.MME.From)}, {"mme_to", typed(s.MME.To)},
-		{"mme_current", s.MME.Current}, {"mme_band", s.MME.CurrentBand}, {"mme_peak", s.MME.Peak}, {"mme_average", s.MME.Average},
-		{"mme_covered_days", s.MME.CoveredDays}, {"mme_days_ge_50", s.MME.DaysFrom50}, {"mme_days_ge_90", s.MME.DaysFrom90},
+		{"mme_current", s.MME.Current}, {"mme_band", s.MME.CurrentBand}, {"mme_peak", s.MME.Peak}, {"mme_peak_overlapped", s.MME.PeakOverlapped}, {"mme_average", s.MME.Average},
+		{"mme_covered_days", s.MME.CoveredDays}, {"mme_assumed_days", s.MME.AssumedDays}, {"mme_days_ge_50", s.MME.DaysFrom50}, {"mme_days_ge_90", s.MME.DaysFrom90},
 		{"mme_incomplete", s.MME.Incomplete}, {"mme_incomplete_reasons", strings.Join(s.MME.IncompleteReasons, "; ")}, {"mme_caveat", s.MME.Caveat},
 	}))
 	return about

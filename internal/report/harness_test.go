@@ -59,7 +59,7 @@ func patient(t testing.TB, name string, lines ...string) *PatientSummary {
 func usual(t testing.TB, name string) *PatientSummary {
 	lines := []string{
 		"history M54.50 Chronic low back pain", "history G47.33 Obstructive sleep apnoea",
-		`2025-02-01T09:00:00Z medications {"name":"gabapentin","dose":300,"dose_unit":"mg","frequency":"TID","route":"oral"}`,
+		`2025-11-15T09:00:00Z medications {"name":"gabapentin","dose":300,"dose_unit":"mg","frequency":"TID","route":"oral"}`,
 		`2025-02-01T09:00:00Z medications {"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":30,"frequency":"TID","route":"oral"}`,
 		`2025-03-02T09:00:00Z medications {"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":180,"days_supply":60,"frequency":"TID","route":"oral"}`,
 		`2025-09-01T09:00:00Z medications {"name":"morphine","strength":30,"strength_unit":"mg","quantity":540,"days_supply":180,"frequency":"TID","route":"oral"}`,

@@ -7,11 +7,13 @@ import (
 )
 
 // sharedDays are the days of the period on which both an opioid and a medicine
-// of a class are taken, by a way to judge that.
-func (n *naive) sharedDays(class string, covers func(*prescription, int) bool) (days []int) {
+// of a class are taken; certain are those of which neither is assumed.
+func (n *naive) sharedDays(class string, certain bool) (days []int) {
 	for day := n.from; day <= n.to; day++ {
 		has := func(class string) bool {
-			return slices.ContainsFunc(n.drugs, func(p prescription) bool { return p.class == class && covers(&p, day) })
+			return slices.ContainsFunc(n.drugs, func(p prescription) bool {
+				return p.class == class && p.days[day] && (!certain || !p.open || p.first == day)
+			})
 		}
 		if has("opioid") && has(class) {
 			days = append(days, day)
@@ -26,7 +28,7 @@ func (n *naive) possiblyShared(class string) (days int) {
 	for day := n.from; day <= n.to; day++ {
 		number := map[string]int{}
 		for i := range n.drugs {
-			if n.maybe(&n.drugs[i], day) {
+			if n.drugs[i].days[day] {
 				number[n.drugs[i].class]++
 			}
 		}
@@ -53,7 +55,7 @@ func (n *naive) codes(ever bool, prefixes ...string) []any {
 }
 
 func (n *naive) flags() []any {
-	mme, known, incomplete := n.prescribed()
+	mme, known, incomplete, assumed := n.prescribed()
 	scope := n.codes(false, "C", "D57", "Z51.5")
 	outside := len(scope) > 0
 	var list []any
@@ -69,7 +71,7 @@ func (n *naive) flags() []any {
 		case mme >= threshold-1e-9:
 			active = true
 			for day := n.to; ; day-- {
-				if dose, _, _, _ := n.on(day); dose < threshold-1e-9 {
+				if dose, _, _, _, _ := n.on(day); dose < threshold-1e-9 {
 					break
 				}
 				since = dayText(day)
@@ -77,21 +79,21 @@ func (n *naive) flags() []any {
 		case !incomplete:
 			active = false
 		}
-		add(fmt.Sprintf("ge_%v", threshold), active, since, map[string]any{"mme": oneOf(known, mme, 1), "threshold": roughly{threshold, 0}, "incomplete": incomplete, "unclassified": n.unclassified(n.current)})
+		add(fmt.Sprintf("ge_%v", threshold), active, since, map[string]any{"mme": oneOf(known, mme, 1), "threshold": roughly{threshold, 0}, "incomplete": incomplete, "assumed": assumed, "unclassified": n.unclassified(n.current)})
 	}
 	for _, class := range [][2]string{{"opioid_benzo_overlap", "benzodiazepine"}, {"opioid_gabapentinoid_overlap", "gabapentinoid"}} {
-		shared, possible := n.sharedDays(class[1], n.surely), n.possiblyShared(class[1])
+		shared, certain, possible := n.sharedDays(class[1], false), n.sharedDays(class[1], true), n.possiblyShared(class[1])
 		both := n.taken("opioid") && n.taken(class[1])
 		var active, since, last any
 		if len(shared) > 0 {
 			since, last = dayText(shared[0]), dayText(shared[len(shared)-1])
 		}
-		if len(shared) > 0 || both {
+		if len(shared) > 0 {
 			active = true
 		} else if possible == 0 {
 			active = false
 		}
-		add(class[0], active, since, map[string]any{"shared_days": roughly{float64(len(shared)), 0}, "possibly_shared_days": roughly{float64(possible), 0}, "last_shared_day": last,
+		add(class[0], active, since, map[string]any{"shared_days": roughly{float64(len(shared)), 0}, "assumed_days": roughly{float64(len(shared) - len(certain)), 0}, "possibly_shared_days": roughly{float64(possible), 0}, "last_shared_day": last,
 			"current": both, "from": dayText(n.from), "to": dayText(n.to), "unclassified": n.unclassified(func(p *prescription) bool { return n.between(p, n.from, n.to) })})
 	}
 	n.naloxone(add, mme, incomplete)
@@ -105,7 +107,7 @@ func (n *naive) naloxone(add func(string, any, any, map[string]any), mme float64
 	for day := n.to; day > n.to-365 && last == nil; day-- {
 		for i := range n.drugs {
 			p := &n.drugs[i]
-			if p.value["name"] == "naloxone" && (!p.open && n.maybe(p, day) || p.open && p.first == day) {
+			if p.value["name"] == "naloxone" && (!p.open && p.days[day] || (p.open || len(p.days) == 0) && p.first == day) {
 				last = dayText(day)
 			}
 		}

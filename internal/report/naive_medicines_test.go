@@ -9,9 +9,14 @@ type prescription struct {
 	first, last int
 	open        bool // neither supply nor end
 	over        bool // by its status, on the day of the record
-	ended       bool // has an end date
+	ended       bool // is known to have ended on a day, which is end
+	end, supply int
 	mme         float64
 	reason      string
+
+	same, product    string
+	gone             bool // it counts on no day
+	days, overlapped map[int]bool
 }
 
 var naiveClasses = map[string]string{
@@ -61,67 +66,72 @@ func naiveMME(v map[string]any) (mme float64, reason string) {
 }
 
 // current reports whether a medicine is taken on the last day.
-func (n *naive) current(p *prescription) bool {
-	return !(p.over && !p.ended) && (p.open || p.last >= n.to)
-}
+func (n *naive) current(p *prescription) bool { return p.days[n.to] }
 
-// maybe reports whether it may cover a day, surely whether it does.
-func (n *naive) maybe(p *prescription, day int) bool {
-	last := p.last
-	if p.open && !p.over {
-		last = n.to
+// lasts reports whether a medicine that is taken on the last day goes on, by what
+// is known then, on a day after it.
+func (p *prescription) lasts(n *naive, day int) bool {
+	if p.open {
+		return n.openOn(p, day) && !n.stoppedBy(p, day)
 	}
-	return p.first <= day && day <= max(last, p.first)
+	if n.stoppedBy(p, day) || p.ended && day > p.end {
+		return false
+	}
+	if !p.carries() {
+		return day <= p.last
+	}
+	for _, next := range n.drugs { // a refill leaves it 30 days
+		if next.carries() && !next.gone && next.product == p.product && (next.first > p.first || next.first == p.first && next.id != p.id) && day > next.first+29 {
+			return false
+		}
+	}
+	return len(p.days)+day-n.to <= p.supply
 }
 
-func (n *naive) surely(p *prescription, day int) bool { return !p.open && n.maybe(p, day) }
-
-// counts reports whether the dose of an opioid on the days it covers is known;
-// misses, whether a total without it is too low.
-func (p *prescription) counts() bool { return p.reason == "" && !p.open }
+// counts reports whether the dose of an opioid is known; misses, whether a total
+// without it is too low.
+func (p *prescription) counts() bool { return p.reason == "" }
 
 func (p *prescription) misses() bool {
-	return p.open && p.reason == "" || p.reason == "missing_dose_or_supply" || p.class == "unclassified"
+	return p.reason == "missing_dose_or_supply" || p.class == "unclassified"
 }
 
 // opioid reports whether a medicine is one, or may be.
 func (p *prescription) opioid() bool { return p.class == "opioid" || p.class == "unclassified" }
 
 // on is the opioids of a day and what may be one: their dose, whether one of them counts, whether
-// one is missing, whether there is any.
-func (n *naive) on(day int) (mme float64, known, missing, any bool) {
+// one is missing, whether there is any, and whether one is assumed.
+func (n *naive) on(day int) (mme float64, known, missing, any, assumed bool) {
 	for i := range n.drugs {
 		p := &n.drugs[i]
-		if !p.opioid() || !n.maybe(p, day) {
+		if !p.opioid() || !p.days[day] {
 			continue
 		}
 		any = true
 		known = known || p.counts()
 		missing = missing || p.misses()
+		assumed = assumed || p.open && day > p.first
 		if p.counts() {
 			mme += p.mme
 		}
 	}
-	return mme, known, missing, any
+	return mme, known, missing, any, assumed
 }
 
-// prescribed is the dose of the current opioids.
-func (n *naive) prescribed() (mme float64, known, incomplete bool) {
-	known = true
-	opioids, counted := 0, 0
+// overlappedOn is the dose of a day when no refill waits.
+func (n *naive) overlappedOn(day int) (mme float64) {
 	for i := range n.drugs {
-		p := &n.drugs[i]
-		if !p.opioid() || !n.current(p) {
-			continue
-		}
-		opioids++
-		if p.reason == "" {
-			counted++
+		if p := &n.drugs[i]; p.opioid() && p.overlapped[day] && p.counts() {
 			mme += p.mme
 		}
-		incomplete = incomplete || p.reason == "missing_dose_or_supply" || p.class == "unclassified"
 	}
-	return mme, opioids == 0 || counted > 0, incomplete
+	return mme
+}
+
+// prescribed is the dose of the last day.
+func (n *naive) prescribed() (mme float64, known, incomplete, assumed bool) {
+	mme, known, incomplete, any, assumed := n.on(n.to)
+	return mme, known || !any, incomplete, assumed
 }
 
 // unclassified names the medicines that are not understood and that something
@@ -136,10 +146,10 @@ func (n *naive) unclassified(holds func(*prescription) bool) []any {
 	return names
 }
 
-// on any of some days it may be taken.
+// on any of some days it is taken.
 func (n *naive) between(p *prescription, from, to int) bool {
 	for day := from; day <= to; day++ {
-		if n.maybe(p, day) {
+		if p.days[day] {
 			return true
 		}
 	}

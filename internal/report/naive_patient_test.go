@@ -50,16 +50,22 @@ func newNaive(t *testing.T, who *chronicle, from, to string) *naive {
 			p.first = dayOfText(start)
 		}
 		end := text(f.value, "end_date", "")
-		p.ended = end != ""
+		if p.ended = end != ""; p.ended {
+			p.end = dayOfText(end)
+		}
 		supply, supplied := number(f.value["days_supply"])
-		switch {
+		p.supply = int(supply)
+		switch status := text(f.value, "status", ""); {
 		case supplied:
-			p.last = p.first + int(supply) - 1
+			p.last = p.first + p.supply - 1
+			if on := dayNumber(f.at); !p.ended && on > p.first && on <= p.last && (status == "stopped" || status == "on-hold") {
+				p.ended, p.end = true, on-1
+			}
 			if p.ended {
-				p.last = min(p.last, dayOfText(end))
+				p.last = min(p.last, p.end)
 			}
 		case p.ended:
-			p.last = dayOfText(end)
+			p.last = p.end
 		default:
 			p.open, p.last = true, max(p.first, dayNumber(f.at))
 		}
@@ -69,10 +75,12 @@ func newNaive(t *testing.T, who *chronicle, from, to string) *naive {
 		case "unclassified":
 			p.reason = "unclassified_medicine"
 		}
+		p.identify()
 		if p.first <= n.to {
 			n.drugs = append(n.drugs, p)
 		}
 	}
+	n.layOut()
 	return n
 }
 
@@ -213,16 +221,25 @@ func (n *naive) medications() []any {
 		if !n.current(p) {
 			continue
 		}
-		m := map[string]any{"record_id": p.id.String(), "name": p.value["name"], "drug_class": p.class, "status": text(p.value, "status", ""), "start_date": dayText(p.first), "end_date": nil, "mme_per_day": nil, "mme_excluded_reason": nil}
-		begun := p.first
+		m := map[string]any{"record_id": p.id.String(), "name": p.value["name"], "drug_class": p.class, "status": text(p.value, "status", ""), "start_date": dayText(p.first), "end_date": nil, "assumed": p.open, "assumed_until": nil, "mme_per_day": nil, "mme_excluded_reason": nil}
+		begun, newest := p.first, p.first
 		for k := range n.drugs {
 			if n.drugs[k].value["name"] == p.value["name"] {
 				begun = min(begun, n.drugs[k].first)
+				if !n.drugs[k].over {
+					newest = max(newest, n.drugs[k].first)
+				}
 			}
 		}
+		m["last_start_date"] = dayText(newest)
 		m["first_start_date"] = dayText(begun)
-		if !p.open {
-			m["end_date"] = dayText(p.last)
+		last := n.to
+		for ; p.lasts(n, last+1); last++ {
+		}
+		if p.open {
+			m["assumed_until"] = dayText(last)
+		} else {
+			m["end_date"] = dayText(last)
 		}
 		if p.class == "opioid" && p.reason == "" {
 			m["mme_per_day"] = roughly{p.mme, 1}
@@ -240,15 +257,19 @@ func (n *naive) medications() []any {
 }
 
 func (n *naive) mme() map[string]any {
-	var covered, from50, from90, opioidDays int
-	var total, peak float64
+	var covered, from50, from90, opioidDays, supposed int
+	var total, peak, overlapped float64
 	var incomplete bool
 	timeline := []any{}
 	var run map[string]any
 	var runMME float64
 	for day := n.from; day <= n.to; day++ {
-		mme, known, missing, some := n.on(day)
+		mme, known, missing, some, assumed := n.on(day)
 		incomplete = incomplete || missing
+		overlapped = max(overlapped, n.overlappedOn(day))
+		if assumed {
+			supposed++
+		}
 		if !some {
 			run = nil
 			continue
@@ -265,23 +286,22 @@ func (n *naive) mme() map[string]any {
 				from90++
 			}
 		}
-		if run != nil && (run["mme"] != nil) == known && run["incomplete"] == missing && math.Abs(runMME-mme) < 1e-6 {
+		if run != nil && (run["mme"] != nil) == known && run["incomplete"] == missing && run["assumed"] == assumed && math.Abs(runMME-mme) < 1e-6 {
 			run["to"] = dayText(day)
 			continue
 		}
-		run, runMME = map[string]any{"from": dayText(day), "to": dayText(day), "mme": oneOf(known, mme, 1), "incomplete": missing}, mme
+		run, runMME = map[string]any{"from": dayText(day), "to": dayText(day), "mme": oneOf(known, mme, 1), "incomplete": missing, "assumed": assumed}, mme
 		timeline = append(timeline, run)
 	}
-	now, known, missing := n.prescribed()
+	now, known, missing, _ := n.prescribed()
 	reasons := map[string]bool{}
 	for i := range n.drugs {
 		if p := &n.drugs[i]; p.opioid() && p.misses() && n.between(p, n.from, n.to) {
 			reasons[cmp.Or(p.reason, "missing_dose_or_supply")] = true
 		}
 	}
-	dosed := covered > 0 || opioidDays == 0 || now > 0
-	peak = max(peak, now)
-	m := map[string]any{"from": dayText(n.from), "to": dayText(n.to), "current": oneOf(known, now, 1), "current_band": nil, "peak": oneOf(dosed, peak, 1),
+	dosed := covered > 0 || opioidDays == 0
+	m := map[string]any{"from": dayText(n.from), "to": dayText(n.to), "current": oneOf(known, now, 1), "current_band": nil, "peak": oneOf(dosed, peak, 1), "peak_overlapped": oneOf(dosed, overlapped, 1), "assumed_days": roughly{float64(supposed), 0},
 		"average": nil, "covered_days": roughly{float64(covered), 0}, "days_ge_50": roughly{float64(from50), 0}, "days_ge_90": roughly{float64(from90), 0}, "incomplete": incomplete, "incomplete_reasons": anyOf(slices.Sorted(maps.Keys(reasons))), "timeline": timeline}
 	if covered > 0 {
 		m["average"] = roughly{total / float64(covered), 1}

@@ -62,7 +62,7 @@ func (p *outcomePages) tiles() {
 // mayMatch says how many more may match a filter by class.
 func (s *sheet) mayMatch(c analytics.Count) {
 	if c.Count == nil || *c.Count > 0 {
-		s.paragraph("May match the filter by class too: "+figure.Counted(c)+", with a medicine that is not understood, or whose days are not known.", small)
+		s.paragraph("May match the filter by class too: "+figure.Counted(c)+", with a medicine that is not understood.", small)
 	}
 }
 

@@ -206,8 +206,14 @@ func (p *patientPages) definitions() string {
 		fmt.Fprintf(&b, "Baseline: %s Here n = %d. Responder: at least 30 %% (or 50 %%) less pain than at baseline. ", sum.Baseline.Rule, sum.Baseline.Scores)
 	}
 	b.WriteString("Scores more than 30 days apart are not joined by a line. Kinds of scores are never mixed: " + sum.Rule + " ")
-	fmt.Fprintf(&b, "MME: %s, %s to %s; peak is %s, average (%s) %s. ", p.Summary.MME.Table, p.Summary.MME.From, p.Summary.MME.To,
-		p.Summary.MME.Definitions.Peak, p.Summary.MME.Definitions.Average, figure.Num(p.Summary.MME.Average))
+	m := &p.Summary.MME
+	fmt.Fprintf(&b, "MME: %s, %s to %s; peak is %s, average (%s) %s. ", m.Table, m.From, m.To, m.Definitions.Peak, m.Definitions.Average, figure.Num(m.Average))
+	if m.Peak != nil && m.PeakOverlapped != nil && *m.PeakOverlapped != *m.Peak {
+		fmt.Fprintf(&b, "With early refills counted at once the peak is %s. ", figure.Num(m.PeakOverlapped))
+	}
+	if m.AssumedDays > 0 {
+		fmt.Fprintf(&b, "Days with an opioid that is assumed to be taken: %d. ", m.AssumedDays)
+	}
 	b.WriteString("Missing: " + strings.Join(p.missing(), "; ") + ". " + p.Summary.MME.Caveat + " A flag asks for review; it is no verdict, and no reason for a forced or abrupt taper.")
 	return b.String()
 }
@@ -221,16 +227,16 @@ func (p *patientPages) missing() (list []string) {
 		list = append(list, fmt.Sprintf("scores before the period, which are not drawn: %d", p.drawn.Before))
 	}
 	if p.Summary.MME.Incomplete {
-		list = append(list, "the dose or the days of an opioid are not known, or what a medicine is, so MME may be too low")
+		list = append(list, "the dose of an opioid is not known, or what a medicine is, so MME may be too low")
 	}
 	open := 0
 	for i := range p.Summary.Medications.Current {
-		if p.Summary.Medications.Current[i].EndDate == nil {
+		if p.Summary.Medications.Current[i].Assumed {
 			open++
 		}
 	}
 	if open > 0 {
-		list = append(list, fmt.Sprintf("medicines without supply or end, taken to go on: %d", open))
+		list = append(list, fmt.Sprintf("medicines without supply or end, assumed to be taken: %d", open))
 	}
 	if len(list) == 0 {
 		list = append(list, "nothing that is known of")

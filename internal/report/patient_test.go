@@ -32,7 +32,7 @@ func TestPatientSummary(t *testing.T) {
 			"epidural steroid L4-L5", "radiofrequency ablation", "Opioid dose (MME a day)", "≥ 50 MME", "≥ 90 MME")
 	})
 	t.Run("medicines", func(t *testing.T) {
-		says(t, first, "Current medicines (3)", "morphine opioid 30 mg, TID, oral 2025-09-01 2026-02-27 90", "gabapentin gabapentinoid 300 mg, TID, oral 2025-02-01 not said", "lorazepam benzodiazepine 1 mg, QHS")
+		says(t, first, "Current medicines (3)", "morphine opioid 30 mg, TID, oral 2025-09-01 2026-02-27 90", "gabapentin gabapentinoid 300 mg, TID, oral 2025-11-15 not said", "lorazepam benzodiazepine 1 mg, QHS")
 	})
 	t.Run("safety", func(t *testing.T) {
 		says(t, first, "Safety: please review", "REVIEW ≥ 90 MME a day since 2025-09-01: 90 MME a day", "REVIEW opioid with benzodiazepine since 2025-12-20: 27 shared days",
@@ -40,8 +40,8 @@ func TestPatientSummary(t *testing.T) {
 			"Not found: outside the opioid guideline's scope.")
 	})
 	t.Run("definitions", func(t *testing.T) {
-		says(t, first, "n = 22 in the period, 22 in all", "Bands: default scheme", "Baseline: Mean of the comparable scores", "Missing: medicines without supply or end, taken to go on: 1",
-			"MME is for risk assessment, not for converting between opioids.", "average (definition 2: total MME over the calendar days that are covered) 72.5")
+		says(t, first, "n = 22 in the period, 22 in all", "Bands: default scheme", "Baseline: Mean of the comparable scores", "Missing: medicines without supply or end, assumed to be taken: 1",
+			"MME is for risk assessment, not for converting between opioids.", "average (definition 2: total MME over the calendar days that are covered) 72.2") // (90 x 45 + 137 x 90) / 227 days
 	})
 	t.Run("foot", func(t *testing.T) {
 		says(t, first, "Confidential. Data as of 2026-01-15 10:30 UTC · rep_01kf00000000000000000000aa · Riverside Pain Clinic", "Page 1 of 2")
@@ -101,7 +101,7 @@ func TestUgly(t *testing.T) {
 		many = append(many, fmt.Sprintf(`%s pain_scores {"score":%d,"aspect":"average"}`, at.Format(time.RFC3339), 1+(i/7)%10))
 	}
 	for i := range 40 {
-		medicines = append(medicines, fmt.Sprintf(`%s medications {"name":"medicine %d with a very long name that goes on and on","dose":%d,"dose_unit":"mg","frequency":"every other day in the morning with food","route":"oral"}`,
+		medicines = append(medicines, fmt.Sprintf(`%s medications {"name":"medicine %d with a very long name that goes on and on","dose":%d,"dose_unit":"mg","frequency":"every other day in the morning with food","route":"oral","days_supply":365}`,
 			asOf.AddDate(0, 0, -360+8*i).Format(time.RFC3339), i, i+1))
 	}
 	long := strings.Repeat("Wolfeschlegelsteinhausenbergerdorff", 5)
@@ -139,7 +139,7 @@ func TestUgly(t *testing.T) {
 		{"dose not known", patient(t, "Unknown", `2025-12-01T08:00:00Z medications {"name":"buprenorphine","dose":8,"dose_unit":"mg","frequency":"QD","days_supply":60}`,
 			`2025-10-01T08:00:00Z medications {"name":"morphine","days_supply":120}`), 1,
 			[]string{"not known", "band unknown, incomplete", "dose not known or not counted", "NOT KNOWN ≥ 50 MME a day: not all of the dose is known", "¹ Not in the total",
-				"the dose or the days of an opioid are not known, or what a medicine is, so MME may be too low"}},
+				"the dose of an opioid is not known, or what a medicine is, so MME may be too low"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := written(t, c.name, c.d)

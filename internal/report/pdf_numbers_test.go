@@ -436,6 +436,7 @@ func (p *account) doses(a *answer) {
 		p.takef("Not known: %s with an opioid whose dose is not known or must not be compared, or with a medicine that may be an opioid.", unknown)
 	}
 	p.distribution(a, "peak: the highest single day (definition 4)", "opioids.mme.peak")
+	p.distribution(a, "peak with early refills counted at once", "opioids.mme.peak_overlapped")
 	p.distribution(a, "average over covered days (definition 2)", "opioids.mme.average")
 	for _, name := range strings.Fields("opioid_exposure long_term_opioid ge_50 ge_90 opioid_benzo_overlap opioid_gabapentinoid_overlap naloxone_coverage") {
 		path := "opioids." + name
@@ -446,8 +447,8 @@ func (p *account) doses(a *answer) {
 		p.takef("%s %s %s %s %s", figure.Words(a.text(path+".definition")), a.ofN(path), a.share(path), unknown, a.text(path+".denominator"))
 	}
 	scope := "opioids.out_of_guideline_scope."
-	p.takef("with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s; of more of them one of these is not known: %s. Opioid dose not known or not complete: %s.", a.counted(scope+"opioid_exposure.count"), a.counted(scope+"ge_50.count"),
-		a.counted(scope+"ge_90.count"), a.counted(scope+"opioid_benzo_overlap.count"), a.counted(scope+"undetermined.count"), a.counted("opioids.mme.incomplete.count"))
+	p.takef("with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s; of more of them one of these is not known: %s. Opioid dose not known or not complete: %s. Patients with an opioid that is assumed to be taken, because it has neither supply nor end: %s.", a.counted(scope+"opioid_exposure.count"), a.counted(scope+"ge_50.count"),
+		a.counted(scope+"ge_90.count"), a.counted(scope+"opioid_benzo_overlap.count"), a.counted(scope+"undetermined.count"), a.counted("opioids.mme.incomplete.count"), a.counted("opioids.mme.assumed.count"))
 }
 
 func (p *account) distribution(a *answer, name, path string) {
@@ -548,7 +549,7 @@ func (p *account) stewardship(a *answer, h *Head) {
 		p.takef("May have one: %s with a medicine that is not understood and may be an opioid.", grouped(n))
 	}
 	p.stewardLists(a, rows)
-	p.take("Peak is the highest single day of the period (definition 4).")
+	p.take("Peak is the highest single day of the period (definition 4), early refills carried forward. Assumed: an opioid without supply or end counts until it is stopped or replaced, for 90 days at most.")
 	p.takef("The 50 and 90 lines come from the guidelines of 2022 and 2016; they are not limits. %s.", a.text("mme_table"))
 }
 
@@ -577,6 +578,12 @@ func (p *account) stewardLists(a *answer, rows []string) {
 		text := strings.ReplaceAll(cellText(a.at(r+".opioids")), "; ", ", ")
 		if a.at(r+".mme_peak") != nil {
 			text += "; peak " + a.plain(r+".mme_peak")
+			if a.plain(r+".mme_peak") != a.plain(r+".mme_peak_overlapped") {
+				text += " (" + a.plain(r+".mme_peak_overlapped") + " with early refills)"
+			}
+		}
+		if n, _ := a.count(r + ".assumed_days"); n > 0 {
+			text += fmt.Sprintf("; assumed days %d", n)
 		}
 		return text
 	}

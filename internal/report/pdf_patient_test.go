@@ -376,10 +376,14 @@ func (a *answer) flag(f string) string {
 	if slices.Contains(has, "shared_days") {
 		add("shared_days", a.counted(f+".basis.shared_days")+" shared days", func(path string) bool { n, _ := a.count(path); return n > 0 })
 	}
+	if slices.Contains(has, "assumed_days") {
+		add("assumed_days", a.counted(f+".basis.assumed_days")+" of them assumed", func(path string) bool { n, _ := a.count(path); return n > 0 })
+	}
 	add("current", "both current", a.truth)
 	if slices.Contains(has, "mme") {
 		add("mme", a.plain(f+".basis.mme")+" MME a day", func(path string) bool { return a.at(path) != nil })
 	}
+	add("assumed", "assumed to be taken", a.truth)
 	add("incomplete", "not all of the dose is known", a.truth)
 	for _, name := range []string{"reasons", "icd10_codes"} {
 		if slices.Contains(has, name) {
@@ -403,8 +407,15 @@ func (p *account) patientDefinitions(a *answer, drawn, before int) {
 	if a.at("pain.baseline") != nil {
 		p.takef("Baseline: %s Here n = %s. Responder: at least 30 %% (or 50 %%) less pain than at baseline.", a.text("pain.baseline.rule"), a.plain("pain.baseline.scores"))
 	}
-	p.takef("Scores more than 30 days apart are not joined by a line. Kinds of scores are never mixed: %s MME: %s, %s to %s; peak is %s, average (%s) %s. Missing:", a.text("pain.rule"), a.text("mme.table"), a.text("mme.from"), a.text("mme.to"),
+	p.takef("Scores more than 30 days apart are not joined by a line. Kinds of scores are never mixed: %s MME: %s, %s to %s; peak is %s, average (%s) %s.", a.text("pain.rule"), a.text("mme.table"), a.text("mme.from"), a.text("mme.to"),
 		a.text("mme.definitions.peak"), a.text("mme.definitions.average"), a.plain("mme.average"))
+	if a.at("mme.peak") != nil && a.plain("mme.peak") != a.plain("mme.peak_overlapped") {
+		p.takef("With early refills counted at once the peak is %s.", a.plain("mme.peak_overlapped"))
+	}
+	if n, _ := a.count("mme.assumed_days"); n > 0 {
+		p.takef("Days with an opioid that is assumed to be taken: %d.", n)
+	}
+	p.take("Missing:")
 	if before > 0 {
 		p.match(fmt.Sprintf(`scores before the period, which are not drawn: %d[;.]`, before))
 	}
@@ -415,7 +426,7 @@ func (p *account) patientDefinitions(a *answer, drawn, before int) {
 		}
 	}
 	if open > 0 {
-		p.takef("medicines without supply or end, taken to go on: %d.", open)
+		p.takef("medicines without supply or end, assumed to be taken: %d.", open)
 	}
 }
 

@@ -102,7 +102,7 @@ func (p *populationPages) opioids() {
 	p.proportions([]*analytics.Proportion{&o.Exposure, &o.LongTerm, &o.AtLeast50, &o.AtLeast90, &o.BenzodiazepineOverlap, &o.GabapentinoidOverlap, &o.NaloxoneCoverage})
 	p.paragraph(fmt.Sprintf("Of those counted, outside the scope of the opioid guideline (cancer, sickle cell disease, palliative care): with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s; of more of them one of these is not known: %s. ",
 		figure.Counted(o.OutOfScope.Exposure), figure.Counted(o.OutOfScope.AtLeast50), figure.Counted(o.OutOfScope.AtLeast90), figure.Counted(o.OutOfScope.BenzodiazepineOverlap), figure.Counted(o.OutOfScope.Undetermined))+
-		"Opioid dose not known or not complete: "+figure.Counted(o.MME.Incomplete)+". "+o.MME.Caveat, small)
+		"Opioid dose not known or not complete: "+figure.Counted(o.MME.Incomplete)+". Patients with an opioid that is assumed to be taken, because it has neither supply nor end: "+figure.Counted(o.MME.Assumed)+". "+o.MME.Caveat, small)
 }
 
 func (p *populationPages) doses() {
@@ -111,7 +111,7 @@ func (p *populationPages) doses() {
 	for _, d := range []struct {
 		name string
 		of   *analytics.Distribution
-	}{{"peak: the highest single day (definition 4)", &p.Opioids.MME.Peak}, {"average over covered days (definition 2)", &p.Opioids.MME.Average}} {
+	}{{"peak: the highest single day (definition 4)", &p.Opioids.MME.Peak}, {"peak with early refills counted at once", &p.Opioids.MME.PeakOverlapped}, {"average over covered days (definition 2)", &p.Opioids.MME.Average}} {
 		t.row(d.name, figure.Count(d.of.N), figure.Num(d.of.Mean), figure.Num(d.of.Q1), figure.Num(d.of.Median), figure.Num(d.of.Q3), figure.Num(d.of.P90))
 	}
 	t.end()

@@ -79,7 +79,7 @@ func stewardshipRow(c *summary.Chart, period drug.Span) (StewardshipRow, error) 
 	row := StewardshipRow{
 		PatientID: c.Patient.ID.String(), Name: c.Patient.Name, DateOfBirth: c.Patient.DateOfBirth, Age: u.Age,
 		Opioids: u.Names, Exposed: u.Exposed, Current: u.Current, Unclassified: u.Unclassified, MME: u.MME, MMEIncomplete: u.MMEIncomplete,
-		Incomplete: u.Incomplete, Peak: u.Peak, Average: u.Average, OpioidDays: u.Days, MostOpioidDays: u.MostDays,
+		Incomplete: u.Incomplete, Peak: u.Peak, PeakOverlapped: u.PeakOverlapped, Average: u.Average, MMEAssumed: u.MMEAssumed, AssumedDays: u.AssumedDays, OpioidDays: u.Days, MostOpioidDays: u.MostDays,
 		Overlap: u.Overlap, OverlapDays: u.OverlapDays,
 		NaloxoneGap: u.NaloxoneGap, NaloxoneReasons: u.NaloxoneReasons, LastNaloxone: dateOrNone(u.LastNaloxone), LastPEG: dateOrNone(u.LastPEG),
 		Prescribers: u.Prescribers, Pharmacies: u.Pharmacies, MostPrescribers: u.MostPrescribers, OutOfScope: u.OutOfScope,

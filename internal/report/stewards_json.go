@@ -41,6 +41,7 @@ type stewardshipCounts struct {
 	NoPEG           int            `json:"no_peg_12_months"`
 	ManyPrescribers int            `json:"prescribers_ge_4"`
 	Incomplete      int            `json:"incomplete"`
+	Assumed         int            `json:"assumed"` // whose figures rest on assumed days
 	OutOfScope      int            `json:"out_of_guideline_scope"`
 	Undetermined    struct {
 		Exposed         int `json:"opioid_exposure"`
@@ -69,7 +70,10 @@ type stewardshipJSONRow struct {
 	Band            *string  `json:"mme_band"`
 	MMEIncomplete   bool     `json:"mme_incomplete"`
 	Peak            *float64 `json:"mme_peak"`
+	PeakOverlapped  *float64 `json:"mme_peak_overlapped"`
 	Average         *float64 `json:"mme_average"`
+	MMEAssumed      bool     `json:"mme_assumed"`
+	AssumedDays     int      `json:"assumed_days"`
 	Incomplete      bool     `json:"incomplete"`
 	OpioidDays      int      `json:"opioid_days"`
 	MostOpioidDays  int      `json:"most_opioid_days"`
@@ -102,7 +106,7 @@ func (d *Stewardship) jsonRow(r *StewardshipRow) stewardshipJSONRow {
 	return stewardshipJSONRow{
 		PatientID: r.PatientID, Name: r.Name, DateOfBirth: r.DateOfBirth.String(), Age: r.Age, Opioids: listed(r.Opioids),
 		Exposed: r.Exposed, Current: r.Current, Unclassified: listed(r.Unclassified), MMEIncomplete: r.MMEIncomplete, MostOpioidDays: r.MostOpioidDays, MostPrescribers: r.MostPrescribers,
-		MME: oneDecimal(r.MME), Band: r.band(), Peak: oneDecimal(r.Peak), Average: oneDecimal(r.Average), Incomplete: r.Incomplete, OpioidDays: r.OpioidDays,
+		MME: oneDecimal(r.MME), Band: r.band(), Peak: oneDecimal(r.Peak), PeakOverlapped: oneDecimal(r.PeakOverlapped), MMEAssumed: r.MMEAssumed, AssumedDays: r.AssumedDays, Average: oneDecimal(r.Average), Incomplete: r.Incomplete, OpioidDays: r.OpioidDays,
 		AtLeast50: r.atLeast(50), AtLeast90: r.atLeast(90), Overlap: r.Overlap, OverlapDays: r.OverlapDays,
 		NaloxoneGap: r.NaloxoneGap, NaloxoneReasons: listed(r.NaloxoneReasons), LastNaloxone: text(r.LastNaloxone),
 		LastUDS: text(r.LastUDS), UDSWithinYear: d.withinYear(r.LastUDS), UnexpectedUDS: r.UnexpectedUDS,
@@ -138,6 +142,7 @@ func (d *Stewardship) counts() stewardshipCounts {
 			tally(of.may, of.holds == nil)
 		}
 		tally(&c.Incomplete, r.Incomplete)
+		tally(&c.Assumed, r.AssumedDays > 0)
 		tally(&c.OutOfScope, r.OutOfScope)
 	}
 	return c

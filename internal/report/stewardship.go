@@ -35,17 +35,20 @@ type StewardshipRow struct {
 	// MME is the daily dose of the current opioids: 0 without one, nil when
 	// none of them counts. MMEIncomplete says that it may be too low, because
 	// the dose of one is not known or another medicine may be one.
-	MME           *float64
-	MMEIncomplete bool
-	// Peak and Average are definitions 4 and 2 of MME a day, over the period;
-	// Incomplete is of any of its days.
-	Peak, Average *float64
-	Incomplete    bool
+	MME *float64
+	// MMEAssumed says that one of them is assumed to be taken: it has neither
+	// supply nor end.
+	MMEIncomplete, MMEAssumed bool
+	// Peak and Average are definitions 4 and 2 of MME a day, over the period; of
+	// PeakOverlapped early refills count beside the supply at hand. Incomplete is
+	// of any of its days, and AssumedDays how many of them rest on an assumption.
+	Peak, PeakOverlapped, Average *float64
+	Incomplete                    bool
+	AssumedDays                   int
 	// OpioidDays are those of the period, and MostOpioidDays with medicines
 	// that may be an opioid.
 	OpioidDays, MostOpioidDays int
-	// Overlap is whether an opioid and a benzodiazepine share days or are both
-	// current; nil when that is not known. OverlapDays are those shared.
+	// Overlap is whether an opioid and a benzodiazepine share days; nil when that is not known. OverlapDays are those shared.
 	Overlap     *bool
 	OverlapDays int
 	// NaloxoneGap is as in the patient's summary; nil when not known.

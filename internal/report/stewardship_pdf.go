@@ -47,6 +47,12 @@ func (p *stewardPages) lists() []list {
 		text := strings.Join(r.Opioids, ", ")
 		if r.Peak != nil {
 			text += "; peak " + figure.Num(oneDecimal(r.Peak))
+			if figure.Num(oneDecimal(r.PeakOverlapped)) != figure.Num(oneDecimal(r.Peak)) {
+				text += " (" + figure.Num(oneDecimal(r.PeakOverlapped)) + " with early refills)"
+			}
+		}
+		if r.AssumedDays > 0 {
+			text += fmt.Sprintf("; assumed days %d", r.AssumedDays)
 		}
 		return text
 	}
@@ -78,7 +84,7 @@ func (p *stewardPages) lists() []list {
 			}, opioids},
 		{"Medicine not understood", "Its name and code are not known, and nobody stated its class: it may be an opioid of any dose, a benzodiazepine, or naloxone.", "Medicines",
 			func(r *StewardshipRow) *bool { return new(len(r.Unclassified) > 0) }, func(r *StewardshipRow) string { return strings.Join(r.Unclassified, ", ") }},
-		{"Opioid with benzodiazepine", "Both cover the same days of the period, or both are current.", "Shared days",
+		{"Opioid with benzodiazepine", "Both are taken on the same days of the period.", "Shared days",
 			func(r *StewardshipRow) *bool { return r.Overlap }, func(r *StewardshipRow) string { return figure.Thousands(r.OverlapDays) }},
 		{"Naloxone gap", "An opioid is current, something makes an overdose likelier, and no naloxone was given in 365 days.", "Because of",
 			func(r *StewardshipRow) *bool { return r.NaloxoneGap }, func(r *StewardshipRow) string {
@@ -232,7 +238,7 @@ func (p *stewardPages) definitions() {
 	p.section("Definitions", 50)
 	p.paragraph("² Outside the scope of the opioid guideline: cancer, sickle cell disease, or palliative care. "+
 		"MME a day is that of the current opioids; buprenorphine, and methadone for opioid use disorder, are in no total. ≥ before a dose: that of another opioid is not known, or another medicine may be an opioid. "+
-		"Not known: what is not understood, or the dose or days of an opioid that are not known, decide it. "+
-		"Peak is the highest single day of the period (definition 4). A clinic sees its own prescriptions, not what is filled elsewhere. "+
+		"Not known: what is not understood, or the dose of an opioid that is not known, decides it. "+
+		"Peak is the highest single day of the period (definition 4), early refills carried forward. Assumed: an opioid without supply or end counts until it is stopped or replaced, for 90 days at most. A clinic sees its own prescriptions, not what is filled elsewhere. "+
 		"The 50 and 90 lines come from the guidelines of 2022 and 2016; they are not limits. "+drug.MMETable+". "+summary.Caveat, small)
 }

@@ -237,12 +237,14 @@ func (c *clinic) populationTables(a *answer) []wanted {
 		add("opioids", name, "proportion", "opioids."+name)
 	}
 	add("opioids", "mme_incomplete", "count", "opioids.mme.incomplete")
+	add("opioids", "mme_assumed", "count", "opioids.mme.assumed")
 	for _, name := range strings.Fields("opioid_exposure ge_50 ge_90 opioid_benzo_overlap undetermined") {
 		add("out_of_guideline_scope", name, "count", "opioids.out_of_guideline_scope."+name)
 	}
 	for _, class := range a.each("treatment_mix.classes") {
 		add("treatment_mix", a.text(class+".definition"), "proportion", class)
 	}
+	add("treatment_mix", "assumed", "count", "treatment_mix.assumed")
 	add("follow_up_gap", "gap", "proportion", "follow_up_gap.gap")
 	list = append(list, a.comparisonFigures()...)
 
@@ -267,7 +269,7 @@ func (c *clinic) populationTables(a *answer) []wanted {
 		}
 	}
 	doses := wanted{name: "MME", header: strings.Fields("mme n mean q1 median q3 p90 suppressed definition")}
-	for _, name := range []string{"peak", "average"} {
+	for _, name := range []string{"peak", "peak_overlapped", "average"} {
 		doses.rows = append(doses.rows, append([]any{name}, a.of("opioids.mme."+name, "n", "mean", "q1", "median", "q3", "p90", "suppressed", "definition")...))
 	}
 	standardised := a.list("Standardised", "standardized.rates", "measure", "count=crude.count", "n=crude.n", "crude=crude.proportion", "ci95_low=crude.ci95.low", "ci95_high=crude.ci95.high", "standardized",
@@ -285,7 +287,7 @@ func (c *clinic) populationTables(a *answer) []wanted {
 		about("Population health", c.name(), a.text("generated_at"), a.text("parameters.start_date"), a.text("parameters.end_date"), a.parameters(strings.Fields(filterNames)...)...),
 		a.figures(list),
 		a.groups([2]string{"severity_prevalence", "severity_prevalence.bands"}, [2]string{"age_bands", "age_bands"}, [2]string{"genders", "genders"}, [2]string{"mme peak", "opioids.mme.peak.bands"},
-			[2]string{"mme average", "opioids.mme.average.bands"}, [2]string{"treatment_mix", "treatment_mix.exclusive"}, [2]string{"last_score", "follow_up_gap.last_score"}),
+			[2]string{"mme peak_overlapped", "opioids.mme.peak_overlapped.bands"}, [2]string{"mme average", "opioids.mme.average.bands"}, [2]string{"treatment_mix", "treatment_mix.exclusive"}, [2]string{"last_score", "follow_up_gap.last_score"}),
 		doses, disparities,
 		a.list("Insights", "insights", "insight", "text"),
 		rests, a.measures(), standardised, strata,
@@ -380,7 +382,7 @@ func (a *answer) measures() wanted {
 func (c *clinic) stewardshipTables(a *answer) []wanted {
 	table := a.list("Patients", "patients", strings.Fields("patient_id name date_of_birth age opioids current mme mme_band mme_peak mme_average incomplete opioid_days ge_50 ge_90 opioid_benzo_overlap overlap_days "+
 		"naloxone_gap naloxone_reasons last_naloxone last_uds uds_within_12_months unexpected_uds last_peg peg_within_12_months prescribers pharmacies out_of_guideline_scope "+
-		"opioid_exposure unclassified mme_incomplete most_opioid_days most_prescribers")...)
+		"opioid_exposure unclassified mme_incomplete most_opioid_days most_prescribers mme_peak_overlapped mme_assumed assumed_days")...)
 	return []wanted{table, a.measures()}
 }
 
@@ -388,7 +390,7 @@ func (c *clinic) patientTables(a *answer, h *Head, who *chronicle) []wanted {
 	rows := [][]any{{"patient_id", who.ID.String()}, {"name", who.Name}, {"date_of_birth", who.DateOfBirth.String()}, {"gender", who.Gender}}
 	for _, r := range [][2]string{{"pain_aspect", "pain.aspect"}, {"pain_scale", "pain.scale"}, {"pain_body_site", "pain.body_site"}, {"pain_laterality", "pain.laterality"}, {"severity_scheme", "pain.scheme"}, {"pain_scores", "pain.scores"},
 		{"pain_scores_truncated", "pain.truncated"}, {"mme_from", "mme.from"}, {"mme_to", "mme.to"}, {"mme_current", "mme.current"}, {"mme_band", "mme.current_band"}, {"mme_peak", "mme.peak"},
-		{"mme_average", "mme.average"}, {"mme_covered_days", "mme.covered_days"}, {"mme_days_ge_50", "mme.days_ge_50"}, {"mme_days_ge_90", "mme.days_ge_90"}, {"mme_incomplete", "mme.incomplete"}, {"mme_incomplete_reasons", "mme.incomplete_reasons"}, {"mme_caveat", "mme.caveat"}} {
+		{"mme_peak_overlapped", "mme.peak_overlapped"}, {"mme_average", "mme.average"}, {"mme_covered_days", "mme.covered_days"}, {"mme_assumed_days", "mme.assumed_days"}, {"mme_days_ge_50", "mme.days_ge_50"}, {"mme_days_ge_90", "mme.days_ge_90"}, {"mme_incomplete", "mme.incomplete"}, {"mme_incomplete_reasons", "mme.incomplete_reasons"}, {"mme_caveat", "mme.caveat"}} {
 		rows = append(rows, []any{r[0], a.at(r[1])})
 	}
 	points := wanted{name: "Pain", header: strings.Fields("point at score band change_points change_percent responder_30 responder_50 nrs_ge_2 worsened_30 low_baseline scores")}
@@ -409,8 +411,8 @@ func (c *clinic) patientTables(a *answer, h *Head, who *chronicle) []wanted {
 		about("Patient summary", c.name(), a.text("generated_at"), h.From.String(), a.text("as_of"), rows...),
 		points,
 		a.list("Pain scores", "pain.points", "recorded_at", "score", "band", "aspect", "scale"),
-		a.list("Medications", "medications.current", "name", "drug_class", "status", "first_start_date", "start_date", "end_date", "mme_per_day", "mme_excluded_reason", "record_id"),
-		a.list("MME", "mme.timeline", "from", "to", "mme", "incomplete"),
+		a.list("Medications", "medications.current", "name", "drug_class", "status", "first_start_date", "start_date", "end_date", "mme_per_day", "mme_excluded_reason", "record_id", "last_start_date", "assumed", "assumed_until"),
+		a.list("MME", "mme.timeline", "from", "to", "mme", "incomplete", "assumed"),
 		a.list("Instruments", "instruments", "instrument", "recorded_at", "status", "score", "band", "previous_score=previous.score", "change", "mcid_met", "previous_recorded_at=previous.recorded_at"),
 		a.list("Procedures", "procedures", "procedure_type", "recorded_at", "body_site", "laterality", "level", "pre_score", "post_score", "relief_percent", "record_id"),
 		a.list("Flags", "flags", "flag", "active", "since"),
@@ -475,6 +477,8 @@ func (c *clinic) sums(t *testing.T, a *answer) {
 		add("no_uds_12_months", current && !a.truth(p+".uds_within_12_months"))
 		add("no_peg_12_months", current && !a.truth(p+".peg_within_12_months"))
 		add("prescribers_ge_4", prescribers >= 4)
+		assumed, _ := a.count(p + ".assumed_days")
+		add("assumed", assumed > 0)
 	}
 	check := func(name, path string) {
 		if got, ok := a.count(path); !ok || got != want[name] {

@@ -79,7 +79,8 @@ func TestCorrectionsAndImportsAlert(t *testing.T) {
 		if _, err := storetest.CorrectAt(t.Context(), o, c.now(), p.ID, rec.ID, `{"value":`+value+`}`); err != nil {
 			t.Fatal(err)
 		}
-		group.Hashes[0], group.Records[0] = hashOf(2), morphine(t, c, p.ID, 40, c.now())
+		// Tablets of another strength are taken besides: 2 mg x 200 / 10 = 40.
+		group.Hashes[0], group.Records[0] = hashOf(2), storetest.RecordAt(t, c.now(), p.ID, `{"data_type":"medications","value":{"name":"morphine","strength":2,"strength_unit":"mg","quantity":200,"days_supply":10}}`)
 		if _, _, err := o.ImportRecords(t.Context(), []store.ImportedRecords{group}); err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +268,7 @@ func TestStandings(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *clock, all []*store.Store, o store.Org) {
 		p := storetest.AddPatient(t, o, "Unwatched").ID
 		for _, body := range []string{`{"data_type":"pain_scores","value":5}`, `{"data_type":"medications","value":{"name":"ibuprofen","days_supply":5}}`,
-			`{"data_type":"medications","value":{"name":"oxycodone"}}`, `{"data_type":"notes","value":{"text":"opioid"}}`} {
+			`{"data_type":"medications","value":{"name":"Zzyzx"}}`, `{"data_type":"notes","value":{"text":"opioid"}}`} {
 			rec := storetest.RecordAt(t, c.now(), p, body)
 			if err := storetest.AddRecordsAt(t.Context(), o, c.now(), p, rec); err != nil {
 				t.Fatal(err)

@@ -19,18 +19,22 @@ func prescribed(t *testing.T, all string) *Watched {
 		if each == "" {
 			continue
 		}
-		m := series.Medication{Class: opioid}
+		m := series.Medication{Class: opioid, Drug: 1}
 		what, days, _ := strings.Cut(each, " ")
 		switch what {
 		case "benzo":
-			m.Class = benzodiazepine
+			m.Class, m.Drug = benzodiazepine, 2
 		case "nsaid":
 			m.Class = series.ClassOf(drug.NSAID)
 		case "?":
 			m.Reason = 3
 		case "open":
-			m.Open, m.MME, days = true, 60, "1-99"
+			m.Open, m.MME = true, 60
 		default:
+			what, refill := strings.CutSuffix(what, "r") // a supply of a known strength
+			if refill {
+				m.Supplied, m.Product = true, 3
+			}
 			if _, err := fmt.Sscan(what, &m.MME); err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +80,13 @@ func TestJudge(t *testing.T) {
 		{"lowered in part by a write", []step{{1, "95 1-9", "90 critical"}, {1, "60 1-9", ""}, {1, "95 1-9", "90 critical"}}},
 		{"a late record fills no gap of what was alerted", []step{{1, "60 1-9", "50 warning"}, {5, "60 1-2, 60 5-9", ""}, {6, "", ""}}},
 		{"MME not known", []step{{1, "? 1-9, 49 1-9", ""}}},
-		{"nobody knows how long", []step{{1, "open 60", ""}, {2, "open 60, benzo 1-9", ""}}},
+		{"nobody knows how long", []step{{1, "open 1-1", "50 warning"}, {2, "open 1-1, benzo 2-9", "overlap critical"}}},
+		// It is assumed for 90 days: on day 90 nothing is new, on day 92 all is.
+		{"renewed while it is assumed", []step{{1, "open 1-1", "50 warning"}, {90, "open 1-1, open 90-90", ""}}},
+		{"renewed when it is not", []step{{1, "open 1-1", "50 warning"}, {92, "open 1-1, open 92-92", "50 warning"}}},
+		{"replaced, not added to", []step{{1, "open 1-1", "50 warning"}, {9, "open 1-1, 60 9-20", ""}}},
+		{"an early refill", []step{{1, "60r 1-30", "50 warning"}, {25, "60r 1-30, 60r 25-54", ""}, {31, "", ""}, {40, "60r 1-30, 60r 25-54, 40 40-41", "90 critical"}}},
+		{"its days are those of the timeline", []step{{1, "60r 1-30", "50 warning"}, {25, "60r 1-30, 60r 25-54, benzo 55-60", ""}, {55, "", "overlap critical"}, {61, "", ""}}},
 		{"overlap", []step{{1, "10 1-9", ""}, {2, "10 1-9, benzo 2-4", "overlap critical"}, {3, "", ""}, {6, "10 1-9, benzo 2-4, benzo 6-7", "overlap critical"}}},
 		{"overlap with an opioid that has no MME", []step{{1, "? 1-9, benzo 9-12", ""}, {9, "", "overlap critical"}, {10, "", ""}}},
 		{"overlap of days only", []step{{1, "10 1-3, benzo 4-9", ""}, {4, "", ""}}},
@@ -130,7 +140,7 @@ func TestConcerns(t *testing.T) {
 		want bool
 	}{
 		{medicine(drug.Opioid, false), true}, {medicine(drug.Benzodiazepine, false), true},
-		{medicine(drug.Opioid, true), false}, {medicine(drug.NSAID, false), false},
+		{medicine(drug.Opioid, true), true}, {medicine(drug.NSAID, false), false},
 	} {
 		if got := Concerns([]series.Medication{medicine(drug.Topical, false), tt.m}); got != tt.want {
 			t.Errorf("%s, open %v: %v", tt.m.Class, tt.m.Open, got)

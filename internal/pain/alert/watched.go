@@ -6,12 +6,13 @@ import (
 
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
+	"anodyne/internal/pain/timeline"
 )
 
 // Watched is the prescriptions of a patient that alerts are about: those of
-// opioids and benzodiazepines. One without supply and end is not among them:
-// which days it covers nobody knows.
+// opioids and benzodiazepines, on the days of the timeline.
 type Watched struct {
+	recorded        []series.Medication
 	opioids         []drug.Course
 	benzodiazepines []drug.Span
 }
@@ -23,19 +24,41 @@ var (
 
 // Concerns reports whether any of the medicines is one that alerts are about.
 func Concerns(medications []series.Medication) bool {
-	return slices.ContainsFunc(medications, func(m series.Medication) bool {
-		return !m.Open && (m.Class == opioid || m.Class == benzodiazepine)
-	})
+	return slices.ContainsFunc(medications, func(m series.Medication) bool { return isWatched(&m) })
 }
 
-// Add puts in those of the medicines that are watched.
+func isWatched(m *series.Medication) bool { return m.Class == opioid || m.Class == benzodiazepine }
+
+// Add puts in those of the medicines that are watched. What is there already may
+// get other days by them.
 func (w *Watched) Add(medications []series.Medication) {
+	known := len(w.recorded)
 	for i := range medications {
-		switch m := &medications[i]; {
-		case m.Open:
+		if m := &medications[i]; isWatched(m) {
+			w.recorded = append(w.recorded, *m)
+		}
+	}
+	if len(w.recorded) > known {
+		w.layOut()
+	}
+}
+
+// layOut finds the days of all that is watched.
+func (w *Watched) layOut() {
+	list := slices.Clone(w.recorded)
+	timeline.Lay(list)
+	w.take(list)
+}
+
+// take keeps prescriptions with their days.
+func (w *Watched) take(list []series.Medication) {
+	w.opioids, w.benzodiazepines = w.opioids[:0], w.benzodiazepines[:0]
+	for i := range list {
+		switch m := &list[i]; {
+		case m.Last < m.First: // it counts on no day
 		case m.Class == opioid:
-			w.opioids = append(w.opioids, m.Course(m.Last))
-		case m.Class == benzodiazepine:
+			w.opioids = append(w.opioids, m.Course())
+		default:
 			w.benzodiazepines = append(w.benzodiazepines, m.Span)
 		}
 	}

@@ -106,28 +106,12 @@ func (m *Medication) Ended() bool {
 	return false
 }
 
-// Possible is the days that a medicine may cover: those that it does, or of an
-// open one all up to a day, or to its end when that is known to be before.
-func (m *Medication) Possible(last drug.Day) drug.Span {
-	if !m.Open {
-		return m.Span
-	}
-	if m.Ended() {
-		last = min(last, m.Last)
-	}
-	return drug.Span{First: m.First, Last: max(last, m.First)}
-}
-
 // Course is an opioid's days with its MME, or with the reason why there is
-// none. An open one has none: on which days it was taken nobody knows. One that
-// is unclassified may be an opioid.
-func (m *Medication) Course(last drug.Day) drug.Course {
-	c := drug.Course{Span: m.Possible(last), MME: m.MME, Reason: drug.Reason(m.Reason.String())}
-	switch {
-	case m.Class == Unclassified:
+// none. One that is unclassified may be an opioid.
+func (m *Medication) Course() drug.Course {
+	c := drug.Course{Span: m.Span, MME: m.MME, Reason: drug.Reason(m.Reason.String())}
+	if m.Class == Unclassified {
 		c.Reason = drug.NotUnderstood
-	case m.Open && c.Reason == "":
-		c.Reason = drug.MissingDose
 	}
 	return c
 }

@@ -80,10 +80,15 @@ type Medication struct {
 	Status     MedicationStatus
 	Reason     Reason // why an opioid has no MME
 	// Supplied is set when the days are those of a supply, which an early refill
-	// carries on; HasEnd when the record has an end date, which is End.
+	// carries on; HasEnd when it is known to have ended on a day, which is End:
+	// by its end date, or, of a supply that was stopped, on the day before the
+	// record that says so.
 	Supplied, HasEnd bool
 	End              drug.Day
-	MME              float64
+	// Start is the first day by the record, once package timeline has moved Span
+	// to the days on which it counts. It is not stored.
+	Start drug.Day
+	MME   float64
 	// Drug is what prescriptions of the same ingredient and route share, and
 	// Product those of the same strength too; 0 when strength is not known.
 	Drug, Product uint32
@@ -217,6 +222,13 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	covered, ok := m.Covered(on)
 	if ok {
 		entry.Span = covered
+		entry.stopSupply(on.DayNumber())
+		return entry, true
+	}
+	if entry.Ended() && entry.HasEnd && m.StartDate == (pain.Date{}) {
+		// It ended on a day before the record, and only that is known.
+		entry.Span = drug.Span{First: entry.End, Last: entry.End}
+		entry.Supplied = false
 		return entry, true
 	}
 	if !m.Open() {
@@ -229,6 +241,17 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	}
 	entry.Last = max(entry.First, on.DayNumber())
 	return entry, true
+}
+
+// stopSupply ends a supply that was stopped on a day that only the record's own
+// tells: it was taken up to the day before. A record of the first day says
+// nothing about when.
+func (m *Medication) stopSupply(on drug.Day) {
+	if status := m.Status.String(); m.HasEnd || on <= m.First || on > m.Last || status != "stopped" && status != "on-hold" {
+		return
+	}
+	m.Last = on - 1
+	m.HasEnd, m.End = true, m.Last
 }
 
 func valueOf(n pain.Number) Value {
@@ -265,13 +288,21 @@ func (s *Series) Sort() {
 	slices.SortStableFunc(s.Assessments, func(a, b Assessment) int { return cmp.Compare(a.At, b.At) })
 	slices.SortStableFunc(s.Procedures, func(a, b Procedure) int { return cmp.Compare(a.At, b.At) })
 	slices.SortStableFunc(s.Impacts, func(a, b Impact) int { return cmp.Compare(a.At, b.At) })
-	slices.SortFunc(s.Medications, func(a, b Medication) int {
-		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.length(), b.length()), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Ingredient, b.Ingredient),
-			cmp.Compare(a.Status, b.Status), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.MME, b.MME), cmp.Compare(a.flags(), b.flags()), cmp.Compare(a.End, b.End),
-			cmp.Compare(a.Drug, b.Drug), cmp.Compare(a.Product, b.Product), cmp.Compare(a.Prescriber, b.Prescriber), cmp.Compare(a.Pharmacy, b.Pharmacy))
-	})
+	slices.SortFunc(s.Medications, func(a, b Medication) int { return a.Compare(&b) })
 	slices.Sort(s.Screens)
 	s.Screens = slices.Compact(s.Screens)
+}
+
+// Compare orders medicines by their first days, and those of one day by all
+// else that they have.
+func (m *Medication) Compare(other *Medication) int {
+	if m.First != other.First {
+		return cmp.Compare(m.First, other.First)
+	}
+	return cmp.Or(cmp.Compare(m.length(), other.length()), cmp.Compare(m.Class, other.Class), cmp.Compare(m.Ingredient, other.Ingredient),
+		cmp.Compare(m.Status, other.Status), cmp.Compare(m.Reason, other.Reason), cmp.Compare(m.MME, other.MME), cmp.Compare(m.flags(), other.flags()),
+		cmp.Compare(m.End, other.End), cmp.Compare(m.Drug, other.Drug), cmp.Compare(m.Product, other.Product),
+		cmp.Compare(m.Prescriber, other.Prescriber), cmp.Compare(m.Pharmacy, other.Pharmacy))
 }
 
 // length is the number of days, and whether it is open, in one number.

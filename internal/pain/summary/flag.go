@@ -36,7 +36,7 @@ func (e *evidence) flags() []Flag {
 // is not known when an opioid, or what may be one, is missing from the dose.
 func (e *evidence) doseFlag(name string, threshold float64) Flag {
 	now := e.prescribed()
-	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete,
+	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete, "assumed": now.assumed,
 		"unclassified": e.unclassified(func(m *medicine) bool { return m.isCurrent(e.day) })}}
 	switch {
 	case drug.AtLeast(now.mme, threshold):
@@ -48,7 +48,7 @@ func (e *evidence) doseFlag(name string, threshold float64) Flag {
 }
 
 // since is the first of the days on end up to the day with a dose of at least
-// so much; nil when the days of the doses are not known.
+// so much.
 func (e *evidence) since(threshold float64) *string {
 	first := e.day + 1
 	for i := len(e.doses) - 1; i >= 0; i-- {
@@ -63,24 +63,25 @@ func (e *evidence) since(threshold float64) *string {
 	return new(date(first))
 }
 
-// overlapFlag is about days of the window that an opioid and a medicine of
-// another class both cover, or both being current. One whose days are not
-// known, or of which nobody knows what it is, otherwise leaves it open.
+// overlapFlag is about days of the window on which an opioid and a medicine of
+// another class are both taken. One of which nobody knows what it is otherwise
+// leaves it open.
 func (e *evidence) overlapFlag(name string, class series.Class) Flag {
-	shared := drug.Shared(e.spans(opioid, false), e.spans(class, false))
+	shared := drug.Shared(e.spans(opioid), e.spans(class))
+	certain := drug.Overlap(e.certainSpans(opioid), e.certainSpans(class))
 	possible := e.possiblyShared(class)
 	days := 0
 	for _, s := range shared {
 		days += s.Days()
 	}
 	current, window := e.anyCurrent(opioid) && e.anyCurrent(class), e.window()
-	f := Flag{Flag: name, Basis: map[string]any{"shared_days": days, "possibly_shared_days": possible, "last_shared_day": nil, "current": current,
+	f := Flag{Flag: name, Basis: map[string]any{"shared_days": days, "assumed_days": days - certain, "possibly_shared_days": possible, "last_shared_day": nil, "current": current,
 		"from": date(window.First), "to": date(window.Last), "unclassified": e.notUnderstood(window)}}
 	if days > 0 {
 		f.Since, f.Basis["last_shared_day"] = new(date(shared[0].First)), date(shared[len(shared)-1].Last)
 	}
 	switch {
-	case days > 0 || current:
+	case days > 0:
 		f.Active = new(true)
 	case possible == 0:
 		f.Active = new(false)
@@ -149,7 +150,8 @@ func (e *evidence) age() int {
 func (e *evidence) year() drug.Span { return drug.Span{First: e.day - Window + 1, Last: e.day} }
 
 // lastNaloxone is the newest day within a year on which naloxone was given or
-// covered; nil when there is none. Naloxone within an opioid is not meant.
+// covered; nil when there is none. That it is at hand is never assumed, and
+// naloxone within an opioid is not meant.
 func (e *evidence) lastNaloxone() *drug.Day {
 	year := e.year()
 	var last *drug.Day
@@ -159,8 +161,8 @@ func (e *evidence) lastNaloxone() *drug.Day {
 			continue
 		}
 		span := m.Span
-		if m.Open {
-			span.Last = span.First
+		if m.Open || span.Last < span.First {
+			span = drug.Span{First: m.Start, Last: m.Start}
 		}
 		if within, ok := span.Within(year); ok && (last == nil || *last < within.Last) {
 			last = &within.Last

@@ -8,6 +8,7 @@ import (
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
+	"anodyne/internal/pain/timeline"
 )
 
 // Medications are the patient's medicines.
@@ -15,31 +16,37 @@ type Medications struct {
 	Current []Medication `json:"current"`
 }
 
-// Medication is a medicine that covers the day, or that nobody says has ended.
+// Medication is a medicine that is taken on the day, by the timeline.
 type Medication struct {
 	RecordID  string `json:"record_id"`
 	Name      string `json:"name"`
 	DrugClass string `json:"drug_class"`
 	Status    string `json:"status"`
 	// FirstStartDate is the first day of any prescription of the same medicine
-	// on record; StartDate is that of this one, which may be a refill.
+	// on record, and LastStartDate the last up to the day; StartDate is that of
+	// this one. A refill may wait until it is used up.
 	FirstStartDate string `json:"first_start_date"`
+	LastStartDate  string `json:"last_start_date"`
 	StartDate      string `json:"start_date"`
-	// EndDate is the last day that is covered; null when that is not known.
-	EndDate *string `json:"end_date"`
+	// EndDate is the last day that is covered; null when that is not known. The
+	// medicine is then assumed to be taken after its first day, up to
+	// AssumedUntil.
+	EndDate      *string `json:"end_date"`
+	Assumed      bool    `json:"assumed"`
+	AssumedUntil *string `json:"assumed_until"`
 	// MMEPerDay is null of what is no opioid, and with a reason of an opioid and
 	// of a medicine that may be one.
 	MMEPerDay         *float64 `json:"mme_per_day"`
 	MMEExcludedReason *string  `json:"mme_excluded_reason"`
 }
 
-// medicine is a prescription with the days it covers or may cover.
+// medicine is a prescription with the days on which it counts.
 type medicine struct {
 	series.Medication
+	overlapped           drug.Span // the days without supply being carried
 	record               *pain.Record
 	name                 string
 	same                 string // what prescriptions of the same medicine share
-	ends                 bool   // has an end date
 	prescriber, pharmacy string
 }
 
@@ -49,9 +56,22 @@ func (e *evidence) readMedicine(rec *pain.Record) error {
 		return err
 	}
 	if entry, ok := series.MedicationOf(&v, rec.RecordedAt); ok && entry.First <= e.day {
-		e.medicines = append(e.medicines, medicine{entry, rec, v.Name, sameAs(&v), v.EndDate != (pain.Date{}), v.PrescriberID, v.PharmacyID})
+		e.medicines = append(e.medicines, medicine{entry, drug.Span{}, rec, v.Name, sameAs(&v), v.PrescriberID, v.PharmacyID})
 	}
 	return nil
+}
+
+// layOut puts the medicines on the timeline.
+func (e *evidence) layOut() {
+	list := make([]series.Medication, len(e.medicines))
+	for i := range e.medicines {
+		list[i] = e.medicines[i].Medication
+	}
+	var planner timeline.Planner
+	planner.Lay(list)
+	for i := range e.medicines {
+		e.medicines[i].Medication, e.medicines[i].overlapped = list[i], planner.Overlapped[i]
+	}
 }
 
 // sameAs is what prescriptions of the same medicine share: the ingredients, or
@@ -63,25 +83,23 @@ func sameAs(v *pain.Medication) string {
 	return strings.Join(slices.Sorted(slices.Values(v.Derived.Ingredients)), "\n")
 }
 
-// firstStart is the first day of any prescription of the same medicine.
-func (e *evidence) firstStart(m *medicine) drug.Day {
-	first := m.First
+// starts are the first and the last day on which a prescription of the same
+// medicine begins.
+func (e *evidence) starts(m *medicine) (first, last drug.Day) {
+	first, last = m.Start, m.Start
 	for i := range e.medicines {
 		if other := &e.medicines[i]; other.same == m.same {
-			first = min(first, other.First)
+			first = min(first, other.Start)
+			if !other.Ended() {
+				last = max(last, other.Start)
+			}
 		}
 	}
-	return first
+	return first, last
 }
 
-// isCurrent reports whether a medicine is taken on the day: it covers it, or
-// it is open and goes on. One that ended, nobody says when, is not.
-func (m *medicine) isCurrent(day drug.Day) bool {
-	if m.Ended() && !m.ends {
-		return false
-	}
-	return m.Open || day <= m.Last // it has begun
-}
+// isCurrent reports whether a medicine is taken on the day.
+func (m *medicine) isCurrent(day drug.Day) bool { return m.First <= day && day <= m.Last }
 
 func (e *evidence) current() []Medication {
 	list := []Medication{}
@@ -90,8 +108,11 @@ func (e *evidence) current() []Medication {
 		if !m.isCurrent(e.day) {
 			continue
 		}
-		item := Medication{RecordID: m.record.ID.String(), Name: m.name, DrugClass: m.Class.String(), Status: m.Status.String(), FirstStartDate: date(e.firstStart(m)), StartDate: date(m.First)}
-		if !m.Open {
+		first, last := e.starts(m)
+		item := Medication{RecordID: m.record.ID.String(), Name: m.name, DrugClass: m.Class.String(), Status: m.Status.String(), FirstStartDate: date(first), LastStartDate: date(last), StartDate: date(m.Start)}
+		if m.Open {
+			item.Assumed, item.AssumedUntil = true, new(date(m.Last))
+		} else {
 			item.EndDate = new(date(m.Last))
 		}
 		if m.mayBeOpioid() {
@@ -120,27 +141,52 @@ var (
 // is.
 func (m *medicine) mayBeOpioid() bool { return m.Class == opioid || m.Class == series.Unclassified }
 
-// courses are the opioids and what may be one, open ones up to the day.
+// courses are the days and doses of the opioids and of what may be one.
 func (e *evidence) courses() []drug.Course {
 	var list []drug.Course
 	for i := range e.medicines {
 		if m := &e.medicines[i]; m.mayBeOpioid() {
-			list = append(list, m.Course(e.day))
+			list = append(list, m.Course())
 		}
 	}
 	return list
 }
 
-// spans are the days in the window that medicines of a class cover, or, if
-// possible is set, may cover.
-func (e *evidence) spans(class series.Class, possible bool) []drug.Span {
+// overlappedCourses are the same without supply being carried.
+func (e *evidence) overlappedCourses() []drug.Course {
+	var list []drug.Course
+	for i := range e.medicines {
+		if m := &e.medicines[i]; m.mayBeOpioid() {
+			c := m.Course()
+			c.Span = m.overlapped
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// spans are the days in the window on which medicines of a class are taken.
+func (e *evidence) spans(class series.Class) []drug.Span {
 	var list []drug.Span
 	for i := range e.medicines {
 		m := &e.medicines[i]
-		if m.Class != class || m.Open && !possible {
-			continue
+		if span, ok := m.Within(e.window()); ok && m.Class == class {
+			list = append(list, span)
 		}
-		if span, ok := m.Possible(e.day).Within(e.window()); ok {
+	}
+	return list
+}
+
+// certainSpans are those of spans that are not assumed.
+func (e *evidence) certainSpans(class series.Class) []drug.Span {
+	var list []drug.Span
+	for i := range e.medicines {
+		m := &e.medicines[i]
+		certain := m.Span
+		if m.Open {
+			certain.Last = min(certain.Last, certain.First)
+		}
+		if span, ok := certain.Within(e.window()); ok && m.Class == class {
 			list = append(list, span)
 		}
 	}
@@ -151,7 +197,7 @@ func (e *evidence) spans(class series.Class, possible bool) []drug.Span {
 // may both have been taken: one that is not understood may be either, but not
 // both.
 func (e *evidence) possiblyShared(class series.Class) int {
-	opioids, others, unknown := e.spans(opioid, true), e.spans(class, true), e.spans(series.Unclassified, true)
+	opioids, others, unknown := e.spans(opioid), e.spans(class), e.spans(series.Unclassified)
 	days := drug.Shared(opioids, others)
 	if len(unknown) > 0 {
 		days = slices.Concat(days, drug.Shared(opioids, unknown), drug.Shared(unknown, others), drug.Twice(unknown))
@@ -159,11 +205,11 @@ func (e *evidence) possiblyShared(class series.Class) int {
 	return drug.CoveredDays(days)
 }
 
-// notUnderstood names the medicines that are, or may be, taken in a span and of
-// which nobody knows what they are, each once.
+// notUnderstood names the medicines that are taken in a span and of which nobody
+// knows what they are, each once.
 func (e *evidence) notUnderstood(in drug.Span) []string {
 	return e.unclassified(func(m *medicine) bool {
-		_, ok := m.Possible(e.day).Within(in)
+		_, ok := m.Within(in)
 		return ok
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
+	"anodyne/internal/pain/timeline"
 )
 
 // Opioids is what opioid stewardship asks about one patient, by the rules of
@@ -24,12 +25,18 @@ type Opioids struct {
 	MME           *float64
 	Band          *string
 	MMEIncomplete bool
-	Peak, Average *float64 // definitions 4 and 2, over the window
-	// Incomplete is set when the dose of an opioid of the window, or its days,
-	// are not known, or a medicine of it may be an opioid.
+	// Peak and Average are definitions 4 and 2, over the window; of
+	// PeakOverlapped early refills count beside the supply at hand.
+	Peak, PeakOverlapped, Average *float64
+	// Incomplete is set when the dose of an opioid of the window is not known, or
+	// a medicine of it may be an opioid.
 	Incomplete bool
-	Days       int // of the window that an opioid covers
-	MostDays   int // that an opioid or what may be one covers
+	// AssumedDays are the days of the window on which something is assumed to be
+	// taken, and MMEAssumed says whether the day is one.
+	AssumedDays int
+	MMEAssumed  bool
+	Days        int // of the window that an opioid covers
+	MostDays    int // that an opioid or what may be one covers
 	// Overlap with benzodiazepines; nil when what is known does not decide it.
 	Overlap         *bool
 	OverlapDays     int
@@ -51,14 +58,15 @@ func OpioidsOver(c *Chart, period drug.Span) (Opioids, error) {
 		return Opioids{}, err
 	}
 	now, exposure := e.prescribed(), drug.Measure(e.courses(), period)
-	possible := drug.CoveredDays(append(e.spans(opioid, true), e.spans(series.Unclassified, true)...))
+	overlapped := drug.Measure(e.overlappedCourses(), period)
+	possible := drug.CoveredDays(append(e.spans(opioid), e.spans(series.Unclassified)...))
 	overlap, gap := e.overlapFlag("opioid_benzo_overlap", benzodiazepine), e.naloxoneGap()
 	o := Opioids{
-		Age: e.age(), Exposed: decide(len(e.spans(opioid, true)) > 0, len(e.spans(series.Unclassified, true)) > 0),
+		Age: e.age(), Exposed: decide(len(e.spans(opioid)) > 0, len(e.spans(series.Unclassified)) > 0),
 		Current: decide(e.anyCurrent(opioid), e.anyCurrent(series.Unclassified)), Unclassified: e.notUnderstood(period),
-		Band: now.band(), MMEIncomplete: now.incomplete, Incomplete: now.incomplete || exposure.Incomplete, Days: exposure.OpioidDays, MostDays: possible,
+		Band: now.band(), MMEIncomplete: now.incomplete, Incomplete: exposure.Incomplete, AssumedDays: e.assumedDays(period), MMEAssumed: now.assumed, Days: exposure.OpioidDays, MostDays: possible,
 		Overlap: overlap.Active, OverlapDays: overlap.Basis["shared_days"].(int),
-		NaloxoneGap: gap.Active, NaloxoneReasons: gap.Basis["reasons"].([]string), LastNaloxone: e.lastNaloxone(), Peak: e.peak(&exposure),
+		NaloxoneGap: gap.Active, NaloxoneReasons: gap.Basis["reasons"].([]string), LastNaloxone: e.lastNaloxone(), Peak: peakOf(&exposure), PeakOverlapped: peakOf(&overlapped),
 		LastPEG: e.lastScored(series.InstrumentOf("peg")), OutOfScope: *e.guidelineScope().Active,
 	}
 	if now.known {
@@ -79,19 +87,20 @@ func decide(is, may bool) *bool {
 	return &is
 }
 
-// MayTakeOpioid reports whether an opioid covers, or may cover, a day of a
-// period, or a medicine does that may be one.
+// MayTakeOpioid reports whether an opioid is taken on a day of a period, or a
+// medicine that may be one.
 func MayTakeOpioid(s *series.Series, period drug.Span) bool {
+	var list []series.Medication
 	for i := range s.Medications {
-		m := &s.Medications[i]
-		if m.Class != opioid && m.Class != series.Unclassified {
-			continue
-		}
-		if _, ok := m.Possible(period.Last).Within(period); ok {
-			return true
+		if m := &s.Medications[i]; m.Class == opioid || m.Class == series.Unclassified {
+			list = append(list, *m)
 		}
 	}
-	return false
+	timeline.Lay(list)
+	return slices.ContainsFunc(list, func(m series.Medication) bool {
+		_, ok := m.Within(period)
+		return ok
+	})
 }
 
 // opioidSources names the current opioids, and counts who prescribed and who
@@ -103,7 +112,7 @@ func (e *evidence) opioidSources() (names []string, prescribers, pharmacies, mos
 		if !m.mayBeOpioid() {
 			continue
 		}
-		_, inWindow := m.Possible(e.day).Within(e.window())
+		_, inWindow := m.Within(e.window())
 		if inWindow {
 			possibly[m.prescriber] = true
 		}

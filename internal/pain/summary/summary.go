@@ -64,8 +64,8 @@ type Summary struct {
 }
 
 // Of sums a chart up as of the end of a UTC day. Scores, assessments,
-// procedures and events count by their clinical time; medicines by the days
-// they cover, whenever they were recorded. The error says that something
+// procedures and events count by their clinical time; medicines by the days on
+// which they are taken by the timeline, whenever they were recorded. The error says that something
 // stored cannot be read.
 func Of(c *Chart, asOf pain.Date, now time.Time) (Summary, error) {
 	day := asOf.DayNumber()
@@ -119,7 +119,8 @@ func (e *evidence) read() (err error) {
 			}
 		}
 	}
-	e.doses = doses(e.courses(), e.day)
+	e.layOut()
+	e.doses = e.dosesByDay()
 	return nil
 }
 

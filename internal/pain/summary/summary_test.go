@@ -190,8 +190,8 @@ var (
 
 func TestVector7(t *testing.T) {
 	m := of(t, chart(t, vector7...), "2024-03-30").MME
-	is(t, "timeline", m.Timeline, `[{"from":"2024-01-01","to":"2024-01-20","mme":60,"incomplete":false},`+
-		`{"from":"2024-01-21","to":"2024-01-30","mme":90,"incomplete":false},{"from":"2024-01-31","to":"2024-02-04","mme":30,"incomplete":false}]`)
+	is(t, "timeline", m.Timeline, `[{"from":"2024-01-01","to":"2024-01-20","mme":60,"incomplete":false,"assumed":false},`+
+		`{"from":"2024-01-21","to":"2024-01-30","mme":90,"incomplete":false,"assumed":false},{"from":"2024-01-31","to":"2024-02-04","mme":30,"incomplete":false,"assumed":false}]`)
 	is(t, "numbers", []any{m.Peak, m.Average, m.CoveredDays, m.DaysFrom50, m.DaysFrom90, m.Incomplete, m.Current, m.CurrentBand}, `[90,64.3,35,30,10,false,0,"0"]`)
 	if m.Caveat != "MME is for risk assessment, not for converting between opioids." || m.Table != "CDC 2022" || !strings.Contains(m.Definitions.Peak, "definition 4") || !strings.Contains(m.Definitions.Average, "definition 2") {
 		t.Errorf("%+v", m)
@@ -199,10 +199,10 @@ func TestVector7(t *testing.T) {
 	// In the middle of it, and with the window cutting its beginning off.
 	s := of(t, chart(t, vector7...), "2024-01-25")
 	is(t, "current", []any{s.MME.Current, s.MME.CurrentBand, s.MME.DaysFrom90}, `[90,"\u003e=90",5]`)
-	is(t, "ge_90", flagNamed(t, s, "ge_90"), `{"flag":"ge_90","active":true,"since":"2024-01-21","basis":{"incomplete":false,"mme":90,"out_of_guideline_scope":false,"threshold":90,"unclassified":[]}}`)
+	is(t, "ge_90", flagNamed(t, s, "ge_90"), `{"flag":"ge_90","active":true,"since":"2024-01-21","basis":{"assumed":false,"incomplete":false,"mme":90,"out_of_guideline_scope":false,"threshold":90,"unclassified":[]}}`)
 	is(t, "ge_50", flagNamed(t, s, "ge_50").Since, `"2024-01-01"`)
 	cut := of(t, chart(t, vector7...), "2025-01-20").MME
-	is(t, "cut", cut.Timeline[0], `{"from":"2024-01-22","to":"2024-01-30","mme":90,"incomplete":false}`)
+	is(t, "cut", cut.Timeline[0], `{"from":"2024-01-22","to":"2024-01-30","mme":90,"incomplete":false,"assumed":false}`)
 }
 
 func TestVector8(t *testing.T) {
@@ -233,8 +233,10 @@ func TestCurrentDose(t *testing.T) {
 		{"buprenorphine alone does not count", "null", "null", "false", "false", false, []string{buprenorphine}},
 		{"an opioid of unknown dose", "null", "null", "null", "null", true, []string{unknown}},
 		{"and one of known dose", "60", "60", "true", "null", true, []string{unknown, patch}},
-		{"it goes on, nobody says how long", "70.5", "70.5", "true", "false", true, []string{medicineLine("2023-06-20", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","status":"active"}`)}},
-		{"it has ended, nobody says when", "0", "null", "false", "false", true, []string{medicineLine("2024-02-20", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","status":"stopped","start_date":"2024-01-01"}`)}},
+		{"nobody says how long, on day 90", "70.5", "70.5", "true", "false", false, []string{medicineLine("2024-04-02", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","status":"active"}`)}},
+		{"nobody says how long, on day 91", "0", "70.5", "false", "false", false, []string{medicineLine("2024-04-01", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","status":"active"}`)}},
+		{"nobody says how long, nor how much", "null", "null", "null", "null", true, []string{medicineLine("2024-04-02", `{"name":"methadone"}`)}},
+		{"it was stopped before the day", "0", "70.5", "false", "false", false, []string{medicineLine("2024-02-20", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","status":"stopped","start_date":"2024-01-01"}`)}},
 		{"it begins later", "0", "0", "false", "false", false, []string{medicineLine("2024-06-20", `{"name":"methadone","dose":5,"dose_unit":"mg","frequency":"TID","days_supply":30,"start_date":"2024-07-01"}`)}},
 		{"no opioid", "0", "0", "false", "false", false, []string{medicineLine("2024-06-20", `{"name":"ibuprofen","days_supply":30}`)}},
 	} {
@@ -269,10 +271,12 @@ func TestCurrentMedications(t *testing.T) {
 		got = append(got, strings.TrimPrefix(shown(t, m), `{"record_id":"",`))
 	}
 	want := []string{
-		`"name":"dihydrocodeine","drug_class":"opioid","status":"","first_start_date":"2024-05-01","start_date":"2024-05-01","end_date":"2024-07-29","mme_per_day":null,"mme_excluded_reason":"no_conversion_factor"}`,
-		`"name":"gabapentin","drug_class":"gabapentinoid","status":"","first_start_date":"2024-06-01","start_date":"2024-06-01","end_date":null,"mme_per_day":null,"mme_excluded_reason":null}`,
-		`"name":"oxycodone","drug_class":"opioid","status":"","first_start_date":"2024-04-01","start_date":"2024-06-01","end_date":"2024-06-30","mme_per_day":45,"mme_excluded_reason":null}`,
-		`"name":"meloxicam","drug_class":"nsaid","status":"completed","first_start_date":"2024-06-02","start_date":"2024-06-02","end_date":"2024-06-30","mme_per_day":null,"mme_excluded_reason":null}`,
+		`"name":"dihydrocodeine","drug_class":"opioid","status":"","first_start_date":"2024-05-01","last_start_date":"2024-05-01","start_date":"2024-05-01","end_date":"2024-07-29","assumed":false,"assumed_until":null,"mme_per_day":null,"mme_excluded_reason":"no_conversion_factor"}`,
+		`"name":"gabapentin","drug_class":"gabapentinoid","status":"","first_start_date":"2024-06-01","last_start_date":"2024-06-01","start_date":"2024-06-01","end_date":null,"assumed":true,"assumed_until":"2024-08-29","mme_per_day":null,"mme_excluded_reason":null}`,
+		`"name":"oxycodone","drug_class":"opioid","status":"","first_start_date":"2024-04-01","last_start_date":"2024-06-01","start_date":"2024-06-01","end_date":"2024-06-30","assumed":false,"assumed_until":null,"mme_per_day":45,"mme_excluded_reason":null}`,
+		`"name":"meloxicam","drug_class":"nsaid","status":"completed","first_start_date":"2024-06-02","last_start_date":"2024-06-02","start_date":"2024-06-02","end_date":"2024-06-30","assumed":false,"assumed_until":null,"mme_per_day":null,"mme_excluded_reason":null}`,
+		// Nobody says on which day it was stopped: its supply counts.
+		`"name":"naproxen","drug_class":"nsaid","status":"stopped","first_start_date":"2024-06-02","last_start_date":"2024-06-02","start_date":"2024-06-02","end_date":"2024-07-31","assumed":false,"assumed_until":null,"mme_per_day":null,"mme_excluded_reason":null}`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -280,7 +284,9 @@ func TestCurrentMedications(t *testing.T) {
 	s := of(t, c, "2024-06-30")
 	is(t, "both are current", flagNamed(t, s, "opioid_gabapentinoid_overlap").Active, `true`)
 	ended := of(t, chart(t, vector7[0], medicineLine("2024-01-20", `{"name":"gabapentin","status":"stopped","start_date":"2024-01-02"}`)), "2024-06-30")
-	is(t, "its days are not known", flagNamed(t, ended, "opioid_gabapentinoid_overlap").Active, `null`)
+	// From the 2nd to the 19th, of which only the first day is certain.
+	overlap := flagNamed(t, ended, "opioid_gabapentinoid_overlap")
+	is(t, "up to the day before it was stopped", []any{overlap.Active, overlap.Basis["shared_days"], overlap.Basis["assumed_days"], overlap.Basis["last_shared_day"]}, `[true,18,17,"2024-01-19"]`)
 }
 
 func TestNaloxoneGap(t *testing.T) {

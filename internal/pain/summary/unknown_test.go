@@ -60,8 +60,8 @@ func TestUnclassifiedDays(t *testing.T) {
 	// to February 4th.
 	c := chart(t, vector7[0], medicineLine("2024-01-21", `{"name":"Zzyzx","days_supply":15}`))
 	m := of(t, c, "2024-02-10").MME
-	is(t, "timeline", m.Timeline, `[{"from":"2024-01-01","to":"2024-01-20","mme":60,"incomplete":false},{"from":"2024-01-21","to":"2024-01-30","mme":60,"incomplete":true},`+
-		`{"from":"2024-01-31","to":"2024-02-04","mme":null,"incomplete":true}]`)
+	is(t, "timeline", m.Timeline, `[{"from":"2024-01-01","to":"2024-01-20","mme":60,"incomplete":false,"assumed":false},{"from":"2024-01-21","to":"2024-01-30","mme":60,"incomplete":true,"assumed":false},`+
+		`{"from":"2024-01-31","to":"2024-02-04","mme":null,"incomplete":true,"assumed":false}]`)
 	is(t, "numbers", []any{m.Current, m.CurrentBand, m.Peak, m.Average, m.CoveredDays, m.DaysFrom50, m.DaysFrom90, m.Incomplete}, `[0,"0",60,60,30,30,0,true]`)
 	on := of(t, c, "2024-02-04").MME
 	is(t, "on its last day", []any{on.Current, on.CurrentBand}, `[null,"unknown"]`)
