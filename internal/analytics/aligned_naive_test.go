@@ -48,15 +48,10 @@ func judged(tb testing.TB, q *Params, p *Patient) (o outcome) {
 // be. It knows of nothing but days and records.
 type calendarOf struct{ p *Patient }
 
-func (c calendarOf) takes(d drug.Day, class series.Class) bool {
-	return anyOn(c.p, d, class)
-}
-
-func (c calendarOf) mayTake(d drug.Day, classes ...series.Class) bool {
+func (c calendarOf) takes(d drug.Day, classes ...series.Class) bool {
 	return anyOn(c.p, d, classes...)
 }
 
-// days counts days of which something holds.
 func days(first, last drug.Day, holds func(drug.Day) bool) (n int) {
 	for d := first; d <= last; d++ {
 		if holds(d) {
@@ -70,8 +65,21 @@ func (c calendarOf) begins(q *Params, classes ...series.Class) int {
 	return days(q.Start, q.AsOf, func(d drug.Day) bool { return c.beginsOn(d, classes...) })
 }
 
+// beginsOn is whether one that counts on any day was prescribed on a day.
 func (c calendarOf) beginsOn(d drug.Day, classes ...series.Class) bool {
-	return slices.ContainsFunc(c.p.Series.Medications, func(m series.Medication) bool { return slices.Contains(classes, m.Class) && m.First == d })
+	return slices.ContainsFunc(courses(c.p), func(n naiveCourse) bool {
+		return slices.Contains(classes, n.Class) && n.First == d && n.counts()
+	})
+}
+
+// counts is whether there is a day on which it counts.
+func (c *naiveCourse) counts() bool {
+	for _, is := range c.days {
+		if is {
+			return true
+		}
+	}
+	return false
 }
 
 func word(is, may bool) string {
@@ -135,7 +143,7 @@ func naiveActive(p *Patient, q *Params) bool {
 func naiveOpioidMeasures(p *Patient, q *Params, o *outcome, adult bool) {
 	c := calendarOf{p}
 	sureDay := func(d drug.Day) bool { return c.takes(d, opioid) }
-	mayDay := func(d drug.Day) bool { return c.mayTake(d, opioid, unknown) || sureDay(d) }
+	mayDay := func(d drug.Day) bool { return c.takes(d, opioid, unknown) }
 	why := ""
 	switch {
 	case !adult:
@@ -178,16 +186,16 @@ func exemptOn(p *Patient, e pain.Exemption, on drug.Day) bool {
 func naiveOnlyOUD(p *Patient, q *Params) string {
 	some, counted, doubt := false, false, false
 	for _, m := range courses(p) {
-		if m.Class != opioid && m.Class != unknown || !naiveTook(m, q.Start, q.AsOf) {
-			continue
-		}
+		took := naiveTook(m, q.Start, q.AsOf)
+		prescribed := m.counts() && m.First >= q.Start && m.First <= q.AsOf
 		switch {
+		case m.Class == unknown:
+			doubt = doubt || took
+		case m.Class != opioid || !took && !prescribed:
 		case m.Reason == 1: // buprenorphine
 			some = true
-		case m.Class == opioid:
-			counted = true
 		default:
-			doubt = true
+			counted = true
 		}
 	}
 	return word(some && !counted && !doubt, some && !counted)
@@ -214,7 +222,7 @@ func naiveTreated(p *Patient, q *Params, o *outcome) {
 			}
 			last = d
 		}
-		if c.takes(d, opioid) || c.mayTake(d, opioid, unknown) {
+		if c.takes(d, opioid, unknown) {
 			if mayFirst == 0 {
 				mayFirst = d
 			}
@@ -234,10 +242,10 @@ func naiveTreated(p *Patient, q *Params, o *outcome) {
 	shared := days(q.Start, q.AsOf, func(d drug.Day) bool { return c.takes(d, opioid) && c.takes(d, benzodiazepine) })
 	mayShare := days(q.Start, q.AsOf, func(d drug.Day) bool {
 		n := 0
-		if c.mayTake(d, opioid) {
+		if c.takes(d, opioid) {
 			n++
 		}
-		if c.mayTake(d, benzodiazepine) {
+		if c.takes(d, benzodiazepine) {
 			n++
 		}
 		for _, m := range courses(p) {
@@ -251,11 +259,11 @@ func naiveTreated(p *Patient, q *Params, o *outcome) {
 
 	sources := func(of func(series.Medication) uint32) string {
 		named, all, blank, blanks := map[uint32]bool{}, map[uint32]bool{}, 0, 0
-		for _, m := range p.Series.Medications {
-			if m.Class != opioid && m.Class != unknown || m.First < q.Start || m.First > q.AsOf {
+		for _, m := range courses(p) {
+			if m.Class != opioid && m.Class != unknown || m.First < q.Start || m.First > q.AsOf || !m.counts() {
 				continue
 			}
-			switch source := of(m); {
+			switch source := of(m.Medication); {
 			case source == 0 && m.Class == opioid:
 				blank++
 				blanks++
@@ -287,15 +295,15 @@ func naiveEpisode(c calendarOf, q *Params, o *outcome, why string, known bool, e
 	clean := func(d drug.Day) bool {
 		return days(d-180, d-1, func(d drug.Day) bool { return c.takes(d, opioid) }) == 0
 	}
-	doubt := func(d drug.Day) bool {
-		return anyOn(c.p, d, unknown)
-	}
+	doubt := func(d drug.Day) bool { return c.takes(d, unknown) }
 	first, maybe := drug.Day(0), false
 	for d := q.Start; d <= q.AsOf && first == 0; d++ {
-		if c.beginsOn(d, opioid) && clean(d) {
+		if c.takes(d, opioid) && clean(d) {
 			first = d
 		}
-		maybe = maybe || c.beginsOn(d, unknown) && clean(d)
+		for _, m := range courses(c.p) {
+			maybe = maybe || m.Class == unknown && m.days[d] && !m.days[d-1] && clean(d)
+		}
 	}
 	sure := known && first != 0 && days(min(q.Start, first-180), first-1, doubt) == 0
 	if first == 0 && !maybe {
@@ -357,16 +365,22 @@ func TestUnknownDecidesNothing(t *testing.T) {
 			before := judged(t, q, p)
 			revealed := *p.Series
 			revealed.Medications = slices.Clone(p.Series.Medications)
+			is := map[uint32]series.Class{} // what has one name is one medicine, and none of the others
 			for i := range revealed.Medications {
 				m := &revealed.Medications[i]
 				if m.Class != unknown {
 					continue
 				}
-				m.Class, m.Reason = oneOf[series.Class](random, opioid, opioid, benzodiazepine, 4), 0
+				if is[m.Drug] == 0 || m.Drug == 0 {
+					is[m.Drug] = oneOf[series.Class](random, opioid, opioid, benzodiazepine, 4)
+				}
+				m.Class, m.Reason = is[m.Drug], 0
+				if m.Drug != 0 {
+					m.Drug += 1000
+				}
 				if m.Class == opioid {
 					m.MME = oneOf[float64](random, 1, 200)
 				}
-				m.Drug += 100 // it is none of the others, which it would stop or replace
 			}
 			revealed.Sort()
 			after := *p

@@ -195,7 +195,7 @@ func TestConcurrentUseVectors(t *testing.T) {
 		{"one fill", opioids(benzo("2024-03-01", 60)), "no"},
 		{"two fills on one day", opioids(benzo("2024-03-01", 30), benzo("2024-03-01", 40)), "no"},
 		{"vector 8: 26 days", takes(append(vector7(t), benzo("2024-01-10", 30))...), "no"},
-		{"assumed from 5 March on", opioids(benzo("2024-03-01", 5), open), "yes"},
+		{"an open one", opioids(benzo("2024-03-01", 5), open), "yes"}, // 1 to 4 March, then 5 March to 29 April of its 90 days
 		{"what may be the second fill", opioids(benzo("2024-03-01", 28), prescription(t, drug.Unclassified, "2024-04-20", 5, 0)), "undecided"},
 		{"what may be it, but not for long enough", opioids(benzo("2024-03-01", 24), prescription(t, drug.Unclassified, "2024-04-20", 5, 0)), "no"},
 	})

@@ -203,7 +203,7 @@ func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *group
 	if assumed {
 		o.assumed++
 	}
-	overlapped := peakIn(g.Overlapped, t.period, e.Peak)
+	overlapped := max(e.Peak, peakIn(g.Overlapped, t.period))
 	average, dosed := e.Average()
 	decided = dosed && !e.Incomplete
 	high50, high90 := dosed && drug.AtLeast(e.Peak, 50), dosed && drug.AtLeast(e.Peak, 90)
@@ -236,11 +236,8 @@ func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *group
 	return decided
 }
 
-// peakIn is the highest of some doses in a window; another when there are none.
-func peakIn(doses []drug.Dose, window drug.Span, otherwise float64) float64 {
-	if len(doses) == 0 {
-		return otherwise
-	}
+// peakIn is the highest of some doses in a window.
+func peakIn(doses []drug.Dose, window drug.Span) float64 {
 	var peak drug.Exposure
 	peak.Add(doses, window)
 	return peak.Peak

@@ -137,7 +137,11 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possibl
 		return bands
 	}
 	peak := distribution(&out.Peak, defPeak, &o.peaks, o.surely90)
-	distribution(&out.PeakOverlapped, defPeakOverlapped, &o.overlapped, o.surely90Overlapped)
+	overlapped := distribution(&out.PeakOverlapped, defPeakOverlapped, &o.overlapped, o.surely90Overlapped)
+	// Without carried supply a peak is never lower: who changes band must not be
+	// told from the difference.
+	l.within(overlapped[4], peak[4])
+	l.within(peak[5], overlapped[5])
 	distribution(&out.Average, defAverage, &o.averages, 0)
 	incomplete, assumed := l.cell(o.incomplete), l.cell(o.assumed)
 	l.within(exposed, incomplete)

@@ -445,7 +445,7 @@ func naivePopulation(p *Patient, q *Params, want map[string]int, peaks, averages
 	days, incomplete, supposed := 0, false, false
 	for d := q.Start; d <= q.AsOf; d++ {
 		mme, overlapped, known, missing, assumed := naiveDose(p, d)
-		incomplete, supposed, doubled = incomplete || missing, supposed || assumed, max(doubled, overlapped)
+		incomplete, supposed, doubled = incomplete || missing, supposed || assumed, max(doubled, overlapped, mme)
 		if known {
 			peak, total, days = max(peak, mme), total+mme, days+1
 		}

@@ -108,6 +108,8 @@ func populationIdentities(p *Population) []identity {
 		same("opioids.ge_90.count", "opioids.mme.peak.bands.groups.4.count"),
 		same("opioids.mme.peak.n", "opioids.mme.peak_overlapped.n"), same("opioids.mme.peak_overlapped.bands.n", active),
 		same("opioids.mme.peak_overlapped.bands.groups.0.count", none), among(exposed, "opioids.mme.assumed.count"), among(active, "treatment_mix.assumed.count"),
+		among("opioids.mme.peak_overlapped.bands.groups.4.count", "opioids.mme.peak.bands.groups.4.count"),
+		among("opioids.mme.peak.bands.groups.5.count", "opioids.mme.peak_overlapped.bands.groups.5.count"),
 		among(exposed, "opioids.mme.incomplete.count"), among(exposed, "opioids.out_of_guideline_scope.opioid_exposure.count"),
 		among("opioids.ge_50.count", "opioids.out_of_guideline_scope.ge_50.count"), among("opioids.ge_90.count", "opioids.out_of_guideline_scope.ge_90.count"),
 		same("treatment_mix.classes.0.count", exposed), same("treatment_mix.classes.0.undetermined", "opioids.opioid_exposure.undetermined"), among(active, "opioids.out_of_guideline_scope.undetermined.count"),

@@ -14,12 +14,9 @@ type usage struct {
 	gist    *Gist
 	opioids []series.Medication
 	unknown []series.Medication
-	// doubts are the days on which an opioid may have been taken besides those
-	// that are covered, in the period and before it as far as an episode looks;
-	// unknowns is how many of them are of medicines that are not understood,
-	// which come first.
+	// doubts are the days of medicines that are not understood, on which an opioid
+	// may have been taken, in the period and before it as far as an episode looks.
 	doubts   []drug.Span
-	unknowns int
 	doubtful bool // one lies in the period
 	// fills are the days of the period on which an opioid begins, of so many
 	// records; days are those that are covered, from first to last.
@@ -43,7 +40,6 @@ func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
 	for i := range u.unknown {
 		u.doubt(&u.unknown[i])
 	}
-	u.unknowns = len(u.doubts)
 	u.lookAtOpioids()
 	u.lookAtDays()
 }
@@ -52,10 +48,9 @@ func (u *usage) lookAtOpioids() {
 	u.records, u.counted, u.uncounted, u.lacking = 0, false, false, false
 	for i := range u.opioids {
 		m := &u.opioids[i]
-		if u.filled(m) {
+		if begins := u.begin(m); begins {
 			u.records++
-		}
-		if !taken(m, u.period) {
+		} else if !taken(m, u.period) {
 			continue
 		}
 		switch {
@@ -67,13 +62,15 @@ func (u *usage) lookAtOpioids() {
 			u.counted, u.lacking = true, true
 		}
 	}
-	u.fills = u.beginnings(u.opioids)
+	u.fills = 0
+	if u.records >= leastFills {
+		u.fills = u.beginnings(u.opioids)
+	}
 }
 
-// filled reports whether a medicine was prescribed in the period, whenever the
-// supply at hand let it begin.
-func (u *usage) filled(m *series.Medication) bool {
-	return m.Start >= u.period.First && m.Start <= u.period.Last
+// begin reports whether a prescription that counts was made in the period.
+func (u *usage) begin(m *series.Medication) bool {
+	return m.First <= m.Last && m.Start >= u.period.First && m.Start <= u.period.Last
 }
 
 func (u *usage) lookAtDays() {
@@ -133,13 +130,13 @@ func cutTo(to []drug.Span, window drug.Span, lists ...[]drug.Span) []drug.Span {
 	return to
 }
 
-// beginnings counts the days of the period on which a medicine of some lists
-// begins.
+// beginnings counts the days of the period on which a medicine of some lists was
+// prescribed.
 func (u *usage) beginnings(lists ...[]series.Medication) int {
 	u.begins = u.begins[:0]
 	for _, list := range lists {
 		for i := range list {
-			if m := &list[i]; u.filled(m) {
+			if m := &list[i]; u.begin(m) {
 				u.begins = append(u.begins, m.Start)
 			}
 		}
@@ -255,7 +252,7 @@ func (u *usage) sources() (prescribers, pharmacies verdict) {
 	var prescriber, pharmacy sourceCount
 	look := func(list []series.Medication) {
 		for i := range list {
-			if m := &list[i]; u.filled(m) {
+			if m := &list[i]; u.begin(m) {
 				prescriber.add(m.Prescriber)
 				pharmacy.add(m.Pharmacy)
 			}
@@ -263,7 +260,7 @@ func (u *usage) sources() (prescribers, pharmacies verdict) {
 	}
 	look(u.opioids)
 	prescribers, pharmacies = prescriber.verdict(), pharmacy.verdict()
-	if u.unknowns == 0 || prescribers != no && pharmacies != no {
+	if len(u.unknown) == 0 || prescribers != no && pharmacies != no {
 		return prescribers, pharmacies
 	}
 	look(u.unknown)
@@ -317,7 +314,7 @@ func (c *sourceCount) open() verdict {
 // days with both.
 func (u *usage) concurrent() verdict {
 	benzos := ofClass(u.gist.Medications, benzodiazepine)
-	if len(benzos) == 0 && u.unknowns == 0 {
+	if len(benzos) == 0 && len(u.doubts) == 0 {
 		return no
 	}
 	u.others = u.others[:0]
@@ -326,8 +323,8 @@ func (u *usage) concurrent() verdict {
 			u.others = append(u.others, span)
 		}
 	}
-	u.spans = cutTo(u.spans[:0], u.period, u.gist.Covered)
-	u.spans = append(u.spans, drug.Join(u.others)...)
+	u.others = drug.Join(u.others)
+	u.spans = append(cutTo(u.spans[:0], u.period, u.gist.Covered), u.others...)
 	if u.beginnings(benzos) >= leastFills && coveredTwice(u.spans) >= overlapDays {
 		return yes
 	}
@@ -335,15 +332,7 @@ func (u *usage) concurrent() verdict {
 		return no
 	}
 	// Each that is not understood may be one or the other.
-	u.spans = drug.Join(cutTo(u.spans[:0], u.period, u.gist.Covered, u.doubts[u.unknowns:]))
-	u.others = u.others[:0]
-	for i := range benzos {
-		if span, ok := benzos[i].Within(u.period); ok {
-			u.others = append(u.others, span)
-		}
-	}
-	u.spans = append(u.spans, drug.Join(u.others)...)
-	u.spans = cutTo(u.spans, u.period, u.doubts[:u.unknowns])
+	u.spans = append(cutTo(u.spans[:0], u.period, u.gist.Covered, u.doubts), u.others...)
 	if coveredTwice(u.spans) >= overlapDays {
 		return undecided
 	}
@@ -385,7 +374,8 @@ func (u *usage) episode() (index drug.Day, sure, may bool) {
 		return first, true, true
 	}
 	for i := range u.unknown {
-		if day := u.unknown[i].First; day >= u.period.First && day <= u.period.Last && u.clean(day) {
+		m := &u.unknown[i]
+		if day := m.First; day <= m.Last && day >= u.period.First && day <= u.period.Last && u.clean(day) {
 			return 0, false, true
 		}
 	}

@@ -266,7 +266,7 @@ func (n *naive) mme() map[string]any {
 	for day := n.from; day <= n.to; day++ {
 		mme, known, missing, some, assumed := n.on(day)
 		incomplete = incomplete || missing
-		overlapped = max(overlapped, n.overlappedOn(day))
+		overlapped = max(overlapped, n.overlappedOn(day), mme)
 		if assumed {
 			supposed++
 		}

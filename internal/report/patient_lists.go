@@ -208,7 +208,7 @@ func (p *patientPages) definitions() string {
 	b.WriteString("Scores more than 30 days apart are not joined by a line. Kinds of scores are never mixed: " + sum.Rule + " ")
 	m := &p.Summary.MME
 	fmt.Fprintf(&b, "MME: %s, %s to %s; peak is %s, average (%s) %s. ", m.Table, m.From, m.To, m.Definitions.Peak, m.Definitions.Average, figure.Num(m.Average))
-	if m.Peak != nil && m.PeakOverlapped != nil && *m.PeakOverlapped != *m.Peak {
+	if m.Peak != nil && m.PeakOverlapped != nil && *m.PeakOverlapped > *m.Peak {
 		fmt.Fprintf(&b, "With early refills counted at once the peak is %s. ", figure.Num(m.PeakOverlapped))
 	}
 	if m.AssumedDays > 0 {

@@ -47,7 +47,7 @@ func (p *stewardPages) lists() []list {
 		text := strings.Join(r.Opioids, ", ")
 		if r.Peak != nil {
 			text += "; peak " + figure.Num(oneDecimal(r.Peak))
-			if figure.Num(oneDecimal(r.PeakOverlapped)) != figure.Num(oneDecimal(r.Peak)) {
+			if r.PeakOverlapped != nil && *r.PeakOverlapped > *r.Peak {
 				text += " (" + figure.Num(oneDecimal(r.PeakOverlapped)) + " with early refills)"
 			}
 		}

@@ -75,7 +75,7 @@ func (e *evidence) mme() MME {
 	m.CoveredDays, m.DaysFrom50, m.DaysFrom90, m.Incomplete = exposure.CoveredDays, exposure.DaysFrom50, exposure.DaysFrom90, exposure.Incomplete
 	m.IncompleteReasons = incompleteReasons(courses, window)
 	overlapped := drug.Measure(e.overlappedCourses(), window)
-	m.Peak, m.PeakOverlapped, m.AssumedDays = shownDose(peakOf(&exposure)), shownDose(peakOf(&overlapped)), e.assumedDays(window)
+	m.Peak, m.PeakOverlapped, m.AssumedDays = shownDose(peakOf(&exposure)), shownDose(overlappedPeak(&exposure, &overlapped)), e.assumedDays(window)
 	if average, ok := exposure.Average(); ok {
 		m.Average = rounded(average, 1)
 	}
@@ -109,6 +109,16 @@ func peakOf(over *drug.Exposure) *float64 {
 		return &over.Peak
 	}
 	return nil
+}
+
+// overlappedPeak is the peak when no supply is carried. Days that are carried into
+// a window may make the other one higher; the higher counts.
+func overlappedPeak(carried, overlapped *drug.Exposure) *float64 {
+	peak, other := peakOf(carried), peakOf(overlapped)
+	if peak == nil || other != nil && *other > *peak {
+		return other
+	}
+	return peak
 }
 
 func shownDose(mme *float64) *float64 {

@@ -66,7 +66,7 @@ func OpioidsOver(c *Chart, period drug.Span) (Opioids, error) {
 		Current: decide(e.anyCurrent(opioid), e.anyCurrent(series.Unclassified)), Unclassified: e.notUnderstood(period),
 		Band: now.band(), MMEIncomplete: now.incomplete, Incomplete: exposure.Incomplete, AssumedDays: e.assumedDays(period), MMEAssumed: now.assumed, Days: exposure.OpioidDays, MostDays: possible,
 		Overlap: overlap.Active, OverlapDays: overlap.Basis["shared_days"].(int),
-		NaloxoneGap: gap.Active, NaloxoneReasons: gap.Basis["reasons"].([]string), LastNaloxone: e.lastNaloxone(), Peak: peakOf(&exposure), PeakOverlapped: peakOf(&overlapped),
+		NaloxoneGap: gap.Active, NaloxoneReasons: gap.Basis["reasons"].([]string), LastNaloxone: e.lastNaloxone(), Peak: peakOf(&exposure), PeakOverlapped: overlappedPeak(&exposure, &overlapped),
 		LastPEG: e.lastScored(series.InstrumentOf("peg")), OutOfScope: *e.guidelineScope().Active,
 	}
 	if now.known {

@@ -107,7 +107,7 @@ func TestFiguresAgree(t *testing.T) {
 		if m.CoveredDays != covered || m.DaysFrom50 != from50 || m.DaysFrom90 != from90 || m.AssumedDays != assumed {
 			rt.Fatalf("%d days covered, %d and %d high, %d assumed; by the timeline %d, %d, %d, %d", m.CoveredDays, m.DaysFrom50, m.DaysFrom90, m.AssumedDays, covered, from50, from90, assumed)
 		}
-		if covered > 0 && (*m.Peak != peak || math.Abs(*m.Average-total/float64(covered)) > 0.051) {
+		if covered > 0 && (m.PeakOverlapped == nil || *m.Peak != peak || math.Abs(*m.Average-total/float64(covered)) > 0.051 || *m.PeakOverlapped < peak) {
 			rt.Fatalf("peak %v, overlapped %v, average %v; by the timeline %v and %v", *m.Peak, *m.PeakOverlapped, *m.Average, peak, total/float64(covered))
 		}
 		switch {
