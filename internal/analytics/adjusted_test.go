@@ -171,7 +171,9 @@ func TestCaseMixAtBaseline(t *testing.T) {
 		"may be one":   {[]series.Medication{prescription(t, drug.Unclassified, "2023-12-20", 30, 0)}, "false false"},
 		"one for sure": {[]series.Medication{prescription(t, drug.Opioid, "2024-01-02", 1, 30), prescription(t, drug.Unclassified, "2023-12-20", 30, 0)}, "true true"},
 	} {
-		yes, ok := opioidOn(c.list, first)
+		var g Gist
+		GistOf(&series.Series{Medications: c.list}, &g)
+		yes, ok := opioidOn(g.Medications, first)
 		if got := fmt.Sprint(yes, ok); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}

@@ -186,13 +186,10 @@ func baselineScore(answers []Answer, of series.Instrument, index drug.Day) (_ fl
 
 // opioidOn reports whether an opioid is taken on a day; not ok when what is
 // recorded leaves it open.
-func opioidOn(medications []series.Medication, day drug.Day) (yes, ok bool) {
+func opioidOn(medications []Medication, day drug.Day) (yes, ok bool) {
 	on := drug.Span{First: day, Last: day}
-	list := ofClass(medications, opioid)
-	for i := range list {
-		if taken(&list[i], on) {
-			return true, true
-		}
+	if anyTaken(ofClass(medications, opioid), on) {
+		return true, true
 	}
 	return false, !anyTaken(unclassified(medications), on)
 }

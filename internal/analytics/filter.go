@@ -84,18 +84,3 @@ func (f *Filter) passes(p *Patient, g *Gist) (yes, maybe bool) {
 	}
 	return false, anyTaken(unclassified(g.Medications), f.period)
 }
-
-// anyTaken reports whether one of some medicines was taken on a day of a window.
-func anyTaken(list []series.Medication, window drug.Span) bool {
-	for i := range list {
-		if taken(&list[i], window) {
-			return true
-		}
-	}
-	return false
-}
-
-// taken reports whether a medicine was taken on a day of a window.
-func taken(m *series.Medication, window drug.Span) bool {
-	return m.First <= window.Last && m.Last >= window.First && m.First <= m.Last
-}

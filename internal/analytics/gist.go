@@ -1,9 +1,7 @@
 package analytics
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"sync"
 
 	"anodyne/internal/pain/drug"
@@ -23,9 +21,10 @@ type Gist struct {
 	Others        []series.Score
 	Answers       []Answer
 	Interventions []Intervention
-	// Medications of a class lie together, each in order of their first days. The
-	// days are those of the timeline; Start is when each was prescribed.
-	Medications []series.Medication
+	// Medications of a class lie together, each in order of their first days.
+	// Sources are those of opioids, and then of what may be one.
+	Medications []Medication
+	Sources     []Source
 	// Doses are the opioids' MME by day, and Covered the days with an opioid,
 	// known or not, by the timeline. Overlapped are the doses without supply
 	// being carried forward; empty when they are the same.
@@ -51,7 +50,7 @@ func (g *Gist) reset() {
 	g.Track.Points, g.Track.Lines, g.Others, g.Onsets = g.Track.Points[:0], g.Track.Lines[:0], g.Others[:0], g.Onsets[:0]
 	g.Answers, g.Interventions, g.Medications = g.Answers[:0], g.Interventions[:0], g.Medications[:0]
 	g.Doses, g.Overlapped, g.Covered = g.Doses[:0], g.Overlapped[:0], g.Covered[:0]
-	g.Marks = g.Marks[:0]
+	g.Sources, g.Marks = g.Sources[:0], g.Marks[:0]
 }
 
 // Primary is what is known, whatever the period, of the kind of scores that is
@@ -136,7 +135,6 @@ func GistOf(whole *series.Series, g *Gist) {
 	g.takeInterventions(whole.Procedures)
 	g.takeMarks(whole)
 	medications := r.takeMedications(g, whole.Medications)
-	r.takeOpioids(g, ofClass(medications, opioid))
 	onset, point := len(g.Onsets), len(g.Track.Points)
 	g.Onsets = begun(whole.Procedures, medications, g.Onsets)
 	g.Primary = r.primary(whole.Scores)
@@ -161,70 +159,12 @@ func GistOf(whole *series.Series, g *Gist) {
 // settled reports whether the kind does not depend on the period.
 func (p Primary) settled() bool { return p.known == alone || p.known == leading }
 
-// takeMedications appends medicines with their days, in their order, and gives
-// them; and the doses of opioids without supply being carried.
-func (r *skimmer) takeMedications(g *Gist, list []series.Medication) []series.Medication {
-	from := len(g.Medications)
-	g.Medications = append(g.Medications, list...)
-	list = g.Medications[from:]
-	r.planner.Lay(list)
-	if r.planner.Shifted {
-		r.courses = r.courses[:0]
-		for i := range list {
-			if c := list[i].Course(); list[i].Class == opioid {
-				c.Span = r.planner.Overlapped[i]
-				r.take(c)
-			}
-		}
-		g.Overlapped = append(g.Overlapped, r.meter.Timeline(r.courses)...)
-	}
-	slices.SortStableFunc(list, func(a, b series.Medication) int {
-		if a.Class != b.Class {
-			return cmp.Compare(a.Class, b.Class)
-		}
-		return cmp.Compare(a.First, b.First)
-	})
-	return list
-}
-
-// take adds a course to those that are measured, if it has days.
-func (r *skimmer) take(c drug.Course) {
-	if c.First <= c.Last {
-		r.courses = append(r.courses, c)
-	}
-}
-
-// ofClass is the medicines of a class.
-func ofClass(list []series.Medication, class series.Class) []series.Medication {
-	from := 0
-	for from < len(list) && list[from].Class < class {
-		from++
-	}
-	to := from
-	for to < len(list) && list[to].Class == class {
-		to++
-	}
-	return list[from:to]
-}
-
-// takeOpioids appends what opioids amount to.
-func (r *skimmer) takeOpioids(g *Gist, list []series.Medication) {
-	r.courses, r.spans = r.courses[:0], r.spans[:0]
-	for i := range list {
-		r.take(list[i].Course())
-	}
-	for i := range r.courses {
-		r.spans = append(r.spans, r.courses[i].Span)
-	}
-	g.Doses = append(g.Doses, r.meter.Timeline(r.courses)...)
-	g.Covered = append(g.Covered, drug.Join(r.spans)...)
-}
-
 // skimmer works out gists.
 type skimmer struct {
 	diary   diary
 	kinds   kindList
 	onsets  []Onset
+	laid    []series.Medication
 	planner timeline.Planner
 	meter   drug.Meter
 	courses []drug.Course
@@ -235,7 +175,7 @@ var skimmers = sync.Pool{New: func() any { return new(skimmer) }}
 
 // begun appends what a patient began: of procedures each, once a day, and of a
 // class of medicines each day on which one begins after a washout.
-func begun(procedures []series.Procedure, medications []series.Medication, onsets []Onset) []Onset {
+func begun(procedures []series.Procedure, medications []Medication, onsets []Onset) []Onset {
 	var done [procedureCodes]drug.Day
 	for i := range done {
 		done[i] = math.MinInt32
@@ -251,11 +191,11 @@ func begun(procedures []series.Procedure, medications []series.Medication, onset
 		}
 	}
 	for i := 0; i < len(medications); {
-		class := medications[i].Class
+		class := medications[i].class
 		before, covered := drug.Day(math.MinInt32), drug.Day(math.MinInt32)
-		for i < len(medications) && medications[i].Class == class {
+		for i < len(medications) && medications[i].class == class {
 			day, last := medications[i].First, drug.Day(math.MinInt32)
-			for ; i < len(medications) && medications[i].Class == class && medications[i].First == day; i++ {
+			for ; i < len(medications) && medications[i].class == class && medications[i].First == day; i++ {
 				last = max(last, medications[i].Last)
 			}
 			if last < day { // none of them counts

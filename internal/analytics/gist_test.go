@@ -92,6 +92,8 @@ func TestGistIsAppended(t *testing.T) {
 	twice(t, "points", one.Track.Points, two.Track.Points, 2)
 	twice(t, "lines", one.Track.Lines, two.Track.Lines, 1)
 	twice(t, "other scores", one.Others, two.Others, 1)
+	twice(t, "medications", one.Medications, two.Medications, 2)
+	twice(t, "sources", one.Sources, two.Sources, 1)
 	twice(t, "onsets", one.Onsets, two.Onsets, 2)
 	if one.Primary != two.Primary {
 		t.Errorf("primary outcome %+v, and then %+v", one.Primary, two.Primary)

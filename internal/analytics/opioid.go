@@ -64,30 +64,21 @@ var (
 // longTermDays of the 365 up to the last day make long-term use.
 const longTermDays, yearDays = 90, 365
 
-// unclassified is the medicines that are not understood, which come last.
-func unclassified(list []series.Medication) []series.Medication {
-	from := len(list)
-	for from > 0 && list[from-1].Class == series.Unclassified {
-		from--
-	}
-	return list[from:]
-}
-
 // drugs is what a patient takes, as far as it matters for opioids.
 type drugs struct {
 	taken   classSet
-	opioids []series.Medication
+	opioids []Medication
 	// unknown are those that are not understood: each may be an opioid of any
 	// dose, of another class, or naloxone. Open says that one was taken in the
 	// period.
-	unknown []series.Medication
+	unknown []Medication
 	open    bool
 	// maybe says that nobody knows whether an opioid was taken in the period.
 	maybe bool
 }
 
 // lookAt finds the opioids among medicines, and what may be one.
-func (t *PopulationTally) lookAt(d *drugs, medications []series.Medication) {
+func (t *PopulationTally) lookAt(d *drugs, medications []Medication) {
 	d.opioids, d.unknown = ofClass(medications, opioid), unclassified(medications)
 	d.open = anyTaken(d.unknown, t.period)
 	d.maybe = d.taken&opioids == 0 && d.open
@@ -173,7 +164,7 @@ func (o *opioidTally) possibleDays(d *drugs, window drug.Span) int {
 		return 0
 	}
 	o.possible = o.possible[:0]
-	for _, list := range [...][]series.Medication{d.opioids, d.unknown} {
+	for _, list := range [...][]Medication{d.opioids, d.unknown} {
 		for i := range list {
 			if span, ok := list[i].Within(window); ok {
 				o.possible = append(o.possible, span)
@@ -194,11 +185,11 @@ func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *group
 	assumed := false
 	for i := range d.opioids {
 		m := &d.opioids[i]
-		if !taken(m, t.period) {
+		if !m.taken(t.period) {
 			continue
 		}
-		e.Incomplete = e.Incomplete || missesDose[m.Reason%reasonCodes]
-		assumed = assumed || m.Open && m.Last > m.First && m.Last >= t.period.First && m.First < t.period.Last
+		e.Incomplete = e.Incomplete || missesDose[m.reason%reasonCodes]
+		assumed = assumed || m.assumed(t.period)
 	}
 	if assumed {
 		o.assumed++
@@ -266,7 +257,7 @@ func countHigh(high, outOfScope bool, yes, n, out *int) {
 
 // addOverlap counts whether opioids and others were taken on the same day. What
 // is not understood leaves it open.
-func (o *opioidTally) addOverlap(to *overlapTally, d *drugs, others []series.Medication, period drug.Span) (yes, known bool) {
+func (o *opioidTally) addOverlap(to *overlapTally, d *drugs, others []Medication, period drug.Span) (yes, known bool) {
 	if shared(d.opioids, others, period) {
 		to.yes++
 		to.n++
@@ -281,7 +272,7 @@ func (o *opioidTally) addOverlap(to *overlapTally, d *drugs, others []series.Med
 
 // mayShare reports whether an opioid and another medicine may have been taken
 // on the same day because one or both of them is not understood.
-func (d *drugs) mayShare(others []series.Medication, period drug.Span) bool {
+func (d *drugs) mayShare(others []Medication, period drug.Span) bool {
 	if shared(d.unknown, d.opioids, period) || shared(d.unknown, others, period) {
 		return true
 	}
@@ -295,7 +286,7 @@ func (d *drugs) mayShare(others []series.Medication, period drug.Span) bool {
 
 // shared reports whether medicines of two lists were taken on the same day of
 // the period.
-func shared(these, those []series.Medication, period drug.Span) bool {
+func shared(these, those []Medication, period drug.Span) bool {
 	for i := range those {
 		other, ok := those[i].Within(period)
 		if ok && anyTaken(these, other) {
@@ -307,15 +298,15 @@ func shared(these, those []series.Medication, period drug.Span) bool {
 
 // hasNaloxone reports whether naloxone was given or covered in a window. That
 // it is at hand is never assumed, and naloxone within an opioid is not meant.
-func hasNaloxone(medications []series.Medication, window drug.Span) bool {
+func hasNaloxone(medications []Medication, window drug.Span) bool {
 	for i := range medications {
 		m := &medications[i]
-		if m.Ingredient != naloxone {
+		if !m.naloxone {
 			continue
 		}
 		span := m.Span
-		if m.Open || span.Last < span.First {
-			span = drug.Span{First: m.Start, Last: m.Start}
+		if m.open || span.Last < span.First {
+			span = drug.Span{First: m.start, Last: m.start}
 		}
 		if _, ok := span.Within(window); ok {
 			return true

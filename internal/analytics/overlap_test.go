@@ -10,11 +10,11 @@ import (
 // TestSharedDays tells whether two medicines share a day of a period.
 func TestSharedDays(t *testing.T) {
 	period := drug.Span{First: 100, Last: 199}
-	of := func(class series.Class, first, last drug.Day) series.Medication {
-		return series.Medication{Span: drug.Span{First: first, Last: last}, Class: class, Status: 1}
+	of := func(class series.Class, first, last drug.Day) Medication {
+		return Medication{Span: drug.Span{First: first, Last: last}, class: class}
 	}
 	for name, c := range map[string]struct {
-		opioid, other series.Medication
+		opioid, other Medication
 		want          bool
 	}{
 		"both cover a day":       {of(opioid, 100, 120), of(benzodiazepine, 120, 130), true},
@@ -23,7 +23,7 @@ func TestSharedDays(t *testing.T) {
 		"one has no day":         {of(opioid, 100, 120), of(benzodiazepine, 110, 109), false},
 		"another class":          {of(opioid, 100, 120), of(gabapentinoid, 100, 120), false},
 	} {
-		both := []series.Medication{c.opioid, c.other} // in order of the classes, as a gist has them
+		both := []Medication{c.opioid, c.other} // in order of the classes, as a gist has them
 		if got := shared(ofClass(both, opioid), ofClass(both, benzodiazepine), period); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}

@@ -220,6 +220,8 @@ func setOf(classes ...drug.Class) (set classSet) {
 	return set
 }
 
+func (s classSet) has(c series.Class) bool { return s>>(c%classCodes)&1 != 0 }
+
 // nonOpioids are the classes that treat pain besides opioids. Benzodiazepines
 // and antagonists do not.
 var (
@@ -231,12 +233,12 @@ var (
 )
 
 // classes are those that were taken in the period, and those that are there.
-func (t *PopulationTally) classes(medications []series.Medication) (took, present classSet) {
+func (t *PopulationTally) classes(medications []Medication) (took, present classSet) {
 	for i := range medications {
 		m := &medications[i]
-		class := classSet(1) << (m.Class % classCodes)
+		class := classSet(1) << (m.class % classCodes)
 		present |= class
-		if taken(m, t.period) {
+		if m.taken(t.period) {
 			took |= class
 		}
 	}
@@ -245,10 +247,9 @@ func (t *PopulationTally) classes(medications []series.Medication) (took, presen
 
 // assumes reports whether a day of the period with one of some medicines is
 // assumed.
-func (t *PopulationTally) assumes(medications []series.Medication) bool {
+func (t *PopulationTally) assumes(medications []Medication) bool {
 	for i := range medications {
-		m := &medications[i]
-		if m.Open && m.Last > m.First && m.Last >= t.period.First && m.First < t.period.Last {
+		if medications[i].assumed(t.period) {
 			return true
 		}
 	}

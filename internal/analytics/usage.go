@@ -12,8 +12,8 @@ import (
 type usage struct {
 	period  drug.Span
 	gist    *Gist
-	opioids []series.Medication
-	unknown []series.Medication
+	opioids []Medication
+	unknown []Medication
 	// doubts are the days of medicines that are not understood, on which an opioid
 	// may have been taken, in the period and before it as far as an episode looks.
 	doubts   []drug.Span
@@ -50,13 +50,13 @@ func (u *usage) lookAtOpioids() {
 		m := &u.opioids[i]
 		if begins := u.begin(m); begins {
 			u.records++
-		} else if !taken(m, u.period) {
+		} else if !m.taken(u.period) {
 			continue
 		}
 		switch {
-		case m.Reason == 0:
+		case m.reason == 0:
 			u.counted = true
-		case uncounted[m.Reason]:
+		case uncounted[m.reason]:
 			u.uncounted = true
 		default:
 			u.counted, u.lacking = true, true
@@ -69,8 +69,8 @@ func (u *usage) lookAtOpioids() {
 }
 
 // begin reports whether a prescription that counts was made in the period.
-func (u *usage) begin(m *series.Medication) bool {
-	return m.First <= m.Last && m.Start >= u.period.First && m.Start <= u.period.Last
+func (u *usage) begin(m *Medication) bool {
+	return m.First <= m.Last && m.start >= u.period.First && m.start <= u.period.Last
 }
 
 func (u *usage) lookAtDays() {
@@ -91,7 +91,7 @@ func (u *usage) lookAtDays() {
 	}
 }
 
-func (u *usage) doubt(m *series.Medication) {
+func (u *usage) doubt(m *Medication) {
 	window := drug.Span{First: u.period.First - cleanDays, Last: u.period.Last}
 	span, ok := m.Within(window)
 	if !ok {
@@ -132,12 +132,12 @@ func cutTo(to []drug.Span, window drug.Span, lists ...[]drug.Span) []drug.Span {
 
 // beginnings counts the days of the period on which a medicine of some lists was
 // prescribed.
-func (u *usage) beginnings(lists ...[]series.Medication) int {
+func (u *usage) beginnings(lists ...[]Medication) int {
 	u.begins = u.begins[:0]
 	for _, list := range lists {
 		for i := range list {
 			if m := &list[i]; u.begin(m) {
-				u.begins = append(u.begins, m.Start)
+				u.begins = append(u.begins, m.start)
 			}
 		}
 	}
@@ -221,9 +221,9 @@ func (u *usage) longest() int {
 }
 
 // lacksDose reports whether the dose of an opioid of the period is not known.
-func (u *usage) lacksDose(m *series.Medication) bool {
+func (u *usage) lacksDose(m *Medication) bool {
 	_, ok := m.Within(u.period)
-	return ok && m.Reason != 0 && !uncounted[m.Reason]
+	return ok && m.reason != 0 && !uncounted[m.reason]
 }
 
 // dosedDays counts the days of the period that have a dose, or may have one.
@@ -250,20 +250,20 @@ func (u *usage) sources() (prescribers, pharmacies verdict) {
 		return no, no
 	}
 	var prescriber, pharmacy sourceCount
-	look := func(list []series.Medication) {
+	look := func(list []Medication, sources []Source) {
 		for i := range list {
-			if m := &list[i]; u.begin(m) {
-				prescriber.add(m.Prescriber)
-				pharmacy.add(m.Pharmacy)
+			if u.begin(&list[i]) {
+				prescriber.add(sources[i].prescriber)
+				pharmacy.add(sources[i].pharmacy)
 			}
 		}
 	}
-	look(u.opioids)
+	look(u.opioids, u.gist.Sources)
 	prescribers, pharmacies = prescriber.verdict(), pharmacy.verdict()
 	if len(u.unknown) == 0 || prescribers != no && pharmacies != no {
 		return prescribers, pharmacies
 	}
-	look(u.unknown)
+	look(u.unknown, u.gist.Sources[len(u.opioids):])
 	if prescribers == no {
 		prescribers = prescriber.open()
 	}

@@ -142,13 +142,13 @@ func (p *panel) decode(packed []byte) (ok bool) {
 func (p *panel) closeSeries() {
 	g := analytics.Gist{
 		Track: analytics.Track{Points: p.points.items, Lines: p.lines.items}, Others: p.others.items, Answers: p.answers.items,
-		Interventions: p.procedures.items, Medications: p.medications.items, Doses: p.doses.items, Overlapped: p.overlapped.items, Covered: p.covered.items,
+		Interventions: p.procedures.items, Medications: p.medications.items, Sources: p.sources.items, Doses: p.doses.items, Overlapped: p.overlapped.items, Covered: p.covered.items,
 		Onsets: p.onsets.items, Marks: p.marks.items,
 	}
 	analytics.GistOf(&p.last, &g)
 	p.heads[len(p.onsets.ends)].primary = g.Primary
 	p.points.items, p.lines.items, p.others.items, p.answers.items = g.Track.Points, g.Track.Lines, g.Others, g.Answers
-	p.procedures.items, p.medications.items = g.Interventions, g.Medications
+	p.procedures.items, p.medications.items, p.sources.items = g.Interventions, g.Medications, g.Sources
 	p.doses.items, p.overlapped.items, p.covered.items, p.onsets.items, p.marks.items = g.Doses, g.Overlapped, g.Covered, g.Onsets, g.Marks
 	p.points.close()
 	p.lines.close()
@@ -156,6 +156,7 @@ func (p *panel) closeSeries() {
 	p.answers.close()
 	p.procedures.close()
 	p.medications.close()
+	p.sources.close()
 	p.doses.close()
 	p.overlapped.close()
 	p.covered.close()

@@ -29,7 +29,8 @@ type panel struct {
 	others      column[series.Score] // all other scores
 	answers     column[analytics.Answer]
 	procedures  column[analytics.Intervention]
-	medications column[series.Medication]
+	medications column[analytics.Medication]
+	sources     column[analytics.Source] // of opioids
 	doses       column[drug.Dose]
 	overlapped  column[drug.Dose]
 	covered     column[drug.Span]
@@ -65,8 +66,8 @@ func (m member) number() int64 { return m.no }
 func (p *panel) len() int { return len(p.heads) }
 
 // columns are all that a panel has besides the heads.
-func (p *panel) columns() [12]anyColumn {
-	return [...]anyColumn{&p.codes, &p.points, &p.lines, &p.others, &p.answers, &p.procedures, &p.medications, &p.doses, &p.overlapped, &p.covered, &p.onsets, &p.marks}
+func (p *panel) columns() [13]anyColumn {
+	return [...]anyColumn{&p.codes, &p.points, &p.lines, &p.others, &p.answers, &p.procedures, &p.medications, &p.sources, &p.doses, &p.overlapped, &p.covered, &p.onsets, &p.marks}
 }
 
 func (p *panel) bytes() int64 {
@@ -104,7 +105,7 @@ func (p *panel) read(slot int, c *chart) {
 	c.gist.Others = p.others.of(slot)
 	c.gist.Answers = p.answers.of(slot)
 	c.gist.Interventions = p.procedures.of(slot)
-	c.gist.Medications = p.medications.of(slot)
+	c.gist.Medications, c.gist.Sources = p.medications.of(slot), p.sources.of(slot)
 	c.gist.Doses, c.gist.Overlapped, c.gist.Covered = p.doses.of(slot), p.overlapped.of(slot), p.covered.of(slot)
 	c.gist.Onsets = p.onsets.of(slot)
 	c.gist.Marks = p.marks.of(slot)

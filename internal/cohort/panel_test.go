@@ -20,7 +20,7 @@ func made(no int64, n int) member {
 	for i := range n % 4 {
 		p.codes.items = append(p.codes.items, fmt.Sprint("M", n, i))
 		p.last.Scores = append(p.last.Scores, series.Score{At: day(n + i), Value: 3}, series.Score{At: day(n + i), Kind: series.Kind{Scale: 1, Aspect: series.Average}, Value: 3})
-		p.last.Medications = append(p.last.Medications, series.Medication{MME: float64(n)})
+		p.last.Medications = append(p.last.Medications, series.Medication{Class: series.ClassOf(drug.Opioid), MME: float64(n), Prescriber: uint32(n)})
 	}
 	for i := range n % 3 {
 		p.last.Assessments = append(p.last.Assessments, series.Assessment{At: day(n + i)})

@@ -1,0 +1,119 @@
+package analytics
+
+import (
+	"cmp"
+	"slices"
+
+	"anodyne/internal/pain/drug"
+	"anodyne/internal/pain/series"
+)
+
+// Medication is a prescription as far as questions ask about it. Every question
+// runs along those of all patients, so it is kept small.
+type Medication struct {
+	drug.Span          // the days of the timeline
+	start     drug.Day // the first day by the record
+	class     series.Class
+	reason    series.Reason // why an opioid has no MME
+	open      bool          // the days after the first are assumed
+	naloxone  bool
+}
+
+// Source is who prescribed and who dispensed; 0 when that is not recorded.
+type Source struct{ prescriber, pharmacy uint32 }
+
+func medicationOf(m *series.Medication) Medication {
+	return Medication{Span: m.Span, start: m.Start, class: m.Class, reason: m.Reason, open: m.Open, naloxone: m.Ingredient == naloxone}
+}
+
+// takeMedications appends medicines with their days, ordered by class and first
+// day, and what opioids amount to.
+func (r *skimmer) takeMedications(g *Gist, recorded []series.Medication) []Medication {
+	r.laid = append(r.laid[:0], recorded...)
+	r.planner.Lay(r.laid)
+	if r.planner.Shifted {
+		g.Overlapped = append(g.Overlapped, r.dosesOn(r.planner.Overlapped)...)
+	}
+	slices.SortStableFunc(r.laid, func(a, b series.Medication) int {
+		if a.Class != b.Class {
+			return cmp.Compare(a.Class, b.Class)
+		}
+		return cmp.Compare(a.First, b.First)
+	})
+	from := len(g.Medications)
+	for i := range r.laid {
+		m := &r.laid[i]
+		g.Medications = append(g.Medications, medicationOf(m))
+		if mayBeOpioids.has(m.Class) {
+			g.Sources = append(g.Sources, Source{m.Prescriber, m.Pharmacy})
+		}
+	}
+	g.Doses = append(g.Doses, r.dosesOn(nil)...)
+	r.spans = r.spans[:0]
+	for i := range r.courses {
+		r.spans = append(r.spans, r.courses[i].Span)
+	}
+	g.Covered = append(g.Covered, drug.Join(r.spans)...)
+	return g.Medications[from:]
+}
+
+// dosesOn is the MME of opioids by day, on days that are not their own when
+// there are some. It is good until it is called again.
+func (r *skimmer) dosesOn(days []drug.Span) []drug.Dose {
+	r.courses = r.courses[:0]
+	for i := range r.laid {
+		if r.laid[i].Class != opioid {
+			continue
+		}
+		c := r.laid[i].Course()
+		if days != nil {
+			c.Span = days[i]
+		}
+		if c.First <= c.Last {
+			r.courses = append(r.courses, c)
+		}
+	}
+	return r.meter.Timeline(r.courses)
+}
+
+// ofClass is the medicines of a class.
+func ofClass(list []Medication, class series.Class) []Medication {
+	from := 0
+	for from < len(list) && list[from].class < class {
+		from++
+	}
+	to := from
+	for to < len(list) && list[to].class == class {
+		to++
+	}
+	return list[from:to]
+}
+
+// unclassified is the medicines that are not understood, which come last.
+func unclassified(list []Medication) []Medication {
+	from := len(list)
+	for from > 0 && list[from-1].class == series.Unclassified {
+		from--
+	}
+	return list[from:]
+}
+
+// anyTaken reports whether one of some medicines was taken on a day of a window.
+func anyTaken(list []Medication, window drug.Span) bool {
+	for i := range list {
+		if list[i].taken(window) {
+			return true
+		}
+	}
+	return false
+}
+
+// taken reports whether a medicine was taken on a day of a window.
+func (m *Medication) taken(window drug.Span) bool {
+	return m.First <= window.Last && m.Last >= window.First && m.First <= m.Last
+}
+
+// assumed reports whether it is assumed to be taken on a day of a window.
+func (m *Medication) assumed(window drug.Span) bool {
+	return m.open && m.Last > m.First && m.Last >= window.First && m.First < window.Last
+}
