@@ -1,8 +1,8 @@
 package pain
 
 // Derivation is the version of the rules by which values are derived. It goes
-// up whenever a stored value would be understood differently than before: the
-// store then derives all of them again.
+// up whenever a stored value would be understood differently than before, or the
+// packed form of series changes: the store then derives all of them again.
 const Derivation = 2
 
 // DerivedOf is what is stored as derived from a medication, as it is.

@@ -157,7 +157,7 @@ func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients
 	reported := time.Now()
 	for d.done < d.last {
 		first, last := d.done+1, min(d.done+derivedAtOnce, d.last)
-		differing, err := o.differentlyDerived(ctx, first, last, aliases)
+		differing, err := o.outdated(ctx, first, last, aliases)
 		if err != nil {
 			return err
 		}
@@ -234,18 +234,31 @@ type differing struct {
 	problem string
 }
 
-// differentlyDerived looks for such patients, and for those whose series is in
-// the form of another version. Records that cannot be read are left to the check
-// of series. It fails when the aliases are not the organisation's any more.
-func (o Org) differentlyDerived(ctx context.Context, first, last int64, aliases *pain.Aliases) (list []differing, err error) {
+// outdated looks for the patients whose medications were derived by other rules.
+// A series is marked with the rules, and whatever writes a medication writes the
+// series, so those tell it. They do not tell by which aliases: once there were
+// some, the medications are compared.
+func (o Org) outdated(ctx context.Context, first, last int64, aliases *pain.Aliases) (list []differing, err error) {
+	if aliases.Version() > 0 {
+		return o.differentlyDerived(ctx, first, last, aliases)
+	}
 	err = o.read(ctx, func(tx Tx) error {
-		list = nil
-		var version int64
-		if err := tx.Many(o.selectAliasVersion(&version)); err != nil {
+		if err := o.expectAliases(tx, aliases); err != nil {
 			return err
 		}
-		if version != aliases.Version() {
-			return errAliasesChanged
+		list, err = o.outdatedSeries(tx, first, last)
+		return err
+	})
+	return list, err
+}
+
+// differentlyDerived compares the medications of patients with what is derived
+// today. Records that cannot be read are left to the check of series. It fails
+// when the aliases are not the organisation's any more.
+func (o Org) differentlyDerived(ctx context.Context, first, last int64, aliases *pain.Aliases) (list []differing, err error) {
+	err = o.read(ctx, func(tx Tx) error {
+		if err := o.expectAliases(tx, aliases); err != nil {
+			return err
 		}
 		number := map[int64]int{}
 		example := map[int64]string{}
@@ -265,18 +278,41 @@ func (o Org) differentlyDerived(ctx context.Context, first, last int64, aliases 
 		}, int64(o.org), first, last, int64(pain.TypeMedications)); err != nil {
 			return err
 		}
+		if list, err = o.outdatedSeries(tx, first, last); err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(d differing) bool { return number[d.no] > 0 })
 		for no, n := range number {
 			list = append(list, differing{no, fmt.Sprintf("%d of its medications are not derived by today's rules, such as %s", n, example[no])})
 		}
-		return tx.Query(`SELECT patient_no, bytes FROM patient_series WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3`, func(r Row) error {
-			if no := r.Int(0); number[no] == 0 && series.Outdated(r.Raw(1)) {
-				list = append(list, differing{no, "its series is in an older form"})
-				number[no]++
-			}
-			return nil
-		}, int64(o.org), first, last)
+		return nil
 	})
 	slices.SortFunc(list, func(a, b differing) int { return int(a.no - b.no) })
+	return list, err
+}
+
+// expectAliases fails when the aliases are not the organisation's any more.
+func (o Org) expectAliases(tx Tx, aliases *pain.Aliases) error {
+	var version int64
+	if err := tx.Many(o.selectAliasVersion(&version)); err != nil {
+		return err
+	}
+	if version != aliases.Version() {
+		return errAliasesChanged
+	}
+	return nil
+}
+
+// outdatedSeries looks for the patients with a series that another version of the
+// program made.
+func (o Org) outdatedSeries(tx Tx, first, last int64) (list []differing, err error) {
+	err = tx.Query(`SELECT patient_no, bytes FROM patient_series WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`, func(r Row) error {
+		no := r.Int(0)
+		if again := len(list) > 0 && list[len(list)-1].no == no; !again && series.Outdated(r.Raw(1)) {
+			list = append(list, differing{no, "its series is in an older form"})
+		}
+		return nil
+	}, int64(o.org), first, last)
 	return list, err
 }
 
@@ -388,11 +424,16 @@ func (o Org) checkDerived(ctx context.Context, first, last int64, repair bool) (
 	if wrong, err = o.differentlyDerived(ctx, first, last, aliases); err != nil || !repair {
 		return wrong, 0, err
 	}
+	var left []differing
 	for _, w := range wrong {
-		if _, err := o.rederivePatient(ctx, w.no, aliases, audit.Operator); err != nil {
+		switch _, err := o.rederivePatient(ctx, w.no, aliases, audit.Operator); {
+		case AliasesChanged(err) || ctx.Err() != nil:
 			return nil, repaired, err
+		case err != nil:
+			left = append(left, differing{w.no, fmt.Sprintf("%s; it cannot be derived again: %v", w.problem, err)})
+		default:
+			repaired++
 		}
-		repaired++
 	}
-	return nil, repaired, nil
+	return left, repaired, nil
 }

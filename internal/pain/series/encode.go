@@ -3,13 +3,19 @@ package series
 import (
 	"encoding/binary"
 	"math"
+
+	"anodyne/internal/pain"
 )
 
 // The packed form: a version, the unit of time, then scores, assessments,
 // procedures, medications, impacts and screens, each as their number and the
 // entries. Times are the distance to the one before, the first to 1970. Numbers
 // are varints unless said.
-const version = 2
+//
+// The version is that of the rules by which medications are derived, so that a
+// series shows by which ones it was made. When only the packed form changes,
+// [pain.Derivation] goes up too.
+const version = pain.Derivation
 
 // units are the units of time in milliseconds; the largest that all times are
 // a multiple of is used. Most clinical times are whole minutes.
