@@ -18,6 +18,7 @@ type ledger struct {
 // cell is a number of patients.
 type cell struct {
 	value int
+	at    int // its place in the ledger
 	// silent is a number that is not printed, but could be worked out: the
 	// rest of a whole.
 	silent bool
@@ -28,7 +29,7 @@ type cell struct {
 type equation []*cell // the whole first
 
 func (l *ledger) cell(value int) *cell {
-	c := &cell{value: value}
+	c := &cell{value: value, at: len(l.cells)}
 	l.cells = append(l.cells, c)
 	return c
 }

@@ -5,14 +5,20 @@ import (
 	"slices"
 )
 
-// row is a linear equation of hidden numbers: their coefficients.
-type row map[*cell]float64
+// row is a linear equation of hidden numbers, in order of the cells.
+type row []addend
+
+// addend is a hidden number, by the place of its cell in the ledger, and its
+// coefficient.
+type addend struct {
+	cell        int
+	coefficient float64
+}
 
 // derived lists the small numbers that follow from the sums together.
 func (l *ledger) derived() (list []*cell) {
-	determined := eliminate(l.prune(l.rows()))
-	for _, c := range l.cells { // in their order: that of a map must not decide what is hidden
-		if determined[c] && l.small(c) {
+	for _, at := range solved(l.prune(l.rows()), len(l.cells)) {
+		if c := l.cells[at]; l.small(c) {
 			list = append(list, c)
 		}
 	}
@@ -22,21 +28,46 @@ func (l *ledger) derived() (list []*cell) {
 // rows are the sums, as far as something in them is hidden.
 func (l *ledger) rows() (rows []row) {
 	for _, e := range l.sums {
-		r := row{}
+		r := row(nil)
 		for i, c := range e {
 			switch {
 			case !c.hidden:
 			case i == 0:
-				r[c]++
+				r = append(r, addend{c.at, 1})
 			default:
-				r[c]--
+				r = append(r, addend{c.at, -1})
 			}
 		}
-		if len(r) > 0 {
+		if r = r.inOrder(); len(r) > 0 {
 			rows = append(rows, r)
 		}
 	}
 	return rows
+}
+
+// inOrder sorts the addends and adds up those of one cell.
+func (r row) inOrder() row {
+	slices.SortStableFunc(r, func(a, b addend) int { return a.cell - b.cell })
+	sum := r[:0]
+	for _, t := range r {
+		if n := len(sum); n > 0 && sum[n-1].cell == t.cell {
+			sum[n-1].coefficient += t.coefficient
+		} else {
+			sum = append(sum, t)
+		}
+	}
+	return slices.DeleteFunc(sum, func(t addend) bool { return t.coefficient == 0 })
+}
+
+// uses counts in how many rows each cell is.
+func uses(rows []row, cells int) []int {
+	counts := make([]int, cells)
+	for _, r := range rows {
+		for _, t := range r {
+			counts[t.cell]++
+		}
+	}
+	return counts
 }
 
 // prune leaves out, again and again, sums that tell nothing: with a number in
@@ -45,19 +76,14 @@ func (l *ledger) rows() (rows []row) {
 // is not small, nobody minds.
 func (l *ledger) prune(rows []row) []row {
 	for {
-		uses := map[*cell]int{}
-		for _, r := range rows {
-			for c := range r {
-				uses[c]++
-			}
-		}
+		uses := uses(rows, len(l.cells))
 		var kept []row
 		for _, r := range rows {
 			alone, harmless := 0, false
-			for c := range r {
-				if uses[c] == 1 {
+			for _, t := range r {
+				if uses[t.cell] == 1 {
 					alone++
-					harmless = harmless || !l.small(c)
+					harmless = harmless || !l.small(l.cells[t.cell])
 				}
 			}
 			if alone < 2 && !harmless {
@@ -71,56 +97,64 @@ func (l *ledger) prune(rows []row) []row {
 	}
 }
 
-// eliminate brings rows into reduced echelon form; a row with one number left
-// determines it.
-func eliminate(rows []row) (determined map[*cell]bool) {
-	columns := map[*cell]int{}
-	var cells []*cell
-	for _, r := range rows {
-		for c := range r {
-			if _, ok := columns[c]; !ok {
-				columns[c] = len(cells)
-				cells = append(cells, c)
+// solved lists the numbers, in order, that follow from equations: those that
+// are alone in a row when these are in reduced echelon form. Most coefficients
+// are 0, so only the others are kept.
+func solved(rows []row, cells int) (list []int) {
+	const zero = 1e-9
+	var (
+		basis   []row
+		pivotOf = make([]int, cells) // the row, counted from 1, whose pivot a cell is
+		uses    = uses(rows, cells)
+		sums    = make([]float64, cells)
+	)
+	// less takes a multiple of another row from one.
+	less := func(r row, factor float64, by row) row {
+		for _, t := range r {
+			sums[t.cell] = t.coefficient
+		}
+		for _, t := range by {
+			if sums[t.cell] == 0 {
+				r = append(r, addend{cell: t.cell})
+			}
+			sums[t.cell] -= factor * t.coefficient
+		}
+		rest := r[:0]
+		for _, t := range r {
+			if f := sums[t.cell]; math.Abs(f) > zero {
+				rest = append(rest, addend{t.cell, f})
+			}
+			sums[t.cell] = 0
+		}
+		return rest
+	}
+	for _, original := range rows {
+		r := slices.Clone(original)
+		for _, t := range original { // rows of the basis have no pivots but their own
+			if p := pivotOf[t.cell]; p > 0 {
+				r = less(r, t.coefficient, basis[p-1])
 			}
 		}
-	}
-	matrix := make([][]float64, len(rows))
-	for i, r := range rows {
-		matrix[i] = make([]float64, len(cells))
-		for c, f := range r {
-			matrix[i][columns[c]] = f
-		}
-	}
-	const zero = 1e-9
-	done := 0
-	for column := range cells {
-		pivot := slices.IndexFunc(matrix[done:], func(r []float64) bool { return math.Abs(r[column]) > zero })
-		if pivot < 0 {
+		if len(r) == 0 {
 			continue
 		}
-		matrix[done], matrix[done+pivot] = matrix[done+pivot], matrix[done]
-		by := matrix[done]
-		for i, r := range matrix {
-			if factor := r[column] / by[column]; i != done && math.Abs(factor) > zero {
-				for k, f := range by {
-					r[k] -= factor * f
-				}
+		pivot := slices.MinFunc(r, func(a, b addend) int { return uses[a.cell] - uses[b.cell] })
+		for i := range r {
+			r[i].coefficient /= pivot.coefficient
+		}
+		for i, other := range basis {
+			if at := slices.IndexFunc(other, func(t addend) bool { return t.cell == pivot.cell }); at >= 0 {
+				basis[i] = less(other, other[at].coefficient, r)
 			}
 		}
-		done++
+		basis = append(basis, r)
+		pivotOf[pivot.cell] = len(basis)
 	}
-	determined = map[*cell]bool{}
-	for _, r := range matrix[:done] {
-		last, left := 0, 0
-		for k, f := range r {
-			if math.Abs(f) > zero {
-				last = k
-				left++
-			}
-		}
-		if left == 1 {
-			determined[cells[last]] = true
+	for _, r := range basis {
+		if len(r) == 1 {
+			list = append(list, r[0].cell)
 		}
 	}
-	return determined
+	slices.Sort(list)
+	return list
 }
