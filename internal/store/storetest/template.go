@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -27,10 +28,20 @@ func address(tb testing.TB, engine string) string {
 		}
 		return "sqlite:" + path
 	case Postgres:
-		return pgcluster.Database(tb, migrate)
+		return patient(pgcluster.Database(tb, migrate))
 	}
 	tb.Fatalf("there is no engine %q", engine)
 	return ""
+}
+
+// patient gives an address with a minute to connect. A machine that runs many
+// tests at once can take longer to start a process of the server than the
+// service waits.
+func patient(address string) string {
+	if strings.Contains(address, "?") {
+		return address + "&connect_timeout=60"
+	}
+	return address + "?connect_timeout=60"
 }
 
 // sqliteTemplate is the content of a migrated file.
