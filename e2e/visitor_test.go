@@ -96,14 +96,16 @@ func (v *visitor) open(path string) {
 
 // looks are the sizes and themes in which a page must hold. Axe applies all its
 // rules once in each size; the other theme changes nothing but the colours.
-var looks = []struct {
+var looks = []look{
+	{"desktop, light", 1280, 900, false, browser.AllRules}, {"desktop, dark", 1280, 900, true, browser.ColourRules},
+	{"phone, dark", 390, 844, true, browser.AllRules}, {"phone, light", 390, 844, false, browser.ColourRules},
+}
+
+type look struct {
 	name          string
 	width, height int64
 	dark          bool
 	rules         string
-}{
-	{"desktop, light", 1280, 900, false, browser.AllRules}, {"desktop, dark", 1280, 900, true, browser.ColourRules},
-	{"phone, dark", 390, 844, true, browser.AllRules}, {"phone, light", 390, 844, false, browser.ColourRules},
 }
 
 // judge runs axe on the page that is shown, in all looks, and checks that
@@ -117,19 +119,24 @@ func (v *visitor) judge() {
 func (v *visitor) judgeIn(some ...int) {
 	v.t.Helper()
 	for _, i := range some {
-		look := looks[i]
-		v.must(v.Look(look.width, look.height, look.dark))
-		wrong, err := v.axe.Violations(v.Browser, look.rules)
-		v.must(err)
-		wide, err := browser.Evaluate[int64](v.Browser, `document.documentElement.scrollWidth`)
-		v.must(err)
-		if wide > look.width {
-			wrong = append(wrong, fmt.Sprintf("the page is %d wide", wide))
-		}
-		for _, w := range wrong {
-			where, _ := v.Location()
-			v.t.Errorf("%s (%s): %s", strings.TrimPrefix(where, v.base), look.name, w)
-		}
+		v.judgeBy(looks[i].rules, &looks[i])
+	}
+}
+
+// judgeBy is judge by some rules, in one look.
+func (v *visitor) judgeBy(rules string, look *look) {
+	v.t.Helper()
+	v.must(v.Look(look.width, look.height, look.dark))
+	wrong, err := v.axe.Violations(v.Browser, rules)
+	v.must(err)
+	wide, err := browser.Evaluate[int64](v.Browser, `document.documentElement.scrollWidth`)
+	v.must(err)
+	if wide > look.width {
+		wrong = append(wrong, fmt.Sprintf("the page is %d wide", wide))
+	}
+	for _, w := range wrong {
+		where, _ := v.Location()
+		v.t.Errorf("%s (%s): %s", strings.TrimPrefix(where, v.base), look.name, w)
 	}
 }
 
