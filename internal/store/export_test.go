@@ -97,6 +97,20 @@ func Number(tb testing.TB, s *Store, sql string, args ...any) (n int64) {
 	return n
 }
 
+// NumberThenLeave is Number of a caller who leaves before the read is over.
+func NumberThenLeave(tb testing.TB, s *Store, sql string, args ...any) (n int64) {
+	tb.Helper()
+	ctx, leave := context.WithCancel(context.Background())
+	if err := s.read(ctx, func(tx Tx) error {
+		_, err := one(tx, sql, func(r Row) { n = r.Int(0) }, args...)
+		leave()
+		return err
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}
+
 // Texts reads the text columns of all rows, joined by spaces.
 func Texts(tb testing.TB, s *Store, columns int, sql string, args ...any) (rows []string) {
 	tb.Helper()

@@ -101,7 +101,7 @@ func (e *postgresEngine) read(ctx context.Context, fn func(Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Release()
+	defer release(ctx, conn)
 	return e.failed(ctx, fn(e.tx(ctx, conn.Conn())))
 }
 
@@ -110,7 +110,7 @@ func (e *postgresEngine) snapshot(ctx context.Context, fn func(Tx) error) error 
 	if err != nil {
 		return err
 	}
-	defer conn.Release()
+	defer release(ctx, conn)
 	return e.failed(ctx, e.transaction(ctx, conn.Conn(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", fn))
 }
 

@@ -75,6 +75,16 @@ func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return nil, postgresError(err)
 }
 
+// release gives a connection back, unless the caller has gone. pgx then gave its
+// reads a deadline in the past, and a read in the background may keep the error
+// for whoever uses the connection next, though the statement itself was answered.
+func release(ctx context.Context, conn *pgxpool.Conn) {
+	if ctx.Err() != nil {
+		_ = conn.Conn().Close(context.WithoutCancel(ctx))
+	}
+	conn.Release()
+}
+
 // drop lets go of all connections after one fell silent: the others have most
 // likely met the same, and new ones tell at once.
 func (e *postgresEngine) drop(err error) {
