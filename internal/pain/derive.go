@@ -20,7 +20,7 @@ func Rederived(stored Value, on Date, aliases *Aliases) (_ Value, differs bool, 
 	if err != nil {
 		return stored, false, err
 	}
-	v.Derived = MedicationDerived{}
+	v.Derived = MedicationDerived{StopRecordedOn: v.Derived.StopRecordedOn} // no rule makes it
 	v.understood = v.understand(aliases)
 	deriveMedication(&v, on)
 	now := Value{string(appendMembers(nil, medications.members, &v))}

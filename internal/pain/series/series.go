@@ -222,7 +222,7 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	covered, ok := m.Covered(on)
 	if ok {
 		entry.Span = covered
-		entry.stopSupply(on.DayNumber())
+		entry.stopSupply(stopOf(m, on, covered.First))
 		return entry, true
 	}
 	if entry.Ended() && entry.HasEnd && m.StartDate == (pain.Date{}) {
@@ -239,8 +239,17 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	if m.StartDate != (pain.Date{}) {
 		entry.First = m.StartDate.DayNumber()
 	}
-	entry.Last = max(entry.First, on.DayNumber())
+	entry.Last = max(entry.First, stopOf(m, on, entry.First))
 	return entry, true
+}
+
+// stopOf is the day that tells that a medicine was stopped: that of the record,
+// or, if it is not after the first, the one on which it was recorded as such.
+func stopOf(m *pain.Medication, on pain.Date, first drug.Day) drug.Day {
+	if on.DayNumber() <= first && m.Derived.StopRecordedOn != (pain.Date{}) {
+		return m.Derived.StopRecordedOn.DayNumber()
+	}
+	return on.DayNumber()
 }
 
 // stopSupply ends a supply that was stopped on a day that only the record's own
