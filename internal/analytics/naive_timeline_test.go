@@ -45,6 +45,12 @@ func naiveTimeline(list []series.Medication) []naiveCourse {
 		all[i] = naiveCourse{m, map[drug.Day]bool{}, map[drug.Day]bool{}, false}
 	}
 	for i := range all { // those that were recorded again as ended
+		if all[i].notice() && slices.ContainsFunc(all, func(c naiveCourse) bool {
+			return c.First < all[i].First && !c.ended() && !c.gone && c.same(&all[i]) && c.maybeSameStrength(&all[i]) &&
+				(c.Open && c.First+90 >= all[i].First || !c.Open && c.Last+1 >= all[i].First)
+		}) {
+			continue // that was what was stopped
+		}
 		for k := range all {
 			old, again := &all[k], &all[i]
 			if i == k || !again.ended() || old.ended() || old.gone || old.First != again.First || !old.same(again) || !old.maybeSameStrength(again) || again.Supplied && !old.Open {

@@ -35,17 +35,31 @@ func stopDay(m *series.Medication) (_ drug.Day, ok bool) {
 
 // matchRecordedAgain finds prescriptions that were recorded again as ended, from
 // the same day on: the later word counts, with the dose of the first where it
-// states none.
+// states none. A notice is about what was being taken until then, if there is
+// such: one dose is stopped, and on the same day another begins.
 func (p *Planner) matchRecordedAgain(list []series.Medication, order []int) {
-	for len(order) > 0 {
-		n := sameFirst(list, order)
-		for _, i := range order[:n] {
-			if n > 1 && list[i].Ended() {
-				p.takePlaceOf(list, order[:n], i)
+	for from := 0; from < len(order); {
+		n := sameFirst(list, order[from:])
+		for _, i := range order[from : from+n] {
+			if n > 1 && list[i].Ended() && !(isNotice(&list[i]) && p.anyRunning(list, order[:from], &list[i])) {
+				p.takePlaceOf(list, order[from:from+n], i)
 			}
 		}
-		order = order[n:]
+		from += n
 	}
+}
+
+// anyRunning reports whether one of some prescriptions, which may be of the same
+// product, is taken up to the day before a notice, by its record.
+func (p *Planner) anyRunning(list []series.Medication, before []int, notice *series.Medication) bool {
+	return slices.ContainsFunc(before, func(i int) bool {
+		m := &list[i]
+		last := m.Last
+		if m.Open {
+			last = m.First + AssumedDays - 1
+		}
+		return !m.Ended() && !p.plans[i].dropped && alike(m.Product, notice.Product) && last >= notice.First-1
+	})
 }
 
 // takePlaceOf puts a record that has ended in the place of the first of the same

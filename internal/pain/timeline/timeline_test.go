@@ -131,6 +131,10 @@ func TestDays(t *testing.T) {
 		{"a stop cuts what is carried", []string{"2023-01-01 " + oxy10, "2023-01-25 " + oxy10, `2023-02-06 "name":"oxycodone"` + stopped}, []string{"01-01 to 01-30", "01-31 to 02-05", "none"}},
 		{"a stop before it could begin", []string{"2023-01-01 " + oxy10, "2023-01-25 " + oxy10, `2023-01-28 "name":"oxycodone"` + stopped, "2023-03-01 " + oxy10}, []string{"01-01 to 01-27", "none", "none", "03-01 to 03-30"}},
 		{"the fill is stopped", []string{"2023-01-01 " + oxy10, "2023-01-25 " + oxy10 + `,"end_date":"2023-01-27"` + stopped}, []string{"01-01 to 01-27", "none"}},
+		// One dose is stopped, and on the same day another begins.
+		{"stopped, and another begins", []string{"2023-01-01 " + oxy10, `2023-01-15 "name":"oxycodone"` + stopped, "2023-01-15 " + oxy5}, []string{"01-01 to 01-14", "none", "01-15 to 02-13"}},
+		{"stopped, and the same begins anew", []string{"2023-01-01 " + open, `2023-02-15 "name":"oxycodone"` + stopped, "2023-02-15 " + open20}, []string{"01-01 to 02-14", "none", "02-15 to 05-15"}},
+		{"begun and stopped on one day, long after another", []string{"2023-01-01 " + oxy10, "2023-03-01 " + oxy10, `2023-03-01 "name":"oxycodone"` + stopped}, []string{"01-01 to 01-30", "none", "none"}},
 		{"an end without supply carries nothing", []string{"2023-01-01 " + oxy10, `2023-01-25 "name":"oxycodone","strength":10,"strength_unit":"mg","end_date":"2023-02-05"`}, []string{"01-01 to 01-30", "01-25 to 02-05"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
