@@ -29,7 +29,14 @@ func (c *naiveCourse) same(o *naiveCourse) bool {
 }
 
 func (c *naiveCourse) maybeSameStrength(o *naiveCourse) bool {
-	return c.Product == o.Product || c.Product == 0 || o.Product == 0
+	if c.Product != 0 && o.Product != 0 {
+		return c.Product == o.Product
+	}
+	return c.maybeSameRelease(o)
+}
+
+func (c *naiveCourse) maybeSameRelease(o *naiveCourse) bool {
+	return c.Release == 0 || o.Release == 0 || c.Release == o.Release
 }
 
 // notice: it says no more than that it was stopped.
@@ -103,7 +110,7 @@ func naiveDay(all []naiveCourse, i int, day drug.Day) {
 			return
 		}
 		for k := range all {
-			if all[k].same(c) && !all[k].gone && all[k].First > c.First && all[k].First <= day {
+			if all[k].same(c) && !all[k].gone && all[k].First > c.First && all[k].First <= day && (all[k].maybeSameRelease(c) || c.Product != 0 && all[k].Product == c.Product) {
 				return
 			}
 		}
@@ -205,6 +212,7 @@ func TestDaysAreThoseOfTheSlowWay(t *testing.T) {
 				if d.IntN(4) == 0 {
 					m.MME, m.Reason = 0, 8
 				}
+				m.Release = oneOf(d, drug.AnyRelease, drug.AnyRelease, drug.Immediate, drug.Extended)
 				first := lastDay + drug.Day(oneOf(d, 0, 0, 5, 10, 30, d.IntN(100)))
 				m.Last, m.End, m.First = m.Last+first-m.First, m.End+first-m.First, first
 				s.Medications = append(s.Medications, m)

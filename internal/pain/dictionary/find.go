@@ -44,9 +44,10 @@ type Medicine struct {
 	Ingredients []Ingredient
 	Product     Product // when exactly one is meant
 	Brand       string
-	Form        string // dose form of RxNorm
-	Route       string // that the form implies; see Route
-	Unit        string // that a dose is counted in: tablet, mL, patch
+	Form        string       // dose form of RxNorm
+	Route       string       // that the form implies; see Route
+	Release     drug.Release // of what is taken by mouth
+	Unit        string       // that a dose is counted in: tablet, mL, patch
 	// Unknown are words that mean nothing here. An opioid stays one, with a
 	// partner that nobody knows; anything else is not understood with them.
 	Unknown     []string
@@ -285,6 +286,7 @@ func (b *book) describe(m *Medicine, chosen *match) {
 		m.Brand = b.aliases[chosen.alias].name
 	}
 	b.describeForm(m, chosen)
+	m.Release = b.releaseOf(m, chosen)
 	if chosen.vague {
 		m.Form, m.Unit = "", ""
 	}

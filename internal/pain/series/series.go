@@ -84,6 +84,7 @@ type Medication struct {
 	// by its end date, or, of a supply that was stopped, on the day before the
 	// record that says so.
 	Supplied, HasEnd bool
+	Release          drug.Release // of an oral opioid
 	End              drug.Day
 	// Start is the first day by the record, once package timeline has moved Span
 	// to the days on which it counts. It is not stored.
@@ -218,6 +219,7 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	}
 	_, entry.Supplied = m.DaysSupply.Get()
 	entry.Drug, entry.Product = identity(m)
+	entry.Release = m.Release()
 	on := pain.DateOf(at)
 	covered, ok := m.Covered(on)
 	if ok {

@@ -9,12 +9,14 @@
 //
 //   - One that is open, with neither supply nor end, counts from its first day
 //     until it is stopped, until a later one begins, or for [AssumedDays] days,
-//     whichever is first. All of them but the first are assumed.
+//     whichever is first. All of them but the first are assumed. One of
+//     immediate release does not take the place of one of extended release, nor
+//     the other way round, unless the strength is the same: both are taken.
 //   - An early refill of the same strength too begins when the supply at hand is
 //     used up, of which at most [MostCarried] days are carried: what is more is
 //     dropped. Without a known strength nothing is carried, and both count.
 //   - A stop ends what began before it, unless both strengths are known and
-//     differ.
+//     differ, or one strength is not known and the release is another.
 //
 // Days depend only on what begins up to them, so that a look at a past day is
 // not changed by what was prescribed later.
@@ -47,10 +49,11 @@ type Planner struct {
 
 	order []int
 	plans []plan
-	// Of one medicine: the stops to come, the products that were prescribed, and
+	// Of one medicine: the stops and starts to come, the kinds that were prescribed, and
 	// the newest supply of each.
-	stops    []productStop
-	begun    []uint32
+	stops    []kindDay
+	starts   []kindDay
+	begun    []kind
 	supplies []supply
 }
 
