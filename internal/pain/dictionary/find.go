@@ -227,6 +227,9 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 		}
 	}
 	b.describe(&m, chosen)
+	if chosen == named && coded.found() {
+		b.strengthsOfCode(&m, coded, named)
+	}
 	best := len(classes)
 	for _, s := range chosen.set {
 		if b.substances[s].rank < 0 {
@@ -242,6 +245,21 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 		m.Basis = drug.ByNone
 	}
 	return m
+}
+
+// strengthsOfCode gives ingredients the strengths that the product of the code
+// has, where the name says more about what is in it: the code comes first.
+func (b *book) strengthsOfCode(m *Medicine, coded, named *match) {
+	if len(coded.products) != 1 {
+		return
+	}
+	for i, s := range named.order {
+		in := &m.Ingredients[i]
+		if of := b.commonAmount(coded.products, s).strength(); of.Unit != "" && of != in.Strength {
+			m.StrengthDiffers = m.StrengthDiffers || in.Strength.Unit != ""
+			in.Strength, m.Product = of, Product{}
+		}
+	}
 }
 
 // strengthDiffers reports whether the name writes a strength that the products
