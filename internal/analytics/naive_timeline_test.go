@@ -18,6 +18,7 @@ type naiveCourse struct {
 	series.Medication
 	days, overlapped map[drug.Day]bool
 	gone             bool // it counts on no day
+	beside           bool // another of its day has another dose
 }
 
 func (c *naiveCourse) ended() bool {
@@ -49,7 +50,7 @@ func (c *naiveCourse) notice() bool {
 func naiveTimeline(list []series.Medication) []naiveCourse {
 	all := make([]naiveCourse, len(list))
 	for i, m := range list {
-		all[i] = naiveCourse{m, map[drug.Day]bool{}, map[drug.Day]bool{}, false}
+		all[i] = naiveCourse{m, map[drug.Day]bool{}, map[drug.Day]bool{}, false, false}
 	}
 	for i := range all { // those that were recorded again as ended
 		if all[i].notice() && slices.ContainsFunc(all, func(c naiveCourse) bool {
@@ -78,6 +79,14 @@ func naiveTimeline(list []series.Medication) []naiveCourse {
 		for k := range all {
 			if all[i].notice() && all[i].same(&all[k]) && all[i].maybeSameStrength(&all[k]) && !all[k].ended() && all[k].First < all[i].First {
 				all[i].gone = true
+			}
+		}
+	}
+	for i := range all {
+		for k := range all {
+			a, b := &all[i], &all[k]
+			if a.same(b) && a.First == b.First && a.Product == b.Product && a.Supplied && b.Supplied && a.Reason == 0 && b.Reason == 0 && a.MME != b.MME && !a.gone && !b.gone {
+				a.beside = true
 			}
 		}
 	}
@@ -118,7 +127,7 @@ func naiveDay(all []naiveCourse, i int, day drug.Day) {
 		return
 	}
 	c.overlapped[day] = true
-	if c.Open || !c.Supplied || c.Product == 0 || c.Drug == 0 {
+	if c.Open || !c.Supplied || c.Product == 0 || c.Drug == 0 || c.beside {
 		c.days[day] = true
 	}
 }
@@ -149,7 +158,7 @@ type naiveSupply struct {
 func naiveSupplies(all []naiveCourse, queues map[uint32][]*naiveSupply, day drug.Day) {
 	for i := range all {
 		c := &all[i]
-		if c.First != day || c.Open || !c.Supplied || c.Product == 0 || c.Drug == 0 || c.gone {
+		if c.First != day || c.Open || !c.Supplied || c.Product == 0 || c.Drug == 0 || c.gone || c.beside {
 			continue
 		}
 		key := c.Product*31 + uint32(c.Class) + c.Drug*1000

@@ -146,6 +146,9 @@ func TestDays(t *testing.T) {
 		{"a stop of the brand", []string{"2023-01-01 " + lasting, "2023-01-01 " + rescue, `2023-01-15 "name":"OxyContin"` + stopped}, []string{"01-01 to 01-14", "01-01 to 03-31", "none"}},
 		{"a stop of the other", []string{"2023-01-01 " + lasting, "2023-01-01 " + rescue, `2023-01-15 "name":"Percocet"` + stopped}, []string{"01-01 to 03-31", "01-01 to 01-14", "none"}},
 		{"a stop of both", []string{"2023-01-01 " + lasting, "2023-01-01 " + rescue, `2023-01-15 "name":"oxycodone"` + stopped}, []string{"01-01 to 01-14", "01-01 to 01-14", "none"}},
+		// One tablet in the morning and two at night, prescribed on one day: 15 + 30 MME.
+		{"different doses on one day", []string{"2023-01-01 " + oxy10, "2023-01-01 " + strings.Replace(oxy10, "60", "30", 1)}, []string{"01-01 to 01-30", "01-01 to 01-30"}},
+		{"different doses on one day, refilled early", []string{"2023-01-01 " + oxy10, "2023-01-01 " + strings.Replace(oxy10, "60", "30", 1), "2023-01-25 " + oxy10}, []string{"01-01 to 01-30", "01-01 to 01-30", "01-25 to 02-23"}},
 		{"an end without supply carries nothing", []string{"2023-01-01 " + oxy10, `2023-01-25 "name":"oxycodone","strength":10,"strength_unit":"mg","end_date":"2023-02-05"`}, []string{"01-01 to 01-30", "01-25 to 02-05"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
