@@ -111,16 +111,3 @@ func (v *Medication) route() string {
 	}
 	return v.understood.Medicine.Route
 }
-
-// Release is how fast an opioid that is taken by mouth is set free, by its name
-// and codes.
-func (v *Medication) Release() drug.Release {
-	if v.Derived.DrugClass != string(drug.Opioid) || v.Route != "" && v.Route != "oral" {
-		return drug.AnyRelease
-	}
-	u := v.understandBy(v.Derived.AliasCode)
-	if !u.Understood {
-		return drug.AnyRelease
-	}
-	return u.Medicine.Release
-}
