@@ -81,7 +81,7 @@ type crowdCells struct {
 }
 
 // print enters the measures, and prints them when all is settled.
-func (a *alignedTally) print(l *ledger, patients, active *cell) []Measure {
+func (a *alignedTally) print(l *ledger, patients, active *cell, others *comparisons) []Measure {
 	var of [crowds]crowdCells
 	for c := range crowds {
 		if c == unasked {
@@ -93,6 +93,7 @@ func (a *alignedTally) print(l *ledger, patients, active *cell) []Measure {
 			whole = patients
 		}
 		l.within(whole, of[c].considered)
+		a.enterSame(l, c, of[c].considered, patients, active, others)
 	}
 	out := make([]Measure, alignedCount)
 	var counts [alignedCount]*cell
@@ -117,6 +118,20 @@ func (a *alignedTally) print(l *ledger, patients, active *cell) []Measure {
 	l.within(counts[manyPharmacies], counts[manyBoth])
 	l.within(counts[highDose], counts[highDosePeriod])
 	return out
+}
+
+// enterSame enters which other numbers of the answer are those of a crowd. A
+// reader can tell: over a year those with 90 days of opioids are the long-term
+// users, and if nobody is inactive, everybody is asked.
+func (a *alignedTally) enterSame(l *ledger, c crowd, considered, patients, active *cell, others *comparisons) {
+	if c == asked {
+		l.same(considered, patients)
+		l.same(considered, active)
+		return
+	}
+	for _, of := range []totals{others.totals[exposure], others.totals[longTerm]} {
+		l.same(considered, of.yes, of.open)
+	}
 }
 
 // enterCrowd enters where the patients of a crowd went.

@@ -39,6 +39,17 @@ func (l *ledger) sum(whole *cell, parts ...*cell) {
 	l.sums = append(l.sums, append(equation{whole}, parts...))
 }
 
+// same enters that a number is the sum of others, if it is.
+func (l *ledger) same(whole *cell, parts ...*cell) {
+	total := 0
+	for _, part := range parts {
+		total += part.value
+	}
+	if whole.value == total {
+		l.sum(whole, parts...)
+	}
+}
+
 // within enters that the patients of a part are among those of a whole.
 func (l *ledger) within(whole, part *cell) {
 	rest := l.cell(whole.value - part.value)

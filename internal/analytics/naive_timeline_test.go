@@ -18,6 +18,7 @@ type naiveCourse struct {
 	series.Medication
 	days, overlapped map[drug.Day]bool
 	gone             bool // it counts on no day
+	beside           bool // another of its day has another dose
 }
 
 func (c *naiveCourse) ended() bool {
@@ -29,7 +30,14 @@ func (c *naiveCourse) same(o *naiveCourse) bool {
 }
 
 func (c *naiveCourse) maybeSameStrength(o *naiveCourse) bool {
-	return c.Product == o.Product || c.Product == 0 || o.Product == 0
+	if c.Product != 0 && o.Product != 0 {
+		return c.Product == o.Product
+	}
+	return c.maybeSameRelease(o)
+}
+
+func (c *naiveCourse) maybeSameRelease(o *naiveCourse) bool {
+	return c.Release == 0 || o.Release == 0 || c.Release == o.Release
 }
 
 // notice: it says no more than that it was stopped.
@@ -42,9 +50,15 @@ func (c *naiveCourse) notice() bool {
 func naiveTimeline(list []series.Medication) []naiveCourse {
 	all := make([]naiveCourse, len(list))
 	for i, m := range list {
-		all[i] = naiveCourse{m, map[drug.Day]bool{}, map[drug.Day]bool{}, false}
+		all[i] = naiveCourse{m, map[drug.Day]bool{}, map[drug.Day]bool{}, false, false}
 	}
 	for i := range all { // those that were recorded again as ended
+		if all[i].notice() && slices.ContainsFunc(all, func(c naiveCourse) bool {
+			return c.First < all[i].First && !c.ended() && !c.gone && c.same(&all[i]) && c.maybeSameStrength(&all[i]) &&
+				(c.Open && c.First+90 >= all[i].First || !c.Open && c.Last+1 >= all[i].First)
+		}) {
+			continue // that was what was stopped
+		}
 		for k := range all {
 			old, again := &all[k], &all[i]
 			if i == k || !again.ended() || old.ended() || old.gone || old.First != again.First || !old.same(again) || !old.maybeSameStrength(again) || again.Supplied && !old.Open {
@@ -65,6 +79,14 @@ func naiveTimeline(list []series.Medication) []naiveCourse {
 		for k := range all {
 			if all[i].notice() && all[i].same(&all[k]) && all[i].maybeSameStrength(&all[k]) && !all[k].ended() && all[k].First < all[i].First {
 				all[i].gone = true
+			}
+		}
+	}
+	for i := range all {
+		for k := range all {
+			a, b := &all[i], &all[k]
+			if a.same(b) && a.First == b.First && a.Product == b.Product && a.Supplied && b.Supplied && a.Reason == 0 && b.Reason == 0 && a.MME != b.MME && !a.gone && !b.gone {
+				a.beside = true
 			}
 		}
 	}
@@ -97,7 +119,7 @@ func naiveDay(all []naiveCourse, i int, day drug.Day) {
 			return
 		}
 		for k := range all {
-			if all[k].same(c) && !all[k].gone && all[k].First > c.First && all[k].First <= day {
+			if all[k].same(c) && !all[k].gone && all[k].First > c.First && all[k].First <= day && (all[k].maybeSameRelease(c) || c.Product != 0 && all[k].Product == c.Product) {
 				return
 			}
 		}
@@ -105,7 +127,7 @@ func naiveDay(all []naiveCourse, i int, day drug.Day) {
 		return
 	}
 	c.overlapped[day] = true
-	if c.Open || !c.Supplied || c.Product == 0 || c.Drug == 0 {
+	if c.Open || !c.Supplied || c.Product == 0 || c.Drug == 0 || c.beside {
 		c.days[day] = true
 	}
 }
@@ -136,7 +158,7 @@ type naiveSupply struct {
 func naiveSupplies(all []naiveCourse, queues map[uint32][]*naiveSupply, day drug.Day) {
 	for i := range all {
 		c := &all[i]
-		if c.First != day || c.Open || !c.Supplied || c.Product == 0 || c.Drug == 0 || c.gone {
+		if c.First != day || c.Open || !c.Supplied || c.Product == 0 || c.Drug == 0 || c.gone || c.beside {
 			continue
 		}
 		key := c.Product*31 + uint32(c.Class) + c.Drug*1000
@@ -199,6 +221,7 @@ func TestDaysAreThoseOfTheSlowWay(t *testing.T) {
 				if d.IntN(4) == 0 {
 					m.MME, m.Reason = 0, 8
 				}
+				m.Release = oneOf(d, drug.AnyRelease, drug.AnyRelease, drug.Immediate, drug.Extended)
 				first := lastDay + drug.Day(oneOf(d, 0, 0, 5, 10, 30, d.IntN(100)))
 				m.Last, m.End, m.First = m.Last+first-m.First, m.End+first-m.First, first
 				s.Medications = append(s.Medications, m)

@@ -40,7 +40,7 @@ func (t *PopulationTally) Result(now time.Time) *Population {
 	z := t.standardize(l, &out.Standardized, patients, &c)
 	out.Disparities = t.printDisparities(l, &c, z)
 	z.rates(l, t, out)
-	out.Measures = t.aligned.print(l, patients, active)
+	out.Measures = t.aligned.print(l, patients, active, &c)
 	l.settle()
 	out.Insights = insights(out)
 	return out

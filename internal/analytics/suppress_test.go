@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"anodyne/internal/pain"
+	"anodyne/internal/pain/drug"
 )
 
 // leaves are the numbers of an answer by their paths; nil is null.
@@ -462,4 +465,49 @@ func TestNothingHiddenCanBeWorkedOut(t *testing.T) {
 		all := population(t, r, patients...)
 		check(all, population(t, hiding, patients...), populationIdentities(all))
 	})
+}
+
+// A small number of exclusions must not be the difference of two totals, of which
+// one is that of another figure.
+func TestExclusionsAreNotDifferences(t *testing.T) {
+	var patients []*Patient
+	for i := range 60 {
+		p := takes(prescription(t, drug.Opioid, "2024-03-01", 60, 40), prescription(t, drug.Opioid, "2024-05-01", 60, 40))
+		p.Born = day(t, "1970-01-01")
+		switch i {
+		case 0, 1:
+			p.Exempt.Add(pain.Cancer, 0)
+		case 2, 3, 4:
+			p.Born = day(t, "2010-01-01")
+		}
+		patients = append(patients, p)
+	}
+	r := year2024
+	r.MinCellSize = "11"
+	got := population(t, r, patients...)
+	known := func(numbers ...*int) (sum int, ok bool) {
+		for _, n := range numbers {
+			if n == nil {
+				return 0, false
+			}
+			sum += *n
+		}
+		return sum, true
+	}
+	for _, m := range []int{monitored, continued15} {
+		of := &got.Measures[m]
+		for name, whole := range map[string]*Proportion{"exposed": &got.Opioids.Exposure, "long-term": &got.Opioids.LongTerm} {
+			all, ok := known(whole.Count, whole.Undetermined)
+			rest, alsoOK := known(of.N, of.Undetermined, of.Exclusion("sickle_cell"), of.Exclusion("palliative_care"), of.Exclusion("oud_treatment"))
+			if ok && alsoOK && all-rest == 5 {
+				t.Errorf("%s: %d %s less %d are the %d who are excluded", of.ID, all, name, rest, all-rest)
+			}
+		}
+	}
+	impact := &got.Measures[highImpact]
+	if all, ok := known(got.Cohort.Active.Count); ok {
+		if rest, ok := known(impact.N, impact.Undetermined); ok {
+			t.Errorf("%s: %d active less %d are the %d who are minors", impact.ID, all, rest, all-rest)
+		}
+	}
 }

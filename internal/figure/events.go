@@ -11,6 +11,7 @@ import (
 	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
+	"anodyne/internal/pain/timeline"
 )
 
 // refillGap is how many days may lie between two prescriptions of a medicine
@@ -21,11 +22,11 @@ const refillGap = 14
 type course struct {
 	drug.Span
 	name  string
-	going bool // it has no end that is known
+	going bool // nobody says that it ended: it was only assumed, up to its last day
 }
 
-// events lists when medicines began and ended and what was done, within the
-// days from and to.
+// events lists when medicines began and ended, by the timeline, and what was
+// done, within the days from and to.
 func events(records []pain.Record, from, to time.Time) ([]chart.Event, error) {
 	var list []chart.Event
 	add := func(at time.Time, kind chart.EventKind, label string) {
@@ -33,7 +34,9 @@ func events(records []pain.Record, from, to time.Time) ([]chart.Event, error) {
 			list = append(list, chart.Event{At: at, Kind: kind, Label: label})
 		}
 	}
-	courses := map[string][]course{} // by their names, however written
+	var medicines []series.Medication
+	var names []string
+	last := pain.DateOf(to).DayNumber()
 	for i := range records {
 		rec := &records[i]
 		switch rec.Type {
@@ -42,9 +45,8 @@ func events(records []pain.Record, from, to time.Time) ([]chart.Event, error) {
 			if err != nil {
 				return nil, err
 			}
-			if m, ok := series.MedicationOf(&v, rec.RecordedAt); ok {
-				key := strings.ToLower(v.Name)
-				courses[key] = append(courses[key], course{m.Span, v.Name, m.Open})
+			if m, ok := series.MedicationOf(&v, rec.RecordedAt); ok && m.First <= last {
+				medicines, names = append(medicines, m), append(names, v.Name)
 			}
 		case pain.TypeProcedures:
 			v, err := pain.ReadProcedure(rec.Value)
@@ -54,7 +56,7 @@ func events(records []pain.Record, from, to time.Time) ([]chart.Event, error) {
 			add(rec.RecordedAt, chart.Procedural, strings.TrimSpace(Words(v.ProcedureType)+" "+v.Level))
 		}
 	}
-	last := pain.DateOf(to).DayNumber()
+	courses := coursesOf(medicines, names)
 	for _, name := range slices.Sorted(maps.Keys(courses)) {
 		for _, c := range joined(courses[name]) {
 			add(dayOf(pain.DateOfDay(c.First)), chart.Started, c.name)
@@ -67,15 +69,36 @@ func events(records []pain.Record, from, to time.Time) ([]chart.Event, error) {
 	return list, nil
 }
 
+// coursesOf puts medicines on the timeline, by their names, however written.
+func coursesOf(medicines []series.Medication, names []string) map[string][]course {
+	timeline.Lay(medicines)
+	courses := map[string][]course{}
+	for i := range medicines {
+		m := &medicines[i]
+		if m.Last < m.First {
+			continue
+		}
+		// A refill that waits until the supply at hand is used up was prescribed before.
+		span := drug.Span{First: m.Start, Last: m.Last}
+		going := m.Open && m.Last == m.First+timeline.AssumedDays-1
+		key := strings.ToLower(names[i])
+		courses[key] = append(courses[key], course{span, names[i], going})
+	}
+	return courses
+}
+
 // joined puts prescriptions that follow one another together.
 func joined(list []course) []course {
 	slices.SortStableFunc(list, func(a, b course) int { return cmp.Compare(a.First, b.First) })
 	var out []course
 	for _, c := range list {
-		if n := len(out) - 1; n >= 0 && (out[n].going || c.First <= out[n].Last+refillGap+1) {
-			out[n].Last, out[n].going = max(out[n].Last, c.Last), out[n].going || c.going
-		} else {
+		n := len(out) - 1
+		if n < 0 || c.First > out[n].Last+refillGap+1 {
 			out = append(out, c)
+			continue
+		}
+		if c.Last >= out[n].Last {
+			out[n].Last, out[n].going = c.Last, c.going
 		}
 	}
 	return out

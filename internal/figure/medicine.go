@@ -51,6 +51,9 @@ func Flag(f *summary.Flag) string {
 	text := Words(f.Flag)
 	if f.Since != nil {
 		text += " since " + *f.Since
+		if earlier, ok := f.Basis["since_incomplete"].(bool); ok && earlier {
+			text += " or earlier"
+		}
 	}
 	var basis []string
 	if days, ok := f.Basis["shared_days"].(int); ok && days > 0 {

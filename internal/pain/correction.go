@@ -45,6 +45,7 @@ func NewCorrection(old Record, body *strictjson.Object, in Intake) (Correction, 
 		return Correction{}, fault.New(fault.Conflict, "The record is "+string(old.Status)+" and cannot be corrected again.", "status", string(old.Status))
 	}
 	if c.Replaced {
+		c.New.noteStopOf(&old, in.Now)
 		c.New.ID = in.NewID()
 	}
 	return c, nil

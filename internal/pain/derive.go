@@ -3,7 +3,7 @@ package pain
 // Derivation is the version of the rules by which values are derived. It goes
 // up whenever a stored value would be understood differently than before, or the
 // packed form of series changes: the store then derives all of them again.
-const Derivation = 2
+const Derivation = 3
 
 // DerivedOf is what is stored as derived from a medication, as it is.
 func DerivedOf(stored Value) (MedicationDerived, error) {
@@ -20,7 +20,7 @@ func Rederived(stored Value, on Date, aliases *Aliases) (_ Value, differs bool, 
 	if err != nil {
 		return stored, false, err
 	}
-	v.Derived = MedicationDerived{}
+	v.Derived = MedicationDerived{StopRecordedOn: v.Derived.StopRecordedOn} // no rule makes it
 	v.understood = v.understand(aliases)
 	deriveMedication(&v, on)
 	now := Value{string(appendMembers(nil, medications.members, &v))}

@@ -59,6 +59,7 @@ type MedicationDerived struct {
 	CoveredFrom       Date
 	CoveredTo         Date
 	CoveredDays       Number
+	StopRecordedOn    Date
 }
 
 var (
@@ -122,6 +123,7 @@ var medicationDerived = []member[MedicationDerived]{
 	day("covered_from", func(v *MedicationDerived) *Date { return &v.CoveredFrom }),
 	day("covered_to", func(v *MedicationDerived) *Date { return &v.CoveredTo }),
 	result("covered_days", func(v *MedicationDerived) *Number { return &v.CoveredDays }).means("from covered_from to covered_to, both included"),
+	day("stop_recorded_on", func(v *MedicationDerived) *Date { return &v.StopRecordedOn }).means("the day on which the record was written, when it says that the medicine was stopped and not when; it counts up to the day before"),
 }
 
 // names are words of the domain as texts.

@@ -78,6 +78,7 @@ func newRecord(r *strictjson.Reader, fields *fault.Fields, in Intake) Record {
 	}
 	r.Done()
 	if fields.OK() {
+		record.noteStop(in.Now)
 		record.ID = in.NewID()
 	}
 	return record

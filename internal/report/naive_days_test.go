@@ -20,6 +20,15 @@ func (n *naive) layOut() {
 			}
 		}
 	}
+	for i := range n.drugs {
+		for k := range n.drugs {
+			p, other := &n.drugs[i], &n.drugs[k]
+			if p.first == other.first && p.product != "" && p.product == other.product && p.supply > 0 && other.supply > 0 &&
+				p.reason == "" && other.reason == "" && p.mme != other.mme && !p.gone && !other.gone {
+				p.beside = true
+			}
+		}
+	}
 	hands := map[string][]*handful{}
 	for day := n.to - 800; day <= n.to; day++ {
 		for i := range n.drugs {
@@ -88,7 +97,7 @@ func (p *prescription) sameAs(other *prescription) bool {
 }
 
 // carries reports whether a refill of it waits until it is used up.
-func (p *prescription) carries() bool { return p.supply > 0 && p.product != "" }
+func (p *prescription) carries() bool { return p.supply > 0 && p.product != "" && !p.beside }
 
 // isNotice reports whether it says no more than that it was stopped.
 func (p *prescription) isNotice() bool {

@@ -67,11 +67,13 @@ func (n *naive) flags() []any {
 	}
 	for _, threshold := range []float64{50, 90} {
 		var active, since any
+		mayBeEarlier := false
 		switch {
 		case mme >= threshold-1e-9:
 			active = true
 			for day := n.to; ; day-- {
-				if dose, _, _, _, _ := n.on(day); dose < threshold-1e-9 {
+				if dose, _, missing, _, _ := n.on(day); dose < threshold-1e-9 {
+					mayBeEarlier = missing
 					break
 				}
 				since = dayText(day)
@@ -79,7 +81,7 @@ func (n *naive) flags() []any {
 		case !incomplete:
 			active = false
 		}
-		add(fmt.Sprintf("ge_%v", threshold), active, since, map[string]any{"mme": oneOf(known, mme, 1), "threshold": roughly{threshold, 0}, "incomplete": incomplete, "assumed": assumed, "unclassified": n.unclassified(n.current)})
+		add(fmt.Sprintf("ge_%v", threshold), active, since, map[string]any{"mme": oneOf(known, mme, 1), "threshold": roughly{threshold, 0}, "incomplete": incomplete, "assumed": assumed, "since_incomplete": mayBeEarlier, "unclassified": n.unclassified(n.current)})
 	}
 	for _, class := range [][2]string{{"opioid_benzo_overlap", "benzodiazepine"}, {"opioid_gabapentinoid_overlap", "gabapentinoid"}} {
 		shared, certain, possible := n.sharedDays(class[1], false), n.sharedDays(class[1], true), n.possiblyShared(class[1])

@@ -16,6 +16,7 @@ type prescription struct {
 
 	same, product    string
 	gone             bool // it counts on no day
+	beside           bool // another of its day has another dose
 	days, overlapped map[int]bool
 }
 

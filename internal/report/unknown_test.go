@@ -167,7 +167,8 @@ func (t unknownTest) summaries(before, after tree) {
 		for name, is := range f.in("basis") {
 			t.open(fmt.Sprint(f["flag"], " rests on ", name), is, g.at("basis."+name), len(unclassified) > 0 || incomplete)
 		}
-		t.open(fmt.Sprint(f["flag"], " since"), f["since"], g["since"], len(unclassified) > 0 || incomplete)
+		marked, isDose := f.at("basis.since_incomplete").(bool)
+		t.open(fmt.Sprint(f["flag"], " since"), f["since"], g["since"], len(unclassified) > 0 || marked || !isDose && incomplete || f["active"] == nil)
 	}
 	for i, m := range before.list("medications.current") {
 		if m["drug_class"] != string(drug.Unclassified) && !slices.ContainsFunc(after.list("medications.current"), func(n tree) bool {

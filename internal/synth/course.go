@@ -130,3 +130,32 @@ func (c *course) impression(level float64) int {
 	change := (level - c.start) / max(1, c.start)
 	return min(7, max(1, int(math.Round(4+5*change+0.5*c.NormFloat64()))))
 }
+
+// impact answers, at every second visit, how often there was pain and how often
+// it limited life or work.
+func (c *course) impact() {
+	for i, v := range c.seen {
+		if i%2 > 0 {
+			continue
+		}
+		frequency := v.pain + 1.5 + c.NormFloat64()
+		for _, answer := range []struct {
+			measure string
+			level   float64
+		}{{"pain_frequency", frequency}, {"limits_life_or_work", frequency - 2.5 + c.NormFloat64()}} {
+			c.add("functional_status", v.day, "patient", map[string]any{"measure": answer.measure, "value": howOften(answer.level)})
+		}
+	}
+}
+
+func howOften(level float64) string {
+	switch {
+	case level < 1:
+		return "never"
+	case level < 4:
+		return "some_days"
+	case level < 6.5:
+		return "most_days"
+	}
+	return "every_day"
+}

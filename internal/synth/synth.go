@@ -11,7 +11,8 @@
 // for a third an opioid whose dose is raised while pain stays and lowered when
 // it goes, for some of those a benzodiazepine as well, naloxone for some with
 // high doses; procedures and physiotherapy for a third, with pain before and
-// after. Questionnaires follow the pain with noise of their own.
+// after. Questionnaires, and how often pain was there and limited life or work,
+// follow the pain with noise of their own.
 //
 // None of the shares is taken from a study: they are chosen so that every
 // figure of the analytics has something to show.
@@ -68,6 +69,7 @@ func (g Generator) Patient(n int) Patient {
 	c.choose()
 	c.visits()
 	c.treat()
+	c.impact() // last: what is made up before stays as it was
 	return c.finish(g.Until)
 }
 

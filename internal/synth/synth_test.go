@@ -53,7 +53,7 @@ func TestEverythingIsValid(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"pain_scores", "medications", "assessments", "procedures", "sleep", "activity", "adverse_events", "vitals", "labs"} {
+	for _, kind := range []string{"pain_scores", "medications", "assessments", "procedures", "sleep", "activity", "adverse_events", "vitals", "labs", "functional_status"} {
 		if types[kind] == 0 {
 			t.Errorf("nobody has %s", kind)
 		}

@@ -92,6 +92,14 @@ func AliasProblem(name, code string) (field, problem string) {
 	if problem = b.against(&named, &coded); problem != "" {
 		return "name", problem
 	}
+	if !b.hasOpioid(coded.set) {
+		for _, near := range named.near {
+			var like match
+			if b.read(near, &like); b.hasOpioid(like.set) {
+				return "name", "is spelled like " + near + ", an opioid, but rxnorm_code is that of " + meant.contents() + "."
+			}
+		}
+	}
 	return "", ""
 }
 

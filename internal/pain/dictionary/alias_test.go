@@ -57,6 +57,9 @@ func TestAliasProblem(t *testing.T) {
 		{"oxyIR house stock", "1049621", "", ""},
 		{"blue pills", "1049621", "", ""},
 		{"MS", "7052", "", ""},
+		{"oxycodne", "7804", "", ""},
+		{"oxycodne", "5640", "name", "is spelled like oxycodone, an opioid, but rxnorm_code is that of ibuprofen."},
+		{"ibuprofn", "5640", "", ""},
 		{"House Stock no. 4", "1049621", "", ""},
 		{"aspirin of the house", "1191", "", ""},
 		// Of the same meaning, in any order.

@@ -13,7 +13,7 @@ import (
 // opioidsWithoutFactor are the opioids that no table of MME factors has.
 var opioidsWithoutFactor = []string{
 	"alfentanil", "anileridine", "benzhydrocodone", "carfentanil", "dextromoramide", "dezocine", "diamorphine", "dipipanone", "ethylmorphine",
-	"ketobemidone", "levomethadyl", "meptazinol", "nalbuphine", "nicomorphine", "oliceridine", "opium", "phenazocine", "pholcodine",
+	"ketobemidone", "levomethadone", "levomethadyl", "meptazinol", "nalbuphine", "nicomorphine", "oliceridine", "opium", "phenazocine", "pholcodine",
 	"piritramide", "propoxyphene", "remifentanil", "sufentanil", "tilidine",
 }
 

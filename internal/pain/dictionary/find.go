@@ -44,9 +44,10 @@ type Medicine struct {
 	Ingredients []Ingredient
 	Product     Product // when exactly one is meant
 	Brand       string
-	Form        string // dose form of RxNorm
-	Route       string // that the form implies; see Route
-	Unit        string // that a dose is counted in: tablet, mL, patch
+	Form        string       // dose form of RxNorm
+	Route       string       // that the form implies; see Route
+	Release     drug.Release // of what is taken by mouth
+	Unit        string       // that a dose is counted in: tablet, mL, patch
 	// Unknown are words that mean nothing here. An opioid stays one, with a
 	// partner that nobody knows; anything else is not understood with them.
 	Unknown     []string
@@ -226,6 +227,9 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 		}
 	}
 	b.describe(&m, chosen)
+	if chosen == named && coded.found() {
+		b.strengthsOfCode(&m, coded, named)
+	}
 	best := len(classes)
 	for _, s := range chosen.set {
 		if b.substances[s].rank < 0 {
@@ -241,6 +245,21 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 		m.Basis = drug.ByNone
 	}
 	return m
+}
+
+// strengthsOfCode gives ingredients the strengths that the product of the code
+// has, where the name says more about what is in it: the code comes first.
+func (b *book) strengthsOfCode(m *Medicine, coded, named *match) {
+	if len(coded.products) != 1 {
+		return
+	}
+	for i, s := range named.order {
+		in := &m.Ingredients[i]
+		if of := b.commonAmount(coded.products, s).strength(); of.Unit != "" && of != in.Strength {
+			m.StrengthDiffers = m.StrengthDiffers || in.Strength.Unit != ""
+			in.Strength, m.Product = of, Product{}
+		}
+	}
 }
 
 // strengthDiffers reports whether the name writes a strength that the products
@@ -285,6 +304,7 @@ func (b *book) describe(m *Medicine, chosen *match) {
 		m.Brand = b.aliases[chosen.alias].name
 	}
 	b.describeForm(m, chosen)
+	m.Release = b.releaseOf(m, chosen)
 	if chosen.vague {
 		m.Form, m.Unit = "", ""
 	}

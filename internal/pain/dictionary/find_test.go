@@ -230,3 +230,21 @@ func BenchmarkFind(b *testing.B) {
 		})
 	}
 }
+
+// The strength is that of the code, also where the name says more about what is
+// in it. 1049683 is oxycodone 10 mg tablets.
+func TestStrengthOfTheCode(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		differs    bool
+	}{
+		{"Percocet 5/325", "acetaminophen 325 mg + oxycodone 10 mg", true},
+		{"Percocet 10/325", "acetaminophen 325 mg + oxycodone 10 mg", false},
+		{"Percocet", "acetaminophen + oxycodone 10 mg", false},
+	} {
+		m := Find(Query{Name: c.name, RxNorm: "1049683"})
+		if got := written(m); got != c.want || m.StrengthDiffers != c.differs || m.Contradiction || c.differs && m.Product != (Product{}) {
+			t.Errorf("%s: %s, differs %v, %+v", c.name, got, m.StrengthDiffers, m.Product)
+		}
+	}
+}

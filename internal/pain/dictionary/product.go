@@ -187,9 +187,15 @@ func (r *reader) narrow() {
 	}
 }
 
+// largePartners are the partners of opioids that no product has less of than of
+// the opioid.
+var largePartners = []string{"acetaminophen", "aspirin", "ibuprofen"}
+
 // assign gives each ingredient the number that stands in its place, where no
-// product is known. Beside acetaminophen or an NSAID the smaller number is
-// that of the opioid, whichever comes first.
+// product is known. Beside acetaminophen, aspirin or ibuprofen the smaller
+// number is that of the opioid, whichever comes first. Other painkillers come
+// in smaller amounts than an opioid, too (tramadol 75 mg, dexketoprofen 25 mg):
+// the numbers need their units to be taken in the order of the names.
 func (r *reader) assign() {
 	b, m := r.book, r.m
 	n := len(m.order)
@@ -210,6 +216,10 @@ func (r *reader) assign() {
 	partner := func(c drug.Class) bool { return c == drug.NSAID || c == drug.OtherAnalgesic }
 	for i := range 2 {
 		if rank(i) == drug.Opioid && partner(rank(1-i)) {
+			inOrder := typed[i].value <= typed[1-i].value
+			if !inOrder && !slices.Contains(largePartners, b.substances[m.order[1-i]].name) {
+				break
+			}
 			low, high := typed[0], typed[1]
 			if low.measure == plain && high.measure == plain {
 				low.measure, high.measure = milligrams, milligrams

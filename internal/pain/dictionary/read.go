@@ -219,18 +219,34 @@ func (r *reader) number(i int) int {
 		if unitWord.measure != percent {
 			j = r.per(j, &a)
 		}
+	case !isCount && r.isVolume(j): // 7.5/325 per 15 mL
+		a.measure = milligrams
+		j = r.per(j, &a)
 	}
-	r.chained(a, isCount, j)
+	scale := 1.0
+	if value > 0 {
+		scale = a.value / value
+	}
+	r.chained(a, scale, isCount, j)
 	return j
+}
+
+// isVolume reports whether a token begins "per 15 mL" or "in 5 ml".
+func (r *reader) isVolume(j int) bool {
+	if j+1 >= len(r.tokens) || string(r.word(j)) != "per" && string(r.word(j)) != "in" {
+		return false
+	}
+	a := amount{1, milligrams, perUnit}
+	return r.per(j, &a) > j && a.per == perMillilitre
 }
 
 // singular are the words after which a number may still be a strength: Norco
 // 10 tab.
 var singular = map[string]bool{"tab": true, "tablet": true, "cap": true, "capsule": true, "patch": true, "film": true, "lozenge": true}
 
-// chained keeps an amount. Numbers that hang together, as in 7.5-325 mg/15 mL,
-// have the unit of the last.
-func (r *reader) chained(a amount, isCount bool, j int) {
+// chained keeps an amount, and scale, what one of its number was turned into.
+// Numbers that hang together, as in 7.5-325 mg/15 mL, have the unit of the last.
+func (r *reader) chained(a amount, scale float64, isCount bool, j int) {
 	if r.chain < 0 {
 		r.chain = len(r.m.amounts)
 	}
@@ -242,10 +258,6 @@ func (r *reader) chained(a amount, isCount bool, j int) {
 		if a.measure != plain && a.measure != percent {
 			for k := first; k < len(r.m.amounts); k++ {
 				if before := &r.m.amounts[k]; before.measure == plain {
-					scale := 1.0
-					if a.measure == milligrams {
-						scale = r.scale(j, a)
-					}
 					*before = amount{before.value * scale, a.measure, a.per}
 				}
 			}
@@ -259,34 +271,10 @@ func (r *reader) chained(a amount, isCount bool, j int) {
 	}
 }
 
-// scale is what one of the number before the token was turned into.
-func (r *reader) scale(j int, a amount) float64 {
-	for i := j - 1; i >= 0; i-- {
-		if value, _, ok := cutNumber(r.word(i)); ok && value > 0 && isDigit(rune(r.word(i)[0])) {
-			if i > 0 && r.tokens[i].sign == '/' && a.per == perMillilitre && lexicon[string(lastUnit(r, i))].measure == otherMeasure {
-				continue // the 15 of mg/15 mL
-			}
-			return a.value / value
-		}
-	}
-	return 1
-}
-
-// lastUnit is the unit of the number at a token.
-func lastUnit(r *reader, i int) []byte {
-	if _, suffix, _ := cutNumber(r.word(i)); len(suffix) > 0 {
-		return suffix
-	}
-	if i+1 < len(r.tokens) {
-		return r.word(i + 1)
-	}
-	return nil
-}
-
-// per reads what an amount is of: mg/mL, mg/5 mL, mcg/h, mcg per hour.
+// per reads what an amount is of: mg/mL, mg/5 mL, mcg/h, mcg per hour, mg in 5 mL.
 func (r *reader) per(j int, a *amount) int {
 	k := j
-	if k < len(r.tokens) && string(r.word(k)) == "per" {
+	if k < len(r.tokens) && (string(r.word(k)) == "per" || string(r.word(k)) == "in" && k+1 < len(r.tokens) && isDigit(rune(r.word(k + 1)[0]))) {
 		k++
 	} else if k >= len(r.tokens) || r.tokens[k].sign != '/' {
 		return j

@@ -62,7 +62,7 @@ func scan(name string, text []byte, tokens []token) ([]byte, []token) {
 			begin()
 			text = append(text, '0', '.')
 		case r == ',' && isDigit(next) && isDigit(before) && open:
-			if !isThousands(rest) {
+			if number := text[tokens[len(tokens)-1].begin:]; string(number) == "0" || !isThousands(rest) { // 0,025
 				text = append(text, '.')
 			}
 		case r == '.' && open && isLetter(next) && isInitial(text, tokens) && isLastLetter(rest, size):

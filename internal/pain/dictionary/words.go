@@ -91,7 +91,7 @@ func makeLexicon() map[string]word {
 		generic brand name only daw rx otc usp nf bp ph eur release rel acting action system delivery osmotic matrix 
 		abuse deterrent preservative pf strength str extra double full half regular ii iii cii ciii civ cv schedule
 		medication medicine med drug drugs analgesic opioid narcotic pain killer relief reliever
-		prn needed as every each q qd od qod qam qpm qhs hs bid tid qid daily once twice three four nightly bedtime morning evening night noon am
+		prn needed as every each q qd od qod qam qpm qhs hs bid tid qid bd tds qds nocte mane daily once twice three four nightly bedtime morning evening night noon am
 		weekly hourly per at up maximum then until breakthrough severe moderate mild chronic acute back
 		adult adults pediatric children childrens kids infant
 		metered granules granule bead powder oil foam inhaler inhalant dry inhalation gas pen auto injector jet insert implant enema wafer gum chewing paste toothpaste

@@ -10,11 +10,11 @@ import (
 // Those with a number in them are read by numbered.
 var frequencies = map[string]float64{
 	"qd": 1, "daily": 1, "once daily": 1, "once a day": 1, "every day": 1,
-	"qam": 1, "every morning": 1, "in the morning": 1, "qpm": 1, "every evening": 1, "in the evening": 1,
-	"qhs": 1, "hs": 1, "nightly": 1, "every night": 1, "at night": 1, "at bedtime": 1, "bedtime": 1,
-	"bid": 2, "twice daily": 2, "twice a day": 2, "two times daily": 2, "two times a day": 2,
-	"tid": 3, "three times daily": 3, "three times a day": 3,
-	"qid": 4, "four times daily": 4, "four times a day": 4,
+	"qam": 1, "mane": 1, "every morning": 1, "in the morning": 1, "qpm": 1, "every evening": 1, "in the evening": 1,
+	"qhs": 1, "hs": 1, "nocte": 1, "nightly": 1, "every night": 1, "at night": 1, "at bedtime": 1, "bedtime": 1,
+	"bid": 2, "bd": 2, "twice daily": 2, "twice a day": 2, "two times daily": 2, "two times a day": 2,
+	"tid": 3, "tds": 3, "three times daily": 3, "three times a day": 3,
+	"qid": 4, "qds": 4, "four times daily": 4, "four times a day": 4,
 	"five times daily": 5, "five times a day": 5, "six times daily": 6, "six times a day": 6,
 	"qod": 0.5, "every other day": 0.5, "every second day": 0.5,
 	"weekly": 1.0 / 7, "once weekly": 1.0 / 7, "once a week": 1.0 / 7, "every week": 1.0 / 7, "qweek": 1.0 / 7,

@@ -109,7 +109,7 @@ func (p *Prescription) MME(table Table) MME {
 	switch {
 	case opioid.Name == buprenorphine:
 		return MME{Reason: ExcludedBuprenorphine}
-	case opioid.Name == methadone && isOpioidUseDisorder(p.Indication):
+	case (opioid.Name == methadone || opioid.Name == levomethadone) && isOpioidUseDisorder(p.Indication):
 		return MME{Reason: ExcludedMethadone}
 	case m.Factor == 0:
 		return MME{Reason: NoFactor}
@@ -228,7 +228,8 @@ func (p *Prescription) SupplyDisagrees() bool {
 }
 
 // isOpioidUseDisorder recognises the diagnosis by its code, its abbreviations
-// and its words, unless its part of the text denies it.
+// and its words, unless its part of the text denies it or speaks of the past.
+// The maintenance of analgesia is none.
 func isOpioidUseDisorder(indication string) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(indication), func(r rune) bool { return strings.ContainsRune(",;()", r) }) {
 		if namesOpioidUseDisorder(part) {
@@ -239,13 +240,17 @@ func isOpioidUseDisorder(indication string) bool {
 }
 
 func namesOpioidUseDisorder(text string) bool {
-	var substance, disorder bool
+	var substance, disorder, maintenance, pain bool
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		switch word {
-		case "no", "not", "without", "denies", "denied", "never", "non":
+		case "no", "not", "without", "denies", "denied", "never", "non", "history", "hx", "past", "former", "previous", "risk":
 			return false
-		case "oud", "moud", "mat", "otp", "maintenance":
+		case "oud", "moud", "mat", "otp":
 			return true
+		case "maintenance":
+			maintenance = true
+		case "pain", "analgesia", "analgesic":
+			pain = true
 		case "opioid", "opioids", "opiate", "opiates", "heroin":
 			substance = true
 		case "disorder", "dependence", "dependency", "addiction", "abuse":
@@ -255,7 +260,7 @@ func namesOpioidUseDisorder(text string) bool {
 			return true
 		}
 	}
-	return substance && disorder
+	return substance && disorder || maintenance && !pain
 }
 
 // tidy removes the noise of binary fractions, so that 3 x 5 x 4.7 is 70.5: it

@@ -85,4 +85,5 @@ const (
 	buprenorphine = "buprenorphine"
 	fentanyl      = "fentanyl"
 	methadone     = "methadone"
+	levomethadone = "levomethadone" // twice as strong: the factor is of the racemate
 )

@@ -212,7 +212,7 @@ func (d *decoder) medications(s *Series) {
 			e.MME = d.number()
 		}
 		c = d.byte()
-		e.Supplied, e.HasEnd = c&1 != 0, c&(1<<1) != 0
+		e.Supplied, e.HasEnd, e.Release = c&1 != 0, c&(1<<1) != 0, drug.Release(c>>6)
 		if e.HasEnd {
 			e.End = d.day(first)
 		}

@@ -132,7 +132,7 @@ func (s *Series) encodeMedications(b []byte) []byte {
 
 // flags says what there is of a medicine.
 func (m *Medication) flags() byte {
-	return flag(m.Supplied, 1) | flag(m.HasEnd, 1<<1) | flag(m.Drug != 0, 1<<2) | flag(m.Product != 0, 1<<3) | flag(m.Prescriber != 0, 1<<4) | flag(m.Pharmacy != 0, 1<<5)
+	return flag(m.Supplied, 1) | flag(m.HasEnd, 1<<1) | flag(m.Drug != 0, 1<<2) | flag(m.Product != 0, 1<<3) | flag(m.Prescriber != 0, 1<<4) | flag(m.Pharmacy != 0, 1<<5) | byte(m.Release)<<6
 }
 
 func (s *Series) encodeImpacts(b []byte, unit int64) []byte {

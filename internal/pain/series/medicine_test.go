@@ -2,6 +2,9 @@ package series
 
 import (
 	"testing"
+	"time"
+
+	"anodyne/internal/pain"
 )
 
 // Prescriptions are of the same product, or of the same medicine, or of neither,
@@ -47,5 +50,29 @@ func TestEndAndSupply(t *testing.T) {
 	}
 	if b.Supplied || !b.HasEnd || b.End != a.End || b.Pharmacy != 0 {
 		t.Errorf("with an end only: %+v", b)
+	}
+}
+
+// Nobody says when it was stopped; it was not taken after the stop was recorded.
+func TestStopRecordedLater(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		open  bool
+		days  int // up to the day before, or that of the record of an open one
+	}{
+		{`{"name":"morphine 15 mg","quantity":60,"days_supply":30,"status":"stopped","derived":{"drug_class":"opioid","mme_per_day":30,"stop_recorded_on":"2024-01-22"}}`, false, 10},
+		{`{"name":"morphine 15 mg","quantity":60,"days_supply":30,"status":"stopped","derived":{"drug_class":"opioid","mme_per_day":30,"stop_recorded_on":"2024-03-22"}}`, false, 30},
+		{`{"name":"morphine 15 mg","quantity":60,"days_supply":30,"status":"stopped","derived":{"drug_class":"opioid","mme_per_day":30}}`, false, 30},
+		{`{"name":"morphine 15 mg","status":"stopped","derived":{"drug_class":"opioid","mme_per_day":30,"stop_recorded_on":"2024-01-22"}}`, true, 11},
+		{`{"name":"morphine 15 mg","status":"stopped","derived":{"drug_class":"opioid","mme_per_day":30}}`, true, 1},
+	} {
+		m, err := pain.ReadMedication(pain.StoredValue(c.value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, ok := MedicationOf(&m, time.Date(2024, 1, 12, 9, 0, 0, 0, time.UTC))
+		if !ok || entry.Open != c.open || int(entry.Days()) != c.days {
+			t.Errorf("%s counts on %d days, open %v", c.value, entry.Days(), entry.Open)
+		}
 	}
 }

@@ -84,6 +84,7 @@ type Medication struct {
 	// by its end date, or, of a supply that was stopped, on the day before the
 	// record that says so.
 	Supplied, HasEnd bool
+	Release          drug.Release // of an oral opioid
 	End              drug.Day
 	// Start is the first day by the record, once package timeline has moved Span
 	// to the days on which it counts. It is not stored.
@@ -218,11 +219,12 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	}
 	_, entry.Supplied = m.DaysSupply.Get()
 	entry.Drug, entry.Product = identity(m)
+	entry.Release = m.Release()
 	on := pain.DateOf(at)
 	covered, ok := m.Covered(on)
 	if ok {
 		entry.Span = covered
-		entry.stopSupply(on.DayNumber())
+		entry.stopSupply(stopOf(m, on, covered.First))
 		return entry, true
 	}
 	if entry.Ended() && entry.HasEnd && m.StartDate == (pain.Date{}) {
@@ -239,8 +241,17 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	if m.StartDate != (pain.Date{}) {
 		entry.First = m.StartDate.DayNumber()
 	}
-	entry.Last = max(entry.First, on.DayNumber())
+	entry.Last = max(entry.First, stopOf(m, on, entry.First))
 	return entry, true
+}
+
+// stopOf is the day that tells that a medicine was stopped: that of the record,
+// or, if it is not after the first, the one on which it was recorded as such.
+func stopOf(m *pain.Medication, on pain.Date, first drug.Day) drug.Day {
+	if on.DayNumber() <= first && m.Derived.StopRecordedOn != (pain.Date{}) {
+		return m.Derived.StopRecordedOn.DayNumber()
+	}
+	return on.DayNumber()
 }
 
 // stopSupply ends a supply that was stopped on a day that only the record's own

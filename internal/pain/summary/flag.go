@@ -36,11 +36,12 @@ func (e *evidence) flags() []Flag {
 // is not known when an opioid, or what may be one, is missing from the dose.
 func (e *evidence) doseFlag(name string, threshold float64) Flag {
 	now := e.prescribed()
-	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete, "assumed": now.assumed,
+	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete, "assumed": now.assumed, "since_incomplete": false,
 		"unclassified": e.unclassified(func(m *medicine) bool { return m.isCurrent(e.day) })}}
 	switch {
 	case drug.AtLeast(now.mme, threshold):
-		f.Active, f.Since = new(true), e.since(threshold)
+		f.Active = new(true)
+		f.Since, f.Basis["since_incomplete"] = e.since(threshold)
 	case !now.incomplete:
 		f.Active = new(false)
 	}
@@ -48,19 +49,25 @@ func (e *evidence) doseFlag(name string, threshold float64) Flag {
 }
 
 // since is the first of the days on end up to the day with a dose of at least
-// so much.
-func (e *evidence) since(threshold float64) *string {
+// so much. It may be earlier when something is missing from the dose of the day
+// before.
+func (e *evidence) since(threshold float64) (_ *string, mayBeEarlier bool) {
 	first := e.day + 1
 	for i := len(e.doses) - 1; i >= 0; i-- {
-		if d := e.doses[i]; d.Last+1 != first || !drug.AtLeast(d.mme, threshold) {
+		d := &e.doses[i]
+		if d.Last+1 != first {
 			break
 		}
-		first = e.doses[i].First
+		if !drug.AtLeast(d.mme, threshold) {
+			mayBeEarlier = d.incomplete
+			break
+		}
+		first = d.First
 	}
 	if first > e.day {
-		return nil
+		return nil, false
 	}
-	return new(date(first))
+	return new(date(first)), mayBeEarlier
 }
 
 // overlapFlag is about days of the window on which an opioid and a medicine of

@@ -199,7 +199,7 @@ func TestVector7(t *testing.T) {
 	// In the middle of it, and with the window cutting its beginning off.
 	s := of(t, chart(t, vector7...), "2024-01-25")
 	is(t, "current", []any{s.MME.Current, s.MME.CurrentBand, s.MME.DaysFrom90}, `[90,"\u003e=90",5]`)
-	is(t, "ge_90", flagNamed(t, s, "ge_90"), `{"flag":"ge_90","active":true,"since":"2024-01-21","basis":{"assumed":false,"incomplete":false,"mme":90,"out_of_guideline_scope":false,"threshold":90,"unclassified":[]}}`)
+	is(t, "ge_90", flagNamed(t, s, "ge_90"), `{"flag":"ge_90","active":true,"since":"2024-01-21","basis":{"assumed":false,"incomplete":false,"mme":90,"out_of_guideline_scope":false,"since_incomplete":false,"threshold":90,"unclassified":[]}}`)
 	is(t, "ge_50", flagNamed(t, s, "ge_50").Since, `"2024-01-01"`)
 	cut := of(t, chart(t, vector7...), "2025-01-20").MME
 	is(t, "cut", cut.Timeline[0], `{"from":"2024-01-22","to":"2024-01-30","mme":90,"incomplete":false,"assumed":false}`)

@@ -32,7 +32,7 @@ func TestAssumedDays(t *testing.T) {
 	after := of(t, c, "2024-06-11")
 	is(t, "stopped", []any{after.MME.Current, after.MME.CurrentBand, after.MME.Peak, len(after.Medications.Current)}, `[0,"0",94,0]`)
 	before := of(t, c, "2024-04-30")
-	is(t, "flag", flagNamed(t, before, "ge_90"), `{"flag":"ge_90","active":true,"since":"2024-03-01","basis":{"assumed":true,"incomplete":false,"mme":94,"out_of_guideline_scope":false,"threshold":90,"unclassified":[]}}`)
+	is(t, "flag", flagNamed(t, before, "ge_90"), `{"flag":"ge_90","active":true,"since":"2024-03-01","basis":{"assumed":true,"incomplete":false,"mme":94,"out_of_guideline_scope":false,"since_incomplete":false,"threshold":90,"unclassified":[]}}`)
 	is(t, "medicine", []any{before.Medications.Current[0].Assumed, before.Medications.Current[0].AssumedUntil, before.Medications.Current[0].EndDate}, `[true,"2024-05-29",null]`)
 }
 

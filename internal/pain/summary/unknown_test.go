@@ -82,3 +82,15 @@ func TestStewardshipOfTheUnclassified(t *testing.T) {
 	}
 	is(t, "later", []any{later.Exposed, later.Current, later.MME, later.Band, later.Incomplete}, `[false,false,0,"0",false]`)
 }
+
+// Before its first day the dose may have been as high: the medicine of that time
+// is not understood. It is so long ago that the figures of the year are complete.
+func TestSinceMayBeEarlier(t *testing.T) {
+	high := `{"name":"morphine 30 mg","dose":60,"dose_unit":"mg","doses_per_day":2,"end_date":"2024-06-30"}` // 120 MME
+	s := of(t, chart(t, medicineLine("2023-01-01", `{"name":"Zzyzx","end_date":"2023-02-28"}`), medicineLine("2023-03-01", high)), "2024-06-30")
+	is(t, "unknown before", []any{s.MME.Incomplete, flagNamed(t, s, "ge_90").Since, flagNamed(t, s, "ge_90").Basis["since_incomplete"]}, `[false,"2023-03-01",true]`)
+	s = of(t, chart(t, medicineLine("2023-01-01", `{"name":"Zzyzx","end_date":"2023-02-27"}`), medicineLine("2023-03-01", high)), "2024-06-30")
+	is(t, "a day between", flagNamed(t, s, "ge_90").Basis["since_incomplete"], `false`)
+	s = of(t, chart(t, medicineLine("2023-01-01", `{"name":"Zzyzx","end_date":"2023-03-05"}`), medicineLine("2023-03-01", high)), "2024-06-30")
+	is(t, "both for some days", []any{flagNamed(t, s, "ge_90").Since, flagNamed(t, s, "ge_90").Basis["since_incomplete"]}, `["2023-03-01",true]`)
+}

@@ -35,17 +35,31 @@ func stopDay(m *series.Medication) (_ drug.Day, ok bool) {
 
 // matchRecordedAgain finds prescriptions that were recorded again as ended, from
 // the same day on: the later word counts, with the dose of the first where it
-// states none.
+// states none. A notice is about what was being taken until then, if there is
+// such: one dose is stopped, and on the same day another begins.
 func (p *Planner) matchRecordedAgain(list []series.Medication, order []int) {
-	for len(order) > 0 {
-		n := sameFirst(list, order)
-		for _, i := range order[:n] {
-			if n > 1 && list[i].Ended() {
-				p.takePlaceOf(list, order[:n], i)
+	for from := 0; from < len(order); {
+		n := sameFirst(list, order[from:])
+		for _, i := range order[from : from+n] {
+			if n > 1 && list[i].Ended() && !(isNotice(&list[i]) && p.anyRunning(list, order[:from], &list[i])) {
+				p.takePlaceOf(list, order[from:from+n], i)
 			}
 		}
-		order = order[n:]
+		from += n
 	}
+}
+
+// anyRunning reports whether one of some prescriptions, which may be of the same
+// product, is taken up to the day before a notice, by its record.
+func (p *Planner) anyRunning(list []series.Medication, before []int, notice *series.Medication) bool {
+	return slices.ContainsFunc(before, func(i int) bool {
+		m := &list[i]
+		last := m.Last
+		if m.Open {
+			last = m.First + AssumedDays - 1
+		}
+		return !m.Ended() && !p.plans[i].dropped && alike(kindOf(m), kindOf(notice)) && last >= notice.First-1
+	})
 }
 
 // takePlaceOf puts a record that has ended in the place of the first of the same
@@ -54,7 +68,7 @@ func (p *Planner) takePlaceOf(list []series.Medication, sameDay []int, ended int
 	again := &list[ended]
 	for _, i := range sameDay {
 		m := &list[i]
-		if m.Ended() || p.plans[i].dropped || !alike(m.Product, again.Product) || again.Supplied && !m.Open {
+		if m.Ended() || p.plans[i].dropped || !alike(kindOf(m), kindOf(again)) || again.Supplied && !m.Open {
 			continue
 		}
 		missing := drug.Reason(again.Reason.String()) == drug.MissingDose
@@ -78,13 +92,13 @@ func (p *Planner) dropNotices(list []series.Medication, order []int) {
 		n := sameFirst(list, order)
 		for _, i := range order[:n] {
 			m := &list[i]
-			if isNotice(m) && slices.ContainsFunc(p.begun, func(product uint32) bool { return alike(product, m.Product) }) {
+			if isNotice(m) && slices.ContainsFunc(p.begun, func(k kind) bool { return alike(k, kindOf(m)) }) {
 				p.plans[i].dropped = true
 			}
 		}
 		for _, i := range order[:n] {
-			if m := &list[i]; !m.Ended() && !slices.Contains(p.begun, m.Product) {
-				p.begun = append(p.begun, m.Product)
+			if m := &list[i]; !m.Ended() && !slices.Contains(p.begun, kindOf(m)) {
+				p.begun = append(p.begun, kindOf(m))
 			}
 		}
 		order = order[n:]
@@ -99,63 +113,77 @@ func sameFirst(list []series.Medication, order []int) (n int) {
 	return n
 }
 
-// productStop is the earliest day, of records looked at, on which a product was
-// stopped.
-type productStop struct {
+// kind is what is known of the product of a medicine.
+type kind struct {
 	product uint32
-	day     drug.Day
+	release drug.Release
+}
+
+func kindOf(m *series.Medication) kind { return kind{m.Product, m.Release} }
+
+// kindDay is the earliest day, of records looked at, on which a kind was stopped
+// or began.
+type kindDay struct {
+	kind
+	day drug.Day
 }
 
 // lookAhead finds out what later records mean for each prescription of a
 // medicine.
 func (p *Planner) lookAhead(list []series.Medication, order []int) {
-	p.stops = p.stops[:0]
-	next := never
+	p.stops, p.starts = p.stops[:0], p.starts[:0]
 	for to := len(order); to > 0; {
 		from := to - 1
 		for from > 0 && list[order[from-1]].First == list[order[to-1]].First {
 			from--
 		}
-		begins := false
 		for _, i := range order[from:to] {
-			plan := &p.plans[i]
-			plan.next, plan.stop = next, min(plan.stop, p.stopOf(list[i].Product))
+			plan, k := &p.plans[i], kindOf(&list[i])
+			plan.next, plan.stop = earliest(p.starts, k, replaces), min(plan.stop, earliest(p.stops, k, alike))
 		}
 		for _, i := range order[from:to] {
 			m := &list[i]
 			if day, ok := stopDay(m); ok {
-				p.addStop(m.Product, day)
+				p.stops = withDay(p.stops, kindOf(m), day)
 			}
-			begins = begins || !p.plans[i].dropped
-		}
-		if begins {
-			next = list[order[from]].First
+			if !p.plans[i].dropped {
+				p.starts = withDay(p.starts, kindOf(m), m.First)
+			}
 		}
 		to = from
 	}
 }
 
-func (p *Planner) addStop(product uint32, day drug.Day) {
-	for i := range p.stops {
-		if s := &p.stops[i]; s.product == product {
-			s.day = min(s.day, day)
-			return
+// withDay enters a day of a kind.
+func withDay(list []kindDay, k kind, day drug.Day) []kindDay {
+	for i := range list {
+		if d := &list[i]; d.kind == k {
+			d.day = min(d.day, day)
+			return list
 		}
 	}
-	p.stops = append(p.stops, productStop{product, day})
+	return append(list, kindDay{k, day})
 }
 
-// stopOf is the last day of a product by the stops that were added.
-func (p *Planner) stopOf(product uint32) drug.Day {
+// earliest is the first day of those kinds that stand in some relation to one.
+func earliest(list []kindDay, k kind, related func(a, b kind) bool) drug.Day {
 	day := never
-	for _, s := range p.stops {
-		if alike(s.product, product) {
-			day = min(day, s.day)
+	for _, d := range list {
+		if related(d.kind, k) {
+			day = min(day, d.day)
 		}
 	}
 	return day
 }
 
 // alike reports whether two products may be the same: they are, or the strength
-// of one is not known.
-func alike(a, b uint32) bool { return a == b || a == 0 || b == 0 }
+// of one is not known, and they may be released in the same way.
+func alike(a, b kind) bool {
+	return a.product == b.product && a.product != 0 || (a.product == 0 || b.product == 0) && a.release.MayBe(b.release)
+}
+
+// replaces reports whether one product may be taken in the place of another: it
+// is the same, or is not known to be released in another way.
+func replaces(a, b kind) bool {
+	return a.product == b.product && a.product != 0 || a.release.MayBe(b.release)
+}

@@ -9,12 +9,15 @@
 //
 //   - One that is open, with neither supply nor end, counts from its first day
 //     until it is stopped, until a later one begins, or for [AssumedDays] days,
-//     whichever is first. All of them but the first are assumed.
+//     whichever is first. All of them but the first are assumed. One of
+//     immediate release does not take the place of one of extended release, nor
+//     the other way round, unless the strength is the same: both are taken.
 //   - An early refill of the same strength too begins when the supply at hand is
 //     used up, of which at most [MostCarried] days are carried: what is more is
-//     dropped. Without a known strength nothing is carried, and both count.
+//     dropped. Without a known strength nothing is carried, and both count; so do
+//     two of one day with different doses.
 //   - A stop ends what began before it, unless both strengths are known and
-//     differ.
+//     differ, or one strength is not known and the release is another.
 //
 // Days depend only on what begins up to them, so that a look at a past day is
 // not changed by what was prescribed later.
@@ -47,10 +50,11 @@ type Planner struct {
 
 	order []int
 	plans []plan
-	// Of one medicine: the stops to come, the products that were prescribed, and
+	// Of one medicine: the stops and starts to come, the kinds that were prescribed, and
 	// the newest supply of each.
-	stops    []productStop
-	begun    []uint32
+	stops    []kindDay
+	starts   []kindDay
+	begun    []kind
 	supplies []supply
 }
 
@@ -59,6 +63,7 @@ type plan struct {
 	next    drug.Day // when a later one of the medicine begins
 	stop    drug.Day // the last day, by later records that say it was stopped
 	dropped bool     // it counts on no day
+	beside  bool     // another supply of the product is taken beside it
 	earlier int      // the supply before of the same product, or -1
 }
 
@@ -111,6 +116,7 @@ func (p *Planner) layMedicine(list []series.Medication, order []int) {
 		p.matchRecordedAgain(list, order)
 		p.dropNotices(list, order)
 		p.lookAhead(list, order)
+		p.findBeside(list, order)
 	}
 	p.supplies = p.supplies[:0]
 	for _, i := range order {
@@ -120,10 +126,28 @@ func (p *Planner) layMedicine(list []series.Medication, order []int) {
 			m.Last = m.First - 1
 		case m.Open:
 			m.Last = lastOfOpen(m, plan.next)
-		case m.Supplied && m.Product != 0:
+		case m.Supplied && m.Product != 0 && !plan.beside:
 			p.carry(list, i)
 		}
 		p.cut(m, i)
+	}
+}
+
+// findBeside finds supplies of one product that begin on the same day with
+// different doses: one in the morning and two at night. They are no refills of
+// each other, so both count, and nothing is carried.
+func (p *Planner) findBeside(list []series.Medication, order []int) {
+	for len(order) > 0 {
+		n := sameFirst(list, order)
+		for at, i := range order[:n] {
+			for _, k := range order[at+1 : n] {
+				a, b := &list[i], &list[k]
+				if a.Supplied && b.Supplied && a.Product == b.Product && a.Product != 0 && a.MME != b.MME && a.Reason == 0 && b.Reason == 0 && !p.plans[i].dropped && !p.plans[k].dropped {
+					p.plans[i].beside, p.plans[k].beside = true, true
+				}
+			}
+		}
+		order = order[n:]
 	}
 }
 

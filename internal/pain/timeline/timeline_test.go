@@ -56,7 +56,9 @@ const (
 	// 10 mg x 60 / 30 days x 1.5 = 30 MME a day.
 	oxy10 = `"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":60,"days_supply":30`
 	// 5 mg x 60 / 30 days x 1.5 = 15 MME.
-	oxy5 = `"name":"oxycodone","strength":5,"strength_unit":"mg","quantity":60,"days_supply":30`
+	oxy5    = `"name":"oxycodone","strength":5,"strength_unit":"mg","quantity":60,"days_supply":30`
+	lasting = `"name":"OxyContin 20 mg","dose":1,"dose_unit":"tablet","doses_per_day":2`
+	rescue  = `"name":"oxycodone IR 5 mg","dose":1,"dose_unit":"tablet","doses_per_day":4`
 	// 10 mg x 2 x 1.5 = 30 MME, of no known strength.
 	anyOxy = `"name":"oxycodone","dose":10,"dose_unit":"mg","frequency":"BID","days_supply":30`
 	// The same without a supply: open.
@@ -131,6 +133,22 @@ func TestDays(t *testing.T) {
 		{"a stop cuts what is carried", []string{"2023-01-01 " + oxy10, "2023-01-25 " + oxy10, `2023-02-06 "name":"oxycodone"` + stopped}, []string{"01-01 to 01-30", "01-31 to 02-05", "none"}},
 		{"a stop before it could begin", []string{"2023-01-01 " + oxy10, "2023-01-25 " + oxy10, `2023-01-28 "name":"oxycodone"` + stopped, "2023-03-01 " + oxy10}, []string{"01-01 to 01-27", "none", "none", "03-01 to 03-30"}},
 		{"the fill is stopped", []string{"2023-01-01 " + oxy10, "2023-01-25 " + oxy10 + `,"end_date":"2023-01-27"` + stopped}, []string{"01-01 to 01-27", "none"}},
+		// One dose is stopped, and on the same day another begins.
+		{"stopped, and another begins", []string{"2023-01-01 " + oxy10, `2023-01-15 "name":"oxycodone"` + stopped, "2023-01-15 " + oxy5}, []string{"01-01 to 01-14", "none", "01-15 to 02-13"}},
+		{"stopped, and the same begins anew", []string{"2023-01-01 " + open, `2023-02-15 "name":"oxycodone"` + stopped, "2023-02-15 " + open20}, []string{"01-01 to 02-14", "none", "02-15 to 05-15"}},
+		{"begun and stopped on one day, long after another", []string{"2023-01-01 " + oxy10, "2023-03-01 " + oxy10, `2023-03-01 "name":"oxycodone"` + stopped}, []string{"01-01 to 01-30", "none", "none"}},
+		// OxyContin lasts; oxycodone 5 mg tablets are for pain that breaks through it.
+		{"extended and immediate, both open", []string{"2023-01-01 " + lasting, "2023-01-05 " + rescue}, []string{"01-01 to 03-31", "01-05 to 04-04"}},
+		{"extended, and a few days of immediate", []string{"2023-01-01 " + lasting, `2023-01-05 "name":"oxycodone 5 mg tablet","quantity":12,"days_supply":3`}, []string{"01-01 to 03-31", "01-05 to 01-07"}},
+		{"less of extended", []string{"2023-01-01 " + lasting, "2023-01-15 " + strings.Replace(lasting, "20", "10", 1)}, []string{"01-01 to 01-14", "01-15 to 04-14"}},
+		{"the same strength, written without its release", []string{"2023-01-01 " + lasting, `2023-01-15 "name":"oxycodone 20 mg tablet","quantity":60,"days_supply":30`}, []string{"01-01 to 01-14", "01-15 to 02-13"}},
+		{"nobody says how it is released", []string{"2023-01-01 " + lasting, "2023-01-15 " + open}, []string{"01-01 to 01-14", "01-15 to 04-14"}},
+		{"a stop of the brand", []string{"2023-01-01 " + lasting, "2023-01-01 " + rescue, `2023-01-15 "name":"OxyContin"` + stopped}, []string{"01-01 to 01-14", "01-01 to 03-31", "none"}},
+		{"a stop of the other", []string{"2023-01-01 " + lasting, "2023-01-01 " + rescue, `2023-01-15 "name":"Percocet"` + stopped}, []string{"01-01 to 03-31", "01-01 to 01-14", "none"}},
+		{"a stop of both", []string{"2023-01-01 " + lasting, "2023-01-01 " + rescue, `2023-01-15 "name":"oxycodone"` + stopped}, []string{"01-01 to 01-14", "01-01 to 01-14", "none"}},
+		// One tablet in the morning and two at night, prescribed on one day: 15 + 30 MME.
+		{"different doses on one day", []string{"2023-01-01 " + oxy10, "2023-01-01 " + strings.Replace(oxy10, "60", "30", 1)}, []string{"01-01 to 01-30", "01-01 to 01-30"}},
+		{"different doses on one day, refilled early", []string{"2023-01-01 " + oxy10, "2023-01-01 " + strings.Replace(oxy10, "60", "30", 1), "2023-01-25 " + oxy10}, []string{"01-01 to 01-30", "01-01 to 01-30", "01-25 to 02-23"}},
 		{"an end without supply carries nothing", []string{"2023-01-01 " + oxy10, `2023-01-25 "name":"oxycodone","strength":10,"strength_unit":"mg","end_date":"2023-02-05"`}, []string{"01-01 to 01-30", "01-25 to 02-05"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

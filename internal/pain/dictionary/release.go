@@ -1,0 +1,40 @@
+package dictionary
+
+import "anodyne/internal/pain/drug"
+
+// releaseOf is how fast an oral medicine is set free, when the products that may
+// be meant agree on it, or the words say. A product of which a strength or form
+// is written, and neither a brand nor that it lasts, is an immediate one, if
+// there are both.
+func (b *book) releaseOf(m *Medicine, chosen *match) drug.Release {
+	if m.Route != "" && m.Route != "oral" {
+		return drug.AnyRelease
+	}
+	if len(chosen.products) == 0 {
+		if chosen.alias >= 0 && b.aliases[chosen.alias].form != "" {
+			return formOf(b.aliases[chosen.alias].form).release.known()
+		}
+		return chosen.typed.release.known()
+	}
+	found := b.forms[b.products[chosen.products[0]].form].release.known()
+	for _, i := range chosen.products[1:] {
+		if b.forms[b.products[i].form].release.known() != found {
+			said := len(chosen.amounts) > 0 || chosen.typed.kind == tablet || chosen.typed.kind == capsule
+			if said && chosen.typed.release == anyRelease && chosen.brand < 0 && chosen.alias < 0 {
+				return drug.Immediate
+			}
+			return drug.AnyRelease
+		}
+	}
+	return found
+}
+
+func (r release) known() drug.Release {
+	switch r {
+	case immediate, delayed:
+		return drug.Immediate
+	case extended:
+		return drug.Extended
+	}
+	return drug.AnyRelease
+}
