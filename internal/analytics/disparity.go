@@ -24,8 +24,9 @@ type comparisons struct {
 type totals struct{ yes, n, open *cell }
 
 // groups enters how a whole is grouped.
-func (l *ledger) groups(g *grouped, whole *cell) (cells [dimensions][]*cell) {
-	cells[byGender], cells[byAge] = l.cellsOf(g.genders[:]), l.cellsOf(g.ages[:])
+func (l *ledger) groups(s *strata, whole *cell) (cells [dimensions][]*cell) {
+	genders, ages := s.genders(), s.ages()
+	cells[byGender], cells[byAge] = l.cellsOf(genders[:]), l.cellsOf(ages[:])
 	for _, parts := range cells {
 		l.sum(whole, parts...)
 	}

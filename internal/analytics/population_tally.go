@@ -27,7 +27,7 @@ type PopulationTally struct {
 	undetermined         int             // who may match the filter
 	assumed              int             // who is assumed to take a medicine
 	opioid               opioidTally
-	everybody, present   grouped
+	everybody, present   strata
 	measures             [measures]rates
 
 	own Gist // of one who comes without
@@ -45,29 +45,6 @@ var (
 	ageBandNames = []string{"<18", "18-29", "30-44", "45-64", "65+"}
 )
 
-// grouped counts patients by gender and by age band.
-type grouped struct {
-	genders [genders]int
-	ages    [ageBands]int
-	cells   strata
-}
-
-func (g *grouped) add(who *groups) {
-	g.genders[who.gender]++
-	g.ages[who.age]++
-	g.cells.add(who)
-}
-
-func (g *grouped) merge(o *grouped) {
-	for i := range g.genders {
-		g.genders[i] += o.genders[i]
-	}
-	for i := range g.ages {
-		g.ages[i] += o.ages[i]
-	}
-	g.cells.merge(&o.cells)
-}
-
 // groups are those that a patient is in.
 type groups struct {
 	gender Gender
@@ -76,7 +53,7 @@ type groups struct {
 
 // rates counts who has something, of those of whom it is known; open are the
 // others.
-type rates struct{ n, yes, open grouped }
+type rates struct{ n, yes, open strata }
 
 func (r *rates) add(who *groups, yes bool) {
 	r.n.add(who)

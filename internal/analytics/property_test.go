@@ -330,10 +330,10 @@ func TestPopulationIsThatOfTheRecords(t *testing.T) {
 			"assumed": tally.assumed, "dose assumed": o.assumed, "surely 90 overlapped": o.surely90Overlapped, "exposed": o.exposed, "long": o.longTerm, "long known": o.longTermN, "incomplete": o.incomplete, "50": o.at50, "50 known": o.at50N, "90": o.at90, "90 known": o.at90N,
 			"benzo": o.benzo.yes, "benzo known": o.benzo.n, "gaba": o.gabapentinoid.yes, "gaba known": o.gabapentinoid.n, "naloxone": o.naloxone.yes, "naloxone known": o.naloxone.n,
 			"may pass": tally.undetermined, "maybe": o.maybe, "undetermined mix": tally.exclusive[4], "undetermined exposed": tally.unsureExposed, "maybe nsaid": tally.unsure[4],
-			"surely 90": o.surely90, "surely 50": o.surely50, "out open": o.outOpen, "exposure known male": tally.measures[exposure].n.genders[Male],
-			"exposure open male": tally.measures[exposure].open.genders[Male], "50 open male": tally.measures[atLeast50].open.genders[Male], "long open male": tally.measures[longTerm].open.genders[Male],
-			"out": o.outOfScope, "out 50": o.out50, "out 90": o.out90, "out benzo": o.outBenzo, "65+": tally.present.ages[4], "18-29": tally.present.ages[1],
-			"male": tally.present.genders[Male], "unknown": tally.present.genders[UnknownGender], "severe male": tally.measures[severePain].yes.genders[Male],
+			"surely 90": o.surely90, "surely 50": o.surely50, "out open": o.outOpen, "exposure known male": tally.measures[exposure].n.genders()[Male],
+			"exposure open male": tally.measures[exposure].open.genders()[Male], "50 open male": tally.measures[atLeast50].open.genders()[Male], "long open male": tally.measures[longTerm].open.genders()[Male],
+			"out": o.outOfScope, "out 50": o.out50, "out 90": o.out90, "out benzo": o.outBenzo, "65+": tally.present.ages()[4], "18-29": tally.present.ages()[1],
+			"male": tally.present.genders()[Male], "unknown": tally.present.genders()[UnknownGender], "severe male": tally.measures[severePain].yes.genders()[Male],
 		} {
 			count(rt, what, got, want[what])
 		}

@@ -61,6 +61,23 @@ func (s *strata) merge(o *strata) {
 	}
 }
 
+// genders and ages count by one of the two.
+func (s *strata) genders() (counts [genders]int) {
+	for g := range s {
+		for _, n := range s[g] {
+			counts[g] += n
+		}
+	}
+	return counts
+}
+
+func (s *strata) ages() (counts [ageBands]int) {
+	for g := range s {
+		addAll(counts[:], s[g][:])
+	}
+	return counts
+}
+
 func (s *strata) sum() (n int) {
 	for g := range s {
 		for _, cell := range s[g] {
@@ -224,7 +241,7 @@ func (z *standardizer) rates(l *ledger, t *PopulationTally, out *Population) {
 			if of.Count == nil || of.N == nil || z.hidden() {
 				r.Reason = new(reasonHidden)
 			} else {
-				r.fill(z, &rates.yes.cells, &rates.n.cells)
+				r.fill(z, &rates.yes, &rates.n)
 			}
 			list = append(list, r)
 		}
@@ -267,7 +284,7 @@ func (z *standardizer) group(d, i int, rates *rates) (s Standardized) {
 				for g := range z.shares {
 					share += z.shares[g][a]
 				}
-				w.add(share, rates.yes.cells[i][a], rates.n.cells[i][a], z)
+				w.add(share, rates.yes[i][a], rates.n[i][a], z)
 			}
 		} else {
 			for g := range z.shares {
@@ -275,7 +292,7 @@ func (z *standardizer) group(d, i int, rates *rates) (s Standardized) {
 				for a := range ageBands {
 					share += z.shares[g][a]
 				}
-				w.add(share, rates.yes.cells[g][i], rates.n.cells[g][i], z)
+				w.add(share, rates.yes[g][i], rates.n[g][i], z)
 			}
 		}
 		s.Rate, s.CI95, s.Reason = w.result()

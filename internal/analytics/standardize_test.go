@@ -138,12 +138,12 @@ func TestStandardizedToItselfIsCrude(t *testing.T) {
 				rates = &counted.measures[m]
 			}
 			var weights []string
-			for g := range rates.n.cells {
-				for a, n := range rates.n.cells[g] {
+			for g := range rates.n {
+				for a, n := range rates.n[g] {
 					weights = append(weights, fmt.Sprintf("%s/%s:%d", genderNames[g], ageBandNames[a], n))
 				}
 			}
-			if rates.n.cells.sum() == 0 {
+			if rates.n.sum() == 0 {
 				continue
 			}
 			r.Standard = strings.Join(weights, ",")
@@ -238,7 +238,7 @@ func TestStandardizedRatesTellOfNoFew(t *testing.T) {
 		small := func(n int) bool { return n > 0 && n < least }
 		few := func(yes, n int) bool { return small(n) || small(yes) || small(n-yes) }
 		s := standard{noGender: r.Standard == "age", noAge: r.Standard == "gender"}
-		yes, n := s.fold(&cells.yes.cells), s.fold(&cells.n.cells)
+		yes, n := s.fold(&cells.yes), s.fold(&cells.n)
 		tells := false
 		for g := range n {
 			for a := range n[g] {
@@ -254,7 +254,7 @@ func TestStandardizedRatesTellOfNoFew(t *testing.T) {
 		}
 		for i, g := range p.Disparities[0].Groups {
 			for a := range ageBands {
-				if g.Standardized.Rate != nil && r.Standard == "age" && few(cells.yes.cells[i][a], cells.n.cells[i][a]) {
+				if g.Standardized.Rate != nil && r.Standard == "age" && few(cells.yes[i][a], cells.n[i][a]) {
 					rt.Fatalf("%s is shown", g.Group)
 				}
 			}
