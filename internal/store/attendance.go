@@ -65,6 +65,8 @@ func (a *Attendance) Leave() {
 type Roll struct {
 	// Others are the nodes that live, without the one that asks.
 	Others []int64
+	// Freed says that leases were taken away.
+	Freed bool
 	// Missed says that the one that asks has lost its lock, and the others take
 	// it for dead. It then finds out nothing about them: whatever took its lock
 	// may have taken theirs.
@@ -114,5 +116,6 @@ func (s System) CallRoll(ctx context.Context, self int64) (roll Roll, err error)
 	if len(gone) == 0 {
 		return roll, nil
 	}
+	roll.Freed = true
 	return roll, s.write(ctx, func(tx Tx) error { return tx.Many(gone...) })
 }

@@ -135,7 +135,8 @@ func (l *looker) poll(ctx context.Context) error {
 }
 
 // callRoll looks which nodes are there, and takes the claims of those that are
-// not away from them. It reports whether one has gone: there is work to be had.
+// not away from them. It reports whether one has gone, be it one that came and
+// went since the last time: there is work to be had.
 func (l *looker) callRoll(ctx context.Context) (gone bool, err error) {
 	if !l.rejoined.IsZero() && time.Since(l.rejoined) < regather {
 		return false, nil
@@ -151,6 +152,7 @@ func (l *looker) callRoll(ctx context.Context) (gone bool, err error) {
 		l.rejoined = time.Now()
 		return false, nil
 	}
+	gone = roll.Freed
 	for _, node := range l.others {
 		_, there := slices.BinarySearch(roll.Others, node)
 		gone = gone || !there
