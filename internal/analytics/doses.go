@@ -34,6 +34,14 @@ func (d *doses) merge(o *doses) {
 	d.runs = append(d.runs, o.runs...)
 }
 
+// with is the doses of both, which are closed.
+func (d *doses) with(o *doses) *doses {
+	both := &doses{}
+	both.merge(d)
+	both.merge(o)
+	return both
+}
+
 // nth is the one that would be at a place if all were in order. Each round looks
 // at the middle of the longest run that is left, and leaves out what lies on the
 // wrong side of it in all runs.

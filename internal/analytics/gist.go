@@ -25,6 +25,7 @@ type Gist struct {
 	// Sources are those of opioids, and then of what may be one.
 	Medications []Medication
 	Sources     []Source
+	Shelf       Shelf
 	// Doses are the opioids' MME by day, and Covered the days with an opioid,
 	// known or not, by the timeline. Overlapped are the doses without supply
 	// being carried forward; empty when they are the same.

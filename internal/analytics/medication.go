@@ -54,7 +54,35 @@ func (r *skimmer) takeMedications(g *Gist, recorded []series.Medication) []Medic
 		r.spans = append(r.spans, r.courses[i].Span)
 	}
 	g.Covered = append(g.Covered, drug.Join(r.spans)...)
+	g.Shelf = shelfOf(g.Medications[from:])
 	return g.Medications[from:]
+}
+
+// Shelf is where in a patient's medicines those of some classes are, and what
+// there is among them.
+type Shelf struct {
+	opioids, benzodiazepines, gabapentinoids, unknown place
+	open, naloxone                                    bool
+}
+
+// place is where some of a list are: from one up to, but not including, another.
+type place struct{ from, to uint32 }
+
+func (p place) of(list []Medication) []Medication { return list[p.from:p.to] }
+
+func shelfOf(list []Medication) (s Shelf) {
+	find := func(class series.Class) place {
+		from := 0
+		for from < len(list) && list[from].class < class {
+			from++
+		}
+		return place{uint32(from), uint32(from + len(ofClass(list[from:], class)))}
+	}
+	s.opioids, s.benzodiazepines, s.gabapentinoids, s.unknown = find(opioid), find(benzodiazepine), find(gabapentinoid), find(series.Unclassified)
+	for i := range list {
+		s.open, s.naloxone = s.open || list[i].open, s.naloxone || list[i].naloxone
+	}
+	return s
 }
 
 // dosesOn is the MME of opioids by day, on days that are not their own when

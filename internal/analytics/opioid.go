@@ -1,27 +1,31 @@
 package analytics
 
 import (
+	"slices"
+
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 )
 
 // opioidTally counts opioid exposure.
 type opioidTally struct {
-	exposed, outOfScope  int
-	maybe                int // more who may have had one
-	longTerm, longTermN  int
-	peaks, averages      doses // of those whose dose is all known
-	overlapped           doses // their peaks without supply being carried
-	surely90Overlapped   int
-	incomplete           int
-	assumed              int // whose dose rests on days that are assumed
-	surely50, surely90   int // of those incomplete, whose known part reaches 50 but not 90, and 90
-	at50, at50N          int
-	at90, at90N          int
-	out50, out90         int
-	benzo, gabapentinoid overlapTally
-	naloxone             overlapTally
-	outBenzo, outOpen    int
+	exposed, outOfScope int
+	maybe               int // more who may have had one
+	longTerm, longTermN int
+	// Of those whose dose is all known: the averages, the peaks of those to whom
+	// it makes no difference whether supply is carried, and of the others their
+	// peaks with and without.
+	averages, peaks, carried, uncarried doses
+	surely90Overlapped                  int
+	incomplete                          int
+	assumed                             int // whose dose rests on days that are assumed
+	surely50, surely90                  int // of those incomplete, whose known part reaches 50 but not 90, and 90
+	at50, at50N                         int
+	at90, at90N                         int
+	out50, out90                        int
+	benzo, gabapentinoid                overlapTally
+	naloxone                            overlapTally
+	outBenzo, outOpen                   int
 
 	possible []drug.Span // used again for each patient
 }
@@ -43,8 +47,9 @@ func (o *opioidTally) merge(other *opioidTally) {
 		*c.to += *c.from
 	}
 	o.peaks.merge(&other.peaks)
+	o.carried.merge(&other.carried)
+	o.uncarried.merge(&other.uncarried)
 	o.averages.merge(&other.averages)
-	o.overlapped.merge(&other.overlapped)
 }
 
 var (
@@ -66,22 +71,36 @@ const longTermDays, yearDays = 90, 365
 
 // drugs is what a patient takes, as far as it matters for opioids.
 type drugs struct {
-	taken   classSet
-	opioids []Medication
+	taken                                    classSet
+	opioids, benzodiazepines, gabapentinoids []Medication
 	// unknown are those that are not understood: each may be an opioid of any
 	// dose, of another class, or naloxone. Open says that one was taken in the
 	// period.
 	unknown []Medication
 	open    bool
 	// maybe says that nobody knows whether an opioid was taken in the period.
-	maybe bool
+	maybe    bool
+	naloxone bool // there is some, at any time
+	assumed  bool // a day of the period with one of them is assumed
 }
 
-// lookAt finds the opioids among medicines, and what may be one.
-func (t *PopulationTally) lookAt(d *drugs, medications []Medication) {
-	d.opioids, d.unknown = ofClass(medications, opioid), unclassified(medications)
-	d.open = anyTaken(d.unknown, t.period)
-	d.maybe = d.taken&opioids == 0 && d.open
+// anyOpioid reports whether there is an opioid at any time, or what may be one.
+func (d *drugs) anyOpioid() bool { return len(d.opioids)+len(d.unknown) > 0 }
+
+// lookAt finds out what a patient takes.
+func (d *drugs) lookAt(g *Gist, period drug.Span) {
+	list := g.Medications
+	for i := range list {
+		if list[i].taken(period) {
+			d.taken |= 1 << (list[i].class % classCodes)
+		}
+	}
+	s := &g.Shelf
+	d.opioids, d.benzodiazepines, d.gabapentinoids, d.unknown = s.opioids.of(list), s.benzodiazepines.of(list), s.gabapentinoids.of(list), s.unknown.of(list)
+	d.open = d.taken.has(series.Unclassified)
+	d.maybe = d.open && d.taken&opioids == 0
+	d.naloxone = s.naloxone
+	d.assumed = s.open && slices.ContainsFunc(list, func(m Medication) bool { return m.assumed(period) })
 }
 
 // outside reports whether the opioid guideline leaves a patient out.
@@ -110,7 +129,7 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups)
 	o.exposed++
 	outOfScope := t.outside(p)
 	decided := t.addDose(g, d, outOfScope, who)
-	overlap, known := o.addOverlap(&o.benzo, d, ofClass(g.Medications, benzodiazepine), t.period)
+	overlap, known := o.addOverlap(&o.benzo, d, d.benzodiazepines, t.period)
 	if known {
 		t.more[benzoOverlap].add(who, overlap)
 	}
@@ -123,10 +142,10 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups)
 			o.outOpen++
 		}
 	}
-	o.addOverlap(&o.gabapentinoid, d, ofClass(g.Medications, gabapentinoid), t.period)
+	o.addOverlap(&o.gabapentinoid, d, d.gabapentinoids, t.period)
 	year := drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}
 	switch {
-	case hasNaloxone(g.Medications, year):
+	case d.naloxone && hasNaloxone(g.Medications, year):
 		o.naloxone.yes++
 		o.naloxone.n++
 	case !anyTaken(d.unknown, year):
@@ -200,9 +219,8 @@ func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *group
 	high50, high90 := dosed && drug.AtLeast(e.Peak, 50), dosed && drug.AtLeast(e.Peak, 90)
 	switch {
 	case decided:
-		o.peaks.add(e.Peak)
+		o.addPeak(e.Peak, overlapped)
 		o.averages.add(average)
-		o.overlapped.add(overlapped)
 	case high90:
 		o.surely90++
 	case high50:
@@ -225,6 +243,23 @@ func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *group
 		countHigh(high90, outOfScope, &o.at90, &o.at90N, &o.out90)
 	}
 	return decided
+}
+
+func (o *opioidTally) addPeak(peak, overlapped float64) {
+	if peak == overlapped {
+		o.peaks.add(peak)
+		return
+	}
+	o.carried.add(peak)
+	o.uncarried.add(overlapped)
+}
+
+// close puts the doses in order.
+func (o *opioidTally) close() {
+	o.averages.close()
+	o.peaks.close()
+	o.carried.close()
+	o.uncarried.close()
 }
 
 // peakIn is the highest of some doses in a window.

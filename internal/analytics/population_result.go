@@ -111,7 +111,7 @@ var bandNames = []string{"0", ">0-<20", "20-<50", "50-<90", ">=90", "unknown"}
 func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possible *cell) (high [2]*cell) {
 	o := &t.opioid
 	out.Table, out.Caveat = drug.MMETable, summary.Caveat
-	dosed, none := l.cell(o.peaks.n), l.cell(t.active-possible.value)
+	dosed, none := l.cell(o.averages.n), l.cell(t.active-possible.value)
 	l.sum(active, possible, none)
 	l.within(exposed, dosed)
 	distribution := func(into *Distribution, definition string, values *doses, surely90 int) []*cell {
@@ -136,8 +136,8 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possibl
 		l.split(&into.Bands, defBands, ofActive, active, bandNames, bands)
 		return bands
 	}
-	peak := distribution(&out.Peak, defPeak, &o.peaks, o.surely90)
-	overlapped := distribution(&out.PeakOverlapped, defPeakOverlapped, &o.overlapped, o.surely90Overlapped)
+	peak := distribution(&out.Peak, defPeak, o.peaks.with(&o.carried), o.surely90)
+	overlapped := distribution(&out.PeakOverlapped, defPeakOverlapped, o.peaks.with(&o.uncarried), o.surely90Overlapped)
 	// Without carried supply a peak is never lower: who changes band must not be
 	// told from the difference.
 	l.within(overlapped[4], peak[4])

@@ -104,8 +104,9 @@ func (t *PopulationTally) Add(p *Patient) {
 	t.standard.add(&who)
 	scores := gist.scoredUntil(t.period.Last + 1)
 	t.addGap(scores.last, &who)
-	classes, present := t.classes(gist.Medications)
-	if scores.last < t.period.First && classes == 0 && !t.assessed(gist) {
+	var d drugs
+	d.lookAt(gist, t.period)
+	if scores.last < t.period.First && d.taken == 0 && !t.assessed(gist) {
 		if t.aligned.answered(gist.Marks) {
 			t.aligned.addImpact(p, gist.Marks, &scores)
 		}
@@ -114,17 +115,13 @@ func (t *PopulationTally) Add(p *Patient) {
 	t.active++
 	t.present.add(&who)
 	t.addSeverity(&scores, &who)
-	d := drugs{taken: classes}
-	if present&mayBeOpioids != 0 {
-		t.lookAt(&d, gist.Medications)
-	}
 	t.addTreatment(&d)
-	if classes != 0 && t.assumes(gist.Medications) {
+	if d.assumed {
 		t.assumed++
 	}
 	t.addOpioids(p, gist, &d, &who)
 	t.aligned.addImpact(p, gist.Marks, &scores)
-	if present&mayBeOpioids != 0 {
+	if d.anyOpioid() {
 		t.aligned.addOpioids(p, gist, &d)
 	}
 }
@@ -209,30 +206,6 @@ var (
 	mayBeOpioids = setOf(drug.Opioid, drug.Unclassified)
 )
 
-// classes are those that were taken in the period, and those that are there.
-func (t *PopulationTally) classes(medications []Medication) (took, present classSet) {
-	for i := range medications {
-		m := &medications[i]
-		class := classSet(1) << (m.class % classCodes)
-		present |= class
-		if m.taken(t.period) {
-			took |= class
-		}
-	}
-	return took, present
-}
-
-// assumes reports whether a day of the period with one of some medicines is
-// assumed.
-func (t *PopulationTally) assumes(medications []Medication) bool {
-	for i := range medications {
-		if medications[i].assumed(t.period) {
-			return true
-		}
-	}
-	return false
-}
-
 var mixes = []string{"opioid_only", "non_opioid_only", "both", "none", "undetermined"}
 
 // addTreatment counts the classes that were taken. What is not understood may be
@@ -266,9 +239,7 @@ func (t *PopulationTally) addTreatment(d *drugs) {
 // Close puts in order what was counted, so that those who merge it need not. A
 // tally is closed before it is merged.
 func (t *PopulationTally) Close() {
-	t.opioid.peaks.close()
-	t.opioid.averages.close()
-	t.opioid.overlapped.close()
+	t.opioid.close()
 }
 
 // Merge adds what another tally of the same parameters counted, which is closed.

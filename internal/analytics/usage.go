@@ -14,6 +14,7 @@ type usage struct {
 	gist    *Gist
 	opioids []Medication
 	unknown []Medication
+	benzos  []Medication
 	// doubts are the days of medicines that are not understood, on which an opioid
 	// may have been taken, in the period and before it as far as an episode looks.
 	doubts   []drug.Span
@@ -35,7 +36,7 @@ type usage struct {
 
 // look takes up a patient.
 func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
-	u.period, u.gist, u.opioids, u.unknown = period, g, d.opioids, d.unknown
+	u.period, u.gist, u.opioids, u.unknown, u.benzos = period, g, d.opioids, d.unknown, d.benzodiazepines
 	u.doubts, u.doubtful = u.doubts[:0], false
 	for i := range u.unknown {
 		u.doubt(&u.unknown[i])
@@ -313,7 +314,7 @@ func (c *sourceCount) open() verdict {
 // concurrent is whether there are enough fills of benzodiazepines, and enough
 // days with both.
 func (u *usage) concurrent() verdict {
-	benzos := ofClass(u.gist.Medications, benzodiazepine)
+	benzos := u.benzos
 	if len(benzos) == 0 && len(u.doubts) == 0 {
 		return no
 	}

@@ -146,7 +146,8 @@ func (p *panel) closeSeries() {
 		Onsets: p.onsets.items, Marks: p.marks.items,
 	}
 	analytics.GistOf(&p.last, &g)
-	p.heads[len(p.onsets.ends)].primary = g.Primary
+	head := &p.heads[len(p.onsets.ends)]
+	head.primary, head.shelf = g.Primary, g.Shelf
 	p.points.items, p.lines.items, p.others.items, p.answers.items = g.Track.Points, g.Track.Lines, g.Others, g.Answers
 	p.procedures.items, p.medications.items, p.sources.items = g.Interventions, g.Medications, g.Sources
 	p.doses.items, p.overlapped.items, p.covered.items, p.onsets.items, p.marks.items = g.Doses, g.Overlapped, g.Covered, g.Onsets, g.Marks

@@ -50,6 +50,7 @@ type head struct {
 	gender  analytics.Gender
 	here    bool // else it is a number without a patient
 	primary analytics.Primary
+	shelf   analytics.Shelf
 	// exempt is what leaves the patient outside of the opioid guideline.
 	exempt analytics.Exempt
 }
@@ -100,7 +101,7 @@ func (p *panel) open(slot int, c *chart) {
 
 // read fills in the rest.
 func (p *panel) read(slot int, c *chart) {
-	c.gist.Primary = p.heads[slot].primary
+	c.gist.Primary, c.gist.Shelf = p.heads[slot].primary, p.heads[slot].shelf
 	c.gist.Track.Points, c.gist.Track.Lines = p.points.of(slot), p.lines.of(slot)
 	c.gist.Others = p.others.of(slot)
 	c.gist.Answers = p.answers.of(slot)
