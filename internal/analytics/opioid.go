@@ -80,8 +80,9 @@ type drugs struct {
 	open    bool
 	// maybe says that nobody knows whether an opioid was taken in the period.
 	maybe    bool
-	naloxone bool // there is some, at any time
-	assumed  bool // a day of the period with one of them is assumed
+	naloxone bool          // there is some, at any time
+	dose     drug.Exposure // in the period, of one who surely took an opioid then
+	assumed  bool          // a day of the period with one of them is assumed
 }
 
 // anyOpioid reports whether there is an opioid at any time, or what may be one.
@@ -198,7 +199,7 @@ func (o *opioidTally) possibleDays(d *drugs, window drug.Span) int {
 // counted.
 func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *groups) (decided bool) {
 	o := &t.opioid
-	var e drug.Exposure
+	e := &d.dose
 	e.Add(g.Doses, t.period)
 	e.Incomplete = d.open
 	assumed := false

@@ -19,10 +19,12 @@ type usage struct {
 	// may have been taken, in the period and before it as far as an episode looks.
 	doubts   []drug.Span
 	doubtful bool // one lies in the period
-	// fills are the days of the period on which an opioid begins, of so many
+	// filled says that opioids begin on enough days of the period, of so many
 	// records; days are those that are covered, from first to last.
-	fills, records, days int
-	first, last          drug.Day
+	filled        bool
+	records, days int
+	first, last   drug.Day
+	dose          *drug.Exposure // in the period
 	// fresh is the first covered day of the period with none before it for as
 	// long as an episode asks; later than the period when there is none.
 	fresh drug.Day
@@ -31,12 +33,11 @@ type usage struct {
 	counted, uncounted, lacking bool
 
 	spans, others []drug.Span
-	begins        []drug.Day
 }
 
 // look takes up a patient.
 func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
-	u.period, u.gist, u.opioids, u.unknown, u.benzos = period, g, d.opioids, d.unknown, d.benzodiazepines
+	u.period, u.gist, u.opioids, u.unknown, u.benzos, u.dose = period, g, d.opioids, d.unknown, d.benzodiazepines, &d.dose
 	u.doubts, u.doubtful = u.doubts[:0], false
 	for i := range u.unknown {
 		u.doubt(&u.unknown[i])
@@ -63,10 +64,7 @@ func (u *usage) lookAtOpioids() {
 			u.counted, u.lacking = true, true
 		}
 	}
-	u.fills = 0
-	if u.records >= leastFills {
-		u.fills = u.beginnings(u.opioids)
-	}
+	u.filled = u.records >= leastFills && u.fills(u.opioids)
 }
 
 // begin reports whether a prescription that counts was made in the period.
@@ -131,28 +129,32 @@ func cutTo(to []drug.Span, window drug.Span, lists ...[]drug.Span) []drug.Span {
 	return to
 }
 
-// beginnings counts the days of the period on which a medicine of some lists was
-// prescribed.
-func (u *usage) beginnings(lists ...[]Medication) int {
-	u.begins = u.begins[:0]
+// fills reports whether medicines of some lists were prescribed on enough days
+// of the period, which are two; with any other number this does not compile.
+func (u *usage) fills(lists ...[]Medication) bool {
+	first, any := drug.Day(0), false
 	for _, list := range lists {
 		for i := range list {
-			if m := &list[i]; u.begin(m) {
-				u.begins = append(u.begins, m.start)
+			switch m := &list[i]; {
+			case !u.begin(m):
+			case any && m.start != first:
+				return true
+			default:
+				first, any = m.start, true
 			}
 		}
 	}
-	slices.Sort(u.begins)
-	u.begins = slices.Compact(u.begins)
-	return len(u.begins)
+	return false
 }
+
+var _ [leastFills - 2][2 - leastFills]struct{}
 
 // treated is whether there are enough fills and days, surely or maybe.
 func (u *usage) treated() (sure, may bool) {
-	if u.fills >= leastFills && u.days >= leastDays {
+	if u.filled && u.days >= leastDays {
 		return true, true
 	}
-	return false, u.doubtful && u.beginnings(u.opioids, u.unknown) >= leastFills && u.possibleDays(u.period) >= leastDays
+	return false, u.doubtful && u.fills(u.opioids, u.unknown) && u.possibleDays(u.period) >= leastDays
 }
 
 // long is whether there are enough days for long-term use.
@@ -183,20 +185,8 @@ func (u *usage) onlyOUD() (sure, may bool) {
 // highDose is whether the average dose is high: over the days with one, and over
 // all days of the treatment period.
 func (u *usage) highDose() (dosed, overPeriod verdict) {
-	total, days := 0.0, 0
-	for i := range u.gist.Doses {
-		d := &u.gist.Doses[i]
-		if d.First > u.period.Last {
-			break
-		}
-		if span, ok := d.Within(u.period); ok {
-			n := span.Days()
-			days += n
-			total += d.MME * float64(n)
-		}
-	}
-	high := func(days int) bool { return days > 0 && drug.AtLeast(total/float64(days), highMME) }
-	dosed, overPeriod = verdictOf(high(days)), verdictOf(high(int(u.last-u.first)+1))
+	high := func(days int) bool { return days > 0 && drug.AtLeast(u.dose.TotalMME/float64(days), highMME) }
+	dosed, overPeriod = verdictOf(high(u.dose.CoveredDays)), verdictOf(high(int(u.last-u.first)+1))
 	if !u.doubtful && !u.lacking {
 		return dosed, overPeriod
 	}
@@ -315,7 +305,8 @@ func (c *sourceCount) open() verdict {
 // days with both.
 func (u *usage) concurrent() verdict {
 	benzos := u.benzos
-	if len(benzos) == 0 && len(u.doubts) == 0 {
+	filled := u.fills(benzos)
+	if !filled && !(u.doubtful && u.fills(benzos, u.unknown)) {
 		return no
 	}
 	u.others = u.others[:0]
@@ -326,10 +317,10 @@ func (u *usage) concurrent() verdict {
 	}
 	u.others = drug.Join(u.others)
 	u.spans = append(cutTo(u.spans[:0], u.period, u.gist.Covered), u.others...)
-	if u.beginnings(benzos) >= leastFills && coveredTwice(u.spans) >= overlapDays {
+	if filled && coveredTwice(u.spans) >= overlapDays {
 		return yes
 	}
-	if !u.doubtful || u.beginnings(benzos, u.unknown) < leastFills {
+	if !u.doubtful {
 		return no
 	}
 	// Each that is not understood may be one or the other.
