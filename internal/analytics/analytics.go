@@ -23,10 +23,6 @@ type Patient struct {
 	Gender Gender
 	// Codes are the ICD-10 codes of the medical history.
 	Codes []string
-	// Outside says that the opioid guideline leaves the patient out, from
-	// OutsideFrom on.
-	Outside     bool
-	OutsideFrom drug.Day
 	// Series has all years, those of one year after those of the year before:
 	// scores, assessments and procedures are then sorted by time. It is only
 	// read, and not kept.
@@ -34,8 +30,8 @@ type Patient struct {
 	// Gist is what [GistOf] says of the series, which then need not have the
 	// scores, or nil to have it asked.
 	Gist *Gist
-	// Exempt is because of what, and since when, measures of opioid use leave the
-	// patient out.
+	// Exempt is because of what, and since when, the opioid guideline and measures
+	// of opioid use leave the patient out.
 	Exempt Exempt
 }
 

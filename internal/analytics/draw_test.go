@@ -105,10 +105,7 @@ func (d dice) patient() *Patient {
 	for range d.IntN(3) {
 		p.Codes = append(p.Codes, oneOf(d, "M54.50", "M54.2", "G89.29", "C50.911", "C97", "D57.1", "Z51.5"))
 	}
-	if d.IntN(4) == 0 {
-		p.Outside, p.OutsideFrom = true, d.day()
-	}
-	for range d.IntN(3) / 2 {
+	for range d.IntN(5) / 3 {
 		p.Exempt.Add(pain.Exemption(d.IntN(int(pain.Exemptions))), d.day())
 	}
 	return p

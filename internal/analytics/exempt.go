@@ -19,16 +19,6 @@ func (x *Exempt) Add(e pain.Exemption, from drug.Day) {
 	}
 }
 
-// Since is the day from which the patient has any; not ok without one.
-func (x *Exempt) Since() (first drug.Day, ok bool) {
-	for e := range pain.Exemptions {
-		if x.has&(1<<e) != 0 && (!ok || x.since[e] < first) {
-			first, ok = x.since[e], true
-		}
-	}
-	return first, ok
-}
-
 // On is the exemption that counts on a day, the first of the list where there
 // are several; not ok without one.
 func (x *Exempt) On(day drug.Day) (_ pain.Exemption, ok bool) {

@@ -106,7 +106,8 @@ func (d *drugs) lookAt(g *Gist, period drug.Span) {
 
 // outside reports whether the opioid guideline leaves a patient out.
 func (t *PopulationTally) outside(p *Patient) bool {
-	return p.Outside && p.OutsideFrom <= t.params.AsOf
+	_, exempt := p.Exempt.On(t.params.AsOf)
+	return exempt
 }
 
 // addOpioids counts an active patient.

@@ -414,7 +414,10 @@ func naivePopulation(p *Patient, q *Params, want map[string]int, peaks, averages
 	male := p.Gender == Male
 	open := naiveMay(p, q.Start, q.AsOf, unknown)
 	maybe := !exposed && open
-	outside := p.Outside && p.OutsideFrom <= q.AsOf
+	outside := false
+	for e, since := range p.Exempt.since {
+		outside = outside || p.Exempt.has>>e&1 != 0 && since <= q.AsOf
+	}
 	is("maybe", maybe)
 	is("exposure known male", male && !maybe)
 	is("exposure open male", male && maybe)

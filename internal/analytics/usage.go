@@ -24,7 +24,7 @@ type usage struct {
 	filled        bool
 	records, days int
 	first, last   drug.Day
-	dose          *drug.Exposure // in the period
+	dose          drug.Exposure // in the period
 	// fresh is the first covered day of the period with none before it for as
 	// long as an episode asks; later than the period when there is none.
 	fresh drug.Day
@@ -37,7 +37,7 @@ type usage struct {
 
 // look takes up a patient.
 func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
-	u.period, u.gist, u.opioids, u.unknown, u.benzos, u.dose = period, g, d.opioids, d.unknown, d.benzodiazepines, &d.dose
+	u.period, u.gist, u.opioids, u.unknown, u.benzos, u.dose = period, g, d.opioids, d.unknown, d.benzodiazepines, d.dose
 	u.doubts, u.doubtful = u.doubts[:0], false
 	for i := range u.unknown {
 		u.doubt(&u.unknown[i])

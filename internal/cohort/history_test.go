@@ -165,7 +165,6 @@ func (h hospital) tallies(tb testing.TB, p *analytics.Params) (outcomes *analyti
 			// In other words: of an unfinished date the day is that of the end.
 			standing := !slices.Contains([]string{"inactive", "remission", "resolved"}, e.Status) && e.Category != "family"
 			if on := pain.DateOfDay(p.AsOf).String(); standing && exempt[e.ICD10Code] != nil && (e.OnsetDate == "" || e.OnsetDate <= on[:len(e.OnsetDate)]) {
-				member.Outside, member.OutsideFrom = true, p.AsOf
 				member.Exempt.Add(*exempt[e.ICD10Code], p.AsOf)
 			}
 		}

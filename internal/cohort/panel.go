@@ -96,7 +96,6 @@ func (p *panel) open(slot int, c *chart) {
 	c.Born, c.Gender = p.heads[slot].born, p.heads[slot].gender
 	c.Codes = p.codes.of(slot)
 	c.Exempt = p.heads[slot].exempt
-	c.OutsideFrom, c.Outside = c.Exempt.Since()
 }
 
 // read fills in the rest.

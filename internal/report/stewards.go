@@ -67,7 +67,6 @@ func person(patient *pain.Patient) analytics.Patient {
 			a.Exempt.Add(exemption, c.Begins())
 		}
 	})
-	a.OutsideFrom, a.Outside = a.Exempt.Since()
 	return a
 }
 
