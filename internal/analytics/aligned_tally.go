@@ -1,7 +1,6 @@
 package analytics
 
 import (
-	"anodyne/internal/pain"
 	"anodyne/internal/pain/drug"
 	"anodyne/internal/pain/series"
 )
@@ -111,7 +110,7 @@ func (a *alignedTally) impact(marks []Mark, scores *scored) (verdict, proxy verd
 	if !ok {
 		return undecided, undecided
 	}
-	return undecided, verdictOf(pain.DefaultScheme.Of(score) == pain.Severe)
+	return undecided, verdictOf(isSevere(score))
 }
 
 // addOpioids counts a patient who has, or may have, opioids.

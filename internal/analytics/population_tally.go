@@ -18,7 +18,7 @@ type PopulationTally struct {
 
 	patients, active     int
 	byAverage, byCurrent int
-	severity             [4]int
+	severity             [len(pain.Severities)]int
 	last                 [3]int // the last score: within 90 days, longer ago, never
 	treated              [classCodes]int
 	exclusive            [5]int
@@ -32,9 +32,9 @@ type PopulationTally struct {
 
 	own Gist // of one who comes without
 
-	aligned  alignedTally
-	more     [moreMeasures]rates
-	standard strata // of the population that rates are standardised to
+	aligned alignedTally
+	more    [moreMeasures]rates
+	others  strata // more of the population that rates are standardised to
 }
 
 // ageBands are the bands of ages at the end of the period.
@@ -101,7 +101,6 @@ func (t *PopulationTally) Add(p *Patient) {
 	who := t.groupsOf(p)
 	t.patients++
 	t.everybody.add(&who)
-	t.standard.add(&who)
 	scores := gist.scoredUntil(t.period.Last + 1)
 	t.addGap(scores.last, &who)
 	var d drugs
@@ -158,7 +157,15 @@ func (t *PopulationTally) addGap(last drug.Day, who *groups) {
 	t.measures[gap].add(who, group > 0)
 }
 
-var severities = []string{string(pain.NoPain), string(pain.Mild), string(pain.Moderate), string(pain.Severe)}
+var severities = func() (names []string) {
+	for _, s := range pain.Severities {
+		names = append(names, string(s))
+	}
+	return names
+}()
+
+// isSevere reports whether a score is in the highest band.
+func isSevere(score float64) bool { return score >= pain.DefaultScheme.Severe }
 
 // addSeverity counts the latest score in the period.
 func (t *PopulationTally) addSeverity(scores *scored, who *groups) {
@@ -171,17 +178,8 @@ func (t *PopulationTally) addSeverity(scores *scored, who *groups) {
 	} else {
 		t.byCurrent++
 	}
-	band := 0
-	switch pain.DefaultScheme.Of(score) {
-	case pain.Mild:
-		band = 1
-	case pain.Moderate:
-		band = 2
-	case pain.Severe:
-		band = 3
-	}
-	t.severity[band]++
-	t.measures[severePain].add(who, band == 3)
+	t.severity[pain.DefaultScheme.Rank(score)]++
+	t.measures[severePain].add(who, isSevere(score))
 }
 
 // classSet is a set of classes of medicines.
@@ -266,7 +264,7 @@ func (t *PopulationTally) Merge(o *PopulationTally) {
 	for i := range t.more {
 		t.more[i].merge(&o.more[i])
 	}
-	t.standard.merge(&o.standard)
+	t.others.merge(&o.others)
 }
 
 func (r *rates) merge(o *rates) {

@@ -102,7 +102,7 @@ var moreNames = [moreMeasures]string{defAtLeast90, defBenzo}
 func (t *PopulationTally) PassBy(p *Patient) {
 	if t.filter.person(p) {
 		who := t.groupsOf(p)
-		t.standard.add(&who)
+		t.others.add(&who)
 	}
 }
 
@@ -137,13 +137,15 @@ func (z *standardizer) hidden() bool {
 // standardize enters the make-up of the standard population.
 func (t *PopulationTally) standardize(l *ledger, out *Standardization, patients *cell, c *comparisons) *standardizer {
 	s := &t.params.standard
-	organisation := s.fold(&t.standard)
+	population := t.everybody
+	population.merge(&t.others)
+	organisation := s.fold(&population)
 	z := &standardizer{standard: s, shares: s.shares(&organisation), least: l.min}
 	*out = Standardization{Definition: defStandardized, Label: standardLabel, Standard: "organization", Strata: []StandardStratum{}}
 	if s.given != nil {
 		out.Standard = "given"
 	} else {
-		z.enter(l, &organisation, t.standard.sum(), patients, c)
+		z.enter(l, &organisation, population.sum(), patients, c)
 	}
 	l.after(func() {
 		if out.Suppressed = z.hidden(); out.Suppressed || z.shares == nil {

@@ -39,17 +39,23 @@ var schemes = []Scheme{DefaultScheme, SerlinScheme, MSKScheme, VASInterference, 
 // Schemes lists the schemes, the default first.
 func Schemes() []Scheme { return slices.Clone(schemes) }
 
+// Severities are the bands, from none on.
+var Severities = [...]Severity{NoPain, Mild, Moderate, Severe}
+
 // Of returns the band of a score or of a mean of scores.
-func (s Scheme) Of(score float64) Severity {
+func (s *Scheme) Of(score float64) Severity { return Severities[s.Rank(score)] }
+
+// Rank is the place of the band among [Severities].
+func (s *Scheme) Rank(score float64) int {
 	switch {
 	case score >= s.Severe:
-		return Severe
+		return 3
 	case score >= s.Moderate:
-		return Moderate
+		return 2
 	case score > 0:
-		return Mild
+		return 1
 	}
-	return NoPain
+	return 0
 }
 
 // Scale is a scale of pain intensity.
