@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,9 +17,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"anodyne/internal/server"
 )
 
 // terminal opens a real one: what is written to the program's side can be read
@@ -222,5 +226,29 @@ func TestFirstLinkWithoutATerminal(t *testing.T) {
 	_ = write.Close()
 	if text := <-piped; strings.Contains(text, "/portal/join/") {
 		t.Errorf("standard output: %s", text)
+	}
+}
+
+// A database that is away for a moment after the start does not stop the server.
+func TestFirstLinkIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		tries := 0
+		link, err := makeFirstLink(t.Context(), func(context.Context) (*server.FirstLink, error) {
+			if tries++; tries < 4 {
+				return nil, errors.New("away")
+			}
+			return &server.FirstLink{URL: "https://pain.example/link"}, nil
+		}, slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil || link == nil || tries != 4 || strings.Count(log.String(), "trying again") != 3 {
+			t.Errorf("%+v after %d tries, %v\n%s", link, tries, err, log.String())
+		}
+	})
+	stopped, stop := context.WithCancel(t.Context())
+	if link, err := makeFirstLink(stopped, func(context.Context) (*server.FirstLink, error) {
+		stop()
+		return nil, errors.New("away")
+	}, slog.New(slog.DiscardHandler)); link != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("told to stop: %+v, %v", link, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"anodyne/internal/config"
 	"anodyne/internal/server"
@@ -36,15 +37,15 @@ func runServe(ctx context.Context, e env, args []string) error {
 		if cfg.AdminListen != "" && !cfg.AdminIsLocal() && cfg.TLSCert == "" {
 			log.Warn("the admin token is sent without TLS; give --tls-cert and --tls-key, or keep --admin-listen on loopback or a private network")
 		}
-		return offerFirstLink(ctx, e, s, log)
+		return offerFirstLink(ctx, e, s.FirstLink, log)
 	})
 }
 
 // offerFirstLink says how the first administrator is made, as long as there is
 // none. Whoever has the link has the installation, so it is shown on a terminal
 // and nowhere else: what goes to a pipe or a file ends up in a log.
-func offerFirstLink(ctx context.Context, e env, s *server.Server, log *slog.Logger) error {
-	link, err := s.FirstLink(ctx)
+func offerFirstLink(ctx context.Context, e env, first func(context.Context) (*server.FirstLink, error), log *slog.Logger) error {
+	link, err := makeFirstLink(ctx, first, log)
 	if err != nil || link == nil {
 		return err
 	}
@@ -59,6 +60,26 @@ func offerFirstLink(ctx context.Context, e env, s *server.Server, log *slog.Logg
 	}
 	log.Info("nobody can sign in to the portal yet; open the link in this file within 24 hours to create the first administrator", "file", path)
 	return nil
+}
+
+// makeFirstLink makes the link, and tries again for as long as that fails: the
+// server is serving, and a database that is away for a moment must not stop it.
+func makeFirstLink(ctx context.Context, first func(context.Context) (*server.FirstLink, error), log *slog.Logger) (*server.FirstLink, error) {
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		link, err := first(ctx)
+		if err == nil {
+			return link, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		log.Warn("could not find out whether there is a member, or make the link for the first one; trying again", "in", wait, "error", err)
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
 }
 
 // serve starts a server, calls ready, and stops it when the context ends.

@@ -23,7 +23,7 @@ func TestStopRightAfterTheStartIsNoFailure(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	if err := serve(ctx, e, cfg, log, func(s *server.Server) error {
 		stop()
-		return offerFirstLink(ctx, e, s, log)
+		return offerFirstLink(ctx, e, s.FirstLink, log)
 	}); err != nil {
 		t.Errorf("a stop is told as %v", err)
 	}
