@@ -68,10 +68,11 @@ func TestAliasesOnWrite(t *testing.T) {
 		}
 	}
 	for value, field := range map[string]string{
-		`{"name":"oxyIR house stock","drug_class":"nsaid"}`:    "records[0].value.drug_class",
-		`{"name":"oxyIR house stock","prn":true}`:              "records[0].value.max_doses_per_day",
-		`{"name":"oxyIR house stock","rxnorm_code":"161"}`:     "records[0].value.rxnorm_code",
-		`{"name":"calm mix","rxnorm_code":"7804","prn":false}`: "records[0].value.rxnorm_code",
+		`{"name":"oxyIR house stock","drug_class":"nsaid"}`:                "records[0].value.drug_class",
+		`{"name":"oxycodone and lorazepam","drug_class":"benzodiazepine"}`: "records[0].value.drug_class",
+		`{"name":"oxyIR house stock","prn":true}`:                          "records[0].value.max_doses_per_day",
+		`{"name":"oxyIR house stock","rxnorm_code":"161"}`:                 "records[0].value.rxnorm_code",
+		`{"name":"calm mix","rxnorm_code":"7804","prn":false}`:             "records[0].value.rxnorm_code",
 	} {
 		in := testIntake
 		in.Aliases = house()

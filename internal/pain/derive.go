@@ -3,7 +3,7 @@ package pain
 // Derivation is the version of the rules by which values are derived. It goes
 // up whenever a stored value would be understood differently than before, or the
 // packed form of series changes: the store then derives all of them again.
-const Derivation = 3
+const Derivation = 4
 
 // DerivedOf is what is stored as derived from a medication, as it is.
 func DerivedOf(stored Value) (MedicationDerived, error) {

@@ -15,7 +15,9 @@ func checkMedication(v *Medication, r *reading) {
 		r.Fault("rxnorm_code", "must not be the code of another medicine than name.")
 	}
 	class := v.understood.class
-	if v.DrugClass != "" && (class == drug.Opioid) != (v.DrugClass == string(drug.Opioid)) {
+	if v.DrugClass != "" && v.understood.Several {
+		r.Fault("drug_class", "must be left out of a record with more than one medicine in it. Write a record for each.")
+	} else if v.DrugClass != "" && (class == drug.Opioid) != (v.DrugClass == string(drug.Opioid)) {
 		r.Fault("drug_class", "must be "+string(class)+" for this medicine, or be left out.")
 	}
 	if v.isOpioid() && v.PRN.Or(false) && !isThere(r, "max_doses_per_day") {

@@ -26,6 +26,7 @@ var medicationCases = []valueCase{
 		`,"mme_per_day":null,"mme_excluded_reason":"unclassified_medicine","covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},
 	{`{"name":"Ploxaquil","drug_class":"opioid"}`, `{"name":"Ploxaquil","drug_class":"opioid","derived":{"drug_class":"opioid","basis":"stated","opioid":true` + noMME("unknown_opioid"), false},
 	{`{"name":"Ploxaquil"}`, `{"name":"Ploxaquil","derived":{"drug_class":"unclassified","basis":"none","mme_per_day":null,"mme_excluded_reason":"unclassified_medicine"}}`, false},
+	{`{"name":"oxycodone and lorazepam"}`, `{"name":"oxycodone and lorazepam","derived":{"drug_class":"unclassified","basis":"none","suggestions":["oxycodone","lorazepam"],"mme_per_day":null,"mme_excluded_reason":"unclassified_medicine"}}`, false},
 	{`{"name":"oxycodne"}`, `{"name":"oxycodne","derived":{"drug_class":"unclassified","basis":"none","suggestions":["oxycodone","oxycodon"],"mme_per_day":null,"mme_excluded_reason":"unclassified_medicine"}}`, false},
 	{`{"name":"MS Contin 100 mg","quantity":90,"days_supply":30}`, `{"name":"MS Contin 100 mg","quantity":90,"days_supply":30,"derived":{"drug_class":"opioid","basis":"brand","ingredients":["morphine"],"opioid":true,"strength":100,"strength_unit":"mg","route":"oral"` +
 		mme("300", "supply", "1") + `,"covered_from":"2024-05-01","covered_to":"2024-05-30","covered_days":30}}`, false},

@@ -28,7 +28,7 @@ func (v *Medication) understandBy(alias string) understanding {
 	switch {
 	case u.Understood && !better:
 		u.class, u.basis = u.Class, u.Basis
-	case v.DrugClass != "":
+	case v.DrugClass != "" && !u.Several:
 		u.class, u.basis = drug.Class(v.DrugClass), drug.ByStated
 	default:
 		u.class, u.basis = drug.Unclassified, drug.ByNone

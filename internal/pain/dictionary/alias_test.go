@@ -36,7 +36,7 @@ func TestFindByAlias(t *testing.T) {
 		{"the code comes first", Query{Name: "blue pills", RxNorm: "1049621", Alias: "1049640"}, drug.Opioid, drug.ByRxNorm, "acetaminophen 325 mg + oxycodone 5 mg", false},
 		{"and may contradict", Query{Name: "blue pills", RxNorm: "5640", Alias: "1049621"}, drug.Opioid, drug.ByRxNorm, "ibuprofen + oxycodone", true},
 		{"a code that nobody knows", Query{Name: "blue pills", RxNorm: "99999999", Alias: "1049621"}, drug.Opioid, drug.ByAlias, "oxycodone 5 mg", false},
-		{"a package contradicts", Query{Name: "blue pills", NDC: "00140000401", Alias: "1049621"}, drug.Opioid, drug.ByNDC, "diazepam + oxycodone", true},
+		{"a package contradicts", Query{Name: "blue pills", NDC: "00140000401", Alias: "1049621"}, "", drug.ByNone, "diazepam + oxycodone", true},
 	} {
 		m := Find(c.q)
 		if m.Class != c.class || m.Basis != c.basis || m.Understood != (c.class != "") || written(m) != sorted(c.ingredients) || m.Contradiction != c.contradiction {

@@ -54,6 +54,10 @@ type Medicine struct {
 	Suggestions []string // at most three; never applied
 	// Contradiction: the code is that of another medicine than the name.
 	Contradiction bool
+	// Several: there is more than one medicine in it, such as an opioid and a
+	// benzodiazepine. Nobody can tell which of them the rest of a record is
+	// about, so it is not understood.
+	Several bool
 	// StrengthDiffers: the name has another strength than the code.
 	StrengthDiffers bool
 	// Alias is that of the query if it counted, else "".
@@ -82,6 +86,7 @@ const (
 	unknownWord
 	noIngredient
 	noClass
+	several
 )
 
 // longestName is how many bytes of a name are looked at: nobody writes more.
@@ -238,6 +243,14 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 		}
 		best = min(best, b.substances[s].rank)
 	}
+	if m.reason != denied && b.apart(chosen.set, chosen.near) {
+		m.reason, m.Several = several, true
+		if len(m.Suggestions) == 0 {
+			for _, in := range m.Ingredients {
+				m.Suggestions = append(m.Suggestions, in.Name)
+			}
+		}
+	}
 	m.Understood = best < len(classes) && (m.reason == understood || m.reason == noClass && classes[best] == drug.Opioid)
 	if m.Understood {
 		m.Class = classes[best]
@@ -245,6 +258,33 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 		m.Basis = drug.ByNone
 	}
 	return m
+}
+
+// countedApart are the classes whose overlap on one day is a flag. No product
+// has two of them in it.
+var countedApart = []drug.Class{drug.Opioid, drug.Benzodiazepine, drug.Gabapentinoid}
+
+// apart reports whether there are substances of more than one of these classes
+// in a set, or one beside a word that is spelled like another.
+func (b *book) apart(set []int32, near []string) bool {
+	var has [3]bool
+	note := func(set []int32) {
+		for _, s := range set {
+			if i := slices.Index(countedApart, b.substances[s].class); i >= 0 {
+				has[i] = true
+			}
+		}
+	}
+	note(set)
+	if has == [len(has)]bool{} {
+		return false
+	}
+	for _, name := range near {
+		var like match
+		b.read(name, &like)
+		note(like.set)
+	}
+	return has[0] && has[1] || has[0] && has[2] || has[1] && has[2]
 }
 
 // strengthsOfCode gives ingredients the strengths that the product of the code

@@ -33,12 +33,12 @@ func TestCodesAndNamesTogether(t *testing.T) {
 		{"product, and its brand", Query{Name: "Percocet", RxNorm: "1049640"}, drug.Opioid, drug.ByRxNorm, "acetaminophen 325 mg + oxycodone 5 mg", false},
 		{"another opioid", Query{Name: "hydrocodone", RxNorm: "7804"}, drug.Opioid, drug.ByRxNorm, "hydrocodone + oxycodone", true},
 		{"a name without the opioid of the code", Query{Name: "Tylenol", RxNorm: "1049640"}, drug.Opioid, drug.ByRxNorm, "acetaminophen + oxycodone", true},
-		{"another code", Query{Name: "oxycodone", RxNorm: "6470"}, drug.Opioid, drug.ByRxNorm, "lorazepam + oxycodone", true},
+		{"another code", Query{Name: "oxycodone", RxNorm: "6470"}, "", drug.ByNone, "lorazepam + oxycodone", true},
 		{"unknown code", Query{Name: "lorazepam 1 mg", RxNorm: "99999999"}, drug.Benzodiazepine, drug.ByName, "lorazepam 1 mg", false},
 		{"no code at all", Query{Name: "", RxNorm: "x12"}, "", drug.ByNone, "", false},
 		{"package", Query{NDC: "00140000401"}, drug.Benzodiazepine, drug.ByNDC, "diazepam 2 mg", false},
-		{"package of another medicine", Query{NDC: "00140000401", Name: "oxycodone 5 mg"}, drug.Opioid, drug.ByNDC, "diazepam + oxycodone", true},
-		{"package and another code", Query{NDC: "00140000401", RxNorm: "7804"}, drug.Opioid, drug.ByRxNorm, "diazepam + oxycodone", true},
+		{"package of another medicine", Query{NDC: "00140000401", Name: "oxycodone 5 mg"}, "", drug.ByNone, "diazepam + oxycodone", true},
+		{"package and another code", Query{NDC: "00140000401", RxNorm: "7804"}, "", drug.ByNone, "diazepam + oxycodone", true},
 		{"package and its ingredient", Query{NDC: "00140000401", RxNorm: "3322"}, drug.Benzodiazepine, drug.ByRxNorm, "diazepam 2 mg", false},
 		{"pack of one medicine", Query{RxNorm: "1740007"}, drug.Opioid, drug.ByRxNorm, "fentanyl 0.6 mg/actuation", false},
 	} {
@@ -52,6 +52,29 @@ func TestCodesAndNamesTogether(t *testing.T) {
 	}
 	if Find(Query{RxNorm: "1049640", Name: "oxycodone-acetaminophen 5-325"}).StrengthDiffers {
 		t.Error("the same strength was taken for another")
+	}
+}
+
+// One record for two medicines would count as the opioid only, and its overlap
+// with the other would be denied.
+func TestSeveralMedicinesInOneName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"oxycodone and lorazepam":           true,
+		"Percocet + Xanax":                  true,
+		"gabapentin 300 mg with tramadol":   true,
+		"lorazepam and pregabalin":          true,
+		"oxycodone 5 mg, lorazepan 1 mg":    true, // misspelled
+		"Norco/Valum":                       true,
+		"oxycodone and acetaminophen":       false,
+		"carisoprodol, aspirin and codeine": false,
+		"oxycodone Teva 5 mg":               false,
+		"chlordiazepoxide-amitriptyline":    false,
+		"buprenorphine/naloxone 8-2 mg":     false,
+	} {
+		m := Find(Query{Name: name})
+		if m.Several != want || m.Understood == want || want && (m.Class != "" || len(m.Suggestions) == 0) {
+			t.Errorf("%s: several %v, understood %v as %q, suggestions %q", name, m.Several, m.Understood, m.Class, m.Suggestions)
+		}
 	}
 }
 

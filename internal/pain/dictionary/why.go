@@ -66,6 +66,8 @@ func (m *Medicine) refusal() string {
 		return fmt.Sprintf("The word %q was not understood.", m.word)
 	case noClass:
 		return fmt.Sprintf("%s is new in RxNorm and has no class yet.", m.word)
+	case several:
+		return "There is more than one medicine in it: write a record for each."
 	}
 	return "No medicine was recognised in the name."
 }
