@@ -52,6 +52,10 @@ func TestHighDosageVectors(t *testing.T) {
 	unknownDose := op("2024-06-01", 10, 0)
 	unknownDose.Reason = 8
 	mystery := prescription(t, drug.Unclassified, "2024-06-01", 10, 0)
+	// From 20 November 42 days are up to 31 December; the refill begins after them.
+	supply, refill := op("2024-11-20", 42, 20), op("2024-12-20", 10, 0)
+	supply.Supplied, supply.Drug, supply.Product = true, 1, 7
+	refill.Supplied, refill.Drug, refill.Product, refill.Reason = true, 1, 7, unknownDose.Reason
 	checkVectors(t, highDose, []alignedVector{
 		{"14 days: 7 + 7", takes(op("2024-03-01", 7, 100), op("2024-03-10", 7, 100)), "not considered"},
 		{"15 days: 7 + 8", takes(op("2024-03-01", 7, 100), op("2024-03-10", 8, 100)), "yes"},
@@ -66,6 +70,7 @@ func TestHighDosageVectors(t *testing.T) {
 		// 60 for 20 days, twice that on 10 of them: 1,800 of 20 days.
 		{"90 by an overlap", takes(op("2024-03-01", 20, 60), op("2024-03-11", 10, 60)), "yes"},
 		{"a dose that is not known", takes(op("2024-03-01", 10, 20), op("2024-04-01", 10, 20), unknownDose), "undecided"},
+		{"a dose that is not known, carried into the next year", takes(supply, refill), "no"},
 		// 3,000 of 20 days with a dose; over 30 days it is 100 still.
 		{"so high that nothing lowers it", takes(op("2024-03-01", 10, 150), op("2024-04-01", 10, 150), unknownDose), "yes"},
 		// 2,600 of 20 days is 130; over 30 days 86.7.

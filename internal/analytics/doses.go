@@ -14,8 +14,14 @@ type doses struct {
 	runs [][]float64
 }
 
+// firstDoses is how many there is room for at first.
+const firstDoses = 512
+
 func (d *doses) add(f float64) {
 	d.sum.add(f)
+	if d.own == nil {
+		d.own = make([]float64, 0, firstDoses)
+	}
 	d.own = append(d.own, f)
 }
 

@@ -91,6 +91,7 @@ func (d *drugs) anyOpioid() bool { return len(d.opioids)+len(d.unknown) > 0 }
 // lookAt finds out what a patient takes.
 func (d *drugs) lookAt(g *Gist, period drug.Span) {
 	list := g.Medications
+	d.taken, d.dose = 0, drug.Exposure{}
 	for i := range list {
 		if list[i].taken(period) {
 			d.taken |= 1 << (list[i].class % classCodes)

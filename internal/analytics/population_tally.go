@@ -30,7 +30,8 @@ type PopulationTally struct {
 	everybody, present   strata
 	measures             [measures]rates
 
-	own Gist // of one who comes without
+	own   Gist  // of one who comes without
+	drugs drugs // used again for each patient
 
 	aligned alignedTally
 	more    [moreMeasures]rates
@@ -103,7 +104,7 @@ func (t *PopulationTally) Add(p *Patient) {
 	t.everybody.add(&who)
 	scores := gist.scoredUntil(t.period.Last + 1)
 	t.addGap(scores.last, &who)
-	var d drugs
+	d := &t.drugs
 	d.lookAt(gist, t.period)
 	if scores.last < t.period.First && d.taken == 0 && !t.assessed(gist) {
 		if t.aligned.answered(gist.Marks) {
@@ -114,14 +115,14 @@ func (t *PopulationTally) Add(p *Patient) {
 	t.active++
 	t.present.add(&who)
 	t.addSeverity(&scores, &who)
-	t.addTreatment(&d)
+	t.addTreatment(d)
 	if d.assumed {
 		t.assumed++
 	}
-	t.addOpioids(p, gist, &d, &who)
+	t.addOpioids(p, gist, d, &who)
 	t.aligned.addImpact(p, gist.Marks, &scores)
 	if d.anyOpioid() {
-		t.aligned.addOpioids(p, gist, &d)
+		t.aligned.addOpioids(p, gist, d)
 	}
 }
 
@@ -237,6 +238,7 @@ func (t *PopulationTally) addTreatment(d *drugs) {
 // Close puts in order what was counted, so that those who merge it need not. A
 // tally is closed before it is merged.
 func (t *PopulationTally) Close() {
+	t.own, t.drugs, t.aligned.usage = Gist{}, drugs{}, usage{} // it may be kept
 	t.opioid.close()
 }
 

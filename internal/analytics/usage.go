@@ -10,11 +10,9 @@ import (
 // usage is how one patient uses opioids, as far as it is known. Where nobody
 // knows what a medicine is, or on which days it was taken, its days are doubts.
 type usage struct {
-	period  drug.Span
-	gist    *Gist
-	opioids []Medication
-	unknown []Medication
-	benzos  []Medication
+	period drug.Span
+	gist   *Gist
+	*drugs
 	// doubts are the days of medicines that are not understood, on which an opioid
 	// may have been taken, in the period and before it as far as an episode looks.
 	doubts   []drug.Span
@@ -24,7 +22,6 @@ type usage struct {
 	filled        bool
 	records, days int
 	first, last   drug.Day
-	dose          drug.Exposure // in the period
 	// fresh is the first covered day of the period with none before it for as
 	// long as an episode asks; later than the period when there is none.
 	fresh drug.Day
@@ -37,7 +34,7 @@ type usage struct {
 
 // look takes up a patient.
 func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
-	u.period, u.gist, u.opioids, u.unknown, u.benzos, u.dose = period, g, d.opioids, d.unknown, d.benzodiazepines, d.dose
+	u.period, u.gist, u.drugs = period, g, d
 	u.doubts, u.doubtful = u.doubts[:0], false
 	for i := range u.unknown {
 		u.doubt(&u.unknown[i])
@@ -47,10 +44,15 @@ func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
 }
 
 func (u *usage) lookAtOpioids() {
-	u.records, u.counted, u.uncounted, u.lacking = 0, false, false, false
+	u.filled, u.records, u.counted, u.uncounted, u.lacking = false, 0, false, false, false
+	first := drug.Day(0)
 	for i := range u.opioids {
 		m := &u.opioids[i]
-		if begins := u.begin(m); begins {
+		if u.begin(m) {
+			if u.records == 0 {
+				first = m.start
+			}
+			u.filled = u.filled || m.start != first // two days are enough; see fills
 			u.records++
 		} else if !m.taken(u.period) {
 			continue
@@ -61,10 +63,10 @@ func (u *usage) lookAtOpioids() {
 		case uncounted[m.reason]:
 			u.uncounted = true
 		default:
-			u.counted, u.lacking = true, true
+			// One whose supply is carried past the period has no dose in it.
+			u.counted, u.lacking = true, u.lacking || m.taken(u.period)
 		}
 	}
-	u.filled = u.records >= leastFills && u.fills(u.opioids)
 }
 
 // begin reports whether a prescription that counts was made in the period.
@@ -304,7 +306,7 @@ func (c *sourceCount) open() verdict {
 // concurrent is whether there are enough fills of benzodiazepines, and enough
 // days with both.
 func (u *usage) concurrent() verdict {
-	benzos := u.benzos
+	benzos := u.benzodiazepines
 	filled := u.fills(benzos)
 	if !filled && !(u.doubtful && u.fills(benzos, u.unknown)) {
 		return no
@@ -316,8 +318,7 @@ func (u *usage) concurrent() verdict {
 		}
 	}
 	u.others = drug.Join(u.others)
-	u.spans = append(cutTo(u.spans[:0], u.period, u.gist.Covered), u.others...)
-	if filled && coveredTwice(u.spans) >= overlapDays {
+	if filled && sharedDays(u.gist.Covered, u.others) >= overlapDays {
 		return yes
 	}
 	if !u.doubtful {
@@ -329,6 +330,22 @@ func (u *usage) concurrent() verdict {
 		return undecided
 	}
 	return no
+}
+
+// sharedDays counts the days that are in both of two lists, each of which is in
+// order and does not overlap itself.
+func sharedDays(a, b []drug.Span) (days int) {
+	for len(a) > 0 && len(b) > 0 {
+		if span, ok := a[0].Within(b[0]); ok {
+			days += span.Days()
+		}
+		if a[0].Last < b[0].Last {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return days
 }
 
 // coveredTwice counts the days that two or more of some spans cover. It puts them in
