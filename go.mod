@@ -1,4 +1,4 @@
-module anodyne
+module anodyne.example/anodyne
 
 go 1.26.0
 

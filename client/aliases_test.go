@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 func TestAliasCalls(t *testing.T) {

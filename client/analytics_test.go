@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 func TestAnalyticsQuery(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 const score = `{"id":"rec_1","patient_id":"pat_1","data_type":"pain_scores","recorded_at":"2026-01-14T18:00:00.250Z","value":{"score":6},"notes":"n",

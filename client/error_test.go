@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 func TestTypedError(t *testing.T) {

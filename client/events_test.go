@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // eventLog plays GET /v1/events with a log that grows by one event every minute

@@ -6,7 +6,7 @@ import (
 	"log"
 	"os"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 func Example() {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 const ada = `{"id":"pat_1","name":"Ada","date_of_birth":"1980-02-29","created_at":"2026-01-15T10:30:00Z","gender":"f",

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/client"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testwait.Main(m) }

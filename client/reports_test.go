@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 func reportWith(status client.ReportStatus, more map[string]any) map[string]any {

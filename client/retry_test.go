@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // The three kinds of request that retries tell apart.

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 func TestTokenRequest(t *testing.T) {

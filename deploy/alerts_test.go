@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // trial makes the fault behind an alert.

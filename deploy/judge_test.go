@@ -14,7 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 const rulesFile = "prometheus/alerts.yml"

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/config"
-	"anodyne/internal/server"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/server"
 )
 
 // files gives the files here by name, without the tests.

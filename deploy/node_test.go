@@ -21,10 +21,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/ncruces/go-sqlite3"
 
-	"anodyne/internal/access"
-	"anodyne/internal/config"
-	"anodyne/internal/server"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/server"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // childEnv makes the test binary a server, for what is about a process.

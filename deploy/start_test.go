@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/config"
+	"anodyne.example/anodyne/internal/config"
 )
 
 // defaults are the settings of a server that was told nothing.

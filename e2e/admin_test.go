@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestAdminListener serves the metrics and the profiles, on an address of its

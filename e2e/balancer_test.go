@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // balancer sends each request to one of the nodes that are in it, by chance,

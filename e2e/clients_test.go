@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // promised is how soon a change of a client takes effect on every node.

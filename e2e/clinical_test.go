@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // TestClinicalData adds and corrects records on one node and reads them on

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // isAnswer reports whether an error is the service's answer, and not the lack

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/faulttest"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestFaultIdleConnections opens 5,000 connections and leaves them: they cost

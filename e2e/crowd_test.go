@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // crowd makes patients, from many goroutines and on several nodes, and knows

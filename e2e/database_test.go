@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/ncruces/go-sqlite3"
 
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // exec changes the database behind the service's back.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // takeover bounds the wait for deliveries after a kill, on a machine however

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // demo starts the demonstration and gives the lines it says to paste.

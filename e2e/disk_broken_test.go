@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"anodyne/internal/faulttest"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // TestFaultBrokenFileSystem lets the file system of a SQLite database give up

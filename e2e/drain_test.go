@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/faulttest"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestFaultStop stops the service under the load of TestFaultKill, over

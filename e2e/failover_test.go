@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/faulttest"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 // TestFaultFailover kills the primary of two PostgreSQL servers under the load

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/docs"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/docs"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // block is a fenced block of a guide that is marked as shell commands.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/client"
-	"anodyne/e2e/browser"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/e2e/browser"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // hostile are texts that a page, a chart or a table must show as they are.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/faulttest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/faulttest"
 )
 
 var keyed = client.NewPatient{Name: "Only Once", DateOfBirth: "1955-05-05", Contact: client.Contact{Email: "once@example.org"}}

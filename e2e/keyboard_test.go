@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"anodyne/e2e/browser"
+	"anodyne.example/anodyne/e2e/browser"
 )
 
 // openAll unfolds what is folded, so that it is judged too.

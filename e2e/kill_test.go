@@ -3,8 +3,8 @@ package e2e
 import (
 	"testing"
 
-	"anodyne/internal/faulttest"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestFaultKill kills the service under a mixed load, again and again, and

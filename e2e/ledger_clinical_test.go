@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // batch is records of one patient that are sent together. Its encounter is its

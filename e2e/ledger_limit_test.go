@@ -3,7 +3,7 @@ package e2e
 import (
 	"sync"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // limited is an application that asks for more than its allowance, and how

@@ -1,6 +1,6 @@
 package e2e
 
-import "anodyne/client"
+import "anodyne.example/anodyne/client"
 
 // measure reads the analytics while others write: every patient acknowledged
 // before is counted, and none that was not sent.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // asked is a report that was asked for, always with a key.

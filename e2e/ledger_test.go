@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/client"
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // ledger knows every answer that a load was given, and so what the service

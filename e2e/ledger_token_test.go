@@ -1,6 +1,6 @@
 package e2e
 
-import "anodyne/client"
+import "anodyne.example/anodyne/client"
 
 // issued is a token beside those that the clients of a load keep.
 type issued struct {

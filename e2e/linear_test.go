@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"anodyne/client"
-	"anodyne/internal/faulttest"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestFaultLinearizable has callers read and write a few patients at a time

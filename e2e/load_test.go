@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // writers is how many send at the same time.

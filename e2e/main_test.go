@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ var build = sync.OnceValues(func() (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(buildDir, "anodyne")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "anodyne/cmd/anodyne")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", path, "anodyne.example/anodyne/cmd/anodyne")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.Join(err, errors.New(string(out)))

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"anodyne/client"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestMembersAndScopes: a developer asks for more than he may give, an

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // movedClock is the wall clock of one running process, which can be put forth

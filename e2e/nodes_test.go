@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"anodyne/client"
-	"anodyne/internal/faulttest"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestFaultThreeNodes kills one of three nodes after another under load: first

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // TestPagesWhileOthersWrite walks 119 patients by pages of 50 while four

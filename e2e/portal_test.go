@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/client"
-	"anodyne/e2e/browser"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/e2e/browser"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestPortal is a newcomer's way through the portal.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 const standardLimit = 1000

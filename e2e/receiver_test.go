@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // receiver takes the messages of one webhook and knows how often each came.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/e2e/browser"
-	"anodyne/internal/api/openapi"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/e2e/browser"
+	"anodyne.example/anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // unfolded are pages that between them have every part that a page of the

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // refusedStart starts a server that must say why it does not start. Nobody

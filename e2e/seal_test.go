@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/client"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestStopSeals: a graceful stop seals the audit log, reads included, and logs

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/client"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 // service is one database and the nodes that serve it.

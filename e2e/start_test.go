@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 // A server and a command that are started before their PostgreSQL wait for it

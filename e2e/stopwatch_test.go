@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // stopwatch knows how long the slowest request waited for its answer, and how

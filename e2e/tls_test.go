@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestTLS serves with a certificate and refuses what is out of date.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"anodyne/internal/faulttest"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestFaultRollingUpgrade brings the next release to three nodes under load:
@@ -115,7 +115,7 @@ func nextRelease(t *testing.T) (prepare func(*exec.Cmd), version int) {
 	overlay := filepath.Join(t.TempDir(), "overlay.json")
 	write(t, overlay, text)
 	path := filepath.Join(t.TempDir(), "anodyne-next")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-overlay", overlay, "-o", path, "anodyne/cmd/anodyne")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-overlay", overlay, "-o", path, "anodyne.example/anodyne/cmd/anodyne")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building the next release: %v\n%s", err, out)

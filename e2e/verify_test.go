@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // verify holds what the service says now, with nobody writing, against the

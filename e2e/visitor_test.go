@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/e2e/browser"
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/e2e/browser"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // visitor is a browser at a node, in a test.

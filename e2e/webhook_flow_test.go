@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // hook is a receiver that verifies what it gets with the secrets it knows.

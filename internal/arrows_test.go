@@ -50,7 +50,7 @@ func TestArrowsPointDown(t *testing.T) {
 		for _, imported := range p.Imports {
 			to := room(imported)
 			switch {
-			case !strings.HasPrefix(imported, "anodyne/") || to == from:
+			case !strings.HasPrefix(imported, "anodyne.example/anodyne/") || to == from:
 			case from == "client":
 				t.Errorf("%s imports %s, but others build against it", p.ImportPath, imported)
 			case to == "client":
@@ -67,7 +67,7 @@ func TestArrowsPointDown(t *testing.T) {
 // room is the part of the house a package is in: a folder of internal, with
 // all below it, or a folder beside internal.
 func room(path string) string {
-	path = strings.TrimPrefix(path, "anodyne/")
+	path = strings.TrimPrefix(path, "anodyne.example/anodyne/")
 	path = strings.TrimPrefix(path, "internal/")
 	name, _, _ := strings.Cut(path, "/")
 	return name
@@ -75,7 +75,7 @@ func room(path string) string {
 
 func packages(t *testing.T) (list []pkg) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "anodyne/...")
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "anodyne.example/anodyne/...")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

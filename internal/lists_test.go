@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/event"
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Words that tables are keyed by are declared as constants, and listed. A test

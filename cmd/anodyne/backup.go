@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/backup"
-	"anodyne/internal/config"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/backup"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func runBackup(ctx context.Context, e env, args []string) error {

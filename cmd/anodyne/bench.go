@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/bench"
-	"anodyne/internal/bench/tables"
-	"anodyne/internal/config"
+	"anodyne.example/anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/bench/tables"
+	"anodyne.example/anodyne/internal/config"
 )
 
 const benchSynopsis = `bench [flags]

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/bench"
-	"anodyne/internal/config"
+	"anodyne.example/anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/config"
 )
 
 func measured() *bench.Report {

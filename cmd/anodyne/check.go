@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/config"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func runCheck(ctx context.Context, e env, args []string) error {

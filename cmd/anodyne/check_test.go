@@ -9,7 +9,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // A series that is not what the records say is found, and repaired when asked.

@@ -12,11 +12,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"anodyne/internal/access"
-	"anodyne/internal/config"
-	"anodyne/internal/id"
-	"anodyne/internal/oauth"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func runClient(ctx context.Context, e env, args []string) error {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestGarbagePercent(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"os"
 
-	"anodyne/internal/config"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // commandLog says what an operator should know while a command works: that

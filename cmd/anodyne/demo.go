@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"anodyne/client"
-	"anodyne/internal/config"
-	"anodyne/internal/server"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/server"
 )
 
 // demoOrganisation is whose patients the demonstration makes up.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // demoReceiver is a receiver of webhooks in the demonstration's own process:

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"anodyne/client"
-	"anodyne/internal/synth"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/synth"
 )
 
 const (

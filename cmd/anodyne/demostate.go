@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/oauth"
-	"anodyne/internal/portal"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/portal"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // demoState is what a demonstration must know when it is started again. It is

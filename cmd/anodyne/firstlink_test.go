@@ -22,7 +22,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"anodyne/internal/server"
+	"anodyne.example/anodyne/internal/server"
 )
 
 // terminal opens a real one: what is written to the program's side can be read

@@ -9,7 +9,7 @@ import (
 	"net/netip"
 	"time"
 
-	"anodyne/internal/config"
+	"anodyne.example/anodyne/internal/config"
 )
 
 func runHealth(ctx context.Context, e env, args []string) error {

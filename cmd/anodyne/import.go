@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"anodyne/internal/config"
-	"anodyne/internal/fault"
-	"anodyne/internal/importer"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/importer"
+	"anodyne.example/anodyne/internal/store"
 )
 
 const importSynopsis = `import FILE [FILE ...] [flags]

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/event"
-	"anodyne/internal/faulttest"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // TestFaultImportSurvivesKill kills an import with SIGKILL again and again, each

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/faulttest"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // anodyne is a command line of this program in a process of its own, in a

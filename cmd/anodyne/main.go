@@ -31,8 +31,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"anodyne/internal/config"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // version is set by the build.

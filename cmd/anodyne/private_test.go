@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
+	"anodyne.example/anodyne/client"
 )
 
 // loose runs the program under umask 000 in a folder of its own, and looks at

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"anodyne/internal/config"
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func runRekey(ctx context.Context, e env, args []string) error {

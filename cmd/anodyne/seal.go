@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"strings"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/config"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func runSeal(ctx context.Context, e env, args []string) error {

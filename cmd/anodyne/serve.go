@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/config"
-	"anodyne/internal/server"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/server"
 )
 
 func runServe(ctx context.Context, e env, args []string) error {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/config"
-	"anodyne/internal/server"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/server"
 )
 
 // A server that is told to stop right after its start stops, as it would later.

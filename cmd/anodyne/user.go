@@ -11,9 +11,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/portal"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/portal"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func runUser(ctx context.Context, e env, args []string) error {

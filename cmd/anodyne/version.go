@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func runVersion(_ context.Context, e env, args []string) error {

@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"anodyne/e2e/browser"
+	"anodyne.example/anodyne/e2e/browser"
 )
 
 func main() {

@@ -5,7 +5,7 @@ package access
 import (
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // OrgNo, ClientNo and AccountNo are the numbers the store keys its rows by.

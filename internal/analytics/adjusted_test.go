@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // The speed of cars and the distance they took to stop (Ezekiel 1930), as R has

@@ -1,6 +1,6 @@
 package analytics
 
-import "anodyne/internal/pain"
+import "anodyne.example/anodyne/internal/pain"
 
 // Aligned measures follow published ones as far as a clinic's records allow:
 // a prescription stands for a fill, and what is filled elsewhere is not seen.

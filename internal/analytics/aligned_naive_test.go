@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // outcome is what the measures say of one patient: for each crowd whether it is

@@ -1,8 +1,8 @@
 package analytics
 
 import (
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // verdict is what a measure says of a patient of its crowd.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // The vectors are worked out by hand. The period is 2024, up to its last day;

@@ -13,8 +13,8 @@ package analytics
 import (
 	"strings"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Patient is what the measures look at.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 func TestDayOf(t *testing.T) {

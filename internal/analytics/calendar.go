@@ -3,7 +3,7 @@ package analytics
 import (
 	"slices"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // calendar cuts a period into days, ISO weeks or months.

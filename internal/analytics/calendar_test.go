@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // Weeks and months end where those of package time do.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // earlier reads the dates of the period that is compared with. Without a start

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // course is how the primary outcome went on, over all patients.

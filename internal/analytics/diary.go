@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // diary is one patient's comparable scores, day by day. Baselines and

@@ -1,8 +1,8 @@
 package analytics
 
 import (
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // Exempt is the exemptions that a patient has, and since when each.

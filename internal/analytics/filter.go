@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Filter says whom the parameters ask for.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Most patients are asked about one kind of pain, perhaps besides others that

@@ -3,7 +3,7 @@ package analytics
 import (
 	"math"
 
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // normalized has for each scale the scores on 0 to 10; NaN where there are

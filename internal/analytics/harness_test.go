@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 var now = time.Date(2024, time.December, 31, 12, 0, 0, 0, time.UTC)

@@ -1,9 +1,9 @@
 package analytics
 
 import (
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/instrument"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/instrument"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Answer is an instrument that was answered.

@@ -3,9 +3,9 @@ package analytics
 import (
 	"testing"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/instrument"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/instrument"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // The interval of a mean holds the mean and ends where its scale ends, which is

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Medication is a prescription as far as questions ask about it. Every question

@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
-	"anodyne/internal/pain/timeline"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
 // naiveCourse is a prescription with the days on which it counts, and those on

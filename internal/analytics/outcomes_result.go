@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"anodyne/internal/pain/instrument"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/instrument"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Result is the answer. The tally may be added to afterwards.

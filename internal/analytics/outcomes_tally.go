@@ -1,8 +1,8 @@
 package analytics
 
 import (
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // OutcomesTally counts outcomes, patient after patient. It is for one

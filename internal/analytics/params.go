@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Request is the parameters as a caller wrote them; what is empty was not

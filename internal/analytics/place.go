@@ -1,6 +1,6 @@
 package analytics
 
-import "anodyne/internal/pain/series"
+import "anodyne.example/anodyne/internal/pain/series"
 
 // A place is a body site and a side of it, by one number.
 const (

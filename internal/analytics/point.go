@@ -1,8 +1,8 @@
 package analytics
 
 import (
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Point is a score that is counted with: its day, the millisecond of the day,

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 // Result is the answer. The tally may be added to afterwards.

@@ -3,9 +3,9 @@ package analytics
 import (
 	"math/bits"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // PopulationTally counts how patients are, one after the other. It is for one

@@ -3,8 +3,8 @@ package analytics
 import (
 	"math"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // scored is a patient's scores up to the end of the period.

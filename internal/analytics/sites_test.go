@@ -3,7 +3,7 @@ package analytics
 import (
 	"testing"
 
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 var (

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // leaves are the numbers of an answer by their paths; nil is null.

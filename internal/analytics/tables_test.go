@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/instrument"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/instrument"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // A number beyond those that there is room for would be counted as another.

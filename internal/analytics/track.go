@@ -1,8 +1,8 @@
 package analytics
 
 import (
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Track is scores that may be compared with each other, in order, and the lines

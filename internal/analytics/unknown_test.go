@@ -3,8 +3,8 @@ package analytics
 import (
 	"testing"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Ten patients, of whom five have a medicine that nobody understands.

@@ -3,8 +3,8 @@ package analytics
 import (
 	"slices"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // usage is how one patient uses opioids, as far as it is known. Where nobody

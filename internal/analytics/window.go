@@ -3,8 +3,8 @@ package analytics
 import (
 	"slices"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // window is the days after an index date in which a follow-up counts.

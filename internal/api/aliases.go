@@ -4,12 +4,12 @@ import (
 	"net/http"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/store"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // The aliases are the organisation's own names of medicines. A change has what

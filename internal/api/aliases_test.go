@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func aliasBody(name, code string) string {

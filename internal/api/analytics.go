@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/audit"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 func (a *API) getOutcomes(x *exchange) (answer, error) {

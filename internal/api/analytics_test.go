@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 const (

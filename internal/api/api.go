@@ -17,12 +17,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/cohort"
-	"anodyne/internal/fault"
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Config is what the interface is made of.

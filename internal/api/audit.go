@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func (a *API) listAudit(x *exchange) (answer, error) {

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/cohort"
-	"anodyne/internal/fault"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // beyond is a service on which no organisation fits into memory, with a

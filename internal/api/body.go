@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // bodyLimit is the largest body, except where a route says otherwise.

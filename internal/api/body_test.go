@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestBodyIsStrict(t *testing.T) {

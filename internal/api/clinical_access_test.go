@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // clinicalRoutes are the routes of a patient's clinical data, with a body that

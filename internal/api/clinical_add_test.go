@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // errors are the parameters of all faults that an answer names.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func TestCorrectionByANewValue(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // fillCourse adds 25 scores in no order, some at the same time, and gives

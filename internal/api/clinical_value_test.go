@@ -8,8 +8,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // values has a value of each type, and what the service derives of it.

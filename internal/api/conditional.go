@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // versionTag is the entity tag of a record's version.

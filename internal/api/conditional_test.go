@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func TestETagAndIfNoneMatch(t *testing.T) {

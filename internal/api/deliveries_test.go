@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/api/openapi/openapitest"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/api/openapi/openapitest"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 var deliveryMembers = []string{"id", "event_id", "event_type", "status", "attempt_count", "created_at", "last_attempt_at", "next_attempt_at"}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/api/openapi"
-	"anodyne/internal/api/openapi/openapitest"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/api/openapi/openapitest"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func TestRoutesAreThoseOfTheDocument(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/audit"
 )
 
 // downloadReport sends the file, or the part of it that is asked for, as it is

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"anodyne/internal/event"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // maxWait is the longest wait for an event, in seconds.

@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // subject is the patient that an event is about.

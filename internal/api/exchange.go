@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // exchange is one request and its answer, on its way through the phases.

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/cohort"
-	"anodyne/internal/oauth"
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // target is the handler that is fuzzed, in the process and on SQLite, with a

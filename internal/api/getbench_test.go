@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // unread is an answer that nobody reads.

@@ -13,16 +13,16 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne/internal/access"
-	"anodyne/internal/api/openapi/openapitest"
-	"anodyne/internal/cohort"
-	"anodyne/internal/oauth"
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/report"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/webhook"
-	"anodyne/internal/worker"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/api/openapi/openapitest"
+	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/report"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/webhook"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // node is one running process of the service, put together as internal/server

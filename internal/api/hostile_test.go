@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/api/openapi"
-	"anodyne/internal/api/openapi/openapitest"
-	"anodyne/internal/faulttest"
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/api/openapi/openapitest"
+	"anodyne.example/anodyne/internal/faulttest"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // hostileRequests is how many are sent to each engine in a round.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // posts has, for each route that takes an Idempotency-Key, a path and a body

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // strangers says how each route under /v1 is asked by a stranger: organisation

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"unicode/utf8"
 
-	"anodyne/internal/pain/dictionary"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/dictionary"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // lookup is what is understood of a medicine as it was written.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // Malformed is the whole answer, head and body, to a request that net/http

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne/internal/worker"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // metrics counts requests by route and status. Labels are bounded: a path

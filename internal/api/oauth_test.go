@@ -13,9 +13,9 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/oauth"
 )
 
 // Real OAuth clients get along with the token endpoint.

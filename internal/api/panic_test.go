@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // A panic inside a write is logged once, with the stack of where it happened

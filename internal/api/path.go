@@ -1,8 +1,8 @@
 package api
 
 import (
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // pathID reads an identifier in the path. A malformed one is not found: it is

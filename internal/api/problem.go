@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // statusOf is the one place that decides a code's status.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // query reads the query parameters of a request strictly: in clinical

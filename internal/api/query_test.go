@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func TestQueryIsStrict(t *testing.T) {

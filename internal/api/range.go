@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // part is the bytes of a file from one offset up to another.

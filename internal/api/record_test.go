@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func TestIdentifiersSortByCreation(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // The reference tables are what the rules use, with their sources, so that a

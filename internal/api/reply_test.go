@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // reply is an answer, read to its end.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/analytics"
-	"anodyne/internal/cohort"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // gate stands before the analytics of reports: it can hold them up, or break

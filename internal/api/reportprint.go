@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"anodyne/internal/store"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // appendReport appends a report as the API shows it. Times and the size are

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // ReadReport reads what a caller asks for; internal/report has it. The type is

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // A request leaves one line with client, route, status, bytes, duration and

@@ -5,8 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // route is one line of the table.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
-	"anodyne/internal/api/openapi"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // healthz says that the process runs.

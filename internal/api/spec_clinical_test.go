@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func TestSpec2_ClinicalDataIsFilterableByDataType(t *testing.T) {

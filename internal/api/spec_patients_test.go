@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func TestSpec4_AllNeedAuthorization(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/event"
-	"anodyne/internal/fault"
-	"anodyne/internal/webhook"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/webhook"
 )
 
 // The sentences of the specification about webhooks, and those of section 9

@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 func (a *API) getSummary(x *exchange) (answer, error) {

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/summary"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // records adds records "TIME TYPE VALUE" of a patient, past the interface, and

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func TestEveryCodeHasAStatus(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // Of scores at the same millisecond the one with the higher identifier is the

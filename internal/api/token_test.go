@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/oauth"
 )
 
 func refusedFor(reason string) map[string]any { return map[string]any{"reason": reason} }

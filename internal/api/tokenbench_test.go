@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/oauth"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/worker"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // BenchmarkIssueToken asks the handler for tokens, without connections: 64

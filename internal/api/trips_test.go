@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // cost is what a request asks of the database: statements on either engine,

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // usage counts the requests of clients by hour and outcome, for the portal.

@@ -3,7 +3,7 @@ package api
 import (
 	"sync"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // waiters bounds how many callers wait for events at a time, in all and of one

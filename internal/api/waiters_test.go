@@ -3,8 +3,8 @@ package api
 import (
 	"testing"
 
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // A client that waits with many requests is answered at once from a bound on,

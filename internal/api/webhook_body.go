@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/event"
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // maxDescription is the longest description of a webhook, in characters.

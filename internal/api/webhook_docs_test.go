@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // TestCommandsOfTheDocumentation pastes the commands of

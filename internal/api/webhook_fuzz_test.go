@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"testing"
 
-	"anodyne/internal/store"
-	"anodyne/internal/webhook"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/webhook"
 )
 
 // hooked makes the fuzzed handler one that takes webhooks.

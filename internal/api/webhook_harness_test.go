@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"anodyne/internal/access"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store"
 )
 
 const hookBody = `{"url":"https://hooks.example.com/anodyne","events":["patient.created","clinical_data.updated"],"description":"Record system"}`

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/client"
-	"anodyne/internal/access"
-	"anodyne/internal/api/openapi/openapitest"
-	"anodyne/internal/testwait"
-	"anodyne/internal/webhook"
-	"anodyne/internal/worker"
+	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/api/openapi/openapitest"
+	"anodyne.example/anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/webhook"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // eachDelivering runs a test against a service in development mode that

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func (a *API) getWebhookStats(x *exchange) (answer, error) {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // onWebhook reads the path of a request that has neither query nor body.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
 )
 
 func TestContract9_ListAndOne(t *testing.T) {

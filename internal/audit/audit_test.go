@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 func TestEntryIsJSON(t *testing.T) {

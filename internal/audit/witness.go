@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // Witnessed is how far one organisation's log was seen to be sealed.

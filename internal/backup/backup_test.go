@@ -15,15 +15,15 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/backup"
-	"anodyne/internal/pain"
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/store/storetest/pgcluster"
-	"anodyne/internal/testneed"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/backup"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testwait.Main(m) }

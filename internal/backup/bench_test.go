@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"testing"
 
-	"anodyne/internal/backup"
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/backup"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // benchSource is a database of some thousand patients.

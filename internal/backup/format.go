@@ -21,8 +21,8 @@ import (
 	"io"
 	"time"
 
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"io"
 	"os"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // reader reads a backup from its start to its end.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Restore reads a backup into a new database of either engine. The whole file

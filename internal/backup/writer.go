@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Progress is told how many of all rows are done with.

@@ -18,7 +18,7 @@ import (
 	"slices"
 	"time"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Options say what to measure, and how.

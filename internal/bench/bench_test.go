@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/store/pgserver"
-	"anodyne/internal/store/storetest/pgcluster"
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/store/pgserver"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // small measures for as long as it takes to see that something was measured:

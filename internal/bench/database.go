@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"anodyne/internal/config"
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
-	"anodyne/internal/store/pgserver"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/pgserver"
 )
 
 // The engines that can be measured.

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"anodyne/internal/access"
-	"anodyne/internal/id"
-	"anodyne/internal/oauth"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // stock is what the load draws on: patients that are there and tokens.

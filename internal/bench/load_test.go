@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 func TestRenderedRequestsAreGoodHTTP(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"anodyne/internal/config"
-	"anodyne/internal/server"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/server"
 )
 
 // TestMain lets the test binary be the program that Run starts: the server

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // NodesResult is what several servers on one database do, held against one of

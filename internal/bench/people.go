@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/event"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestProcessorTimeIsSeen(t *testing.T) {

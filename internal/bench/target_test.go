@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/oauth"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // running is a server with an organisation "bench" that has a patient of

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/config"
+	"anodyne.example/anodyne/internal/config"
 )
 
 // used is what a server has taken of the machine since it started.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 var (

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 const (

@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // passes is a gate whose passes a test begins and ends: each says on begun which

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"sync"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/series"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // gathering puts members together from the rows that the store reads: patients

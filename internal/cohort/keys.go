@@ -3,7 +3,7 @@ package cohort
 import (
 	"encoding/binary"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // key is an identifier as a number, in the order in which it prints.

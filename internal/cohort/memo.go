@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"anodyne/internal/access"
-	"anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
 )
 
 // memo keeps the tallies of panels for the questions that were asked last. When

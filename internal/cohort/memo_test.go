@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/analytics"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // smallPanels are panels with a few patients each, some of whom have scores of today.

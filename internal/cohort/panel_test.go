@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // made is a member with something of everything that n says.

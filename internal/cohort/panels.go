@@ -3,7 +3,7 @@ package cohort
 import (
 	"context"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // charts is the read model that analytics run on.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Through any history of creations, renamings and erasures, every version of a

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // job answers a question from all chunks of an organisation, which are read for

@@ -3,8 +3,8 @@ package cohort
 import (
 	"context"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // roster is an organisation's patients in order of their numbers: chunks that

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"anodyne/internal/access"
-	"anodyne/internal/analytics"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Outcomes measures how the patients of an organisation fared.

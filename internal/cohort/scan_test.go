@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // Whatever was written, on whichever node, the next answer of every node is

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // hundredThousand is as many patients with a year of fifty records each: a

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // hits counts all matches and keeps the numbers of one page of them.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 func TestIdentifierPrefix(t *testing.T) {

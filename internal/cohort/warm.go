@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Warm makes ready what is likely to be asked of an organisation next, so that

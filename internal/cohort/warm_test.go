@@ -3,9 +3,9 @@ package cohort
 import (
 	"testing"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // recalled is what a question to a measure has in memory.

@@ -16,7 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Config is what an operator set.

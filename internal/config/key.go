@@ -6,8 +6,8 @@ import (
 	"log/slog"
 	"os"
 
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Secret is a flag whose value is never printed.

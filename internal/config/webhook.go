@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
-	"anodyne/internal/webhook"
+	"anodyne.example/anodyne/internal/webhook"
 )
 
 // webhookFlags registers what concerns the sending of webhooks.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // AlertKind says what a system alert is about.

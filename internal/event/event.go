@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // Type is an event's name.

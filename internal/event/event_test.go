@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 func TestEnvelope(t *testing.T) {

@@ -3,7 +3,7 @@ package event
 import (
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // All is what an endpoint subscribes to that wants every event, also those

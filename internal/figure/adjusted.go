@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/chart"
 )
 
 // reasons say why a figure is not there.

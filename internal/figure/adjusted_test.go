@@ -3,7 +3,7 @@ package figure
 import (
 	"testing"
 
-	"anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/analytics"
 )
 
 func TestAdjustedInWords(t *testing.T) {

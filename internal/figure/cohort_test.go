@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/chart"
 )
 
 func TestSeverity(t *testing.T) {

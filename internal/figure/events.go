@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
-	"anodyne/internal/pain/timeline"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
 // refillGap is how many days may lie between two prescriptions of a medicine

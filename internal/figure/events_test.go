@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // Prescriptions that follow one another are one course, which begins once.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 // Dosage is how a medicine is taken, as far as it is said.

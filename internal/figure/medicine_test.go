@@ -3,9 +3,9 @@ package figure
 import (
 	"testing"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 func TestDosage(t *testing.T) {

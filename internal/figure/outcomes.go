@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/chart"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Proportions are shares as bars with their intervals.

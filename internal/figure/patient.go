@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 // Curves are a patient's pain and opioid dose over the days of a period.

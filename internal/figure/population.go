@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/chart"
 )
 
 // Severity is how many patients are in which band.

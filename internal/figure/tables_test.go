@@ -3,7 +3,7 @@ package figure
 import (
 	"testing"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // Every band of doses that there is has its place in the charts.

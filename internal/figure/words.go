@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/chart"
 )
 
 // None stands in a table where nothing is known.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // append appends the JSON of a part, or nothing when all its cells are empty:

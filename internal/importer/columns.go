@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Kind is what a file holds.

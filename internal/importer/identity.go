@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"hash"
 
-	"anodyne/internal/id"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // keyOf stands for the identifier that a patient has elsewhere.

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Config says what to import.

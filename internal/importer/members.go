@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // form is how a cell becomes JSON.

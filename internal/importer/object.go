@@ -5,8 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // object makes the body of a line of NDJSON: the API's body, besides which

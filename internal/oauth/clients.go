@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // A node also remembers the clients that have shown a good secret, by that

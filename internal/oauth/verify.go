@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
-	"anodyne/internal/worker"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // A node remembers the tokens it has seen. What it remembers is good as long

@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/store"
-	"anodyne/internal/worker"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 func TestVerifyHeader(t *testing.T) {

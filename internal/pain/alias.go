@@ -1,9 +1,9 @@
 package pain
 
 import (
-	"anodyne/internal/fault"
-	"anodyne/internal/pain/dictionary"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain/dictionary"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Aliases are the names that an organisation has for medicines, each for an

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 func parsed(t *testing.T, body string) *strictjson.Object {

@@ -3,9 +3,9 @@ package pain
 import (
 	"strconv"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/pain/instrument"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain/instrument"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Assessment is a questionnaire that was answered. Open instruments have

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/pain/instrument"
+	"anodyne.example/anodyne/internal/pain/instrument"
 )
 
 // ticks is an items object with the same answer to items 1 to n.

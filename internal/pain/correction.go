@@ -3,8 +3,8 @@ package pain
 import (
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // maxReason is the length of the reason of a correction.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 )
 
 var oldRecord = Record{ID: id.New[id.RecordKind](testNow.Add(-time.Hour)), PatientID: testID, Type: TypePainScores,

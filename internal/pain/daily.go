@@ -3,7 +3,7 @@ package pain
 import (
 	"regexp"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // Sleep is a night's sleep.

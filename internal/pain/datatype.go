@@ -1,6 +1,6 @@
 package pain
 
-import "anodyne/internal/fault"
+import "anodyne.example/anodyne/internal/fault"
 
 // DataType is what a clinical record is about. The numbers are stored: new
 // ones are added at the end.

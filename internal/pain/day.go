@@ -3,7 +3,7 @@ package pain
 import (
 	"time"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 const secondsPerDay = 24 * 60 * 60

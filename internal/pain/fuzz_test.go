@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 var bodies = []string{

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // Stands reports whether a condition is the patient's own and goes on.

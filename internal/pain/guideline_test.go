@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 func TestOutsideGuideline(t *testing.T) {

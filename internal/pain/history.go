@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Limits of a medical history; texts in characters.

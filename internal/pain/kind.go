@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Value is the value of a record in its JSON form, with what the service

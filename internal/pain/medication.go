@@ -3,7 +3,7 @@ package pain
 import (
 	"regexp"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // Medication is a medicine as prescribed. The strength of a combination is

@@ -3,7 +3,7 @@ package pain
 import (
 	"slices"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 func checkMedication(v *Medication, r *reading) {

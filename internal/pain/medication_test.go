@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 const plainOxycodone = `,"derived":{"drug_class":"opioid","basis":"name","ingredients":["oxycodone"],"opioid":true`

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"anodyne/internal/pain/dictionary"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/dictionary"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // A warning says that a prescription contradicts itself or what is known of

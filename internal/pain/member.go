@@ -1,8 +1,8 @@
 package pain
 
 import (
-	"anodyne/internal/fault"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // reading is an object in the course of being read. One that was stored has

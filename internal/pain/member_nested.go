@@ -3,7 +3,7 @@ package pain
 import (
 	"strings"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // nested is a member that is an object with members of its own, at least one

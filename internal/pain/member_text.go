@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // appendText appends a text unless there is none.

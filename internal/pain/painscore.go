@@ -3,7 +3,7 @@ package pain
 import (
 	"slices"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // PainScore is how strong a pain is, where and of what kind.

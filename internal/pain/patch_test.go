@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 const patched = `{"name":"Ada","date_of_birth":"1980-05-06","gender":"f","contact":{"email":"a@b","phone":"1"},"medical_history":["Gout"]}`

@@ -20,9 +20,9 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Limits of a patient's texts, in characters.

@@ -3,8 +3,8 @@ package pain
 import (
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // AppendDetail appends the patient in the detail shape.

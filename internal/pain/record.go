@@ -3,9 +3,9 @@ package pain
 import (
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Record is one clinical fact about a patient. Text without a value is "".

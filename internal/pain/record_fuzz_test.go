@@ -7,7 +7,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 func FuzzNewRecords(f *testing.F) {

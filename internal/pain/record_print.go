@@ -3,7 +3,7 @@ package pain
 import (
 	"time"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // AppendRecord appends a record as the API shows it.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // addOne adds a pain score of 7 with other members.

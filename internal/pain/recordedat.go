@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // maxAhead is how far a clock may be ahead of ours.

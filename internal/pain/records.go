@@ -1,8 +1,8 @@
 package pain
 
 import (
-	"anodyne/internal/fault"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // maxRecords is the size of a batch.

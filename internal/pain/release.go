@@ -4,8 +4,8 @@ import (
 	"hash/maphash"
 	"sync/atomic"
 
-	"anodyne/internal/pain/dictionary"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/dictionary"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // Release is how fast an opioid that is taken by mouth is set free, by its name

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // A stop without a day: testNow is 2026-03-02.

@@ -1,8 +1,8 @@
 package pain
 
 import (
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/instrument"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/instrument"
 )
 
 // ReadPainScore decodes the value of a pain score; the others below do the

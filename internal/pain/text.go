@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // readText reads an optional text; problem says what is wrong with it, if

@@ -1,8 +1,8 @@
 package pain
 
 import (
-	"anodyne/internal/pain/dictionary"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/dictionary"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // understanding is what a medicine is, and how that is known.

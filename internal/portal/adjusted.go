@@ -1,8 +1,8 @@
 package portal
 
 import (
-	"anodyne/internal/analytics"
-	"anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/figure"
 )
 
 // sheet is figures as a table, with what to make of them.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 func TestAnalyticsShowWhatIsAdjusted(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"strings"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/figure"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 type analyticsPage struct {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
 )
 
 // The page lists every aligned measure with what it is of.

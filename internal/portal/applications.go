@@ -7,10 +7,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
 )
 
 type applicationsPage struct {

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // auditPageSize is the lines of a page.

@@ -4,7 +4,7 @@ import (
 	"html/template"
 	"net/http"
 
-	"anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/chart"
 )
 
 // drawing is a chart in a page: drawn, and as a table for those who cannot see

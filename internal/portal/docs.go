@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 
-	"anodyne/docs"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/docs"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // guide is a page of the documentation, rendered.

@@ -14,16 +14,16 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/api/openapi"
-	"anodyne/internal/cohort"
-	"anodyne/internal/oauth"
-	"anodyne/internal/portal/reference"
-	"anodyne/internal/report"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testwait"
-	"anodyne/internal/webhook"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/portal/reference"
+	"anodyne.example/anodyne/internal/report"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/webhook"
 )
 
 // What the program itself has, before TestMain changes it.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Bounds of the hashing of passwords. A hash takes 19 MiB and some hundredths

@@ -1,8 +1,8 @@
 package portal
 
 import (
-	"anodyne/internal/access"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store"
 )
 
 type homePage struct {

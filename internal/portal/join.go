@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // FirstLinkLifetime is how long the link of a new installation is good.

@@ -9,15 +9,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/figure"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/dictionary"
-	"anodyne/internal/store"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/dictionary"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // medicinesPage has the organisation's names of medicines, and what one is

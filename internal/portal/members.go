@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
 )
 
 type membersPage struct {

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/figure"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/summary"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/store"
 )
 
 type patientPage struct {

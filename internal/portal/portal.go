@@ -16,13 +16,13 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/chart"
-	"anodyne/internal/cohort"
-	"anodyne/internal/portal/reference"
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/store"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/portal/reference"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Config is what the portal is made of.

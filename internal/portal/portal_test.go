@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 func TestFirstAdministratorComesByTheLink(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // recordRow is a record as a row of a table.

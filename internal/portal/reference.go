@@ -8,8 +8,8 @@ import (
 
 	"github.com/yuin/goldmark"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/portal/reference"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/portal/reference"
 )
 
 // readReference reads the OpenAPI document. It has passed the tests, so a

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/api/openapi"
 )
 
 // TestEveryOperationHasItsPage: at its operationId, with what the document

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 //go:embed pages assets

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 type reportsPage struct {

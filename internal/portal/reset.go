@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // ResetLifetime is how long a link to set a new password is good.

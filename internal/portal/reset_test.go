@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 const nextPassword = "another horse battery"

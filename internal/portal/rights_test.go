@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/oauth"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/oauth"
 )
 
 // A developer cannot give an application what he does not have.

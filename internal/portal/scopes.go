@@ -3,9 +3,9 @@ package portal
 import (
 	"strings"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // scopeChoice is a scope in a form.

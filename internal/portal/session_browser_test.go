@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	headless "anodyne/e2e/browser"
-	"anodyne/internal/access"
-	"anodyne/internal/testneed"
+	headless "anodyne.example/anodyne/e2e/browser"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // chromium opens a real browser at the house.

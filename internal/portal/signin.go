@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // cookieName has the prefix that makes browsers insist on TLS, where there is

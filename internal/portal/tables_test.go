@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"testing"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // What takes too long, or is refused because too much is asked, is 503, with

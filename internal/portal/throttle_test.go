@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/ratelimit"
 )
 
 const wrongPassword = "wrong horse battery"

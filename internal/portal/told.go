@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/audit"
 )
 
 // told lists what the details of a line of audit, or the parameters of a

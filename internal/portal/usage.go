@@ -3,8 +3,8 @@ package portal
 import (
 	"time"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // usageTable is a week of an application's requests, by day and outcome; the

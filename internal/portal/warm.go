@@ -6,11 +6,11 @@ import (
 	"slices"
 	"sync"
 
-	"anodyne/internal/access"
-	"anodyne/internal/analytics"
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // presence is the organisations whose members were just here: they may look at

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // What is shown first is there after somebody signed in, or opened a page, and

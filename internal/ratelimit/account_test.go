@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 func TestEndedAccountsAreSwept(t *testing.T) {

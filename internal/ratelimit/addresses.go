@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // Addresses counts requests without valid credentials by source address, in

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/ratelimit"
 )
 
 // generous grants everything at once, so that the benchmarks see memory only.

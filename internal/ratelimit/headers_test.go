@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/ratelimit"
 )
 
 func TestSet(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testwait.Main(m) }

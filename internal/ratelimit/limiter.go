@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // Limiter counts requests by client. What this process has reserved in the

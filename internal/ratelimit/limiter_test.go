@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/ratelimit"
 )
 
 func TestExactlyTheLimitPasses(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"anodyne/internal/access"
-	"anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/ratelimit"
 )
 
 // Whatever happens, in whatever order, a window never lets more through than

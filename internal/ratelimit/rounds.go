@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // reserveTimeout bounds one call to the store, so that a store that hangs does

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/ratelimit"
 )
 
 // result is what a Take in the background came to.

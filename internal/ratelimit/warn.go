@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // Warn is told that a client has used so many percent of the allowance of the

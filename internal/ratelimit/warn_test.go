@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/ratelimit"
 )
 
 // warnings is what a limiter told.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode"
 
-	"anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/chart"
 )
 
 // account is the text of a PDF, in the order in which it was set, from which a

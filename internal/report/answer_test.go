@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // answer is the JSON form of a report, which is that of the analytics or of the

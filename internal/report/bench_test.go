@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/pain"
-	"anodyne/internal/report"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/report"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // BenchmarkStewardshipReport makes the report of 10,000 patients who take opioids,

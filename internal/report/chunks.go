@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"hash"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // chunks keeps what is written to it as the chunks of a report's file. It holds

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/cohort"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/strictjson"
-	"anodyne/internal/synth"
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/synth"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // A clinic is an organisation of made-up patients in a real database, with what

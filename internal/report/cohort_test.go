@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/fault"
-	"anodyne/internal/figure"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // people makes patients who get better, some of them with opioids. They are

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/figure"
 )
 
 // cover is the top of a document about many patients.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // What is drawn is where its number says: the shapes of a PDF, as another

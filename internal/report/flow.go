@@ -3,8 +3,8 @@ package report
 import (
 	"strings"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/figure"
 )
 
 // step is a number of patients on the way to a figure, and of how many; of is nil

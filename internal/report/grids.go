@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/report/grid"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/report/grid"
 )
 
 // aboutGrid says what a file is about.

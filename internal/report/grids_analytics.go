@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/report/grid"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/report/grid"
 )
 
 // Of the analytics each figure is a line: which, of how many, its value with

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/pain/summary"
-	"anodyne/internal/report/grid"
+	"anodyne.example/anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/report/grid"
 )
 
 func (d *PatientSummary) grids() []grid.Table {

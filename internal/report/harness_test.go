@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/summary"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 var asOf = time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)

@@ -9,7 +9,7 @@ package report
 import (
 	"time"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Head is what every document says of itself on its first page.

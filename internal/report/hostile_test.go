@@ -9,8 +9,8 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Titles and names of organisations are texts in every format of every type,

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"time"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/summary"
-	"anodyne/internal/report/grid"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/report/grid"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Analyst runs the analytics; internal/cohort has it.

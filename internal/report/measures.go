@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/figure"
-	"anodyne/internal/report/grid"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/report/grid"
 )
 
 // measures lists aligned measures, each with what it is of and who was left out.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne/internal/worker"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 // metrics counts reports by how their making ended: completed, failed,

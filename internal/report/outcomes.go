@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/chart"
-	"anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/figure"
 )
 
 // Outcomes is how the patients of a period fared.

@@ -3,8 +3,8 @@ package report
 import (
 	"fmt"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/figure"
 )
 
 func (p *outcomePages) instruments() {

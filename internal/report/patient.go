@@ -5,10 +5,10 @@ import (
 	"io"
 	"strings"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/figure"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 // PatientSummary is one patient, on one page as far as it goes.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/figure"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 func (p *patientPages) medicationTable() *table {

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/figure"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/figure"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 // tile is a number that is seen first.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
-	"anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/figure"
 )
 
 // estimate is a number with its interval as a PDF has it, or why there is none.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/figure"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Every number in the text of a PDF is taken by its words: from the answer, a

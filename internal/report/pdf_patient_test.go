@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/figure"
 )
 
 // patient takes a patient's summary apart. What the summary does not say (the

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/figure"
 )
 
 func (p *account) stewardship(a *answer, h *Head) {

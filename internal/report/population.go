@@ -5,9 +5,9 @@ import (
 	"io"
 	"slices"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/chart"
-	"anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/figure"
 )
 
 // Population is how the patients of a period are.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // poppler runs a tool of an independent reader of PDF on a file; "FILE" among

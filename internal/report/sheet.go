@@ -7,7 +7,7 @@ import (
 
 	"codeberg.org/go-pdf/fpdf"
 
-	"anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/chart"
 )
 
 // A page is A4, measured in points from the top left.

@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/summary"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // readStewardship lists who takes opioids, in one snapshot.

@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
-	"anodyne/internal/analytics"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 // stewardshipJSON is the JSON form, without the patients.

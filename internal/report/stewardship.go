@@ -1,8 +1,8 @@
 package report
 
 import (
-	"anodyne/internal/analytics"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Stewardship is who takes opioids on a day, and what asks for review there.

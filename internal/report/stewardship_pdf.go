@@ -5,11 +5,11 @@ import (
 	"io"
 	"strings"
 
-	"anodyne/internal/chart"
-	"anodyne/internal/figure"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/figure"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 // WritePDF writes the lists of an opioid stewardship programme.

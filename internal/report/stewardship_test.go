@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // stewards makes a report of so many patients, all different.

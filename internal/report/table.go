@@ -3,7 +3,7 @@ package report
 import (
 	"codeberg.org/go-pdf/fpdf"
 
-	"anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/chart"
 )
 
 // column is one of a table. Share is its part of the width.

@@ -3,7 +3,7 @@ package report
 import (
 	"testing"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // A type of report that is added has a title and parameters too.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Every cell of every table of a CSV and of an XLSX file is what the answer

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // guest is a connection of a test.

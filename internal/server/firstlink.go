@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/portal"
+	"anodyne.example/anodyne/internal/portal"
 )
 
 // firstOrganisation is the one whose administrator a new installation invites.

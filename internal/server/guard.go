@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"anodyne/internal/api"
+	"anodyne.example/anodyne/internal/api"
 )
 
 // guard is before all handlers: it refuses what must not be handled, keeps the

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/api"
-	"anodyne/internal/config"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/api"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // serve starts a server on a new database.

@@ -16,7 +16,7 @@ import (
 	otlp "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // otelCollector is an OpenTelemetry collector as far as OTLP over HTTP goes.

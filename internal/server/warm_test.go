@@ -14,15 +14,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne/internal/access"
-	"anodyne/internal/analytics"
-	"anodyne/internal/cohort"
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
-	"anodyne/internal/portal"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/portal"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // After somebody has signed in, and before the page of analytics is looked at,

@@ -5,8 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne/internal/config"
-	"anodyne/internal/webhook"
+	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/webhook"
 )
 
 // attemptGrace is how long attempts that are under way may go on at a stop. A

@@ -3,8 +3,8 @@ package store
 import (
 	"time"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/alert"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/alert"
 )
 
 // wrongStandings says which of some patients do not stand as their records

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // What is kept of alerts and is not what the records say is found, whichever

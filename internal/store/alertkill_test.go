@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // sweeperEnv has the configuration of a process that only sweeps.

@@ -5,13 +5,13 @@ import (
 	"maps"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/event"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/alert"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/alert"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // watch is what alerts need of a patient before a write.

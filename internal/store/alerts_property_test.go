@@ -9,11 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 const day = 24 * time.Hour

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/alert"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/alert"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // sweepSlice is how many patients are looked up at a time. Tests of that

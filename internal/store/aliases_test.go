@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/strictjson"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func aliasChange(action audit.Action) store.Change {

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // attend has a node take its number and lock.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"math"
 
-	"anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/audit"
 )
 
 // AuditCursor is a place in the audit log: an entry and a line of it.

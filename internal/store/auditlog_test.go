@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // Pages of any size give the same lines in the same order, also when a page

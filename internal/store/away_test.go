@@ -4,12 +4,12 @@ import (
 	"context"
 	"testing"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/store/storetest/pgcluster"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // A PostgreSQL that goes away is told as such, nothing acknowledged is lost,

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // TestDiskFullInABatch fills the disk with batches of clinical records: a batch

@@ -8,10 +8,10 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"anodyne/internal/access"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // callers is how many requests write at once.

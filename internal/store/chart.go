@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/series"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 // Chart reads what a patient's summary is made of, all of one moment.

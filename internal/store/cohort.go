@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // ChangedPatients calls each for the patients that changed after a position,

@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"time"
 
-	"anodyne/internal/event"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // DeliveryStatus says what became of a delivery.

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 const (

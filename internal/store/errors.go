@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/puddle/v2"
 	"github.com/ncruces/go-sqlite3"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // sqliteError turns what an operator has to mend into a fault that says so;

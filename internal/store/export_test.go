@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // What the tests outside the package need of its inside.

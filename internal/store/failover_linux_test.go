@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 func TestConnectionsNoticeADeadMachine(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"anodyne/internal/id"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/store/storetest/pgcluster"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // With a synchronous standby, an acknowledged change is on both servers, and

@@ -13,12 +13,12 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // Faults of the file and the disk below SQLite: each is told in a clear

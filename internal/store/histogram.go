@@ -7,7 +7,7 @@ import (
 	"math/bits"
 	"time"
 
-	"anodyne/internal/event"
+	"anodyne.example/anodyne/internal/event"
 )
 
 // histogram counts latencies in buckets whose bounds grow by a quarter of an

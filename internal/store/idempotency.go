@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // Once is an idempotency key, hashed together with the method and path, and

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // An outcome that shows a secret is kept sealed, and replayed as it was, by

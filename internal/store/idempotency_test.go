@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 func TestOneKeyMakesOnePatient(t *testing.T) {

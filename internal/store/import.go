@@ -5,10 +5,10 @@ import (
 	"context"
 	"slices"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // ImportHash stands for a line of an import, or for the identifier that a

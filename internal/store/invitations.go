@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // Invitation is a one-time link by which somebody becomes a member.

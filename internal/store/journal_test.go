@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/event"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // auditLines reads the whole audit log of an organisation.

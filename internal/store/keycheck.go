@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/seal"
 )
 
 // An encrypted SQLite file has a small file beside it, PATH.key-check: the

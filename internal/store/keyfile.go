@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/seal"
 )
 
 // keyFile is a key that stands in the data directory because it must not be in

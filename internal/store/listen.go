@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 const journalChannel = "anodyne_journal"

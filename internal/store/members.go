@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Member is a patient as analytics know one. Gender and History are good only

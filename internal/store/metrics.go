@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne/internal/worker"
+	"anodyne.example/anodyne/internal/worker"
 )
 
 type metrics struct {

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 // empty gives a database without a schema.

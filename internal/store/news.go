@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // News tells one follower in which organisations the journal has grown, so

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // Clients lists the organisation's clients in the order in which they were

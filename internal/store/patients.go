@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // CreatePatient keeps a new patient and gives the outcome, or what an earlier

@@ -3,9 +3,9 @@ package store_test
 import (
 	"testing"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // A connection on which a caller left during a read may hold the error for the

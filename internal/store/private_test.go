@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // modes gives the modes of all files of a database and its data directory.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 func TestPurge(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/event"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // quotaBits is how it is kept which thresholds of a window were alerted.

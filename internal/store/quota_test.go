@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/event"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // A client is warned of each threshold once a window, whichever node asks, in

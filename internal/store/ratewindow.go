@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/ratelimit"
 )
 
 // reserve takes from a client's window, opening one when none is open, and

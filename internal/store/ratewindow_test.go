@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/ratelimit"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/ratelimit"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 func TestReserveIsExact(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Records are counted by day, type and whether they stand, so that a list

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // Counts are those of the records after random histories on two nodes, and the

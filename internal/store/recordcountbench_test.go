@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // BenchmarkRecordsPage reads a page of 100 records of a patient who has few or

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // statuses is how a record's status is kept: its index here. Those that

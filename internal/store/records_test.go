@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/event"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 var recordNow = time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)

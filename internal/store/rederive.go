@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // What the service derives from a medication is stored with it, and in the

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/seal"
 )
 
 // Rekey gives a SQLite file another key: old or new may be nil for a file in

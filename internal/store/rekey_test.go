@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"anodyne/internal/seal"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 func quiet(string, int64, int64) {}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/event"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
 )
 
 // maxReportTries is how often a report is begun before it is given up. A node

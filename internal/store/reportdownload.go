@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 var mediaTypes = map[ReportFormat]string{

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // ReportBytes calls each with the bytes of a file from an offset up to another,

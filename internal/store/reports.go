@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // ReportType is what a report is about.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // schemaSQL lists a schema in the same words on both engines: a table's

@@ -9,9 +9,9 @@ import (
 	"math"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // SealedHead is how far an organisation's journal is sealed.

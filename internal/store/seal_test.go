@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // sealed makes an organisation with a sealed journal of 12 entries.

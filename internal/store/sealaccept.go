@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // witnessMark is the setting that says that some node keeps a witness.

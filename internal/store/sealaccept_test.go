@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // putOlderBack makes the log of "Ours" what it was at a head.

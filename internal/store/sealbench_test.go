@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // BenchmarkWatchSeals walks over logs as a server does all the time: one of

@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
 )
 
 // Witnessed reports whether this data directory has a record of what was

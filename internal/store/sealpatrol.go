@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // A patrol walks over every log from its start, again and again, so that a

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // journalState is how far an organisation's journal goes and is sealed.

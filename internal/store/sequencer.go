@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // sequenceLock is the advisory lock of the one who gives positions.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // seriesByYear is what records are worth to their patient-years.

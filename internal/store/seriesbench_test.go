@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // BenchmarkAddRecords adds batches of 100 records to patients that have some

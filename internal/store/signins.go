@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // SignInTry is one attempt on a password: for whom, and from where.

@@ -19,9 +19,9 @@ import (
 	fastflate "github.com/klauspost/compress/flate"
 	"github.com/oklog/ulid/v2"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // A spool takes the audit lines of reads: one write(2) before the answer goes

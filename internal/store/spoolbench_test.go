@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // BenchmarkPack packs the lines of a thousand reads by 64 clients.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/seal"
 )
 
 // sqliteFile is a database file with what it takes to open it. The key of its

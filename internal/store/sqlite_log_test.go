@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/seal"
 )
 
 // grow writes so many bytes while somebody reads, so that the log has to keep

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"os"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 var errReplaced = errors.New("the file at the database's path is not the one that is open")

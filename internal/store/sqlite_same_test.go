@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // A server whose file was replaced would write into one that nobody finds

@@ -23,8 +23,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
-	"anodyne/internal/access"
-	"anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/seal"
 )
 
 // Config says which database to open, and how.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testwait.Main(m) }

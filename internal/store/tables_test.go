@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/summary"
 )
 
 // What is kept by its place in a list has one.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // Token is an access token, by its hash, with its client as it is now.

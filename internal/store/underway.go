@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // underway has the Idempotency-Keys of the requests that this process is

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // Whoever has the key of a request that is running waits for it, but not for

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // UsageOutcome is what came of a request, as far as usage tells them apart.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // selectFarAhead finds the endpoints with a delivery that waits for longer than

@@ -1,8 +1,8 @@
 package store
 
 import (
-	"anodyne/internal/audit"
-	"anodyne/internal/event"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
 )
 
 // Status is the endpoint's state in a word.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // WebhookKey names an endpoint among those of all organisations.

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"anodyne/internal/access"
+	"anodyne.example/anodyne/internal/access"
 )
 
 // deliveriesSince is a bound for identifiers of deliveries: those of events

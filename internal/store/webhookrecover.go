@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 const (

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/event"
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // Webhook is an endpoint that an organisation's events are delivered to.

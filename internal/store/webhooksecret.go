@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // secretPlace binds a sealed secret to its endpoint.

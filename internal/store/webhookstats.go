@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // StatsWindow is how far back WebhookStats looks.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"anodyne/internal/event"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // WebhookTask is one event to be sent to an endpoint.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/audit"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // A witness is this node's record, outside the database, of how far every

@@ -14,7 +14,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // bench is a writer on a file with a few tables, and a second connection that

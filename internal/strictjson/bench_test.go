@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 const patientBody = `{

@@ -18,7 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // MaxDepth is how deep objects and arrays may nest, the body itself included.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func TestParseRefuses(t *testing.T) {

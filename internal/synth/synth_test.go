@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 var until = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)

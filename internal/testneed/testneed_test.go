@@ -46,7 +46,7 @@ func spy(reason string) *spyTB {
 }
 
 func TestSkip(t *testing.T) {
-	const line = "no tea in the house\tanodyne/internal/testneed\tTestSpied\n"
+	const line = "no tea in the house\tanodyne.example/anodyne/internal/testneed\tTestSpied\n"
 	for _, c := range []struct {
 		name, noSkip, ending, recorded string
 	}{

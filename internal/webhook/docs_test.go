@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // modulesEnv names the folder node_modules with the npm package that the

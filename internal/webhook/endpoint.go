@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"anodyne/internal/id"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // endpoint is one that this worker has claimed. Nothing of it is needed after

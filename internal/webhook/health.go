@@ -3,7 +3,7 @@ package webhook
 import (
 	"time"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // health is how an endpoint does.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // looker finds endpoints that have work. Being told of a commit it looks at

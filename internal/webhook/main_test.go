@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestMain(m *testing.M) {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne/internal/store"
-	background "anodyne/internal/worker"
+	"anodyne.example/anodyne/internal/store"
+	background "anodyne.example/anodyne/internal/worker"
 )
 
 type metrics struct {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 // longestURL is in characters.

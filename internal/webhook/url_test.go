@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fault"
 )
 
 func TestCheckURL(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/event"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // ward is a receiver without a network that counts attempts by address.

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/access"
-	"anodyne/internal/id"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // clock is a time that tests move.

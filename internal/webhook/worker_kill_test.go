@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // The environment of a process that delivers until it is killed.

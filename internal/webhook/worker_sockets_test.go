@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 // The same as with five thousand dead endpoints, on real connections: more

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/event"
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 func TestEveryEventIsDeliveredOnce(t *testing.T) {

@@ -13,12 +13,12 @@ import (
 	"github.com/pb33f/libopenapi-validator/config"
 	"go.yaml.in/yaml/v3"
 
-	"anodyne/internal/access"
-	"anodyne/internal/analytics"
-	"anodyne/internal/api/openapi"
-	"anodyne/internal/audit"
-	"anodyne/internal/event"
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 func document(t *testing.T) map[string]any {

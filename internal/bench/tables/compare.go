@@ -6,7 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/bench"
 )
 
 // Compare prints, for every path that both reports have on the same engine and

@@ -3,7 +3,7 @@ package tables
 import (
 	"fmt"
 
-	"anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/bench"
 )
 
 // fact is a figure that stands by itself.

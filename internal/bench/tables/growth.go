@@ -3,8 +3,8 @@ package tables
 import (
 	"slices"
 
-	"anodyne/internal/bench"
-	"anodyne/internal/chart"
+	"anodyne.example/anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/chart"
 )
 
 // Growth is the plot of what each path costs at the sizes that were measured,

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/bench"
 )
 
 // Markdown writes the tables of a report as docs/performance.md has them.

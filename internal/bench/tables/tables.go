@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/bench"
 )
 
 // engineNames are the engines as people write them.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/bench"
 )
 
 // report is of one run on each engine, with something of everything.

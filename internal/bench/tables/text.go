@@ -5,7 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/bench"
 )
 
 // Text prints a run for a terminal.

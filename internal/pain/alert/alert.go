@@ -7,8 +7,8 @@
 package alert
 
 import (
-	"anodyne/internal/event"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // Thresholds are the daily MME that are alerted, in order.

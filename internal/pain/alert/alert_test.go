@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // prescribed makes prescriptions: "60 1-10" is an opioid of 60 MME on these

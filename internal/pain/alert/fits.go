@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"anodyne/internal/pain/timeline"
+	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
 // Fits reports whether a patient with these prescriptions can stand so: the

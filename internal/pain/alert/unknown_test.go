@@ -3,8 +3,8 @@ package alert
 import (
 	"testing"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // What is not understood raises nothing, and hides nothing that is known.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
-	"anodyne/internal/pain/timeline"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
 // Watched is the prescriptions of a patient that alerts are about: those of

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // An alias says what a name leaves open; code, package and a name that is

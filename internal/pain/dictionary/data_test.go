@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // opioidsWithoutFactor are the opioids that no table of MME factors has.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // Query is what is written of a medicine. Any of it may be empty.

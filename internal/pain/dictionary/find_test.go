@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 
 	"pgregory.net/rapid"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"anodyne/internal/pain/dictionary/rxname"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/dictionary/rxname"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 var (

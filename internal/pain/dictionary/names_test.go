@@ -1,7 +1,7 @@
 package dictionary
 
 import (
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 	_ "embed"
 	"fmt"
 	"slices"

@@ -3,7 +3,7 @@ package dictionary
 import (
 	"slices"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // findProducts looks for the products that a name may mean, and the strengths

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 var (

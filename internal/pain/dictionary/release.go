@@ -1,6 +1,6 @@
 package dictionary
 
-import "anodyne/internal/pain/drug"
+import "anodyne.example/anodyne/internal/pain/drug"
 
 // releaseOf is how fast an oral medicine is set free, when the products that may
 // be meant agree on it, or the words say. A product of which a strength or form

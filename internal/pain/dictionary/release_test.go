@@ -3,7 +3,7 @@ package dictionary
 import (
 	"testing"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 func TestRelease(t *testing.T) {

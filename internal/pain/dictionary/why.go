@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // Why says in plain sentences what was understood and how, for whoever looks a

@@ -3,8 +3,8 @@ package series
 import (
 	"slices"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // words gives words the numbers by which they are stored: the place in the

@@ -6,7 +6,7 @@ import (
 	"math"
 	"math/bits"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 var opioid = ClassOf(drug.Opioid)

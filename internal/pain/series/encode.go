@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // The packed form: a version, the unit of time, then scores, assessments,

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // addImpact adds how often there was pain, or how often it limited life or work.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // leading is the ingredient that gives a medicine its class.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Prescriptions are of the same product, or of the same medicine, or of neither,

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // BaselineDays is how many days, up to and including the index date, a baseline

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // The rule in vectors; internal/analytics holds it against a plain model of many

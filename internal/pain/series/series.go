@@ -19,9 +19,9 @@ import (
 	"slices"
 	"time"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/instrument"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/instrument"
 )
 
 // Series is what is comparable of some records, each kind in order.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Records of the types that a series is made of are read, which shows in what

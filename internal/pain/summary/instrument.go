@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/instrument"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/instrument"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // Instrument is where the patient stands on a questionnaire.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
-	"anodyne/internal/pain/timeline"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
 // Medications are the patient's medicines.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/timeline"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
 // Caveat goes with every MME that is shown.

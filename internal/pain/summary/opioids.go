@@ -3,10 +3,10 @@ package summary
 import (
 	"slices"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
-	"anodyne/internal/pain/timeline"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
 // Opioids is what opioid stewardship asks about one patient, by the rules of

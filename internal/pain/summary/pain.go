@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // maxPoints bounds the points that are shown; the numbers rest on all.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/fault"
-	"anodyne/internal/id"
-	"anodyne/internal/pain"
-	"anodyne/internal/pain/series"
-	"anodyne/internal/strictjson"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 var now = time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)

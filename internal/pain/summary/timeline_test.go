@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"anodyne/internal/pain/alert"
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/alert"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // An open prescription has its dose on the days on which it is assumed.

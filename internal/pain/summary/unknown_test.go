@@ -3,7 +3,7 @@ package summary
 import (
 	"testing"
 
-	"anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // What nobody understands may be an opioid of any dose, a benzodiazepine, a

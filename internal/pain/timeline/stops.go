@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"anodyne/internal/pain/drug"
-	"anodyne/internal/pain/series"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/pain/series"
 )
 
 // never is the day that does not come.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/api/openapi"
-	"anodyne/internal/portal/reference"
+	"anodyne.example/anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/portal/reference"
 )
 
 func asText(s string) template.HTML { return template.HTML(template.HTMLEscapeString(s)) }

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // WriteCSV writes tables as RFC 4180 has it: UTF-8, CRLF, a header line.

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"time"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Table is one table of a file.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
-	"anodyne/internal/pain"
-	"anodyne/internal/report/grid"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/report/grid"
 )
 
 func rows(list ...[]any) iter.Seq[[]any] { return slices.Values(list) }

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // Book is what an XLSX file says of itself.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 func TestBinaries(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Barrier holds statements up before they reach the database, as a slow disk

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // Tmpfs mounts a small file system of the test's own and gives its folder. The

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // The engines.

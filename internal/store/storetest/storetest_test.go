@@ -3,9 +3,9 @@ package storetest_test
 import (
 	"testing"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestMain(m *testing.M) { testwait.Main(m) }

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"anodyne/internal/store"
-	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 // address makes a migrated database from the engine's template.

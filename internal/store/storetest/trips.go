@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Trips counts what requests ask of the database. What goes on beside a

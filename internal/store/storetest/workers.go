@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store"
 )
 
 // Run starts the workers of a node that give journal entries their position

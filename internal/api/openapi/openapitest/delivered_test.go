@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/event"
-	"anodyne/internal/id"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/id"
 )
 
 // sent has an event of each type, with everything that it can hold.

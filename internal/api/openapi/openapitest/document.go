@@ -14,7 +14,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/api/openapi"
 )
 
 // documentURL names the document to the schema compiler; nothing is fetched.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/api/openapi"
+	"anodyne.example/anodyne/internal/api/openapi"
 )
 
 // Example is a request that the document shows.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/pain/dictionary/rxname"
+	"anodyne.example/anodyne/internal/pain/dictionary/rxname"
 )
 
 // undecided is the class of an ingredient that nobody has looked at.

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"anodyne/internal/pain/dictionary/rxname"
+	"anodyne.example/anodyne/internal/pain/dictionary/rxname"
 )
 
 // Columns of the files, by their place. RXNCONSO names concepts, RXNREL says

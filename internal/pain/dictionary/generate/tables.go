@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"anodyne/internal/pain/dictionary/rxname"
+	"anodyne.example/anodyne/internal/pain/dictionary/rxname"
 )
 
 // readTables reads the tables that the first release came in: RxNorm

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"anodyne/internal/store/pgserver"
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/store/pgserver"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // Cluster is one test's own server, for tests of what happens when the database

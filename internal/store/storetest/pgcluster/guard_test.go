@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne/internal/store/pgserver"
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/store/pgserver"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 // victimEnv makes this test binary, started again, the process that is killed.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"anodyne/internal/testwait"
+	"anodyne.example/anodyne/internal/testwait"
 )
 
 func TestPausedClusterHangs(t *testing.T) {

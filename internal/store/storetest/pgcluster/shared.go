@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"anodyne/internal/store/pgserver"
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/store/pgserver"
+	"anodyne.example/anodyne/internal/testneed"
 )
 
 // Env names the server that all test processes share, as a postgres:// URL of a

@@ -16,8 +16,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"anodyne/internal/store/pgserver"
-	"anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/store/pgserver"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
 func main() {

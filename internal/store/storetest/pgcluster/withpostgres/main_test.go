@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"anodyne/internal/store/pgserver"
-	"anodyne/internal/store/storetest/pgcluster"
-	"anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/store/pgserver"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/testneed"
 
 	"github.com/jackc/pgx/v5"
 )
