@@ -67,7 +67,7 @@ func refused(err error) bool {
 	return ok && e.Status == 401 && (e.Code == client.CodeUnauthorized || e.Code == client.CodeInvalidClient)
 }
 
-// TestRotationWithoutDowntime: the secret before stays good for the overlap.
+// TestRotationWithoutDowntime: the secret before stays valid for the overlap.
 func TestRotationWithoutDowntime(t *testing.T) {
 	t.Parallel()
 	s := newService(t, storetest.SQLite)

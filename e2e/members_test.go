@@ -38,7 +38,7 @@ func TestMembersAndScopes(t *testing.T) {
 		dev.must(dev.Press(`input[value="` + scope + `"]`))
 	}
 	dev.must(dev.Click("main form button"))
-	dev.says("An administrator has to grant")
+	dev.says("An administrator must grant")
 	dev.judgeIn(0, 2)
 	clientID, err := dev.Text(".facts dd:nth-of-type(1) code")
 	dev.must(err)
@@ -57,7 +57,7 @@ func TestMembersAndScopes(t *testing.T) {
 
 	admin := newVisitor(t, n.url)
 	admin.signIn("admin@clinic.example")
-	admin.says("waits for your decision")
+	admin.says("waiting for your approval")
 	admin.open("/portal/applications")
 	admin.says("A developer")
 	admin.must(admin.Click("td a.button"))

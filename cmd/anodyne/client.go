@@ -23,7 +23,7 @@ func runClient(ctx context.Context, e env, args []string) error {
 	return dispatch(ctx, args, e, "anodyne client", []command{
 		{"create", "register an application; prints its id and secret", clientCreate},
 		{"list", "list the clients", clientList},
-		{"rotate", "give a client a new secret; the old one stays good for a while", clientRotate},
+		{"rotate", "give a client a new secret; the old one stays valid for a while", clientRotate},
 		{"revoke", "end a client and all its tokens", clientRevoke},
 		{"tier", "move a client to another rate-limit tier", clientTier},
 	})
@@ -183,7 +183,7 @@ func printClients(w io.Writer, views []clientView) {
 }
 
 func clientRotate(ctx context.Context, e env, args []string) error {
-	c := newStoreCommand(e, "client", "rotate", "rotate CLIENT_ID [flags]\n\nGives a client a new secret. The newest of its old ones stays good for --overlap.")
+	c := newStoreCommand(e, "client", "rotate", "rotate CLIENT_ID [flags]\n\nGives a client a new secret. The newest of its old ones stays valid for --overlap.")
 	overlap := c.fs.Duration("overlap", 24*time.Hour, "how long the secret before stays good; 0 ends it at once")
 	who, _, err := c.parse(args, 1)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // reasons say why a figure is not there.
 var reasons = map[string]string{
 	"suppressed": Hidden, "too_few_patients": "too few patients", "empty_stratum": "none: a stratum of the standard has nobody", "standard_without_that_dimension": "none by this standard",
-	"nobody": "nobody to count", "singular": "none: covariates cannot be told apart", "separation": "none: a covariate parts responders from the others",
+	"nobody": "no patients match", "singular": "none: the covariates are collinear", "separation": "none: a covariate separates responders from non-responders",
 }
 
 // terms are the names of figures that are compared or adjusted, and of the

@@ -72,8 +72,8 @@ func TestResponders(t *testing.T) {
 	}
 	r := &analytics.Response{Responder30: share(1), Responder50: share(2), NRSAtLeast2: share(3), Worsened30: share(4), LowBaseline: share(5)}
 	r.NonresponderImputation.Responder30, r.NonresponderImputation.Responder50 = share(6), share(7)
-	want := map[string]string{"30 % better or more": "1 of 10", "50 % better or more": "2 of 10", "2 points better or more": "3 of 10", "30 % worse or more": "4 of 10",
-		"baseline under 4": "5 of 10", "30 %, missing as no": "6 of 10", "50 %, missing as no": "7 of 10"}
+	want := map[string]string{"30 % improvement or more": "1 of 10", "50 % improvement or more": "2 of 10", "2-point improvement or more": "3 of 10", "30 % worsening or more": "4 of 10",
+		"baseline under 4": "5 of 10", "30 % response, missing counted as non-response": "6 of 10", "50 % response, missing counted as non-response": "7 of 10"}
 	got := map[string]string{}
 	for _, row := range Responders(r).Rows {
 		got[row.Label] = row.Words

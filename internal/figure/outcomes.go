@@ -37,7 +37,7 @@ func part(count, n *int) *float64 {
 // Responders are the shares of those who got better or worse.
 func Responders(r *analytics.Response) *chart.Proportions {
 	return Proportions("Responders",
-		[]string{"30 % better or more", "50 % better or more", "2 points better or more", "30 % worse or more", "baseline under 4", "30 %, missing as no", "50 %, missing as no"},
+		[]string{"30 % improvement or more", "50 % improvement or more", "2-point improvement or more", "30 % worsening or more", "baseline under 4", "30 % response, missing counted as non-response", "50 % response, missing counted as non-response"},
 		[]*analytics.Proportion{&r.Responder30, &r.Responder50, &r.NRSAtLeast2, &r.Worsened30, &r.LowBaseline,
 			&r.NonresponderImputation.Responder30, &r.NonresponderImputation.Responder50})
 }

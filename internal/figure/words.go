@@ -89,7 +89,7 @@ func OfN(p *analytics.Proportion) string {
 	case p.Suppressed && (p.Count == nil || p.N == nil):
 		return Hidden
 	case p.N == nil || p.Count == nil || *p.N == 0:
-		return "nobody to count"
+		return "no patients match"
 	}
 	return Thousands(*p.Count) + " of " + Thousands(*p.N)
 }

@@ -26,7 +26,7 @@ func TestWords(t *testing.T) {
 		{"minus thousands", Thousands(-1000), "-1,000"},
 		{"counted", Counted(analytics.Count{Count: new(12)}), "12"},
 		{"of n", OfN(&analytics.Proportion{Count: new(18), N: new(4000)}), "18 of 4,000"},
-		{"of nobody", OfN(&analytics.Proportion{Count: new(0), N: new(0)}), "nobody to count"},
+		{"of nobody", OfN(&analytics.Proportion{Count: new(0), N: new(0)}), "no patients match"},
 		{"of few", OfN(&analytics.Proportion{N: new(40), Suppressed: true}), "hidden"},
 		{"share", Share(&analytics.Proportion{Count: new(18), N: new(40), CI95: &analytics.Bounds{Low: 0.3071, High: 0.6017}}), "45.0 % (30.7 to 60.2)"},
 		{"share without interval", Share(&analytics.Proportion{Count: new(18), N: new(40)}), "45.0 %"},

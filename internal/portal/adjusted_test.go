@@ -20,7 +20,7 @@ func TestAnalyticsShowWhatIsAdjusted(t *testing.T) {
 		page := b.get("/portal/analytics?start_date=2024-01-01&compare_start_date=2023-01-01&standard=age&adjust=case_mix")
 		for _, text := range []string{
 			"Compared with 2023-01-01 to 2023-12-31", "<th scope=\"row\">no score in 90 days</th><td>100.0 % (75.8 to 100.0)</td><td>12</td><td>100.0 % (75.8 to 100.0)</td><td>12</td><td>0.00 points (−24.25 to 24.25)</td>",
-			"<td>too few patients</td>", "Outcomes adjusted for the case mix", "Left out: without PHQ-9 at baseline 0", "<td>nobody to count</td>",
+			"<td>too few patients</td>", "Outcomes adjusted for the case mix", "Left out: without PHQ-9 at baseline 0", "<td>no patients match</td>",
 			"Rates standardised by gender and age", "<td>12 of 12</td><td>100.0 % (75.8 to 100.0)</td><td>100.00 % (75.75 to 100.00)</td>",
 			`<option value="age" selected>`, `<option value="case_mix" selected>`, `name="compare_start_date" type="date" value="2023-01-01"`,
 		} {

@@ -91,7 +91,7 @@ func (a *analyticsPage) draw() error {
 	a.Tiles = []tile{
 		{figure.Counted(o.Cohort.Patients), "patients fit the filters" + figure.NotKnown(o.Cohort.Undetermined.Count)},
 		{figure.Num(o.FollowUp.Change.Mean), "points of change in pain; mean and 95 % interval " + figure.Mean(&o.FollowUp.Change) + ", " + figure.Count(o.FollowUp.Change.N) + " patients"},
-		{figure.Rate(o.Response.Responder30.Count, o.Response.Responder30.N), "30 % better or more, " + figure.OfN(&o.Response.Responder30)},
+		{figure.Rate(o.Response.Responder30.Count, o.Response.Responder30.N), "30 % improvement or more, " + figure.OfN(&o.Response.Responder30)},
 		{figure.Rate(p.Opioids.AtLeast50.Count, p.Opioids.AtLeast50.N), "reach 50 MME a day, " + figure.OfKnown(&p.Opioids.AtLeast50)},
 	}
 	responders := figure.Responders(&o.Response)
@@ -103,13 +103,13 @@ func (a *analyticsPage) draw() error {
 	ages, genders, classes := figure.Split("Age", &p.AgeBands), figure.Split("Gender", &p.Genders), figure.Classes(p.Treatments.Classes)
 	a.Drawings = []drawing{
 		drawRows("responders", "Share of patients who got better or worse, with 95 % intervals (Wilson)", responders, len(responders.Rows), 1),
-		draw("trend", "Mean pain, one value a patient; the number of patients stands under the axis", trend, 260),
+		draw("trend", "Mean pain, one value per patient; the number of patients is shown below the axis", trend, 260),
 	}
 	if len(survival.Steps) > 0 {
 		a.Drawings = append(a.Drawings, draw("survival", "Share of patients without a confirmed response of 30 % (Kaplan-Meier)", survival, 270))
 	}
 	a.Drawings = append(a.Drawings,
-		drawRows("sites", "Body site and side of the pain that is compared: of each patient the one with the most scores at baseline", sites, len(sites.Rows), 1),
+		drawRows("sites", "Body site and side compared: for each patient, the one with the most scores at baseline", sites, len(sites.Rows), 1),
 		drawRows("severity", "Severity of the latest score", figure.Severity(&p.Severity), 1, 2),
 		draw("doses", strings.TrimSpace("Patients by their highest daily opioid dose in the period. "+figure.DosesNotKnown(&p.Opioids.MME.Peak.Bands)), figure.Doses(&p.Opioids.MME.Peak.Bands), 220),
 		drawRows("classes", "Patients with a medicine of the class; a patient can have several", classes, len(classes.Rows), 1),

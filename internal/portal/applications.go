@@ -152,7 +152,7 @@ func (p *Portal) application(v *visit) error {
 		return err
 	}
 	page.Usage = tableOf(usage, since, v.now)
-	page.Chart = draw("usage", "Requests by hour (UTC) and how they ended", page.Usage.chart(), 220)
+	page.Chart = draw("usage", "Requests by hour (UTC) and outcome", page.Usage.chart(), 220)
 	return v.show("application", c.Name, page)
 }
 
@@ -190,7 +190,7 @@ func (p *Portal) rotateApplication(v *visit) error {
 		}
 		return v.show("secret", "New secret", registered{Client: c, Secret: secret, Curl: v.tokenCurl(c.ID, secret), Rotated: true, Overlap: o.Words})
 	}
-	return fault.New(fault.InvalidParameter, "Say how long the old secret stays good.")
+	return fault.New(fault.InvalidParameter, "Choose how long the old secret stays valid.")
 }
 
 func (p *Portal) revokeApplication(v *visit) error {
@@ -199,7 +199,7 @@ func (p *Portal) revokeApplication(v *visit) error {
 		return err
 	}
 	if v.form("sure") != "yes" {
-		return fault.New(fault.InvalidParameter, "Tick that you are sure: the application stops working at once, and for good.")
+		return fault.New(fault.InvalidParameter, "Confirm that you want to revoke the application. It stops working immediately and cannot be restored.")
 	}
 	if err := v.org.RevokeClient(v.r.Context(), c.ID, v.line()); err != nil {
 		return err

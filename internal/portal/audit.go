@@ -83,7 +83,7 @@ func readAuditCursor(s string) (c store.AuditCursor, err error) {
 	at, err1 := strconv.ParseInt(pos, 10, 64)
 	n, err2 := strconv.Atoi(line)
 	if err1 != nil || err2 != nil || at < 0 || n < 0 {
-		return c, fault.New(fault.InvalidParameter, "The place in the log is unknown.")
+		return c, fault.New(fault.InvalidParameter, "The position in the log is unknown.")
 	}
 	return store.AuditCursor{Pos: store.Pos(at), Line: n}, nil
 }

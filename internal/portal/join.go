@@ -32,7 +32,7 @@ type joinPage struct {
 
 // errLink is the answer to a link that is good for nothing, whatever the
 // reason.
-var errLink = fault.New(fault.NotFound, "This link was used already or has expired. Ask for a new one: an administrator makes it under Members, and the operator with “anodyne user create”.")
+var errLink = fault.New(fault.NotFound, "This link has already been used or has expired. Ask for a new one: an administrator can create it under Members, or the operator with “anodyne user create”.")
 
 func (v *visit) invitation() (store.Invitation, []byte, error) {
 	hash := sha256.Sum256([]byte(v.r.PathValue("link")))
@@ -60,7 +60,7 @@ func (p *Portal) join(v *visit) error {
 	password := v.r.PostFormValue("password")
 	page.Wrong = CheckMember(page.Email, page.Name, password)
 	if password != v.r.PostFormValue("again") {
-		page.Wrong = append(page.Wrong, "The two passwords are not the same.")
+		page.Wrong = append(page.Wrong, "The passwords do not match.")
 	}
 	if len(page.Wrong) == 0 {
 		n := store.NewAccount{Email: page.Email, Name: page.Name}

@@ -70,7 +70,7 @@ func (p *Portal) changeMember(v *visit) error {
 	case "reset":
 		return v.makeReset(userID)
 	default:
-		err = fault.New(fault.InvalidParameter, "Nothing was asked for.")
+		err = fault.New(fault.InvalidParameter, "Select at least one scope to request.")
 	}
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (p *Portal) changePassword(v *visit) error {
 		if err := p.Store.System().RefuseTry(v.r.Context(), try, v.member, v.line()); err != nil {
 			return err
 		}
-		page.Wrong = []string{"The old password is wrong."}
+		page.Wrong = []string{"The current password is incorrect."}
 		return refuse(http.StatusUnprocessableEntity)
 	}
 	hash, err := v.hash(password)

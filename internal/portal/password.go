@@ -98,7 +98,7 @@ func CheckPassword(password, email, name string) string {
 	case strings.Count(lower, lower[:1]) == len(lower):
 		return "The password must not be one character over and over."
 	case lower == strings.ToLower(email), lower == strings.ToLower(name), len(local) >= 4 && strings.HasPrefix(lower, local) && n < leastPassword+len(local):
-		return "The password must not be made of the name or the e-mail address."
+		return "The password must not consist of your name or e-mail address."
 	case strings.Contains("01234567890123456789abcdefghijklmnopqrstuvwxyzqwertyuiopasdfghjklzxcvbnm", lower), strings.HasPrefix(lower, "password"):
 		return "The password is too easy to guess."
 	}

@@ -143,9 +143,9 @@ func doseTile(m *summary.MME) tile {
 	unknown := m.CurrentBand != nil && *m.CurrentBand == summary.UnknownBand
 	switch {
 	case unknown && m.Current == nil:
-		return tile{"not known", "MME a day: a dose, or what a medicine is, is not known"}
+		return tile{"not known", "MME a day: a dose or a medicine is unknown"}
 	case unknown:
-		return tile{"≥ " + figure.Num(m.Current), "MME a day, as prescribed; not all of it is known"}
+		return tile{"≥ " + figure.Num(m.Current), "MME a day, as prescribed; partly unknown"}
 	case m.Incomplete: // what is known is in the highest band already, or it was earlier
 		return tile{figure.Num(m.Current), "MME a day, as prescribed; incomplete"}
 	case len(m.Timeline) > 0 && m.Timeline[len(m.Timeline)-1].To == m.To && m.Timeline[len(m.Timeline)-1].Assumed:

@@ -42,7 +42,7 @@ func TestPatientsAreListedAndFound(t *testing.T) {
 		if n := strings.Count(found.text, `<th scope="row">`); n != 9 {
 			t.Errorf("%d found", n)
 		}
-		if p := b.get("/portal/patients?search=Stranger"); !strings.Contains(p.text, "Nobody found") {
+		if p := b.get("/portal/patients?search=Stranger"); !strings.Contains(p.text, "No patients found") {
 			t.Error("a patient of another organisation is found")
 		}
 		if p := b.get("/portal/patients/" + stranger.ID.String()); p.status != http.StatusNotFound || strings.Contains(p.text, "Stranger") {

@@ -22,7 +22,7 @@ type resetPage struct {
 
 // errReset is the answer to a link that is good for nothing, whatever the
 // reason.
-var errReset = fault.New(fault.NotFound, "This link was used already, was replaced by a newer one or has expired. Ask for a new one: an administrator makes it under Members, and the operator with “anodyne user reset”.")
+var errReset = fault.New(fault.NotFound, "This link has already been used, was replaced by a newer one or has expired. Ask for a new one: an administrator can create it under Members, or the operator with “anodyne user reset”.")
 
 func (v *visit) resetOf() (page resetPage, hash []byte, err error) {
 	sum := sha256.Sum256([]byte(v.r.PathValue("link")))

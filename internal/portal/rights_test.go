@@ -72,7 +72,7 @@ func TestAnAdministratorDecidesAboutScopes(t *testing.T) {
 		p := dev.post("/portal/applications", "name", "Bridge", "scope", "patients:read", "scope", "audit:read")
 		clientID, secret := p.find(t, `cli_[0-9a-z]{26}`), p.find(t, `cs_[0-9A-Za-z]{43}`)
 		path := "/portal/applications/" + clientID
-		if !strings.Contains(p.text, "An administrator has to grant") {
+		if !strings.Contains(p.text, "An administrator must grant") {
 			t.Error("the developer does not learn that the scopes wait")
 		}
 		for _, page := range []page{admin.get("/portal/applications"), admin.get(path)} {
@@ -82,7 +82,7 @@ func TestAnAdministratorDecidesAboutScopes(t *testing.T) {
 				}
 			}
 		}
-		if p := admin.get("/portal/"); !strings.Contains(p.text, "waits for your decision") {
+		if p := admin.get("/portal/"); !strings.Contains(p.text, "waiting for your approval") {
 			t.Error("the overview does not say that something waits")
 		}
 		if p := dev.get(path); strings.Contains(p.text, "/decide") {

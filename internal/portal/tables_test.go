@@ -15,7 +15,7 @@ import (
 // the words that help; what lies at the database says no more than that.
 func TestWhatIsNotAnsweredInTime(t *testing.T) {
 	t.Parallel()
-	const away = "The database does not answer just now. Please try again in a moment."
+	const away = "The database is not responding. Please try again in a moment."
 	for _, test := range []struct {
 		err  error
 		want string

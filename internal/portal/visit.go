@@ -183,7 +183,7 @@ func statusOf(err error) (status int, words string) {
 		return http.StatusServiceUnavailable, "This took too long. Please try again in a moment."
 	}
 	if !ok {
-		return http.StatusInternalServerError, "Something went wrong on our side. It has been noted; please try again."
+		return http.StatusInternalServerError, "Something went wrong on our side. The error has been logged; please try again."
 	}
 	switch f.Code {
 	case fault.Forbidden:
@@ -200,11 +200,11 @@ func statusOf(err error) (status int, words string) {
 		if f.Cause == nil {
 			return http.StatusServiceUnavailable, f.Message
 		}
-		return http.StatusServiceUnavailable, "The database does not answer just now. Please try again in a moment."
+		return http.StatusServiceUnavailable, "The database is not responding. Please try again in a moment."
 	case fault.InvalidParameter, fault.InvalidBody:
 		status = http.StatusBadRequest
 	default:
-		return http.StatusInternalServerError, "Something went wrong on our side. It has been noted; please try again."
+		return http.StatusInternalServerError, "Something went wrong on our side. The error has been logged; please try again."
 	}
 	return status, f.Message
 }

@@ -38,7 +38,7 @@ func (p *Portal) showWebhook(v *visit) error {
 	q := store.DeliveryQuery{Limit: pageSize}
 	if before := v.r.URL.Query().Get("before"); before != "" {
 		if q.Before, err = id.Parse[id.DeliveryKind](before); err != nil {
-			return fault.New(fault.InvalidParameter, "The place in the log is unknown.")
+			return fault.New(fault.InvalidParameter, "The position in the log is unknown.")
 		}
 	}
 	if page.Status != "" {
@@ -138,7 +138,7 @@ func (p *Portal) actOnWebhook(v *visit) error {
 		return v.updateWebhook(w.ID, func(w *store.Webhook) { w.Enabled, w.DisabledReason = false, store.DisabledByRequest })
 	case "delete":
 		if v.form("sure") != "yes" {
-			return fault.New(fault.InvalidParameter, "Tick that you are sure: the endpoint and its log are deleted.")
+			return fault.New(fault.InvalidParameter, "Confirm that you want to delete the endpoint and its delivery log.")
 		}
 		if err := v.org.DeleteWebhook(ctx, w.ID, v.change(audit.WebhookDelete, name)); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (p *Portal) actOnWebhook(v *visit) error {
 		v.redirect("/portal/webhooks")
 		return nil
 	default:
-		err = fault.New(fault.InvalidParameter, "Nothing was asked for.")
+		err = fault.New(fault.InvalidParameter, "Select at least one scope to request.")
 	}
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (v *visit) rotateWebhook(w store.Webhook) error {
 func (v *visit) recover(w store.Webhook) error {
 	since, err := time.Parse(time.DateOnly, strings.TrimSpace(v.form("since")))
 	if err != nil || since.After(v.now) {
-		return fault.New(fault.InvalidParameter, "Say since which day, which must not be in the future.")
+		return fault.New(fault.InvalidParameter, "Choose a date that is not in the future.")
 	}
 	_, err = v.org.RecoverWebhook(v.r.Context(), w.ID, since, v.change(audit.WebhookRecover, w.ID.String()), nil, v.now, store.Outcome{})
 	return err

@@ -45,9 +45,9 @@ func rowOfWebhook(w store.Webhook, stats store.WebhookStats) webhookRow {
 
 // disabledReasons says why an endpoint is disabled.
 var disabledReasons = map[string]string{
-	store.DisabledByRequest: "Somebody disabled it.",
+	store.DisabledByRequest: "A member disabled it.",
 	store.DisabledGone:      "The receiver answered 410 Gone.",
-	store.DisabledFailing:   "Nothing but failures for five days.",
+	store.DisabledFailing:   "Every delivery failed for five days.",
 }
 
 // webhookHealth is an endpoint's statistics in words.
@@ -157,7 +157,7 @@ func (p *Portal) editWebhook(v *visit) error {
 		return err
 	}
 	if !w.ChangedBy(v.member.Role) {
-		return fault.New(fault.Forbidden, "This webhook was not made by a developer; only an administrator can change it.")
+		return fault.New(fault.Forbidden, "This webhook was not created by a developer, so only an administrator can change it.")
 	}
 	return v.show("webhook-form", "Edit webhook", webhookForm{ID: &w.ID, URL: w.URL, Description: w.Description, Events: w.Events})
 }

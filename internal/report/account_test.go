@@ -209,7 +209,7 @@ func (a *answer) ofN(path string) string {
 	case a.truth(path+".suppressed") && !(counted && known):
 		return hidden
 	case !counted || !known || n == 0:
-		return "nobody to count"
+		return "no patients match"
 	}
 	return grouped(count) + " of " + grouped(n)
 }

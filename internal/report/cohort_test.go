@@ -90,7 +90,7 @@ func TestOutcomes(t *testing.T) {
 	says(t, text, "Outcomes", "of 300 patients", "Pain at follow-up after 90 days (± 30)", "Who was looked at", "missing: due, without a score in the window", "Trend", "severe ≥ 7",
 		"Time to response", fmt.Sprintf("median: day %d", *r.TimeToResponse.MedianDays), "at risk", "Questionnaires", "PEG 300", "Before and after procedures", "epidural steroid",
 		"Uncontrolled: patients are compared with themselves", "Before and after a class of medicines began", "Definitions", "nothing is carried forward",
-		"30 % better or more", figure.OfN(&r.Response.Responder30), figure.OfN(&r.Response.NonresponderImputation.Responder50),
+		"30 % improvement or more", figure.OfN(&r.Response.Responder30), figure.OfN(&r.Response.NonresponderImputation.Responder50),
 		figure.Decimal(*r.FollowUp.Change.Mean), interval(r.FollowUp.Change.CI95), percentInterval(&r.Response.Responder30))
 	if strings.Contains(text, "…") {
 		t.Error("something is shortened")
@@ -123,7 +123,7 @@ func TestOfFew(t *testing.T) {
 		r    analytics.Request
 		want string
 	}{
-		{"nobody", 0, analytics.Request{}, "nobody to count"},
+		{"nobody", 0, analytics.Request{}, "no patients match"},
 		{"one", 1, analytics.Request{}, "of 1 patients"},
 		{"hidden", 20, analytics.Request{MinCellSize: "11"}, "hidden"},
 		{"by day", 30, analytics.Request{Interval: "day"}, "of 30 patients"},

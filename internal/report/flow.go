@@ -43,7 +43,7 @@ func ofAll(count, of *int) string {
 
 // ofRate is "18 of 40, 45.0 %".
 func ofRate(p *analytics.Proportion) string {
-	return strings.TrimPrefix(figure.OfN(p)+", "+rate(p), "nobody to count, ")
+	return strings.TrimPrefix(figure.OfN(p)+", "+rate(p), "no patients match, ")
 }
 
 // sites shows where the pain is that was followed.

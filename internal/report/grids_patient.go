@@ -54,7 +54,7 @@ func (d *PatientSummary) grids() []grid.Table {
 	return tables
 }
 
-// aboutPatient says what a file is about, and what has one value a patient.
+// aboutPatient says what a file is about, and what has one value per patient.
 func (d *PatientSummary) aboutPatient() grid.Table {
 	s, p := d.Summary, &d.Chart.Patient
 	about := d.aboutGrid()

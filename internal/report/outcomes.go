@@ -21,7 +21,7 @@ type Outcomes struct {
 func (d *Outcomes) WritePDF(w io.Writer) error {
 	s := newSheet(&d.Head, "Outcomes")
 	p := outcomePages{s, d.Result}
-	s.cover(fmt.Sprintf("Pain at follow-up after %d days (± %d) against baseline, one value a patient.", d.Result.FollowUp.TargetDay, d.Result.FollowUp.ToleranceDays))
+	s.cover(fmt.Sprintf("Pain at follow-up after %d days (± %d) against baseline, one value per patient.", d.Result.FollowUp.TargetDay, d.Result.FollowUp.ToleranceDays))
 	p.tiles()
 	p.mayMatch(p.Cohort.Undetermined)
 	p.cohort()
@@ -116,7 +116,7 @@ func (p *outcomePages) response() {
 	height := chart.RowsHeight(len(c.Rows), smallSize+0.3, 1)
 	p.section("Response", height+figureFrame)
 	p.figure("Share of patients, with 95 % confidence intervals (Wilson)", c, height)
-	p.paragraph("\"Missing as no\" counts every patient who was due and has no score as one who did not respond. Percentages of a baseline under 4 mislead.", small)
+	p.paragraph("\"Missing counted as non-response\" treats every patient who was due and has no score as a non-responder. Percentages of a baseline under 4 are misleading.", small)
 }
 
 func (p *outcomePages) trend() error {
@@ -129,7 +129,7 @@ func (p *outcomePages) trend() error {
 		few = " –: hidden, because it would tell of few patients."
 	}
 	p.section("Trend", 190)
-	p.figure(fmt.Sprintf("Mean pain by %s, one value a patient; n under the axis", p.Trend.Interval), c, 165)
+	p.figure(fmt.Sprintf("Mean pain by %s, one value per patient; n below the axis", p.Trend.Interval), c, 165)
 	slope := "No slope: fewer than two patients have three scores over 14 days."
 	if s := &p.Trend.Slope; s.PerWeek.Mean != nil && s.Direction != nil {
 		slope = fmt.Sprintf("Mean slope: %s points a week (n = %s), %s. By patient:", figure.Fixed(s.PerWeek.Mean), figure.Count(s.PerWeek.N), *s.Direction)

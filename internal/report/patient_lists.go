@@ -224,7 +224,7 @@ func (p *patientPages) missing() (list []string) {
 		list = append(list, "no score in the period")
 	}
 	if p.drawn.Before > 0 {
-		list = append(list, fmt.Sprintf("scores before the period, which are not drawn: %d", p.drawn.Before))
+		list = append(list, fmt.Sprintf("scores before the period (not drawn): %d", p.drawn.Before))
 	}
 	if p.Summary.MME.Incomplete {
 		list = append(list, "the dose of an opioid is not known, or what a medicine is, so MME may be too low")

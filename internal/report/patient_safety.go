@@ -75,7 +75,7 @@ func (p *patientPages) safety(y float64) {
 	p.text(margin+10, y+13, title, strong)
 	y += safetyHead
 	if len(lines) == 0 {
-		p.text(margin+10, y+bodySize, "Nothing asks for review.", body)
+		p.text(margin+10, y+bodySize, "Nothing to review.", body)
 		y += bodySize * lineGap
 	}
 	for _, f := range lines {

@@ -78,10 +78,10 @@ func (p *patientPages) changeTile() tile {
 	case is(c.Worsened30):
 		t.line = "worse by 30 % or more"
 	default:
-		t.line = "no responder (under 30 %)"
+		t.line = "non-responder (under 30 %)"
 	}
 	if c.LowBaseline && c.Percent != nil {
-		t.note = fmt.Sprintf("low baseline (%s): %% misleads", figure.Num(sum.Baseline.Score))
+		t.note = fmt.Sprintf("low baseline (%s): %% is misleading", figure.Num(sum.Baseline.Score))
 	}
 	return t
 }

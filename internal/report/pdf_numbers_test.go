@@ -89,7 +89,7 @@ func (p *account) outcomes(a *answer, h *Head) {
 	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM", "its 95 % interval", "Crude (95 % CI)", "Organisation (95 % CI)",
 		"Adjusted (95 % CI)", "Coefficient (95 % CI)", "This period (95 % CI)", "Earlier (95 % CI)", "Difference (95 % CI)")
 	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"),
-		fmt.Sprintf("Pain at follow-up after %s days (± %s) against baseline, one value a patient.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days")),
+		fmt.Sprintf("Pain at follow-up after %s days (± %s) against baseline, one value per patient.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days")),
 		a.filters(append([]string{"interval", "follow_up"}, strings.Fields(filterNames)...)...)...)
 	// tiles
 	p.takef("PATIENTS WITH SCORES %s of %s patients followed up: %s", a.counted("cohort.with_scores.count"), a.counted("cohort.patients.count"), a.counted("cohort.followed_up.count"))
@@ -111,12 +111,12 @@ func (p *account) outcomes(a *answer, h *Head) {
 		p.takef("%s %s %s", a.text(g+".group"), a.parted(g+".count", "cohort.by_site.n"), a.rate(g, "cohort.by_site.n"))
 	}
 	p.take("Response Share of patients, with 95 % confidence intervals (Wilson)")
-	for _, row := range [][2]string{{"30 % better or more", "responder_30"}, {"50 % better or more", "responder_50"}, {"2 points better or more", "nrs_ge_2"}, {"30 % worse or more", "worsened_30"},
-		{"baseline under 4", "low_baseline"}, {"30 %, missing as no", "nonresponder_imputation.responder_30"}, {"50 %, missing as no", "nonresponder_imputation.responder_50"}} {
+	for _, row := range [][2]string{{"30 % improvement or more", "responder_30"}, {"50 % improvement or more", "responder_50"}, {"2-point improvement or more", "nrs_ge_2"}, {"30 % worsening or more", "worsened_30"},
+		{"baseline under 4", "low_baseline"}, {"30 % response, missing counted as non-response", "nonresponder_imputation.responder_30"}, {"50 % response, missing counted as non-response", "nonresponder_imputation.responder_50"}} {
 		p.takef("%s %s", row[0], a.bar("response."+row[1]))
 	}
 	p.take(shareAxis)
-	p.take("Percentages of a baseline under 4 mislead.")
+	p.take("Percentages of a baseline under 4 are misleading.")
 	p.trend(a)
 	p.timeToResponse(a)
 	p.treatments(a)
@@ -135,7 +135,7 @@ const (
 
 func (p *account) trend(a *answer) {
 	p.t.Helper()
-	p.takef("Trend Mean pain by %s, one value a patient; n under the axis", a.text("trend.interval"))
+	p.takef("Trend Mean pain by %s, one value per patient; n below the axis", a.text("trend.interval"))
 	p.take(painAxis)
 	var want []string
 	for _, b := range a.each("trend.buckets") {
@@ -228,7 +228,7 @@ func (p *account) treatments(a *answer) {
 		for _, in := range instruments {
 			met := "none published"
 			if a.at(in+".mcid_met") != nil {
-				if met = a.ofN(in + ".mcid_met"); met == "nobody to count" {
+				if met = a.ofN(in + ".mcid_met"); met == "no patients match" {
 					met = a.percent(in + ".mcid_met")
 				} else {
 					met += ", " + a.percent(in+".mcid_met")
@@ -247,7 +247,7 @@ func (p *account) treatments(a *answer) {
 		list := a.each(of)
 		for _, b := range list {
 			p.takef("%s %s %s %s %s %s %s %s", figure.Words(a.text(b+".treatment")), a.counted(b+".patients.count"), a.counted(b+".change.n"), a.mean(b+".before"), a.mean(b+".after"), a.mean(b+".change"),
-				strings.TrimPrefix(a.ofN(b+".responder_30")+", "+a.percent(b+".responder_30"), "nobody to count, "), a.decimals(b+".standardized_response_mean", 1, 2))
+				strings.TrimPrefix(a.ofN(b+".responder_30")+", "+a.percent(b+".responder_30"), "no patients match, "), a.decimals(b+".standardized_response_mean", 1, 2))
 		}
 		for _, b := range list {
 			p.takef("%s %s %s %s %s %s", figure.Words(a.text(b+".treatment")), a.counted(b+".patients.count"), a.counted(b+".not_yet_due.count"), a.counted(b+".no_baseline.count"), a.counted(b+".missing.count"), a.counted(b+".change.n"))
@@ -331,7 +331,7 @@ func (p *account) population(a *answer, h *Head) {
 	p.mayMatch(a)
 	p.takef("match the filters %s", a.counted("cohort.patients.count"))
 	for _, row := range [][3]string{{"no record in the period", "cohort.inactive.count", "cohort.patients.count"}, {"active: a record in the period", "cohort.active.count", "cohort.patients.count"},
-		{"average or current pain score in the period", "severity_prevalence.bands.n", "cohort.active.count"}, {"opioid not known: may have had one", "opioids.opioid_exposure.undetermined", "cohort.active.count"},
+		{"average or current pain score in the period", "severity_prevalence.bands.n", "cohort.active.count"}, {"opioid use unknown", "opioids.opioid_exposure.undetermined", "cohort.active.count"},
 		{"opioid in the period", "opioids.opioid_exposure.count", "cohort.active.count"}, {"dose known on all its days", "opioids.mme.peak.n", "opioids.opioid_exposure.count"}} {
 		p.step(a, row[0], row[1], row[2])
 	}
@@ -447,7 +447,7 @@ func (p *account) doses(a *answer) {
 		p.takef("%s %s %s %s %s", figure.Words(a.text(path+".definition")), a.ofN(path), a.share(path), unknown, a.text(path+".denominator"))
 	}
 	scope := "opioids.out_of_guideline_scope."
-	p.takef("with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s; of more of them one of these is not known: %s. Opioid dose not known or not complete: %s. Patients with an opioid that is assumed to be taken, because it has neither supply nor end: %s.", a.counted(scope+"opioid_exposure.count"), a.counted(scope+"ge_50.count"),
+	p.takef("with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s; of more of them one of these is not known: %s. Opioid dose unknown or incomplete: %s. Patients with an opioid that is assumed to be taken, because it has neither supply nor end: %s.", a.counted(scope+"opioid_exposure.count"), a.counted(scope+"ge_50.count"),
 		a.counted(scope+"ge_90.count"), a.counted(scope+"opioid_benzo_overlap.count"), a.counted(scope+"undetermined.count"), a.counted("opioids.mme.incomplete.count"), a.counted("opioids.mme.assumed.count"))
 }
 

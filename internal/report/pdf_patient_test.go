@@ -190,10 +190,10 @@ func (p *account) change(a *answer) {
 		case percent >= 30:
 			line = "worse by 30 % or more"
 		default:
-			line = "no responder (under 30 %)"
+			line = "non-responder (under 30 %)"
 		}
 		if a.truth("pain.change.low_baseline") {
-			baseline = fmt.Sprintf("low baseline (%s): %% misleads", a.plain("pain.baseline.score"))
+			baseline = fmt.Sprintf("low baseline (%s): %% is misleading", a.plain("pain.baseline.score"))
 		}
 	}
 	p.take("CHANGE FROM BASELINE " + value + " " + line + " " + baseline)
@@ -417,7 +417,7 @@ func (p *account) patientDefinitions(a *answer, drawn, before int) {
 	}
 	p.take("Missing:")
 	if before > 0 {
-		p.match(fmt.Sprintf(`scores before the period, which are not drawn: %d[;.]`, before))
+		p.match(fmt.Sprintf(`scores before the period \(not drawn\): %d[;.]`, before))
 	}
 	open := 0
 	for _, m := range a.each("medications.current") {

@@ -120,7 +120,7 @@ func (p *account) stewardLists(a *answer, rows []string) {
 		{"90 MME a day or more", is("ge_90"), null("ge_90"), opioids},
 		{"50 to less than 90 MME a day, as far as known", func(r string) bool { return a.truth(r+".ge_50") && !a.truth(r+".ge_90") }, null("ge_50"), opioids},
 		{"Opioid dose not known", func(r string) bool { return current(r) && noDose(r) }, func(r string) bool { return a.at(r+".current") == nil && noDose(r) }, opioids},
-		{"Medicine not understood", func(r string) bool { return len(a.each(r+".unclassified")) > 0 }, nil,
+		{"Medicine not recognised", func(r string) bool { return len(a.each(r+".unclassified")) > 0 }, nil,
 			func(r string) string { return strings.ReplaceAll(cellText(a.at(r+".unclassified")), "; ", ", ") }},
 		{"Opioid with benzodiazepine", is("opioid_benzo_overlap"), null("opioid_benzo_overlap"), func(r string) string { return a.counted(r + ".overlap_days") }},
 		{"Naloxone gap", is("naloxone_gap"), null("naloxone_gap"), func(r string) string {

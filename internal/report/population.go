@@ -102,7 +102,7 @@ func (p *populationPages) opioids() {
 	p.proportions([]*analytics.Proportion{&o.Exposure, &o.LongTerm, &o.AtLeast50, &o.AtLeast90, &o.BenzodiazepineOverlap, &o.GabapentinoidOverlap, &o.NaloxoneCoverage})
 	p.paragraph(fmt.Sprintf("Of those counted, outside the scope of the opioid guideline (cancer, sickle cell disease, palliative care): with an opioid %s, ≥ 50 MME %s, ≥ 90 MME %s, with a benzodiazepine %s; of more of them one of these is not known: %s. ",
 		figure.Counted(o.OutOfScope.Exposure), figure.Counted(o.OutOfScope.AtLeast50), figure.Counted(o.OutOfScope.AtLeast90), figure.Counted(o.OutOfScope.BenzodiazepineOverlap), figure.Counted(o.OutOfScope.Undetermined))+
-		"Opioid dose not known or not complete: "+figure.Counted(o.MME.Incomplete)+". Patients with an opioid that is assumed to be taken, because it has neither supply nor end: "+figure.Counted(o.MME.Assumed)+". "+o.MME.Caveat, small)
+		"Opioid dose unknown or incomplete: "+figure.Counted(o.MME.Incomplete)+". Patients with an opioid that is assumed to be taken, because it has neither supply nor end: "+figure.Counted(o.MME.Assumed)+". "+o.MME.Caveat, small)
 }
 
 func (p *populationPages) doses() {

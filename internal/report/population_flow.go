@@ -9,7 +9,7 @@ func (p *populationPages) whoWasLookedAt() {
 		{"no record in the period", c.Inactive.Count, matched, ""},
 		{"active: a record in the period", active, matched, ""},
 		{"average or current pain score in the period", scored, active, ""},
-		{"opioid not known: may have had one", o.Exposure.Undetermined, active, ""},
+		{"opioid use unknown", o.Exposure.Undetermined, active, ""},
 		{"opioid in the period", exposed, active, ""},
 		{"dose known on all its days", o.MME.Peak.N, exposed, ""},
 	})

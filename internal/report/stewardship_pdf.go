@@ -82,7 +82,7 @@ func (p *stewardPages) lists() []list {
 				}
 				return r.Current
 			}, opioids},
-		{"Medicine not understood", "Its name and code are not known, and nobody stated its class: it may be an opioid of any dose, a benzodiazepine, or naloxone.", "Medicines",
+		{"Medicine not recognised", "Its name and code are not known, and nobody stated its class: it may be an opioid of any dose, a benzodiazepine, or naloxone.", "Medicines",
 			func(r *StewardshipRow) *bool { return new(len(r.Unclassified) > 0) }, func(r *StewardshipRow) string { return strings.Join(r.Unclassified, ", ") }},
 		{"Opioid with benzodiazepine", "Both are taken on the same days of the period.", "Shared days",
 			func(r *StewardshipRow) *bool { return r.Overlap }, func(r *StewardshipRow) string { return figure.Thousands(r.OverlapDays) }},

@@ -55,7 +55,7 @@ func TestStewardship(t *testing.T) {
 		"90 MME a day or more":                          func(r *StewardshipRow) bool { return r.MME != nil && *r.MME >= 90 },
 		"50 to less than 90 MME a day, as far as known": func(r *StewardshipRow) bool { return r.MME != nil && *r.MME >= 49.9999999 && *r.MME < 90 },
 		"Opioid dose not known":                         func(r *StewardshipRow) bool { return is(r.Current) && (r.MME == nil || r.MMEIncomplete) },
-		"Medicine not understood":                       func(r *StewardshipRow) bool { return len(r.Unclassified) > 0 },
+		"Medicine not recognised":                       func(r *StewardshipRow) bool { return len(r.Unclassified) > 0 },
 		"Opioid with benzodiazepine":                    func(r *StewardshipRow) bool { return r.Overlap != nil && *r.Overlap },
 		"Naloxone gap":                                  func(r *StewardshipRow) bool { return r.NaloxoneGap != nil && *r.NaloxoneGap },
 		"Unexpected urine drug screen":                  func(r *StewardshipRow) bool { return r.UnexpectedUDS },
