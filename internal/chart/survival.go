@@ -120,18 +120,18 @@ func (c *Survival) atRisk(p *plot, y float64) {
 
 func (c *Survival) legend(s *Scene, size float64) legend {
 	l := legend{
-		{"without " + c.Event + " so far", func(b box) {
+		{"without " + c.Event, func(b box) {
 			y := (b.top + b.bottom) / 2
 			s.polyline([]point{{b.left, y - size*0.25}, {(b.left + b.right) / 2, y - size*0.25}, {(b.left + b.right) / 2, y + size*0.25}, {b.right, y + size*0.25}}, pen{Accent, 1.8, nil})
 		}},
-		{"some last seen without it, between two steps", func(b box) {
+		{"censored", func(b box) {
 			x, y := (b.left+b.right)/2, (b.top+b.bottom)/2
 			s.line(b.left, y, b.right, y, pen{Accent, 1.8, nil})
 			s.line(x, y-size*0.35, x, y+size*0.35, pen{Text, 1.2, nil})
 		}},
 	}
 	if c.hasInterval() {
-		l = append(l, legendEntry{"its 95 % interval", func(b box) {
+		l = append(l, legendEntry{"95 % confidence interval", func(b box) {
 			s.line(b.left, (b.top+b.bottom)/2, b.right, (b.top+b.bottom)/2, boundPen)
 		}})
 	}

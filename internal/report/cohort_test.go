@@ -87,7 +87,7 @@ func TestOutcomes(t *testing.T) {
 	tidy(t, file)
 	text := strings.Join(pages(t, file), " ")
 	r := d.Result
-	says(t, text, "Outcomes", "of 300 patients", "Pain at follow-up after 90 days (± 30)", "Who was looked at", "missing: due, without a score in the window", "Trend", "severe ≥ 7",
+	says(t, text, "Outcomes", "of 300 patients", "Pain at follow-up after 90 days (± 30)", "Cohort", "missing: due, without a score in the window", "Trend", "severe ≥ 7",
 		"Time to response", fmt.Sprintf("median: day %d", *r.TimeToResponse.MedianDays), "at risk", "Questionnaires", "PEG 300", "Before and after procedures", "epidural steroid",
 		"Uncontrolled: patients are compared with themselves", "Before and after a class of medicines began", "Definitions", "nothing is carried forward",
 		"30 % improvement or more", figure.OfN(&r.Response.Responder30), figure.OfN(&r.Response.NonresponderImputation.Responder50),

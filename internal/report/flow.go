@@ -17,7 +17,7 @@ type step struct {
 
 // flow shows where patients went, each number with the one that it is of.
 func (s *sheet) flow(steps []step) {
-	s.section("Who was looked at", 90)
+	s.section("Cohort", 90)
 	t := s.newTable(column{title: "", share: 60}, column{title: "Patients", share: 25, right: true}, column{title: "Share (95 % CI)", share: 30, right: true})
 	t.header()
 	for i, st := range steps {
@@ -70,7 +70,7 @@ type journey struct {
 
 // journeys shows why fewer patients were compared than there are.
 func (p *outcomePages) journeys(of string, list []journey) {
-	p.paragraph("Where these patients went:", small)
+	p.paragraph("Patient flow:", small)
 	t := p.newTable(column{title: of, share: 30}, column{title: "Patients", share: 15, right: true}, column{title: "Not yet due", share: 15, right: true}, column{title: "No score before", share: 18, right: true},
 		column{title: "No score after", share: 18, right: true}, column{title: "Compared (n)", share: 18, right: true})
 	t.header()

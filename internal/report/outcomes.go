@@ -55,7 +55,7 @@ func (p *outcomePages) tiles() {
 		{"PATIENTS WITH SCORES", figure.Counted(c.WithScores), "of " + figure.Counted(c.Patients) + " patients", "followed up: " + figure.Counted(c.FollowedUp)},
 		{"PAIN AT BASELINE", mean0(&p.FollowUp.Baseline), interval(p.FollowUp.Baseline.CI95), "n = " + figure.Count(p.FollowUp.Baseline.N)},
 		change,
-		{"30 % BETTER OR MORE", rate(&p.Response.Responder30), percentInterval(&p.Response.Responder30), figure.OfN(&p.Response.Responder30)},
+		{"30 % RESPONDERS", rate(&p.Response.Responder30), percentInterval(&p.Response.Responder30), figure.OfN(&p.Response.Responder30)},
 	})
 }
 
@@ -152,7 +152,7 @@ func (p *outcomePages) timeToResponse() {
 	}
 	p.section("Time to response", 200)
 	p.figure("Share of patients without a confirmed response of 30 % (Kaplan-Meier)", c, 175)
-	text := fmt.Sprintf("n = %s; responded %s; last seen without %s. ", figure.Count(r.N), figure.Count(r.Events), figure.Count(r.Censored))
+	text := fmt.Sprintf("n = %s; responded %s; censored %s. ", figure.Count(r.N), figure.Count(r.Events), figure.Count(r.Censored))
 	if r.MedianDays == nil {
 		text += "The median is not reached."
 	}

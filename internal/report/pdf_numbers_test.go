@@ -86,7 +86,7 @@ func (a *answer) filters(names ...string) (list []string) {
 
 func (p *account) outcomes(a *answer, h *Head) {
 	p.t.Helper()
-	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM", "its 95 % interval", "Crude (95 % CI)", "Organisation (95 % CI)",
+	p.static("Share (95 % CI)", "Baseline (95 % CI)", "Follow-up (95 % CI)", "Change (95 % CI)", "Before (95 % CI)", "After (95 % CI)", "30 % better SRM", "95 % confidence interval", "Crude (95 % CI)", "Organisation (95 % CI)",
 		"Adjusted (95 % CI)", "Coefficient (95 % CI)", "This period (95 % CI)", "Earlier (95 % CI)", "Difference (95 % CI)")
 	p.cover(h, a.text("parameters.start_date"), a.text("parameters.end_date"),
 		fmt.Sprintf("Pain at follow-up after %s days (± %s) against baseline, one value per patient.", a.plain("follow_up.target_day"), a.plain("follow_up.tolerance_days")),
@@ -95,7 +95,7 @@ func (p *account) outcomes(a *answer, h *Head) {
 	p.takef("PATIENTS WITH SCORES %s of %s patients followed up: %s", a.counted("cohort.with_scores.count"), a.counted("cohort.patients.count"), a.counted("cohort.followed_up.count"))
 	p.takef("PAIN AT BASELINE %s %s n = %s", a.middle("follow_up.baseline"), a.interval("follow_up.baseline.ci95"), a.counted("follow_up.baseline.n"))
 	p.takef("MEAN CHANGE OF PAIN %s %s n = %s", a.middle("follow_up.change"), a.interval("follow_up.change.ci95"), a.counted("follow_up.change.n"))
-	p.takef("30 %% BETTER OR MORE %s %s %s", a.percent("response.responder_30"), a.percentInterval("response.responder_30"), a.ofN("response.responder_30"))
+	p.takef("30 %% RESPONDERS %s %s %s", a.percent("response.responder_30"), a.percentInterval("response.responder_30"), a.ofN("response.responder_30"))
 	p.mayMatch(a)
 	// who was looked at
 	p.takef("match the filters %s", a.counted("cohort.patients.count"))
@@ -200,7 +200,7 @@ func (p *account) timeToResponse(a *answer) {
 		p.take("Nobody has responded, or too few to be shown.")
 		return
 	}
-	p.take("Share of patients without a confirmed response of 30 % (Kaplan-Meier) without a confirmed response of 30 % so far some last seen without it, between two steps")
+	p.take("Share of patients without a confirmed response of 30 % (Kaplan-Meier) without a confirmed response of 30 % censored")
 	median := a.at("time_to_response.median_days")
 	if median != nil {
 		p.takef("median: day %s", median)
@@ -215,7 +215,7 @@ func (p *account) timeToResponse(a *answer) {
 	if got := strings.Fields(under[1]); !within(got, want) || len(got) < min(5, len(want)) || got[0] != want[0] {
 		p.t.Errorf("at risk are said to be %q, of %q", got, want)
 	}
-	p.takef("n = %s; responded %s; last seen without %s.", a.counted("time_to_response.n"), a.counted("time_to_response.events"), a.counted("time_to_response.censored"))
+	p.takef("n = %s; responded %s; censored %s.", a.counted("time_to_response.n"), a.counted("time_to_response.events"), a.counted("time_to_response.censored"))
 	if median == nil {
 		p.take("The median is not reached.")
 	}
