@@ -25,15 +25,15 @@ var assessmentCases = []valueCase{
 	{`{"instrument":"peg","items":{"1":6,"2":7,"3":null}}`, `{"instrument":"peg","items":{"1":6,"2":7},"raw_score":null,"score":null,"status":"unscorable","scored_by":"platform"}`, true},
 	{`{"instrument":"peg","items":{"1":6,"2":7,"3":11}}`, `value.items.3 11 value.items.3 must be a whole number from 0 to 10.`, false},
 	{`{"instrument":"peg","items":{"1":6,"2":7,"3":"5"}}`, `value.items.3 "5" value.items.3 must be a whole number from 0 to 10.`, false},
-	{`{"instrument":"peg","items":{"1":6,"2":7,"3":5,"4":1}}`, `value.items.4 1 There is no such member. Did you mean "1"?`, false},
+	{`{"instrument":"peg","items":{"1":6,"2":7,"3":5,"4":1}}`, `value.items.4 1 Unknown field. Did you mean "1"?`, false},
 	{`{"instrument":"peg","items":{}}`, `value.items {} value.items must have at least one answer.`, false},
 	{`{"instrument":"peg","items":[6,7,5]}`, `value.items [6,7,5] value.items must be an object.`, false},
-	{`{"instrument":"peg"}`, `value.items null value.items is required for peg: an object with members "1" to "3".`, false},
-	{`{"instrument":"peg","items":{"1":6,"2":7,"3":5},"score":6}`, `value.score 6 value.score is worked out from the items: leave it out.`, false},
-	{`{"instrument":"peg","items":{"1":6,"2":7,"3":5},"band":"mild"}`, `value.band "mild" value.band is worked out by the service: leave it out.`, false},
+	{`{"instrument":"peg"}`, `value.items null value.items is required for peg: an object with the fields "1" to "3".`, false},
+	{`{"instrument":"peg","items":{"1":6,"2":7,"3":5},"score":6}`, `value.score 6 value.score is computed from the items; omit it.`, false},
+	{`{"instrument":"peg","items":{"1":6,"2":7,"3":5},"band":"mild"}`, `value.band "mild" value.band is computed by the service; omit it.`, false},
 	{`{"instrument":"peg","items":{"1":6,"2":7,"3":5},"status":"complete","scored_by":"external","raw_score":1,"derived":1}`,
-		`value.raw_score 1 value.raw_score is worked out by the service: leave it out.; value.status "complete" value.status is worked out by the service: leave it out.; ` +
-			`value.scored_by "external" value.scored_by is worked out by the service: leave it out.; value.derived 1 value.derived is worked out by the service: leave it out.`, false},
+		`value.raw_score 1 value.raw_score is computed by the service; omit it.; value.status "complete" value.status is computed by the service; omit it.; ` +
+			`value.scored_by "external" value.scored_by is computed by the service; omit it.; value.derived 1 value.derived is computed by the service; omit it.`, false},
 
 	{`{"instrument":"phq_9","items":` + ticks(9, "1") + `}`, `{"instrument":"phq_9","items":` + ticks(9, "1") + `,"raw_score":9,"score":9,"band":"mild"` + byPlatform + `,"derived":{"positive":false,"safety_flag":true}}`, false},
 	{`{"instrument":"phq_9","items":` + ticks(8, "3") + `}`, `{"instrument":"phq_9","items":` + ticks(8, "3") + `,"raw_score":24,"score":27,"band":"severe","status":"prorated","scored_by":"platform","derived":{"prorated_score":27,"positive":true,"safety_flag":false}}`, false},

@@ -19,7 +19,7 @@ var procedureCases = []valueCase{
 	{`{"procedure_type":"cbt","complication":"a\nb"}`, `value.complication "a\nb" value.complication must not contain control characters or line breaks.`, true},
 	{`{"procedure_type":"cbt","body_site":"spine"}`, `value.body_site "spine" value.body_site must be one of ` + sites, false},
 	{`{"procedure_type":"cbt","laterality":"Left"}`, `value.laterality "Left" value.laterality must be one of left, right, bilateral, midline, na. Did you mean "left"?`, false},
-	{`{"procedure_type":"cbt","derived":{"percent_change":1}}`, `value.derived {"percent_change":1} value.derived is worked out by the service: leave it out.`, false},
+	{`{"procedure_type":"cbt","derived":{"percent_change":1}}`, `value.derived {"percent_change":1} value.derived is computed by the service; omit it.`, false},
 }
 
 var functionalCases = []valueCase{
@@ -78,7 +78,7 @@ var activityCases = []valueCase{
 	{`{"steps":0.5}`, `value.steps 0.5 value.steps must be a whole number from 0 to 100000.`, false},
 	{`{"active_minutes":1441}`, `value.active_minutes 1441 value.active_minutes must be a number from 0 to 1440.`, false},
 	{`{}`, `value {} value must have at least one of steps, active_minutes.`, false},
-	{`{"step":1}`, `value {"step":1} value must have at least one of steps, active_minutes.; value.step 1 There is no such member. Did you mean "steps"?`, false},
+	{`{"step":1}`, `value {"step":1} value must have at least one of steps, active_minutes.; value.step 1 Unknown field. Did you mean "steps"?`, false},
 }
 
 var adverseCases = []valueCase{
