@@ -305,9 +305,9 @@ const (
 )
 
 var refusals = map[string]string{
-	tooManyWait:   "Too many questions about organisations that do not fit into memory are waiting; try again later, or ask for a report.",
-	waitedTooLong: "Other questions about organisations that do not fit into memory are being answered; try again later, or ask for a report.",
-	tookTooLong:   "This organisation does not fit into memory, and reading it took longer than a request may; ask for a report, or try again later.",
+	tooManyWait:   "Too many queries for organisations that do not fit into memory are waiting; try again later, or create a report.",
+	waitedTooLong: "Other queries for organisations that do not fit into memory are running; try again later, or create a report.",
+	tookTooLong:   "This organisation does not fit into memory, and reading it took longer than a request may take; create a report, or try again later.",
 }
 
 // refuse says that a question is not answered in time.

@@ -99,7 +99,7 @@ func unauthorized(reason, message string) *fault.Error {
 var (
 	errMissing = unauthorized("missing_token", "Send an access token: Authorization: Bearer <token>.")
 	errInvalid = unauthorized("invalid_token", "The access token is not valid.")
-	errExpired = unauthorized("expired_token", "The access token has expired; ask for a new one.")
+	errExpired = unauthorized("expired_token", "The access token has expired; request a new one.")
 	errRevoked = unauthorized("revoked_token", "The access token was revoked.")
 )
 

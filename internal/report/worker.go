@@ -151,7 +151,7 @@ func reasonOf(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code != fault.Internal {
 		return f.Message
 	}
-	return "Something went wrong on our side. Tell the operator the report's identifier."
+	return "Something went wrong on our side. Give the operator the report ID."
 }
 
 // produce reads the data, writes the file and completes the report. The lease

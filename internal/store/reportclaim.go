@@ -60,7 +60,7 @@ func (s System) ClaimReport(ctx context.Context, node string, lease time.Duratio
 		if claim.Tries <= maxReportTries {
 			return claim, nil
 		}
-		if err := claim.Fail(ctx, "The report was begun five times and never finished: servers stopped, or the database was away. Ask for it again, perhaps with a shorter period."); err != nil {
+		if err := claim.Fail(ctx, "The report was started five times and never finished, because servers stopped or the database was unavailable. Create it again, perhaps with a shorter period."); err != nil {
 			return nil, err
 		}
 	}

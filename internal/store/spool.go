@@ -98,7 +98,7 @@ func (sp *spool) write(line []byte) error {
 			_, seek := sp.seg.Seek(sp.end, io.SeekStart)
 			err = errors.Join(err, sp.seg.Truncate(sp.end), seek)
 		}
-		return fault.Away("The audit log cannot be written; without it nothing is shown.", err)
+		return fault.Away("The audit log cannot be written, so no data is returned.", err)
 	}
 	if sp.end == 0 {
 		sp.since = time.Now()

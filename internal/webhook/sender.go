@@ -132,7 +132,7 @@ func (s *Sender) Send(ctx context.Context, m Message) Attempt {
 }
 
 // errBrokenOff is an attempt whose context ended.
-var errBrokenOff = errors.New("the attempt was broken off by this server")
+var errBrokenOff = errors.New("this server aborted the attempt")
 
 func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error {
 	ctx, cancel := context.WithTimeout(parent, s.timeout)

@@ -89,7 +89,7 @@ func TestStatus(t *testing.T) {
 	for status, want := range map[int]string{
 		200: "", 201: "", 204: "", 299: "",
 		301: "redirects are not followed", 302: "redirects are not followed", 303: "redirects are not followed", 307: "redirects are not followed", 308: "redirects are not followed", 304: "304",
-		400: "the receiver answered 400 Bad Request", 404: "404", 410: "410 Gone", 429: "429", 500: "500", 503: "503", 599: "the receiver answered 599",
+		400: "the receiver returned 400 Bad Request", 404: "404", 410: "410 Gone", 429: "429", 500: "500", 503: "503", 599: "the receiver returned 599",
 	} {
 		a := s.Send(t.Context(), message(fmt.Sprintf("%s/?status=%d", url, status)))
 		if ok := want == ""; a.Status != status || a.OK() != ok || !strings.Contains(a.Error, want) || ok && a.Error != "" {

@@ -168,7 +168,7 @@ func (w *Worker) try(ctx context.Context, e *endpoint, m Message) (a Attempt) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.about(e).Error("panic in an attempt", "panic", p, "stack", string(debug.Stack()))
-			a = Attempt{At: m.At, Error: "the attempt failed for a reason inside this server"}
+			a = Attempt{At: m.At, Error: "the attempt failed because of an internal error of this server"}
 		}
 	}()
 	return w.send(ctx, m)
