@@ -16,7 +16,7 @@ func runServe(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
 	fs := flags(e, "serve", "serve [flags]")
 	cfg.Serve(fs)
-	printConfig := fs.Bool("print-config", false, "print the configuration in force, secrets hidden, and stop")
+	printConfig := fs.Bool("print-config", false, "print the effective configuration, without secrets, and exit")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func offerFirstLink(ctx context.Context, e env, first func(context.Context) (*se
 		return err
 	}
 	if isTerminal(e.stdout) {
-		_, err = fmt.Fprintf(e.stdout, "\nNobody can sign in to the portal yet. Create the first administrator within 24 hours, with this link, which works once:\n\n  %s\n\n", link.URL)
+		_, err = fmt.Fprintf(e.stdout, "\nThe portal has no users yet. Use this link within 24 hours to create the first administrator; it works once:\n\n  %s\n\n", link.URL)
 		return err
 	}
 	path, err := link.Keep()

@@ -381,7 +381,7 @@ func TestFaultsBeforeAnything(t *testing.T) {
 			want string
 		}{
 			"unknown column":      {importer.Config{Files: []string{good, p.file("a.csv", "name,dob,bed", "a,b,c")}}, `a.csv: column "bed"`},
-			"no kind":             {importer.Config{Files: []string{good, p.file("b.csv", "a,b", "a,b")}}, "say --kind"},
+			"no kind":             {importer.Config{Files: []string{good, p.file("b.csv", "a,b", "a,b")}}, "use --kind"},
 			"empty":               {importer.Config{Files: []string{good, p.file("c.csv", "")}}, "is empty"},
 			"UTF-16":              {importer.Config{Files: []string{good, p.file("d.csv", "\xff\xfen\x00")}}, "UTF-16"},
 			"missing":             {importer.Config{Files: []string{good, filepath.Join(p.dir, "none.csv")}}, "none.csv"},
