@@ -54,7 +54,7 @@ func TestMembersAreStrict(t *testing.T) {
 			{`"nmae":"x"`, "nmae", "x", `Did you mean "name"?`},
 			{`"dateOfBirth":"1990-01-01"`, "dateOfBirth", "1990-01-01", `Did you mean "date_of_birth"?`},
 			{`"Gender":"f"`, "Gender", "f", `Did you mean "gender"?`},
-			{`"shoe_size":44`, "shoe_size", float64(44), "no such member"},
+			{`"shoe_size":44`, "shoe_size", float64(44), "Unknown field"},
 			{`"contact":{"mail":"a@b"}`, "contact.mail", "a@b", `Did you mean "email"?`},
 			{`"contact":{"email":"nobody"}`, "contact.email", "nobody", "e-mail"},
 			{`"contact":"a@b"`, "contact", "a@b", "object"},

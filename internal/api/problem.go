@@ -106,7 +106,7 @@ func (x *exchange) explain(err error) *fault.Error {
 	f, known := errors.AsType[*fault.Error](err)
 	switch {
 	case known && f.Code == fault.Unavailable && f.Cause != nil: // else the message says it all
-		x.api.Log.Warn("not available", "request_id", x.requestID, "route", x.pattern(), "error", f)
+		x.api.Log.Warn("service unavailable", "request_id", x.requestID, "route", x.pattern(), "error", f)
 		return f
 	case known:
 		return f

@@ -327,7 +327,7 @@ func (g *gate) refused503(at place, reason string) error {
 		for _, reason := range slices.Sorted(maps.Keys(g.refused)) {
 			args = append(args, reason, g.refused[reason])
 		}
-		g.log.Warn("questions about organisations that do not fit into --cohort-memory are refused", args...)
+		g.log.Warn("rejecting queries for organisations that do not fit into --cohort-memory", args...)
 		clear(g.refused)
 	}
 	e := fault.Away(refusals[reason], nil)

@@ -224,7 +224,7 @@ func TestRefusedLines(t *testing.T) {
 		for i, want := range []struct{ line, parameter, message, mrn string }{
 			{"error_line", "error_parameter", "error_message", "mrn"},
 			{"3", "name date_of_birth", "YYYY-MM-DD", "2"},
-			{"4", "", "A quote is opened and not closed", ""},
+			{"4", "", "A quoted field is not closed", ""},
 			{"5", "", "3 fields, the header 4", "4"},
 			{"6", "", "not valid UTF-8", "5"},
 			{"7", "", "NUL", "6"},
@@ -305,7 +305,7 @@ func TestOneIdentifierForTwo(t *testing.T) {
 		p.run("3 0 1", func(c *importer.Config) { c.DryRun = true }, people)
 		p.run("2 1 1", nil, people)
 		done := p.run("0 3 1", func(c *importer.Config) { c.DryRun = true }, people)
-		if text, err := os.ReadFile(done[0].Errors); !strings.Contains(string(text), "with other values") || !strings.Contains(string(text), ",Eve,") || err != nil {
+		if text, err := os.ReadFile(done[0].Errors); !strings.Contains(string(text), "with different values") || !strings.Contains(string(text), ",Eve,") || err != nil {
 			p.t.Errorf("errors: %s, %v", text, err)
 		}
 	})

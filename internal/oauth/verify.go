@@ -168,7 +168,7 @@ func (a *Authority) Watch(ctx context.Context, log *slog.Logger, rounds *worker.
 	for {
 		err := a.Look(ctx)
 		if err != nil && ctx.Err() == nil {
-			log.Warn("revocations cannot be checked; every token is looked up", "error", err)
+			log.Warn("cannot check for revoked tokens; looking up every token in the database", "error", err)
 		}
 		if ctx.Err() == nil {
 			rounds.Done(err)

@@ -16,7 +16,7 @@ const maxReportTries = 5
 
 // ErrClaimLost says that a report is no longer this node's to make: its lease
 // ran out and another has taken it up, or it was deleted.
-var ErrClaimLost = errors.New("another node has taken the report up, or it was deleted")
+var ErrClaimLost = errors.New("another node has taken over the report, or it was deleted")
 
 // ReportClaim is a report that this node makes. All it writes carries the
 // fence of the claim and is refused once there is a newer one, so that a node

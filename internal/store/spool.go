@@ -206,7 +206,7 @@ func (s System) ship(ctx context.Context, seg segment) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("audit lines of reads wait in %s: %w", seg.path, err)
+		return fmt.Errorf("audit lines of reads are pending in %s: %w", seg.path, err)
 	}
 	if err := os.Remove(seg.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err // not there: another process had shipped it

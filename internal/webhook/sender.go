@@ -110,7 +110,7 @@ func readRoots(file string) (*x509.CertPool, error) {
 		roots = x509.NewCertPool()
 	}
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s: there is no certificate (PEM) in it", file)
+		return nil, fmt.Errorf("%s: contains no PEM certificate", file)
 	}
 	return roots, nil
 }
