@@ -387,7 +387,7 @@ func TestFaultsBeforeAnything(t *testing.T) {
 			"missing":             {importer.Config{Files: []string{good, filepath.Join(p.dir, "none.csv")}}, "none.csv"},
 			"folder":              {importer.Config{Files: []string{good, p.dir}}, "not a regular file"},
 			"data type":           {importer.Config{Files: []string{good}, DataType: "pain_score"}, "pain_scores"},
-			"unused rename":       {importer.Config{Files: []string{good}, Renames: []importer.Rename{{Column: "bed"}}}, `no file has a column "bed"`},
+			"unused rename":       {importer.Config{Files: []string{good}, Renames: []importer.Rename{{Column: "bed"}}}, `no file has the column "bed"`},
 			"one file of errors":  {importer.Config{Files: []string{good, good}, Errors: "x"}, "several files"},
 			"errors on the input": {importer.Config{Files: []string{p.file("e.csv", "name,dob", "Ada,")}, Errors: filepath.Join(p.dir, "e.csv")}, "overwritten"},
 		} {

@@ -63,7 +63,7 @@ var assessmentCases = []valueCase{
 	{`{"instrument":"odi","score":null}`, `value.score null value.score is required for odi.`, false},
 	{`{"instrument":"odi","score":"35"}`, `value.score "35" value.score must be a number.`, false},
 	{`{"instrument":"odi","score":100.5}`, `value.score 100.5 value.score must be a number from 0 to 100 (odi).`, false},
-	{`{"instrument":"odi","score":30,"items":{"1":2}}`, `value.items {"1":2} value.items cannot be taken: odi is licensed, so only its total is. Send score.`, false},
+	{`{"instrument":"odi","score":30,"items":{"1":2}}`, `value.items {"1":2} value.items is not accepted: odi is licensed, so only its total is stored. Send score.`, false},
 	{`{"instrument":"pcs","score":30.5}`, `value.score 30.5 value.score must be a whole number from 0 to 52 (pcs).`, false},
 	{`{"instrument":"pcs","score":31}`, `{"instrument":"pcs","score":31,"band":"clinically_relevant","status":"complete","scored_by":"external","derived":{"positive":true}}`, false},
 	{`{"instrument":"pain_detect","score":-1}`, `{"instrument":"pain_detect","score":-1,"band":"unlikely","status":"complete","scored_by":"external","derived":{"positive":false}}`, false},

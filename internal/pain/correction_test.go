@@ -73,7 +73,7 @@ func TestCorrectionRules(t *testing.T) {
 		{`{"entered_in_error":true}`, `reason null reason is required.`},
 		{`{"entered_in_error":true,"reason":"a\nb"}`, `reason "a\nb" reason must not contain control characters or line breaks.`},
 		{`{"entered_in_error":true,"reason":"x","value":7,"notes":""}`, `value 7 value` + leftOut + `; notes "" notes` + leftOut},
-		{`{"entered_in_error":false,"reason":"x"}`, `entered_in_error false entered_in_error must be true, or be left out.; reason "x" Unknown field.`},
+		{`{"entered_in_error":false,"reason":"x"}`, `entered_in_error false entered_in_error must be true or omitted.; reason "x" Unknown field.`},
 		{`{"entered_in_error":"yes"}`, `entered_in_error "yes" entered_in_error must be true or false.`},
 		{`{"entered_in_eror":true}`, `value null value is required.; entered_in_eror true Unknown field. Did you mean "entered_in_error"?`},
 	} {

@@ -68,8 +68,8 @@ var painScoreCases = []valueCase{
 	{`{"score":5,"quality":[]}`, `{"scale":"nrs","score":5` + nowDefaults + derivedPain("5", "moderate", "default"), false},
 	{`{"score":5,"quality":"burning"}`, `value.quality "burning" value.quality must be an array.`, false},
 	{`{"score":5,"quality":["dull","burnin",7]}`, `value.quality[1] "burnin" value.quality[1] must be one of ` + qualities + ` Did you mean "burning"?; value.quality[2] 7 value.quality[2] must be one of ` + qualities, false},
-	{`{"score":5,"quality":["dull","dull"]}`, `value.quality[1] "dull" value.quality[1] must be there only once.`, false},
-	{`{"score":5,"quality":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}`, `value.quality [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16] value.quality must have at most 15 words, each once.`, false},
+	{`{"score":5,"quality":["dull","dull"]}`, `value.quality[1] "dull" value.quality[1] must not be repeated.`, false},
+	{`{"score":5,"quality":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}`, `value.quality [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16] value.quality must have at most 15 different values.`, false},
 
 	{`{"score":5,"breakthrough":{"trigger":"incident","peak":9,"episodes_24h":0,"duration_min":0.5}}`, `{"scale":"nrs","score":5` + nowDefaults +
 		`,"breakthrough":{"episodes_24h":0,"peak":9,"duration_min":0.5,"trigger":"incident"}` + derivedPain("5", "moderate", "default"), false},

@@ -230,9 +230,9 @@ func TestURLIsJudgedAgain(t *testing.T) {
 	url := receiver(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
 	s := strictSender(t, Config{})
 	for url, want := range map[string]string{
-		url:                    "the URL must begin with https://",
+		url:                    "the URL must start with https://",
 		"https://10.0.0.1/":    "the address 10.0.0.1 is private",
-		"https://2130706433/":  "the URL must name a host",
+		"https://2130706433/":  "the URL must have a host name",
 		"https://[::1]/secret": "the address ::1 is loopback",
 	} {
 		wantFailure(t, s.Send(t.Context(), message(url)), want)
@@ -264,7 +264,7 @@ func TestStopBreaksAnAttemptOff(t *testing.T) {
 		stop()
 		<-r.Context().Done()
 	})
-	wantFailure(t, newSender(t, Config{}).Send(ctx, message(url)), "broken off")
+	wantFailure(t, newSender(t, Config{}).Send(ctx, message(url)), "aborted the attempt")
 }
 
 func BenchmarkSend(b *testing.B) {

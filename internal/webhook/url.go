@@ -43,7 +43,7 @@ func judgeURL(raw string, dev bool, g guard) error {
 	case u.Scheme != "https" && !plain:
 		return errors.New("must start with https://")
 	case u.Host == "" || u.Hostname() == "":
-		return errors.New("must name a host, as in https://example.org/hooks")
+		return errors.New("must have a host name, as in https://example.org/hooks")
 	case u.User != nil:
 		return errors.New("must not contain a user name or password; messages are signed instead")
 	case strings.Contains(raw, "#"):
