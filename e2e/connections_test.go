@@ -93,7 +93,7 @@ func noFiles(t *testing.T) {
 		}
 		busy = append(busy, conn)
 	}
-	n.await("no file is left for a new connection")
+	n.await("out of file descriptors")
 	used := n.processor()
 	<-time.After(2 * time.Second) // not to wait for something, but to see what nothing costs
 	if used = n.processor() - used; used > time.Second {

@@ -37,7 +37,7 @@ func TestFaultDiskFullReports(t *testing.T) {
 		asked = append(asked, askUntilFull(t, ctx, c)...)
 		eventually(t, patience, "reports wait", func() bool {
 			said := n.stderr.String()[before:]
-			return strings.Contains(said, "a report is put off") || strings.Contains(said, "reports wait") || strings.Contains(said, "what became of a report")
+			return strings.Contains(said, "report postponed") || strings.Contains(said, "could not read the report queue") || strings.Contains(said, "could not save the report's status")
 		})
 		eventually(t, patience, "readyz to say 503", func() bool { return status(t, n, "/readyz") == http.StatusServiceUnavailable })
 		storetest.Resize(t, dir, "512m")

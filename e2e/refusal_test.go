@@ -124,8 +124,8 @@ func TestNewerDatabase(t *testing.T) {
 			s.exec(fromTheFuture)
 			for _, command := range [][]string{{"migrate"}, {"check"}, {"client", "list"}, {"serve", "--listen", "127.0.0.1:0", "--admin-listen", ""}} {
 				p := s.anodyne(command...)
-				if said := p.stderr.String(); p.code != 1 || !strings.Contains(said, "the database has schema version 9999, but this program knows only up to") ||
-					!strings.Contains(said, "run the newer anodyne, or restore a backup") {
+				if said := p.stderr.String(); p.code != 1 || !strings.Contains(said, "the database has schema version 9999, but this program supports only up to") ||
+					!strings.Contains(said, "run a newer anodyne, or restore a backup") {
 					t.Errorf("%s: exit code %d\n%s", command[0], p.code, said)
 				}
 			}

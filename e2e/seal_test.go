@@ -70,7 +70,7 @@ func TestServerSeesTampering(t *testing.T) {
 			}
 			s.exec(`UPDATE journal SET at = at + 1 WHERE org_no = (SELECT org_no FROM org WHERE name = 'Forged') AND pos = 1`)
 			s.exec(`DELETE FROM journal_seal WHERE org_no = (SELECT org_no FROM org WHERE name = 'Forged')`)
-			const broken = `level=ERROR msg="the audit log does not match its seal and is not sealed further" organization=Forged`
+			const broken = `level=ERROR msg="the audit log does not match its seal; sealing is stopped" organization=Forged`
 			n.await(broken)
 			if _, metrics := fetch(t, n.admin+"/metrics"); !strings.Contains(metrics, "anodyne_audit_seal_broken 1\n") {
 				t.Errorf("the metric is not 1")
@@ -94,7 +94,7 @@ func TestServerSeesTampering(t *testing.T) {
 			if p := s.anodyneAt("node0", "seal", "accept", "--organization", "Forged", "--reason", "a trial", "--reseal"); p.code != 0 {
 				t.Errorf("seal accept: exit code %d\n%s", p.code, p.stderr)
 			}
-			n.await(`msg="audit logs were accepted as they are" reason="a trial"`)
+			n.await(`msg="audit logs were accepted as they are in the database" reason="a trial"`)
 			if p := s.anodyneAt("node0", "check"); p.code != 0 {
 				t.Errorf("check: exit code %d\n%s%s", p.code, p.stdout, p.stderr)
 			}

@@ -40,7 +40,7 @@ func TestFaultRollingUpgrade(t *testing.T) {
 		}
 		fresh = []*node{s.launchAs(next, 3), s.launchAs(next, 4)}
 		eventually(t, takeover, "the migration gives way, twice", func() bool {
-			return len(fresh[0].stderr.lines("gives way"))+len(fresh[1].stderr.lines("gives way")) >= 2
+			return len(fresh[0].stderr.lines("the migration yields"))+len(fresh[1].stderr.lines("the migration yields")) >= 2
 		})
 		all.answered(t, takeover, 200)
 		return nil
@@ -58,7 +58,7 @@ func TestFaultRollingUpgrade(t *testing.T) {
 	}
 	all.answered(t, takeover, 200)
 
-	const refusal = "but this program knows only up to"
+	const refusal = "but this program supports only up to"
 	refusedStart(t, nil, refusal, s.flags("node5")...)
 	if p := s.anodyne("client", "list"); p.code != 1 || !strings.Contains(p.stderr.String(), refusal) {
 		t.Errorf("an old command on the new schema: code %d, %s", p.code, p.stderr)

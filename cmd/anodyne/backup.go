@@ -15,9 +15,9 @@ import (
 
 func runBackup(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "backup", "backup FILE [flags]\n\nWrites the database as it is at this moment into a new file, while servers go on. The file is read back before it gets its name.\nWith a database key it is encrypted and holds the keys of the data directory; without, it is authenticated under the audit key.")
+	fs := flags(e, "backup", "backup FILE [flags]\n\nWrites a consistent backup of the database to a new file, while servers keep running. The file is read back and verified before it gets its name.\nWith a database key, the backup is encrypted and contains the keys of the data directory; without one, it is authenticated with the audit key.")
 	cfg.Store(fs)
-	verify := fs.Bool("verify", false, "read a backup that is there already, and compare its checksums")
+	verify := fs.Bool("verify", false, "verify the checksums of an existing backup instead of writing one")
 	words, err := parse(e, fs, args, 1)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func runBackup(ctx context.Context, e env, args []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, "%s is whole: %s\n", words[0], inWords(sum))
+		fmt.Fprintf(e.stdout, "%s is intact: %s\n", words[0], inWords(sum))
 		return nil
 	}
 	// Never openStore: it would make a database to back up.
@@ -54,9 +54,9 @@ func runBackup(ctx context.Context, e env, args []string) error {
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "wrote %s and read it back: %s\n", words[0], inWords(sum))
+	fmt.Fprintf(e.stdout, "wrote and verified %s: %s\n", words[0], inWords(sum))
 	if !sum.Encrypted {
-		fmt.Fprintf(e.stdout, "It is not encrypted. Keep audit.key and master.key of %s apart from it: a restore needs them.\n", cfg.DataDir)
+		fmt.Fprintf(e.stdout, "The backup is not encrypted. Keep audit.key and master.key of %s in a separate place: a restore needs them.\n", cfg.DataDir)
 	}
 	return nil
 }
@@ -66,14 +66,14 @@ func inWords(s backup.Summary) string {
 	if s.Encrypted {
 		state = "encrypted"
 	}
-	return fmt.Sprintf("%d rows of %d tables, %d bytes, schema %d, made at %s, %s", s.Rows, s.Tables, s.Bytes, s.Schema, s.MadeAt.Format(time.RFC3339), state)
+	return fmt.Sprintf("%d rows in %d tables, %d bytes, schema %d, created at %s, %s", s.Rows, s.Tables, s.Bytes, s.Schema, s.MadeAt.Format(time.RFC3339), state)
 }
 
 func runRestore(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nReads a backup into a new or empty database, SQLite or PostgreSQL, whichever the backup came from.\nThe file is checked first, and the database is compared with it afterwards.\nThe restore is noted in the audit logs. If the data directory remembers what was sealed in another database,\nthe restored logs are accepted in its place, for all nodes.")
+	fs := flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nRestores a backup into a new or empty database, SQLite or PostgreSQL, whichever engine the backup came from.\nThe file is verified first, and the database is compared with it afterwards.\nThe restore is recorded in the audit logs. If the data directory has a record of seals from another database,\nthe restored logs are accepted in its place, for all nodes.")
 	cfg.Store(fs)
-	keyFile := fs.String("backup-key-file", "", "`file` with the key of the backup, when it is not that of the database")
+	keyFile := fs.String("backup-key-file", "", "`file` with the key of the backup, if it differs from the key of the database")
 	words, err := parse(e, fs, args, 1)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func runRestore(ctx context.Context, e env, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "restored and compared: %s\n", inWords(sum))
+	fmt.Fprintf(e.stdout, "restored and verified: %s\n", inWords(sum))
 	return errors.Join(noteRestore(ctx, s.System(), sum), s.Close())
 }
 
@@ -110,10 +110,10 @@ func runRestore(ctx context.Context, e env, args []string) error {
 // trial cannot be passed off as one of the service.
 func noteRestore(ctx context.Context, s store.System, sum backup.Summary) error {
 	_, err := s.AcceptSeals(ctx, store.Accepting{
-		Action: audit.DatabaseRestore, Reason: "restored from a backup made at " + sum.MadeAt.UTC().Format(time.RFC3339), OnlyLines: !s.Witnessed(),
+		Action: audit.DatabaseRestore, Reason: "restored from a backup created at " + sum.MadeAt.UTC().Format(time.RFC3339), OnlyLines: !s.Witnessed(),
 	})
 	if err != nil {
-		err = fmt.Errorf("the data is restored, but its audit logs are not accepted (see anodyne seal accept --help): %w", err)
+		err = fmt.Errorf("the data was restored, but its audit logs were not accepted (see anodyne seal accept --help): %w", err)
 	}
 	return err
 }

@@ -16,11 +16,11 @@ import (
 
 func runCheck(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "check", "check [flags]\n\nLooks the database over: the file itself (SQLite), the counters, every journal, its seal\nand what this data directory remembers of it, every patient's series, counts and what is kept of the patient's alerts, which must be what the records say.\nWorks while a server runs.")
+	fs := flags(e, "check", "check [flags]\n\nChecks the integrity of the database: the file itself (SQLite), the counters, every journal, its seal\nand this data directory's record of it, and that every patient's series, counts and alert state match the records.\nCan run while a server runs.")
 	cfg.Store(fs)
 	var expect config.List
-	fs.Var(&expect, "expect-head", "`heads` that must still be there, as ORGANIZATION:POSITION:HEX from a log line \"audit seal\", separated by commas")
-	repair := fs.Bool("repair", false, "write the series and counts again that are not what the records say, and alert what that kept from being alerted")
+	fs.Var(&expect, "expect-head", "`heads` that the journals must still contain, as ORGANIZATION:POSITION:HEX from \"audit seal\" log lines, separated by commas")
+	repair := fs.Bool("repair", false, "rebuild series and counts that do not match the records, and raise alerts that were missed because of them")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func runCheck(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	if !s.System().Witnessed() {
-		fmt.Fprintf(e.stderr, "note: the data directory has no record of sealed heads, so seals are only compared with the database itself; name that of a node with --data-dir\n")
+		fmt.Fprintf(e.stderr, "note: the data directory has no record of sealed heads, so seals are compared only with the database itself; give the directory of a node with --data-dir\n")
 	}
 	problems, err := check(ctx, e, s.System(), heads, *repair)
 	if err := errors.Join(err, s.Close()); err != nil {
@@ -61,7 +61,7 @@ func check(ctx context.Context, e env, s store.System, heads map[string]store.Se
 	}
 	derived, rederived, err := s.CheckDerived(ctx, repair, func(org string, at, of int64) { show("medications of "+org, at, of) })
 	if rederived > 0 {
-		fmt.Fprintf(e.stdout, "repaired: what is derived from the medications of %d patients\n", rederived)
+		fmt.Fprintf(e.stdout, "repaired: derived values of the medications of %d patients\n", rederived)
 	}
 	if err != nil {
 		return nil, err
@@ -71,14 +71,14 @@ func check(ctx context.Context, e env, s store.System, heads map[string]store.Se
 		fmt.Fprintf(e.stdout, "repaired: %d patient-years of series\n", repaired.Years)
 	}
 	if repaired.Standings > 0 {
-		fmt.Fprintf(e.stdout, "repaired: what is kept of the alerts of %d patients\n", repaired.Standings)
+		fmt.Fprintf(e.stdout, "repaired: alert state of %d patients\n", repaired.Standings)
 	}
 	if err != nil {
 		return nil, err
 	}
 	counts, counted, err := s.CheckCounts(ctx, repair, func(org string, at, of int64) { show("records of "+org, at, of) })
 	if counted > 0 {
-		fmt.Fprintf(e.stdout, "repaired: the counts of the records of %d patients\n", counted)
+		fmt.Fprintf(e.stdout, "repaired: record counts of %d patients\n", counted)
 	}
 	return slices.Concat(problems, seals, derived, series, counts), err
 }

@@ -39,7 +39,7 @@ func TestCheckRepairsSeries(t *testing.T) {
 	if err := conn.Exec(`DELETE FROM patient_series`); err != nil {
 		t.Fatal(err)
 	}
-	check(exitFailed, "problem: organisation North: patient "+p.String()+": the series of [2024] is not what the records say\n")
+	check(exitFailed, "problem: organisation North: patient "+p.String()+": the series of [2024] does not match the records\n")
 	check(exitOK, "repaired: 1 patient-years of series\nok\n", "--repair")
 	check(exitOK, "ok\n")
 }

@@ -21,11 +21,11 @@ import (
 
 func runClient(ctx context.Context, e env, args []string) error {
 	return dispatch(ctx, args, e, "anodyne client", []command{
-		{"create", "register an application; prints its id and secret", clientCreate},
-		{"list", "list the clients", clientList},
-		{"rotate", "give a client a new secret; the old one stays valid for a while", clientRotate},
-		{"revoke", "end a client and all its tokens", clientRevoke},
-		{"tier", "move a client to another rate-limit tier", clientTier},
+		{"create", "register an application and print its ID and secret", clientCreate},
+		{"list", "list clients", clientList},
+		{"rotate", "create a new secret for a client; the old one stays valid for a while", clientRotate},
+		{"revoke", "revoke a client and all its tokens", clientRevoke},
+		{"tier", "change the rate-limit tier of a client", clientTier},
 	})
 }
 
@@ -40,7 +40,7 @@ type storeCommand struct {
 func newStoreCommand(e env, group, name, synopsis string) *storeCommand {
 	c := &storeCommand{fs: flags(e, group+" "+name, group+" "+synopsis), e: e}
 	c.cfg.Store(c.fs)
-	c.json = c.fs.Bool("json", false, "print JSON and nothing else")
+	c.json = c.fs.Bool("json", false, "print only JSON")
 	return c
 }
 
@@ -69,17 +69,17 @@ func (c *storeCommand) parse(args []string, want int) (who id.Client, words []st
 		return who, nil, err
 	}
 	if who, err = id.Parse[id.ClientKind](words[0]); err != nil {
-		return who, nil, fmt.Errorf("%q is no client id; anodyne client list shows them", words[0])
+		return who, nil, fmt.Errorf("%q is not a client ID; run anodyne client list to see them", words[0])
 	}
 	return who, words, nil
 }
 
 func clientCreate(ctx context.Context, e env, args []string) error {
-	c := newStoreCommand(e, "client", "create", "create --name NAME [flags]\n\nRegisters an application. The secret is shown once and kept only as a hash.")
+	c := newStoreCommand(e, "client", "create", "create --name NAME [flags]\n\nRegisters an application. The secret is shown once; only its hash is stored.")
 	name := c.fs.String("name", "", "`name` of the application (required)")
-	org := c.fs.String("organization", "default", "`name` of the organisation; made when missing")
+	org := c.fs.String("organization", "default", "`name` of the organisation, which is created if it does not exist")
 	tier := c.fs.String("tier", "standard", "standard (1,000 requests an hour), professional (10,000) or enterprise (100,000)")
-	scope := c.fs.String("scope", access.AllScopes.String(), "what the client may do, separated by spaces")
+	scope := c.fs.String("scope", access.AllScopes.String(), "scopes granted to the client, separated by spaces")
 	if _, err := parse(e, c.fs, args, 0); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func clientCreate(ctx context.Context, e env, args []string) error {
 		view := viewOf(made)
 		view.ClientSecret = secret
 		return view, func(w io.Writer) {
-			fmt.Fprintf(w, "client_id:     %s\nclient_secret: %s\n\nThe secret is not shown again.\n", view.ClientID, secret)
+			fmt.Fprintf(w, "client_id:     %s\nclient_secret: %s\n\nStore the secret now; it cannot be shown again.\n", view.ClientID, secret)
 		}, err
 	})
 }
@@ -183,8 +183,8 @@ func printClients(w io.Writer, views []clientView) {
 }
 
 func clientRotate(ctx context.Context, e env, args []string) error {
-	c := newStoreCommand(e, "client", "rotate", "rotate CLIENT_ID [flags]\n\nGives a client a new secret. The newest of its old ones stays valid for --overlap.")
-	overlap := c.fs.Duration("overlap", 24*time.Hour, "how long the secret before stays good; 0 ends it at once")
+	c := newStoreCommand(e, "client", "rotate", "rotate CLIENT_ID [flags]\n\nCreates a new secret for a client. The previous secret stays valid for --overlap; older ones stop working.")
+	overlap := c.fs.Duration("overlap", 24*time.Hour, "how long the previous secret stays valid; 0 ends it immediately")
 	who, _, err := c.parse(args, 1)
 	if err != nil {
 		return err
@@ -193,13 +193,13 @@ func clientRotate(ctx context.Context, e env, args []string) error {
 	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
 		err := s.RotateSecret(ctx, who, hash, *overlap)
 		return map[string]any{"client_id": who, "client_secret": secret, "overlap_seconds": int64(overlap.Seconds())}, func(w io.Writer) {
-			fmt.Fprintf(w, "client_id:     %s\nclient_secret: %s\n\nThe secret is not shown again. The one before is good for %s.\n", who, secret, overlap)
+			fmt.Fprintf(w, "client_id:     %s\nclient_secret: %s\n\nStore the secret now; it cannot be shown again. The previous one stays valid for %s.\n", who, secret, overlap)
 		}, err
 	})
 }
 
 func clientRevoke(ctx context.Context, e env, args []string) error {
-	c := newStoreCommand(e, "client", "revoke", "revoke CLIENT_ID [flags]\n\nEnds a client and all its tokens, on every node within five seconds.")
+	c := newStoreCommand(e, "client", "revoke", "revoke CLIENT_ID [flags]\n\nRevokes a client and all its tokens, on every node within five seconds.")
 	who, _, err := c.parse(args, 1)
 	if err != nil {
 		return err

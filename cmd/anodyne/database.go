@@ -46,7 +46,7 @@ func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 
 func runMigrate(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "migrate", "migrate [flags]\n\nBrings the database to this program's schema. Safe to run twice, and from several nodes at once.")
+	fs := flags(e, "migrate", "migrate [flags]\n\nMigrates the database schema to this version. It is safe to run it again, and from several nodes at once.")
 	cfg.Store(fs)
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
@@ -63,7 +63,7 @@ func runMigrate(ctx context.Context, e env, args []string) error {
 		fmt.Fprintf(e.stdout, "applied %04d_%s\n", m.Version, m.Name)
 	}
 	if len(taken) == 0 {
-		fmt.Fprintln(e.stdout, "nothing to do: the database is at this program's schema")
+		fmt.Fprintln(e.stdout, "nothing to do: the database schema is up to date")
 	}
 	return nil
 }

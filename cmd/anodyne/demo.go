@@ -16,10 +16,10 @@ const demoOrganisation = "Demo Pain Clinic"
 
 func runDemo(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "demo", "demo [flags]\n\nServes a demonstration in development mode, on a database of its own with made-up patients. Starting it again keeps the data.")
+	fs := flags(e, "demo", "demo [flags]\n\nServes a demo in development mode, on its own database with synthetic patients. The data is kept between runs.")
 	cfg.Serve(fs)
-	dir := fs.String("dir", "anodyne-demo", "`folder` of the demonstration's database")
-	reset := fs.Bool("reset", false, "start over: delete the demonstration's data first")
+	dir := fs.String("dir", "anodyne-demo", "`folder` of the demo database")
+	reset := fs.Bool("reset", false, "delete the demo data and start over")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func runDemo(ctx context.Context, e env, args []string) error {
 		defer c.CloseIdleConnections()
 		if !state.Seeded {
 			if err := seedDemo(ctx, e.stderr, c, state.Until); err != nil {
-				return fmt.Errorf("made-up patients: %w", err)
+				return fmt.Errorf("synthetic patients: %w", err)
 			}
 			state.Seeded = true
 			if err := state.save(); err != nil {
@@ -68,7 +68,7 @@ func runDemo(ctx context.Context, e env, args []string) error {
 }
 
 const demoText = `
-Anodyne is running on made-up data in %[1]s/ (%[2]d patients). Ctrl-C stops it; starting it again keeps the data.
+Anodyne is running with synthetic data in %[1]s/ (%[2]d patients). Press Ctrl-C to stop; the data is kept.
 
   Portal         %[3]s/portal
     sign in as     %[7]s
@@ -78,7 +78,7 @@ Anodyne is running on made-up data in %[1]s/ (%[2]d patients). Ctrl-C stops it; 
     client_id      %[4]s
     client_secret  %[5]s
 
-Paste these into another terminal. The fourth creates a patient: its signed webhook arrives here, in this terminal.
+Paste these commands into another terminal. The one for Ada Nowak creates a patient; its signed webhook appears in this terminal.
 
   TOKEN=$(curl -s %[3]s/oauth/token -d grant_type=client_credentials -d client_id=%[4]s -d client_secret=%[5]s | sed 's/.*"access_token":"\([^"]*\)".*/\1/')
   curl -s -H "Authorization: Bearer $TOKEN" '%[3]s/v1/patients?search=jose&limit=5'

@@ -35,7 +35,7 @@ func receive(out io.Writer) (*demoReceiver, error) {
 		d.mu.Unlock()
 		event, err := client.ReadWebhook(r, secret)
 		if secret == "" || err != nil {
-			http.Error(w, "the signature does not fit", http.StatusUnauthorized)
+			http.Error(w, "the signature does not match", http.StatusUnauthorized)
 			return
 		}
 		fmt.Fprintf(out, "webhook  %s  %-22s %s  (signature verified)\n", event.Timestamp.Format(time.TimeOnly), event.Type, event.Data)
@@ -62,7 +62,7 @@ func (d *demoReceiver) subscribe(ctx context.Context, c *client.Client, state *d
 			return err
 		}
 	}
-	made, err := c.CreateWebhook(ctx, client.NewWebhook{URL: d.url, Events: []client.EventType{"*"}, Description: "The demonstration's own receiver"})
+	made, err := c.CreateWebhook(ctx, client.NewWebhook{URL: d.url, Events: []client.EventType{"*"}, Description: "The receiver of the demo"})
 	if err != nil {
 		return err
 	}

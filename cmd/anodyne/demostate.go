@@ -47,7 +47,7 @@ func openDemoState(ctx context.Context, s store.System, dir string) (*demoState,
 	}
 	secret, hash := oauth.NewSecret()
 	made, err := s.CreateClient(ctx, store.NewClient{
-		Org: demoOrganisation, Name: "Demonstration", Description: "Made by anodyne demo; it may do everything.",
+		Org: demoOrganisation, Name: "Demonstration", Description: "Created by anodyne demo; has all scopes.",
 		Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash,
 	})
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 
 func runHealth(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "health", "health [flags]\n\nAsks the server on this machine whether it is alive, for the health check of a container. It exits with 0 if so, and with 1\nif not. Give it the --listen and --tls-cert of the server, or the same environment.")
+	fs := flags(e, "health", "health [flags]\n\nChecks whether the server on this machine is alive, for container health checks. Exits with 0 if it is, and with 1\nif not. Give it the same --listen and --tls-cert as the server, or the same environment.")
 	cfg.Address(fs)
-	ready := fs.Bool("ready", false, "ask whether it can serve requests (/readyz), for which its database must answer, and not only whether it is alive (/healthz)")
-	timeout := fs.Duration("timeout", 5*time.Second, "how long to wait for the answer")
+	ready := fs.Bool("ready", false, "check whether the server can serve requests (/readyz), which needs its database, not only whether it is alive (/healthz)")
+	timeout := fs.Duration("timeout", 5*time.Second, "how long to wait for a response")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	if *timeout <= 0 {
-		return fmt.Errorf("--timeout: want a time over zero, such as 5s, not %v", *timeout)
+		return fmt.Errorf("--timeout: want a duration above zero, such as 5s, not %v", *timeout)
 	}
 	path := "/healthz"
 	if *ready {
@@ -71,13 +71,13 @@ func askHealth(ctx context.Context, url string) error {
 	}
 	answer, err := transport.RoundTrip(request) // no proxy, no redirects
 	if err != nil {
-		return fmt.Errorf("%s does not answer: %w", url, err)
+		return fmt.Errorf("%s does not respond: %w", url, err)
 	}
 	if err := answer.Body.Close(); err != nil {
 		return err
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, answer.Status)
+		return fmt.Errorf("%s returned %s", url, answer.Status)
 	}
 	return nil
 }

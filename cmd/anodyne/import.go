@@ -16,30 +16,30 @@ import (
 
 const importSynopsis = `import FILE [FILE ...] [flags]
 
-Brings patients and clinical data into an organisation, from CSV files with a
-header or from files with one JSON object on each line, by the rules of the API.
-Columns are matched by their names; --map settles the others. Lines that are
-refused go to FILE.errors.csv or FILE.errors.ndjson, with what is wrong.
+Imports patients and clinical data into an organisation from CSV files with a
+header, or from files with one JSON object per line. The rules of the API apply.
+Columns are matched by name; use --map for the others. Rejected lines are
+written to FILE.errors.csv or FILE.errors.ndjson, with the reason.
 
-Running an import again, also after it was killed, imports only what is missing.
-Works while a server runs. docs/import.md has the columns.`
+Running an import again, even after it was killed, imports only what is missing.
+Can run while a server runs. docs/import.md describes the columns.`
 
 func runImport(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
 	fs := flags(e, "import", importSynopsis)
 	cfg.Store(fs)
 	org := fs.String("organization", "default", "`name` of the organisation, which must exist")
-	kind := fs.String("kind", "", "patients or clinical; by default told from the names of the columns")
+	kind := fs.String("kind", "", "patients or clinical (default: detected from the column names)")
 	var list config.List
-	fs.Func("map", "`column=member`, ... for columns whose names do not say what they are; column= leaves one out", func(text string) error {
+	fs.Func("map", "`column=field`, ... for columns that are not recognised by name; column= skips a column", func(text string) error {
 		var more config.List
 		err := more.Set(text)
 		list = append(list, more...)
 		return err
 	})
-	dataType := fs.String("data-type", "", "data `type` of clinical lines that do not say theirs, such as pain_scores")
-	refused := fs.String("errors", "", "`file` of the refused lines (default: FILE.errors.csv or FILE.errors.ndjson)")
-	dryRun := fs.Bool("dry-run", false, "judge every line, and change nothing")
+	dataType := fs.String("data-type", "", "data `type` of clinical lines without one, such as pain_scores")
+	refused := fs.String("errors", "", "`file` for rejected lines (default: FILE.errors.csv or FILE.errors.ndjson)")
+	dryRun := fs.Bool("dry-run", false, "check every line without changing anything")
 	files, err := parse(e, fs, args, oneOrMore)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func runImport(ctx context.Context, e env, args []string) error {
 	}
 	view, err := s.System().Organization(ctx, *org)
 	if fault.Is(err, fault.NotFound) {
-		err = fmt.Errorf("there is no organisation %q; anodyne client create --organization makes one", *org)
+		err = fmt.Errorf("organisation %q does not exist; create it with anodyne client create --organization", *org)
 	}
 	if err != nil {
 		return errors.Join(err, s.Close())
@@ -86,9 +86,9 @@ func importFiles(ctx context.Context, e env, s *store.Store, dryRun bool, cfg im
 	}
 	switch {
 	case err != nil && len(done) > 0:
-		return fmt.Errorf("the import did not come to its end; run the same command again to go on: %w", err)
+		return fmt.Errorf("the import did not finish; run the same command again to continue: %w", err)
 	case err == nil && count > 0:
-		return fmt.Errorf("%s refused", plural(count, "line was", "lines were"))
+		return fmt.Errorf("%s rejected", plural(count, "line was", "lines were"))
 	}
 	return err
 }
@@ -104,7 +104,7 @@ func printSummary(w io.Writer, sum importer.Summary, dryRun bool) {
 	if dryRun {
 		imported = "to be imported"
 	}
-	fmt.Fprintf(w, "  %-15s %12s\n  %-15s %12s\n  %-15s %12s", imported, thousands(sum.Imported), "there already", thousands(sum.Already), "refused", thousands(sum.Refused))
+	fmt.Fprintf(w, "  %-15s %12s\n  %-15s %12s\n  %-15s %12s", imported, thousands(sum.Imported), "already present", thousands(sum.Already), "rejected", thousands(sum.Refused))
 	if sum.Errors != "" {
 		fmt.Fprintf(w, "  see %s", sum.Errors)
 	}

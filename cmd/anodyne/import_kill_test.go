@@ -51,7 +51,7 @@ func TestFaultImportSurvivesKill(t *testing.T) {
 			}
 			t.Logf("ended before entry %d", at[i])
 		}
-		if output := must(t, t.TempDir(), importing(t, cfg, people, clinical)...); !strings.Contains(output, "there already") {
+		if output := must(t, t.TempDir(), importing(t, cfg, people, clinical)...); !strings.Contains(output, "already present") {
 			t.Errorf("the last import said %s", output)
 		}
 		checkImport(t, s, org, patients, scores)

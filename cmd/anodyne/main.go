@@ -3,17 +3,17 @@
 // Usage:
 //
 //	anodyne serve      serve the API
-//	anodyne demo       serve a demonstration with made-up patients
-//	anodyne client     create, list, rotate, revoke API clients; set their tier
-//	anodyne user       manage the members who sign in to the portal
-//	anodyne import     bring in patients and clinical data from files
-//	anodyne migrate    bring the database to this program's schema
-//	anodyne backup     write the database into one file, while a server runs
-//	anodyne restore    read a backup into a new database, of either engine
+//	anodyne demo       serve a demo with synthetic patients
+//	anodyne client     create, list, rotate and revoke API clients; set their tier
+//	anodyne user       manage portal users
+//	anodyne import     import patients and clinical data from files
+//	anodyne migrate    migrate the database schema to this version
+//	anodyne backup     back up the database to a file, while servers run
+//	anodyne restore    restore a backup into a new database of either engine
 //	anodyne rekey      encrypt a SQLite file, or change its key
-//	anodyne check      look the database over and verify the audit seal
-//	anodyne seal       accept audit logs that differ, after a rightful restore
-//	anodyne health     ask the server on this machine whether it is alive
+//	anodyne check      check the database and verify the audit seal
+//	anodyne seal       accept audit logs that differ after an intended restore
+//	anodyne health     check whether the server on this machine is alive
 //	anodyne bench      measure this machine
 //	anodyne version    print the version
 //
@@ -61,17 +61,17 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "serve the API", runServe},
-		{"demo", "serve a demonstration with made-up patients", runDemo},
-		{"client", "create, list, rotate, revoke API clients; set their tier", runClient},
-		{"user", "manage the members who sign in to the portal", runUser},
-		{"import", "bring in patients and clinical data from files", runImport},
-		{"migrate", "bring the database to this program's schema", runMigrate},
-		{"backup", "write the database into one file, while a server runs", runBackup},
-		{"restore", "read a backup into a new database, of either engine", runRestore},
+		{"demo", "serve a demo with synthetic patients", runDemo},
+		{"client", "create, list, rotate and revoke API clients; set their tier", runClient},
+		{"user", "manage portal users", runUser},
+		{"import", "import patients and clinical data from files", runImport},
+		{"migrate", "migrate the database schema to this version", runMigrate},
+		{"backup", "back up the database to a file, while servers run", runBackup},
+		{"restore", "restore a backup into a new database of either engine", runRestore},
 		{"rekey", "encrypt a SQLite file, or change its key", runRekey},
-		{"check", "look the database over and verify the audit seal", runCheck},
-		{"seal", "accept audit logs that differ, after a rightful restore", runSeal},
-		{"health", "ask the server on this machine whether it is alive", runHealth},
+		{"check", "check the database and verify the audit seal", runCheck},
+		{"seal", "accept audit logs that differ after an intended restore", runSeal},
+		{"health", "check whether the server on this machine is alive", runHealth},
 		{"bench", "measure this machine", runBench},
 		{"version", "print the version", runVersion},
 	}
@@ -122,7 +122,7 @@ func dispatch(ctx context.Context, args []string, e env, prefix string, list []c
 			return c.run(ctx, e, args[1:])
 		}
 	}
-	fmt.Fprintf(e.stderr, "%s: there is no command %q\n\n", prefix, args[0])
+	fmt.Fprintf(e.stderr, "%s: unknown command %q\n\n", prefix, args[0])
 	usage(e.stderr, prefix, list)
 	return errUsage
 }
@@ -132,7 +132,7 @@ func usage(w io.Writer, prefix string, list []command) {
 	for _, c := range list {
 		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
 	}
-	fmt.Fprintf(w, "\n%s COMMAND --help explains a command.\n", prefix)
+	fmt.Fprintf(w, "\nRun %s COMMAND --help for help on a command.\n", prefix)
 }
 
 // flags makes a command's flag set; synopsis is what stands before its flags
@@ -141,7 +141,7 @@ func flags(e env, name, synopsis string) *flag.FlagSet {
 	fs := flag.NewFlagSet("anodyne "+name, flag.ContinueOnError)
 	fs.SetOutput(e.stderr)
 	fs.Usage = func() {
-		fmt.Fprintf(fs.Output(), "usage: anodyne %s\n\nFlags (each also as an environment variable, --some-name as ANODYNE_SOME_NAME):\n", synopsis)
+		fmt.Fprintf(fs.Output(), "usage: anodyne %s\n\nFlags (--some-name can also be set as ANODYNE_SOME_NAME in the environment):\n", synopsis)
 		fs.PrintDefaults()
 	}
 	return fs
@@ -174,7 +174,7 @@ func parse(e env, fs *flag.FlagSet, args []string, want int) (words []string, er
 		want = max(1, len(words))
 	}
 	if len(words) != want {
-		fmt.Fprintf(e.stderr, "%s: want %d arguments besides the flags, got %d\n", fs.Name(), want, len(words))
+		fmt.Fprintf(e.stderr, "%s: want %d arguments besides flags, got %d\n", fs.Name(), want, len(words))
 		explain()
 		return nil, errUsage
 	}

@@ -12,15 +12,15 @@ import (
 
 func runRekey(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "rekey", "rekey --new-key-file FILE [flags]\n\nEncrypts a SQLite file, or changes its key, or with --remove-key decrypts it. No server may have the file open.\nA copy is made beside it and compared before it takes its place, so as much free disk as the file has is needed.")
+	fs := flags(e, "rekey", "rekey --new-key-file FILE [flags]\n\nEncrypts a SQLite file, changes its key, or decrypts it with --remove-key. No server may have the file open.\nThe command writes a copy beside the file and verifies it before replacing the file, so it needs as much free disk space as the file uses.")
 	cfg.Store(fs)
 	keyFile := fs.String("new-key-file", "", "`file` with the new key: 64 hexadecimal digits, or a passphrase")
-	remove := fs.Bool("remove-key", false, "leave the file in the clear")
+	remove := fs.Bool("remove-key", false, "decrypt the file")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	if (*keyFile == "") != *remove {
-		return errors.New("give --new-key-file or --remove-key, one of the two")
+		return errors.New("give either --new-key-file or --remove-key")
 	}
 	sc, err := cfg.Opening(commandLog())
 	if err != nil {
@@ -38,7 +38,7 @@ func runRekey(ctx context.Context, e env, args []string) error {
 	if *remove {
 		fmt.Fprintln(e.stdout, "the database is no longer encrypted")
 	} else {
-		fmt.Fprintln(e.stdout, "the database is encrypted with the new key; backups made before open with the old one")
+		fmt.Fprintln(e.stdout, "the database is encrypted with the new key; earlier backups still need the old key")
 	}
 	return nil
 }

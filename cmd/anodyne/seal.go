@@ -14,26 +14,26 @@ import (
 
 func runSeal(ctx context.Context, e env, args []string) error {
 	return dispatch(ctx, args, e, "anodyne seal", []command{
-		{"accept", "accept audit logs that differ from what nodes remember, after a rightful restore", sealAccept},
+		{"accept", "accept audit logs that differ from the record of the nodes, after an intended restore", sealAccept},
 	})
 }
 
 func sealAccept(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
 	fs := flags(e, "seal accept", "seal accept --reason TEXT [flags]\n\n"+
-		"Accepts the audit logs as they are in the database, although nodes remember them otherwise: after an older copy\n"+
-		"of the database was put back on purpose, for instance. Find out why they differ first: anodyne check says where.\n"+
-		"The acceptance is signed with the audit key, noted in each of the logs, and applied by every running node within seconds.")
+		"Accepts the audit logs as they are in the database, although they differ from the record of the nodes: for example,\n"+
+		"after an older copy of the database was restored on purpose. First find out why they differ: anodyne check shows where.\n"+
+		"The acceptance is signed with the audit key, recorded in each log, and applied by every running node within seconds.")
 	cfg.Store(fs)
 	a := store.Accepting{Action: audit.SealAccept}
-	fs.StringVar(&a.Reason, "reason", "", "`text` for the audit log: why this is right (required)")
-	org := fs.String("organization", "", "`name` of the only organisation whose log is accepted (default: all)")
-	fs.BoolVar(&a.Reseal, "reseal", false, "seal a log anew from its start if it is not even what its own seal says")
+	fs.StringVar(&a.Reason, "reason", "", "reason `text` for the audit log (required)")
+	org := fs.String("organization", "", "`name` of the organisation whose log is accepted (default: all)")
+	fs.BoolVar(&a.Reseal, "reseal", false, "reseal a log from its start if it does not match its own seal")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	if a.Reason = strings.TrimSpace(a.Reason); a.Reason == "" {
-		return errors.New("--reason: say why the logs are right as they are; it is kept in them")
+		return errors.New("--reason: explain why the logs are correct; the reason is stored in them")
 	}
 	if *org != "" {
 		a.Organizations = []string{*org}
@@ -54,7 +54,7 @@ func sealAccept(ctx context.Context, e env, args []string) error {
 	}
 	for _, h := range heads {
 		if h.Org == 0 {
-			fmt.Fprintf(e.stdout, "accepted that the log of %s is gone\n", h.Name)
+			fmt.Fprintf(e.stdout, "accepted that the log of %s is missing\n", h.Name)
 			continue
 		}
 		fmt.Fprintf(e.stdout, "accepted the log of %s up to entry %d\n", h.Name, h.Pos)

@@ -112,7 +112,7 @@ func TestRestoreAccepts(t *testing.T) {
 		restored.Database, restored.DataDir = "sqlite:"+filepath.Join(t.TempDir(), "restored.db"), c.dir
 		commandLine(t, exitOK, "restore", backup, "--database", restored.Database, "--data-dir", restored.DataDir)
 		commandLine(t, exitOK, "check", "--database", restored.Database, "--data-dir", restored.DataDir)
-		if lines := linesOf(t, restored, who, audit.DatabaseRestore); strings.Count(lines, "restored from a backup made at 20") != 1 {
+		if lines := linesOf(t, restored, who, audit.DatabaseRestore); strings.Count(lines, "restored from a backup created at 20") != 1 {
 			t.Errorf("%s: the log says %s", name, lines)
 		}
 		s := storetest.Start(t, restored)

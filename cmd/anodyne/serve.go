@@ -16,7 +16,7 @@ func runServe(ctx context.Context, e env, args []string) error {
 	var cfg config.Config
 	fs := flags(e, "serve", "serve [flags]")
 	cfg.Serve(fs)
-	printConfig := fs.Bool("print-config", false, "print the configuration in force, secrets hidden, and stop")
+	printConfig := fs.Bool("print-config", false, "print the effective configuration, without secrets, and exit")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func runServe(ctx context.Context, e env, args []string) error {
 	return serve(ctx, e, cfg, log, func(s *server.Server) error {
 		log.Info("serving", "url", s.URL(), "admin", s.AdminURL(), "engine", s.Store().Engine(), "version", version)
 		if cfg.TLSCert == "" && !cfg.Dev && !strings.HasPrefix(cfg.Listen, "127.") && !strings.HasPrefix(cfg.Listen, "localhost:") {
-			log.Warn("serving without TLS beyond this machine; give --tls-cert and --tls-key, or put a proxy that has them in front")
+			log.Warn("serving without TLS beyond this machine; give --tls-cert and --tls-key, or use a TLS proxy")
 		}
 		if cfg.AdminListen != "" && !cfg.AdminIsLocal() && cfg.TLSCert == "" {
 			log.Warn("the admin token is sent without TLS; give --tls-cert and --tls-key, or keep --admin-listen on loopback or a private network")
@@ -50,15 +50,15 @@ func offerFirstLink(ctx context.Context, e env, first func(context.Context) (*se
 		return err
 	}
 	if isTerminal(e.stdout) {
-		_, err = fmt.Fprintf(e.stdout, "\nNobody can sign in to the portal yet. Create the first administrator within 24 hours, with this link, which works once:\n\n  %s\n\n", link.URL)
+		_, err = fmt.Fprintf(e.stdout, "\nThe portal has no users yet. Use this link within 24 hours to create the first administrator; it works once:\n\n  %s\n\n", link.URL)
 		return err
 	}
 	path, err := link.Keep()
 	if err != nil {
-		log.Error("could not write the link that creates the first administrator; use: anodyne user create", "error", err)
+		log.Error("could not write the link for creating the first administrator; use: anodyne user create", "error", err)
 		return nil
 	}
-	log.Info("nobody can sign in to the portal yet; open the link in this file within 24 hours to create the first administrator", "file", path)
+	log.Info("the portal has no users yet; open the link in this file within 24 hours to create the first administrator", "file", path)
 	return nil
 }
 
@@ -73,7 +73,7 @@ func makeFirstLink(ctx context.Context, first func(context.Context) (*server.Fir
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		log.Warn("could not find out whether there is a member, or make the link for the first one; trying again", "in", wait, "error", err)
+		log.Warn("could not check for members or create the link for the first one; trying again", "in", wait, "error", err)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()

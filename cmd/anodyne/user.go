@@ -18,22 +18,22 @@ import (
 
 func runUser(ctx context.Context, e env, args []string) error {
 	return dispatch(ctx, args, e, "anodyne user", []command{
-		{"create", "make a member of an organisation, who signs in to the portal", userCreate},
-		{"list", "list the members of all organisations", userList},
-		{"reset", "make a link by which a member sets a new password", userReset},
-		{"role", "give a member another role", userRole},
-		{"disable", "keep a member from signing in", userDisable},
-		{"enable", "let a disabled member sign in again", userEnable},
+		{"create", "create a user of the portal", userCreate},
+		{"list", "list the users of all organisations", userList},
+		{"reset", "create a link for setting a new password", userReset},
+		{"role", "change the role of a user", userRole},
+		{"disable", "disable a user", userDisable},
+		{"enable", "enable a disabled user", userEnable},
 	})
 }
 
 func userCreate(ctx context.Context, e env, args []string) error {
 	c := newStoreCommand(e, "user", "create", "create --email ADDRESS --name NAME [flags] <PASSWORD-FILE\n\n"+
-		"Makes a member who signs in to the portal. The password is read from standard input,\none line, so that it is not seen by others on this machine.")
+		"Creates a user of the portal. The password is read from standard input, one line,\nso that other users of this machine cannot see it.")
 	fs := c.fs
-	email := fs.String("email", "", "e-mail `address` to sign in with (required)")
-	name := fs.String("name", "", "`name` of the member (required)")
-	org := fs.String("organization", "default", "`name` of the organisation; made when missing")
+	email := fs.String("email", "", "e-mail `address` for signing in (required)")
+	name := fs.String("name", "", "`name` of the user (required)")
+	org := fs.String("organization", "default", "`name` of the organisation, which is created if it does not exist")
 	role := fs.String("role", access.Administrator.String(), "viewer, developer or administrator")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
@@ -70,7 +70,7 @@ func userCreate(ctx context.Context, e env, args []string) error {
 func readPassword(e env) (string, error) {
 	if f, ok := e.stdin.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			fmt.Fprint(e.stderr, "Password (it is shown as you type; a file is better): ")
+			fmt.Fprint(e.stderr, "Password (visible as you type; better redirect a file): ")
 		}
 	}
 	line, err := bufio.NewReader(io.LimitReader(e.stdin, 4<<10)).ReadString('\n')
@@ -79,7 +79,7 @@ func readPassword(e env) (string, error) {
 	}
 	password := strings.TrimRight(line, "\r\n")
 	if password == "" {
-		return "", errors.New("the password is read from standard input, and there was none")
+		return "", errors.New("no password on standard input")
 	}
 	return password, nil
 }
@@ -135,8 +135,8 @@ func printUsers(w io.Writer, views []userView) {
 
 func userReset(ctx context.Context, e env, args []string) error {
 	c := newStoreCommand(e, "user", "reset", "reset EMAIL [flags]\n\n"+
-		"Makes a link by which the member sets a new password. It works once, within 24 hours; links\nmade for the member before no longer work. "+
-		"It begins with --base-url, or with the address that\n--listen and --tls-cert say: give them as the server has them.")
+		"Creates a link for setting a new password. It works once, within 24 hours; earlier links\nof the user stop working. "+
+		"The link starts with --base-url, or with the address given by\n--listen and --tls-cert: use the same values as the server.")
 	c.cfg.Links(c.fs)
 	words, err := parse(e, c.fs, args, 1)
 	if err != nil {
@@ -161,7 +161,7 @@ func userReset(ctx context.Context, e env, args []string) error {
 func address(word string) string { return strings.ToLower(strings.TrimSpace(word)) }
 
 func userRole(ctx context.Context, e env, args []string) error {
-	c := newStoreCommand(e, "user", "role", "role EMAIL ROLE [flags]\n\nROLE is viewer, developer or administrator. Ends the member's sessions.")
+	c := newStoreCommand(e, "user", "role", "role EMAIL ROLE [flags]\n\nROLE is viewer, developer or administrator. Ends the user's sessions.")
 	words, err := parse(e, c.fs, args, 2)
 	if err != nil {
 		return err
@@ -180,11 +180,11 @@ func userRole(ctx context.Context, e env, args []string) error {
 }
 
 func userDisable(ctx context.Context, e env, args []string) error {
-	return userState(ctx, e, args, "disable", true, "Keeps a member from signing in, and ends the member's sessions at once.")
+	return userState(ctx, e, args, "disable", true, "Prevents a user from signing in, and ends the user's sessions immediately.")
 }
 
 func userEnable(ctx context.Context, e env, args []string) error {
-	return userState(ctx, e, args, "enable", false, "Lets a disabled member sign in again.")
+	return userState(ctx, e, args, "enable", false, "Allows a disabled user to sign in again.")
 }
 
 func userState(ctx context.Context, e env, args []string, name string, disabled bool, about string) error {
@@ -207,6 +207,6 @@ func userState(ctx context.Context, e env, args []string, name string, disabled 
 // printApplications says that a member may still know secrets.
 func printApplications(w io.Writer, live int64) {
 	if live > 0 {
-		fmt.Fprintf(w, "The member registered applications that are live (%d) and may know their secrets; see anodyne client list --json and rotate.\n", live)
+		fmt.Fprintf(w, "The user registered active applications (%d) and may know their secrets; rotate them (see anodyne client list --json).\n", live)
 	}
 }

@@ -62,8 +62,8 @@ type Coefficient struct {
 }
 
 // caseMixLabel goes with adjusted outcomes.
-const caseMixLabel = "Adjusted for baseline pain, age, gender, depression (PHQ-9) and opioid use at baseline: the organisation's figure, plus observed less expected. Complete cases only. " +
-	"What was not measured is not adjusted for, and the model's own uncertainty is not in the interval."
+const caseMixLabel = "Adjusted for baseline pain, age, gender, depression (PHQ-9) and opioid use at baseline: the organisation's figure plus observed minus expected. Complete cases only. " +
+	"Unmeasured factors are not adjusted for, and the interval does not include the uncertainty of the model."
 
 // The methods of adjustment.
 const (

@@ -70,18 +70,18 @@ type AlignedMeasure struct {
 }
 
 const (
-	treatedWords = "adults with opioid prescriptions that begin on two or more days of the period and 15 or more covered days in it"
-	episodeWords = "adults with an opioid prescription that begins in the period after 180 days without an opioid; the first such day begins the episode, and its 62 days have ended"
+	treatedWords = "adults with opioid prescriptions starting on two or more days of the period and 15 or more covered days in it"
+	episodeWords = "adults with an opioid prescription starting in the period after 180 days without an opioid; the episode starts on the first such day, and its 62 days have ended"
 	longWords    = "adults with 90 or more covered opioid days in the period"
 )
 
 var alignedMeasures = [alignedCount]AlignedMeasure{
 	highImpact: {ID: "high_impact_chronic_pain", Name: "High-impact chronic pain", Direction: LowerIsBetter, of: asked,
-		Denominator: "active adults, or adults with an answer, with answers to both pain_frequency and limits_life_or_work in the 92 days up to as_of; the latest of each counts",
+		Denominator: "active adults, or adults with an answer, with answers to both pain_frequency and limits_life_or_work in the 92 days up to as_of; the latest answer to each is used",
 		Numerator:   "pain on most days or every day that limits life or work on most days or every day"},
 	highImpactProxy: {ID: "high_impact_chronic_pain_proxy", Name: "High-impact chronic pain, by pain scores", Direction: LowerIsBetter, Proxy: true, of: unasked,
 		Denominator: "the other adults, with a pain score or an answer that rules it out in the 92 days up to as_of",
-		Numerator:   "the latest average, else current, pain score of the 92 days is 7 or more of 10, and neither answer says less than most days"},
+		Numerator:   "the latest average (otherwise current) pain score of the 92 days is 7 or more out of 10, and neither answer is less than most days"},
 	highDose: {ID: "hdo", Name: "Opioids at high dosage (HDO)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
 		Numerator: "average of 90 or more MME a day over the days of the period with a dose"},
 	continued15: {ID: "cou_15_of_30", Name: "Continued opioid use, 15 of 30 days (COU)", Direction: LowerIsBetter, of: newlyUsed, Denominator: episodeWords,
@@ -89,15 +89,15 @@ var alignedMeasures = [alignedCount]AlignedMeasure{
 	continued31: {ID: "cou_31_of_62", Name: "Continued opioid use, 31 of 62 days (COU)", Direction: LowerIsBetter, of: newlyUsed, Denominator: episodeWords,
 		Numerator: "31 or more covered days in the first 62 days of the episode"},
 	manyPrescribers: {ID: "uop_prescribers", Name: "Opioids from multiple prescribers (UOP)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
-		Numerator: "4 or more prescribers of opioids that begin in the period"},
+		Numerator: "4 or more prescribers of opioids starting in the period"},
 	manyPharmacies: {ID: "uop_pharmacies", Name: "Opioids from multiple pharmacies (UOP)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
-		Numerator: "4 or more pharmacies for opioids that begin in the period"},
+		Numerator: "4 or more pharmacies for opioids starting in the period"},
 	manyBoth: {ID: "uop_both", Name: "Opioids from multiple prescribers and pharmacies (UOP)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
 		Numerator: "4 or more prescribers and 4 or more pharmacies"},
 	concurrent: {ID: "cob", Name: "Concurrent opioids and benzodiazepines (COB)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
-		Numerator: "benzodiazepine prescriptions that begin on two or more days of the period, and 30 or more days of it covered by both"},
+		Numerator: "benzodiazepine prescriptions starting on two or more days of the period, and 30 or more days of it covered by both"},
 	highDosePeriod: {ID: "ohd", Name: "Opioids at high dosage over the treatment period (OHD)", Direction: LowerIsBetter, of: treated, Denominator: treatedWords,
-		Numerator: "average of 90 or more MME a day over all days from the first to the last covered one of the period"},
+		Numerator: "average of 90 or more MME a day over all days from the first to the last covered day of the period"},
 	monitored: {ID: "amo", Name: "Annual monitoring of long-term opioids (AMO)", Direction: HigherIsBetter, of: longUsed, Denominator: longWords,
 		Numerator: "a drug screen in the period"},
 }
@@ -106,8 +106,8 @@ var alignedMeasures = [alignedCount]AlignedMeasure{
 func AlignedMeasures() []AlignedMeasure { return alignedMeasures[:] }
 
 // MeasureCaveat goes with every aligned measure.
-const MeasureCaveat = "Aligned with the published measure, not certified. It was built for the claims of a health plan; a clinic sees its own prescriptions, " +
-	"not what is filled elsewhere, so the rate is not comparable with published ones."
+const MeasureCaveat = "Aligned with the published measure, not certified. The measure was designed for health plan claims; a clinic sees its own prescriptions, " +
+	"not fills elsewhere, so the rate is not comparable with published rates."
 
 // exclusion is why a patient of a crowd is left out.
 type exclusion uint8
@@ -139,9 +139,9 @@ var crowdExclusions = [crowds][]exclusion{
 // ExclusionWords says what each reason for an exclusion means.
 var ExclusionWords = map[string]string{
 	"under_18":         "under 18 at the start of the period",
-	"cancer":           "cancer (C00 to C96) that stands on the last day",
-	"sickle_cell":      "sickle cell disease (D57) that stands on the last day",
-	"palliative_care":  "palliative or hospice care (Z51.5) that stands on the last day",
-	"oud_treatment":    "no other opioid in the period than buprenorphine, or methadone for opioid use disorder",
+	"cancer":           "cancer (C00 to C96), current on the last day",
+	"sickle_cell":      "sickle cell disease (D57), current on the last day",
+	"palliative_care":  "palliative or hospice care (Z51.5), current on the last day",
+	"oud_treatment":    "no opioid in the period other than buprenorphine, or methadone for opioid use disorder",
 	"episode_not_over": "the 62 days of the episode have not ended",
 }

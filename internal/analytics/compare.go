@@ -23,7 +23,7 @@ func (c checker) earlier(p *Params, r Request) {
 	case start > end:
 		c.Add("compare_start_date", valueOf(r.CompareStart), "compare_start_date must not be after compare_end_date, nor on or after start_date.")
 	case end >= p.Start:
-		c.Add("compare_end_date", valueOf(r.CompareEnd), "compare_end_date must be before start_date: the period that is compared with is an earlier one.")
+		c.Add("compare_end_date", valueOf(r.CompareEnd), "compare_end_date must be before start_date: the comparison period must be earlier.")
 	case int(end-start)+1 > maxPeriodDays:
 		c.Add("compare_start_date", valueOf(r.CompareStart), "The earlier period must not be longer than 100 years.")
 	}
@@ -98,7 +98,7 @@ const (
 )
 
 // notPaired goes with every comparison of periods.
-const notPaired = "The two periods are taken as independent groups; a patient can be in both, and then the interval is, as a rule, wider than it need be. Nothing is adjusted for."
+const notPaired = "The two periods are treated as independent groups. A patient can be in both, in which case the interval is usually wider than necessary. Nothing is adjusted for."
 
 // newComparison begins a comparison of who matches the filters in both periods.
 // They are often the same people: where one of the numbers is hidden, all of the

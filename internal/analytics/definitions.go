@@ -64,14 +64,14 @@ const (
 	ofScored        = "patients with an average or current pain score in the period"
 	ofExposed       = "patients with an opioid in the period"
 	ofPatients      = "patients who match the filters"
-	ofActiveKnown   = ofActive + ", of whom it is known"
-	ofExposedKnown  = ofExposed + ", of whom it is known"
+	ofActiveKnown   = ofActive + ", for whom it is known"
+	ofExposedKnown  = ofExposed + ", for whom it is known"
 	ofComplete      = ofFollowedAbove + ", with PHQ-9 and opioid use at baseline known"
 )
 
 // uncontrolled goes with every comparison of patients with themselves.
-const uncontrolled = "uncontrolled: patients are compared with themselves, and regression to the mean is not accounted for"
+const uncontrolled = "uncontrolled: patients are compared with themselves, without accounting for regression to the mean"
 
 // primaryRule says which scores are the primary outcome.
-const primaryRule = "Scores of one scale, aspect, body site and side. Aspect average, if it was scored in the period, else current; " +
-	"of those scored in the period the scale, site and side with most scores in the 14 days up to and including the index date, then the worst mean. Scores are from 0 to 10; vrs4 cannot be put on that scale and is left out."
+const primaryRule = "Scores of one scale, aspect, body site and side. Aspect average if it was scored in the period, otherwise current; " +
+	"among those scored in the period, the scale, site and side with the most scores in the 14 days up to and including the index date, then with the worst mean. Scores are from 0 to 10; vrs4 cannot be converted and is excluded."

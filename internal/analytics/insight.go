@@ -19,12 +19,12 @@ func insights(p *Population) []Insight {
 		text := fmt.Sprintf("%d of %d %s (%s %%) %s.", *of.Count, *of.N, of.Denominator, percentOf(*of.Count, *of.N), sentence)
 		if of.Undetermined != nil && *of.Undetermined > 0 {
 			figures["undetermined"] = *of.Undetermined
-			text += fmt.Sprintf(" For %d more it is not known.", *of.Undetermined)
+			text += fmt.Sprintf(" For %d more patients this is unknown.", *of.Undetermined)
 		}
 		list = append(list, Insight{name, text, figures})
 	}
 	if severe := severeOf(p); severe != nil {
-		add("severe_pain", severe, "have severe pain by their latest score")
+		add("severe_pain", severe, "have severe pain according to their latest score")
 	}
 	o := &p.Opioids
 	add("opioid_exposure", &o.Exposure, "had an opioid in the period")
@@ -77,7 +77,7 @@ func disparityInsights(disparities []Disparity) (list []Insight) {
 			}
 			if unknown := sumOf(g.Undetermined, reference.Undetermined); unknown > 0 {
 				figures["undetermined"] = unknown
-				text += fmt.Sprintf(" For %d more of the two groups it is not known.", unknown)
+				text += fmt.Sprintf(" For %d more patients of the two groups this is unknown.", unknown)
 			}
 			list = append(list, Insight{"disparity." + d.Measure + "." + d.Dimension + "." + g.Group, text, figures})
 		}

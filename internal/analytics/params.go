@@ -122,7 +122,7 @@ func (r Request) Params(today pain.Date, fields *fault.Fields) Params {
 	if condition := strings.ToUpper(r.Condition); condition != "" {
 		p.Condition = &condition
 		if !conditionPrefix.MatchString(condition) {
-			fields.Add("condition", clip(r.Condition), "condition must be the beginning of an ICD-10 code, such as M54 or M54.5.")
+			fields.Add("condition", clip(r.Condition), "condition must be the start of an ICD-10 code, such as M54 or M54.5.")
 		}
 	}
 	if class := c.word("medication_class", r.MedicationClass, "", classNames()); class != "" {
@@ -162,9 +162,9 @@ func (c checker) period(p *Params, r Request, today drug.Day) (ok bool) {
 	case days > maxPeriodDays:
 		c.Add("start_date", valueOf(r.StartDate), "The period must not be longer than 100 years.")
 	case p.Interval == ByDay && days > maxBuckets:
-		c.Add("interval", r.Interval, "A period of over "+strconv.Itoa(maxBuckets)+" days cannot be shown by day; take week or month.")
+		c.Add("interval", r.Interval, "A period of over "+strconv.Itoa(maxBuckets)+" days cannot be shown by day; use week or month.")
 	case p.Interval == ByWeek && days > 7*maxBuckets:
-		c.Add("interval", r.Interval, "A period of over "+strconv.Itoa(maxBuckets)+" weeks cannot be shown by week; take month.")
+		c.Add("interval", r.Interval, "A period of over "+strconv.Itoa(maxBuckets)+" weeks cannot be shown by week; use month.")
 	}
 	p.StartDate, p.EndDate, p.AsOfDate = dateOf(p.Start), dateOf(p.End), dateOf(p.AsOf)
 	return ok

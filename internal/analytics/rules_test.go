@@ -283,7 +283,7 @@ func TestInsights(t *testing.T) {
 		patients = append(patients, p)
 	}
 	list := population(t, Request{}, patients...).Insights
-	if len(list) == 0 || list[0].Text != "20 of 40 patients with an average or current pain score in the period (50.0 %) have severe pain by their latest score." {
+	if len(list) == 0 || list[0].Text != "20 of 40 patients with an average or current pain score in the period (50.0 %) have severe pain according to their latest score." {
 		t.Errorf("%+v", list)
 	}
 	last := list[len(list)-1]

@@ -72,7 +72,7 @@ func readStandard(text string) (s standard, problem string) {
 			s.noGender, s.noAge = gender < 0, age < 0
 		}
 		if s.noGender != (gender < 0) || s.noAge != (age < 0) {
-			return s, "must name all groups alike: by gender and age band, or by one of them"
+			return s, "must name all groups in the same way: by gender and age band, or by one of them"
 		}
 		gender, age = max(gender, 0), max(age, 0)
 		if seen[gender][age] {

@@ -48,7 +48,7 @@ type Standardized struct {
 }
 
 // standardLabel goes with all standardised rates.
-const standardLabel = "Directly standardised: the rate if genders and ages were as in the standard population. It is for comparing groups, and is not the rate of any actual group."
+const standardLabel = "Directly standardised: the rate that would be expected with the genders and ages of the standard population. Use it to compare groups; it is not the rate of any actual group."
 
 // strata counts patients by gender and age band.
 type strata [genders][ageBands]int

@@ -41,7 +41,7 @@ func (x *exchange) analyticsParams(known []string) (analytics.Params, error) {
 	for _, name := range known {
 		switch text, given := q.text(name); {
 		case given && text == "":
-			q.fields.Add(name, text, name+" must not be empty; leave it out for its default.")
+			q.fields.Add(name, text, name+" must not be empty; omit it to use the default.")
 		case given:
 			request.Set(name, text)
 		}

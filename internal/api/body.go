@@ -43,7 +43,7 @@ func (x *exchange) readBody(limit int64, types ...string) ([]byte, error) {
 		case errors.Is(err, io.EOF):
 			return body, nil
 		case err != nil:
-			return nil, fault.New(fault.InvalidBody, "The body could not be read to its end.", "reason", "the connection or its encoding broke off", "offset", len(body))
+			return nil, fault.New(fault.InvalidBody, "The body could not be read completely.", "reason", "the connection or its encoding was interrupted", "offset", len(body))
 		case len(body) == cap(body):
 			body = append(body, 0)[:len(body)]
 		}

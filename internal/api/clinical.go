@@ -44,7 +44,7 @@ func (x *exchange) understood(write func() (answer, error)) (done answer, err er
 		}
 		x.buf = x.buf[:0]
 	}
-	return answer{}, fault.Away("The organisation's aliases of medicines are being changed; try again.", err)
+	return answer{}, fault.Away("The organisation's medicine aliases are being changed; try again.", err)
 }
 
 func (a *API) addClinicalData(x *exchange) (answer, error) {

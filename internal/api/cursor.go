@@ -40,7 +40,7 @@ func (q *query) cursor(name string, kind byte, count int) []int64 {
 		}
 	}
 	if !ok || len(b) > 0 {
-		q.fields.Add(name, clip(text), name+" must be a next_cursor of this log, as it was received.")
+		q.fields.Add(name, clip(text), name+" must be a next_cursor returned by this log.")
 		return make([]int64, count)
 	}
 	return numbers

@@ -57,7 +57,7 @@ func (q *query) deliveryCursor(name string) (before id.Delivery) {
 	}
 	before, err := id.Parse[id.DeliveryKind](text)
 	if err != nil {
-		q.fields.Add(name, clip(text), name+" must be a next_cursor of this log, as it was received.")
+		q.fields.Add(name, clip(text), name+" must be a next_cursor returned by this log.")
 	}
 	return before
 }

@@ -280,6 +280,6 @@ func (x *exchange) sendFile(status int, f *file) {
 		return err
 	})
 	if err != nil && !gone && x.r.Context().Err() == nil {
-		x.api.Log.Warn("a download broke off", "request_id", x.requestID, "error", err)
+		x.api.Log.Warn("download interrupted", "request_id", x.requestID, "error", err)
 	}
 }

@@ -80,7 +80,7 @@ func (a *API) lookUpMedication(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	if asked == (dictionary.Query{}) {
-		q.fields.Add("name", "", "Give name, rxnorm or ndc, or several of them.")
+		q.fields.Add("name", "", "Give at least one of name, rxnorm and ndc.")
 		return answer{}, q.err()
 	}
 	aliases, err := x.org.Aliases(x.ctx())

@@ -37,8 +37,8 @@ func (a *API) Refuse(w http.ResponseWriter, r *http.Request, status int) {
 	x := newExchange(a, w, r)
 	defer x.end()
 	x.h["Connection"] = []string{"close"}
-	err := fault.New(fault.InvalidBody, "The request cannot be read: its line, a header or an encoding is not as HTTP has it.",
-		"reason", "not a request of HTTP", "offset", 0)
+	err := fault.New(fault.InvalidBody, "The request is not valid HTTP: the request line, a header or an encoding is malformed.",
+		"reason", "not a valid HTTP request", "offset", 0)
 	switch status {
 	case http.StatusRequestHeaderFieldsTooLarge:
 		err = fault.New(fault.PayloadTooLarge, "The headers are too large.", "max_bytes", MaxHeaderBytes)

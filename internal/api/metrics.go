@@ -38,15 +38,15 @@ type routeMetrics struct {
 func newMetrics(registry prometheus.Registerer, routes []route) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "anodyne_http_requests_total", Help: "Requests answered, by route and status.",
+			Name: "anodyne_http_requests_total", Help: "HTTP requests, by route and status.",
 		}, []string{"route", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "anodyne_http_request_seconds", Help: "Time to answer, by route.",
+			Name: "anodyne_http_request_seconds", Help: "Response time, by route.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 14),
 		}, []string{"route"}),
 		routes: map[*route]*routeMetrics{},
 		guesses: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "anodyne_http_bad_credentials_total", Help: "Requests without valid credentials, whether they were answered 401 or 429.",
+			Name: "anodyne_http_bad_credentials_total", Help: "Requests without valid credentials, rejected with 401 or 429.",
 		}),
 		usage: worker.NewRounds(registry, "usage", usageEvery),
 	}

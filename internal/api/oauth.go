@@ -91,7 +91,7 @@ func (a *API) readForm(x *exchange) (form, error) {
 	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
-		return form{}, fault.New(fault.InvalidBody, "The form cannot be read.", "reason", "not form-encoded", "offset", 0, "oauth_error", "invalid_request")
+		return form{}, fault.New(fault.InvalidBody, "The form cannot be parsed.", "reason", "not form-encoded", "offset", 0, "oauth_error", "invalid_request")
 	}
 	var fields fault.Fields
 	for _, name := range []string{"grant_type", "client_id", "client_secret", "scope", "token", "token_type_hint"} {

@@ -106,17 +106,17 @@ func (x *exchange) explain(err error) *fault.Error {
 	f, known := errors.AsType[*fault.Error](err)
 	switch {
 	case known && f.Code == fault.Unavailable && f.Cause != nil: // else the message says it all
-		x.api.Log.Warn("not available", "request_id", x.requestID, "route", x.pattern(), "error", f)
+		x.api.Log.Warn("service unavailable", "request_id", x.requestID, "route", x.pattern(), "error", f)
 		return f
 	case known:
 		return f
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fault.Away("The request took too long or was given up.", err)
+		return fault.Away("The request took too long or was cancelled.", err)
 	}
 	if !errors.Is(err, errPanic) { // which was logged with its stack
 		x.api.Log.Error("internal error", "request_id", x.requestID, "route", x.pattern(), "error", err)
 	}
-	return fault.New(fault.Internal, "Something went wrong on our side. Tell the operator the request identifier.", "request_id", x.requestID)
+	return fault.New(fault.Internal, "Something went wrong on our side. Give the operator the request ID.", "request_id", x.requestID)
 }
 
 // bearerChallenge is WWW-Authenticate as RFC 6750 has it.
@@ -136,7 +136,7 @@ func forbidden(need, granted access.Scopes) error {
 }
 
 func methodNotAllowed(allowed string) error {
-	return fault.New(fault.MethodNotAllowed, "This path answers to "+allowed+".", "allowed", strings.Split(allowed, ", "))
+	return fault.New(fault.MethodNotAllowed, "This path supports "+allowed+".", "allowed", strings.Split(allowed, ", "))
 }
 
 // unknownPath is the resource that is not found when no route matches.
@@ -146,7 +146,7 @@ func noSuchPath(path string) error {
 	if len(path) > 200 {
 		path = strings.ToValidUTF8(path[:200], "") + "…"
 	}
-	return fault.New(fault.NotFound, "There is nothing at this path.", "resource", unknownPath, "id", strings.ToValidUTF8(path, "\uFFFD"))
+	return fault.New(fault.NotFound, "This path does not exist.", "resource", unknownPath, "id", strings.ToValidUTF8(path, "\uFFFD"))
 }
 
 // prefersHTML reports whether a caller names HTML and not JSON, as a browser

@@ -28,17 +28,17 @@ func (x *exchange) readQuery(known ...string) *query {
 	}
 	var err error
 	if q.values, err = url.ParseQuery(x.r.URL.RawQuery); err != nil {
-		q.fields.Add("query", clip(x.r.URL.RawQuery), "The query string cannot be read; encode special characters with %.")
+		q.fields.Add("query", clip(x.r.URL.RawQuery), "The query string is malformed; percent-encode special characters.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		values := q.values[name]
 		switch {
 		case !slices.Contains(known, name):
-			message := "This parameter is unknown."
+			message := "Unknown parameter."
 			if meant := strictjson.Suggest(name, known); meant != "" {
-				message = "This parameter is unknown; did you mean " + meant + "?"
+				message = "Unknown parameter; did you mean " + meant + "?"
 			} else if len(known) > 0 {
-				message += " Known here: " + strings.Join(known, ", ") + "."
+				message += " Supported parameters: " + strings.Join(known, ", ") + "."
 			}
 			q.fields.Add(clip(name), clip(values[0]), message)
 		case len(values) > 1:

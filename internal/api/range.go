@@ -37,7 +37,7 @@ func (x *exchange) rangeOf(size int64, tag string) (part, error) {
 	case !hasFrom && first != "" || !hasTo && last != "" || !hasFrom && !hasTo || hasFrom && hasTo && to < from:
 		return whole, nil
 	case hasFrom && from >= size, !hasFrom && to == 0, size == 0:
-		return part{}, fault.New(fault.RangeNotSatisfiable, "The file does not have these bytes.", "size_bytes", size)
+		return part{}, fault.New(fault.RangeNotSatisfiable, "The requested range is outside the file.", "size_bytes", size)
 	case !hasFrom:
 		return part{max(0, size-to), size, true}, nil // the last so many bytes
 	case !hasTo:

@@ -33,7 +33,7 @@ var reportData = map[store.ReportType]access.Scopes{
 func (x *exchange) mayRead(t store.ReportType) error {
 	data, known := reportData[t]
 	if !known {
-		return fmt.Errorf("nobody said which scopes a report of type %q needs", t)
+		return fmt.Errorf("the scopes of reports of type %q are not defined", t)
 	}
 	if need := x.route.scope | data; !x.principal.Scopes.Has(need) {
 		return forbidden(need, x.principal.Scopes)
@@ -79,7 +79,7 @@ func (a *API) createReport(x *exchange) (answer, error) {
 	}
 	if !wanted.Patient.IsZero() {
 		if _, err := x.org.BirthDate(x.ctx(), wanted.Patient); fault.Is(err, fault.NotFound) {
-			return answer{}, fault.Parameter("parameters.patient_id", wanted.Patient.String(), "parameters.patient_id is the identifier of no patient.")
+			return answer{}, fault.Parameter("parameters.patient_id", wanted.Patient.String(), "parameters.patient_id is not the identifier of a patient.")
 		} else if err != nil {
 			return answer{}, err
 		}

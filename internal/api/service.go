@@ -30,7 +30,7 @@ func (a *API) readyz(x *exchange) (answer, error) {
 	defer cancel()
 	if err := a.Store.Ping(ctx); err != nil {
 		if fault.CodeOf(err) != fault.Unavailable {
-			err = fault.Away("The database does not answer.", err)
+			err = fault.Away("The database does not respond.", err)
 		}
 		return answer{}, err
 	}

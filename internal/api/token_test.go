@@ -30,7 +30,7 @@ func TestTokenExpires(t *testing.T) {
 		n.clock.forward(time.Minute)
 		r := c.get("/v1/patients")
 		r.details(http.StatusUnauthorized, fault.Unauthorized, refusedFor("expired_token"))
-		if got := r.header.Get("WWW-Authenticate"); got != `Bearer realm="anodyne", error="invalid_token", error_description="The access token has expired; ask for a new one."` {
+		if got := r.header.Get("WWW-Authenticate"); got != `Bearer realm="anodyne", error="invalid_token", error_description="The access token has expired; request a new one."` {
 			t.Errorf("WWW-Authenticate %q", got)
 		}
 		n.look() // and the same from memory

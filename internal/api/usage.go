@@ -90,7 +90,7 @@ func (a *API) KeepUsage(ctx context.Context) error {
 		err := a.FlushUsage(context.WithoutCancel(ctx))
 		a.metrics.usage.Done(err)
 		if err != nil {
-			a.Log.Warn("usage is not kept yet", "error", err)
+			a.Log.Warn("could not save usage counts; trying again", "error", err)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func (a *API) mergeWebhook(w *store.Webhook, body *strictjson.Object, creating b
 		}
 	}
 	if creating {
-		r.Refuse("status", "is read-only here: a new webhook is enabled.")
+		r.Refuse("status", "is read-only here: new webhooks are enabled.")
 	} else if present, _ := r.Has("status"); present {
 		readWebhookStatus(&r, w)
 	}

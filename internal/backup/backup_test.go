@@ -444,7 +444,7 @@ func TestBackupOntoAFullDisk(t *testing.T) {
 	fill(t, source, 2000)
 	keys := backup.Keys{Database: testKey(t, hexKey)}
 	_, err := backup.Write(t.Context(), source.System(), keys, filepath.Join(dir, "backup"), "test", made, quiet)
-	if err == nil || !strings.Contains(err.Error(), "the disk is full; nothing was kept of the backup") {
+	if err == nil || !strings.Contains(err.Error(), "the disk is full; the incomplete backup was removed") {
 		t.Errorf("got %v", err)
 	}
 	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
@@ -458,7 +458,7 @@ func TestBackupNeverOverwrites(t *testing.T) {
 	path := strings.TrimPrefix(cfg.Database, "sqlite:")
 	before := read(t, path)
 	_, err := backup.Write(t.Context(), s.System(), backup.Keys{Audit: make([]byte, 32)}, path, "test", made, quiet)
-	if err == nil || !strings.Contains(err.Error(), "is there already") || !bytes.Equal(before, read(t, path)) {
+	if err == nil || !strings.Contains(err.Error(), "already exists") || !bytes.Equal(before, read(t, path)) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -93,7 +93,7 @@ func derive(header []byte, keys Keys) (check []byte, _ cipher.AEAD, err error) {
 	var root []byte
 	switch {
 	case mode == modeAudit && keys.Audit == nil:
-		return nil, nil, errors.New("the backup is not encrypted but authenticated under the audit key of its database; put that audit.key into the data directory first")
+		return nil, nil, errors.New("the backup is not encrypted but authenticated with the audit key of its database; put that audit.key into the data directory first")
 	case mode == modeAudit:
 		root = keys.Audit
 	case mode != modeKey && mode != modePassphrase:
@@ -121,16 +121,16 @@ func derive(header []byte, keys Keys) (check []byte, _ cipher.AEAD, err error) {
 	return check, aead, err
 }
 
-var errWrongKey = errors.New("wrong key: the backup was made with another one")
+var errWrongKey = errors.New("wrong key: the backup was created with another one")
 
 // openHeader reads a header and gives the sealing.
 func openHeader(r io.Reader, keys Keys) (encrypted bool, _ cipher.AEAD, err error) {
 	header := make([]byte, headerSize)
 	if _, err := io.ReadFull(r, header); err != nil || !bytes.HasPrefix(header, []byte(magic)) {
-		return false, nil, errors.New("this is not a backup made by anodyne, or it is cut off")
+		return false, nil, errors.New("this is not an anodyne backup, or it is truncated")
 	}
 	if v := header[len(magic)]; v != version {
-		return false, nil, fmt.Errorf("the backup has format %d, but this program knows only format %d: use the newer anodyne", v, version)
+		return false, nil, fmt.Errorf("the backup has format %d, but this program supports only format %d: use a newer anodyne", v, version)
 	}
 	check, aead, err := derive(header, keys)
 	if err != nil {
@@ -138,7 +138,7 @@ func openHeader(r io.Reader, keys Keys) (encrypted bool, _ cipher.AEAD, err erro
 	}
 	if subtle.ConstantTimeCompare(check, header[headerSize-checkSize:]) != 1 {
 		if header[len(magic)+1] == modeAudit {
-			return false, nil, errors.New("wrong audit key: the backup was made with another audit.key")
+			return false, nil, errors.New("wrong audit key: the backup was created with another audit.key")
 		}
 		return false, nil, errWrongKey
 	}

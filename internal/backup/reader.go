@@ -102,7 +102,7 @@ func (r *reader) end() error {
 	}
 	for i, sum := range r.sums {
 		if sum.Rows != want.Sums[i].Rows || !bytes.Equal(sum.SHA256, want.Sums[i].SHA256) {
-			return fmt.Errorf("table %s: the rows do not have their checksum: %w", r.Tables[i].Name, errDamaged)
+			return fmt.Errorf("table %s: the checksum of the rows does not match: %w", r.Tables[i].Name, errDamaged)
 		}
 	}
 	return nil

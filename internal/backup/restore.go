@@ -37,7 +37,7 @@ func Restore(ctx context.Context, cfg store.Config, keys Keys, path string, prog
 		return sum, err
 	}
 	if _, err := store.Migrate(ctx, cfg); err != nil {
-		return sum, fmt.Errorf("the data is restored, but not yet at this program's schema: %w", err)
+		return sum, fmt.Errorf("the data was restored, but migrating it to this program's schema failed: %w", err)
 	}
 	return sum, nil
 }

@@ -104,7 +104,7 @@ func (s *sealWriter) flush(last bool) error {
 }
 
 // errDamaged is a file that is not as it was written.
-var errDamaged = errors.New("the backup is damaged, cut off or changed")
+var errDamaged = errors.New("the backup is damaged, truncated or modified")
 
 // sealReader gives the content of chunks that open.
 type sealReader struct {

@@ -48,7 +48,7 @@ func Write(ctx context.Context, s store.System, keys Keys, path, program string,
 		}
 		err = errors.Join(err, f.Close()) // which lets go of the lock, so it comes last
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-			err = fmt.Errorf("the disk is full; nothing was kept of the backup: %w", err)
+			err = fmt.Errorf("the disk is full; the incomplete backup was removed: %w", err)
 		}
 	}()
 	h := head{MadeAt: now.UTC().Truncate(time.Second), Program: program, Engine: s.Engine()}
@@ -65,7 +65,7 @@ func Write(ctx context.Context, s store.System, keys Keys, path, program string,
 		return sum, err
 	}
 	if sum, err = verify(ctx, f, keys, progress); err != nil {
-		return sum, fmt.Errorf("reading the backup back: %w", err)
+		return sum, fmt.Errorf("verifying the backup: %w", err)
 	}
 	if err := notThere(path); err != nil {
 		return sum, err
@@ -81,7 +81,7 @@ func Write(ctx context.Context, s store.System, keys Keys, path, program string,
 func notThere(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		return fmt.Errorf("%s is there already; name a new file", path)
+		return fmt.Errorf("%s already exists; name a new file", path)
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	}
@@ -160,7 +160,7 @@ func write(ctx context.Context, f io.Writer, keys Keys, h head, d *store.Dump, p
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
 		if rows != t.Rows {
-			return fmt.Errorf("table %s: %d rows were counted, and %d found", t.Name, t.Rows, rows)
+			return fmt.Errorf("table %s: expected %d rows, found %d", t.Name, t.Rows, rows)
 		}
 		end.Sums = append(end.Sums, store.Sum{Rows: rows, SHA256: hash.Sum(nil)})
 	}

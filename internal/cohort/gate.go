@@ -305,9 +305,9 @@ const (
 )
 
 var refusals = map[string]string{
-	tooManyWait:   "Too many questions about organisations that do not fit into memory are waiting; try again later, or ask for a report.",
-	waitedTooLong: "Other questions about organisations that do not fit into memory are being answered; try again later, or ask for a report.",
-	tookTooLong:   "This organisation does not fit into memory, and reading it took longer than a request may; ask for a report, or try again later.",
+	tooManyWait:   "Too many queries for organisations that do not fit into memory are waiting; try again later, or create a report.",
+	waitedTooLong: "Other queries for organisations that do not fit into memory are running; try again later, or create a report.",
+	tookTooLong:   "This organisation does not fit into memory, and reading it took longer than a request may take; create a report, or try again later.",
 }
 
 // refuse says that a question is not answered in time.
@@ -327,7 +327,7 @@ func (g *gate) refused503(at place, reason string) error {
 		for _, reason := range slices.Sorted(maps.Keys(g.refused)) {
 			args = append(args, reason, g.refused[reason])
 		}
-		g.log.Warn("questions about organisations that do not fit into --cohort-memory are refused", args...)
+		g.log.Warn("rejecting queries for organisations that do not fit into --cohort-memory", args...)
 		clear(g.refused)
 	}
 	e := fault.Away(refusals[reason], nil)

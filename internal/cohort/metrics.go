@@ -19,29 +19,29 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	byModel := []string{"model"}
 	m := &metrics{
 		bytes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "anodyne_cohort_bytes", Help: "Memory that the organisations' read models take.",
+			Name: "anodyne_cohort_bytes", Help: "Memory used by the organisations' read models.",
 		}, byModel),
 		models: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "anodyne_cohort_organizations", Help: "Organisations whose read model is in memory.",
 		}, byModel),
 		loads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "anodyne_cohort_loads_total", Help: "Times an organisation was loaded from the start.",
+			Name: "anodyne_cohort_loads_total", Help: "Full loads of an organisation into memory.",
 		}, byModel),
 		streamed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anodyne_cohort_streamed_total", Help: "Searches and analytics read from the database because the organisation does not fit into --cohort-memory.",
 		}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_cohort_waiting", Help: "Callers who wait until the database is read for them, because the organisation does not fit into --cohort-memory.",
+			Name: "anodyne_cohort_waiting", Help: "Requests waiting for a database read because the organisation does not fit into --cohort-memory.",
 		}),
 		running: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_cohort_passes_running", Help: "Passes over all patients of an organisation that are being made.",
+			Name: "anodyne_cohort_passes_running", Help: "Running passes over all patients of an organisation.",
 		}),
 		passes: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "anodyne_cohort_pass_seconds", Help: "How long passes over all patients of an organisation took. One answers all who waited for it.",
+			Name: "anodyne_cohort_pass_seconds", Help: "Duration of passes over all patients of an organisation. One pass serves all requests waiting for it.",
 			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30, 100, 300},
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "anodyne_cohort_refused_total", Help: "Searches and analytics refused with 503 because the organisation does not fit into --cohort-memory and there was no time to read it, by reason.",
+			Name: "anodyne_cohort_refused_total", Help: "Searches and analytics rejected with 503 because the organisation does not fit into --cohort-memory and could not be read in time, by reason.",
 		}, []string{"reason"}),
 	}
 	// They begin at 0, not when the first organisation is loaded.

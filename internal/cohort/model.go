@@ -136,7 +136,7 @@ func (m *model[C]) refresh(ctx context.Context, org store.Org) error {
 	ok, err := m.catchUp(ctx, org, math.MaxInt64)
 	if err == nil && !ok {
 		m.forget()
-		err = errors.New("the patients of an organisation do not agree with its journal")
+		err = errors.New("the patients of an organisation do not match its journal")
 	}
 	return err
 }

@@ -16,10 +16,10 @@ const leastToken = 16
 
 // adminFlags registers what concerns watching the service.
 func (c *Config) adminFlags(fs *flag.FlagSet) {
-	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "`address` for metrics and pprof; beyond loopback it takes --admin-token-file; empty for none")
-	fs.StringVar(&c.AdminTokenFile, "admin-token-file", "", "`file`, readable by its owner only, with the bearer token that the admin listener asks for; read again with every request")
-	fs.BoolVar(&c.RequestLog, "request-log", true, "log a line for every request, at info")
-	fs.StringVar(&c.OTLPEndpoint, "otlp-endpoint", "", "`URL` of an OpenTelemetry collector (OTLP over HTTP), such as http://127.0.0.1:4318, that gets traces; empty for none")
+	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "`address` for metrics and pprof; requires --admin-token-file unless it is loopback; empty to disable")
+	fs.StringVar(&c.AdminTokenFile, "admin-token-file", "", "`file`, readable only by its owner, with the bearer token for the admin listener; read again for every request")
+	fs.BoolVar(&c.RequestLog, "request-log", true, "log every request at level info")
+	fs.StringVar(&c.OTLPEndpoint, "otlp-endpoint", "", "`URL` of an OpenTelemetry collector (OTLP over HTTP) for traces, such as http://127.0.0.1:4318; empty to disable")
 }
 
 // validateAdmin names what is wrong with it.
@@ -27,7 +27,7 @@ func (c *Config) validateAdmin(bad func(flag, format string, args ...any)) {
 	if c.AdminListen != "" {
 		_, _, err := net.SplitHostPort(c.AdminListen)
 		if err != nil || !c.AdminIsLocal() && c.AdminTokenFile == "" {
-			bad("admin-listen", "want a loopback address such as 127.0.0.1:9464, or --admin-token-file as well, not %q: metrics and pprof would be open to everyone", c.AdminListen)
+			bad("admin-listen", "want a loopback address such as 127.0.0.1:9464, or also --admin-token-file, not %q: metrics and pprof would be public", c.AdminListen)
 		}
 	}
 	if _, err := c.AdminToken(); err != nil {
@@ -67,7 +67,7 @@ func (c *Config) AdminToken() (string, error) {
 		return "", err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("%s can be read by others (mode %04o); run chmod 600", c.AdminTokenFile, info.Mode().Perm())
+		return "", fmt.Errorf("%s is readable by other users (mode %04o); run chmod 600", c.AdminTokenFile, info.Mode().Perm())
 	}
 	text := make([]byte, 4096)
 	n, err := f.Read(text)
@@ -76,7 +76,7 @@ func (c *Config) AdminToken() (string, error) {
 	case n == len(text):
 		return "", errors.New("the token is too long")
 	case len(token) < leastToken:
-		return "", fmt.Errorf("%s must hold a token of at least %d characters", c.AdminTokenFile, leastToken)
+		return "", fmt.Errorf("%s must contain a token of at least %d characters", c.AdminTokenFile, leastToken)
 	}
 	return token, err
 }

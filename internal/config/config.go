@@ -74,10 +74,10 @@ func (l *List) Set(s string) error {
 // Store registers the flags that every command has.
 func (c *Config) Store(fs *flag.FlagSet) {
 	fs.StringVar(&c.Database, "database", "sqlite:anodyne.db", "`address` of the database: sqlite:PATH or postgres://...")
-	fs.StringVar(&c.DatabaseKeyFile, "database-key-file", "", "`file` with the key that the SQLite file and backups are encrypted with")
-	fs.Var(&c.DatabaseKey, "database-key", "the `key` itself; set it as ANODYNE_DATABASE_KEY, because a command line can be seen by others")
-	fs.DurationVar(&c.DatabaseWait, "database-wait", time.Minute, "how long to wait for PostgreSQL at the start when it cannot be reached; 0 fails at once")
-	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key, the master key, the audit spool and the record of what was sealed (default: beside the SQLite file, or anodyne.d)")
+	fs.StringVar(&c.DatabaseKeyFile, "database-key-file", "", "`file` with the key that encrypts the SQLite file and backups")
+	fs.Var(&c.DatabaseKey, "database-key", "the `key` itself; set it as ANODYNE_DATABASE_KEY, because other users can see command lines")
+	fs.DurationVar(&c.DatabaseWait, "database-wait", time.Minute, "how long to wait for PostgreSQL at startup if it cannot be reached; 0 fails immediately")
+	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key, the master key, the audit spool and the record of seals (default: beside the SQLite file, or anodyne.d)")
 }
 
 // Address registers the flags that say where a server is reached.
@@ -92,25 +92,25 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	c.Links(fs)
 	c.adminFlags(fs)
 	fs.StringVar(&c.TLSKey, "tls-key", "", "private key `file` (PEM)")
-	fs.Var(&c.CORSOrigins, "cors-origin", "`origins` that may read answers in a browser, separated by commas")
-	fs.Var(&c.TrustedProxies, "trusted-proxy", "`networks` (CIDR) whose X-Forwarded-For and X-Forwarded-Proto are believed, separated by commas")
+	fs.Var(&c.CORSOrigins, "cors-origin", "`origins` allowed to call the API from a browser, separated by commas")
+	fs.Var(&c.TrustedProxies, "trusted-proxy", "`networks` (CIDR) of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, separated by commas")
 	fs.BoolVar(&c.Dev, "dev", false, "development mode")
 	fs.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
 	fs.StringVar(&c.LogFormat, "log-format", "text", "text or json")
-	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 20*time.Second, "how long requests may take to finish at a stop")
-	fs.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long /readyz says 503 at a stop before connections are refused, for load balancers")
-	fs.DurationVar(&c.ReportRetention, "report-retention", 30*24*time.Hour, "how long the files of reports are kept")
-	fs.DurationVar(&c.SessionIdle, "session-idle", 30*time.Minute, "how long a member stays signed in to the portal without a page")
-	fs.DurationVar(&c.SessionLifetime, "session-lifetime", 12*time.Hour, "how long a member stays signed in to the portal in all")
-	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` that search and analytics may keep in memory, names and series together")
-	fs.IntVar(&c.MaxConnections, "max-connections", 0, "how many `connections` may be open at a time (default: half of the files the process may open, at most 10000)")
+	fs.DurationVar(&c.ShutdownTimeout, "shutdown-timeout", 20*time.Second, "how long running requests may take to finish at shutdown")
+	fs.DurationVar(&c.ShutdownDelay, "shutdown-delay", 0, "how long /readyz returns 503 at shutdown before connections are refused, for load balancers")
+	fs.DurationVar(&c.ReportRetention, "report-retention", 30*24*time.Hour, "how long report files are kept")
+	fs.DurationVar(&c.SessionIdle, "session-idle", 30*time.Minute, "how long a portal session lasts without activity")
+	fs.DurationVar(&c.SessionLifetime, "session-lifetime", 12*time.Hour, "how long a portal session lasts in total")
+	fs.Int64Var(&c.CohortMemory, "cohort-memory", 1<<30, "`bytes` of memory for the cache of search and analytics, names and series together")
+	fs.IntVar(&c.MaxConnections, "max-connections", 0, "maximum number of open `connections` (default: half of the open file limit, at most 10000)")
 	c.webhookFlags(fs)
 }
 
 // Links registers the flags that say where the service is reached.
 func (c *Config) Links(fs *flag.FlagSet) {
 	c.Address(fs)
-	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, for links (default: the address of the listener)")
+	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, for links (default: the listen address)")
 }
 
 // PublicURL is what links begin with: the public URL, or where a server with
@@ -232,7 +232,7 @@ func (c *Config) Validate() error {
 		bad("cohort-memory", "must be at least 1048576")
 	}
 	if files := OpenFiles(); c.MaxConnections < 1 || c.MaxConnections >= files {
-		bad("max-connections", "must be from 1 to less than the %d files that the process may open", files)
+		bad("max-connections", "must be at least 1 and below the open file limit of %d", files)
 	}
 	c.validateWebhooks(bad)
 	return errors.Join(errs...)

@@ -31,7 +31,7 @@ func (s *Secret) Set(value string) error {
 func (c *Config) Key() (*seal.Key, error) {
 	switch {
 	case c.DatabaseKeyFile != "" && c.DatabaseKey != "":
-		return nil, errors.New("--database-key-file: ANODYNE_DATABASE_KEY is set as well; give one of the two")
+		return nil, errors.New("--database-key-file: ANODYNE_DATABASE_KEY is also set; use only one of them")
 	case c.DatabaseKeyFile != "":
 		return ReadKey("database-key-file", c.DatabaseKeyFile)
 	case c.DatabaseKey != "":

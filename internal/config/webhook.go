@@ -10,8 +10,8 @@ import (
 
 // webhookFlags registers what concerns the sending of webhooks.
 func (c *Config) webhookFlags(fs *flag.FlagSet) {
-	fs.Var(&c.WebhookAllow, "webhook-allow-cidr", "`networks` (CIDR) that are not public and that webhooks may reach all the same, separated by commas")
-	fs.StringVar(&c.WebhookCAFile, "webhook-ca-file", "", "`file` (PEM) of authorities that receivers' certificates may be signed by, beside the system's")
+	fs.Var(&c.WebhookAllow, "webhook-allow-cidr", "non-public `networks` (CIDR) that webhooks may connect to, separated by commas")
+	fs.StringVar(&c.WebhookCAFile, "webhook-ca-file", "", "`file` (PEM) with additional certificate authorities for webhook receivers")
 }
 
 // Webhooks is how webhooks are sent.

@@ -156,7 +156,7 @@ func ParseRenames(list []string) ([]Rename, error) {
 	for _, text := range list {
 		column, member, ok := strings.Cut(text, "=")
 		if !ok || strings.TrimSpace(column) == "" {
-			return nil, fmt.Errorf("want COLUMN=MEMBER, or COLUMN= to leave a column out, not %q", text)
+			return nil, fmt.Errorf("want COLUMN=FIELD, or COLUMN= to skip a column, not %q", text)
 		}
 		renames = append(renames, Rename{strings.TrimSpace(column), strings.TrimSpace(member)})
 	}
@@ -180,9 +180,9 @@ func unknownColumn(kind Kind, name string) string {
 			list = append(list, short)
 		}
 	}
-	problem := fmt.Sprintf("column %q is none of %s", name, kind)
+	problem := fmt.Sprintf("column %q is not a known column for %s", name, kind)
 	if meant := strictjson.Suggest(strings.ReplaceAll(name, " ", "_"), list); meant != "" {
-		return fmt.Sprintf("%s; did you mean %s? Say --map %q, or --map %q to leave it out", problem, meant, name+"="+meant, name+"=")
+		return fmt.Sprintf("%s; did you mean %s? Use --map %q, or --map %q to skip it", problem, meant, name+"="+meant, name+"=")
 	}
-	return fmt.Sprintf("%s; say which member it is with --map %q, or --map %q to leave it out", problem, name+"=MEMBER", name+"=")
+	return fmt.Sprintf("%s; map it to a field with --map %q, or skip it with --map %q", problem, name+"=FIELD", name+"=")
 }

@@ -26,11 +26,11 @@ type row struct {
 
 const (
 	problemTooLong  = "The line is longer than 1 MiB."
-	problemOpen     = "A quote is opened and not closed within 1 MiB; double a quote that belongs to the text."
-	problemBare     = "A quote stands in a field that is not quoted; put the field in quotes and double the quotes inside."
-	problemAfter    = "Text follows a closing quote; double a quote that belongs to the text."
+	problemOpen     = "A quoted field is not closed within 1 MiB; double the quotes that are part of the text."
+	problemBare     = "An unquoted field contains a quote; quote the field and double the quotes in it."
+	problemAfter    = "Text follows a closing quote; double the quotes that are part of the text."
 	problemEncoding = "The line is not valid UTF-8; convert the file, for example from Windows-1252."
-	problemNUL      = "The line has a NUL character."
+	problemNUL      = "The line contains a NUL character."
 )
 
 // next gives the next row, or io.EOF. Empty lines are left out.

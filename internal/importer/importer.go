@@ -98,7 +98,7 @@ func (cfg *Config) check() error {
 		}
 	}
 	if cfg.Errors != "" && len(cfg.Files) > 1 {
-		return errors.New("one file of errors cannot serve several files; import them one by one, or leave it out")
+		return errors.New("--errors cannot be used with several files; import them one by one, or omit it")
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (cfg *Config) open() (files []file, err error) {
 	}
 	for i, r := range cfg.Renames {
 		if !used[i] && len(errs) == 0 {
-			errs = append(errs, fmt.Errorf("no file has a column %q", r.Column))
+			errs = append(errs, fmt.Errorf("no file has the column %q", r.Column))
 		}
 	}
 	return files, errors.Join(errs...)
@@ -152,7 +152,7 @@ func (cfg *Config) mapping(src *source, used []bool) (*mapping, error) {
 	if kind == "" {
 		var ok bool
 		if kind, ok = guess(columns, cfg.Renames); !ok {
-			return nil, errors.New("neither patients nor clinical data can be told from the names of its columns; say --kind")
+			return nil, errors.New("cannot tell from the column names whether these are patients or clinical data; use --kind")
 		}
 	}
 	if src.isCSV {

@@ -60,7 +60,7 @@ func newMapping(kind Kind, header []string, renames []Rename, used []bool, dataT
 		}
 		full := fmt.Sprint(member, " ", number)
 		if other, twice := taken[full]; twice {
-			errs = append(errs, fmt.Errorf("columns %q and %q are both %s; leave one out with --map %q", other, name, member, name+"="))
+			errs = append(errs, fmt.Errorf("columns %q and %q both map to %s; skip one with --map %q", other, name, member, name+"="))
 			continue
 		}
 		taken[full] = name
@@ -98,18 +98,18 @@ func (m *mapping) conflicts(taken map[string]string) (errs []error) {
 	has := func(member string) bool { _, ok := taken[member+" 0"]; return ok }
 	if m.kind == Clinical {
 		if !has(externalID) && !has(patientID) {
-			errs = append(errs, errors.New("no column says whose the records are: want patient_id or external_id"))
+			errs = append(errs, errors.New("no column identifies the patient: want patient_id or external_id"))
 		}
 		if !has("data_type") && m.dataType == "" {
-			errs = append(errs, errors.New("no column says the data_type; add one, or say --data-type"))
+			errs = append(errs, errors.New("there is no data_type column; add one, or use --data-type"))
 		}
 		return errs
 	}
 	if has("name") && (has(givenName) || has(familyName)) {
-		errs = append(errs, errors.New("the name is there twice, whole and in parts; leave one out with --map"))
+		errs = append(errs, errors.New("there are columns for the whole name and for its parts; skip one of them with --map"))
 	}
 	if has("medical_history") && slices.ContainsFunc(m.body.parts, func(n *node) bool { return n.array }) {
-		errs = append(errs, errors.New("the medical history is there twice, as medical_history and in columns of its members; leave one out with --map"))
+		errs = append(errs, errors.New("there are columns for medical_history and for its fields; skip one of them with --map"))
 	}
 	return errs
 }

@@ -97,13 +97,13 @@ func TestFaultsOfHeaders(t *testing.T) {
 	}{
 		{Patients, "name,date_of_brith", []string{`column "date_of_brith"`, "did you mean date_of_birth", `--map "date_of_brith="`}},
 		{Patients, "name,dob,Ward,Bed", []string{`column "Ward"`, `column "Bed"`}},
-		{Patients, "dob,Date of Birth", []string{`columns "dob" and "Date of Birth" are both date_of_birth`}},
-		{Patients, "name,first name", []string{"name is there twice"}},
-		{Patients, "medical_history,condition", []string{"medical history is there twice"}},
+		{Patients, "dob,Date of Birth", []string{`columns "dob" and "Date of Birth" both map to date_of_birth`}},
+		{Patients, "name,first name", []string{"the whole name"}},
+		{Patients, "medical_history,condition", []string{"medical_history and for its fields"}},
 		{Clinical, "data_type,score", []string{"want patient_id or external_id"}},
-		{Clinical, "mrn,score", []string{"say --data-type"}},
+		{Clinical, "mrn,score", []string{"use --data-type"}},
 		{Clinical, "mrn,data_type,scroe", []string{"did you mean score"}},
-		{Clinical, "mrn,data_type,score,value.score", []string{"are both value.score"}},
+		{Clinical, "mrn,data_type,score,value.score", []string{"both map to value.score"}},
 	} {
 		_, err := newMapping(c.kind, strings.Split(c.header, ","), nil, nil, "")
 		for _, part := range c.want {

@@ -57,7 +57,7 @@ func (b *patientBuilder) take(r row, e entry) error {
 
 // errOtherValues keeps a second person with the identifier of a first from
 // being taken for that person.
-var errOtherValues = fault.Parameter(externalID, nil, "This external_id was imported before with other values; an import does not change patients.")
+var errOtherValues = fault.Parameter(externalID, nil, "This external_id was already imported with different values; an import does not change patients.")
 
 func (b *patientBuilder) finish() error {
 	if len(b.chunk.rows) == 0 {

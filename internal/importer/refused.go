@@ -62,7 +62,7 @@ func (r *refused) open() (err error) {
 			return err
 		}
 		if os.SameFile(mine, theirs) {
-			return fmt.Errorf("%s would be overwritten by its own errors; name another file with --errors", r.path)
+			return fmt.Errorf("%s would be overwritten by its own error file; name another file with --errors", r.path)
 		}
 	}
 	if r.file, err = os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {

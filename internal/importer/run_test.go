@@ -224,7 +224,7 @@ func TestRefusedLines(t *testing.T) {
 		for i, want := range []struct{ line, parameter, message, mrn string }{
 			{"error_line", "error_parameter", "error_message", "mrn"},
 			{"3", "name date_of_birth", "YYYY-MM-DD", "2"},
-			{"4", "", "A quote is opened and not closed", ""},
+			{"4", "", "A quoted field is not closed", ""},
 			{"5", "", "3 fields, the header 4", "4"},
 			{"6", "", "not valid UTF-8", "5"},
 			{"7", "", "NUL", "6"},
@@ -305,7 +305,7 @@ func TestOneIdentifierForTwo(t *testing.T) {
 		p.run("3 0 1", func(c *importer.Config) { c.DryRun = true }, people)
 		p.run("2 1 1", nil, people)
 		done := p.run("0 3 1", func(c *importer.Config) { c.DryRun = true }, people)
-		if text, err := os.ReadFile(done[0].Errors); !strings.Contains(string(text), "with other values") || !strings.Contains(string(text), ",Eve,") || err != nil {
+		if text, err := os.ReadFile(done[0].Errors); !strings.Contains(string(text), "with different values") || !strings.Contains(string(text), ",Eve,") || err != nil {
 			p.t.Errorf("errors: %s, %v", text, err)
 		}
 	})
@@ -381,13 +381,13 @@ func TestFaultsBeforeAnything(t *testing.T) {
 			want string
 		}{
 			"unknown column":      {importer.Config{Files: []string{good, p.file("a.csv", "name,dob,bed", "a,b,c")}}, `a.csv: column "bed"`},
-			"no kind":             {importer.Config{Files: []string{good, p.file("b.csv", "a,b", "a,b")}}, "say --kind"},
+			"no kind":             {importer.Config{Files: []string{good, p.file("b.csv", "a,b", "a,b")}}, "use --kind"},
 			"empty":               {importer.Config{Files: []string{good, p.file("c.csv", "")}}, "is empty"},
 			"UTF-16":              {importer.Config{Files: []string{good, p.file("d.csv", "\xff\xfen\x00")}}, "UTF-16"},
 			"missing":             {importer.Config{Files: []string{good, filepath.Join(p.dir, "none.csv")}}, "none.csv"},
 			"folder":              {importer.Config{Files: []string{good, p.dir}}, "not a regular file"},
 			"data type":           {importer.Config{Files: []string{good}, DataType: "pain_score"}, "pain_scores"},
-			"unused rename":       {importer.Config{Files: []string{good}, Renames: []importer.Rename{{Column: "bed"}}}, `no file has a column "bed"`},
+			"unused rename":       {importer.Config{Files: []string{good}, Renames: []importer.Rename{{Column: "bed"}}}, `no file has the column "bed"`},
 			"one file of errors":  {importer.Config{Files: []string{good, good}, Errors: "x"}, "several files"},
 			"errors on the input": {importer.Config{Files: []string{p.file("e.csv", "name,dob", "Ada,")}, Errors: filepath.Join(p.dir, "e.csv")}, "overwritten"},
 		} {

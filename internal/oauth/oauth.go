@@ -97,7 +97,7 @@ func narrow(granted access.Scopes, scope string) (access.Scopes, error) {
 	}
 	asked, err := access.ParseScopes(scope)
 	if unknown, ok := errors.AsType[access.UnknownScopeError](err); ok {
-		return 0, fault.New(fault.InvalidScope, "The scope list has a word that is no scope.",
+		return 0, fault.New(fault.InvalidScope, "The scope list contains an unknown scope.",
 			"parameter", "scope", "value", string(unknown), "oauth_error", "invalid_scope")
 	}
 	if !granted.Has(asked) {

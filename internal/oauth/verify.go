@@ -99,7 +99,7 @@ func unauthorized(reason, message string) *fault.Error {
 var (
 	errMissing = unauthorized("missing_token", "Send an access token: Authorization: Bearer <token>.")
 	errInvalid = unauthorized("invalid_token", "The access token is not valid.")
-	errExpired = unauthorized("expired_token", "The access token has expired; ask for a new one.")
+	errExpired = unauthorized("expired_token", "The access token has expired; request a new one.")
 	errRevoked = unauthorized("revoked_token", "The access token was revoked.")
 )
 
@@ -168,7 +168,7 @@ func (a *Authority) Watch(ctx context.Context, log *slog.Logger, rounds *worker.
 	for {
 		err := a.Look(ctx)
 		if err != nil && ctx.Err() == nil {
-			log.Warn("revocations cannot be checked; every token is looked up", "error", err)
+			log.Warn("cannot check for revoked tokens; looking up every token in the database", "error", err)
 		}
 		if ctx.Err() == nil {
 			rounds.Done(err)

@@ -26,7 +26,7 @@ var (
 var adverseEvents = kind[AdverseEvent]{
 	members: []member[AdverseEvent]{
 		word("event", func(v *AdverseEvent) *string { return &v.Event }, adverseEventNames).must(),
-		number("grade", func(v *AdverseEvent) *Number { return &v.Grade }, wholes(1, 5)).means("in the style of CTCAE: 1 mild to 5 death"),
+		number("grade", func(v *AdverseEvent) *Number { return &v.Grade }, wholes(1, 5)).means("CTCAE-style grade: 1 mild to 5 death"),
 		yesNo("serious", func(v *AdverseEvent) *Flag { return &v.Serious }),
 		line("suspected_drug", func(v *AdverseEvent) *string { return &v.SuspectedDrug }, maxShort),
 		partialDay("onset", func(v *AdverseEvent) *string { return &v.Onset }),

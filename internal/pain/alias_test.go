@@ -115,7 +115,7 @@ func TestNewAlias(t *testing.T) {
 		`{"name":5,"rxnorm_code":"7804"}`:                "name must be a string.",
 		`{"name":"blue pills","rxnorm_code":"oxy"}`:      "rxnorm_code must be a code such as 7804.",
 		`{"name":"blue pills","rxnorm_code":"99999999"}`: "rxnorm_code is not in the dictionary",
-		`{"name":"ibuprofen","rxnorm_code":"7804"}`:      "name is understood already, as ibuprofen",
+		`{"name":"ibuprofen","rxnorm_code":"7804"}`:      "name is already recognised as ibuprofen",
 		`{"name":"` + strings.Repeat("a", 201) + `","rxnorm_code":"7804"}`: "name must",
 		`{"name":"blue pills","rxnorm_code":"7804","id":"als_1"}`:          "id is read-only",
 		`{"name":"blue pills","rxnorm_code":"7804","code":"1"}`:            "code",

@@ -50,9 +50,9 @@ var assessments = kind[Assessment]{
 	members: []member[Assessment]{
 		word("instrument", func(v *Assessment) *string { return &v.Instrument }, instrument.Names()).must(),
 		line("version", func(v *Assessment) *string { return &v.Version }, maxLabel),
-		itemsMember().means("keyed by number; for instruments that are not licensed"),
+		itemsMember().means("answers by item number; not for licensed instruments"),
 		result("raw_score", func(v *Assessment) *Number { return &v.RawScore }).means("the sum of the answers").derived(),
-		totalMember().means("sent for licensed instruments, worked out from the items for the others; null when unscorable"),
+		totalMember().means("sent for licensed instruments, computed from the items for others; null if unscorable"),
 		line("band", func(v *Assessment) *string { return &v.Band }, maxLabel).derived(),
 		word("status", func(v *Assessment) *string { return &v.Status }, statuses).derived(),
 		word("scored_by", func(v *Assessment) *string { return &v.ScoredBy }, scorers).derived(),
@@ -158,7 +158,7 @@ func checkAssessment(v *Assessment, r *reading) {
 		return
 	}
 	if info.TotalOnly {
-		r.Refuse("items", "cannot be taken: "+info.Name+" is licensed, so only its total is. Send score.")
+		r.Refuse("items", "is not accepted: "+info.Name+" is licensed, so only its total is stored. Send score.")
 		score, ok := v.Score.Get()
 		switch _, given := r.Value("score"); {
 		case !given:
@@ -169,10 +169,10 @@ func checkAssessment(v *Assessment, r *reading) {
 		return
 	}
 	if _, given := r.Value("score"); given {
-		r.Fault("score", "is worked out from the items: leave it out.")
+		r.Fault("score", "is computed from the items; omit it.")
 	}
 	if !isThere(r, "items") {
-		r.Fault("items", "is required for "+info.Name+`: an object with members "1" to "`+strconv.Itoa(info.Items)+`".`)
+		r.Fault("items", "is required for "+info.Name+`: an object with the fields "1" to "`+strconv.Itoa(info.Items)+`".`)
 	}
 }
 

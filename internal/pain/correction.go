@@ -32,11 +32,11 @@ func NewCorrection(old Record, body *strictjson.Object, in Intake) (Correction, 
 	case inError:
 		c.readRetraction(&r)
 	case isBool:
-		r.Fault("entered_in_error", "must be true, or be left out.")
+		r.Fault("entered_in_error", "must be true or omitted.")
 	case !given:
 		c.readReplacement(&r, &fields, in)
 	}
-	r.Refuse("data_type", "cannot be changed: take the record back as entered in error and add another.")
+	r.Refuse("data_type", "cannot be changed; mark the record as entered in error and add a new one.")
 	r.Done()
 	if err := fields.Err(); err != nil {
 		return Correction{}, err
@@ -60,7 +60,7 @@ func (c *Correction) readRetraction(r *strictjson.Reader) {
 		c.Reason = reason
 	}
 	for _, name := range []string{"value", "recorded_at", "notes"} {
-		r.Refuse(name, "must be left out of a record that was entered in error.")
+		r.Refuse(name, "must be omitted for a record entered in error.")
 	}
 }
 

@@ -61,21 +61,21 @@ func TestCorrectionRetracts(t *testing.T) {
 }
 
 func TestCorrectionRules(t *testing.T) {
-	const leftOut = " must be left out of a record that was entered in error."
+	const leftOut = " must be omitted for a record entered in error."
 	for _, c := range []struct{ body, fault string }{
 		{`{}`, `value null value is required.`},
 		{`{"value":11}`, `value 11 value must be a whole number from 0 to 10 on the scale nrs.`},
-		{`{"value":{"hours":8}}`, `value.score null value.score is required.; value.hours 8 There is no such member.`},
+		{`{"value":{"hours":8}}`, `value.score null value.score is required.; value.hours 8 Unknown field.`},
 		{`{"value":7,"recorded_at":"2027-01-01"}`, `recorded_at "2027-01-01" recorded_at must not be in the future (a time, or YYYY-MM-DD in UTC).`},
 		{`{"value":7,"notes":7}`, `notes 7 notes must be a string.`},
-		{`{"value":7,"data_type":"mood"}`, `data_type "mood" data_type cannot be changed: take the record back as entered in error and add another.`},
-		{`{"value":7,"author":"x"}`, `author "x" There is no such member.`},
+		{`{"value":7,"data_type":"mood"}`, `data_type "mood" data_type cannot be changed; mark the record as entered in error and add a new one.`},
+		{`{"value":7,"author":"x"}`, `author "x" Unknown field.`},
 		{`{"entered_in_error":true}`, `reason null reason is required.`},
 		{`{"entered_in_error":true,"reason":"a\nb"}`, `reason "a\nb" reason must not contain control characters or line breaks.`},
 		{`{"entered_in_error":true,"reason":"x","value":7,"notes":""}`, `value 7 value` + leftOut + `; notes "" notes` + leftOut},
-		{`{"entered_in_error":false,"reason":"x"}`, `entered_in_error false entered_in_error must be true, or be left out.; reason "x" There is no such member.`},
+		{`{"entered_in_error":false,"reason":"x"}`, `entered_in_error false entered_in_error must be true or omitted.; reason "x" Unknown field.`},
 		{`{"entered_in_error":"yes"}`, `entered_in_error "yes" entered_in_error must be true or false.`},
-		{`{"entered_in_eror":true}`, `value null value is required.; entered_in_eror true There is no such member. Did you mean "entered_in_error"?`},
+		{`{"entered_in_eror":true}`, `value null value is required.; entered_in_eror true Unknown field. Did you mean "entered_in_error"?`},
 	} {
 		_, err := NewCorrection(oldRecord, parse(t, c.body), testIntake)
 		if got := strings.Join(noted(t, err), "; "); got != c.fault {

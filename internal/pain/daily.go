@@ -40,7 +40,7 @@ var moods = kind[Mood]{
 
 func assessmentLink() member[Mood] {
 	m := pattern("assessment_id", func(v *Mood) *string { return &v.AssessmentID }, regexp.MustCompile(`^rec_[0-7][0-9a-hjkmnp-tv-z]{25}$`), "")
-	m.about = "the identifier of an assessments record"
+	m.about = "the identifier of a record of type assessments"
 	m.read = func(r *reading, v *Mood) {
 		s, ok := r.String("assessment_id")
 		if !ok {

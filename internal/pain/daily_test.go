@@ -19,7 +19,7 @@ var procedureCases = []valueCase{
 	{`{"procedure_type":"cbt","complication":"a\nb"}`, `value.complication "a\nb" value.complication must not contain control characters or line breaks.`, true},
 	{`{"procedure_type":"cbt","body_site":"spine"}`, `value.body_site "spine" value.body_site must be one of ` + sites, false},
 	{`{"procedure_type":"cbt","laterality":"Left"}`, `value.laterality "Left" value.laterality must be one of left, right, bilateral, midline, na. Did you mean "left"?`, false},
-	{`{"procedure_type":"cbt","derived":{"percent_change":1}}`, `value.derived {"percent_change":1} value.derived is worked out by the service: leave it out.`, false},
+	{`{"procedure_type":"cbt","derived":{"percent_change":1}}`, `value.derived {"percent_change":1} value.derived is computed by the service; omit it.`, false},
 }
 
 var functionalCases = []valueCase{
@@ -27,7 +27,7 @@ var functionalCases = []valueCase{
 	{`{"measure":"tug_s","value":300,"unit":"s"}`, `{"measure":"tug_s","value":300,"unit":"s"}`, false},
 	{`{"measure":"tug_s","value":301}`, `value.value 301 value.value must be a number from 0 to 300 (s).`, false},
 	{`{"measure":"tug_s","value":"12"}`, `value.value "12" value.value must be a number from 0 to 300 (s).`, false},
-	{`{"measure":"tug_s","value":12,"unit":"min"}`, `value.unit "min" value.unit must be s for tug_s, or be left out.`, false},
+	{`{"measure":"tug_s","value":12,"unit":"min"}`, `value.unit "min" value.unit must be s for tug_s, or omitted.`, false},
 	{`{"measure":"six_min_walk_m","value":1000}`, `{"measure":"six_min_walk_m","value":1000,"unit":"m"}`, false},
 	{`{"measure":"six_min_walk_m","value":1001}`, `value.value 1001 value.value must be a number from 0 to 1000 (m).`, false},
 	{`{"measure":"work_days_missed","value":31}`, `{"measure":"work_days_missed","value":31,"unit":"d"}`, false},
@@ -35,7 +35,7 @@ var functionalCases = []valueCase{
 	{`{"measure":"limits_life_or_work","value":"most_days"}`, `{"measure":"limits_life_or_work","value":"most_days"}`, false},
 	{`{"measure":"limits_life_or_work","value":"most days"}`, `value.value "most days" value.value must be one of never, some_days, most_days, every_day. Did you mean "most_days"?`, false},
 	{`{"measure":"limits_life_or_work","value":2}`, `value.value 2 value.value must be one of never, some_days, most_days, every_day.`, false},
-	{`{"measure":"limits_life_or_work","value":"never","unit":"d"}`, `value.unit "d" value.unit must be left out: limits_life_or_work has none.`, false},
+	{`{"measure":"limits_life_or_work","value":"never","unit":"d"}`, `value.unit "d" value.unit must be omitted: limits_life_or_work has no unit.`, false},
 	{`{"measure":"grip_strength","value":-3.5,"unit":"kg"}`, `{"measure":"grip_strength","value":-3.5,"unit":"kg"}`, false},
 	{`{"measure":"walking_aid","value":" cane "}`, `{"measure":"walking_aid","value":"cane"}`, false},
 	{`{"measure":"walking_aid","value":" "}`, `value.value " " value.value must not be blank.`, true},
@@ -78,7 +78,7 @@ var activityCases = []valueCase{
 	{`{"steps":0.5}`, `value.steps 0.5 value.steps must be a whole number from 0 to 100000.`, false},
 	{`{"active_minutes":1441}`, `value.active_minutes 1441 value.active_minutes must be a number from 0 to 1440.`, false},
 	{`{}`, `value {} value must have at least one of steps, active_minutes.`, false},
-	{`{"step":1}`, `value {"step":1} value must have at least one of steps, active_minutes.; value.step 1 There is no such member. Did you mean "steps"?`, false},
+	{`{"step":1}`, `value {"step":1} value must have at least one of steps, active_minutes.; value.step 1 Unknown field. Did you mean "steps"?`, false},
 }
 
 var adverseCases = []valueCase{
@@ -130,7 +130,7 @@ var labCases = []valueCase{
 	{`{"analyte":"morphine","method":"lcms","result":"invalid","expected":"positive"}`,
 		`{"analyte":"morphine","method":"lcms","result":"invalid","expected":"positive","derived":{"consistent":null,"presumptive":false}}`, false},
 	{`{"analyte":"morphine","method":"lcms"}`, `{"analyte":"morphine","method":"lcms"}`, false},
-	{`{"value":1}`, `value.loinc null value.loinc is required, or analyte.`, false},
+	{`{"value":1}`, `value.loinc null value.loinc or analyte is required.`, false},
 	{`{"loinc":"creatinine"}`, `value.loinc "creatinine" value.loinc must be a code such as 2160-0.`, false},
 	{`{"loinc":"2160-0","value":"high"}`, `value.value "high" value.value must be a number.`, false},
 	{`{"loinc":"2160-0","ref_low":2,"ref_high":1}`, `value.ref_low 2 value.ref_low must not be above ref_high.`, true},

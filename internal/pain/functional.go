@@ -77,9 +77,9 @@ func checkFunctionalStatus(v *FunctionalStatus, r *reading) {
 			v.Unit = m.Unit
 		}
 	case m.Unit == "":
-		r.Fault("unit", "must be left out: "+m.Name+" has none.")
+		r.Fault("unit", "must be omitted: "+m.Name+" has no unit.")
 	case v.Unit != m.Unit:
-		r.Fault("unit", "must be "+m.Unit+" for "+m.Name+", or be left out.")
+		r.Fault("unit", "must be "+m.Unit+" for "+m.Name+", or omitted.")
 	}
 }
 

@@ -54,7 +54,7 @@ func TestHistoryRules(t *testing.T) {
 		{with(`"notes":"a\r\n\tb"`), ""},
 		{with(`"notes":"a\u0007"`), `.notes "a\u0007" medical_history[1].notes must not contain control characters.`},
 		{with(`"notes":"` + rep("x", 5001) + `"`), `.notes "` + rep("x", 200) + `…" medical_history[1].notes must have at most 5000 characters.`},
-		{with(`"icd_10_code":"M54"`), `.icd_10_code "M54" There is no such member. Did you mean "icd10_code"?`},
+		{with(`"icd_10_code":"M54"`), `.icd_10_code "M54" Unknown field. Did you mean "icd10_code"?`},
 	} {
 		t.Run(c.entry, func(t *testing.T) {
 			body := `{"name":"A","date_of_birth":"2000-01-01","medical_history":["First",` + c.entry + `]}`

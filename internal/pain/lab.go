@@ -33,15 +33,15 @@ var labs = kind[Lab]{
 		word("method", func(v *Lab) *string { return &v.Method }, []string{"immunoassay", "lcms"}),
 		word("result", func(v *Lab) *string { return &v.Result }, []string{"positive", "negative", "invalid"}),
 		word("expected", func(v *Lab) *string { return &v.Expected }, []string{"positive", "negative"}).
-			means("positive when the drug is prescribed, negative when it is not"),
+			means("positive if the drug is prescribed, negative if not"),
 		nested("derived", func(v *Lab) *LabDerived { return &v.Derived }, []member[LabDerived]{
-			verdict("consistent", func(v *LabDerived) *Flag { return &v.Consistent }).means("null when the result is invalid"),
+			verdict("consistent", func(v *LabDerived) *Flag { return &v.Consistent }).means("null if the result is invalid"),
 			yesNo("presumptive", func(v *LabDerived) *Flag { return &v.Presumptive }).means("an immunoassay, to be confirmed"),
 		}).derived(),
 	},
 	check: func(v *Lab, r *reading) {
 		if !isThere(r, "loinc") && !isThere(r, "analyte") {
-			r.Fault("loinc", "is required, or analyte.")
+			r.Fault("loinc", "or analyte is required.")
 		}
 		low, okLow := v.RefLow.Get()
 		high, okHigh := v.RefHigh.Get()

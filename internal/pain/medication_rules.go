@@ -12,21 +12,21 @@ func checkMedication(v *Medication, r *reading) {
 
 	v.understood = v.understand(r.aliases)
 	if v.understood.Contradiction {
-		r.Fault("rxnorm_code", "must not be the code of another medicine than name.")
+		r.Fault("rxnorm_code", "must be the code of the medicine in name.")
 	}
 	class := v.understood.class
 	if v.DrugClass != "" && v.understood.Several {
-		r.Fault("drug_class", "must be left out of a record with more than one medicine in it. Write a record for each.")
+		r.Fault("drug_class", "must be omitted for a record with more than one medicine. Add a record for each.")
 	} else if v.DrugClass != "" && (class == drug.Opioid) != (v.DrugClass == string(drug.Opioid)) {
-		r.Fault("drug_class", "must be "+string(class)+" for this medicine, or be left out.")
+		r.Fault("drug_class", "must be "+string(class)+" for this medicine, or omitted.")
 	}
 	if v.isOpioid() && v.PRN.Or(false) && !isThere(r, "max_doses_per_day") {
-		r.Fault("max_doses_per_day", "is required of an opioid that is taken as needed.")
+		r.Fault("max_doses_per_day", "is required for an opioid taken as needed.")
 	}
 
 	fewest, most, counted := drug.PerDay(v.Frequency)
 	if stated, ok := v.DosesPerDay.Get(); ok && counted && (stated < fewest-0.01 || stated > most+0.01) {
-		r.Fault("doses_per_day", "must agree with frequency, or be left out.")
+		r.Fault("doses_per_day", "must agree with frequency or be omitted.")
 	}
 	if v.StartDate != (Date{}) && v.EndDate != (Date{}) && v.EndDate.Before(v.StartDate) {
 		r.Fault("end_date", "must not be before start_date (YYYY-MM-DD).")

@@ -55,7 +55,7 @@ func readMembers[T any](members []member[T], r *reading, v *T) {
 		m := &members[i]
 		switch {
 		case m.computed && !r.stored:
-			r.Refuse(m.name, "is worked out by the service: leave it out.")
+			r.Refuse(m.name, "is computed by the service; omit it.")
 		case m.required && !isThere(r, m.name):
 			r.Fault(m.name, "is required.")
 		default:

@@ -121,7 +121,7 @@ func words[T any](name string, at func(*T) *[]string, allowed []string) member[T
 				return
 			}
 			if list.Len() > len(allowed) && !r.stored {
-				r.Fault(name, "must have at most "+strconv.Itoa(len(allowed))+" words, each once.")
+				r.Fault(name, "must have at most "+strconv.Itoa(len(allowed))+" different values.")
 				return
 			}
 			for _, element := range list.All() {
@@ -132,7 +132,7 @@ func words[T any](name string, at func(*T) *[]string, allowed []string) member[T
 				case i < 0:
 					element.Fault(r.fields, WordProblem(s, allowed))
 				case slices.Contains(*at(v), s):
-					element.Fault(r.fields, "must be there only once.")
+					element.Fault(r.fields, "must not be repeated.")
 				default:
 					*at(v) = append(*at(v), allowed[i])
 				}

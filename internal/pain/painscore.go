@@ -48,10 +48,10 @@ var (
 
 var painScores = kind[PainScore]{
 	members: []member[PainScore]{
-		word("scale", func(v *PainScore) *string { return &v.Scale }, scaleNames()).means("default nrs"),
+		word("scale", func(v *PainScore) *string { return &v.Scale }, scaleNames()).means("defaults to nrs"),
 		scoreMember().must(),
-		word("aspect", func(v *PainScore) *string { return &v.Aspect }, aspects).means("default current"),
-		word("recall", func(v *PainScore) *string { return &v.Recall }, recalls).means("now goes with the aspect current, and with no other"),
+		word("aspect", func(v *PainScore) *string { return &v.Aspect }, aspects).means("defaults to current"),
+		word("recall", func(v *PainScore) *string { return &v.Recall }, recalls).means("now if and only if the aspect is current"),
 		word("body_site", func(v *PainScore) *string { return &v.BodySite }, siteNames()),
 		word("laterality", func(v *PainScore) *string { return &v.Laterality }, lateralities),
 		words("quality", func(v *PainScore) *[]string { return &v.Quality }, slices.Concat(ordinaryPain, neuropathic)),
@@ -63,14 +63,14 @@ var painScores = kind[PainScore]{
 		}),
 		word("context", func(v *PainScore) *string { return &v.Context }, contexts),
 		nested("derived", func(v *PainScore) *PainScoreDerived { return &v.Derived }, []member[PainScoreDerived]{
-			result("normalized", func(v *PainScoreDerived) *Number { return &v.Normalized }).means("the score from 0 to 10; null for vrs4"),
+			result("normalized", func(v *PainScoreDerived) *Number { return &v.Normalized }).means("the score on a scale from 0 to 10; null for vrs4"),
 			word("severity", func(v *PainScoreDerived) *string { return &v.Severity }, severities),
-			word("scheme", func(v *PainScoreDerived) *string { return &v.Scheme }, schemeNames()).means("how severity was decided"),
-			result("neuropathic_descriptor_count", func(v *PainScoreDerived) *Number { return &v.NeuropathicCount }).means("informative; no DN4 score"),
+			word("scheme", func(v *PainScoreDerived) *string { return &v.Scheme }, schemeNames()).means("the scheme that severity is based on"),
+			result("neuropathic_descriptor_count", func(v *PainScoreDerived) *Number { return &v.NeuropathicCount }).means("for information; not a DN4 score"),
 		}).derived(),
 	},
 	short:       shortPainScore,
-	shortSchema: `{"type":"integer","minimum":0,"maximum":10,"description":"short for a score on the scale nrs"}`,
+	shortSchema: `{"type":"integer","minimum":0,"maximum":10,"description":"short form of a score on the nrs scale"}`,
 
 	check:  checkPainScore,
 	derive: derivePainScore,
@@ -114,7 +114,7 @@ func checkPainScore(v *PainScore, r *reading) {
 	case v.Aspect == "current" && v.Recall == "" && !isThere(r, "recall"):
 		v.Recall = "now"
 	case v.Aspect == "current" && v.Recall != "" && v.Recall != "now":
-		r.Fault("recall", "must be now, or be left out, when the aspect is current.")
+		r.Fault("recall", "must be now or omitted if the aspect is current.")
 	case v.Aspect != "" && v.Aspect != "current" && v.Recall == "now":
 		r.Fault("recall", "must not be now unless the aspect is current.")
 	}

@@ -55,7 +55,7 @@ var painScoreCases = []valueCase{
 		`{"scale":"nrs","score":5,"aspect":"average","recall":"7d","body_site":"lower back","laterality":"midline","context":"movement"` + derivedPain("5", "moderate", "default"), false},
 	{`{"score":5,"aspect":"worst"}`, `{"scale":"nrs","score":5,"aspect":"worst"` + derivedPain("5", "moderate", "default"), false},
 	{`{"score":5,"recall":"now"}`, `{"scale":"nrs","score":5` + nowDefaults + derivedPain("5", "moderate", "default"), false},
-	{`{"score":5,"aspect":"current","recall":"24h"}`, `value.recall "24h" value.recall must be now, or be left out, when the aspect is current.`, false},
+	{`{"score":5,"aspect":"current","recall":"24h"}`, `value.recall "24h" value.recall must be now or omitted if the aspect is current.`, false},
 	{`{"score":5,"aspect":"least","recall":"now"}`, `value.recall "now" value.recall must not be now unless the aspect is current.`, false},
 	{`{"score":5,"aspect":"mean","recall":"24h"}`, `value.aspect "mean" value.aspect must be one of current, average, worst, least.`, false},
 	{`{"score":5,"aspect":"worst","recall":"1d"}`, `value.recall "1d" value.recall must be one of now, 24h, 7d, 30d. Did you mean "7d"?`, false},
@@ -68,8 +68,8 @@ var painScoreCases = []valueCase{
 	{`{"score":5,"quality":[]}`, `{"scale":"nrs","score":5` + nowDefaults + derivedPain("5", "moderate", "default"), false},
 	{`{"score":5,"quality":"burning"}`, `value.quality "burning" value.quality must be an array.`, false},
 	{`{"score":5,"quality":["dull","burnin",7]}`, `value.quality[1] "burnin" value.quality[1] must be one of ` + qualities + ` Did you mean "burning"?; value.quality[2] 7 value.quality[2] must be one of ` + qualities, false},
-	{`{"score":5,"quality":["dull","dull"]}`, `value.quality[1] "dull" value.quality[1] must be there only once.`, false},
-	{`{"score":5,"quality":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}`, `value.quality [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16] value.quality must have at most 15 words, each once.`, false},
+	{`{"score":5,"quality":["dull","dull"]}`, `value.quality[1] "dull" value.quality[1] must not be repeated.`, false},
+	{`{"score":5,"quality":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}`, `value.quality [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16] value.quality must have at most 15 different values.`, false},
 
 	{`{"score":5,"breakthrough":{"trigger":"incident","peak":9,"episodes_24h":0,"duration_min":0.5}}`, `{"scale":"nrs","score":5` + nowDefaults +
 		`,"breakthrough":{"episodes_24h":0,"peak":9,"duration_min":0.5,"trigger":"incident"}` + derivedPain("5", "moderate", "default"), false},
@@ -80,10 +80,10 @@ var painScoreCases = []valueCase{
 	{`{"score":5,"breakthrough":{"duration_min":0}}`, `value.breakthrough.duration_min 0 value.breakthrough.duration_min must be a number above 0 and up to 1440 (minutes).`, false},
 	{`{"score":5,"breakthrough":{"trigger":"x"}}`, `value.breakthrough.trigger "x" value.breakthrough.trigger must be one of spontaneous, incident, end_of_dose.`, false},
 	{`{"score":5,"breakthrough":{"peek":9}}`, `value.breakthrough {"peek":9} value.breakthrough must have at least one of episodes_24h, peak, duration_min, trigger.; ` +
-		`value.breakthrough.peek 9 There is no such member. Did you mean "peak"?`, false},
+		`value.breakthrough.peek 9 Unknown field. Did you mean "peak"?`, false},
 
-	{`{"scroe":5}`, `value.score null value.score is required.; value.scroe 5 There is no such member. Did you mean "score"?`, false},
-	{`{"score":5,"derived":{"severity":"none"}}`, `value.derived {"severity":"none"} value.derived is worked out by the service: leave it out.`, false},
+	{`{"scroe":5}`, `value.score null value.score is required.; value.scroe 5 Unknown field. Did you mean "score"?`, false},
+	{`{"score":5,"derived":{"severity":"none"}}`, `value.derived {"severity":"none"} value.derived is computed by the service; omit it.`, false},
 }
 
 func TestSchemes(t *testing.T) {

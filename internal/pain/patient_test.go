@@ -126,7 +126,7 @@ func TestPatientRules(t *testing.T) {
 		{`"gender":true`, `gender true gender must be a string.`},
 
 		{`"contact":"a@b"`, `contact "a@b" contact must be an object.`},
-		{`"contact":{"emial":"a@b"}`, `contact.emial "a@b" There is no such member. Did you mean "email"?`},
+		{`"contact":{"emial":"a@b"}`, `contact.emial "a@b" Unknown field. Did you mean "email"?`},
 		{`"contact":{"email":"a@b"}`, ""},
 		{`"contact":{"email":["a@b"]}`, `contact.email ["a@b"] contact.email must be a string.`},
 		{`"contact":{"email":"ab"}`, `contact.email "ab" ` + oneAt},
@@ -144,8 +144,8 @@ func TestPatientRules(t *testing.T) {
 
 		{`"id":"pat_1"`, `id "pat_1" id is read-only: the service sets it.`},
 		{`"created_at":null`, `created_at null created_at is read-only: the service sets it.`},
-		{`"nick_name":"x"`, `nick_name "x" There is no such member.`},
-		{`"Gender":"x"`, `Gender "x" There is no such member. Did you mean "gender"?`},
+		{`"nick_name":"x"`, `nick_name "x" Unknown field.`},
+		{`"Gender":"x"`, `Gender "x" Unknown field. Did you mean "gender"?`},
 	} {
 		t.Run(c.member, func(t *testing.T) {
 			body := "{" + c.member

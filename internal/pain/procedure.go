@@ -42,10 +42,10 @@ var procedures = kind[Procedure]{
 		pattern("cpt_code", func(v *Procedure) *string { return &v.CPTCode }, regexp.MustCompile(`^[0-9]{4}[0-9A-Z]$`), "62323"),
 		number("pre_score", func(v *Procedure) *Number { return &v.PreScore }, between(0, 10)),
 		number("post_score", func(v *Procedure) *Number { return &v.PostScore }, between(0, 10)),
-		number("relief_percent", func(v *Procedure) *Number { return &v.ReliefPercent }, between(0, 100)).means("as the patient says"),
+		number("relief_percent", func(v *Procedure) *Number { return &v.ReliefPercent }, between(0, 100)).means("as reported by the patient"),
 		line("complication", func(v *Procedure) *string { return &v.Complication }, maxWords),
 		nested("derived", func(v *Procedure) *ProcedureDerived { return &v.Derived }, []member[ProcedureDerived]{
-			result("percent_change", func(v *ProcedureDerived) *Number { return &v.PercentChange }).means("of pain, from pre_score to post_score; null when pre_score is 0"),
+			result("percent_change", func(v *ProcedureDerived) *Number { return &v.PercentChange }).means("change in pain from pre_score to post_score; null if pre_score is 0"),
 		}).derived(),
 	},
 	derive: func(v *Procedure, _ Date) {

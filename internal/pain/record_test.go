@@ -101,8 +101,8 @@ func TestEnvelope(t *testing.T) {
 		{`{"data_type":"mood","value":{"score":1},"id":"rec_x","status":"final"}`, `id "rec_x" id is read-only: the service sets it.; status "final" status is read-only: the service sets it.`},
 		{`{"data_type":"mood","value":{"score":1},"patient_id":1,"corrects":1,"created_at":1}`,
 			`patient_id 1 patient_id is read-only: the service sets it.; corrects 1 corrects is read-only: the service sets it.; created_at 1 created_at is read-only: the service sets it.`},
-		{`{"data_type":"mood","value":{"score":1},"recordedAt":"2024-01-01"}`, `recordedAt "2024-01-01" There is no such member. Did you mean "recorded_at"?`},
-		{`{"data_type":"mood","value":{"score":1},"recrods":[]}`, `recrods [] There is no such member. Did you mean "records"?`},
+		{`{"data_type":"mood","value":{"score":1},"recordedAt":"2024-01-01"}`, `recordedAt "2024-01-01" Unknown field. Did you mean "recorded_at"?`},
+		{`{"data_type":"mood","value":{"score":1},"recrods":[]}`, `recrods [] Unknown field. Did you mean "records"?`},
 	} {
 		_, _, err := NewRecords(parse(t, c.body), testIntake)
 		if got := strings.Join(noted(t, err), "; "); got != c.fault {
@@ -135,13 +135,13 @@ func TestNewRecords(t *testing.T) {
 		{`{"records":null}`, `records null records must have from 1 to 1000 records.`},
 		{`{"records":{}}`, `records {} records must be an array.`},
 		{`{"records":[` + good + `,7]}`, `records[1] 7 records[1] must be an object.`},
-		{`{"records":[` + good + `],"data_type":"mood"}`, `data_type "mood" There is no such member.`},
+		{`{"records":[` + good + `],"data_type":"mood"}`, `data_type "mood" Unknown field.`},
 		{`{"records":[` + good + `,{"data_type":"pain_scores","value":{"score":11}},{"data_type":"x","value":1},{"data_type":"pain_scores","value":12},{"data_type":"sleep","value":{"hours":25,"hour":1}}]}`,
 			`records[1].value.score 11 records[1].value.score must be a whole number from 0 to 10 on the scale nrs.; ` +
 				`records[2].data_type "x" records[2].data_type must be one of ` + strings.Join(dataTypeNames, ", ") + `.; ` +
 				`records[3].value 12 records[3].value must be a whole number from 0 to 10 on the scale nrs.; ` +
 				`records[4].value.hours 25 records[4].value.hours must be a number from 0 to 24.; ` +
-				`records[4].value.hour 1 There is no such member. Did you mean "hours"?`},
+				`records[4].value.hour 1 Unknown field. Did you mean "hours"?`},
 	} {
 		records, batch, err := NewRecords(parse(t, c.body), in)
 		if got := strings.Join(noted(t, err), "; "); got != c.fault || records != nil || !batch {

@@ -82,7 +82,7 @@ func TestValueMustBeAnObject(t *testing.T) {
 		if _, faults := take(t, info.Type, `null`); len(faults) != 1 || faults[0] != "value null value is required." {
 			t.Errorf("%s: %q", info.Name, faults)
 		}
-		if _, faults := take(t, info.Type, `{"derived":{},"colour":1}`); !strings.Contains(strings.Join(faults, "\n"), "value.colour 1 There is no such member.") {
+		if _, faults := take(t, info.Type, `{"derived":{},"colour":1}`); !strings.Contains(strings.Join(faults, "\n"), "value.colour 1 Unknown field.") {
 			t.Errorf("%s: %q", info.Name, faults)
 		}
 	}

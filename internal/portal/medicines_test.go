@@ -28,7 +28,7 @@ func TestAliasesInThePortal(t *testing.T) {
 		if p := admin.get("/portal/medicines"); p.status != http.StatusOK || !strings.Contains(p.text, "No alias yet") || !strings.Contains(p.text, "New alias") {
 			t.Errorf("%d\n%s", p.status, p.text)
 		}
-		if p := viewer.get("/portal/medicines?look=calm+mix"); p.status != http.StatusOK || strings.Contains(p.text, "New alias") || !strings.Contains(p.text, "was not understood") {
+		if p := viewer.get("/portal/medicines?look=calm+mix"); p.status != http.StatusOK || strings.Contains(p.text, "New alias") || !strings.Contains(p.text, "was not recognised") {
 			t.Errorf("%d\n%s", p.status, p.text)
 		}
 		if p := dev.get("/portal/medicines"); p.status != http.StatusForbidden {
@@ -57,7 +57,7 @@ func TestAliasesInThePortal(t *testing.T) {
 		if p := admin.post("/portal/medicines", "name", "calm <mix>", "rxnorm_code", "6470"); p.status != http.StatusSeeOther || p.location != "/portal/medicines" {
 			t.Fatalf("adding: %d\n%s", p.status, p.text)
 		}
-		if p := admin.post("/portal/medicines", "name", "CALM MIX", "rxnorm_code", "6470"); p.status != http.StatusConflict || !strings.Contains(p.text, "There is an alias of this name already") {
+		if p := admin.post("/portal/medicines", "name", "CALM MIX", "rxnorm_code", "6470"); p.status != http.StatusConflict || !strings.Contains(p.text, "An alias with this name already exists") {
 			t.Errorf("adding it again: %d\n%s", p.status, p.text)
 		}
 		p := viewer.get("/portal/medicines?look=Calm+Mix")

@@ -94,7 +94,7 @@ func (l *Limiter) wait(ctx context.Context, sh *shard, client access.ClientNo, a
 	}
 	if sh.closed {
 		sh.mu.Unlock()
-		return Decision{}, fault.Away("The service is stopping.", nil)
+		return Decision{}, fault.Away("The service is shutting down.", nil)
 	}
 	if a == nil {
 		a = sh.open(client, now)

@@ -55,7 +55,7 @@ type Decision struct {
 
 // Fault is what a refused caller is told.
 func (d Decision) Fault() *fault.Error {
-	e := fault.New(fault.RateLimitExceeded, "The hourly request allowance is used up.", "limit", d.Limit, "reset", d.Reset)
+	e := fault.New(fault.RateLimitExceeded, "The hourly rate limit is exceeded.", "limit", d.Limit, "reset", d.Reset)
 	e.RetryAfter = time.Duration(max(d.ResetIn, 1)) * time.Second
 	return e
 }

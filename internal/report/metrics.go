@@ -19,10 +19,10 @@ type metrics struct {
 func newMetrics(registry prometheus.Registerer) *metrics {
 	m := &metrics{
 		made: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "anodyne_reports_total", Help: "Reports that were worked on, by how that ended.",
+			Name: "anodyne_reports_total", Help: "Reports processed, by result.",
 		}, []string{"result"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "anodyne_report_seconds", Help: "Time to make a report.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 14),
+			Name: "anodyne_report_seconds", Help: "Time to generate a report.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 14),
 		}),
 		rounds: worker.NewRounds(registry, "reports", poll),
 	}

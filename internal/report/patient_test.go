@@ -41,7 +41,7 @@ func TestPatientSummary(t *testing.T) {
 	})
 	t.Run("definitions", func(t *testing.T) {
 		says(t, first, "n = 22 in the period, 22 in all", "Bands: default scheme", "Baseline: Mean of the comparable scores", "Missing: medicines without supply or end, assumed to be taken: 1",
-			"MME is for risk assessment, not for converting between opioids.", "average (definition 2: total MME over the calendar days that are covered) 72.2") // (90 x 45 + 137 x 90) / 227 days
+			"MME is for risk assessment, not for converting between opioids.", "average (definition 2: total MME divided by the covered calendar days) 72.2") // (90 x 45 + 137 x 90) / 227 days
 	})
 	t.Run("foot", func(t *testing.T) {
 		says(t, first, "Confidential. Data as of 2026-01-15 10:30 UTC · rep_01kf00000000000000000000aa · Riverside Pain Clinic", "Page 1 of 2")

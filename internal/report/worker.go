@@ -94,7 +94,7 @@ func (w *Worker) takeAll(ctx context.Context, room chan struct{}, under *sync.Wa
 		}
 		claim, err := w.Store.System().ClaimReport(ctx, w.node, w.Lease)
 		if err != nil && ctx.Err() == nil {
-			w.Log.Warn("reports wait: the queue cannot be read", "error", err)
+			w.Log.Warn("could not read the report queue; trying again", "error", err)
 		}
 		if claim == nil {
 			<-room
@@ -113,7 +113,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 	sys := w.Store.System()
 	err := errors.Join(sys.ExpireReports(ctx), sys.PurgeReports(ctx))
 	if err != nil && ctx.Err() == nil {
-		w.Log.Warn("old reports are not removed", "error", err)
+		w.Log.Warn("could not remove old reports; trying again", "error", err)
 	}
 	return err
 }
@@ -133,15 +133,15 @@ func (w *Worker) work(ctx context.Context, claim *store.ReportClaim) {
 	case ctx.Err() != nil:
 		result, err = "released", claim.Release(last, 0, false)
 	case fault.Is(err, fault.Unavailable), errors.Is(err, context.DeadlineExceeded):
-		w.Log.Warn("a report is put off", "report", claim.ID, "error", err)
+		w.Log.Warn("report postponed", "report", claim.ID, "error", err)
 		result, err = "put_off", claim.Release(last, time.Duration(claim.Tries)*5*time.Second, true)
 	default:
-		w.Log.Error("a report failed", "report", claim.ID, "type", claim.Type, "format", claim.Format, "error", err)
+		w.Log.Error("report failed", "report", claim.ID, "type", claim.Type, "format", claim.Format, "error", err)
 		result, err = "failed", claim.Fail(last, reasonOf(err))
 	}
 	if err != nil && !errors.Is(err, store.ErrClaimLost) {
 		// The lease ends, and then another try is made.
-		w.Log.Warn("what became of a report cannot be said", "report", claim.ID, "result", result, "error", err)
+		w.Log.Warn("could not save the report's status", "report", claim.ID, "result", result, "error", err)
 	}
 	w.metrics.done(result, time.Since(began))
 }
@@ -151,7 +151,7 @@ func reasonOf(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code != fault.Internal {
 		return f.Message
 	}
-	return "Something went wrong on our side. Tell the operator the report's identifier."
+	return "Something went wrong on our side. Give the operator the report ID."
 }
 
 // produce reads the data, writes the file and completes the report. The lease
@@ -209,7 +209,7 @@ func (w *Worker) keepLease(ctx context.Context, claim *store.ReportClaim, progre
 			return
 		}
 		if err != nil && ctx.Err() == nil {
-			w.Log.Warn("the lease of a report is not renewed", "report", claim.ID, "error", err)
+			w.Log.Warn("could not renew a report's lease", "report", claim.ID, "error", err)
 		}
 	}
 }

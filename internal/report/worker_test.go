@@ -224,7 +224,7 @@ func TestReportsFailInWords(t *testing.T) {
 		} {
 			stop := s.work(s.store, a, 0)
 			rep := s.becomes(s.order(store.PDF), store.ReportFailed)
-			if rep.Error != "Something went wrong on our side. Tell the operator the report's identifier." {
+			if rep.Error != "Something went wrong on our side. Give the operator the report ID." {
 				t.Errorf("%s: %q", name, rep.Error)
 			}
 			stop()

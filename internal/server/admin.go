@@ -29,8 +29,8 @@ func withToken(next http.Handler, token func() (string, error), log *slog.Logger
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		want, err := token()
 		if err != nil {
-			log.Error("the admin listener answers nobody", "error", err)
-			http.Error(w, "the token file cannot be read; the log has the reason", http.StatusInternalServerError)
+			log.Error("the admin listener rejects all requests", "error", err)
+			http.Error(w, "cannot read the token file; see the log", http.StatusInternalServerError)
 			return
 		}
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")

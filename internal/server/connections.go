@@ -82,7 +82,7 @@ func newConnections(l net.Listener, most int, log *slog.Logger, registry prometh
 		Listener: l, most: most, spare: min(max(most/20, 8), 64), log: log, refused: make(chan struct{}, 32), origins: map[netip.Addr]*origin{},
 		gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: "anodyne_http_connections", Help: "Open connections of the public listener."}),
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "anodyne_http_connections_shed_total",
-			Help: "Connections closed for want of room: idle ones and slow ones for others, and new ones refused because all are busy."}, []string{"kind"}),
+			Help: "Connections closed at the connection limit: idle or slow ones to make room, and new ones because all others were busy."}, []string{"kind"}),
 	}
 	for _, kind := range []string{"idle", "slow", "refused"} {
 		c.shed.WithLabelValues(kind)
@@ -97,7 +97,7 @@ func (c *connections) Accept() (net.Conn, error) {
 		accepted, err := c.Listener.Accept()
 		if err != nil {
 			if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-				c.warn("no file is left for a new connection; idle ones are closed", "error", err)
+				c.warn("out of file descriptors; closing idle connections", "error", err)
 				c.mu.Lock()
 				c.makeRoom(netip.IPv6Unspecified(), time.Now())
 				c.mu.Unlock()
@@ -109,7 +109,7 @@ func (c *connections) Accept() (net.Conn, error) {
 			return conn, nil
 		}
 		c.shed.WithLabelValues("refused").Inc()
-		c.warn("no room for a new connection", "max_connections", c.most)
+		c.warn("connection limit reached; new connection refused", "max_connections", c.most)
 		c.refuse(accepted)
 	}
 }

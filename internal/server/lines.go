@@ -39,7 +39,7 @@ func newLineBuffer(out io.Writer, registry prometheus.Registerer) *lineBuffer {
 	b := &lineBuffer{
 		out: out, begun: make(chan struct{}, 1), full: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "anodyne_request_log_dropped_total", Help: "Lines about requests that were dropped because the log's reader did not keep up.",
+			Name: "anodyne_request_log_dropped_total", Help: "Request log lines dropped because the log could not be written fast enough.",
 		}),
 	}
 	registry.MustRegister(b.dropped)

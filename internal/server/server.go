@@ -288,7 +288,7 @@ func (s *Server) Store() *store.Store { return s.store }
 // are ended, what is counted and spooled is written, the database is closed.
 func (s *Server) Stop() error {
 	s.drain()
-	s.log.Info("stopping; requests under way are finished") // after drain: whoever reads it finds /readyz saying 503
+	s.log.Info("stopping; waiting for running requests to finish") // after drain: whoever reads it finds /readyz saying 503
 	time.Sleep(s.cfg.ShutdownDelay)                         // a load balancer sees /readyz and sends no more
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
@@ -299,7 +299,7 @@ func (s *Server) Stop() error {
 	}()
 	err := s.public.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.log.Warn("requests were still running at the end of --shutdown-timeout")
+		s.log.Warn("requests were still running after --shutdown-timeout")
 		err = s.public.Close()
 	}
 	if s.admin != nil {

@@ -118,7 +118,7 @@ func (o Org) SetPassword(ctx context.Context, a *Account, hash string, try SignI
 	line.Action = audit.MemberPassword
 	return o.changeAccount(ctx, operatorMay, a.ID, line, func(tx Tx, now Account) error {
 		if now.No != o.account || now.PasswordHash != a.PasswordHash || !now.DisabledAt.IsZero() {
-			return fault.New(fault.Conflict, "The password was changed meanwhile; sign in again.")
+			return fault.New(fault.Conflict, "The password was changed in the meantime; sign in again.")
 		}
 		return tx.Many(append(o.newPassword(now.No, hash), try.succeeded(line.At))...)
 	})
@@ -200,7 +200,7 @@ func (o Org) anotherAdministrator(tx Tx, but Account) error {
 		return err
 	}
 	if but.Role == access.Administrator && others == 0 {
-		return fault.New(fault.Conflict, "This is the only administrator; make another member one first.")
+		return fault.New(fault.Conflict, "This is the only administrator; make another member an administrator first.")
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func (s System) keepAccount(tx Tx, a *Account, userID id.User, n NewAccount, lin
 // organisation that one is of is not said.
 func asTaken(err error) error {
 	if isDuplicate(err) {
-		return fault.New(fault.Conflict, "There is a member with this e-mail address already.")
+		return fault.New(fault.Conflict, "A member with this e-mail address already exists.")
 	}
 	return err
 }

@@ -13,7 +13,7 @@ func (o Org) wrongStandings(tx Tx, first, last int64, want map[int64]seriesByYea
 	wrong := map[int64]string{}
 	for no, years := range want {
 		if years.concernAlerts() {
-			wrong[no] = "nothing is kept of the alerts that its prescriptions call for"
+			wrong[no] = "the alert state that its prescriptions require is missing"
 		}
 	}
 	doubtful := map[int64]alert.Standing{}
@@ -24,7 +24,7 @@ func (o Org) wrongStandings(tx Tx, first, last int64, want map[int64]seriesByYea
 		switch {
 		case standing.Due(pain.DateOf(now.UTC()).DayNumber()):
 		case !standing.Fits(&watched):
-			wrong[no] = "what is kept of its alerts is not what the records say"
+			wrong[no] = "the stored alert state does not match the records"
 		case !standing.Reached(&watched):
 			doubtful[no] = standing
 		}
@@ -38,7 +38,7 @@ func (o Org) wrongStandings(tx Tx, first, last int64, want map[int64]seriesByYea
 			return nil, err
 		}
 		if !reached {
-			wrong[no] = "an alert is kept that no record of it accounts for"
+			wrong[no] = "an alert is stored that no record explains"
 		}
 	}
 	return wrong, nil

@@ -13,7 +13,7 @@ import (
 // way it is wrong, and repaired when asked; what a wrong one kept from being
 // alerted is alerted then.
 func TestCheckFindsWrongStandings(t *testing.T) {
-	const lost, differs, unaccounted = "nothing is kept of the alerts", "what is kept of its alerts is not what the records say", "an alert is kept that no record of it accounts for"
+	const lost, differs, unaccounted = "the alert state that its prescriptions require is missing", "the stored alert state does not match the records", "an alert is stored that no record explains"
 	for _, tt := range []struct {
 		name, tamper, want string
 		alerts             int // of the patient after the repair

@@ -78,7 +78,7 @@ func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.
 		last = slice[len(slice)-1]
 	}
 	if failed > 0 {
-		return fmt.Errorf("patients that could not be judged: %d, one because: %w", failed, reason)
+		return fmt.Errorf("could not evaluate the alerts of %d patients; one error: %w", failed, reason)
 	}
 	return ctx.Err()
 }
@@ -137,7 +137,7 @@ func (s System) KeepAlerted(ctx context.Context) error {
 	for {
 		err := s.SweepAlerts(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("alerts of the day are late and will be tried again", "error", err)
+			s.log.Warn("could not raise all alerts of the day; trying again later", "error", err)
 		}
 		if ctx.Err() == nil {
 			s.metrics.swept.Done(err)

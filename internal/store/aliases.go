@@ -302,7 +302,7 @@ func (o Org) freeName(tx Tx, a *Alias) error {
 	return tx.Query(`SELECT `+aliasColumns+` FROM medicine_alias WHERE org_no = $1 AND folded = $2`, func(r Row) error {
 		other, err := scanAlias(r)
 		if err == nil && other.ID != a.ID {
-			err = fault.New(fault.Conflict, "There is an alias of this name already; change or delete that one.", "id", other.ID.String(), "name", other.Name)
+			err = fault.New(fault.Conflict, "An alias with this name already exists; change or delete it.", "id", other.ID.String(), "name", other.Name)
 		}
 		return err
 	}, int64(o.org), a.Folded())

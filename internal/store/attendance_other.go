@@ -8,7 +8,7 @@ import (
 )
 
 // errNoByteLocks is why a node has only its lease on other systems.
-var errNoByteLocks = errors.New("this system has no locks of an open file")
+var errNoByteLocks = errors.New("this system does not support open file description locks")
 
 func holdByte(*os.File, int64) error { return errNoByteLocks }
 

@@ -21,7 +21,7 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 			}
 		}
 		if err := tx.Query(s.dialect().tampered, func(r Row) error {
-			problems = append(problems, "the audit log: "+r.Text(0)+" that is not the program's")
+			problems = append(problems, "the audit log: "+r.Text(0)+" that does not belong to this program")
 			return nil
 		}); err != nil {
 			return err
@@ -29,7 +29,7 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 		if err := tx.Query(`SELECT o.name FROM org o JOIN (SELECT DISTINCT org_no FROM (
 			SELECT org_no, report_type, status, reports AS n FROM report_count UNION ALL SELECT org_no, report_type, status, -1 FROM report) AS counted
 			GROUP BY org_no, report_type, status HAVING sum(n) <> 0) AS wrong ON wrong.org_no = o.org_no ORDER BY o.name`, func(r Row) error {
-			problems = append(problems, "organisation "+r.Text(0)+": the counters of its reports are not what is there")
+			problems = append(problems, "organisation "+r.Text(0)+": the report counters do not match its reports")
 			return nil
 		}); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 			JOIN org_counter c ON c.org_no = o.org_no
 			LEFT JOIN (SELECT org_no, count(*) AS n, max(patient_no) AS highest FROM patient GROUP BY org_no) p ON p.org_no = o.org_no`, func(r Row) error {
 			if counted, n, highest := r.Int(1), r.Int(2), r.Int(3); counted != n || counted != highest {
-				problems = append(problems, fmt.Sprintf("organisation %s: the counter says %d patients, but there are %d, up to number %d", r.Text(0), counted, n, highest))
+				problems = append(problems, fmt.Sprintf("organisation %s: the counter is %d patients, but there are %d, up to number %d", r.Text(0), counted, n, highest))
 			}
 			return nil
 		})

@@ -144,7 +144,7 @@ func tables(tx Tx, d *dialect) ([]Table, error) {
 		}
 		t := found[name]
 		if columnTypes[kind] == "" {
-			return fmt.Errorf("table %s: a backup cannot hold column %s of type %s", name, column, kind)
+			return fmt.Errorf("table %s: backups do not support column %s of type %s", name, column, kind)
 		}
 		t.Columns = append(t.Columns, Column{column, columnTypes[kind]})
 		if key > 0 {

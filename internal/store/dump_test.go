@@ -79,7 +79,7 @@ func TestLoadingAnOlderSchema(t *testing.T) {
 			if int64(len(taken)) != store.SchemaVersion()-1 {
 				t.Errorf("%d steps after the first, want %d", len(taken), store.SchemaVersion()-1)
 			}
-			if _, err := store.StartLoading(t.Context(), cfg, store.SchemaVersion()+1, tables); err == nil || !strings.Contains(err.Error(), "restore it with the newer anodyne") {
+			if _, err := store.StartLoading(t.Context(), cfg, store.SchemaVersion()+1, tables); err == nil || !strings.Contains(err.Error(), "restore it with a newer anodyne") {
 				t.Errorf("a newer schema: %v", err)
 			}
 			if _, err := store.StartLoading(t.Context(), cfg, 1, tables); err == nil || !strings.Contains(err.Error(), "restore into a new database") {

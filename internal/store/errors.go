@@ -73,7 +73,7 @@ func postgresError(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && !connecting {
 		switch {
 		case pg.Code == "55P03":
-			return fault.Away("Another request holds what this one needs.", err)
+			return fault.Away("Another request holds a lock that this one needs.", err)
 		case pg.Code == "53100":
 			return fault.Away("The database's disk is full; nothing was changed.", err)
 		case isReadOnly(err):

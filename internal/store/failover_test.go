@@ -45,7 +45,7 @@ func TestFailover(t *testing.T) {
 			until(t, "the COMMIT waits for the standby, and is cancelled", func() bool {
 				return asked(t, primary.DSN(), cancelled)
 			})
-			wantAway(t, <-posted, "The database's standby did not confirm the change; it may or may not stand.")
+			wantAway(t, <-posted, "The database's standby did not confirm the change; it may or may not have been saved.")
 		}
 		replica.Restart()
 		until(t, "the change is confirmed", func() bool {

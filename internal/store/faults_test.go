@@ -193,7 +193,7 @@ func TestDiskFull(t *testing.T) {
 	for err = error(nil); err == nil; seen++ {
 		err = o.Saw(&audit.Entry{At: time.Now(), Action: audit.PatientRead, Resource: strings.Repeat("x", 3000)})
 	}
-	wantAway(t, err, "The audit log cannot be written; without it nothing is shown.")
+	wantAway(t, err, "The audit log cannot be written, so no data is returned.")
 	seen--
 
 	kept := func(when string) {

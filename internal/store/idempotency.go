@@ -94,7 +94,7 @@ func (o Org) once(ctx context.Context, key *Once, now time.Time, fn func(Tx) (Ou
 	err = o.write(ctx, func(tx Tx) error {
 		kept, found, err := o.kept(tx, key)
 		if err == nil && !found {
-			err = fault.Away("The first request with this Idempotency-Key was undone; try again.", nil)
+			err = fault.Away("The first request with this Idempotency-Key was rolled back; try again.", nil)
 		}
 		out = kept
 		return err
@@ -120,7 +120,7 @@ func (o Org) kept(tx Tx, key *Once) (out Outcome, found bool, err error) {
 		err = tx.Many(read)
 	}
 	if found && !sameBody {
-		err = fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was used before with another body; use a new key for a new request.")
+		err = fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was already used with a different body; use a new key for a new request.")
 	}
 	if err == nil && found && key.Sealed {
 		out.Body, err = o.master.Open(out.Body, o.placeOf(key))

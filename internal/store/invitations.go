@@ -116,7 +116,7 @@ func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.
 			return err
 		}
 		if !found || used == 0 {
-			return fault.New(fault.NotFound, "This link was used or has expired.", "resource", "invitation")
+			return fault.New(fault.NotFound, "This link has been used or has expired.", "resource", "invitation")
 		}
 		if inv.First {
 			if err := s.beFirst(tx, inv.Org); err != nil {
@@ -138,7 +138,7 @@ func (s System) beFirst(tx Tx, org access.OrgNo) error {
 		return err
 	}
 	if taken {
-		return fault.New(fault.Conflict, "This organisation has an administrator already.")
+		return fault.New(fault.Conflict, "This organisation already has an administrator.")
 	}
 	_, err = tx.Exec(`DELETE FROM invitation WHERE org_no = $1 AND first = 1`, int64(org))
 	return err

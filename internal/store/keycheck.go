@@ -27,7 +27,7 @@ type keyCheck struct {
 
 const (
 	keyCheckSuffix = ".key-check"
-	keyCheckNote   = "# Belongs to the encrypted database beside it; keep the two together. It does not hold the key.\n"
+	keyCheckNote   = "# Belongs to the encrypted database beside it; keep them together. Does not contain the key.\n"
 	pagePurpose    = "anodyne sqlite pages"
 	checkPurpose   = "anodyne sqlite key check"
 )
@@ -67,7 +67,7 @@ func readKeyChecks(database string) ([]keyCheck, error) {
 		}
 		c, err := parseKeyCheck(line)
 		if err != nil {
-			return nil, fmt.Errorf("%s%s: %w; copy it again from where the database came from", database, keyCheckSuffix, err)
+			return nil, fmt.Errorf("%s%s: %w; copy it again from the origin of the database", database, keyCheckSuffix, err)
 		}
 		checks = append(checks, c)
 	}
@@ -154,7 +154,7 @@ func pageKey(path string, key *seal.Key) ([]byte, error) {
 	}
 	if checks == nil {
 		if state == fileOther && key.Passphrase() {
-			return nil, fmt.Errorf("%s%s is missing; without it a passphrase cannot open %s: copy it from where the database came from", path, keyCheckSuffix, path)
+			return nil, fmt.Errorf("%s%s is missing; without it a passphrase cannot open %s: copy it from the origin of the database", path, keyCheckSuffix, path)
 		}
 		if state == fileOther {
 			return keyCheck{}.pageKey(key), nil // the key alone will do

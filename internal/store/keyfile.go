@@ -47,7 +47,7 @@ func (s *Store) openKey(ctx context.Context, dir string, file keyFile) ([]byte, 
 		key, err = makeKey(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("there is no %s, and this database is %s one; copy %s from the node that made it", path, file.use, file.name)
+		return nil, fmt.Errorf("%s is missing, but this database is %s one; copy %s from the node that created it", path, file.use, file.name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.name, err)
@@ -65,7 +65,7 @@ func (s *Store) openKey(ctx context.Context, dir string, file keyFile) ([]byte, 
 		}
 	}
 	if !bytes.Equal(have, check) {
-		return nil, fmt.Errorf("the key in %s is not the one this database is %s; copy %s from the node that made it", path, file.use, file.name)
+		return nil, fmt.Errorf("the key in %s is not the one this database is %s; copy %s from the node that created it", path, file.use, file.name)
 	}
 	return key, nil
 }
@@ -92,7 +92,7 @@ func CheckKeyFiles(dir string, keys map[string][]byte) error {
 		switch {
 		case errors.Is(err, os.ErrNotExist) && keys[file.name] != nil:
 		case errors.Is(err, os.ErrNotExist):
-			return fmt.Errorf("there is no %s, and a backup that is not encrypted does not hold it; copy it there first", path)
+			return fmt.Errorf("%s is missing, and an unencrypted backup does not contain it; copy it there first", path)
 		case err != nil:
 			return err
 		case keys[file.name] != nil && !bytes.Equal(have, keys[file.name]):
@@ -125,7 +125,7 @@ func readKey(path string) ([]byte, error) {
 	}
 	key, err := hex.DecodeString(string(bytes.TrimSpace(text)))
 	if err != nil || len(key) != 32 {
-		return nil, fmt.Errorf("%s does not hold 64 hexadecimal digits", path)
+		return nil, fmt.Errorf("%s does not contain 64 hexadecimal digits", path)
 	}
 	return key, nil
 }

@@ -27,7 +27,7 @@ func (s System) Listen(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		if err := s.listen(ctx, pg); err != nil && ctx.Err() == nil {
-			s.log.Warn("not told of other nodes' journal entries; looking for them instead", "error", err)
+			s.log.Warn("not notified of other nodes' journal entries; polling instead", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -21,7 +21,7 @@ type Loading struct {
 }
 
 // errHalf is a database whose restore did not come to its end.
-var errHalf = errors.New("a restore into this database is under way, or was broken off; run anodyne restore again, which starts over")
+var errHalf = errors.New("a restore into this database is in progress or was interrupted; run anodyne restore again to start over")
 
 const (
 	// loadRows and loadBytes bound one transaction of a restore.
@@ -35,7 +35,7 @@ var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 // of the backup, without a row, and marked.
 func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (*Loading, error) {
 	if know := SchemaVersion(); schema > know {
-		return nil, fmt.Errorf("the backup has schema version %d, but this program knows only up to %d: restore it with the newer anodyne", schema, know)
+		return nil, fmt.Errorf("the backup has schema version %d, but this program supports only up to %d: restore it with a newer anodyne", schema, know)
 	}
 	if err := checkNames(list); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (l *Loading) mustBeEmpty(tx Tx) error {
 			return err
 		}
 		if found {
-			return errors.New("the database is not empty; restore into a new one, and change over to it when that is done")
+			return errors.New("the database is not empty; restore into a new one, then switch to it")
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen fun
 				return err
 			}
 			if got.Rows != want[i].Rows || !bytes.Equal(got.SHA256, want[i].SHA256) {
-				return fmt.Errorf("table %s: what was restored (%d rows) is not what the backup holds (%d rows)", t.Name, got.Rows, want[i].Rows)
+				return fmt.Errorf("table %s: the restored data (%d rows) does not match the backup (%d rows)", t.Name, got.Rows, want[i].Rows)
 			}
 		}
 		return nil
@@ -196,7 +196,7 @@ func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen fun
 		}
 		gone, err := tx.Exec(`DELETE FROM setting WHERE name = 'restoring' AND value = $1`, l.mark)
 		if err == nil && gone != 1 {
-			err = errors.New("another restore into the same database has begun meanwhile")
+			err = errors.New("another restore into the same database has started")
 		}
 		return err
 	})

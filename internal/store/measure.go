@@ -47,7 +47,7 @@ func (s System) KeepMeasured(ctx context.Context) error {
 		if ctx.Err() == nil {
 			s.metrics.measures.Done(err)
 			if err != nil {
-				s.log.Warn("metrics of the journal and the disk are not up to date", "error", err)
+				s.log.Warn("could not update journal and disk metrics", "error", err)
 			}
 		}
 		select {

@@ -41,17 +41,17 @@ func newMetrics(registry prometheus.Registerer, engine string) *metrics {
 			Buckets: prometheus.ExponentialBuckets(1, 2, 10),
 		}),
 		writeWait: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "anodyne_writer_wait_seconds", Help: "Time a write waits from being handed in until it is durable (SQLite).",
+			Name: "anodyne_writer_wait_seconds", Help: "Time from submitting a write until it is durable (SQLite).",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16),
 		}),
 		sealBroken: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_audit_seal_broken", Help: "Organisations whose audit log is not what this node remembers as sealed.",
+			Name: "anodyne_audit_seal_broken", Help: "Organisations whose audit log does not match this node's record of seals.",
 		}),
 		witnessLost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "anodyne_audit_witness_lost_total", Help: "Times the record of sealed heads in the data directory was removed or changed by somebody else.",
+			Name: "anodyne_audit_witness_lost_total", Help: "Times the record of sealed heads in the data directory was removed or changed by another process.",
 		}),
 		underived: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_derivation_patients_left", Help: "Patients whose medications this node has still to derive again by this version's rules and the organisations' aliases.",
+			Name: "anodyne_derivation_patients_left", Help: "Patients whose medications this node has yet to recalculate by this version's rules and the organisations' aliases.",
 		}),
 		measured: newMeasured(),
 		rounds: rounds{
@@ -81,18 +81,18 @@ func newMeasured() measured {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"volume"})
 	}
 	return measured{
-		pending:       gauge("anodyne_journal_pending_entries", "Committed journal entries that have no position yet, counted up to 10000 (PostgreSQL; 0 on SQLite)."),
-		pendingAge:    gauge("anodyne_journal_oldest_pending_seconds", "Age of the oldest journal entry without a position; 0 when there is none."),
+		pending:       gauge("anodyne_journal_pending_entries", "Committed journal entries without a position, counted up to 10000 (PostgreSQL; 0 on SQLite)."),
+		pendingAge:    gauge("anodyne_journal_oldest_pending_seconds", "Age of the oldest journal entry without a position; 0 if there is none."),
 		unsealed:      gauge("anodyne_journal_unsealed_entries", "Journal entries without a seal."),
-		unsealedAge:   gauge("anodyne_journal_oldest_unsealed_seconds", "Age of the oldest journal entry without a seal; 0 when there is none."),
-		backup:        gauge("anodyne_backup_last_success_timestamp_seconds", "Moment of the newest backup made with anodyne backup; 0 when there is none."),
-		spoolBytes:    gauge("anodyne_spool_bytes", "Audit lines of reads that are not in the database yet."),
-		spoolSegments: gauge("anodyne_spool_segments", "Files that hold such lines."),
-		spoolAge:      gauge("anodyne_spool_oldest_seconds", "Age of the oldest such file; 0 when there is none."),
+		unsealedAge:   gauge("anodyne_journal_oldest_unsealed_seconds", "Age of the oldest journal entry without a seal; 0 if there is none."),
+		backup:        gauge("anodyne_backup_last_success_timestamp_seconds", "Time of the latest backup created with anodyne backup; 0 if there is none."),
+		spoolBytes:    gauge("anodyne_spool_bytes", "Size of the audit lines of reads that are not in the database yet."),
+		spoolSegments: gauge("anodyne_spool_segments", "Files in the audit spool."),
+		spoolAge:      gauge("anodyne_spool_oldest_seconds", "Age of the oldest file in the audit spool; 0 if there is none."),
 		databaseBytes: gauge("anodyne_database_bytes", "Size of the database."),
 		walBytes:      gauge("anodyne_database_wal_bytes", "Size of the write-ahead log (SQLite)."),
-		diskFree:      byVolume("anodyne_disk_free_bytes", "Space left for the service on the disk of the data directory, and of the SQLite file."),
-		diskSize:      byVolume("anodyne_disk_size_bytes", "Size of that disk."),
+		diskFree:      byVolume("anodyne_disk_free_bytes", "Free disk space for the data directory and for the SQLite file."),
+		diskSize:      byVolume("anodyne_disk_size_bytes", "Size of the disk of the data directory and of the SQLite file."),
 	}
 }
 

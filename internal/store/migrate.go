@@ -122,7 +122,7 @@ func schemaVersion(tx Tx) (version int64, err error) {
 type NewerError struct{ Have, Know int64 }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("the database has schema version %d, but this program knows only up to %d: run the newer anodyne, or restore a backup made before the upgrade", e.Have, e.Know)
+	return fmt.Sprintf("the database has schema version %d, but this program supports only up to %d: run a newer anodyne, or restore a backup from before the upgrade", e.Have, e.Know)
 }
 
 func judgeVersion(have int64, steps []Migration) error {
@@ -169,7 +169,7 @@ func refuseHalf(tx Tx) error {
 // ErrEmpty is a database that nobody has migrated yet.
 var ErrEmpty = errors.New("the database is empty; run: anodyne migrate")
 
-var errNotMigrated = errors.New("the database is not at this program's schema; run: anodyne migrate")
+var errNotMigrated = errors.New("the database schema is not up to date; run: anodyne migrate")
 
 // splitSQL cuts a migration file into statements. The files hold no semicolon
 // inside a statement.

@@ -108,7 +108,7 @@ func (o Org) RequestScopes(ctx context.Context, clientID id.Client, wanted acces
 func (o Org) DecideScopes(ctx context.Context, clientID id.Client, seen, granted access.Scopes, line audit.Entry) error {
 	return o.setScopes(ctx, clientID, o.administrates, line, func(_ Tx, c *Client, line *audit.Entry) error {
 		if c.Requested == 0 || c.Requested != seen {
-			return fault.New(fault.Conflict, "Another request waits by now, or none. Look at the application again.")
+			return fault.New(fault.Conflict, "The scope request has changed in the meantime. Reload the application.")
 		}
 		granted &= c.Requested
 		line.Action = audit.ClientGrant

@@ -56,11 +56,11 @@ func newPoolCollector(state func() poolState) *poolCollector {
 	}
 	return &poolCollector{
 		state:       state,
-		connections: desc("anodyne_store_connections", "Connections to the database by state (SQLite: those that read).", "state"),
-		most:        desc("anodyne_store_connections_max", "How many connections there may be."),
-		waiting:     desc("anodyne_store_connection_waiting", "Calls that wait for a connection at the moment."),
-		total:       desc("anodyne_store_connection_waits_total", "Calls that had to wait for a connection."),
-		seconds:     desc("anodyne_store_connection_wait_seconds_total", "Time that calls have waited for a connection."),
+		connections: desc("anodyne_store_connections", "Database connections by state (SQLite: read connections).", "state"),
+		most:        desc("anodyne_store_connections_max", "Maximum number of database connections."),
+		waiting:     desc("anodyne_store_connection_waiting", "Calls currently waiting for a database connection."),
+		total:       desc("anodyne_store_connection_waits_total", "Calls that had to wait for a database connection."),
+		seconds:     desc("anodyne_store_connection_wait_seconds_total", "Total time that calls waited for a database connection."),
 	}
 }
 

@@ -207,7 +207,7 @@ func (e *postgresEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 		if !isLockTimeout(err) && !retryable(err) {
 			return e.failed(ctx, err)
 		}
-		e.log.Info("the migration gives way to those who use the tables, and is tried again", "reason", err)
+		e.log.Info("the migration yields to transactions that use the tables; trying again", "reason", err)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

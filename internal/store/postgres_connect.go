@@ -103,4 +103,4 @@ func forgetWarning(conn *pgx.Conn) { delete(conn.PgConn().CustomData(), warningO
 func warned(conn *pgx.Conn) bool { return conn.PgConn().CustomData()[warningOf] != nil }
 
 // errUnconfirmed is a COMMIT of which a standby may know nothing.
-var errUnconfirmed = fault.Away("The database's standby did not confirm the change; it may or may not stand.", nil)
+var errUnconfirmed = fault.Away("The database's standby did not confirm the change; it may or may not have been saved.", nil)

@@ -35,7 +35,7 @@ func awaitPostgres(ctx context.Context, pool *pgxpool.Pool, wait time.Duration, 
 		waited := time.Since(began)
 		switch {
 		case err == nil && !said.IsZero():
-			log.Info("PostgreSQL answers", "waited", waited.Round(time.Millisecond))
+			log.Info("PostgreSQL is reachable", "waited", waited.Round(time.Millisecond))
 			return nil
 		case err == nil:
 			return nil

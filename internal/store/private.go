@@ -30,10 +30,10 @@ func tighten(log *slog.Logger, paths ...string) {
 		}
 	}
 	if changed != nil {
-		log.Warn("files were open to other users of this machine; they no longer are", "files", changed)
+		log.Warn("files were accessible to other users of this machine; permissions corrected", "files", changed)
 	}
 	if open != nil {
-		log.Warn("files are open to other users of this machine, and belong to somebody else; set their mode to 0600", "files", open)
+		log.Warn("files are accessible to other users of this machine and belong to another user; set their mode to 0600", "files", open)
 	}
 }
 

@@ -43,7 +43,7 @@ func (s System) WarnQuota(ctx context.Context, client access.ClientNo, windowEnd
 	})
 	if err != nil {
 		err = fmt.Errorf("quota warning: %w", err)
-		s.log.Warn("a client was not warned of its quota; the next request tries again", "error", err)
+		s.log.Warn("could not send a quota warning; the next request tries again", "error", err)
 	}
 	return err
 }

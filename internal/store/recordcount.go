@@ -147,7 +147,7 @@ func eachCount(packed []byte, each func(s slot, n int64)) error {
 	return nil
 }
 
-var errCounts = errors.New("the counts of a patient's records cannot be read; run: anodyne check --repair")
+var errCounts = errors.New("a patient's record counts cannot be read; run: anodyne check --repair")
 
 // matched is how many records of a patient fit a query, by day in ascending
 // order.

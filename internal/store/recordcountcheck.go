@@ -27,7 +27,7 @@ func (s System) CheckCounts(ctx context.Context, repair bool, progress func(org 
 		}
 		for _, patientNo := range wrong {
 			if !repair {
-				problems = append(problems, fmt.Sprintf("organisation %s: patient number %d: the counts of the records are not what is there", name, patientNo))
+				problems = append(problems, fmt.Sprintf("organisation %s: patient number %d: the record counts do not match the records", name, patientNo))
 				continue
 			}
 			if err := o.repairCounts(ctx, patientNo); err != nil {

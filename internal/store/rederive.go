@@ -44,7 +44,7 @@ func (s System) KeepDerived(ctx context.Context) error {
 			err = s.Rederive(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("medications could not all be derived again; it will be tried again", "error", err)
+			s.log.Warn("could not recalculate all medications; trying again later", "error", err)
 		}
 		if ctx.Err() == nil {
 			s.metrics.derived.Done(err)
@@ -151,7 +151,7 @@ func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients
 	if err != nil {
 		return err
 	}
-	s.log.Info("deriving medications again", "organization", d.name, "patients", d.last-d.done, "rules", pain.Derivation, "aliases", d.version)
+	s.log.Info("recalculating medications", "organization", d.name, "patients", d.last-d.done, "rules", pain.Derivation, "aliases", d.version)
 	changed, failed := 0, 0
 	var reason error
 	reported := time.Now()
@@ -179,12 +179,12 @@ func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients
 		done(last - first + 1)
 		if time.Since(reported) > 10*time.Second {
 			reported = time.Now()
-			s.log.Info("deriving medications again", "organization", d.name, "patients_done", d.done, "patients", d.last)
+			s.log.Info("recalculating medications", "organization", d.name, "patients_done", d.done, "patients", d.last)
 		}
 	}
-	s.log.Info("medications are derived by today's rules", "organization", d.name, "patients", d.last, "patients_changed", changed, "patients_failed", failed)
+	s.log.Info("medications recalculated", "organization", d.name, "patients", d.last, "patients_changed", changed, "patients_failed", failed)
 	if failed > 0 {
-		return fmt.Errorf("patients whose medications could not be derived again: %d, one because: %w; run: anodyne check", failed, reason)
+		return fmt.Errorf("could not recalculate the medications of %d patients; one error: %w; run: anodyne check", failed, reason)
 	}
 	return nil
 }
@@ -283,7 +283,7 @@ func (o Org) differentlyDerived(ctx context.Context, first, last int64, aliases 
 		}
 		list = slices.DeleteFunc(list, func(d differing) bool { return number[d.no] > 0 })
 		for no, n := range number {
-			list = append(list, differing{no, fmt.Sprintf("%d of its medications are not derived by today's rules, such as %s", n, example[no])})
+			list = append(list, differing{no, fmt.Sprintf("%d of its medications are not derived by the current rules, such as %s", n, example[no])})
 		}
 		return nil
 	})
@@ -309,7 +309,7 @@ func (o Org) outdatedSeries(tx Tx, first, last int64) (list []differing, err err
 	err = tx.Query(`SELECT patient_no, bytes FROM patient_series WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`, func(r Row) error {
 		no := r.Int(0)
 		if again := len(list) > 0 && list[len(list)-1].no == no; !again && series.Outdated(r.Raw(1)) {
-			list = append(list, differing{no, "its series is in an older form"})
+			list = append(list, differing{no, "its series has an outdated format"})
 		}
 		return nil
 	}, int64(o.org), first, last)
@@ -326,9 +326,9 @@ func difference(stored, now pain.Value) string {
 	case was.DrugClass != is.DrugClass:
 		return "(class " + was.DrugClass + ", today " + is.DrugClass + ")"
 	case was.Basis != is.Basis:
-		return fmt.Sprintf("(basis %q, today %q)", was.Basis, is.Basis)
+		return fmt.Sprintf("(basis %q, now %q)", was.Basis, is.Basis)
 	}
-	return "(another dose or other days)"
+	return "(different dose or days)"
 }
 
 // rederivePatient derives the medications of one patient again, makes the series
@@ -430,7 +430,7 @@ func (o Org) checkDerived(ctx context.Context, first, last int64, repair bool) (
 		case AliasesChanged(err) || ctx.Err() != nil:
 			return nil, repaired, err
 		case err != nil:
-			left = append(left, differing{w.no, fmt.Sprintf("%s; it cannot be derived again: %v", w.problem, err)})
+			left = append(left, differing{w.no, fmt.Sprintf("%s; it cannot be recalculated: %v", w.problem, err)})
 		default:
 			repaired++
 		}

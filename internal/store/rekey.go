@@ -26,7 +26,7 @@ func Rekey(ctx context.Context, database string, old, fresh *seal.Key, seen func
 	if info, err := os.Lstat(path); err != nil {
 		return err
 	} else if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file, or only a link to one; name the file itself", path)
+		return fmt.Errorf("%s is not a regular file; name the file itself, not a link", path)
 	}
 	lock, err := ownDatabase(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func rekey(ctx context.Context, path string, old, fresh *seal.Key, seen func(str
 	if fresh != nil {
 		for _, c := range checks {
 			if from.key != nil && c.fits(fresh) && bytes.Equal(c.pageKey(fresh), from.key) {
-				return errors.New("the new key is the one the file has")
+				return errors.New("the new key is the same as the current one")
 			}
 		}
 		made := newKeyCheck(fresh)
@@ -158,7 +158,7 @@ func compare(source, target Tx, seen func(string, int64, int64)) error {
 	}
 	err = target.Query(`PRAGMA integrity_check`, func(r Row) error {
 		if verdict := r.Text(0); verdict != "ok" {
-			return fmt.Errorf("the copy is not sound: %s", verdict)
+			return fmt.Errorf("the integrity check of the copy failed: %s", verdict)
 		}
 		return nil
 	})

@@ -129,7 +129,7 @@ func TestRekeyRefuses(t *testing.T) {
 	if err := os.Symlink(file(cfg), link); err != nil {
 		t.Fatal(err)
 	}
-	refused("sqlite:"+link, cfg.Key, nil, "only a link")
+	refused("sqlite:"+link, cfg.Key, nil, "not a link")
 	if err := os.WriteFile(file(cfg)+".rekey", []byte("left by one who was killed"), 0o600); err != nil {
 		t.Fatal(err)
 	}

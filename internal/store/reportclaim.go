@@ -16,7 +16,7 @@ const maxReportTries = 5
 
 // ErrClaimLost says that a report is no longer this node's to make: its lease
 // ran out and another has taken it up, or it was deleted.
-var ErrClaimLost = errors.New("another node has taken the report up, or it was deleted")
+var ErrClaimLost = errors.New("another node has taken over the report, or it was deleted")
 
 // ReportClaim is a report that this node makes. All it writes carries the
 // fence of the claim and is refused once there is a newer one, so that a node
@@ -60,7 +60,7 @@ func (s System) ClaimReport(ctx context.Context, node string, lease time.Duratio
 		if claim.Tries <= maxReportTries {
 			return claim, nil
 		}
-		if err := claim.Fail(ctx, "The report was begun five times and never finished: servers stopped, or the database was away. Ask for it again, perhaps with a shorter period."); err != nil {
+		if err := claim.Fail(ctx, "The report was started five times and never finished, because servers stopped or the database was unavailable. Create it again, perhaps with a shorter period."); err != nil {
 			return nil, err
 		}
 	}

@@ -21,9 +21,9 @@ func (f ReportFormat) MediaType() string { return mediaTypes[f] }
 func (rep *Report) Downloadable(now time.Time) error {
 	switch {
 	case rep.HasExpired(now):
-		return fault.New(fault.ReportExpired, "The file has been removed at the end of its retention; ask for the report again.")
+		return fault.New(fault.ReportExpired, "The file was removed at the end of its retention period; create the report again.")
 	case rep.Status == ReportFailed:
-		return fault.New(fault.ReportFailed, "The report could not be made. "+rep.Error, "status", rep.Status)
+		return fault.New(fault.ReportFailed, "The report could not be generated. "+rep.Error, "status", rep.Status)
 	case rep.Status != ReportCompleted:
 		e := fault.New(fault.ReportNotReady, "The report is not ready yet.", "status", rep.Status)
 		e.RetryAfter = time.Second

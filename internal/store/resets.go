@@ -86,7 +86,7 @@ func (s System) UseReset(ctx context.Context, hash []byte, passwordHash string, 
 			}
 		}
 		if used == 0 {
-			return fault.New(fault.NotFound, "This link was used or has expired.", "resource", "password_reset")
+			return fault.New(fault.NotFound, "This link has been used or has expired.", "resource", "password_reset")
 		}
 		o := Org{Store: s.Store, org: a.Org}
 		emailHash := sha256.Sum256([]byte(a.Email))

@@ -39,7 +39,7 @@ func (t *Table) AppendRow(dst []byte, r Row) []byte {
 	return dst
 }
 
-var errEncoding = errors.New("the row is not encoded as it should be")
+var errEncoding = errors.New("the row has an invalid encoding")
 
 // ReadRow decodes a row into arguments of an INSERT, and appends its encoded
 // bytes to raw.

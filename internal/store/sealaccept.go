@@ -64,9 +64,9 @@ func (s System) adopt(ctx context.Context) error {
 	w := s.witness
 	w.memory, w.opened, w.lost, w.dirty = m, true, "", true
 	if len(m.logs) > 0 && first > 0 {
-		s.log.Info("seals of an earlier version were taken over into the data directory", "organizations", len(m.logs), "file", w.path())
+		s.log.Info("seals of an earlier version were copied to the data directory", "organizations", len(m.logs), "file", w.path())
 	} else if len(m.logs) > 0 {
-		s.log.Warn("this data directory has no record of sealed heads, so it starts from the seals in the database; this is expected on a new node only",
+		s.log.Warn("this data directory has no record of sealed heads, so it starts from the seals in the database; this is expected only on a new node",
 			"organizations", len(m.logs), "file", w.path())
 	}
 	return s.keepWitness(true)
@@ -110,7 +110,7 @@ func (s System) applyAcceptance(a acceptance) {
 	}
 	w.apply(a.Acceptance)
 	w.patrol, w.dirty = patrol{}, true
-	s.log.Warn("audit logs were accepted as they are", "reason", a.Reason, "organizations", len(a.Logs), "accepted_at", fromMillis(a.At))
+	s.log.Warn("audit logs were accepted as they are in the database", "reason", a.Reason, "organizations", len(a.Logs), "accepted_at", fromMillis(a.At))
 }
 
 // Accepting is what an operator accepts.
@@ -279,7 +279,7 @@ func (s System) acceptable(ctx context.Context, j journalState, fresh, reseal bo
 		return j.sealed, false, err
 	}
 	if !reseal {
-		return head, false, fmt.Errorf("%s; restore a backup, or seal it anew from the start with --reseal", strings.Join(problems, "; "))
+		return head, false, fmt.Errorf("%s; restore a backup, or reseal it from the start with --reseal", strings.Join(problems, "; "))
 	}
 	sealer := audit.NewSealer(s.auditKey, audit.Head{})
 	reached, err := s.chain(ctx, sealer, j.sealed.Org, 0, j.newest)

@@ -63,7 +63,7 @@ func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, p
 	}
 	slices.Sort(gone)
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		gone = append(gone, fmt.Sprintf("organisation %s: there is none of this name", name))
+		gone = append(gone, fmt.Sprintf("organisation %s: it does not exist", name))
 	}
 	return append(problems, gone...), nil
 }

@@ -105,7 +105,7 @@ func (s System) mend(ctx context.Context, l *seenLog) error {
 		return err
 	}
 	l.Broken, s.witness.dirty = "", true
-	s.log.Warn("the audit log matches its seal again and is sealed further", "organization", l.Name)
+	s.log.Warn("the audit log matches its seal again; sealing continues", "organization", l.Name)
 	return nil
 }
 

@@ -60,7 +60,7 @@ func disagreement(seen audit.Witnessed, j journalState) string {
 	case j.newest < was:
 		return fmt.Sprintf("the journal ends at entry %d, but was sealed up to entry %d: its tail is cut off, or an older copy of the database was put back", j.newest, was)
 	case !j.hasSeal && was > 0:
-		return fmt.Sprintf("its seal is gone, which was at entry %d", was)
+		return fmt.Sprintf("its seal at entry %d is missing", was)
 	case j.hasSeal && is < 1:
 		return fmt.Sprintf("its seal was changed: it is at entry %d", is)
 	case is < was:
@@ -178,7 +178,7 @@ func (s System) openWitness(ctx context.Context) (ok bool, err error) {
 	}
 	if err != nil {
 		if w.lost == "" {
-			s.log.Error("the record of sealed heads cannot be used; nothing is sealed", "error", err)
+			s.log.Error("the record of sealed heads cannot be used; sealing is stopped", "error", err)
 		}
 		w.lost = err.Error()
 		return false, nil
@@ -257,13 +257,13 @@ func (s System) keepWitness(atOnce bool) error {
 	for _, l := range broken {
 		if said < 20 && (l.told.IsZero() || now.Sub(l.told).Abs() >= time.Hour) {
 			said, l.told = said+1, now
-			s.log.Error("the audit log does not match its seal and is not sealed further", "organization", l.Name, "problem", l.Broken)
+			s.log.Error("the audit log does not match its seal; sealing is stopped", "organization", l.Name, "problem", l.Broken)
 		}
 	}
 	changed, err := w.keep(atOnce)
 	if changed != "" {
 		s.metrics.witnessLost.Inc()
-		s.log.Error("the record of sealed heads was removed or changed while the server ran; it was written again from memory", "problem", changed)
+		s.log.Error("the record of sealed heads was removed or changed while the server was running; it was rewritten from memory", "problem", changed)
 	}
 	return err
 }

@@ -81,7 +81,7 @@ func (s System) announce(ctx context.Context, pg *postgresEngine, orgs []access.
 	}
 	s.grew(orgs)
 	if err := pg.notify(ctx, orgs); err != nil && ctx.Err() == nil {
-		s.log.Warn("other nodes were not told of new journal entries; they will find them by looking", "error", err)
+		s.log.Warn("could not notify other nodes of new journal entries; they will find them by polling", "error", err)
 	}
 }
 
@@ -102,7 +102,7 @@ func (s System) Sequence(ctx context.Context) error {
 		written := s.written.wait()
 		given, orgs, err := s.sequenceOnce(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("journal entries wait for their position", "error", err)
+			s.log.Warn("could not assign positions to journal entries; trying again", "error", err)
 		}
 		if ctx.Err() == nil {
 			s.metrics.sequenced.Done(err)

@@ -121,7 +121,7 @@ func (o Org) compareSeries(ctx context.Context, first, last int64) (wrong []wron
 		}
 		for no, years := range differs {
 			slices.Sort(years)
-			wrong = append(wrong, wrongSeries{no, fmt.Sprintf("the series of %d is not what the records say", years), true})
+			wrong = append(wrong, wrongSeries{no, fmt.Sprintf("the series of %d does not match the records", years), true})
 		}
 		for no, problem := range standings {
 			wrong = append(wrong, wrongSeries{no, problem, true})

@@ -62,7 +62,7 @@ func (t *throttled) wait(now time.Time, longest time.Duration) time.Duration {
 }
 
 func tooOften(wait time.Duration) error {
-	e := fault.New(fault.RateLimitExceeded, "There were too many attempts.")
+	e := fault.New(fault.RateLimitExceeded, "Too many attempts.")
 	e.RetryAfter = wait
 	return e
 }

@@ -98,7 +98,7 @@ func (sp *spool) write(line []byte) error {
 			_, seek := sp.seg.Seek(sp.end, io.SeekStart)
 			err = errors.Join(err, sp.seg.Truncate(sp.end), seek)
 		}
-		return fault.Away("The audit log cannot be written; without it nothing is shown.", err)
+		return fault.Away("The audit log cannot be written, so no data is returned.", err)
 	}
 	if sp.end == 0 {
 		sp.since = time.Now()
@@ -206,7 +206,7 @@ func (s System) ship(ctx context.Context, seg segment) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("audit lines of reads wait in %s: %w", seg.path, err)
+		return fmt.Errorf("audit lines of reads are pending in %s: %w", seg.path, err)
 	}
 	if err := os.Remove(seg.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err // not there: another process had shipped it

@@ -165,7 +165,7 @@ func TestSpoolThatFails(t *testing.T) {
 	who := storetest.Client(t, s, "Ours")
 	saw(t, s.For(&who), "kept")
 	store.Exec(t, s, `DROP TABLE spool_segment`)
-	if err := s.System().ShipReads(t.Context()); err == nil || !strings.Contains(err.Error(), "wait in") {
+	if err := s.System().ShipReads(t.Context()); err == nil || !strings.Contains(err.Error(), "are pending in") {
 		t.Errorf("shipping: %v", err)
 	}
 	store.Exec(t, s, `CREATE TABLE spool_segment (segment TEXT PRIMARY KEY, shipped_at INTEGER NOT NULL)`)

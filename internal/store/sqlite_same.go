@@ -17,7 +17,7 @@ func (e *sqliteEngine) replaced() error {
 	if err == nil && os.SameFile(now, e.opened) || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return fault.Away("The database file was moved or replaced while the server ran; nothing was changed. Restart the server.", errReplaced)
+	return fault.Away("The database file was moved or replaced while the server was running; nothing was changed. Restart the server.", errReplaced)
 }
 
 func (e *sqliteEngine) failing() error {

@@ -48,7 +48,7 @@ func (v *encryptingVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vf
 	}
 	inner, ok := file.(layer)
 	if !ok {
-		return nil, flags, errors.Join(errors.New("the driver's encrypting layer is not what it was"), file.Close())
+		return nil, flags, errors.Join(errors.New("the driver's encryption layer has changed"), file.Close())
 	}
 	main := &mainFile{layer: inner}
 	main.key, _ = hex.DecodeString(name.URIParameter("hexkey"))

@@ -40,7 +40,7 @@ var tamperings = map[string]tampering{
 	"edited event":           {[]string{`UPDATE journal SET event_data = '{}' WHERE org_no = $1 AND pos = 5`}, "is not what was sealed", true, true},
 	"edited time":            {[]string{`UPDATE journal SET at = at + 1 WHERE org_no = $1 AND pos = 6`}, "is not what was sealed", true, true},
 	"edited subject":         {[]string{`UPDATE journal SET subject = NULL WHERE org_no = $1 AND pos = 3`}, "is not what was sealed", true, true},
-	"edited, seal deleted":   {[]string{`UPDATE journal SET audit = 'x' WHERE org_no = $1 AND pos = 3`, `DELETE FROM journal_seal WHERE org_no = $1`}, "its seal is gone", false, false},
+	"edited, seal deleted":   {[]string{`UPDATE journal SET audit = 'x' WHERE org_no = $1 AND pos = 3`, `DELETE FROM journal_seal WHERE org_no = $1`}, "its seal at entry 6 is missing", false, false},
 	"edited, seal zeroed":    {[]string{`UPDATE journal SET audit = 'x' WHERE org_no = $1 AND pos = 3`, `UPDATE journal_seal SET pos = 0, head = '' WHERE org_no = $1`}, "its seal was changed", true, false},
 	"first deleted":          {[]string{`DELETE FROM journal WHERE org_no = $1 AND pos = 1`}, "breaks off after entry 0 of 6", true, true},
 	"deleted":                {[]string{`DELETE FROM journal WHERE org_no = $1 AND pos = 3`}, "breaks off after entry 2 of 6", true, true},
@@ -55,7 +55,7 @@ var tamperings = map[string]tampering{
 	"cut":                    {cut, "its tail is cut off", true, false},
 	"cut, seal deleted":      {append([]string{`DELETE FROM journal_seal WHERE org_no = $1`}, cut...), "its tail is cut off", false, false},
 	"cut, older seal":        {append([]string{putBack}, cut...), "an older copy of the database was put back", false, false},
-	"seal deleted":           {[]string{`DELETE FROM journal_seal WHERE org_no = $1`}, "its seal is gone, which was at entry 6", false, false},
+	"seal deleted":           {[]string{`DELETE FROM journal_seal WHERE org_no = $1`}, "its seal at entry 6 is missing", false, false},
 	"seal moved back":        {[]string{`UPDATE journal_seal SET pos = 5 WHERE org_no = $1`}, "its seal is at entry 5, but was at entry 6", true, false},
 	"older seal":             {[]string{putBack}, "its seal is at entry 4, but was at entry 6", false, false},
 	"seal head changed":      {[]string{`UPDATE journal_seal SET head = audit FROM journal j WHERE journal_seal.org_no = $1 AND j.org_no = $1 AND j.pos = 1`}, "its seal at entry 6 was changed", true, false},
@@ -208,7 +208,7 @@ func TestTampering(t *testing.T) {
 			must[[]store.SealedHead](t)(s.System().Seal(t.Context()))
 		}
 		for name := range tamperings {
-			if !strings.Contains(d.log.String(), fmt.Sprintf("level=ERROR msg=\"the audit log does not match its seal and is not sealed further\" organization=%s", logged(name))) {
+			if !strings.Contains(d.log.String(), fmt.Sprintf("level=ERROR msg=\"the audit log does not match its seal; sealing is stopped\" organization=%s", logged(name))) {
 				t.Errorf("nothing was logged about %s", name)
 			}
 		}

@@ -138,7 +138,7 @@ func TestWitnessChangedMeanwhile(t *testing.T) {
 		if !bytes.Equal(content(t, path), newer) {
 			t.Errorf("change %d: the file was not written again", i)
 		}
-		if n := metricOf(t, registry, "anodyne_audit_witness_lost_total"); n != float64(i+1) || strings.Count(log.String(), "it was written again from memory") != i+1 {
+		if n := metricOf(t, registry, "anodyne_audit_witness_lost_total"); n != float64(i+1) || strings.Count(log.String(), "it was rewritten from memory") != i+1 {
 			t.Errorf("change %d was counted %v times and logged as %s", i, n, log)
 		}
 	}
@@ -243,7 +243,7 @@ func TestWitnessAdopts(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		o, head := sealed(t, storetest.Start(t, storetest.Node(t, cfg)))
 		store.Exec(t, o.Store, `DELETE FROM setting WHERE name = 'seal_witnessed'`)
-		for i, want := range []string{"seals of an earlier version were taken over", "expected on a new node only"} {
+		for i, want := range []string{"seals of an earlier version were copied", "expected only on a new node"} {
 			log := &bytes.Buffer{}
 			cfg := storetest.Node(t, cfg)
 			cfg.Log = slog.New(slog.NewTextHandler(log, nil))

@@ -167,13 +167,13 @@ func (doc *document) explain(err error) error {
 	r, size := utf8.DecodeRune(rest)
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return invalid("a member occurs twice in one object", offset)
+		return invalid("a field occurs twice in one object", offset)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return invalid("it ends too early", offset)
 	case r == utf8.RuneError && size <= 1:
 		return invalid("it is not valid UTF-8", offset)
 	case bytes.HasPrefix(rest, []byte(`\`)):
-		return invalid("an escape in a string is not valid", offset)
+		return invalid("a string contains an invalid escape", offset)
 	}
 	return invalid("it is not valid JSON", offset)
 }

@@ -160,7 +160,7 @@ func (r *Reader) Done() {
 			parent = r.object.Path()
 		}
 		name := doc.name(at)
-		message := "There is no such member."
+		message := "Unknown field."
 		if meant := Suggest(name, r.known()); meant != "" {
 			message += " Did you mean " + strconv.Quote(meant) + "?"
 		}

@@ -113,7 +113,7 @@ func TestPaths(t *testing.T) {
 		"records[0] 0 records[0] must be an object.",
 		`records[1].value.score "x" records[1].value.score must be a number.`,
 		"records[1].value.unit null records[1].value.unit is required.",
-		"records[1].value.extra 2 There is no such member.",
+		"records[1].value.extra 2 Unknown field.",
 	}
 	if got := noted(t, &fields); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Fatalf("noted\n%s", strings.Join(got, "\n"))
@@ -133,9 +133,9 @@ func TestDone(t *testing.T) {
 	}
 	r.Done()
 	want := []string{
-		`nmae "x" There is no such member. Did you mean "name"?`,
-		`dateOfBirth null There is no such member. Did you mean "date_of_birth"?`,
-		long[:200] + `… {} There is no such member.`,
+		`nmae "x" Unknown field. Did you mean "name"?`,
+		`dateOfBirth null Unknown field. Did you mean "date_of_birth"?`,
+		long[:200] + `… {} Unknown field.`,
 	}
 	if got := noted(t, &fields); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Fatalf("noted\n%s", strings.Join(got, "\n"))

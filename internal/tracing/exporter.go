@@ -40,8 +40,8 @@ func newExporter(cfg Config) *exporter {
 	e := &exporter{
 		url: tracesURL(cfg.Endpoint), log: cfg.Log,
 		client:  &http.Client{Timeout: exportTime, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1, IdleConnTimeout: time.Minute}},
-		posted:  counter("anodyne_trace_spans_total", "Spans that the collector of --otlp-endpoint has taken."),
-		dropped: counter("anodyne_trace_spans_dropped_total", "Spans that the collector did not take; they are lost."),
+		posted:  counter("anodyne_trace_spans_total", "Spans accepted by the collector of --otlp-endpoint."),
+		dropped: counter("anodyne_trace_spans_dropped_total", "Spans lost because the collector did not accept them."),
 	}
 	if cfg.Registry != nil {
 		cfg.Registry.MustRegister(e.posted, e.dropped)
@@ -70,7 +70,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	e.dropped.Add(float64(len(spans)))
 	now := time.Now().UnixNano()
 	if last := e.warned.Load(); now-last > int64(warnEvery) && e.warned.CompareAndSwap(last, now) {
-		e.log.Warn("traces are lost: the collector does not take them", "spans", len(spans), "error", err)
+		e.log.Warn("the collector did not accept traces; they are lost", "spans", len(spans), "error", err)
 	}
 	return nil // said already
 }
@@ -95,7 +95,7 @@ func (e *exporter) post(ctx context.Context, spans []sdktrace.ReadOnlySpan) erro
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // so that the connection is used again
 	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("the collector answers %s", answer.Status)
+		return fmt.Errorf("the collector returned %s", answer.Status)
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ type answerError string
 func (e answerError) Error() string { return string(e) }
 
 const (
-	errLongAnswer    answerError = "the receiver answered with more than 16 KiB; let it answer with a status and no body, or a short one"
-	errEncodedAnswer answerError = "the receiver answered in an encoding that was not asked for; let it answer without Content-Encoding"
+	errLongAnswer    answerError = "the receiver returned more than 16 KiB; return a status with no body, or a short one"
+	errEncodedAnswer answerError = "the receiver used a Content-Encoding that was not requested; respond without one"
 )
 
 // readAnswer reads an answer and returns what is kept of it. What is longer

@@ -18,23 +18,23 @@ type timeoutError struct{ connected, answered bool }
 func (e *timeoutError) Error() string {
 	switch {
 	case e.answered:
-		return "the answer began but did not end"
+		return "the response started but did not finish"
 	case e.connected:
-		return "the receiver took the connection but did not answer"
+		return "the receiver accepted the connection but did not respond"
 	}
-	return "no connection was made"
+	return "no connection was established"
 }
 
 // statusError is an answer that is not 2xx.
 type statusError struct{ status int }
 
 func (e *statusError) Error() string {
-	text := fmt.Sprintf("the receiver answered %d", e.status)
+	text := fmt.Sprintf("the receiver returned %d", e.status)
 	if words := http.StatusText(e.status); words != "" {
 		text += " " + words
 	}
 	if e.status/100 == 3 {
-		text += "; redirects are not followed, so register the address they lead to"
+		text += "; redirects are not followed, so register the target URL"
 	}
 	return text
 }
@@ -48,25 +48,25 @@ func (e *addressError) Error() string { return "the URL " + e.err.Error() }
 // plainWords says why an attempt failed, for the developer of the receiver.
 func plainWords(err error, timeout time.Duration) string {
 	if late, ok := errors.AsType[*timeoutError](err); ok {
-		return fmt.Sprintf("nothing complete came within %v: %v", timeout, late)
+		return fmt.Sprintf("no complete response within %v: %v", timeout, late)
 	}
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		return refused.Error()
 	}
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		if lookup.IsNotFound {
-			return fmt.Sprintf("the name %s has no address", lookup.Name)
+			return fmt.Sprintf("the host name %s has no address", lookup.Name)
 		}
-		return fmt.Sprintf("the name %s could not be looked up", lookup.Name)
+		return fmt.Sprintf("the host name %s could not be resolved", lookup.Name)
 	}
 	if words := certificateWords(err); words != "" {
 		return words
 	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "the receiver refused the connection; does it listen on this port?"
+		return "the receiver refused the connection; is it listening on this port?"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return "the receiver closed the connection before it had answered"
+		return "the receiver closed the connection without a response"
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return "the connection failed: " + op.Err.Error() // not op itself, which has the addresses of this side
@@ -82,8 +82,8 @@ const longestError = 300
 // not what failed.
 func certificateWords(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "the receiver's certificate was not signed by a known authority, or the certificates between are missing; " +
-			"the operator of this server can make an authority known with --webhook-ca-file"
+		return "the receiver's certificate is not signed by a known authority, or intermediate certificates are missing; " +
+			"the operator of this server can add an authority with --webhook-ca-file"
 	}
 	if wrong, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "the receiver's certificate is not for " + wrong.Host
@@ -98,7 +98,7 @@ func certificateWords(err error) string {
 		return "the receiver does not speak TLS on this port"
 	}
 	if alert, ok := errors.AsType[*net.OpError](err); ok && alert.Op == "remote error" {
-		return "the receiver broke off the TLS handshake: " + alert.Err.Error()
+		return "the receiver aborted the TLS handshake: " + alert.Err.Error()
 	}
 	return ""
 }

@@ -14,7 +14,7 @@ func TestJudge(t *testing.T) {
 	for _, c := range []struct{ addr, is string }{
 		{"93.184.215.14", ""}, {"1.1.1.1", ""}, {"223.255.255.255", ""}, {"2606:2800:21f:cb07:6820:80da:af6b:8b2c", ""}, {"2a00::1", ""},
 
-		{"0.0.0.0", "this network"}, {"0.1.2.3", "this network"},
+		{"0.0.0.0", "the current network"}, {"0.1.2.3", "the current network"},
 		{"10.0.0.1", "private"}, {"172.16.0.1", "private"}, {"172.31.255.255", "private"}, {"192.168.1.1", "private"},
 		{"100.64.0.1", "CGNAT"}, {"100.127.255.255", "CGNAT"}, {"100.100.100.200", "CGNAT"},
 		{"127.0.0.1", "loopback"}, {"127.255.255.254", "loopback"},

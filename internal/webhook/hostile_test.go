@@ -60,14 +60,14 @@ func TestReceiversThatTakeTheirTime(t *testing.T) {
 			if c.body > 0 {
 				m.Body = make([]byte, c.body)
 			}
-			wantFailure(t, newSender(t, Config{Timeout: hasty}).Send(t.Context(), m), "nothing complete came within 200ms")
+			wantFailure(t, newSender(t, Config{Timeout: hasty}).Send(t.Context(), m), "no complete response within 200ms")
 		})
 	}
 }
 
 func TestTimeoutSaysHowFarItCame(t *testing.T) {
 	for e, want := range map[timeoutError]string{
-		{false, false}: "no connection", {true, false}: "did not answer", {true, true}: "did not end",
+		{false, false}: "no connection", {true, false}: "did not respond", {true, true}: "did not finish",
 	} {
 		if words := plainWords(&e, DefaultTimeout); !strings.Contains(words, want) || !strings.Contains(words, "within 15s") {
 			t.Errorf("%+v: %q", e, words)
@@ -158,7 +158,7 @@ func TestLargeAnswersFail(t *testing.T) {
 	for _, c := range []struct{ name, url, answer, want string }{
 		{"HTTP/1.1", plain, strings.Repeat("a", keptAnswer), "more than 16 KiB"},
 		{"HTTP/2", two, strings.Repeat("a", keptAnswer), "more than 16 KiB"},
-		{"gzip", bombed, "", "encoding that was not asked for"},
+		{"gzip", bombed, "", "Content-Encoding that was not requested"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -199,7 +199,7 @@ func TestLongestAnswer(t *testing.T) {
 	}
 	wantFailure(t, send(http.StatusOK, maxAnswer+1), "more than 16 KiB")
 	a := send(http.StatusServiceUnavailable, maxAnswer+1)
-	wantFailure(t, a, "answered 503")
+	wantFailure(t, a, "returned 503")
 	if a.RetryAfter != 7*time.Second {
 		t.Errorf("Retry-After was read as %v", a.RetryAfter)
 	}

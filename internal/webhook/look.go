@@ -331,7 +331,7 @@ func (l *looker) claim(ctx context.Context, free []store.WaitingWebhook) error {
 		found[keys[i]] = &free[i]
 	}
 	if l.held.IsZero() && l.unattended != nil {
-		l.log.Warn("if this process is killed, others take over its webhooks only when its lease ends", "lease", lease, "error", l.unattended)
+		l.log.Warn("if this process is killed, other nodes take over its webhooks only when its lease ends", "lease", lease, "error", l.unattended)
 	}
 	now := l.now()
 	claims, err := l.sys.ClaimWebhooks(ctx, l.attendance.Node, now.Add(lease), newToken, keys)

@@ -25,29 +25,29 @@ type metrics struct {
 func newMetrics(registry prometheus.Registerer) *metrics {
 	m := &metrics{
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "anodyne_webhook_attempts_total", Help: "Attempts by what became of the delivery: delivered, pending (to be tried again) or failed.",
+			Name: "anodyne_webhook_attempts_total", Help: "Attempts, by the resulting status of the delivery: delivered, pending (will be retried) or failed.",
 		}, []string{"result"}),
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "anodyne_webhook_attempt_seconds", Help: "Time of an attempt, answered or not.",
+			Name: "anodyne_webhook_attempt_seconds", Help: "Duration of an attempt, with or without a response.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 15),
 		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_webhook_attempts_in_flight", Help: "Attempts under way in this process.",
+			Name: "anodyne_webhook_attempts_in_flight", Help: "Attempts in progress in this process.",
 		}),
 		pending: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_webhook_pending_deliveries", Help: "Deliveries that wait for another attempt, of all organisations.",
+			Name: "anodyne_webhook_pending_deliveries", Help: "Deliveries waiting for another attempt, in all organisations.",
 		}),
 		behind: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_webhook_behind_entries", Help: "Journal entries that the endpoints of this process have not looked at, or not written a result of.",
+			Name: "anodyne_webhook_behind_entries", Help: "Journal entries that the endpoints of this process have not yet read, or whose result is not yet saved.",
 		}),
 		oldest: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_webhook_oldest_undelivered_seconds", Help: "Age of the oldest event that is under way in this process or waits for another attempt; 0 when there is none.",
+			Name: "anodyne_webhook_oldest_undelivered_seconds", Help: "Age of the oldest event being delivered by this process or waiting for another attempt; 0 if there is none.",
 		}),
 		disabled: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_webhook_disabled_endpoints", Help: "Endpoints that are disabled, of all organisations.",
+			Name: "anodyne_webhook_disabled_endpoints", Help: "Disabled endpoints, in all organisations.",
 		}),
 		claimsLost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "anodyne_webhook_claims_lost_total", Help: "Times that results were refused because another node had taken the endpoint up, or it was changed.",
+			Name: "anodyne_webhook_claims_lost_total", Help: "Times that results were discarded because another node had taken over the endpoint, or it was changed.",
 		}),
 		disables: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "anodyne_webhook_disables_total", Help: "Endpoints that this process disabled because deliveries kept failing.",

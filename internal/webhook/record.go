@@ -146,7 +146,7 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 	if written.Lost {
 		if len(p.results) > 0 {
 			w.metrics.claimsLost.Inc()
-			w.about(e).Info("results of a webhook were refused: another node has taken it over, or it was changed", "results", len(p.results))
+			w.about(e).Info("webhook results discarded: another node has taken over the webhook, or it was changed", "results", len(p.results))
 		}
 		w.drop(e)
 		w.miss() // it may be free
@@ -169,7 +169,7 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 	}
 	if written.Disable != "" {
 		w.metrics.disables.Inc()
-		w.about(e).Warn("a webhook was disabled", "reason", written.Disable)
+		w.about(e).Warn("webhook disabled", "reason", written.Disable)
 		w.drop(e)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var failed = Attempt{Status: 500, Error: "the receiver answered 500"}
+var failed = Attempt{Status: 500, Error: "the receiver returned 500"}
 
 func TestNext(t *testing.T) {
 	lowest, middle, highest := func() float64 { return 0 }, func() float64 { return 0.5 }, func() float64 { return 1 }

@@ -110,7 +110,7 @@ func readRoots(file string) (*x509.CertPool, error) {
 		roots = x509.NewCertPool()
 	}
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s: there is no certificate (PEM) in it", file)
+		return nil, fmt.Errorf("%s: contains no PEM certificate", file)
 	}
 	return roots, nil
 }
@@ -132,7 +132,7 @@ func (s *Sender) Send(ctx context.Context, m Message) Attempt {
 }
 
 // errBrokenOff is an attempt whose context ended.
-var errBrokenOff = errors.New("the attempt was broken off by this server")
+var errBrokenOff = errors.New("this server aborted the attempt")
 
 func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error {
 	ctx, cancel := context.WithTimeout(parent, s.timeout)

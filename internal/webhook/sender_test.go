@@ -89,7 +89,7 @@ func TestStatus(t *testing.T) {
 	for status, want := range map[int]string{
 		200: "", 201: "", 204: "", 299: "",
 		301: "redirects are not followed", 302: "redirects are not followed", 303: "redirects are not followed", 307: "redirects are not followed", 308: "redirects are not followed", 304: "304",
-		400: "the receiver answered 400 Bad Request", 404: "404", 410: "410 Gone", 429: "429", 500: "500", 503: "503", 599: "the receiver answered 599",
+		400: "the receiver returned 400 Bad Request", 404: "404", 410: "410 Gone", 429: "429", 500: "500", 503: "503", 599: "the receiver returned 599",
 	} {
 		a := s.Send(t.Context(), message(fmt.Sprintf("%s/?status=%d", url, status)))
 		if ok := want == ""; a.Status != status || a.OK() != ok || !strings.Contains(a.Error, want) || ok && a.Error != "" {
@@ -230,9 +230,9 @@ func TestURLIsJudgedAgain(t *testing.T) {
 	url := receiver(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
 	s := strictSender(t, Config{})
 	for url, want := range map[string]string{
-		url:                    "the URL must begin with https://",
+		url:                    "the URL must start with https://",
 		"https://10.0.0.1/":    "the address 10.0.0.1 is private",
-		"https://2130706433/":  "the URL must name a host",
+		"https://2130706433/":  "the URL must have a host name",
 		"https://[::1]/secret": "the address ::1 is loopback",
 	} {
 		wantFailure(t, s.Send(t.Context(), message(url)), want)
@@ -264,7 +264,7 @@ func TestStopBreaksAnAttemptOff(t *testing.T) {
 		stop()
 		<-r.Context().Done()
 	})
-	wantFailure(t, newSender(t, Config{}).Send(ctx, message(url)), "broken off")
+	wantFailure(t, newSender(t, Config{}).Send(ctx, message(url)), "aborted the attempt")
 }
 
 func BenchmarkSend(b *testing.B) {

@@ -32,7 +32,7 @@ func (w *Worker) serve(ctx context.Context, e *endpoint, l *line) {
 		for more := true; more; {
 			var err error
 			if more, err = hand(ctx, e); err != nil && ctx.Err() == nil {
-				w.about(e).Warn("could not read what to deliver to a webhook; trying again", "error", err)
+				w.about(e).Warn("could not read pending webhook deliveries; trying again", "error", err)
 				w.mu.Lock()
 				w.failed = append(w.failed, e)
 				w.mu.Unlock()
@@ -167,8 +167,8 @@ func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.Webho
 func (w *Worker) try(ctx context.Context, e *endpoint, m Message) (a Attempt) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.about(e).Error("panic in an attempt", "panic", p, "stack", string(debug.Stack()))
-			a = Attempt{At: m.At, Error: "the attempt failed for a reason inside this server"}
+			w.about(e).Error("panic in a webhook attempt", "panic", p, "stack", string(debug.Stack()))
+			a = Attempt{At: m.At, Error: "the attempt failed because of an internal error of this server"}
 		}
 	}()
 	return w.send(ctx, m)

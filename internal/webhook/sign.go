@@ -30,7 +30,7 @@ func NewSecret() string {
 }
 
 // errSecret does not show the secret.
-var errSecret = errors.New("a signing secret of this webhook cannot be read")
+var errSecret = errors.New("cannot read a signing secret of this webhook")
 
 // sign makes the value of the signature header as Standard Webhooks v1 has
 // it: for each secret "v1," and the HMAC-SHA256 of id, timestamp and body.

@@ -14,7 +14,7 @@ type network struct {
 // withdrawn but are still routed somewhere. Where two contain an address, the
 // first one names it.
 var networks = parseNetworks(
-	"0.0.0.0/8", "stands for this network",
+	"0.0.0.0/8", "is the current network",
 	"10.0.0.0/8", "is private",
 	"100.64.0.0/10", "is shared by a carrier's customers (CGNAT)",
 	"127.0.0.0/8", "is loopback",
@@ -42,7 +42,7 @@ var networks = parseNetworks(
 	// so the address behind it cannot be told.
 	"64:ff9b:1::/48", "is behind a local translator (NAT64)",
 	"100::/64", "is for discarding",
-	"100:0:0:1::/64", "is a dummy",
+	"100:0:0:1::/64", "is a dummy prefix",
 	"2001::/32", "is a Teredo tunnel",
 	"2001:2::/48", "is for benchmarks",
 	"2001:10::/28", "is a withdrawn ORCHID identifier",

@@ -36,14 +36,14 @@ func judgeURL(raw string, dev bool, g guard) error {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return errors.New("cannot be read; want one such as https://example.org/hooks")
+		return errors.New("is not a valid URL; want one such as https://example.org/hooks")
 	}
 	plain := dev && u.Scheme == "http"
 	switch {
 	case u.Scheme != "https" && !plain:
-		return errors.New("must begin with https://")
+		return errors.New("must start with https://")
 	case u.Host == "" || u.Hostname() == "":
-		return errors.New("must name a host, as in https://example.org/hooks")
+		return errors.New("must have a host name, as in https://example.org/hooks")
 	case u.User != nil:
 		return errors.New("must not contain a user name or password; messages are signed instead")
 	case strings.Contains(raw, "#"):
@@ -60,8 +60,8 @@ func judgeURL(raw string, dev bool, g guard) error {
 var (
 	loopback4 = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-	errPlain = errors.New("must begin with https://; http is only for loopback")
-	errHost  = errors.New("must name a host by letters, digits, hyphens and dots (xn-- for others), or by a plain IP address")
+	errPlain = errors.New("must start with https://; http is allowed only for loopback")
+	errHost  = errors.New("must have a host name of letters, digits, hyphens and dots (xn-- for others), or an IP address")
 )
 
 // judgeHost judges a host by what is written; plain says that the connection
@@ -86,7 +86,7 @@ func judgeHost(host string, plain bool, g guard) error {
 		return errPlain
 	}
 	if err := g.judge(addr); err != nil {
-		return errors.New("names a host that cannot be reached from here: " + err.Error())
+		return errors.New("has a host that this server must not connect to: " + err.Error())
 	}
 	return nil
 }

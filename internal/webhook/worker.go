@@ -171,7 +171,7 @@ func (w *Worker) dispatch(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := look.round(ctx, news)
 		if err != nil && ctx.Err() == nil {
-			w.log.Warn("webhook deliveries wait for the database; trying again", "error", err)
+			w.log.Warn("webhook deliveries are waiting for the database; trying again", "error", err)
 		}
 		if ctx.Err() == nil {
 			w.metrics.rounds.Done(err)
@@ -241,7 +241,7 @@ func (w *Worker) release(ctx context.Context) {
 	}
 	w.held = time.Time{}
 	if err := w.sys.ReleaseWebhooks(ctx, w.attendance.Node); err != nil {
-		w.log.Warn("could not give up the claims on webhooks; they end with the lease", "error", err)
+		w.log.Warn("could not release webhook leases; they expire by themselves", "error", err)
 	}
 }
 

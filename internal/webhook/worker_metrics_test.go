@@ -88,7 +88,7 @@ func TestLogNamesTheWebhook(t *testing.T) {
 			},
 		}))
 		s.event()
-		for what, id := range map[string]string{"a webhook was disabled": hook.ID.String(), "panic in an attempt": panics.ID.String()} {
+		for what, id := range map[string]string{"webhook disabled": hook.ID.String(), "panic in a webhook attempt": panics.ID.String()} {
 			var line string
 			s.eventually(what, func() bool {
 				for line = range strings.Lines(log.String()) {

@@ -24,10 +24,10 @@ func NewRounds(registry prometheus.Registerer, name string, every time.Duration)
 		Name: "anodyne_worker_rounds_total", Help: "Rounds of background workers, by result: ok or error.",
 	}, []string{"worker", "result"}))
 	last := shared(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "anodyne_worker_last_success_timestamp_seconds", Help: "When the worker last finished a round without an error; its start until then.",
+		Name: "anodyne_worker_last_success_timestamp_seconds", Help: "When the worker last finished a round without an error; before that, when it started.",
 	}, loop))
 	interval := shared(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "anodyne_worker_interval_seconds", Help: "Longest regular pause between two rounds of the worker.",
+		Name: "anodyne_worker_interval_seconds", Help: "Longest regular interval between two rounds of the worker.",
 	}, loop))
 	interval.WithLabelValues(name).Set(every.Seconds())
 	r := &Rounds{ok: total.WithLabelValues(name, "ok"), failed: total.WithLabelValues(name, "error"), last: last.WithLabelValues(name)}

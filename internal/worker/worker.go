@@ -36,7 +36,7 @@ func (g *Group) Start(name string, run func(context.Context) error) {
 			if err == nil {
 				return
 			}
-			g.log.Error("worker failed and will be run again", "worker", name, "error", err)
+			g.log.Error("worker failed; restarting it", "worker", name, "error", err)
 			select {
 			case <-time.After(time.Second):
 			case <-g.ctx.Done():

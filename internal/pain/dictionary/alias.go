@@ -40,7 +40,7 @@ func (b *book) aliased(named *match, code string) (_ match, ok bool) {
 func (b *book) against(named, meant *match) string {
 	switch {
 	case named.reason == denied && named.found(): // "no" alone may be a number's
-		return fmt.Sprintf("has the word %q, which says that the medicine is not taken.", named.word)
+		return fmt.Sprintf("has the word %q, which means that the medicine is not taken.", named.word)
 	case slices.ContainsFunc(named.set, func(s int32) bool { return !slices.Contains(meant.set, s) }):
 		return "says " + b.list(named.order) + ", but rxnorm_code is that of " + b.list(meant.order) + "."
 	case named.reason == ambiguous && !slices.ContainsFunc(named.readings, func(reading string) bool {
@@ -50,7 +50,7 @@ func (b *book) against(named, meant *match) string {
 	}):
 		return "stands for " + strings.Join(named.readings, " or ") + ", but rxnorm_code is that of " + b.list(meant.order) + "."
 	case b.strengthDiffers(meant, named):
-		return "has another strength than the product of rxnorm_code."
+		return "has a different strength from the product of rxnorm_code."
 	}
 	return ""
 }
@@ -86,7 +86,7 @@ func AliasProblem(name, code string) (field, problem string) {
 		if sameContents(known.Ingredients, meant.Ingredients) {
 			return "", ""
 		}
-		return "name", "is understood already, as " + known.contents() + "; an alias cannot make it " + meant.contents() + "."
+		return "name", "is already recognised as " + known.contents() + "; an alias cannot change it to " + meant.contents() + "."
 	}
 	coded := b.byCode(strings.TrimSpace(code))
 	if problem = b.against(&named, &coded); problem != "" {

@@ -16,7 +16,7 @@ func (m *Medicine) Why() []string {
 		say("The RxNorm code %s is not in the dictionary (release of %s).", m.query.RxNorm, Release)
 	}
 	if m.noNDC {
-		say("The NDC %s is not in the dictionary, which has those of opioids and benzodiazepines only, or its ten digits are ambiguous.", m.query.NDC)
+		say("The NDC %s is not in the dictionary, which contains only opioids and benzodiazepines, or its ten digits are ambiguous.", m.query.NDC)
 	}
 	if m.Understood {
 		say("%s: %s.", map[drug.Basis]string{drug.ByRxNorm: "By its RxNorm code", drug.ByNDC: "By its NDC", drug.ByName: "By its name", drug.ByBrand: "By its brand", drug.ByAlias: "By an alias of the organisation"}[m.Basis], m.contents())
@@ -31,13 +31,13 @@ func (m *Medicine) Why() []string {
 		}
 	}
 	if m.Contradiction {
-		say("The code and the name are of different medicines; the ingredients of both are listed.")
+		say("The code and the name refer to different medicines; the ingredients of both are listed.")
 	}
 	if m.StrengthDiffers {
-		say("The name gives another strength than the code.")
+		say("The name states a different strength from the code.")
 	}
 	if m.Understood && m.Class == drug.Opioid && len(m.Unknown) > 0 {
-		say("It is an opioid with something that was not understood: %s.", strings.Join(m.Unknown, ", "))
+		say("It is an opioid combined with something that was not recognised: %s.", strings.Join(m.Unknown, ", "))
 	}
 	if !m.Understood {
 		say("%s", m.refusal())
@@ -51,23 +51,23 @@ func (m *Medicine) Why() []string {
 func (m *Medicine) refusal() string {
 	switch m.reason {
 	case nothingWritten:
-		return "There is no name, and no code that is known."
+		return "There is no name and no known code."
 	case tooLong:
 		return fmt.Sprintf("The name is longer than %d bytes.", longestName)
 	case denied:
-		return fmt.Sprintf("The word %q says that the medicine is not taken, or that none is meant.", m.word)
+		return fmt.Sprintf("The word %q means that the medicine is not taken, or that there is none.", m.word)
 	case alternatives:
 		return fmt.Sprintf("The word %q leaves open which medicine is meant.", m.word)
 	case ambiguous:
 		return fmt.Sprintf("%q stands for more than one medicine.", m.word)
 	case commonWord:
-		return fmt.Sprintf("%q is a brand and a plain word; without a strength it is not taken for the brand.", m.word)
+		return fmt.Sprintf("%q is a brand and also an ordinary word; without a strength it is not treated as the brand.", m.word)
 	case unknownWord:
-		return fmt.Sprintf("The word %q was not understood.", m.word)
+		return fmt.Sprintf("The word %q was not recognised.", m.word)
 	case noClass:
 		return fmt.Sprintf("%s is new in RxNorm and has no class yet.", m.word)
 	case several:
-		return "There is more than one medicine in it: write a record for each."
+		return "The name contains more than one medicine; add a record for each."
 	}
 	return "No medicine was recognised in the name."
 }

@@ -67,7 +67,7 @@ type Run struct {
 func (e *evidence) mme() MME {
 	window := e.window()
 	m := MME{
-		Definitions: Definitions{"definition 4: the highest single day, early refills carried forward", "definition 4: the highest single day, early refills counted beside the supply at hand", "definition 2: total MME over the calendar days that are covered"},
+		Definitions: Definitions{"definition 4: the highest single day, early refills carried forward", "definition 4: the highest single day, early refills added to the current supply", "definition 2: total MME divided by the covered calendar days"},
 		Table:       drug.MMETable, From: date(window.First), To: date(window.Last), Timeline: []Run{}, Caveat: Caveat,
 	}
 	courses := e.courses()

@@ -13,10 +13,10 @@ import (
 const maxPoints = 1000
 
 // seriesRule says which scores are the primary series.
-const seriesRule = "Scores of one scale, aspect, body site and side. Of those with a score in the period (of a summary the last 365 days), or of all if none has: aspect average, else current; " +
-	"of the rest the scale, site and side with most scores on the day of the first score of them all, then the worst mean on it. Scores are from 0 to 10; vrs4 cannot be put on that scale and is left out."
+const seriesRule = "Scores of one scale, aspect, body site and side. Among those with a score in the period (in a summary, the last 365 days), or all if none has one: aspect average, otherwise current; " +
+	"among these, the scale, site and side with the most scores on the day of the first of all their scores, then with the worst mean on that day. Scores are from 0 to 10; vrs4 cannot be converted and is excluded."
 
-const baselineRule = "Mean of the comparable scores in the 14 days up to and including the index date, which is the day of the first of them."
+const baselineRule = "Mean of the comparable scores in the 14 days up to and including the index date, the day of the first one."
 
 // Pain is the primary series of comparable scores, and what became of it.
 type Pain struct {

@@ -22,7 +22,7 @@ func sent() map[event.Type]*event.Event {
 		event.ReportCompleted:     event.Report(event.ReportCompleted, now, report),
 		event.ReportFailed:        event.Report(event.ReportFailed, now, report),
 		event.SystemAlert: event.Alert{Kind: event.HighDoseOpioid, Severity: event.Warning, Patient: &patient, Client: &client,
-			Webhook: &webhook, Report: &report, Threshold: 90, Reason: "the receiver answered 410"}.Event(now),
+			Webhook: &webhook, Report: &report, Threshold: 90, Reason: "the receiver returned 410"}.Event(now),
 	}
 }
 
