@@ -12,7 +12,7 @@ import (
 
 func runVersion(_ context.Context, e env, args []string) error {
 	fs := flags(e, "version", "version [flags]")
-	all := fs.Bool("licenses", false, "also print the licences of Anodyne and of everything in it")
+	all := fs.Bool("licenses", false, "also print the licences of Anodyne and everything linked into it")
 	if _, err := parse(e, fs, args, 0); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type release struct {
 	sum           [32]byte // SHA-256 of the program
 }
 
-// describe makes the bill of materials. Every module must be listed with its
+// describe makes the SBOM. Every module must be listed with its
 // licences.
 func describe(info *debug.BuildInfo, listed []licenses.Module, r release) (*cdx.BOM, error) {
 	setting := map[string]string{}

@@ -29,9 +29,9 @@ func program() *debug.BuildInfo {
 
 var made = release{version: "v1.2.3", time: "2026-01-15T10:30:00Z", sum: [32]byte{0xab, 31: 0xcd}}
 
-// The bill follows the schema of CycloneDX, which comes with the module that
+// The SBOM follows the schema of CycloneDX, which comes with the module that
 // writes it, and names every module with its licences.
-func TestBillFollowsTheSchema(t *testing.T) {
+func TestSBOMFollowsTheSchema(t *testing.T) {
 	t.Parallel()
 	bom, err := describe(program(), licenses.Modules(), made)
 	if err != nil {
