@@ -7,13 +7,13 @@ ROUNDS   ?= 10
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test quick flake faults lint fuzz bench bench-tables screenshots clean
+.PHONY: help build test quick flake faults lint fuzz bench bench-tables screenshots release clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the static binary bin/anodyne
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/anodyne ./cmd/anodyne
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/anodyne ./cmd/anodyne
 
 test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 	@scripts/test $(PKGS)
@@ -44,5 +44,8 @@ bench-tables: build ## measure the tables and the plot of docs/performance.md, i
 screenshots: build ## take every page of the portal, into screenshots/ (needs Chromium)
 	@scripts/screenshots
 
+release: ## build the release archives with checksums and SBOMs, into dist/
+	@VERSION=$(VERSION) scripts/release
+
 clean: ## remove what was built
-	rm -rf bin screenshots bench-tables
+	rm -rf bin dist screenshots bench-tables

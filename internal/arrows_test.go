@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"analytics"},
 	{"ratelimit", "worker", "tracing", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},
-	{"id", "fault", "docs"},
+	{"id", "fault", "docs", "licenses"},
 	{"testneed", "faulttest", "testwait"}, // for tests, which are not looked at, and for what helps them
 }
 

@@ -15,7 +15,7 @@
 //	anodyne seal       accept audit logs that differ after an intended restore
 //	anodyne health     check whether the server on this machine is alive
 //	anodyne bench      measure this machine
-//	anodyne version    print the version
+//	anodyne version    print the version and, with --licenses, all licences
 //
 // Every command explains itself with --help. Each flag --some-name can also
 // be set by the environment variable ANODYNE_SOME_NAME.
@@ -73,7 +73,7 @@ func commands() []command {
 		{"seal", "accept audit logs that differ after an intended restore", runSeal},
 		{"health", "check whether the server on this machine is alive", runHealth},
 		{"bench", "measure this machine", runBench},
-		{"version", "print the version", runVersion},
+		{"version", "print the version and, with --licenses, all licences", runVersion},
 	}
 }
 

@@ -123,6 +123,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.showPage(x)
 		return
 	}
+	if a.Pages != nil && asksForPortal(r) {
+		a.sendToPortal(x)
+		return
+	}
 	if underV1(r.URL.Path) {
 		if err := a.admit(x); err != nil {
 			x.fail(err)

@@ -1,6 +1,9 @@
 package api
 
-import "strings"
+import (
+	"net/http"
+	"strings"
+)
 
 // pages is how the portal and the documentation stand in the metrics: one
 // line, whatever the page.
@@ -14,6 +17,22 @@ func isPage(path string) bool {
 		}
 	}
 	return false
+}
+
+// asksForPortal reports whether a browser opened the bare address of the
+// service. Programs get the same answer there as on any unknown path.
+func asksForPortal(r *http.Request) bool {
+	return r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && prefersHTML(r.Header["Accept"])
+}
+
+// sendToPortal redirects to the portal. The location is a path, so that no
+// header of the request can lead elsewhere.
+func (a *API) sendToPortal(x *exchange) {
+	x.route = pages
+	x.send(answer{
+		status: http.StatusSeeOther, location: "/portal/", contentType: "text/html; charset=utf-8",
+		body: []byte("<!doctype html>\n<html lang=\"en\"><title>Anodyne</title>\n<p><a href=\"/portal/\">Go to the portal</a></p>\n"),
+	})
 }
 
 // showPage lets the portal answer. It has the headers of every answer, and is
