@@ -9,16 +9,17 @@ import (
 	"net/netip"
 	"time"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 )
 
-func runHealth(ctx context.Context, e env, args []string) error {
+func runHealth(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "health", "health [flags]\n\nAsks the server on this machine whether it is alive, for the health check of a container. It exits with 0 if so, and with 1\nif not. Give it the --listen and --tls-cert of the server, or the same environment.")
+	fs := cli.Flags(e, "health", "health [flags]\n\nAsks the server on this machine whether it is alive, for the health check of a container. It exits with 0 if so, and with 1\nif not. Give it the --listen and --tls-cert of the server, or the same environment.")
 	cfg.Address(fs)
 	ready := fs.Bool("ready", false, "ask whether it can serve requests (/readyz), for which its database must answer, and not only whether it is alive (/healthz)")
 	timeout := fs.Duration("timeout", 5*time.Second, "how long to wait for the answer")
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	if *timeout <= 0 {
@@ -37,7 +38,7 @@ func runHealth(ctx context.Context, e env, args []string) error {
 	if err := askHealth(ctx, address+path); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(e.stdout, "ok")
+	_, err = fmt.Fprintln(e.Stdout, "ok")
 	return err
 }
 

@@ -5,18 +5,19 @@ import (
 	"errors"
 	"fmt"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/seal"
 	"anodyne.example/anodyne/internal/store"
 )
 
-func runRekey(ctx context.Context, e env, args []string) error {
+func runRekey(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "rekey", "rekey --new-key-file FILE [flags]\n\nEncrypts a SQLite file, or changes its key, or with --remove-key decrypts it. No server may have the file open.\nA copy is made beside it and compared before it takes its place, so as much free disk as the file has is needed.")
+	fs := cli.Flags(e, "rekey", "rekey --new-key-file FILE [flags]\n\nEncrypts a SQLite file, or changes its key, or with --remove-key decrypts it. No server may have the file open.\nA copy is made beside it and compared before it takes its place, so as much free disk as the file has is needed.")
 	cfg.Store(fs)
 	keyFile := fs.String("new-key-file", "", "`file` with the new key: 64 hexadecimal digits, or a passphrase")
 	remove := fs.Bool("remove-key", false, "leave the file in the clear")
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	if (*keyFile == "") != *remove {
@@ -32,13 +33,13 @@ func runRekey(ctx context.Context, e env, args []string) error {
 			return err
 		}
 	}
-	if err := store.Rekey(ctx, sc.Database, sc.Key, fresh, bar(e.stderr)); err != nil {
+	if err := store.Rekey(ctx, sc.Database, sc.Key, fresh, cli.Bar(e.Stderr)); err != nil {
 		return err
 	}
 	if *remove {
-		fmt.Fprintln(e.stdout, "the database is no longer encrypted")
+		fmt.Fprintln(e.Stdout, "the database is no longer encrypted")
 	} else {
-		fmt.Fprintln(e.stdout, "the database is encrypted with the new key; backups made before open with the old one")
+		fmt.Fprintln(e.Stdout, "the database is encrypted with the new key; backups made before open with the old one")
 	}
 	return nil
 }

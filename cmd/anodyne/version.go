@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"runtime"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/store"
 )
 
-func runVersion(_ context.Context, e env, args []string) error {
-	if _, err := parse(e, flags(e, "version", "version"), args, 0); err != nil {
+func runVersion(_ context.Context, e cli.Env, args []string) error {
+	if _, err := cli.Parse(e, cli.Flags(e, "version", "version"), args, 0); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "anodyne %s, schema %d, %s %s/%s\n", version, store.SchemaVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(e.Stdout, "anodyne %s, schema %d, %s %s/%s\n", version, store.SchemaVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
