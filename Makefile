@@ -12,8 +12,8 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## build the static binary bin/anodyne
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/anodyne ./cmd/anodyne
+build: ## build the static binaries bin/anodyne and bin/anodyne-bench
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/anodyne ./cmd/anodyne-bench
 
 test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 	@scripts/test $(PKGS)

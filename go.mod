@@ -44,7 +44,6 @@ require (
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/text v0.43.0
-	gonum.org/v1/gonum v0.17.0
 	google.golang.org/protobuf v1.36.12
 	lukechampine.com/adiantum v1.1.1
 	pgregory.net/rapid v1.3.0

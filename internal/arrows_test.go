@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,7 +16,7 @@ import (
 // floors; rooms of one floor never import each other.
 var floors = [][]string{
 	{"cmd"},
-	{"server", "bench"},
+	{"server", "bench", "cli"},
 	{"config"},
 	{"api", "portal", "oauth", "webhook", "report"},
 	{"cohort", "backup", "importer", "synth"},
@@ -59,6 +60,36 @@ func TestArrowsPointDown(t *testing.T) {
 				}
 			case floorOf[from] >= floorOf[to]:
 				t.Errorf("%s imports %s, which does not stand below it", p.ImportPath, imported)
+			}
+		}
+	}
+}
+
+// What measures, tests and makes things up stays out of the program that is
+// deployed, as far as it is not the demonstration's.
+func TestTheServerIsLinkedWithoutTools(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "anodyne.example/anodyne/cmd/anodyne").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	if len(linked) < 100 {
+		t.Fatalf("go list found %d packages", len(linked))
+	}
+	tools := []string{"bench", "store/pgserver", "store/storetest", "testneed", "faulttest", "testwait"}
+	for _, path := range linked {
+		inside, _ := strings.CutPrefix(path, "anodyne.example/anodyne/internal/")
+		if path == "testing" || strings.HasPrefix(path, "gonum.org/") || slices.ContainsFunc(tools, func(tool string) bool { return strings.HasPrefix(inside+"/", tool+"/") }) {
+			t.Errorf("cmd/anodyne links %s", path)
+		}
+	}
+	for _, p := range packages(t) {
+		for _, imported := range p.Imports {
+			if strings.HasPrefix(imported, "github.com/brianvoe/gofakeit") && room(p.ImportPath) != "synth" {
+				t.Errorf("%s imports %s, which is for the demonstration's patients", p.ImportPath, imported)
+			}
+			if room(imported) == "synth" && room(p.ImportPath) != "cmd" {
+				t.Errorf("%s imports %s, which is for the demonstration", p.ImportPath, imported)
 			}
 		}
 	}

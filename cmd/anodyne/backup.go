@@ -9,16 +9,17 @@ import (
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/backup"
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/store"
 )
 
-func runBackup(ctx context.Context, e env, args []string) error {
+func runBackup(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "backup", "backup FILE [flags]\n\nWrites a consistent backup of the database to a new file, while servers keep running. The file is read back and verified before it gets its name.\nWith a database key, the backup is encrypted and contains the keys of the data directory; without one, it is authenticated with the audit key.")
+	fs := cli.Flags(e, "backup", "backup FILE [flags]\n\nWrites a consistent backup of the database to a new file, while servers keep running. The file is read back and verified before it gets its name.\nWith a database key, the backup is encrypted and contains the keys of the data directory; without one, it is authenticated with the audit key.")
 	cfg.Store(fs)
 	verify := fs.Bool("verify", false, "verify the checksums of an existing backup instead of writing one")
-	words, err := parse(e, fs, args, 1)
+	words, err := cli.Parse(e, fs, args, 1)
 	if err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func runBackup(ctx context.Context, e env, args []string) error {
 	if err != nil {
 		return err
 	}
-	show := bar(e.stderr)
+	show := cli.Bar(e.Stderr)
 	if *verify {
 		keys, err := restoreKeys(sc)
 		if err != nil {
@@ -37,7 +38,7 @@ func runBackup(ctx context.Context, e env, args []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, "%s is intact: %s\n", words[0], inWords(sum))
+		fmt.Fprintf(e.Stdout, "%s is intact: %s\n", words[0], inWords(sum))
 		return nil
 	}
 	// Never openStore: it would make a database to back up.
@@ -48,15 +49,15 @@ func runBackup(ctx context.Context, e env, args []string) error {
 	sum, err := backup.Write(ctx, s.System(), backup.Keys{Database: sc.Key, Audit: s.System().KeyFiles()["audit.key"]}, words[0], version, time.Now(), show)
 	if err == nil {
 		if recordErr := s.System().RecordBackup(ctx, sum.MadeAt); recordErr != nil {
-			fmt.Fprintf(e.stderr, "anodyne: the backup is complete, but the database could not record it, so the metrics show an older one: %v\n", recordErr)
+			fmt.Fprintf(e.Stderr, "anodyne: the backup is complete, but the database could not record it, so the metrics show an older one: %v\n", recordErr)
 		}
 	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "wrote and verified %s: %s\n", words[0], inWords(sum))
+	fmt.Fprintf(e.Stdout, "wrote and verified %s: %s\n", words[0], inWords(sum))
 	if !sum.Encrypted {
-		fmt.Fprintf(e.stdout, "The backup is not encrypted. Keep audit.key and master.key of %s in a separate place: a restore needs them.\n", cfg.DataDir)
+		fmt.Fprintf(e.Stdout, "The backup is not encrypted. Keep audit.key and master.key of %s in a separate place: a restore needs them.\n", cfg.DataDir)
 	}
 	return nil
 }
@@ -69,12 +70,12 @@ func inWords(s backup.Summary) string {
 	return fmt.Sprintf("%d rows in %d tables, %d bytes, schema %d, created at %s, %s", s.Rows, s.Tables, s.Bytes, s.Schema, s.MadeAt.Format(time.RFC3339), state)
 }
 
-func runRestore(ctx context.Context, e env, args []string) error {
+func runRestore(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nRestores a backup into a new or empty database, SQLite or PostgreSQL, whichever engine the backup came from.\nThe file is verified first, and the database is compared with it afterwards.\nThe restore is recorded in the audit logs. If the data directory has a record of seals from another database,\nthe restored logs are accepted in its place, for all nodes.")
+	fs := cli.Flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nRestores a backup into a new or empty database, SQLite or PostgreSQL, whichever engine the backup came from.\nThe file is verified first, and the database is compared with it afterwards.\nThe restore is recorded in the audit logs. If the data directory has a record of seals from another database,\nthe restored logs are accepted in its place, for all nodes.")
 	cfg.Store(fs)
 	keyFile := fs.String("backup-key-file", "", "`file` with the key of the backup, if it differs from the key of the database")
-	words, err := parse(e, fs, args, 1)
+	words, err := cli.Parse(e, fs, args, 1)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func runRestore(ctx context.Context, e env, args []string) error {
 			return err
 		}
 	}
-	sum, err := backup.Restore(ctx, sc, keys, words[0], bar(e.stderr))
+	sum, err := backup.Restore(ctx, sc, keys, words[0], cli.Bar(e.Stderr))
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func runRestore(ctx context.Context, e env, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "restored and verified: %s\n", inWords(sum))
+	fmt.Fprintf(e.Stdout, "restored and verified: %s\n", inWords(sum))
 	return errors.Join(noteRestore(ctx, s.System(), sum), s.Close())
 }
 

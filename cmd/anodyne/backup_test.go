@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"anodyne.example/anodyne/internal/cli"
 )
 
 // A backup leaves in the database when it was made, which the metrics show.
@@ -18,8 +20,8 @@ func TestBackupIsRecorded(t *testing.T) {
 	call := func(args ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		e := env{&bytes.Buffer{}, &out, &out, func(string) (string, bool) { return "", false }}
-		if code := run(t.Context(), append(args, "--database", "sqlite:"+path), e); code != exitOK {
+		e := cli.Env{Stdin: &bytes.Buffer{}, Stdout: &out, Stderr: &out, Lookup: func(string) (string, bool) { return "", false }}
+		if code := run(t.Context(), append(args, "--database", "sqlite:"+path), e); code != cli.ExitOK {
 			t.Fatalf("anodyne %v: exit %d\n%s", args, code, &out)
 		}
 	}

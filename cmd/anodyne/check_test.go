@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -26,11 +27,11 @@ func TestCheckRepairsSeries(t *testing.T) {
 		t.Helper()
 		var out, errs bytes.Buffer
 		args := append([]string{"check", "--database", cfg.Database, "--data-dir", cfg.DataDir}, flags...)
-		if got := run(context.Background(), args, env{strings.NewReader(""), &out, &errs, os.LookupEnv}); got != code || out.String() != want {
+		if got := run(context.Background(), args, cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Lookup: os.LookupEnv}); got != code || out.String() != want {
 			t.Errorf("check %q: exit code %d, %q, %s", flags, got, out.String(), errs.String())
 		}
 	}
-	check(exitOK, "ok\n")
+	check(cli.ExitOK, "ok\n")
 	conn, err := sqlite3.Open(strings.TrimPrefix(cfg.Database, "sqlite:"))
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +40,7 @@ func TestCheckRepairsSeries(t *testing.T) {
 	if err := conn.Exec(`DELETE FROM patient_series`); err != nil {
 		t.Fatal(err)
 	}
-	check(exitFailed, "problem: organisation North: patient "+p.String()+": the series of [2024] does not match the records\n")
-	check(exitOK, "repaired: 1 patient-years of series\nok\n", "--repair")
-	check(exitOK, "ok\n")
+	check(cli.ExitFailed, "problem: organisation North: patient "+p.String()+": the series of [2024] does not match the records\n")
+	check(cli.ExitOK, "repaired: 1 patient-years of series\nok\n", "--repair")
+	check(cli.ExitOK, "ok\n")
 }

@@ -13,19 +13,20 @@ import (
 	"unicode/utf8"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/oauth"
 	"anodyne.example/anodyne/internal/store"
 )
 
-func runClient(ctx context.Context, e env, args []string) error {
-	return dispatch(ctx, args, e, "anodyne client", []command{
-		{"create", "register an application and print its ID and secret", clientCreate},
-		{"list", "list clients", clientList},
-		{"rotate", "create a new secret for a client; the old one stays valid for a while", clientRotate},
-		{"revoke", "revoke a client and all its tokens", clientRevoke},
-		{"tier", "change the rate-limit tier of a client", clientTier},
+func runClient(ctx context.Context, e cli.Env, args []string) error {
+	return cli.Dispatch(ctx, e, "client", args, []cli.Command{
+		{Name: "create", Summary: "register an application and print its ID and secret", Run: clientCreate},
+		{Name: "list", Summary: "list clients", Run: clientList},
+		{Name: "rotate", Summary: "create a new secret for a client; the old one stays valid for a while", Run: clientRotate},
+		{Name: "revoke", Summary: "revoke a client and all its tokens", Run: clientRevoke},
+		{Name: "tier", Summary: "change the rate-limit tier of a client", Run: clientTier},
 	})
 }
 
@@ -34,11 +35,11 @@ type storeCommand struct {
 	cfg  config.Config
 	fs   *flag.FlagSet
 	json *bool
-	e    env
+	e    cli.Env
 }
 
-func newStoreCommand(e env, group, name, synopsis string) *storeCommand {
-	c := &storeCommand{fs: flags(e, group+" "+name, group+" "+synopsis), e: e}
+func newStoreCommand(e cli.Env, group, name, synopsis string) *storeCommand {
+	c := &storeCommand{fs: cli.Flags(e, group+" "+name, group+" "+synopsis), e: e}
 	c.cfg.Store(c.fs)
 	c.json = c.fs.Bool("json", false, "print only JSON")
 	return c
@@ -55,17 +56,17 @@ func (c *storeCommand) run(ctx context.Context, fn func(store.System) (any, func
 		return err
 	}
 	if *c.json {
-		encoder := json.NewEncoder(c.e.stdout)
+		encoder := json.NewEncoder(c.e.Stdout)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(value)
 	}
-	text(c.e.stdout)
+	text(c.e.Stdout)
 	return nil
 }
 
 // parse reads the command line of a command whose first word is a client.
 func (c *storeCommand) parse(args []string, want int) (who id.Client, words []string, err error) {
-	if words, err = parse(c.e, c.fs, args, want); err != nil {
+	if words, err = cli.Parse(c.e, c.fs, args, want); err != nil {
 		return who, nil, err
 	}
 	if who, err = id.Parse[id.ClientKind](words[0]); err != nil {
@@ -74,13 +75,13 @@ func (c *storeCommand) parse(args []string, want int) (who id.Client, words []st
 	return who, words, nil
 }
 
-func clientCreate(ctx context.Context, e env, args []string) error {
+func clientCreate(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "client", "create", "create --name NAME [flags]\n\nRegisters an application. The secret is shown once; only its hash is stored.")
 	name := c.fs.String("name", "", "`name` of the application (required)")
 	org := c.fs.String("organization", "default", "`name` of the organisation, which is created if it does not exist")
 	tier := c.fs.String("tier", "standard", "standard (1,000 requests an hour), professional (10,000) or enterprise (100,000)")
 	scope := c.fs.String("scope", access.AllScopes.String(), "scopes granted to the client, separated by spaces")
-	if _, err := parse(e, c.fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, c.fs, args, 0); err != nil {
 		return err
 	}
 	n, err := newClient(*name, *org, *tier, *scope)
@@ -151,9 +152,9 @@ func viewOf(c store.Client) clientView {
 	return v
 }
 
-func clientList(ctx context.Context, e env, args []string) error {
+func clientList(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "client", "list", "list [flags]")
-	if _, err := parse(e, c.fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, c.fs, args, 0); err != nil {
 		return err
 	}
 	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
@@ -182,7 +183,7 @@ func printClients(w io.Writer, views []clientView) {
 	_ = table.Flush() // a terminal that is gone cannot be told
 }
 
-func clientRotate(ctx context.Context, e env, args []string) error {
+func clientRotate(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "client", "rotate", "rotate CLIENT_ID [flags]\n\nCreates a new secret for a client. The previous secret stays valid for --overlap; older ones stop working.")
 	overlap := c.fs.Duration("overlap", 24*time.Hour, "how long the previous secret stays valid; 0 ends it immediately")
 	who, _, err := c.parse(args, 1)
@@ -198,7 +199,7 @@ func clientRotate(ctx context.Context, e env, args []string) error {
 	})
 }
 
-func clientRevoke(ctx context.Context, e env, args []string) error {
+func clientRevoke(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "client", "revoke", "revoke CLIENT_ID [flags]\n\nRevokes a client and all its tokens, on every node within five seconds.")
 	who, _, err := c.parse(args, 1)
 	if err != nil {
@@ -210,7 +211,7 @@ func clientRevoke(ctx context.Context, e env, args []string) error {
 	})
 }
 
-func clientTier(ctx context.Context, e env, args []string) error {
+func clientTier(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "client", "tier", "tier CLIENT_ID TIER [flags]\n\nTIER is standard, professional or enterprise. Takes effect on every node within five seconds.")
 	who, words, err := c.parse(args, 2)
 	if err != nil {

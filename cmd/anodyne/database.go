@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/store"
 )
@@ -44,11 +45,11 @@ func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	return store.Open(ctx, sc)
 }
 
-func runMigrate(ctx context.Context, e env, args []string) error {
+func runMigrate(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "migrate", "migrate [flags]\n\nMigrates the database schema to this version. It is safe to run it again, and from several nodes at once.")
+	fs := cli.Flags(e, "migrate", "migrate [flags]\n\nMigrates the database schema to this version. It is safe to run it again, and from several nodes at once.")
 	cfg.Store(fs)
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	sc, err := cfg.Opening(commandLog())
@@ -60,10 +61,10 @@ func runMigrate(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	for _, m := range taken {
-		fmt.Fprintf(e.stdout, "applied %04d_%s\n", m.Version, m.Name)
+		fmt.Fprintf(e.Stdout, "applied %04d_%s\n", m.Version, m.Name)
 	}
 	if len(taken) == 0 {
-		fmt.Fprintln(e.stdout, "nothing to do: the database schema is up to date")
+		fmt.Fprintln(e.Stdout, "nothing to do: the database schema is up to date")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/server"
 )
@@ -14,13 +15,13 @@ import (
 // demoOrganisation is whose patients the demonstration makes up.
 const demoOrganisation = "Demo Pain Clinic"
 
-func runDemo(ctx context.Context, e env, args []string) error {
+func runDemo(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "demo", "demo [flags]\n\nServes a demo in development mode, on its own database with synthetic patients. The data is kept between runs.")
+	fs := cli.Flags(e, "demo", "demo [flags]\n\nServes a demo in development mode, on its own database with synthetic patients. The data is kept between runs.")
 	cfg.Serve(fs)
 	dir := fs.String("dir", "anodyne-demo", "`folder` of the demo database")
 	reset := fs.Bool("reset", false, "delete the demo data and start over")
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	cfg.Dev = true
@@ -34,12 +35,12 @@ func runDemo(ctx context.Context, e env, args []string) error {
 			return err
 		}
 	}
-	receiver, err := receive(e.stdout)
+	receiver, err := receive(e.Stdout)
 	if err != nil {
 		return err
 	}
 	defer receiver.close()
-	return serve(ctx, e, cfg, cfg.Logger(e.stderr), func(s *server.Server) error {
+	return serve(ctx, e, cfg, cfg.Logger(e.Stderr), func(s *server.Server) error {
 		state, err := openDemoState(ctx, s.Store().System(), *dir)
 		if err != nil {
 			return err
@@ -47,7 +48,7 @@ func runDemo(ctx context.Context, e env, args []string) error {
 		c := client.New(s.URL(), state.ClientID, state.ClientSecret)
 		defer c.CloseIdleConnections()
 		if !state.Seeded {
-			if err := seedDemo(ctx, e.stderr, c, state.Until); err != nil {
+			if err := seedDemo(ctx, e.Stderr, c, state.Until); err != nil {
 				return fmt.Errorf("synthetic patients: %w", err)
 			}
 			state.Seeded = true
@@ -62,7 +63,7 @@ func runDemo(ctx context.Context, e env, args []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, demoText, *dir, page.Pagination.Total, s.URL(), state.ClientID, state.ClientSecret, page.Data[0].ID, state.Email, state.Password)
+		fmt.Fprintf(e.Stdout, demoText, *dir, page.Pagination.Total, s.URL(), state.ClientID, state.ClientSecret, page.Data[0].ID, state.Email, state.Password)
 		return nil
 	})
 }

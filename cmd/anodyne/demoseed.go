@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"anodyne.example/anodyne/client"
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/synth"
 )
 
@@ -29,7 +30,7 @@ const (
 // again after an interruption.
 func seedDemo(ctx context.Context, w io.Writer, c *client.Client, until time.Time) error {
 	people := synth.Generator{Seed: demoSeed, Until: until}
-	draw := bar(w)
+	draw := cli.Bar(w)
 	draw("patients", 0, demoPatients)
 	if err := addMadeUp(ctx, c, people.Patient(demoExample), demoKey(demoExample)); err != nil {
 		return err

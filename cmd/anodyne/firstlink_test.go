@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/server"
 )
 
@@ -95,13 +96,13 @@ func begin(t *testing.T, dir string, stdout io.Writer) (stderr *lines, stop func
 	stderr = newLines()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
-	e := env{stdin: strings.NewReader(""), stdout: stdout, stderr: stderr, lookup: func(string) (string, bool) { return "", false }}
+	e := cli.Env{Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Lookup: func(string) (string, bool) { return "", false }}
 	go func() {
 		ended <- run(ctx, []string{"serve", "--database", "sqlite:" + filepath.Join(dir, "a.db"), "--listen", "127.0.0.1:0", "--admin-listen", "", "--dev"}, e)
 	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
-		if code := <-ended; code != exitOK {
+		if code := <-ended; code != cli.ExitOK {
 			t.Errorf("exit code %d:\n%s", code, stderr)
 		}
 	})

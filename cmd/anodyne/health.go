@@ -9,16 +9,17 @@ import (
 	"net/netip"
 	"time"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 )
 
-func runHealth(ctx context.Context, e env, args []string) error {
+func runHealth(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "health", "health [flags]\n\nChecks whether the server on this machine is alive, for container health checks. Exits with 0 if it is, and with 1\nif not. Give it the same --listen and --tls-cert as the server, or the same environment.")
+	fs := cli.Flags(e, "health", "health [flags]\n\nChecks whether the server on this machine is alive, for container health checks. Exits with 0 if it is, and with 1\nif not. Give it the same --listen and --tls-cert as the server, or the same environment.")
 	cfg.Address(fs)
 	ready := fs.Bool("ready", false, "check whether the server can serve requests (/readyz), which needs its database, not only whether it is alive (/healthz)")
 	timeout := fs.Duration("timeout", 5*time.Second, "how long to wait for a response")
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	if *timeout <= 0 {
@@ -37,7 +38,7 @@ func runHealth(ctx context.Context, e env, args []string) error {
 	if err := askHealth(ctx, address+path); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(e.stdout, "ok")
+	_, err = fmt.Fprintln(e.Stdout, "ok")
 	return err
 }
 

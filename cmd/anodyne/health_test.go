@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"anodyne.example/anodyne/internal/cli"
 )
 
 // ask runs "anodyne health" with an environment.
@@ -14,7 +16,7 @@ func ask(t *testing.T, environment map[string]string, args ...string) (code int,
 	t.Helper()
 	var out, errs strings.Builder
 	lookup := func(name string) (string, bool) { value, set := environment[name]; return value, set }
-	code = run(t.Context(), append([]string{"health"}, args...), env{stdout: &out, stderr: &errs, lookup: lookup})
+	code = run(t.Context(), append([]string{"health"}, args...), cli.Env{Stdout: &out, Stderr: &errs, Lookup: lookup})
 	return code, out.String() + errs.String()
 }
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/importer"
@@ -24,9 +24,9 @@ written to FILE.errors.csv or FILE.errors.ndjson, with the reason.
 Running an import again, even after it was killed, imports only what is missing.
 Can run while a server runs. docs/import.md describes the columns.`
 
-func runImport(ctx context.Context, e env, args []string) error {
+func runImport(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "import", importSynopsis)
+	fs := cli.Flags(e, "import", importSynopsis)
 	cfg.Store(fs)
 	org := fs.String("organization", "default", "`name` of the organisation, which must exist")
 	kind := fs.String("kind", "", "patients or clinical (default: detected from the column names)")
@@ -40,7 +40,7 @@ func runImport(ctx context.Context, e env, args []string) error {
 	dataType := fs.String("data-type", "", "data `type` of clinical lines without one, such as pain_scores")
 	refused := fs.String("errors", "", "`file` for rejected lines (default: FILE.errors.csv or FILE.errors.ndjson)")
 	dryRun := fs.Bool("dry-run", false, "check every line without changing anything")
-	files, err := parse(e, fs, args, oneOrMore)
+	files, err := cli.Parse(e, fs, args, cli.OneOrMore)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func runImport(ctx context.Context, e env, args []string) error {
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	show := bar(e.stderr)
+	show := cli.Bar(e.Stderr)
 	return importFiles(ctx, e, s, *dryRun, importer.Config{
 		Org: view, Files: files, Kind: importer.Kind(*kind), Renames: renames, DataType: *dataType, Errors: *refused, DryRun: *dryRun,
 		Now: time.Now, Progress: func(file string, first bool, done, total int64) {
@@ -76,12 +76,12 @@ func runImport(ctx context.Context, e env, args []string) error {
 }
 
 // importFiles runs the import and prints what became of it.
-func importFiles(ctx context.Context, e env, s *store.Store, dryRun bool, cfg importer.Config) error {
+func importFiles(ctx context.Context, e cli.Env, s *store.Store, dryRun bool, cfg importer.Config) error {
 	done, err := importer.Run(ctx, cfg)
 	err = errors.Join(err, s.Close())
 	count := int64(0)
 	for _, sum := range done {
-		printSummary(e.stdout, sum, dryRun)
+		printSummary(e.Stdout, sum, dryRun)
 		count += sum.Refused
 	}
 	switch {
@@ -99,12 +99,12 @@ func printSummary(w io.Writer, sum importer.Summary, dryRun bool) {
 	if sum.Kind == importer.Clinical {
 		kind += " data"
 	}
-	fmt.Fprintf(w, "%s: %s of %s read in %.1f s (%s a second)\n", sum.File, plural(sum.Read, "line", "lines"), kind, seconds, thousands(int64(float64(sum.Read)/seconds)))
+	fmt.Fprintf(w, "%s: %s of %s read in %.1f s (%s a second)\n", sum.File, plural(sum.Read, "line", "lines"), kind, seconds, cli.Thousands(int64(float64(sum.Read)/seconds)))
 	imported := "imported"
 	if dryRun {
 		imported = "to be imported"
 	}
-	fmt.Fprintf(w, "  %-15s %12s\n  %-15s %12s\n  %-15s %12s", imported, thousands(sum.Imported), "already present", thousands(sum.Already), "rejected", thousands(sum.Refused))
+	fmt.Fprintf(w, "  %-15s %12s\n  %-15s %12s\n  %-15s %12s", imported, cli.Thousands(sum.Imported), "already present", cli.Thousands(sum.Already), "rejected", cli.Thousands(sum.Refused))
 	if sum.Errors != "" {
 		fmt.Fprintf(w, "  see %s", sum.Errors)
 	}
@@ -115,14 +115,5 @@ func plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return thousands(n) + " " + many
-}
-
-// thousands is a number with commas.
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
+	return cli.Thousands(n) + " " + many
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"anodyne.example/anodyne/internal/cli"
 )
 
 func TestMain(m *testing.M) {
@@ -23,4 +26,9 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"json": cmdJSON, "exits": cmdExits},
 	})
+}
+
+// run carries out a command line in this process and gives the exit code.
+func run(ctx context.Context, args []string, e cli.Env) int {
+	return cli.Run(ctx, program, e, args, dispatch)
 }

@@ -5,18 +5,19 @@ import (
 	"errors"
 	"fmt"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/seal"
 	"anodyne.example/anodyne/internal/store"
 )
 
-func runRekey(ctx context.Context, e env, args []string) error {
+func runRekey(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "rekey", "rekey --new-key-file FILE [flags]\n\nEncrypts a SQLite file, changes its key, or decrypts it with --remove-key. No server may have the file open.\nThe command writes a copy beside the file and verifies it before replacing the file, so it needs as much free disk space as the file uses.")
+	fs := cli.Flags(e, "rekey", "rekey --new-key-file FILE [flags]\n\nEncrypts a SQLite file, changes its key, or decrypts it with --remove-key. No server may have the file open.\nThe command writes a copy beside the file and verifies it before replacing the file, so it needs as much free disk space as the file uses.")
 	cfg.Store(fs)
 	keyFile := fs.String("new-key-file", "", "`file` with the new key: 64 hexadecimal digits, or a passphrase")
 	remove := fs.Bool("remove-key", false, "decrypt the file")
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	if (*keyFile == "") != *remove {
@@ -32,13 +33,13 @@ func runRekey(ctx context.Context, e env, args []string) error {
 			return err
 		}
 	}
-	if err := store.Rekey(ctx, sc.Database, sc.Key, fresh, bar(e.stderr)); err != nil {
+	if err := store.Rekey(ctx, sc.Database, sc.Key, fresh, cli.Bar(e.Stderr)); err != nil {
 		return err
 	}
 	if *remove {
-		fmt.Fprintln(e.stdout, "the database is no longer encrypted")
+		fmt.Fprintln(e.Stdout, "the database is no longer encrypted")
 	} else {
-		fmt.Fprintln(e.stdout, "the database is encrypted with the new key; earlier backups still need the old key")
+		fmt.Fprintln(e.Stdout, "the database is encrypted with the new key; earlier backups still need the old key")
 	}
 	return nil
 }

@@ -8,19 +8,20 @@ import (
 	"strings"
 
 	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/store"
 )
 
-func runSeal(ctx context.Context, e env, args []string) error {
-	return dispatch(ctx, args, e, "anodyne seal", []command{
-		{"accept", "accept audit logs that differ from the record of the nodes, after an intended restore", sealAccept},
+func runSeal(ctx context.Context, e cli.Env, args []string) error {
+	return cli.Dispatch(ctx, e, "seal", args, []cli.Command{
+		{Name: "accept", Summary: "accept audit logs that differ from the record of the nodes, after an intended restore", Run: sealAccept},
 	})
 }
 
-func sealAccept(ctx context.Context, e env, args []string) error {
+func sealAccept(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "seal accept", "seal accept --reason TEXT [flags]\n\n"+
+	fs := cli.Flags(e, "seal accept", "seal accept --reason TEXT [flags]\n\n"+
 		"Accepts the audit logs as they are in the database, although they differ from the record of the nodes: for example,\n"+
 		"after an older copy of the database was restored on purpose. First find out why they differ: anodyne check shows where.\n"+
 		"The acceptance is signed with the audit key, recorded in each log, and applied by every running node within seconds.")
@@ -29,7 +30,7 @@ func sealAccept(ctx context.Context, e env, args []string) error {
 	fs.StringVar(&a.Reason, "reason", "", "reason `text` for the audit log (required)")
 	org := fs.String("organization", "", "`name` of the organisation whose log is accepted (default: all)")
 	fs.BoolVar(&a.Reseal, "reseal", false, "reseal a log from its start if it does not match its own seal")
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	if a.Reason = strings.TrimSpace(a.Reason); a.Reason == "" {
@@ -54,10 +55,10 @@ func sealAccept(ctx context.Context, e env, args []string) error {
 	}
 	for _, h := range heads {
 		if h.Org == 0 {
-			fmt.Fprintf(e.stdout, "accepted that the log of %s is missing\n", h.Name)
+			fmt.Fprintf(e.Stdout, "accepted that the log of %s is missing\n", h.Name)
 			continue
 		}
-		fmt.Fprintf(e.stdout, "accepted the log of %s up to entry %d\n", h.Name, h.Pos)
+		fmt.Fprintf(e.Stdout, "accepted the log of %s up to entry %d\n", h.Name, h.Pos)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
@@ -18,7 +19,7 @@ import (
 func commandLine(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if got := run(context.Background(), args, env{strings.NewReader(""), &out, &errs, os.LookupEnv}); got != code {
+	if got := run(context.Background(), args, cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Lookup: os.LookupEnv}); got != code {
 		t.Errorf("%s: exit code %d\n%s%s", strings.Join(args, " "), got, out.String(), errs.String())
 	}
 	return out.String(), errs.String()
@@ -66,29 +67,29 @@ func TestSealAccept(t *testing.T) {
 		t.Fatal(err)
 	}
 	sealMore(t, cfg, 3)
-	commandLine(t, exitOK, check...)
+	commandLine(t, cli.ExitOK, check...)
 	if err := os.WriteFile(file, older, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := commandLine(t, exitFailed, check...); !strings.Contains(out, "problem: organisation North: the journal ends at entry 5, but was sealed up to entry 9: its tail is cut off, or an older copy of the database was put back") {
+	if out, _ := commandLine(t, cli.ExitFailed, check...); !strings.Contains(out, "problem: organisation North: the journal ends at entry 5, but was sealed up to entry 9: its tail is cut off, or an older copy of the database was put back") {
 		t.Errorf("check says %s", out)
 	}
-	if _, errs := commandLine(t, exitFailed, append([]string{"seal", "accept"}, where...)...); !strings.Contains(errs, "--reason") {
+	if _, errs := commandLine(t, cli.ExitFailed, append([]string{"seal", "accept"}, where...)...); !strings.Contains(errs, "--reason") {
 		t.Errorf("without a reason: %s", errs)
 	}
 	accept := append([]string{"seal", "accept", "--reason", "the disk of Monday"}, where...)
-	commandLine(t, exitFailed, append(accept, "--organization", "South")...)
-	if out, _ := commandLine(t, exitOK, accept...); out != "accepted the log of North up to entry 5\n" {
+	commandLine(t, cli.ExitFailed, append(accept, "--organization", "South")...)
+	if out, _ := commandLine(t, cli.ExitOK, accept...); out != "accepted the log of North up to entry 5\n" {
 		t.Errorf("accept says %q", out)
 	}
-	commandLine(t, exitOK, check...)
+	commandLine(t, cli.ExitOK, check...)
 	sealMore(t, cfg, 3)
-	commandLine(t, exitOK, check...)
+	commandLine(t, cli.ExitOK, check...)
 	if lines := linesOf(t, cfg, who, audit.SealAccept); strings.Count(lines, "the disk of Monday") != 1 {
 		t.Errorf("the log says %s", lines)
 	}
 	elsewhere := storetest.Node(t, cfg)
-	if _, errs := commandLine(t, exitOK, "check", "--database", cfg.Database, "--data-dir", elsewhere.DataDir); !strings.Contains(errs, "has no record of sealed heads") {
+	if _, errs := commandLine(t, cli.ExitOK, "check", "--database", cfg.Database, "--data-dir", elsewhere.DataDir); !strings.Contains(errs, "has no record of sealed heads") {
 		t.Errorf("check elsewhere says %s", errs)
 	}
 }
@@ -99,7 +100,7 @@ func TestRestoreAccepts(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	who := sealMore(t, cfg, 3)
 	backup := filepath.Join(t.TempDir(), "backup")
-	commandLine(t, exitOK, "backup", backup, "--database", cfg.Database, "--data-dir", cfg.DataDir)
+	commandLine(t, cli.ExitOK, "backup", backup, "--database", cfg.Database, "--data-dir", cfg.DataDir)
 	sealMore(t, cfg, 3)
 	for name, c := range map[string]struct {
 		dir         string
@@ -110,8 +111,8 @@ func TestRestoreAccepts(t *testing.T) {
 	} {
 		restored := cfg
 		restored.Database, restored.DataDir = "sqlite:"+filepath.Join(t.TempDir(), "restored.db"), c.dir
-		commandLine(t, exitOK, "restore", backup, "--database", restored.Database, "--data-dir", restored.DataDir)
-		commandLine(t, exitOK, "check", "--database", restored.Database, "--data-dir", restored.DataDir)
+		commandLine(t, cli.ExitOK, "restore", backup, "--database", restored.Database, "--data-dir", restored.DataDir)
+		commandLine(t, cli.ExitOK, "check", "--database", restored.Database, "--data-dir", restored.DataDir)
 		if lines := linesOf(t, restored, who, audit.DatabaseRestore); strings.Count(lines, "restored from a backup created at 20") != 1 {
 			t.Errorf("%s: the log says %s", name, lines)
 		}

@@ -8,27 +8,28 @@ import (
 	"strings"
 	"time"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/server"
 )
 
-func runServe(ctx context.Context, e env, args []string) error {
+func runServe(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := flags(e, "serve", "serve [flags]")
+	fs := cli.Flags(e, "serve", "serve [flags]")
 	cfg.Serve(fs)
 	printConfig := fs.Bool("print-config", false, "print the effective configuration, without secrets, and exit")
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	cfg.Finish()
 	if *printConfig {
-		return config.Print(e.stdout, fs)
+		return config.Print(e.Stdout, fs)
 	}
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	log := cfg.Logger(e.stderr)
-	cfg.LogOutput = e.stderr
+	log := cfg.Logger(e.Stderr)
+	cfg.LogOutput = e.Stderr
 	return serve(ctx, e, cfg, log, func(s *server.Server) error {
 		log.Info("serving", "url", s.URL(), "admin", s.AdminURL(), "engine", s.Store().Engine(), "version", version)
 		if cfg.TLSCert == "" && !cfg.Dev && !strings.HasPrefix(cfg.Listen, "127.") && !strings.HasPrefix(cfg.Listen, "localhost:") {
@@ -44,13 +45,13 @@ func runServe(ctx context.Context, e env, args []string) error {
 // offerFirstLink says how the first administrator is made, as long as there is
 // none. Whoever has the link has the installation, so it is shown on a terminal
 // and nowhere else: what goes to a pipe or a file ends up in a log.
-func offerFirstLink(ctx context.Context, e env, first func(context.Context) (*server.FirstLink, error), log *slog.Logger) error {
+func offerFirstLink(ctx context.Context, e cli.Env, first func(context.Context) (*server.FirstLink, error), log *slog.Logger) error {
 	link, err := makeFirstLink(ctx, first, log)
 	if err != nil || link == nil {
 		return err
 	}
-	if isTerminal(e.stdout) {
-		_, err = fmt.Fprintf(e.stdout, "\nThe portal has no users yet. Use this link within 24 hours to create the first administrator; it works once:\n\n  %s\n\n", link.URL)
+	if cli.IsTerminal(e.Stdout) {
+		_, err = fmt.Fprintf(e.Stdout, "\nThe portal has no users yet. Use this link within 24 hours to create the first administrator; it works once:\n\n  %s\n\n", link.URL)
 		return err
 	}
 	path, err := link.Keep()
@@ -83,8 +84,8 @@ func makeFirstLink(ctx context.Context, first func(context.Context) (*server.Fir
 }
 
 // serve starts a server, calls ready, and stops it when the context ends.
-func serve(ctx context.Context, e env, cfg config.Config, log *slog.Logger, ready func(*server.Server) error) error {
-	if _, set := e.lookup("GOGC"); !set {
+func serve(ctx context.Context, e cli.Env, cfg config.Config, log *slog.Logger, ready func(*server.Server) error) error {
+	if _, set := e.Lookup("GOGC"); !set {
 		defer boundGarbage()()
 	}
 	cfg.Version = version

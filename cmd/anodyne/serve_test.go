@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/server"
 )
 
 // A server that is told to stop right after its start stops, as it would later.
 func TestStopRightAfterTheStartIsNoFailure(t *testing.T) {
-	e := env{stdout: io.Discard, stderr: io.Discard, lookup: func(string) (string, bool) { return "", false }}
+	e := cli.Env{Stdout: io.Discard, Stderr: io.Discard, Lookup: func(string) (string, bool) { return "", false }}
 	cfg := config.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "anodyne.db"), Listen: "127.0.0.1:0", ShutdownTimeout: time.Minute, CohortMemory: 1 << 20, ReportRetention: time.Hour}
 	cfg.Finish()
 	log := slog.New(slog.DiscardHandler)

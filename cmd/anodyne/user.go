@@ -12,22 +12,23 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/portal"
 	"anodyne.example/anodyne/internal/store"
 )
 
-func runUser(ctx context.Context, e env, args []string) error {
-	return dispatch(ctx, args, e, "anodyne user", []command{
-		{"create", "create a user of the portal", userCreate},
-		{"list", "list the users of all organisations", userList},
-		{"reset", "create a link for setting a new password", userReset},
-		{"role", "change the role of a user", userRole},
-		{"disable", "disable a user", userDisable},
-		{"enable", "enable a disabled user", userEnable},
+func runUser(ctx context.Context, e cli.Env, args []string) error {
+	return cli.Dispatch(ctx, e, "user", args, []cli.Command{
+		{Name: "create", Summary: "create a user of the portal", Run: userCreate},
+		{Name: "list", Summary: "list the users of all organisations", Run: userList},
+		{Name: "reset", Summary: "create a link for setting a new password", Run: userReset},
+		{Name: "role", Summary: "change the role of a user", Run: userRole},
+		{Name: "disable", Summary: "disable a user", Run: userDisable},
+		{Name: "enable", Summary: "enable a disabled user", Run: userEnable},
 	})
 }
 
-func userCreate(ctx context.Context, e env, args []string) error {
+func userCreate(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "user", "create", "create --email ADDRESS --name NAME [flags] <PASSWORD-FILE\n\n"+
 		"Creates a user of the portal. The password is read from standard input, one line,\nso that other users of this machine cannot see it.")
 	fs := c.fs
@@ -35,7 +36,7 @@ func userCreate(ctx context.Context, e env, args []string) error {
 	name := fs.String("name", "", "`name` of the user (required)")
 	org := fs.String("organization", "default", "`name` of the organisation, which is created if it does not exist")
 	role := fs.String("role", access.Administrator.String(), "viewer, developer or administrator")
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	n := store.NewAccount{Email: address(*email), Name: strings.TrimSpace(*name)}
@@ -67,13 +68,13 @@ func userCreate(ctx context.Context, e env, args []string) error {
 }
 
 // readPassword reads the first line of standard input.
-func readPassword(e env) (string, error) {
-	if f, ok := e.stdin.(*os.File); ok {
+func readPassword(e cli.Env) (string, error) {
+	if f, ok := e.Stdin.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			fmt.Fprint(e.stderr, "Password (visible as you type; better redirect a file): ")
+			fmt.Fprint(e.Stderr, "Password (visible as you type; better redirect a file): ")
 		}
 	}
-	line, err := bufio.NewReader(io.LimitReader(e.stdin, 4<<10)).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(e.Stdin, 4<<10)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("password: %w", err)
 	}
@@ -105,9 +106,9 @@ func viewOfUser(a store.Account) userView {
 	return v
 }
 
-func userList(ctx context.Context, e env, args []string) error {
+func userList(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "user", "list", "list [flags]")
-	if _, err := parse(e, c.fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, c.fs, args, 0); err != nil {
 		return err
 	}
 	return c.run(ctx, func(s store.System) (any, func(io.Writer), error) {
@@ -133,12 +134,12 @@ func printUsers(w io.Writer, views []userView) {
 	_ = table.Flush() // a terminal that is gone cannot be told
 }
 
-func userReset(ctx context.Context, e env, args []string) error {
+func userReset(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "user", "reset", "reset EMAIL [flags]\n\n"+
 		"Creates a link for setting a new password. It works once, within 24 hours; earlier links\nof the user stop working. "+
 		"The link starts with --base-url, or with the address given by\n--listen and --tls-cert: use the same values as the server.")
 	c.cfg.Links(c.fs)
-	words, err := parse(e, c.fs, args, 1)
+	words, err := cli.Parse(e, c.fs, args, 1)
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func userReset(ctx context.Context, e env, args []string) error {
 		link, ends := base+portal.ResetPath+secret, time.Now().Add(portal.ResetLifetime).UTC().Truncate(time.Second)
 		return map[string]any{"email": a.Email, "link": link, "expires_at": ends}, func(w io.Writer) {
 			fmt.Fprintf(w, "%s\n", link)
-			fmt.Fprintf(e.stderr, "The link sets a new password for %s. It works once, within 24 hours.\n", a.Email)
+			fmt.Fprintf(e.Stderr, "The link sets a new password for %s. It works once, within 24 hours.\n", a.Email)
 		}, err
 	})
 }
@@ -160,9 +161,9 @@ func userReset(ctx context.Context, e env, args []string) error {
 // address is an e-mail address as members are known by.
 func address(word string) string { return strings.ToLower(strings.TrimSpace(word)) }
 
-func userRole(ctx context.Context, e env, args []string) error {
+func userRole(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "user", "role", "role EMAIL ROLE [flags]\n\nROLE is viewer, developer or administrator. Ends the user's sessions.")
-	words, err := parse(e, c.fs, args, 2)
+	words, err := cli.Parse(e, c.fs, args, 2)
 	if err != nil {
 		return err
 	}
@@ -179,17 +180,17 @@ func userRole(ctx context.Context, e env, args []string) error {
 	})
 }
 
-func userDisable(ctx context.Context, e env, args []string) error {
+func userDisable(ctx context.Context, e cli.Env, args []string) error {
 	return userState(ctx, e, args, "disable", true, "Prevents a user from signing in, and ends the user's sessions immediately.")
 }
 
-func userEnable(ctx context.Context, e env, args []string) error {
+func userEnable(ctx context.Context, e cli.Env, args []string) error {
 	return userState(ctx, e, args, "enable", false, "Allows a disabled user to sign in again.")
 }
 
-func userState(ctx context.Context, e env, args []string, name string, disabled bool, about string) error {
+func userState(ctx context.Context, e cli.Env, args []string, name string, disabled bool, about string) error {
 	c := newStoreCommand(e, "user", name, name+" EMAIL [flags]\n\n"+about)
-	words, err := parse(e, c.fs, args, 1)
+	words, err := cli.Parse(e, c.fs, args, 1)
 	if err != nil {
 		return err
 	}

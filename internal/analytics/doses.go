@@ -80,8 +80,7 @@ func (d *doses) nth(place int) float64 {
 	}
 }
 
-// quantile is that of type 7; the one of gonum that interpolates is of type 4.
-// There is at least one dose.
+// quantile is that of type 7. There is at least one dose.
 func (d *doses) quantile(p float64) float64 {
 	at := p * float64(d.n-1)
 	low := d.nth(int(at))

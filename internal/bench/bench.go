@@ -1,9 +1,9 @@
 // Package bench measures the service. It owns the made-up patients, the load,
 // the floor and the statistics; how results are shown is package tables', and
-// the command line is cmd/anodyne's.
+// the command line is cmd/anodyne-bench's.
 //
 // Every path is measured against two servers, each in a process of its own
-// under the same load: this program with everything on, and a floor, which is
+// under the same load: the product with everything on, and a floor, which is
 // a bare net/http server that sends the same bytes. Short slices alternate
 // between the two, so that whatever else the machine does is shared by both,
 // and their ratio says what the service costs above the bare minimum.
@@ -23,7 +23,9 @@ import (
 
 // Options say what to measure, and how.
 type Options struct {
-	// Program is the anodyne binary, started as the server and as the floor.
+	// Server is the anodyne binary that is measured.
+	Server string
+	// Program is this program, started again with [FloorCommand] as the floor.
 	Program string
 	// Target is the address of a server that is running already and is to be
 	// measured with these clients, or "". It is filled through its API and

@@ -18,7 +18,7 @@ import (
 // small measures for as long as it takes to see that something was measured:
 // every connection asks at least once a turn, however short that is.
 func small(tb testing.TB) Options {
-	return Options{Program: program(tb), Engine: SQLite, Dir: tb.TempDir(), Duration: 20 * time.Millisecond, Connections: 4, Patients: 50, Records: 500, Paths: PathNames()}
+	return Options{Server: program(tb), Program: program(tb), Engine: SQLite, Dir: tb.TempDir(), Duration: 20 * time.Millisecond, Connections: 4, Patients: 50, Records: 500, Paths: PathNames()}
 }
 
 func TestRunMeasuresEveryPath(t *testing.T) {
@@ -211,7 +211,7 @@ func TestRunKeepsWhatWasMeasured(t *testing.T) {
 
 func TestRunReportsAServerThatDoesNotStart(t *testing.T) {
 	o := small(t)
-	o.Program = filepath.Join(o.Dir, "missing")
+	o.Server = filepath.Join(o.Dir, "missing")
 	if _, err := Run(context.Background(), o); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("error %v, want one that names the program", err)
 	}

@@ -110,7 +110,7 @@ func (c *child) name() string { return cmp.Or(c.host, c.address) }
 // ready.
 func startServer(ctx context.Context, o *Options, db *database) (*child, error) {
 	log := &serverLog{serving: make(chan servingLine, 1), note: o.Note}
-	cmd := exec.Command(o.Program, "serve", "--data-dir", db.DataDir, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+	cmd := exec.Command(o.Server, "serve", "--data-dir", db.DataDir, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
 	if slices.Contains(o.Paths, webhookPath) {
 		cmd.Args = append(cmd.Args, "--dev") // the receiver is on loopback
 	}
@@ -173,7 +173,7 @@ func startFloor(ctx context.Context, program string, recs recordings) (*child, e
 		return nil, errors.Join(err, inRead.Close(), inWrite.Close())
 	}
 	defer outRead.Close()
-	cmd := exec.Command(program, "bench", FloorCommand)
+	cmd := exec.Command(program, FloorCommand)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inRead, outWrite, os.Stderr
 	c, err := run(cmd)
 	err = errors.Join(err, inRead.Close(), outWrite.Close())

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// FloorCommand is the hidden word after "bench" that makes the program a
-// floor.
+// FloorCommand is the hidden word that makes the program a floor.
 const FloorCommand = "floor"
 
 // recording is an answer of the product, kept for the floor to repeat.

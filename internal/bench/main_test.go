@@ -17,7 +17,7 @@ import (
 // TestMain lets the test binary be the program that Run starts: the server
 // and the floor.
 func TestMain(m *testing.M) {
-	if len(os.Args) < 2 || os.Args[1] != "serve" && os.Args[1] != "bench" {
+	if len(os.Args) < 2 || os.Args[1] != "serve" && os.Args[1] != FloorCommand {
 		os.Exit(m.Run())
 	}
 	// Never given up: a floor ends by itself when its input is closed, and the

@@ -62,8 +62,8 @@ func (o *Options) checkTarget(bad func(format string, args ...any)) {
 	if len(o.Clients) == 0 {
 		bad("a target needs clients to ask with")
 	}
-	if o.Engine != "" || o.Database != "" {
-		bad("a target has its engine and its database already")
+	if o.Server != "" || o.Engine != "" || o.Database != "" {
+		bad("a target has its program, its engine and its database already")
 	}
 	if o.ProfileDir != "" {
 		bad("a target cannot be profiled from here")

@@ -74,7 +74,7 @@ func startRunning(t *testing.T) *running {
 
 func (r *running) options(t *testing.T, clients ...Credentials) Options {
 	o := small(t)
-	o.Engine, o.Target, o.Clients, o.Nodes = "", r.url, clients, 2
+	o.Server, o.Engine, o.Target, o.Clients, o.Nodes = "", "", r.url, clients, 2
 	return o
 }
 
@@ -162,12 +162,13 @@ func TestTargetOptions(t *testing.T) {
 		"password":   {func(o *Options) { o.Target = "https://a:b@pain.example.org" }, "URL"},
 		"path":       {func(o *Options) { o.Target = "https://pain.example.org/v1" }, "URL"},
 		"no clients": {func(o *Options) { o.Clients = nil }, "clients"},
+		"server":     {func(o *Options) { o.Server = "x" }, "program"},
 		"database":   {func(o *Options) { o.Database = "postgres://x" }, "database"},
 		"profile":    {func(o *Options) { o.ProfileDir = "x" }, "profiled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := small(t)
-			o.Engine, o.Target, o.Clients = "", "https://pain.example.org", []Credentials{good}
+			o.Server, o.Engine, o.Target, o.Clients = "", "", "https://pain.example.org", []Credentials{good}
 			tt.change(&o)
 			err := o.Validate()
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {

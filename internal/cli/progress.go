@@ -1,9 +1,10 @@
-package main
+package cli
 
 import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,9 +25,9 @@ type progress struct {
 	shown time.Time
 }
 
-// bar returns what shows progress on w.
-func bar(w io.Writer) func(step string, done, total int64) {
-	p := &progress{w: w, terminal: isTerminal(w), every: 10 * time.Second, shown: time.Now()}
+// Bar returns what shows progress on w.
+func Bar(w io.Writer) func(step string, done, total int64) {
+	p := &progress{w: w, terminal: IsTerminal(w), every: 10 * time.Second, shown: time.Now()}
 	if p.terminal {
 		p.every, p.shown = 100*time.Millisecond, time.Time{}
 	}
@@ -66,14 +67,24 @@ func drawBar(step string, done, total int64) string {
 		part = min(float64(done)/float64(total), 1)
 	}
 	full := int(part * width)
-	return fmt.Sprintf("%-10s [%s%s] %3.0f %%  %s of %s", step, strings.Repeat("=", full), strings.Repeat(" ", width-full), part*100, thousands(done), thousands(total))
+	return fmt.Sprintf("%-10s [%s%s] %3.0f %%  %s of %s", step, strings.Repeat("=", full), strings.Repeat(" ", width-full), part*100, Thousands(done), Thousands(total))
 }
 
-func isTerminal(w io.Writer) bool {
+// IsTerminal reports whether somebody may be watching w.
+func IsTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	if !ok {
 		return false
 	}
 	_, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ) // which /dev/null has not
 	return err == nil
+}
+
+// Thousands is a number with commas.
+func Thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 // what moves a terminal's cursor.
 func TestProgressInALog(t *testing.T) {
 	var out bytes.Buffer
-	show := bar(&out)
+	show := Bar(&out)
 	for n := range int64(1001) {
 		show("filling", n, 1000)
 	}

@@ -1,3 +1,14 @@
+// Anodyne-bench measures what the server of this repository does on a machine.
+// It is a program of its own, so that what is deployed has no load generator and
+// no throw-away PostgreSQL in it.
+//
+// Usage:
+//
+//	anodyne-bench [flags]
+//	anodyne-bench compare OLD.json NEW.json
+//
+// It starts the anodyne beside it, or the one that --server names; --help has the
+// rest.
 package main
 
 import (
@@ -14,11 +25,20 @@ import (
 
 	"anodyne.example/anodyne/internal/bench"
 	"anodyne.example/anodyne/internal/bench/tables"
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 )
 
-const benchSynopsis = `bench [flags]
-       anodyne bench compare OLD.json NEW.json
+// program is the name of this program.
+const program = "anodyne-bench"
+
+// version is set by the build.
+var version = "dev"
+
+func main() { cli.Main(program, benchmark) }
+
+const synopsis = `[flags]
+       anodyne-bench compare OLD.json NEW.json
 
 Measures this machine: the server on a throw-away database with everything on,
 against a floor, a bare HTTP server that sends the same bytes. The two take
@@ -52,21 +72,22 @@ is no floor then, and so no ratio.
 
 "compare" prints what two files of --json have in common, side by side.`
 
-// compareCommand is the word after "bench" that compares two files.
+// compareCommand is the word that compares two files.
 const compareCommand = "compare"
 
-func runBench(ctx context.Context, e env, args []string) error {
+// benchmark carries out a command line.
+func benchmark(ctx context.Context, e cli.Env, args []string) error {
 	if len(args) == 1 && args[0] == bench.FloorCommand {
-		return bench.ServeFloor(ctx, os.Stdin, e.stdout)
+		return bench.ServeFloor(ctx, os.Stdin, e.Stdout)
 	}
 	if len(args) > 0 && args[0] == compareCommand {
-		return runBenchCompare(e, args[1:])
+		return compare(e, args[1:])
 	}
-	b := benchCommand{engines: config.List{bench.SQLite}, paths: bench.PathNames()}
-	show := bar(e.stderr)
+	b := commandLine{engines: config.List{bench.SQLite}, paths: bench.PathNames()}
+	show := cli.Bar(e.Stderr)
 	b.Progress = func(step string, done, total int) { show(step, int64(done), int64(total)) }
-	b.Note = func(s string) { fmt.Fprintln(e.stderr, s) }
-	fs := flags(e, "bench", benchSynopsis)
+	b.Note = func(s string) { fmt.Fprintln(e.Stderr, s) }
+	fs := cli.Flags(e, "", synopsis)
 	fs.DurationVar(&b.Duration, "duration", 5*time.Second, "time for each path, floor included")
 	fs.IntVar(&b.Connections, "connections", 64, "connections that are kept busy")
 	fs.IntVar(&b.Patients, "patients", 10_000, "patients in the database before it is measured")
@@ -74,6 +95,7 @@ func runBench(ctx context.Context, e env, args []string) error {
 	fs.Var(&b.grow, "grow", "numbers of `patients` to measure one after the other, separated by commas, instead of --patients")
 	fs.Var(&b.engines, "engine", "`engines` to measure, separated by commas: "+strings.Join(bench.Engines, ", "))
 	fs.StringVar(&b.Database, "database", "", "with --engine postgres, the `address` of an empty database; it is left filled")
+	fs.StringVar(&b.Server, "server", "", "the anodyne `program` to measure (default: the one in the folder of this program)")
 	fs.StringVar(&b.Target, "target", "", "`URL` of a running server to measure, instead of one of our own")
 	fs.StringVar(&b.clients, "clients", "", "with --target, `file` with the clients to ask with")
 	fs.Var(&b.paths, "paths", "`paths` to measure, separated by commas")
@@ -85,15 +107,15 @@ func runBench(ctx context.Context, e env, args []string) error {
 	fs.StringVar(&b.markdown, "markdown", "", "`file` for the tables as Markdown; - prints them instead of the table")
 	fs.StringVar(&b.plot, "plot", "", "with --grow, `file` for a plot of cost against patients (SVG), on axes by powers of ten")
 	fs.BoolVar(&b.gate, "gate", false, "fail when a path misses what is asked of it")
-	if _, err := parse(e, fs, args, 0); err != nil {
+	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	return b.run(ctx, e)
 }
 
-// benchCommand is a command line: options for each of its runs, and where the
+// commandLine is what was asked for: options for each of its runs, and where the
 // results go.
-type benchCommand struct {
+type commandLine struct {
 	bench.Options
 	engines, paths       config.List
 	grow                 config.List
@@ -102,7 +124,7 @@ type benchCommand struct {
 	gate                 bool
 }
 
-func (b *benchCommand) run(ctx context.Context, e env) (err error) {
+func (b *commandLine) run(ctx context.Context, e cli.Env) (err error) {
 	runs, err := b.runs()
 	if err != nil {
 		return err
@@ -124,10 +146,21 @@ func (b *benchCommand) run(ctx context.Context, e env) (err error) {
 			return err
 		}
 	}
+	measured := version
+	if b.Target == "" {
+		if b.Server, measured, err = findServer(ctx, b.Server); err != nil {
+			return err
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	var report bench.Report
 	for _, o := range runs {
+		o.Server, o.Program = b.Server, self
 		result, failure := bench.Run(ctx, o)
-		result.Version, result.Interrupted = version, ctx.Err() != nil
+		result.Version, result.Interrupted = measured, ctx.Err() != nil
 		if failure == nil || result.Measured() {
 			report.Runs = append(report.Runs, result)
 		}
@@ -141,14 +174,11 @@ func (b *benchCommand) run(ctx context.Context, e env) (err error) {
 	if len(report.Runs) == 0 {
 		return err
 	}
-	return errors.Join(err, b.write(e.stdout, &report), judge(&report, b.gate))
+	return errors.Join(err, b.write(e.Stdout, &report), judge(&report, b.gate))
 }
 
 // runs are the options of each run: every engine at every size.
-func (b *benchCommand) runs() (list []bench.Options, err error) {
-	if b.Program, err = os.Executable(); err != nil {
-		return nil, err
-	}
+func (b *commandLine) runs() (list []bench.Options, err error) {
 	b.Paths = b.paths
 	engines, grow := b.engines, b.grow
 	if b.Target != "" {
@@ -207,7 +237,7 @@ func judge(report *bench.Report, gate bool) error {
 
 // write prints the table, or what is wanted instead of it, and writes the
 // files.
-func (b *benchCommand) write(w io.Writer, report *bench.Report) error {
+func (b *commandLine) write(w io.Writer, report *bench.Report) error {
 	text, err := json.MarshalIndent(report, "", "  ")
 	if err != nil {
 		return err
@@ -247,9 +277,9 @@ func (b *benchCommand) write(w io.Writer, report *bench.Report) error {
 	return nil
 }
 
-func runBenchCompare(e env, args []string) error {
-	fs := flags(e, "bench "+compareCommand, "bench compare OLD.json NEW.json\n\nPrints what two files of \"anodyne bench --json FILE\" have in common, side by side, and\nthe new figures as multiples of the old.")
-	files, err := parse(e, fs, args, 2)
+func compare(e cli.Env, args []string) error {
+	fs := cli.Flags(e, compareCommand, compareCommand+" OLD.json NEW.json\n\nPrints what two files of \"anodyne-bench --json FILE\" have in common, side by side, and\nthe new figures as multiples of the old.")
+	files, err := cli.Parse(e, fs, args, 2)
 	if err != nil {
 		return err
 	}
@@ -261,5 +291,5 @@ func runBenchCompare(e env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return tables.Compare(e.stdout, &old, &new)
+	return tables.Compare(e.Stdout, &old, &new)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"anodyne.example/anodyne/internal/bench"
+	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 )
 
@@ -38,7 +38,7 @@ func TestBenchOutput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			b := benchCommand{json: tt.json, markdown: tt.markdown}
+			b := commandLine{json: tt.json, markdown: tt.markdown}
 			if err := b.write(&out, measured()); err != nil {
 				t.Fatal(err)
 			}
@@ -94,13 +94,17 @@ func TestBenchRefusesWhatItCannotMeasure(t *testing.T) {
 		"plot of one size":   {[]string{"--plot", "x.svg"}, "--grow"},
 		"two on one stream":  {[]string{"--json", "-", "--markdown", "-"}, "--markdown"},
 		"compare nothing":    {[]string{"compare", "missing.json", "missing.json"}, "missing.json"},
-		"compare others":     {[]string{"compare", "bench.go", "bench.go"}, "no file of a bench"},
+		"compare others":     {[]string{"compare", "main.go", "main.go"}, "no file of a bench"},
 		"path":               {[]string{"--paths", "gte"}, `"gte"`},
+		"no server":          {[]string{"--server", "missing/anodyne"}, "missing/anodyne"},
+		"none beside it":     {nil, "make build"},
+		"another program":    {[]string{"--server", "echo"}, "is no anodyne server"},
+		"server of a target": {[]string{"--target", "http://127.0.0.1:1", "--clients", "testdata/clients.json", "--server", "anodyne"}, "a target has its program"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			e := env{strings.NewReader(""), &out, &out, func(string) (string, bool) { return "", false }}
-			if code := run(context.Background(), append([]string{"bench"}, tt.args...), e); code != exitFailed || !strings.Contains(out.String(), tt.want) {
+			e := cli.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Lookup: func(string) (string, bool) { return "", false }}
+			if code := cli.Run(t.Context(), program, e, tt.args, benchmark); code != cli.ExitFailed || !strings.HasPrefix(out.String(), "anodyne-bench: ") || !strings.Contains(out.String(), tt.want) {
 				t.Errorf("exit code %d and %q, want %q", code, &out, tt.want)
 			}
 		})
@@ -109,7 +113,7 @@ func TestBenchRefusesWhatItCannotMeasure(t *testing.T) {
 
 // Records grow with the patients.
 func TestBenchRunsEveryEngineAtEverySize(t *testing.T) {
-	b := benchCommand{engines: config.List{"sqlite", "postgres"}, grow: config.List{"50", "5000"}, paths: config.List{"get"}}
+	b := commandLine{engines: config.List{"sqlite", "postgres"}, grow: config.List{"50", "5000"}, paths: config.List{"get"}}
 	b.Patients, b.Records = 1000, 3000
 	runs, err := b.runs()
 	if err != nil || len(runs) != 4 {
