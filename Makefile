@@ -1,13 +1,14 @@
 # Everything here runs with Go, git and make; see scripts/test for what the
-# tests fetch for themselves. PKGS narrows a target: make test PKGS=./internal/id
+# tests fetch for themselves. "work" is the packages of both modules in go.work;
+# PKGS narrows a target: make test PKGS=./internal/id
 
-PKGS     ?= ./...
+PKGS     ?= work
 FUZZTIME ?= 10s
 ROUNDS   ?= 10
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test quick flake faults lint fuzz bench bench-tables screenshots release clean
+.PHONY: help build test quick flake faults lint fuzz bench bench-tables screenshots release rehome clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +47,9 @@ screenshots: build ## take every page of the portal, into screenshots/ (needs Ch
 
 release: ## build the release archives with checksums and SBOMs, into dist/
 	@VERSION=$(VERSION) scripts/release
+
+rehome: ## rename both modules: make rehome MODULE=example.com/org/anodyne
+	@scripts/rehome $(MODULE)
 
 clean: ## remove what was built
 	rm -rf bin dist screenshots bench-tables

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -47,7 +49,13 @@ type EventPage = CursorPage[Event]
 // wait, which counts in whole seconds up to 30. A limit of 0 leaves the choice to
 // the service. It needs the scope events:read.
 func (c *Client) Events(ctx context.Context, after string, limit int, wait time.Duration) (*EventPage, error) {
-	return readLog[Event](ctx, c, "read events", "events", after, limit, wait)
+	q := url.Values{}
+	if after != "" {
+		q.Set("after", after)
+	}
+	setNumber(q, "limit", limit)
+	setNumber(q, "wait", int((wait+time.Second-1)/time.Second))
+	return answered[EventPage](ctx, c, &call{op: "read events", method: http.MethodGet, path: []string{"v1", "events"}, query: q}, nil)
 }
 
 // AllEvents yields the events behind the cursor after up to the end of the log.

@@ -158,7 +158,7 @@ func TestAudit(t *testing.T) {
 		_, _ = io.WriteString(w, `{"data":[{"timestamp":"2026-01-15T10:30:00Z","action":"patient.read","client_id":"cli_1","resource":"pat_1",
 			"request_id":"req_1","source":"192.0.2.1","details":{"fields":["name"]},"seal":"added later"}],"next_cursor":"c2"}`)
 	})
-	got, err := c.Audit(t.Context(), "c1", 0)
+	got, err := c.Audit(t.Context(), client.AuditQuery{After: "c1"})
 	want := &client.AuditPage{
 		Data: []client.AuditEntry{{
 			Timestamp: time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC), RequestID: "req_1", ClientID: "cli_1",

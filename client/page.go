@@ -1,12 +1,9 @@
 package client
 
 import (
-	"context"
 	"iter"
-	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 )
 
 // maxLimit is the most records a page can have.
@@ -52,21 +49,6 @@ func walkPages[T any](first int, fetch func(page int) (*Page[T], error)) iter.Se
 			}
 		}
 	}
-}
-
-// readLog reads one stretch of the log at /v1/name.
-func readLog[T any](ctx context.Context, c *Client, op, name, after string, limit int, wait time.Duration) (*CursorPage[T], error) {
-	q := url.Values{}
-	if after != "" {
-		q.Set("after", after)
-	}
-	setNumber(q, "limit", limit)
-	setNumber(q, "wait", int((wait+time.Second-1)/time.Second))
-	var page CursorPage[T]
-	if _, err := c.do(ctx, &call{op: op, method: http.MethodGet, path: []string{"v1", name}, query: q}, &page); err != nil {
-		return nil, err
-	}
-	return &page, nil
 }
 
 // setNumber adds a parameter, unless it is left to the service. Numbers out of

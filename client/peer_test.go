@@ -5,14 +5,30 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"runtime"
+	"runtime/pprof"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"anodyne.example/anodyne/client"
-	"anodyne.example/anodyne/internal/testwait"
 )
 
-func TestMain(m *testing.M) { testwait.Main(m) }
+// TestMain fails if the tests leave goroutines behind. They may take a while to
+// end; the bound ends only a hang.
+func TestMain(m *testing.M) {
+	before := runtime.NumGoroutine()
+	code := m.Run()
+	for began := time.Now(); code == 0 && runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			fmt.Fprintln(os.Stderr, "the tests left goroutines behind:")
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
 
 // transport plays the service without a network, so that tests can run on the
 // fake clock of testing/synctest.

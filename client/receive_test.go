@@ -1,15 +1,17 @@
 package client
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 const (
@@ -18,20 +20,19 @@ const (
 	webhookBody   = `{"id":"evt_01h000000000000000000000000","type":"patient.created","timestamp":"2026-01-15T10:30:00Z","data":{"patient_id":"pat_1"}}`
 )
 
-// signed makes the headers of a message as the official library signs it.
+// signed makes the headers of a message. internal/webhook has a test with
+// messages that the official library signs.
 func signed(t *testing.T, at time.Time, body string, secrets ...string) http.Header {
 	t.Helper()
 	var signatures []string
 	for _, secret := range secrets {
-		signer, err := standardwebhooks.NewWebhook(secret)
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		signature, err := signer.Sign("evt_01h000000000000000000000000", at, []byte(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		signatures = append(signatures, signature)
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "evt_01h000000000000000000000000.%d.%s", at.Unix(), body)
+		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 	}
 	h := http.Header{}
 	h.Set("webhook-id", "evt_01h000000000000000000000000")
@@ -101,6 +102,17 @@ func TestVerifyWebhook(t *testing.T) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 		})
+	}
+}
+
+// The example that the Standard Webhooks specification shows.
+func TestVerifyWebhookOfTheSpecification(t *testing.T) {
+	header := http.Header{}
+	header.Set("webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek")
+	header.Set("webhook-timestamp", "1614265330")
+	header.Set("webhook-signature", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+	if err := verifyWebhook(header, []byte(`{"test": 2432232314}`), []string{webhookSecret}, time.Unix(1614265330, 0)); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 )
 
 const (
@@ -46,7 +44,7 @@ func (c *Client) Token(ctx context.Context) (Token, error) {
 	}
 	// The request is shared, so it must not end with the context of the caller
 	// that happened to be first.
-	shared := c.tokens.renewal.DoChan("", func() (any, error) {
+	renewal := c.tokens.renew(func() (Token, error) {
 		if token, ok := c.tokens.current(); ok {
 			return token, nil
 		}
@@ -55,11 +53,8 @@ func (c *Client) Token(ctx context.Context) (Token, error) {
 		return c.requestToken(ctx, op)
 	})
 	select {
-	case result := <-shared:
-		if result.Err != nil {
-			return Token{}, result.Err
-		}
-		return result.Val.(Token), nil
+	case <-renewal.done:
+		return renewal.token, renewal.err
 	case <-ctx.Done():
 		return Token{}, &netError{op, ctx.Err()}
 	}
@@ -94,12 +89,38 @@ func (c *Client) requestToken(ctx context.Context, op string) (Token, error) {
 
 // tokens holds the token in use.
 type tokens struct {
-	renewal singleflight.Group
-
 	mu      sync.Mutex
 	held    Token
 	renewAt time.Time // zero: only when it is refused
 	fixed   bool
+	renewal *renewal // the request under way, if any
+}
+
+// renewal is a request for a token, shared by all callers that need one. Its
+// result may be read once done is closed.
+type renewal struct {
+	done  chan struct{}
+	token Token
+	err   error
+}
+
+// renew joins the request under way, or starts one.
+func (t *tokens) renew(request func() (Token, error)) *renewal {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.renewal != nil {
+		return t.renewal
+	}
+	r := &renewal{done: make(chan struct{})}
+	t.renewal = r
+	go func() {
+		r.token, r.err = request()
+		t.mu.Lock()
+		t.renewal = nil
+		t.mu.Unlock()
+		close(r.done)
+	}()
+	return r
 }
 
 // current returns the token in use, and false when it is time for another.

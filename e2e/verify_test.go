@@ -203,7 +203,7 @@ func (l *ledger) readAudit(c *client.Client) {
 	l.tb.Helper()
 	soon(patience, func() bool {
 		for {
-			page, err := c.Audit(l.tb.Context(), l.auditCursor, 100)
+			page, err := c.Audit(l.tb.Context(), client.AuditQuery{After: l.auditCursor, Limit: 100})
 			if err != nil {
 				l.tb.Fatal(err)
 			}

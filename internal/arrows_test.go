@@ -106,7 +106,7 @@ func room(path string) string {
 
 func packages(t *testing.T) (list []pkg) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "anodyne.example/anodyne/...")
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports", "work")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -289,7 +289,7 @@ func (s *Server) Store() *store.Store { return s.store }
 func (s *Server) Stop() error {
 	s.drain()
 	s.log.Info("stopping; waiting for running requests to finish") // after drain: whoever reads it finds /readyz saying 503
-	time.Sleep(s.cfg.ShutdownDelay)                         // a load balancer sees /readyz and sends no more
+	time.Sleep(s.cfg.ShutdownDelay)                                // a load balancer sees /readyz and sends no more
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
 	delivered := make(chan struct{})

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"pgregory.net/rapid"
+
+	"anodyne.example/anodyne/client"
 )
 
 func TestSignatureIsTheOneOfTheSpecification(t *testing.T) {
@@ -48,6 +51,38 @@ func TestOfficialLibraryAcceptsEverySecret(t *testing.T) {
 		other, _ := standardwebhooks.NewWebhook(NewSecret())
 		if other.Verify(body, header) == nil {
 			t.Fatal("another secret verifies the signature as well")
+		}
+	})
+}
+
+// The Go client verifies what the official library signs. Its own tests use
+// nothing but the standard library.
+func TestClientAcceptsTheOfficialLibrary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id := rapid.StringMatching(`evt_[0-9a-z]{26}`).Draw(t, "id")
+		body := rapid.SliceOf(rapid.Byte()).Draw(t, "body")
+		now := time.Now()
+		secrets, signatures := make([]string, rapid.IntRange(1, 3).Draw(t, "secrets")), []string{}
+		for i := range secrets {
+			secrets[i] = NewSecret()
+			signer, err := standardwebhooks.NewWebhook(secrets[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			signature, err := signer.Sign(id, now, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			signatures = append(signatures, signature)
+		}
+		header := http.Header{headerID: {id}, headerTimestamp: {strconv.FormatInt(now.Unix(), 10)}, headerSignature: {strings.Join(signatures, " ")}}
+		for _, secret := range secrets {
+			if err := client.VerifyWebhook(header, body, secret); err != nil {
+				t.Fatalf("%v: %q", err, signatures)
+			}
+		}
+		if err := client.VerifyWebhook(header, body, NewSecret()); !errors.Is(err, client.ErrWebhookSignature) {
+			t.Fatalf("another secret: %v", err)
 		}
 	})
 }

@@ -23,7 +23,9 @@ type module struct {
 
 // repository is the root of this repository.
 func repository() (string, error) {
-	out, err := output(exec.Command("go", "list", "-m", "-f", "{{.Dir}}"))
+	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}")
+	cmd.Env = append(os.Environ(), "GOWORK=off") // not the client's module, too
+	out, err := output(cmd)
 	return strings.TrimSpace(out), err
 }
 

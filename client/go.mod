@@ -1,0 +1,3 @@
+module anodyne.example/anodyne/client
+
+go 1.26.0
