@@ -44,7 +44,7 @@ func TestAliasesInThePortal(t *testing.T) {
 			status     int
 			words      string
 		}{
-			{"ibuprofen", "7804", http.StatusUnprocessableEntity, "The name is understood already, as ibuprofen"},
+			{"ibuprofen", "7804", http.StatusUnprocessableEntity, "The name is already recognised as ibuprofen"},
 			{"blue pills", "99999999", http.StatusUnprocessableEntity, "The RxNorm code is not in the dictionary"},
 			{"", "", http.StatusUnprocessableEntity, "The name is required."},
 			{"", "", http.StatusUnprocessableEntity, "The RxNorm code is required."},

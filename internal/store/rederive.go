@@ -324,7 +324,7 @@ func difference(stored, now pain.Value) string {
 	case errWas != nil || errIs != nil:
 		return "(cannot be compared)"
 	case was.DrugClass != is.DrugClass:
-		return "(class " + was.DrugClass + ", today " + is.DrugClass + ")"
+		return "(class " + was.DrugClass + ", now " + is.DrugClass + ")"
 	case was.Basis != is.Basis:
 		return fmt.Sprintf("(basis %q, now %q)", was.Basis, is.Basis)
 	}

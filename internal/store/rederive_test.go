@@ -57,8 +57,8 @@ func TestRederive(t *testing.T) {
 		patients := []pain.Patient{old(t, all[0], o, "A", guessed), old(t, all[0], o, "B", understood), old(t, all[0], o, "C", missed), old(t, all[0], o, "D", guessed)}
 
 		problems, _, err := sys.CheckDerived(t.Context(), false, quiet)
-		if err != nil || len(problems) != 4 || !strings.Contains(problems[0], "(class other, today unclassified)") ||
-			!strings.Contains(problems[1], `(basis "", today "name")`) || !strings.Contains(problems[2], "(class other, today opioid)") {
+		if err != nil || len(problems) != 4 || !strings.Contains(problems[0], "(class other, now unclassified)") ||
+			!strings.Contains(problems[1], `(basis "", now "name")`) || !strings.Contains(problems[2], "(class other, now opioid)") {
 			t.Fatalf("%q, %v", problems, err)
 		}
 		// It is ended after the second patient, and goes on there.
