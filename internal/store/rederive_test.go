@@ -131,7 +131,7 @@ func TestCheckRepairsWhatIsDerived(t *testing.T) {
 		old(t, all[0], o, "A", guessed)
 		unreadable := old(t, all[0], o, "B", understood)
 		store.Exec(t, all[0], `UPDATE clinical_record SET value = '{' WHERE patient_no = (SELECT patient_no FROM patient WHERE id = $1)`, unreadable.ID.Bytes())
-		if problems, repaired, err := sys.CheckDerived(t.Context(), true, quiet); err != nil || repaired != 1 || len(problems) != 1 || !strings.Contains(problems[0], "patient number 2: its series has an outdated format; it cannot be derived again") {
+		if problems, repaired, err := sys.CheckDerived(t.Context(), true, quiet); err != nil || repaired != 1 || len(problems) != 1 || !strings.Contains(problems[0], "patient number 2: its series has an outdated format; it cannot be recalculated") {
 			t.Errorf("%d repaired, %q, %v", repaired, problems, err)
 		}
 		if problems, _, err := sys.CheckDerived(t.Context(), false, quiet); err != nil || len(problems) != 1 {
