@@ -249,7 +249,7 @@ func TestAliasesBeginTheDerivationAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A check sees it before the derivation does.
-		if problems, _, err := sys.CheckDerived(t.Context(), false, quiet); err != nil || len(problems) != 3 || !strings.Contains(problems[0], "(class unclassified, today benzodiazepine)") {
+		if problems, _, err := sys.CheckDerived(t.Context(), false, quiet); err != nil || len(problems) != 3 || !strings.Contains(problems[0], "(class unclassified, now benzodiazepine)") {
 			t.Errorf("%q, %v", problems, err)
 		}
 		// It was interrupted after the third patient, and goes on there.

@@ -140,8 +140,8 @@ func TestForeignKeysAreRefused(t *testing.T) {
 			t.Errorf("another node opens %q, %v", secret, err)
 		}
 		for want, dir := range map[string]string{
-			"there is no ":   t.TempDir(),
-			"is not the one": otherKey(t),
+			"is missing, but this database": t.TempDir(),
+			"is not the one":                otherKey(t),
 		} {
 			cfg.DataDir = dir
 			if _, err := store.Open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), want) {
