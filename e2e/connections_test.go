@@ -115,7 +115,7 @@ func noFiles(t *testing.T) {
 // TestTooManyConnectionsForTheFiles: a bound that cannot be kept is refused.
 func TestTooManyConnectionsForTheFiles(t *testing.T) {
 	s := newService(t, storetest.SQLite)
-	refusedStart(t, files(100), "--max-connections: must be from 1 to less than the 100 files", "--database", s.database, "--max-connections", "100")
+	refusedStart(t, files(100), "--max-connections: must be at least 1 and below the open file limit of 100", "--database", s.database, "--max-connections", "100")
 }
 
 // files lets a process open so many.

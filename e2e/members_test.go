@@ -76,7 +76,7 @@ func TestMembersAndScopes(t *testing.T) {
 	dev.must(dev.Click("main button"))
 	dev.says("The password is set")
 	dev.must(dev.Go(link))
-	dev.says("used already")
+	dev.says("already been used")
 	dev.must(dev.Go(n.url + "/portal/account"))
 	dev.must(dev.Wait("#email")) // the session has ended
 	dev.fill("#email", "dev@clinic.example", "#password", next)

@@ -35,7 +35,7 @@ func TestPortal(t *testing.T) {
 	v.must(v.Wait(".who"))
 	v.judge()
 	v.must(v.Go(link))
-	v.says("used already or has expired")
+	v.says("already been used or has expired")
 	v.judge()
 
 	// An application is registered; its credentials work.
@@ -141,7 +141,7 @@ func (v *visitor) makeReport(patientID string) {
 	v.says("No report yet")
 	v.fill("#patient_id", "pat_nobody")
 	v.must(v.Click("main form button"))
-	v.says("Please look again")
+	v.says("Please correct the following")
 	v.judge()
 	v.open("/portal/reports?patient_id=" + patientID)
 	v.must(v.Click("main form button"))
