@@ -26,7 +26,7 @@ var table = []Info{
 		Bands:   []Band{{Name: "minimal"}, {Name: "mild", From: 5}, {Name: "moderate", From: 10}, {Name: "moderately_severe", From: 15}, {Name: "severe", From: 20}},
 		Change:  Change{Points: 5, Percent: 20, PercentFrom: 20, Note: "the percentage applies to severe depression"},
 		Licence: free + " (no permission needed)", LOINC: LOINC{Panel: "44249-1", Score: "44261-6"},
-		Source: "NHS Data Dictionary, PHQ-9; important change: 5 points by general use, 20 % Kounali 2022, PMC9340848",
+		Source: "NHS Data Dictionary, PHQ-9; important change: 5 points Löwe 2004, PMID 15550799; 20 % Kounali 2022, PMC9340848",
 	},
 	{
 		Name: "phq_2", Title: "Patient Health Questionnaire, 2 items", Measure: "sum of 2 items",
