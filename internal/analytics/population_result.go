@@ -98,7 +98,7 @@ func (t *PopulationTally) printOpioids(l *ledger, out *Opioids, active *cell, c 
 	l.within(all, out50)
 	l.within(out50, out90)
 	l.within(all, outBenzo)
-	outside(&out.OutOfScope.Undetermined, o.outOpen, possible)
+	l.within(active, outside(&out.OutOfScope.Undetermined, o.outOpen, possible)) // possible may be hidden
 	c.totals[exposure] = totals{exposed, known, maybe}
 	c.totals[longTerm] = totals{long, longN, longOpen}
 	c.totals[atLeast50] = totals{high[0], n50, open50}
