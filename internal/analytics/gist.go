@@ -25,7 +25,10 @@ type Gist struct {
 	// Sources are those of opioids, and then of what may be one.
 	Medications []Medication
 	Sources     []Source
-	Shelf       Shelf
+	// Shelf is where in Medications some classes are; shelf is its room, unless
+	// somebody else has it.
+	Shelf *Shelf
+	shelf Shelf
 	// Doses are the opioids' MME by day, and Covered the days with an opioid,
 	// known or not, by the timeline. Overlapped are the doses without supply
 	// being carried forward; empty when they are the same.

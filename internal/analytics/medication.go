@@ -54,7 +54,8 @@ func (r *skimmer) takeMedications(g *Gist, recorded []series.Medication) []Medic
 		r.spans = append(r.spans, r.courses[i].Span)
 	}
 	g.Covered = append(g.Covered, drug.Join(r.spans)...)
-	g.Shelf = shelfOf(g.Medications[from:])
+	g.shelf = shelfOf(g.Medications[from:])
+	g.Shelf = &g.shelf
 	return g.Medications[from:]
 }
 
@@ -62,7 +63,9 @@ func (r *skimmer) takeMedications(g *Gist, recorded []series.Medication) []Medic
 // there is among them.
 type Shelf struct {
 	opioids, benzodiazepines, gabapentinoids, unknown place
-	open, naloxone                                    bool
+	// open says that days of one of them are assumed, and lacking that the dose of
+	// an opioid is not known.
+	open, naloxone, lacking bool
 }
 
 // place is where some of a list are: from one up to, but not including, another.
@@ -81,6 +84,7 @@ func shelfOf(list []Medication) (s Shelf) {
 	s.opioids, s.benzodiazepines, s.gabapentinoids, s.unknown = find(opioid), find(benzodiazepine), find(gabapentinoid), find(series.Unclassified)
 	for i := range list {
 		s.open, s.naloxone = s.open || list[i].open, s.naloxone || list[i].naloxone
+		s.lacking = s.lacking || missesDose[list[i].reason%reasonCodes]
 	}
 	return s
 }
@@ -139,6 +143,14 @@ func anyTaken(list []Medication, window drug.Span) bool {
 // taken reports whether a medicine was taken on a day of a window.
 func (m *Medication) taken(window drug.Span) bool {
 	return m.First <= window.Last && m.Last >= window.First && m.First <= m.Last
+}
+
+// classIn is the class of a medicine that was taken on a day of a window, as a
+// set; empty for others. It is taken without a branch, which nobody could
+// foretell.
+func (m *Medication) classIn(window drug.Span) classSet {
+	before, after, none := int64(m.Last)-int64(window.First), int64(window.Last)-int64(m.First), int64(m.Last)-int64(m.First) // one is below 0 if it was not
+	return classSet(^(before|after|none)>>63&1) << (m.class % classCodes)
 }
 
 // assumed reports whether it is assumed to be taken on a day of a window.

@@ -83,6 +83,7 @@ type drugs struct {
 	naloxone bool          // there is some, at any time
 	dose     drug.Exposure // in the period, of one who surely took an opioid then
 	assumed  bool          // a day of the period with one of them is assumed
+	coverage
 }
 
 // anyOpioid reports whether there is an opioid at any time, or what may be one.
@@ -91,13 +92,12 @@ func (d *drugs) anyOpioid() bool { return len(d.opioids)+len(d.unknown) > 0 }
 // lookAt finds out what a patient takes.
 func (d *drugs) lookAt(g *Gist, period drug.Span) {
 	list := g.Medications
-	d.taken, d.dose = 0, drug.Exposure{}
+	taken := classSet(0)
 	for i := range list {
-		if list[i].taken(period) {
-			d.taken |= 1 << (list[i].class % classCodes)
-		}
+		taken |= list[i].classIn(period)
 	}
-	s := &g.Shelf
+	d.taken, d.dose = taken, drug.Exposure{}
+	s := g.Shelf
 	d.opioids, d.benzodiazepines, d.gabapentinoids, d.unknown = s.opioids.of(list), s.benzodiazepines.of(list), s.gabapentinoids.of(list), s.unknown.of(list)
 	d.open = d.taken.has(series.Unclassified)
 	d.maybe = d.open && d.taken&opioids == 0
@@ -146,12 +146,11 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups)
 		}
 	}
 	o.addOverlap(&o.gabapentinoid, d, d.gabapentinoids, t.period)
-	year := drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}
 	switch {
-	case d.naloxone && hasNaloxone(g.Medications, year):
+	case d.naloxone && hasNaloxone(g.Medications, t.year):
 		o.naloxone.yes++
 		o.naloxone.n++
-	case !anyTaken(d.unknown, year):
+	case !anyTaken(d.unknown, t.year):
 		o.naloxone.n++
 	}
 }
@@ -160,15 +159,9 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups)
 // of whom what is not understood leaves it unknown.
 func (t *PopulationTally) addLongTerm(covered []drug.Span, d *drugs, who *groups) {
 	o := &t.opioid
-	year := drug.Span{First: t.params.AsOf - yearDays + 1, Last: t.params.AsOf}
-	days := 0
-	for _, s := range covered {
-		if span, ok := s.Within(year); ok {
-			days += span.Days()
-		}
-	}
-	certain := days >= longTermDays
-	if !certain && o.possibleDays(d, year) >= longTermDays {
+	d.coverage.lookAt(covered, t.period, t.year)
+	certain := d.yearDays >= longTermDays
+	if !certain && o.possibleDays(d, t.year) >= longTermDays {
 		t.measures[longTerm].open.add(who)
 		return
 	}
@@ -204,16 +197,10 @@ func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *group
 	e := &d.dose
 	e.Add(g.Doses, t.period)
 	e.Incomplete = d.open
-	assumed := false
-	for i := range d.opioids {
-		m := &d.opioids[i]
-		if !m.taken(t.period) {
-			continue
-		}
-		e.Incomplete = e.Incomplete || missesDose[m.reason%reasonCodes]
-		assumed = assumed || m.assumed(t.period)
+	if g.Shelf.lacking {
+		e.Incomplete = e.Incomplete || slices.ContainsFunc(d.opioids, func(m Medication) bool { return missesDose[m.reason%reasonCodes] && m.taken(t.period) })
 	}
-	if assumed {
+	if g.Shelf.open && slices.ContainsFunc(d.opioids, func(m Medication) bool { return m.assumed(t.period) }) {
 		o.assumed++
 	}
 	overlapped := max(e.Peak, peakIn(g.Overlapped, t.period))
@@ -296,7 +283,7 @@ func countHigh(high, outOfScope bool, yes, n, out *int) {
 // addOverlap counts whether opioids and others were taken on the same day. What
 // is not understood leaves it open.
 func (o *opioidTally) addOverlap(to *overlapTally, d *drugs, others []Medication, period drug.Span) (yes, known bool) {
-	if shared(d.opioids, others, period) {
+	if len(others) > 0 && d.taken.has(others[0].class) && shared(d.opioids, others, period) {
 		to.yes++
 		to.n++
 		return true, true

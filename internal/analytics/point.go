@@ -46,11 +46,11 @@ func (p Point) at() int64 { return startOf(p.day()) + int64(p.clock()) }
 // depends on the days, which nobody could foretell.
 func until(points []Point, day drug.Day) int {
 	start := firstOn(day)
-	if len(points) == 0 || points[0] >= start {
-		return 0
-	}
-	if points[len(points)-1] < start {
+	if len(points) == 0 || points[len(points)-1] < start { // most often, and then the first is not looked at
 		return len(points)
+	}
+	if points[0] >= start {
+		return 0
 	}
 	low, n := 0, len(points)
 	for n > 1 {

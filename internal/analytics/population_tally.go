@@ -14,6 +14,7 @@ type PopulationTally struct {
 	params *Params
 	filter Filter
 	period drug.Span
+	year   drug.Span // up to the last day
 	bornBy [ageBands - 1]drug.Day
 
 	patients, active     int
@@ -30,8 +31,10 @@ type PopulationTally struct {
 	everybody, present   strata
 	measures             [measures]rates
 
-	own   Gist  // of one who comes without
-	drugs drugs // used again for each patient
+	own Gist // of one who comes without
+	// scores and drugs are used again for each patient.
+	scores scored
+	drugs  drugs
 
 	aligned alignedTally
 	more    [moreMeasures]rates
@@ -75,7 +78,8 @@ const (
 
 // NewPopulationTally begins a tally.
 func NewPopulationTally(p *Params) *PopulationTally {
-	t := &PopulationTally{params: p, filter: p.Filter(), period: p.Period(), bornBy: bandsBy(p.AsOf)}
+	year := drug.Span{First: p.AsOf - yearDays + 1, Last: p.AsOf}
+	t := &PopulationTally{params: p, filter: p.Filter(), period: p.Period(), year: year, bornBy: bandsBy(p.AsOf)}
 	t.aligned.begin(p)
 	return t
 }
@@ -102,25 +106,26 @@ func (t *PopulationTally) Add(p *Patient) {
 	who := t.groupsOf(p)
 	t.patients++
 	t.everybody.add(&who)
-	scores := gist.scoredUntil(t.period.Last + 1)
+	scores := &t.scores
+	scores.lookAt(gist, t.period.Last+1)
 	t.addGap(scores.last, &who)
 	d := &t.drugs
 	d.lookAt(gist, t.period)
 	if scores.last < t.period.First && d.taken == 0 && !t.assessed(gist) {
 		if t.aligned.answered(gist.Marks) {
-			t.aligned.addImpact(p, gist.Marks, &scores)
+			t.aligned.addImpact(p, gist.Marks, scores)
 		}
 		return
 	}
 	t.active++
 	t.present.add(&who)
-	t.addSeverity(&scores, &who)
+	t.addSeverity(scores, &who)
 	t.addTreatment(d)
 	if d.assumed {
 		t.assumed++
 	}
 	t.addOpioids(p, gist, d, &who)
-	t.aligned.addImpact(p, gist.Marks, &scores)
+	t.aligned.addImpact(p, gist.Marks, scores)
 	if d.anyOpioid() {
 		t.aligned.addOpioids(p, gist, d)
 	}
@@ -238,7 +243,7 @@ func (t *PopulationTally) addTreatment(d *drugs) {
 // Close puts in order what was counted, so that those who merge it need not. A
 // tally is closed before it is merged.
 func (t *PopulationTally) Close() {
-	t.own, t.drugs, t.aligned.usage = Gist{}, drugs{}, usage{} // it may be kept
+	t.own, t.scores, t.drugs, t.aligned.usage = Gist{}, scored{}, drugs{}, usage{} // it may be kept
 	t.opioid.close()
 }
 

@@ -341,7 +341,15 @@ func TestPopulationIsThatOfTheRecords(t *testing.T) {
 		for i := 0; i < len(peaks); i += 2 {
 			carried, doubled = append(carried, peaks[i]), append(doubled, peaks[i+1])
 		}
-		for what, lists := range map[string][2][]float64{"peak": {slices.Concat(o.peaks.own, o.carried.own), carried}, "overlapped": {slices.Concat(o.peaks.own, o.uncarried.own), doubled}, "average": {o.averages.own, averages}} {
+		numbers := func(lists ...*doses) (all []float64) {
+			for _, list := range lists {
+				for _, one := range list.own {
+					all = append(all, one.mme())
+				}
+			}
+			return all
+		}
+		for what, lists := range map[string][2][]float64{"peak": {numbers(&o.peaks, &o.carried), carried}, "overlapped": {numbers(&o.peaks, &o.uncarried), doubled}, "average": {numbers(&o.averages), averages}} {
 			count(rt, what, len(lists[0]), len(lists[1]))
 			slices.Sort(lists[0])
 			slices.Sort(lists[1])

@@ -18,16 +18,16 @@ type scored struct {
 // neverScored is before all days.
 const neverScored = math.MinInt32
 
-// scoredUntil is the scores before a day.
-func (g *Gist) scoredUntil(day drug.Day) scored {
-	s := scored{neverScored, g.Primary, g.Track.Points[:until(g.Track.Points, day)], g.Others[:since(g.Others, startOf(day))]}
+// lookAt takes up the scores before a day.
+func (s *scored) lookAt(g *Gist, day drug.Day) {
+	s.last, s.primary = neverScored, g.Primary
+	s.points, s.others = g.Track.Points[:until(g.Track.Points, day)], g.Others[:since(g.Others, startOf(day))]
 	if n := len(s.points); n > 0 {
 		s.last = s.points[n-1].day()
 	}
 	if n := len(s.others); n > 0 {
 		s.last = max(s.last, dayOf(s.others[n-1].At))
 	}
-	return s
 }
 
 // latest is the latest score of average pain since a day, else of current pain.

@@ -108,8 +108,8 @@ func (t *PopulationTally) PassBy(p *Patient) {
 
 func (t *PopulationTally) groupsOf(p *Patient) groups {
 	who := groups{gender: min(p.Gender, UnknownGender)}
-	for who.age < len(t.bornBy) && p.Born <= t.bornBy[who.age] {
-		who.age++
+	for _, by := range t.bornBy { // one after the other; each has those of all before
+		who.age += int(uint64(int64(p.Born)-int64(by)-1) >> 63)
 	}
 	return who
 }

@@ -69,8 +69,11 @@ func (s *sum) merge(o *sum) {
 }
 
 // mean is the mean of what was added, n > 0.
-func (s *sum) mean() float64 {
-	f, _ := new(big.Rat).SetFrac(s.total.big(), big.NewInt(int64(s.n)*fraction)).Float64()
+func (s *sum) mean() float64 { return s.total.mean(s.n) }
+
+// mean is that of n > 0 numbers in fixed point, which add up to w.
+func (w wide) mean(n int) float64 {
+	f, _ := new(big.Rat).SetFrac(w.big(), big.NewInt(int64(n)*fraction)).Float64()
 	return f
 }
 

@@ -18,13 +18,9 @@ type usage struct {
 	doubts   []drug.Span
 	doubtful bool // one lies in the period
 	// filled says that opioids begin on enough days of the period, of so many
-	// records; days are those that are covered, from first to last.
-	filled        bool
-	records, days int
-	first, last   drug.Day
-	// fresh is the first covered day of the period with none before it for as
-	// long as an episode asks; later than the period when there is none.
-	fresh drug.Day
+	// records.
+	filled  bool
+	records int
 	// counted and uncounted say that the period has opioids that MME are counted
 	// of, or must not be; lacking, that of one they are not known.
 	counted, uncounted, lacking bool
@@ -40,7 +36,6 @@ func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
 		u.doubt(&u.unknown[i])
 	}
 	u.lookAtOpioids()
-	u.lookAtDays()
 }
 
 func (u *usage) lookAtOpioids() {
@@ -74,20 +69,33 @@ func (u *usage) begin(m *Medication) bool {
 	return m.First <= m.Last && m.start >= u.period.First && m.start <= u.period.Last
 }
 
-func (u *usage) lookAtDays() {
-	u.days, u.first, u.last, u.fresh = 0, u.period.Last+1, u.period.Last, u.period.Last+1
+// coverage is on which days a patient had an opioid, known or not.
+type coverage struct {
+	yearDays int // of the last year
+	// days is how many of the period have one, from first to last.
+	days        int
+	first, last drug.Day
+	// fresh is the first covered day of the period with none before it for as
+	// long as an episode asks; later than the period when there is none.
+	fresh drug.Day
+}
+
+// lookAt finds it out, from spans in order that do not overlap.
+func (c *coverage) lookAt(covered []drug.Span, period, year drug.Span) {
+	*c = coverage{first: period.Last + 1, last: period.Last, fresh: period.Last + 1}
 	clean := drug.Day(neverScored) // from when on enough days are clean
-	for _, s := range u.gist.Covered {
-		if s.First > u.period.Last {
-			break
+	for _, s := range covered {
+		c.yearDays += max(0, int(min(s.Last, year.Last)-max(s.First, year.First))+1)
+		if s.First > period.Last {
+			continue
 		}
-		if s.First >= u.period.First && s.First >= clean {
-			u.fresh = min(u.fresh, s.First)
+		if s.First >= period.First && s.First >= clean {
+			c.fresh = min(c.fresh, s.First)
 		}
 		clean = s.Last + cleanDays + 1
-		if span, ok := s.Within(u.period); ok {
-			u.days += span.Days()
-			u.first, u.last = min(u.first, span.First), span.Last
+		if span, ok := s.Within(period); ok {
+			c.days += span.Days()
+			c.first, c.last = min(c.first, span.First), span.Last
 		}
 	}
 }

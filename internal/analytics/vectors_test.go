@@ -175,16 +175,18 @@ func TestVector19(t *testing.T) {
 	p := population(t, Request{}, patients...)
 	peak := p.Opioids.MME.Peak
 	is(t, "MME", []any{peak.N, peak.Mean, peak.Q1, peak.Median, peak.Q3, peak.P90, p.Opioids.AtLeast50.Count, p.Opioids.AtLeast90.Count}, `[7,52.9,35,45,65.3,84.3,3,1]`)
-	var doses doses
+	var seven doses
 	for _, mme := range []float64{105, 20, 30, 40, 45, 60, 70.5} {
-		doses.add(mme)
+		seven.add(mme)
 	}
-	doses.close()
-	near(t, "mean", doses.mean(), 52.9286, 5e-5)
-	near(t, "third quartile", doses.quantile(0.75), 65.25, 1e-9)
-	near(t, "highest", doses.quantile(1), 105, 0)
-	doses.sum, doses.runs = sum{n: 1}, [][]float64{{7}}
-	near(t, "of one", doses.quantile(0.9), 7, 0)
+	seven.close()
+	near(t, "mean", seven.mean(), 52.9286, 5e-5)
+	near(t, "third quartile", seven.quantile(0.75), 65.25, 1e-9)
+	near(t, "highest", seven.quantile(1), 105, 0)
+	one := doses{}
+	one.add(7)
+	one.close()
+	near(t, "of one", one.quantile(0.9), 7, 0)
 }
 
 func TestVector20(t *testing.T) {

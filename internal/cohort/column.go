@@ -8,70 +8,46 @@ import (
 // anyColumn is what every column can do, whatever it packs. Where two are given,
 // they are of one kind.
 type anyColumn interface {
-	equals(slot int, other anyColumn, otherSlot int) bool
-	copyFrom(source anyColumn, from, to int)
+	len() uint32
+	equals(from, to uint32, other anyColumn, otherFrom, otherTo uint32) bool
+	copyFrom(source anyColumn, from, to uint32)
 	fit(source anyColumn)
-	grow(like anyColumn, patients int)
+	grow(like anyColumn)
 	reset()
 	bytes() int64
 }
 
 // column packs what several patients have of one thing, one patient after the
-// other.
-type column[T comparable] struct {
-	items []T
-	ends  []uint32 // where each patient's items end
+// other. The panel knows where each patient's items end.
+type column[T comparable] struct{ items []T }
+
+func (c *column[T]) len() uint32 { return uint32(len(c.items)) }
+
+// between is the items from one up to, but not including, another.
+func (c *column[T]) between(from, to uint32) []T { return c.items[from:to:to] }
+
+// equals reports whether some items are those of another column.
+func (c *column[T]) equals(from, to uint32, other anyColumn, otherFrom, otherTo uint32) bool {
+	return slices.Equal(c.between(from, to), other.(*column[T]).between(otherFrom, otherTo))
 }
 
-// span is where in items those of a slot are.
-func (c *column[T]) span(slot int) (from, to uint32) {
-	if slot > 0 {
-		from = c.ends[slot-1]
-	}
-	return from, c.ends[slot]
-}
-
-// of is the items of a slot.
-func (c *column[T]) of(slot int) []T {
-	from, to := c.span(slot)
-	return c.items[from:to:to]
-}
-
-// close ends the items of one more patient.
-func (c *column[T]) close() { c.ends = append(c.ends, uint32(len(c.items))) }
-
-// equals reports whether a slot holds what one of another column does.
-func (c *column[T]) equals(slot int, other anyColumn, otherSlot int) bool {
-	return slices.Equal(c.of(slot), other.(*column[T]).of(otherSlot))
-}
-
-// copyFrom appends the slots from up to, but not including, to, which is
-// behind from.
-func (c *column[T]) copyFrom(other anyColumn, from, to int) {
-	source := other.(*column[T])
-	start, _ := source.span(from)
-	shift := uint32(len(c.items)) - start // it may wrap, and wraps back
-	for _, end := range source.ends[from:to] {
-		c.ends = append(c.ends, end+shift)
-	}
-	c.items = append(c.items, source.items[start:source.ends[to-1]]...)
+// copyFrom appends items of another column.
+func (c *column[T]) copyFrom(source anyColumn, from, to uint32) {
+	c.items = append(c.items, source.(*column[T]).between(from, to)...)
 }
 
 // fit makes the column a copy of another, without spare memory.
-func (c *column[T]) fit(other anyColumn) {
-	source := other.(*column[T])
-	c.items, c.ends = slices.Clone(source.items), slices.Clone(source.ends)
-}
+func (c *column[T]) fit(source anyColumn) { c.items = slices.Clone(source.(*column[T]).items) }
 
-// grow makes room for as many items as another has, of so many patients.
-func (c *column[T]) grow(like anyColumn, patients int) {
-	c.items, c.ends = slices.Grow(c.items, len(like.(*column[T]).items)), slices.Grow(c.ends, patients)
+// grow makes room for as many items as another has.
+func (c *column[T]) grow(like anyColumn) {
+	c.items = slices.Grow(c.items, len(like.(*column[T]).items))
 }
 
 // reset empties the column and keeps its memory.
-func (c *column[T]) reset() { c.items, c.ends = c.items[:0], c.ends[:0] }
+func (c *column[T]) reset() { c.items = c.items[:0] }
 
 func (c *column[T]) bytes() int64 {
 	var item T
-	return int64(cap(c.items))*int64(unsafe.Sizeof(item)) + 4*int64(cap(c.ends))
+	return int64(cap(c.items)) * int64(unsafe.Sizeof(item))
 }

@@ -53,7 +53,7 @@ func (g *gathering) member(m store.Member) {
 		}
 	})
 	slices.Sort(g.codes.items[from:])
-	g.codes.close()
+	g.closeCodes()
 }
 
 // code gives one copy of a code to all who have it, and lets go of the history
@@ -113,7 +113,9 @@ func mend(ctx context.Context, org store.Org, m member) (member, error) {
 		return m, err
 	}
 	mended := &panel{heads: []head{m.in.heads[m.slot]}}
-	mended.codes.copyFrom(&m.in.codes, m.slot, m.slot+1)
+	from, to := m.in.span(m.slot)
+	mended.codes.copyFrom(&m.in.codes, from[codes], to[codes])
+	mended.closeCodes()
 	for _, packed := range years {
 		mended.decode(packed)
 	}
@@ -146,22 +148,17 @@ func (p *panel) closeSeries() {
 		Onsets: p.onsets.items, Marks: p.marks.items,
 	}
 	analytics.GistOf(&p.last, &g)
-	head := &p.heads[len(p.onsets.ends)]
-	head.primary, head.shelf = g.Primary, g.Shelf
+	head := &p.heads[p.closed]
+	head.primary, head.shelf = g.Primary, *g.Shelf
 	p.points.items, p.lines.items, p.others.items, p.answers.items = g.Track.Points, g.Track.Lines, g.Others, g.Answers
 	p.procedures.items, p.medications.items, p.sources.items = g.Interventions, g.Medications, g.Sources
 	p.doses.items, p.overlapped.items, p.covered.items, p.onsets.items, p.marks.items = g.Doses, g.Overlapped, g.Covered, g.Onsets, g.Marks
-	p.points.close()
-	p.lines.close()
-	p.others.close()
-	p.answers.close()
-	p.procedures.close()
-	p.medications.close()
-	p.sources.close()
-	p.doses.close()
-	p.overlapped.close()
-	p.covered.close()
-	p.onsets.close()
-	p.marks.close()
+	end := &p.ends[p.closed]
+	for i, c := range p.columns() {
+		if i != codes {
+			end[i] = c.len()
+		}
+	}
+	p.closed++
 	p.last.Reset()
 }

@@ -30,7 +30,7 @@ func smallPanel(random *rand.Rand) *panel {
 		for range random.IntN(3) {
 			p.last.Scores = append(p.last.Scores, series.Score{At: today.UnixMilli(), Kind: series.Kind{Scale: 1, Aspect: series.Average}, Value: uint8(random.IntN(11))})
 		}
-		p.codes.close()
+		p.closeCodes()
 		p.closeSeries()
 	}
 	return p.fit()

@@ -23,6 +23,7 @@ const panelSize = 512
 type panel struct {
 	number      uint64 // no other panel has it; 0 while it is being made
 	heads       []head
+	ends        []ends                  // of the patients with these heads
 	codes       column[string]          // ICD-10, each patient's sorted
 	points      column[analytics.Point] // scores of the primary outcome
 	lines       column[analytics.Line]
@@ -37,8 +38,10 @@ type panel struct {
 	onsets      column[analytics.Onset]
 	marks       column[analytics.Mark]
 
-	// last is what the patient at the end has, until its series are closed.
-	last series.Series
+	// closed is how many patients have had their series closed, while a panel is
+	// made, and last is what the next one has.
+	closed int
+	last   series.Series
 }
 
 // panelNumbers counts the panels that were made.
@@ -66,13 +69,35 @@ func (m member) number() int64 { return m.no }
 
 func (p *panel) len() int { return len(p.heads) }
 
+// ends is where a patient's items end in each column. They lie together because
+// every scan wants most of them.
+type ends [columnCount]uint32
+
+// The columns of a panel, in the order of columns.
+const (
+	codes = iota
+	points
+	lines
+	others
+	answers
+	procedures
+	medications
+	sources
+	doses
+	overlapped
+	covered
+	onsets
+	marks
+	columnCount
+)
+
 // columns are all that a panel has besides the heads.
-func (p *panel) columns() [13]anyColumn {
+func (p *panel) columns() [columnCount]anyColumn {
 	return [...]anyColumn{&p.codes, &p.points, &p.lines, &p.others, &p.answers, &p.procedures, &p.medications, &p.sources, &p.doses, &p.overlapped, &p.covered, &p.onsets, &p.marks}
 }
 
 func (p *panel) bytes() int64 {
-	bytes := int64(cap(p.heads)) * int64(unsafe.Sizeof(head{}))
+	bytes := int64(cap(p.heads))*int64(unsafe.Sizeof(head{})) + int64(cap(p.ends))*int64(unsafe.Sizeof(ends{}))
 	for _, c := range p.columns() {
 		bytes += c.bytes()
 	}
@@ -94,22 +119,38 @@ func newChart() *chart {
 // open fills in what filters look at first.
 func (p *panel) open(slot int, c *chart) {
 	c.Born, c.Gender = p.heads[slot].born, p.heads[slot].gender
-	c.Codes = p.codes.of(slot)
+	from, to := p.span(slot)
+	c.Codes = p.codes.between(from[codes], to[codes])
 	c.Exempt = p.heads[slot].exempt
 }
 
 // read fills in the rest.
 func (p *panel) read(slot int, c *chart) {
-	c.gist.Primary, c.gist.Shelf = p.heads[slot].primary, p.heads[slot].shelf
-	c.gist.Track.Points, c.gist.Track.Lines = p.points.of(slot), p.lines.of(slot)
-	c.gist.Others = p.others.of(slot)
-	c.gist.Answers = p.answers.of(slot)
-	c.gist.Interventions = p.procedures.of(slot)
-	c.gist.Medications, c.gist.Sources = p.medications.of(slot), p.sources.of(slot)
-	c.gist.Doses, c.gist.Overlapped, c.gist.Covered = p.doses.of(slot), p.overlapped.of(slot), p.covered.of(slot)
-	c.gist.Onsets = p.onsets.of(slot)
-	c.gist.Marks = p.marks.of(slot)
+	from, to := p.span(slot)
+	c.gist.Primary, c.gist.Shelf = p.heads[slot].primary, &p.heads[slot].shelf
+	c.gist.Track.Points, c.gist.Track.Lines = p.points.between(from[points], to[points]), p.lines.between(from[lines], to[lines])
+	c.gist.Others = p.others.between(from[others], to[others])
+	c.gist.Answers = p.answers.between(from[answers], to[answers])
+	c.gist.Interventions = p.procedures.between(from[procedures], to[procedures])
+	c.gist.Medications, c.gist.Sources = p.medications.between(from[medications], to[medications]), p.sources.between(from[sources], to[sources])
+	c.gist.Doses, c.gist.Overlapped = p.doses.between(from[doses], to[doses]), p.overlapped.between(from[overlapped], to[overlapped])
+	c.gist.Covered = p.covered.between(from[covered], to[covered])
+	c.gist.Onsets = p.onsets.between(from[onsets], to[onsets])
+	c.gist.Marks = p.marks.between(from[marks], to[marks])
 }
+
+// span is where the items of a slot are, in each column.
+func (p *panel) span(slot int) (from, to *ends) {
+	if slot == 0 {
+		return &noEnds, &p.ends[0]
+	}
+	return &p.ends[slot-1], &p.ends[slot]
+}
+
+var noEnds ends
+
+// closeCodes ends the codes of one more patient, whose series are closed later.
+func (p *panel) closeCodes() { p.ends = append(p.ends, ends{codes: p.codes.len()}) }
 
 // with gives the panel after changes; see changeable. It is the panel itself
 // when nothing in it changed, as when a patient got a new telephone number.
@@ -145,9 +186,11 @@ func (m member) equals(p *panel, slot int) bool {
 	if m.in.heads[m.slot] != p.heads[slot] {
 		return false
 	}
-	others := p.columns()
+	theirs := p.columns()
+	from, to := m.in.span(m.slot)
+	theirFrom, theirTo := p.span(slot)
 	for i, c := range m.in.columns() {
-		if !c.equals(m.slot, others[i], slot) {
+		if !c.equals(from[i], to[i], theirs[i], theirFrom[i], theirTo[i]) {
 			return false
 		}
 	}
@@ -161,34 +204,44 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 		return
 	}
 	p.heads = append(p.heads, source.heads[from:to]...)
-	sources := source.columns()
+	theirs := source.columns()
+	start, _ := source.span(from)
+	_, end := source.span(to - 1)
+	var shift ends // it may wrap, and wraps back
 	for i, c := range p.columns() {
-		c.copyFrom(sources[i], from, to)
+		shift[i] = c.len() - start[i]
+		c.copyFrom(theirs[i], start[i], end[i])
+	}
+	for _, row := range source.ends[from:to] {
+		for i := range row {
+			row[i] += shift[i]
+		}
+		p.ends = append(p.ends, row)
 	}
 }
 
 // grow makes room for patients who have in all about what another panel holds.
 func (p *panel) grow(like *panel, patients int) {
-	p.heads = slices.Grow(p.heads, patients)
-	sources := like.columns()
+	p.heads, p.ends = slices.Grow(p.heads, patients), slices.Grow(p.ends, patients)
+	theirs := like.columns()
 	for i, c := range p.columns() {
-		c.grow(sources[i], patients)
+		c.grow(theirs[i])
 	}
 }
 
 // fit gives a copy without spare memory.
 func (p *panel) fit() *panel {
-	next := &panel{number: panelNumbers.Add(1), heads: slices.Clone(p.heads)}
-	sources := p.columns()
+	next := &panel{number: panelNumbers.Add(1), heads: slices.Clone(p.heads), ends: slices.Clone(p.ends)}
+	theirs := p.columns()
 	for i, c := range next.columns() {
-		c.fit(sources[i])
+		c.fit(theirs[i])
 	}
 	return next
 }
 
 // reset empties the panel and keeps its memory.
 func (p *panel) reset() {
-	p.heads = p.heads[:0]
+	p.heads, p.ends, p.closed = p.heads[:0], p.ends[:0], 0
 	for _, c := range p.columns() {
 		c.reset()
 	}

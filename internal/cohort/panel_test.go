@@ -28,7 +28,7 @@ func made(no int64, n int) member {
 		p.last.Impacts = append(p.last.Impacts, series.Impact{At: day(n + i), Asks: series.Limits, Level: series.MostDays})
 		p.last.Screens = append(p.last.Screens, drug.Day(n+i))
 	}
-	p.codes.close()
+	p.closeCodes()
 	p.closeSeries()
 	return member{no, p, 0}
 }
@@ -38,6 +38,7 @@ func describe(p *panel, slot int) string {
 	c := newChart()
 	p.open(slot, c)
 	p.read(slot, c)
+	c.gist.Shelf = nil // it is the head's
 	return fmt.Sprint(p.heads[slot], c.Born, c.Gender, strings.Join(c.Codes, " "), c.gist)
 }
 

@@ -12,7 +12,7 @@ var charts = &kind[*panel]{name: "series", size: panelSize, read: readPanel, onc
 // nobody is a number without a patient.
 var nobody = func() *panel {
 	p := &panel{heads: []head{{}}}
-	p.codes.close()
+	p.closeCodes()
 	p.closeSeries()
 	return p
 }()

@@ -43,7 +43,7 @@ var hundredThousand = sync.OnceValue(func() (panels []*panel) {
 		for i := range 2 {
 			p.last.Procedures = append(p.last.Procedures, series.Procedure{At: at(i, 2), Type: series.ProcedureType(1 + random.IntN(4)), Site: 13, Pre: series.Value{Number: 7, Known: true}, Post: series.Value{Number: 5, Known: true}})
 		}
-		p.codes.close()
+		p.closeCodes()
 		p.closeSeries()
 	}
 	for i := range panels {

@@ -172,7 +172,9 @@ func (e *Exposure) Add(doses []Dose, window Span) {
 		days := span.Days()
 		e.CoveredDays += days
 		e.TotalMME += d.MME * float64(days)
-		e.Peak = max(e.Peak, d.MME)
+		if d.MME > e.Peak { // max would look for NaN
+			e.Peak = d.MME
+		}
 		if AtLeast(d.MME, 50) {
 			e.DaysFrom50 += days
 		}
