@@ -28,8 +28,9 @@ type Durability string
 
 const (
 	// Volatile suits the cluster that tests share: they kill processes that use
-	// it, never the machine, so nothing is lost by not waiting for the disk.
-	Volatile Durability = "fsync = off\nfull_page_writes = off\n"
+	// it, never the machine, so nothing is lost by not waiting for the disk. The
+	// log is kept short, because it may be in memory.
+	Volatile Durability = "fsync = off\nfull_page_writes = off\nmax_wal_size = 256MB\n"
 	// Durable suits a cluster whose own crash is the test, or whose speed.
 	Durable Durability = "fsync = on\nfull_page_writes = on\n"
 )
@@ -69,8 +70,11 @@ func requirements() (bin string, own owner, err error) {
 // Launch makes a cluster and starts it. A machine without PostgreSQL is
 // ErrUnavailable; anything else that fails is a fault to look into. Its files
 // are in a new directory of dir, or, when that is "", of the system's folder
-// for temporary ones.
+// for temporary ones or, of a volatile cluster, in memory.
 func Launch(kind Durability, dir string) (*Server, error) {
+	if dir == "" {
+		dir = place(kind)
+	}
 	return prepare(dir, rand.Text(), func(ctx context.Context, s *Server) error { return s.initialise(ctx, kind) })
 }
 
