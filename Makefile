@@ -20,7 +20,7 @@ test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 	@scripts/test $(PKGS)
 
 quick: ## run what needs no PostgreSQL, browser or long load, without the race detector
-	@CGO_ENABLED=0 go test -short -vet=off -p=4 -parallel=4 $(PKGS)
+	@CGO_ENABLED=0 go test -short -vet=off -p=4 -parallel=4 $$(scripts/packages $(PKGS))
 
 flake: ## repeat the tests that changed in the last day, or since FLAKE_BASE (for CI)
 	@scripts/flake
