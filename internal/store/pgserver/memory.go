@@ -10,13 +10,12 @@ const (
 	memoryNeeded = 4 << 30
 )
 
-// place says where a cluster goes for which no folder was named; "" is the
+// place returns the folder for a cluster for which none was named; "" means the
 // system's folder for temporary files.
 //
-// A volatile one goes into memory if there is room. Tests make a database each
-// from some 300 files and remove it soon after. ext4 does not use the number of
-// a removed file again for five seconds and looks through all those it must
-// pass over, which took most of the processor time of such tests.
+// A volatile cluster goes into memory if there is room. Tests create a database
+// each and drop it soon after, and on ext4 creating and removing all those files
+// was half of the processor time of the tests of internal/api.
 func place(kind Durability) string {
 	if kind == Volatile && room(memory) >= memoryNeeded {
 		return memory
