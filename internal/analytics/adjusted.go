@@ -125,7 +125,7 @@ func (a *AdjustedMean) fill(some, whole *mixTally, hidden bool, least int) {
 		return
 	}
 	change := whole.change()
-	squares, _ := change.squares.big().Float64()
+	squares := change.squares.float()
 	f := leastSquares(design.observations(whole), len(design.terms), squares/fraction/fraction)
 	own := some.change()
 	switch {

@@ -146,12 +146,13 @@ func (t *OutcomesTally) printTimeToResponse(l *ledger, out *TimeToResponse, scor
 			curve = steps
 		}
 		out.MedianDays = median
-		for _, p := range curve {
-			p.Survival = *rounded(p.Survival, 4)
+		out.Curve = append(out.Curve, curve...)
+		for i := range out.Curve {
+			p := &out.Curve[i]
+			p.Survival = round(p.Survival, 4)
 			if p.CI95 != nil {
 				p.CI95 = p.CI95.rounded()
 			}
-			out.Curve = append(out.Curve, p)
 		}
 	})
 }

@@ -65,9 +65,11 @@ func responded(before, after, percent float64) bool {
 func fall(before, after float64) float64 { return 100 * (before - after) / before }
 
 // rounded is a number at output.
-func rounded(f float64, decimals int) *float64 {
+func rounded(f float64, decimals int) *float64 { return new(round(f, decimals)) }
+
+func round(f float64, decimals int) float64 {
 	unit := math.Pow10(decimals)
-	return new(math.Round(f*unit)/unit + 0) // no -0
+	return math.Round(f*unit)/unit + 0 // no -0
 }
 
 // The scales that means are on.
@@ -84,4 +86,4 @@ func (b Bounds) within(scale Bounds) Bounds {
 	return Bounds{max(b.Low, scale.Low), min(b.High, scale.High)}
 }
 
-func (b Bounds) rounded() *Bounds { return &Bounds{*rounded(b.Low, 4), *rounded(b.High, 4)} }
+func (b Bounds) rounded() *Bounds { return &Bounds{round(b.Low, 4), round(b.High, 4)} }

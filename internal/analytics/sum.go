@@ -42,6 +42,16 @@ func product(a, b int64) wide {
 
 func wideOf(n int64) wide { return wide{uint64(n >> 63), uint64(n)} }
 
+// float is the nearest number of 64 bits, or one beside it.
+func (w wide) float() float64 {
+	if int64(w.hi) < 0 {
+		lo, borrow := bits.Sub64(0, w.lo, 0)
+		hi, _ := bits.Sub64(0, w.hi, borrow)
+		return -(float64(hi)*(1<<64) + float64(lo))
+	}
+	return float64(w.hi)*(1<<64) + float64(w.lo)
+}
+
 func (w wide) big() *big.Int {
 	n := big.NewInt(int64(w.hi))
 	n.Lsh(n, 64)
@@ -73,18 +83,15 @@ func (s *sum) mean() float64 { return s.total.mean(s.n) }
 
 // mean is that of n > 0 numbers in fixed point, which add up to w.
 func (w wide) mean(n int) float64 {
-	f, _ := new(big.Rat).SetFrac(w.big(), big.NewInt(int64(n)*fraction)).Float64()
-	return f
+	return w.float() / (float64(n) * fraction)
 }
 
 // sd is the standard deviation of the sample, n > 1.
 func (s *sum) sd() float64 {
 	n, total := big.NewInt(int64(s.n)), s.total.big()
 	above := new(big.Int).Mul(n, s.squares.big())
-	above.Sub(above, total.Mul(total, total))
-	below := new(big.Int).Mul(n, big.NewInt(int64(s.n-1)))
-	variance, _ := new(big.Rat).SetFrac(above, below).Float64()
-	return math.Sqrt(variance) / fraction
+	squares, _ := above.Sub(above, total.Mul(total, total)).Float64()
+	return math.Sqrt(squares/(float64(s.n)*float64(s.n-1))) / fraction
 }
 
 // paired is what the same patients had before and after. The sums of the change

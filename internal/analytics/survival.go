@@ -7,10 +7,14 @@ import "math"
 // risk on it. Each step has the events of its day and who left since the step
 // before; those who leave after the last event are left over.
 func kaplanMeier(events, censored []int32) (curve []SurvivalPoint, median *int) {
-	atRisk := 0
+	atRisk, steps := 0, 0
 	for day := range events {
 		atRisk += int(events[day] + censored[day])
+		if events[day] > 0 {
+			steps++
+		}
 	}
+	curve = make([]SurvivalPoint, 0, steps)
 	survival, greenwood := 1.0, 0.0
 	left := 0
 	for day := range events {
@@ -37,8 +41,9 @@ func survivalInterval(survival, greenwood float64) *Bounds {
 	if survival <= 0 || survival >= 1 {
 		return nil
 	}
-	width := math.Exp(z * math.Sqrt(greenwood) / -math.Log(survival))
-	return &Bounds{math.Pow(survival, width), math.Pow(survival, 1/width)}
+	log := math.Log(survival)
+	width := math.Exp(z * math.Sqrt(greenwood) / -log)
+	return &Bounds{math.Exp(log * width), math.Exp(log / width)}
 }
 
 // coarse puts steps together until each has at least min events, and none or
