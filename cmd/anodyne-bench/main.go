@@ -1,14 +1,14 @@
-// Anodyne-bench measures what the server of this repository does on a machine.
-// It is a program of its own, so that what is deployed has no load generator and
-// no throw-away PostgreSQL in it.
+// Anodyne-bench measures the performance of the anodyne server on this
+// machine. It is a separate program, so that the deployed binary contains
+// neither a load generator nor a throw-away PostgreSQL.
 //
 // Usage:
 //
 //	anodyne-bench [flags]
 //	anodyne-bench compare OLD.json NEW.json
 //
-// It starts the anodyne beside it, or the one that --server names; --help has the
-// rest.
+// It starts the anodyne binary beside it, or the one given by --server. See
+// --help for all flags.
 package main
 
 import (
@@ -72,10 +72,10 @@ is no floor then, and so no ratio.
 
 "compare" prints what two files of --json have in common, side by side.`
 
-// compareCommand is the word that compares two files.
+// compareCommand is the subcommand that compares two result files.
 const compareCommand = "compare"
 
-// benchmark carries out a command line.
+// benchmark runs a command line.
 func benchmark(ctx context.Context, e cli.Env, args []string) error {
 	if len(args) == 1 && args[0] == bench.FloorCommand {
 		return bench.ServeFloor(ctx, os.Stdin, e.Stdout)
@@ -113,8 +113,8 @@ func benchmark(ctx context.Context, e cli.Env, args []string) error {
 	return b.run(ctx, e)
 }
 
-// commandLine is what was asked for: options for each of its runs, and where the
-// results go.
+// commandLine holds the parsed command line: the options of each run, and
+// where to write the results.
 type commandLine struct {
 	bench.Options
 	engines, paths       config.List
@@ -141,7 +141,7 @@ func (b *commandLine) run(ctx context.Context, e cli.Env) (err error) {
 	if b.json == "-" && b.markdown == "-" {
 		return errors.New("--json, --markdown: only one of the two can be printed")
 	}
-	for _, o := range runs { // before anything is measured
+	for _, o := range runs { // before measuring anything
 		if err := o.Validate(); err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (b *commandLine) run(ctx context.Context, e cli.Env) (err error) {
 	return errors.Join(err, b.write(e.Stdout, &report), judge(&report, b.gate))
 }
 
-// runs are the options of each run: every engine at every size.
+// runs returns the options of each run: every engine at every size.
 func (b *commandLine) runs() (list []bench.Options, err error) {
 	b.Paths = b.paths
 	engines, grow := b.engines, b.grow
@@ -204,7 +204,7 @@ func (b *commandLine) runs() (list []bench.Options, err error) {
 	return list, nil
 }
 
-// readClients reads the file of --clients.
+// readClients reads the file given by --clients.
 func readClients(name string) ([]bench.Credentials, error) {
 	if name == "" {
 		return nil, errors.New("--clients: --target needs a file with clients")
@@ -221,7 +221,7 @@ func readClients(name string) ([]bench.Credentials, error) {
 	return list, nil
 }
 
-// judge turns what was measured into the outcome of the command.
+// judge returns an error if the measured results fail the command.
 func judge(report *bench.Report, gate bool) error {
 	for i := range report.Runs {
 		r := &report.Runs[i]
@@ -235,8 +235,7 @@ func judge(report *bench.Report, gate bool) error {
 	return nil
 }
 
-// write prints the table, or what is wanted instead of it, and writes the
-// files.
+// write prints the table or its replacement, and writes the files.
 func (b *commandLine) write(w io.Writer, report *bench.Report) error {
 	text, err := json.MarshalIndent(report, "", "  ")
 	if err != nil {
@@ -252,7 +251,7 @@ func (b *commandLine) write(w io.Writer, report *bench.Report) error {
 		text []byte
 	}{{b.json, append(text, '\n')}, {b.markdown, markdown.Bytes()}, {b.plot, tables.GrowthSVG(report)}} {
 		switch {
-		case out.file == "" || out.text == nil: // a plot of one size, when the rest was interrupted
+		case out.file == "" || out.text == nil: // a plot needs more than one size; the others were interrupted
 		case out.file == "-":
 			printed = true
 			_, err = w.Write(out.text)

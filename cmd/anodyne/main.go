@@ -52,7 +52,7 @@ func main() { cli.Main(program, dispatch) }
 // program is the name of this program.
 const program = "anodyne"
 
-// dispatch carries out a command line.
+// dispatch runs the command given by args.
 func dispatch(ctx context.Context, e cli.Env, args []string) error {
 	return cli.Dispatch(ctx, e, "", args, commands())
 }

@@ -85,7 +85,7 @@ func readPassword(e cli.Env) (string, error) {
 	return password, nil
 }
 
-// userView is a member as the commands print it.
+// userView is a member as printed by the commands.
 type userView struct {
 	UserID       string     `json:"user_id"`
 	Organization string     `json:"organization"`
@@ -131,7 +131,7 @@ func printUsers(w io.Writer, views []userView) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", v.Organization, v.Email, v.Name, v.Role, state)
 	}
-	_ = table.Flush() // a terminal that is gone cannot be told
+	_ = table.Flush() // nothing to do if the terminal is gone
 }
 
 func userReset(ctx context.Context, e cli.Env, args []string) error {
@@ -158,7 +158,7 @@ func userReset(ctx context.Context, e cli.Env, args []string) error {
 	})
 }
 
-// address is an e-mail address as members are known by.
+// address returns an e-mail address in its canonical form.
 func address(word string) string { return strings.ToLower(strings.TrimSpace(word)) }
 
 func userRole(ctx context.Context, e cli.Env, args []string) error {
@@ -205,7 +205,7 @@ func userState(ctx context.Context, e cli.Env, args []string, name string, disab
 	})
 }
 
-// printApplications says that a member may still know secrets.
+// printApplications warns that a member may still know secrets.
 func printApplications(w io.Writer, live int64) {
 	if live > 0 {
 		fmt.Fprintf(w, "The user registered active applications (%d) and may know their secrets; rotate them (see anodyne client list --json).\n", live)
