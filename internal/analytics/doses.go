@@ -6,9 +6,9 @@ import (
 	"sort"
 )
 
-// doses are numbers of patients, in runs that are in order: the tallies put
-// theirs in order while they count, each on its own processor. Merged they are
-// only looked up in, not put into one order.
+// doses are the doses of patients, as sorted runs: each tally sorts its own
+// while counting, on its own CPU. Merged runs are only searched, not sorted
+// into one.
 type doses struct {
 	own  []dose // not in order yet
 	runs [][]dose
@@ -33,7 +33,7 @@ func (d *doses) add(f float64) {
 	d.own = append(d.own, dose(math.Float64bits(f)))
 }
 
-// close puts what was added in order.
+// close sorts the doses added.
 func (d *doses) close() {
 	if len(d.own) == 0 {
 		return
@@ -47,14 +47,14 @@ func (d *doses) close() {
 	d.own = nil
 }
 
-// merge adds what others counted, who are closed.
+// merge adds the doses of another, which must be closed.
 func (d *doses) merge(o *doses) {
 	d.n += o.n
 	d.total.add(o.total)
 	d.runs = append(d.runs, o.runs...)
 }
 
-// with is the doses of both, which are closed.
+// with returns the doses of both, which must be closed.
 func (d *doses) with(o *doses) *doses {
 	both := &doses{}
 	both.merge(d)
@@ -97,7 +97,7 @@ func (d *doses) nth(place int) float64 {
 	}
 }
 
-// quantile is that of type 7. There is at least one dose.
+// quantile returns a quantile of type 7. There must be at least one dose.
 func (d *doses) quantile(p float64) float64 {
 	at := p * float64(d.n-1)
 	low := d.nth(int(at))
@@ -107,7 +107,7 @@ func (d *doses) quantile(p float64) float64 {
 	return low + (at-float64(int(at)))*(d.nth(int(at)+1)-low)
 }
 
-// bands counts the doses in each of some bands, which they are in by their order.
+// bands counts the doses in each band. of must be monotonic.
 func (d *doses) bands(count int, of func(float64) int) []int {
 	counts := make([]int, count)
 	for _, run := range d.runs {
