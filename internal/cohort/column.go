@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// anyColumn is what every column can do, whatever it packs. Where two are given,
-// they are of one kind.
+// anyColumn is the interface of columns of any type. Where it is passed
+// another column, both have the same type.
 type anyColumn interface {
 	len() uint32
 	equals(from, to uint32, other anyColumn, otherFrom, otherTo uint32) bool

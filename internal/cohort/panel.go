@@ -12,16 +12,16 @@ import (
 )
 
 // panelSize is the number of patients packed together for analytics: enough
-// for a scan to run along memory, few enough to be packed again within
-// microseconds when one of them changes, and to be shared out evenly among
-// processors.
+// for a scan to run along memory, and few enough to be repacked within
+// microseconds when one of them changes, and to be distributed evenly over
+// CPUs.
 const panelSize = 512
 
-// panel packs what analytics want of patients with consecutive numbers. What
-// is in a panel never changes. Series are unpacked, which takes four times the
-// memory: unpacking would be half the time of a scan.
+// panel packs the data of patients with consecutive numbers that analytics
+// use. It is immutable. Series are stored unpacked, which takes four times the
+// memory, because unpacking would take half the time of a scan.
 type panel struct {
-	number      uint64 // no other panel has it; 0 while it is being made
+	number      uint64 // unique; 0 while it is being built
 	heads       []head
 	ends        []ends                  // of the patients with these heads
 	codes       column[string]          // ICD-10, each patient's sorted
@@ -44,21 +44,21 @@ type panel struct {
 	last   series.Series
 }
 
-// panelNumbers counts the panels that were made.
+// panelNumbers counts the panels created.
 var panelNumbers atomic.Uint64
 
-// head is what a filter looks at first.
+// head is what a filter checks first.
 type head struct {
 	born    drug.Day
 	gender  analytics.Gender
-	here    bool // else it is a number without a patient
+	here    bool // otherwise it is a number without a patient
 	primary analytics.Primary
 	shelf   analytics.Shelf
-	// exempt is what leaves the patient outside of the opioid guideline.
+	// exempt is what excludes the patient from the opioid guideline.
 	exempt analytics.Exempt
 }
 
-// member is a patient in a panel, and the number that it has elsewhere.
+// member is a patient in a panel, with its number.
 type member struct {
 	no   int64
 	in   *panel
@@ -104,7 +104,7 @@ func (p *panel) bytes() int64 {
 	return bytes
 }
 
-// chart is room for what analytics know of a patient.
+// chart is reusable memory for the data of a patient.
 type chart struct {
 	analytics.Patient
 	gist analytics.Gist
@@ -116,7 +116,7 @@ func newChart() *chart {
 	return c
 }
 
-// open fills in what filters look at first.
+// open sets what filters check first.
 func (p *panel) open(slot int, c *chart) {
 	c.Born, c.Gender = p.heads[slot].born, p.heads[slot].gender
 	from, to := p.span(slot)
@@ -124,7 +124,7 @@ func (p *panel) open(slot int, c *chart) {
 	c.Exempt = p.heads[slot].exempt
 }
 
-// read fills in the rest.
+// read sets the rest.
 func (p *panel) read(slot int, c *chart) {
 	from, to := p.span(slot)
 	c.gist.Primary, c.gist.Shelf = p.heads[slot].primary, &p.heads[slot].shelf
@@ -164,7 +164,7 @@ func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 	next = &panel{number: panelNumbers.Add(1)}
 	next.grow(p, p.len()+len(added))
 	for _, m := range edited {
-		if slot := int(m.no - first); slot >= next.len() { // else it is listed twice
+		if slot := int(m.no - first); slot >= next.len() { // otherwise it is listed twice
 			next.copyFrom(p, next.len(), slot)
 			next.copyFrom(m.in, m.slot, m.slot+1)
 		}
@@ -181,7 +181,7 @@ func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 	return next, true
 }
 
-// equals reports whether a slot of a panel holds the same.
+// equals reports whether a slot of a panel holds the same data.
 func (m member) equals(p *panel, slot int) bool {
 	if m.in.heads[m.slot] != p.heads[slot] {
 		return false
@@ -197,8 +197,8 @@ func (m member) equals(p *panel, slot int) bool {
 	return true
 }
 
-// copyFrom appends the slots from up to, but not including, to. It is for a
-// panel that nobody else sees yet.
+// copyFrom appends the slots from up to, but not including, to. The panel must
+// not be shared yet.
 func (p *panel) copyFrom(source *panel, from, to int) {
 	if from == to {
 		return
@@ -220,7 +220,7 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 	}
 }
 
-// grow makes room for patients who have in all about what another panel holds.
+// grow reserves space for patients with about as much data as another panel.
 func (p *panel) grow(like *panel, patients int) {
 	p.heads, p.ends = slices.Grow(p.heads, patients), slices.Grow(p.ends, patients)
 	theirs := like.columns()
@@ -229,7 +229,7 @@ func (p *panel) grow(like *panel, patients int) {
 	}
 }
 
-// fit gives a copy without spare memory.
+// fit returns a copy without spare capacity.
 func (p *panel) fit() *panel {
 	next := &panel{number: panelNumbers.Add(1), heads: slices.Clone(p.heads), ends: slices.Clone(p.ends)}
 	theirs := p.columns()
