@@ -32,7 +32,7 @@ func Compare(w io.Writer, old, new *bench.Report) error {
 	return nil
 }
 
-// like finds the run that can be held against another.
+// like finds the run that is comparable to another.
 func like(report *bench.Report, r *bench.Result) *bench.Result {
 	for i := range report.Runs {
 		if o := &report.Runs[i]; o.Engine == r.Engine && o.Target == r.Target && o.Patients == r.Patients && o.Connections == r.Connections {
@@ -71,7 +71,7 @@ func compareRuns(w io.Writer, before, after *bench.Result) error {
 	return err
 }
 
-// times is the new figure as a multiple of the old.
+// times returns the new figure as a multiple of the old.
 func times(old, new float64) string {
 	if old <= 0 || new <= 0 {
 		return "-"

@@ -8,7 +8,7 @@ import (
 	"anodyne.example/anodyne/internal/bench"
 )
 
-// Markdown writes the tables of a report as docs/performance.md has them.
+// Markdown writes the tables of a report in the format of docs/performance.md.
 func Markdown(w io.Writer, report *bench.Report) error {
 	var b strings.Builder
 	for i := range report.Runs {
@@ -38,7 +38,7 @@ func Markdown(w io.Writer, report *bench.Report) error {
 	return err
 }
 
-// markdownGrowth writes what a path costs by size, when several were measured.
+// markdownGrowth writes the cost of paths by size, if several were measured.
 func markdownGrowth(b *strings.Builder, runs []*bench.Result) {
 	if len(runs) < 2 {
 		return
@@ -115,7 +115,7 @@ func markdownNodes(b *strings.Builder, n *bench.NodesResult) {
 	}
 }
 
-// rule is the line under a header.
+// rule returns the line under a header.
 func rule(columns int) []string {
 	cells := make([]string, columns)
 	for i := range cells {
