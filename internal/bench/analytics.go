@@ -9,10 +9,10 @@ import (
 // all series into memory; see [PathResult]. The uncached paths send a
 // different query each time, so that no earlier result helps.
 var analyticsPaths = []path{
-	analyticsPath("outcomes", "outcomes, new question", startDates, outcomesTarget),
-	analyticsPath("population", "population, new one", startDates, populationTarget),
+	analyticsPath("outcomes", "outcomes, uncached", startDates, outcomesTarget),
+	analyticsPath("population", "population, uncached", startDates, populationTarget),
 	analyticsPath("analytics-filter", "both, with filters", startDates, filtered()...),
-	analyticsPath("analytics-again", "both, asked again", []string{""}, outcomesTarget, populationTarget),
+	analyticsPath("analytics-again", "both, cached", []string{""}, outcomesTarget, populationTarget),
 }
 
 const (

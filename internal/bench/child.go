@@ -182,7 +182,7 @@ func startFloor(ctx context.Context, program string, recs recordings) (*child, e
 	}
 	c.stdin = inWrite
 	if err := c.handOver(ctx, encoded, inWrite, outRead); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the floor: %w", err), c.stop())
+		return nil, errors.Join(fmt.Errorf("starting the baseline server: %w", err), c.stop())
 	}
 	return c, nil
 }

@@ -33,7 +33,7 @@ var clinicalPaths = []path{
 		target: func(b []byte, s *stock, n int) []byte {
 			return append(s.patients[scatter(n)%len(s.patients)].Append(append(b, "/v1/patients/"...)), "/clinical-data"...)
 		}},
-	{name: "range", title: "100 records of one", method: http.MethodGet, expect: http.StatusOK, reads: true, records: perBatch,
+	{name: "range", title: "100 patient records", method: http.MethodGet, expect: http.StatusOK, reads: true, records: perBatch,
 		target: func(b []byte, s *stock, n int) []byte {
 			b = s.patients[scatter(n)%max(1, s.courses)].Append(append(b, "/v1/patients/"...))
 			return append(b, "/clinical-data?limit=100"...)

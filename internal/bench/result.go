@@ -135,7 +135,7 @@ func newPathResult(p *path, product, floor *side) PathResult {
 		r.FloorRate, r.FloorLatency, r.Ratio, r.Gate = sum(floor.turns).rate(), latencyOf(&ofFloor), compare(product.turns, floor.turns), p.gate
 		if count, first := floor.errors(); count > 0 {
 			r.Errors += count
-			r.FirstError = "floor: " + first
+			r.FirstError = "baseline: " + first
 		}
 	}
 	r.GateMet = r.Ratio.Total >= r.Gate && r.Rate >= r.RateGate && r.RecordRate >= r.RecordGate

@@ -44,7 +44,7 @@ func ReadCredentials(r io.Reader) (list []Credentials, err error) {
 }
 
 // NoFloor explains why the paths of a target have no ratio.
-const NoFloor = "the server was running already, perhaps on another machine: there is no floor to hold it against, and its processor time and memory are not known here"
+const NoFloor = "the server was already running, perhaps on another machine: there is no baseline to compare it with, and its CPU time and memory are unknown"
 
 // cannotTarget explains why some measurements are not available for a target.
 var cannotTarget = map[string]string{

@@ -160,7 +160,7 @@ func (c *Growth) describe() string {
 	if len(c.Lines) == 0 {
 		return "Nothing was measured."
 	}
-	text := fmt.Sprintf("%s by %s, on axes by powers of ten.", c.Cost, c.Size)
+	text := fmt.Sprintf("%s by %s, on logarithmic axes.", c.Cost, c.Size)
 	for _, l := range c.Lines {
 		if n := len(l.Points); n > 1 && l.Points[0].drawable() && l.Points[n-1].drawable() {
 			text += fmt.Sprintf(" %s: from %s to %s.", l.Label, formatNumber(l.Points[0].Cost), formatNumber(l.Points[n-1].Cost))

@@ -67,7 +67,7 @@ func compareRuns(w io.Writer, before, after *bench.Result) error {
 	}
 	fmt.Fprintf(w, "\nready after %.0f ms, %.0f ms (%s); at most %s, %s of memory (%s)\n", before.ReadySeconds*1000, after.ReadySeconds*1000, times(before.ReadySeconds, after.ReadySeconds),
 		mib(before.ServerPeakRSS), mib(after.ServerPeakRSS), times(float64(before.ServerPeakRSS), float64(after.ServerPeakRSS)))
-	_, err := fmt.Fprintln(w, "RATIO is to the floor of the same run: where the two ran on machines that differ, or were busy, compare it and CPU, not REQ/S.")
+	_, err := fmt.Fprintln(w, "RATIO is relative to the baseline of the same run. If the machines differ or were busy, compare RATIO and CPU, not REQ/S.")
 	return err
 }
 

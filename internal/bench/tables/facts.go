@@ -38,7 +38,7 @@ func (list *figures) add(what, format string, args ...any) {
 // ofStart adds the figures from before the paths.
 func (list *figures) ofStart(r *bench.Result) {
 	if r.CPUsWorth > 0 {
-		list.add("processors", "%d; all at once do %.2f times what one does", r.CPUs, r.CPUsWorth)
+		list.add("CPUs", "%d; together %.2f times as fast as one", r.CPUs, r.CPUsWorth)
 	}
 	list.add("filled in", "%.1f s (%s patients, %s records)", r.FillSeconds, count(r.Patients), count(r.Records))
 	if s := r.Start; s != nil {

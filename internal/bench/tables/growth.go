@@ -15,7 +15,7 @@ func Growth(report *bench.Report) *chart.Growth {
 	if len(runs) < 2 {
 		return nil
 	}
-	c := &chart.Growth{Title: "Cost by number of patients", Size: "patients", Cost: "the server's processor time for a request, in microseconds"}
+	c := &chart.Growth{Title: "Cost by number of patients", Size: "patients", Cost: "CPU time of the server per request, in microseconds"}
 	for _, p := range runs[0].Paths {
 		line := chart.GrowthLine{Label: p.Title}
 		for _, r := range runs {

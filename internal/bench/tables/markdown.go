@@ -44,12 +44,12 @@ func markdownGrowth(b *strings.Builder, runs []*bench.Result) {
 		return
 	}
 	least, most := runs[0], runs[len(runs)-1]
-	fmt.Fprintf(b, "\n### %s, from %s to %s patients\n\nThe server's processor time for a request, and the part of the floor that it reaches.\n\n", engineNames[least.Engine], count(least.Patients), count(most.Patients))
+	fmt.Fprintf(b, "\n### %s, from %s to %s patients\n\nCPU time of the server per request and, in parentheses, the fraction of the baseline.\n\n", engineNames[least.Engine], count(least.Patients), count(most.Patients))
 	header := []string{"path"}
 	for _, r := range runs {
 		header = append(header, count(r.Patients))
 	}
-	header = append(header, "most to least")
+	header = append(header, "largest to smallest")
 	row(b, header...)
 	row(b, rule(len(header))...)
 	for _, p := range least.Paths {
@@ -87,7 +87,7 @@ func markdownGrowth(b *strings.Builder, runs []*bench.Result) {
 }
 
 func markdownPaths(b *strings.Builder, paths []bench.PathResult) {
-	header := []string{"path", "req/s", "floor", "ratio", "gate", "p50", "p95", "p99", "CPU", "allocations"}
+	header := []string{"path", "req/s", "baseline", "ratio", "gate", "p50", "p95", "p99", "CPU", "allocations"}
 	row(b, header...)
 	row(b, rule(len(header))...)
 	for i := range paths {

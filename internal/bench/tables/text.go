@@ -50,7 +50,7 @@ func textNodes(w io.Writer, n *bench.NodesResult) error {
 func textPaths(w io.Writer, paths []bench.PathResult) error {
 	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "%-*s\tREQ/S\tFLOOR\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tCPU\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
+	fmt.Fprintf(table, "%-*s\tREQ/S\tBASELINE\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tCPU\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
 	for i := range paths {
 		p := &paths[i]
 		goal := gate(p)
