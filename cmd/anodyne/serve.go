@@ -51,7 +51,7 @@ func offerFirstLink(ctx context.Context, e cli.Env, first func(context.Context) 
 		return err
 	}
 	if cli.IsTerminal(e.Stdout) {
-		_, err = fmt.Fprintf(e.Stdout, "\nThe portal has no users yet. Use this link within 24 hours to create the first administrator; it works once:\n\n  %s\n\n", link.URL)
+		_, err = fmt.Fprintf(e.Stdout, "\nThe portal has no members yet. Use this link within 24 hours to create the first administrator; it works once:\n\n  %s\n\n", link.URL)
 		return err
 	}
 	path, err := link.Keep()
@@ -59,7 +59,7 @@ func offerFirstLink(ctx context.Context, e cli.Env, first func(context.Context) 
 		log.Error("could not write the link for creating the first administrator; use: anodyne user create", "error", err)
 		return nil
 	}
-	log.Info("the portal has no users yet; open the link in this file within 24 hours to create the first administrator", "file", path)
+	log.Info("the portal has no members yet; open the link in this file within 24 hours to create the first administrator", "file", path)
 	return nil
 }
 
