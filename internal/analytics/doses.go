@@ -10,20 +10,20 @@ import (
 // while counting, on its own CPU. Merged runs are only searched, not sorted
 // into one.
 type doses struct {
-	own  []dose // not in order yet
+	own  []dose // not yet sorted
 	runs [][]dose
-	// n and total are of the runs.
+	// n and total cover the runs.
 	n     int
 	total wide // in fixed point
 }
 
-// dose is the bits of a number that is not below zero. They have the order of the
-// numbers, and are sorted in half the time.
+// dose is the bit pattern of a number that is not negative. Bit patterns sort
+// like the numbers, and in half the time.
 type dose uint64
 
 func (d dose) mme() float64 { return math.Float64frombits(uint64(d)) }
 
-// firstDoses is how many there is room for at first.
+// firstDoses is the initial capacity.
 const firstDoses = 2048
 
 func (d *doses) add(f float64) {
@@ -62,12 +62,12 @@ func (d *doses) with(o *doses) *doses {
 	return both
 }
 
-// mean is the mean of the runs, of which there is at least one.
+// mean returns the mean of the runs, of which there must be at least one.
 func (d *doses) mean() float64 { return d.total.mean(d.n) }
 
-// nth is the one that would be at a place if all were in order. Each round looks
-// at the middle of the longest run that is left, and leaves out what lies on the
-// wrong side of it in all runs.
+// nth returns the element at an index in sorted order. Each round takes the
+// middle of the longest remaining run and discards what lies on the wrong side
+// of it in all runs.
 func (d *doses) nth(place int) float64 {
 	left := slices.Clone(d.runs)
 	below, upTo := make([]int, len(left)), make([]int, len(left))
@@ -111,7 +111,7 @@ func (d *doses) quantile(p float64) float64 {
 func (d *doses) bands(count int, of func(float64) int) []int {
 	counts := make([]int, count)
 	for _, run := range d.runs {
-		for len(run) > 0 { // a band at a time
+		for len(run) > 0 { // one band at a time
 			band := of(run[0].mme())
 			size := sort.Search(len(run), func(i int) bool { return of(run[i].mme()) > band })
 			counts[band] += size

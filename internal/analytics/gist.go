@@ -26,13 +26,13 @@ type Gist struct {
 	// opioids.
 	Medications []Medication
 	Sources     []Source
-	// Shelf is where in Medications some classes are; shelf is its room, unless
-	// somebody else has it.
+	// Shelf locates some classes in Medications; shelf is its memory unless it
+	// is stored elsewhere.
 	Shelf *Shelf
 	shelf Shelf
-	// Doses are the opioids' MME by day, and Covered the days with an opioid,
-	// known or not, by the timeline. Overlapped are the doses without supply
-	// being carried forward; empty when they are the same.
+	// Doses are the daily MME of opioids, and Covered the days with an opioid
+	// of known or unknown dose, by the timeline. Overlapped are the doses
+	// without supply carried forward; it is empty if they are the same.
 	Doses, Overlapped []drug.Dose
 	Covered           []drug.Span
 	Onsets            []Onset

@@ -63,8 +63,8 @@ func (r *skimmer) takeMedications(g *Gist, recorded []series.Medication) []Medic
 // summarises them.
 type Shelf struct {
 	opioids, benzodiazepines, gabapentinoids, unknown place
-	// open says that days of one of them are assumed, and lacking that the dose of
-	// an opioid is not known.
+	// open is set if days of one of them are assumed, and lacking if the dose
+	// of an opioid is unknown.
 	open, naloxone, lacking bool
 }
 
@@ -146,15 +146,16 @@ func (m *Medication) taken(window drug.Span) bool {
 	return m.First <= window.Last && m.Last >= window.First && m.First <= m.Last
 }
 
-// classIn is the class of a medicine that was taken on a day of a window, as a
-// set; empty for others. It is taken without a branch, which nobody could
-// foretell.
+// classIn returns the class of a medicine as a set if it was taken on a day of
+// a window, and otherwise the empty set. It avoids branches, because they are
+// unpredictable.
 func (m *Medication) classIn(window drug.Span) classSet {
-	before, after, none := int64(m.Last)-int64(window.First), int64(window.Last)-int64(m.First), int64(m.Last)-int64(m.First) // one is below 0 if it was not
+	before, after, none := int64(m.Last)-int64(window.First), int64(window.Last)-int64(m.First), int64(m.Last)-int64(m.First) // one of them is negative if it was not
 	return classSet(^(before|after|none)>>63&1) << (m.class % classCodes)
 }
 
-// assumed reports whether it is assumed to be taken on a day of a window.
+// assumed reports whether the medicine is assumed to be taken on a day of a
+// window.
 func (m *Medication) assumed(window drug.Span) bool {
 	return m.open && m.Last > m.First && m.Last >= window.First && m.First < window.Last
 }

@@ -80,9 +80,9 @@ type drugs struct {
 	open    bool
 	// maybe is set if it is unknown whether an opioid was taken in the period.
 	maybe    bool
-	naloxone bool          // there is some, at any time
-	dose     drug.Exposure // in the period, of one who surely took an opioid then
-	assumed  bool          // a day of the period with one of them is assumed
+	naloxone bool          // at any time
+	dose     drug.Exposure // in the period, for patients who certainly took an opioid then
+	assumed  bool          // one of them is assumed on a day of the period
 	coverage
 }
 

@@ -47,7 +47,7 @@ func (p Point) at() int64 { return startOf(p.day()) + int64(p.clock()) }
 // that depend on the days, because they are unpredictable.
 func until(points []Point, day drug.Day) int {
 	start := firstOn(day)
-	if len(points) == 0 || points[len(points)-1] < start { // most often, and then the first is not looked at
+	if len(points) == 0 || points[len(points)-1] < start { // the common case, which does not read the first
 		return len(points)
 	}
 	if points[0] >= start {

@@ -31,8 +31,8 @@ type PopulationTally struct {
 	everybody, present   strata
 	measures             [measures]rates
 
-	own Gist // of one who comes without
-	// scores and drugs are used again for each patient.
+	own Gist // for patients without one
+	// scores and drugs are reused for each patient.
 	scores scored
 	drugs  drugs
 
@@ -244,7 +244,7 @@ func (t *PopulationTally) addTreatment(d *drugs) {
 // Close sorts the counts, so that merging does not have to. A tally must be
 // closed before it is merged.
 func (t *PopulationTally) Close() {
-	t.own, t.scores, t.drugs, t.aligned.usage = Gist{}, scored{}, drugs{}, usage{} // it may be kept
+	t.own, t.scores, t.drugs, t.aligned.usage = Gist{}, scored{}, drugs{}, usage{} // it may be kept for long
 	t.opioid.close()
 }
 

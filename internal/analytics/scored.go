@@ -18,7 +18,7 @@ type scored struct {
 // neverScored is before all days.
 const neverScored = math.MinInt32
 
-// lookAt takes up the scores before a day.
+// lookAt loads the scores before a day.
 func (s *scored) lookAt(g *Gist, day drug.Day) {
 	s.last, s.primary = neverScored, g.Primary
 	s.points, s.others = g.Track.Points[:until(g.Track.Points, day)], g.Others[:since(g.Others, startOf(day))]

@@ -111,7 +111,7 @@ func (t *PopulationTally) PassBy(p *Patient) {
 
 func (t *PopulationTally) groupsOf(p *Patient) groups {
 	who := groups{gender: min(p.Gender, UnknownGender)}
-	for _, by := range t.bornBy { // one after the other; each has those of all before
+	for _, by := range t.bornBy { // cumulative: each includes all before it
 		who.age += int(uint64(int64(p.Born)-int64(by)-1) >> 63)
 	}
 	return who

@@ -68,10 +68,10 @@ func (s *sum) merge(o *sum) {
 	s.squares.add(o.squares)
 }
 
-// mean is the mean of what was added, n > 0.
+// mean returns the mean, n > 0.
 func (s *sum) mean() float64 { return s.total.mean(s.n) }
 
-// mean is that of n > 0 numbers in fixed point, which add up to w.
+// mean returns the mean of n > 0 numbers in fixed point with the sum w.
 func (w wide) mean(n int) float64 {
 	f, _ := new(big.Rat).SetFrac(w.big(), big.NewInt(int64(n)*fraction)).Float64()
 	return f

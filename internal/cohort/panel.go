@@ -24,7 +24,7 @@ type panel struct {
 	number      uint64 // unique; 0 while it is being built
 	heads       []head
 	ends        []ends                  // of the patients with these heads
-	codes       column[string]          // ICD-10, each patient's sorted
+	codes       column[string]          // ICD-10 codes, sorted for each patient
 	points      column[analytics.Point] // scores of the primary outcome
 	lines       column[analytics.Line]
 	others      column[series.Score] // all other scores
@@ -38,8 +38,8 @@ type panel struct {
 	onsets      column[analytics.Onset]
 	marks       column[analytics.Mark]
 
-	// closed is how many patients have had their series closed, while a panel is
-	// made, and last is what the next one has.
+	// closed is the number of patients with a closed series while a panel is
+	// built, and last is the data of the next one.
 	closed int
 	last   series.Series
 }
@@ -69,8 +69,8 @@ func (m member) number() int64 { return m.no }
 
 func (p *panel) len() int { return len(p.heads) }
 
-// ends is where a patient's items end in each column. They lie together because
-// every scan wants most of them.
+// ends holds where a patient's items end in each column. They are stored
+// together because every scan uses most of them.
 type ends [columnCount]uint32
 
 // The columns of a panel, in the order of columns.
@@ -91,7 +91,7 @@ const (
 	columnCount
 )
 
-// columns are all that a panel has besides the heads.
+// columns returns all columns of a panel.
 func (p *panel) columns() [columnCount]anyColumn {
 	return [...]anyColumn{&p.codes, &p.points, &p.lines, &p.others, &p.answers, &p.procedures, &p.medications, &p.sources, &p.doses, &p.overlapped, &p.covered, &p.onsets, &p.marks}
 }
@@ -139,7 +139,7 @@ func (p *panel) read(slot int, c *chart) {
 	c.gist.Marks = p.marks.between(from[marks], to[marks])
 }
 
-// span is where the items of a slot are, in each column.
+// span returns the range of a slot's items in each column.
 func (p *panel) span(slot int) (from, to *ends) {
 	if slot == 0 {
 		return &noEnds, &p.ends[0]
@@ -149,11 +149,13 @@ func (p *panel) span(slot int) (from, to *ends) {
 
 var noEnds ends
 
-// closeCodes ends the codes of one more patient, whose series are closed later.
+// closeCodes ends the codes of the current patient; the series is closed
+// later.
 func (p *panel) closeCodes() { p.ends = append(p.ends, ends{codes: p.codes.len()}) }
 
-// with gives the panel after changes; see changeable. It is the panel itself
-// when nothing in it changed, as when a patient got a new telephone number.
+// with returns the panel with changes applied; see changeable. It returns the
+// panel itself if nothing in it changed, for example after a new telephone
+// number.
 func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 	known := sort.Search(len(changed), func(i int) bool { return changed[i].no >= first+int64(p.len()) })
 	edited := slices.DeleteFunc(slices.Clone(changed[:known]), func(m member) bool { return m.equals(p, int(m.no-first)) })
@@ -207,7 +209,7 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 	theirs := source.columns()
 	start, _ := source.span(from)
 	_, end := source.span(to - 1)
-	var shift ends // it may wrap, and wraps back
+	var shift ends // may wrap around, and then wraps back
 	for i, c := range p.columns() {
 		shift[i] = c.len() - start[i]
 		c.copyFrom(theirs[i], start[i], end[i])

@@ -174,7 +174,7 @@ func (e *Exposure) Add(doses []Dose, window Span) {
 		days := span.Days()
 		e.CoveredDays += days
 		e.TotalMME += d.MME * float64(days)
-		if d.MME > e.Peak { // max would look for NaN
+		if d.MME > e.Peak { // max would also check for NaN
 			e.Peak = d.MME
 		}
 		if AtLeast(d.MME, 50) {
