@@ -42,20 +42,44 @@ type (
 	Level            uint8
 )
 
-// The String methods return the words that the codes stand for.
-func (c Scale) String() string            { return scales.word(uint8(c)) }
-func (c Aspect) String() string           { return aspects.word(uint8(c)) }
-func (c Site) String() string             { return sites.word(uint8(c)) }
-func (c Instrument) String() string       { return instruments.word(uint8(c)) }
-func (c Status) String() string           { return statuses.word(uint8(c)) }
-func (c ProcedureType) String() string    { return procedureTypes.word(uint8(c)) }
-func (c Class) String() string            { return classes.word(uint8(c)) }
-func (c Ingredient) String() string       { return ingredients.word(uint8(c)) }
+// String returns the name of the scale.
+func (c Scale) String() string { return scales.word(uint8(c)) }
+
+// String returns the name of the aspect.
+func (c Aspect) String() string { return aspects.word(uint8(c)) }
+
+// String returns the name of the body site.
+func (c Site) String() string { return sites.word(uint8(c)) }
+
+// String returns the name of the instrument.
+func (c Instrument) String() string { return instruments.word(uint8(c)) }
+
+// String returns the name of the status.
+func (c Status) String() string { return statuses.word(uint8(c)) }
+
+// String returns the name of the procedure type.
+func (c ProcedureType) String() string { return procedureTypes.word(uint8(c)) }
+
+// String returns the name of the medication class.
+func (c Class) String() string { return classes.word(uint8(c)) }
+
+// String returns the name of the ingredient.
+func (c Ingredient) String() string { return ingredients.word(uint8(c)) }
+
+// String returns the name of the status.
 func (c MedicationStatus) String() string { return medicationStatuses.word(uint8(c)) }
-func (c Reason) String() string           { return reasons.word(uint8(c)) }
-func (c Side) String() string             { return sides.word(uint8(c)) }
-func (c Question) String() string         { return questions.word(uint8(c)) }
-func (c Level) String() string            { return levels.word(uint8(c)) }
+
+// String returns the name of the reason.
+func (c Reason) String() string { return reasons.word(uint8(c)) }
+
+// String returns the name of the side.
+func (c Side) String() string { return sides.word(uint8(c)) }
+
+// String returns the name of the question.
+func (c Question) String() string { return questions.word(uint8(c)) }
+
+// String returns the name of the level.
+func (c Level) String() string { return levels.word(uint8(c)) }
 
 // Aspects of a pain score used by measures.
 const (
