@@ -1,62 +1,64 @@
 package client
 
-// Standardization is rates as they would be if patients were made up like a
-// standard population: direct standardisation by gender and age band.
+// Standardization holds rates directly standardised by gender and age band,
+// that is, weighted as if the patients had the composition of a standard
+// population.
 type Standardization struct {
 	Definition string `json:"definition"`
 	Label      string `json:"label"`
-	// Standard is organization, or given when the query gave the weights.
+	// Standard is "organization", or "given" if the query set the weights.
 	Standard string            `json:"standard"`
 	Strata   []StandardStratum `json:"strata"`
-	// Suppressed is set when the make-up of the organisation would tell of few
-	// patients: there is then no standardised rate either.
+	// Suppressed is set if showing the organisation's composition would reveal
+	// small groups of patients. No standardised rate is given then either.
 	Suppressed bool               `json:"suppressed"`
 	Rates      []StandardizedRate `json:"rates"`
 }
 
-// StandardStratum is a part of the standard population. A gender or an age band
-// that is nil is all of them.
+// StandardStratum is one stratum of the standard population. A nil gender or
+// age band stands for all of them.
 type StandardStratum struct {
 	Gender  *string `json:"gender"`
 	AgeBand *string `json:"age_band"`
-	Count   *int    `json:"count"`  // nil when the weights were given
-	Weight  float64 `json:"weight"` // of 1
+	Count   *int    `json:"count"`  // nil if the weights were given
+	Weight  float64 `json:"weight"` // as a fraction of 1
 }
 
-// StandardizedRate is a rate in both forms.
+// StandardizedRate is a rate, both crude and standardised.
 type StandardizedRate struct {
 	Measure      string      `json:"measure"`
 	Crude        Proportion  `json:"crude"`
 	Standardized *float64    `json:"standardized"`
 	CI95         *Interval95 `json:"ci95"`
-	Reason       *string     `json:"reason"` // why there is no standardised one
-	// EmptyStrata are those with a weight in which nobody is counted.
+	Reason       *string     `json:"reason"` // why the standardised rate is missing
+	// EmptyStrata lists the strata that have a weight but no patients.
 	EmptyStrata []string `json:"empty_strata"`
 }
 
-// GroupStandardized is the rate of a group, standardised by age for a gender and
-// by gender for an age band.
+// GroupStandardized is the rate of one group: standardised by age for a
+// gender, and by gender for an age band.
 type GroupStandardized struct {
 	Rate   *float64    `json:"rate"`
 	CI95   *Interval95 `json:"ci95"`
-	Reason *string     `json:"reason"` // why there is none
+	Reason *string     `json:"reason"` // why the rate is missing
 }
 
-// Comparison sets the main figures against those of an earlier period.
+// Comparison compares the main figures with those of an earlier period.
 type Comparison struct {
 	Definition string `json:"definition"`
 	Label      string `json:"label"`
 	StartDate  string `json:"start_date"`
 	EndDate    string `json:"end_date"`
 	AsOf       string `json:"as_of"`
-	Patients   Count  `json:"patients"` // who match the filters in the earlier period
-	// Undetermined is how many more may match a filter by class in it.
+	Patients   Count  `json:"patients"` // matching the filters in the earlier period
+	// Undetermined counts further patients who may match a medication class
+	// filter in the earlier period.
 	Undetermined Count          `json:"undetermined"`
 	Rates        []ComparedRate `json:"rates"`
 	Means        []ComparedMean `json:"means"`
 }
 
-// ComparedRate is a share in both periods. The difference is current less
+// ComparedRate is a proportion in both periods. Difference is current minus
 // earlier, with Newcombe's interval.
 type ComparedRate struct {
 	Figure     string      `json:"figure"`
@@ -64,11 +66,11 @@ type ComparedRate struct {
 	Earlier    Proportion  `json:"earlier"`
 	Difference *float64    `json:"difference"`
 	DiffCI95   *Interval95 `json:"difference_ci95"`
-	Reason     *string     `json:"reason"` // why there is no difference
+	Reason     *string     `json:"reason"` // why the difference is missing
 }
 
-// ComparedMean is a mean in both periods. The difference is current less
-// earlier, with Welch's interval.
+// ComparedMean is a mean in both periods. Difference is current minus earlier,
+// with Welch's interval.
 type ComparedMean struct {
 	Figure     string      `json:"figure"`
 	Current    Mean        `json:"current"`
@@ -78,27 +80,27 @@ type ComparedMean struct {
 	Reason     *string     `json:"reason"`
 }
 
-// AdjustedOutcomes is outcomes adjusted for the case mix: baseline pain, age,
-// gender, depression and opioid use at baseline.
+// AdjustedOutcomes holds outcomes adjusted for case mix: baseline pain, age,
+// gender, depression, and opioid use at baseline.
 type AdjustedOutcomes struct {
 	Definition         string       `json:"definition"`
 	Label              string       `json:"label"`
 	Patients           Count        `json:"patients"` // followed up, with all covariates known
 	WithoutPHQ9        Count        `json:"without_phq_9"`
 	OpioidUndetermined Count        `json:"opioid_use_undetermined"`
-	Organization       LeftOut      `json:"organization"` // the same of everybody that the models could be fitted to
+	Organization       LeftOut      `json:"organization"` // the same counts for all patients the models could be fitted to
 	Change             AdjustedMean `json:"change"`
 	Responder30        AdjustedRate `json:"responder_30"`
 }
 
-// LeftOut is who of those followed up is left out of the models.
+// LeftOut counts the patients with follow-up who are left out of the models.
 type LeftOut struct {
 	WithoutPHQ9        Count `json:"without_phq_9"`
 	OpioidUndetermined Count `json:"opioid_use_undetermined"`
 }
 
-// AdjustedMean is a mean beside what the model expects of such patients.
-// Adjusted is the organisation's mean, plus observed less expected.
+// AdjustedMean is a mean with the value the model expects for the same
+// patients. Adjusted is the organisation's mean plus observed minus expected.
 type AdjustedMean struct {
 	Method       string        `json:"method"`
 	Crude        Mean          `json:"crude"`
@@ -107,11 +109,12 @@ type AdjustedMean struct {
 	Adjusted     *float64      `json:"adjusted"`
 	CI95         *Interval95   `json:"ci95"`
 	Unstable     bool          `json:"unstable"`
-	Reason       *string       `json:"reason"` // why there is none
+	Reason       *string       `json:"reason"` // why the values are missing
 	Coefficients []Coefficient `json:"coefficients"`
 }
 
-// AdjustedRate is a share beside what the model expects of such patients.
+// AdjustedRate is a proportion with the value the model expects for the same
+// patients.
 type AdjustedRate struct {
 	Method       string        `json:"method"`
 	Crude        Proportion    `json:"crude"`
@@ -124,7 +127,7 @@ type AdjustedRate struct {
 	Coefficients []Coefficient `json:"coefficients"`
 }
 
-// Coefficient is one of a model: of points, or of log odds. Status is
+// Coefficient is a model coefficient, in points or log odds. Status is
 // estimated, reference, merged, constant or too_few.
 type Coefficient struct {
 	Term          string      `json:"term"`

@@ -7,41 +7,41 @@ import (
 	"strconv"
 )
 
-// AnalyticsQuery says what is measured, and over whom. Zero members leave the
-// choice to the service: the last 365 days, by month, with a follow-up after 90
-// days, of everybody.
+// AnalyticsQuery selects the period, the measures and the patients. Zero
+// fields use the service's defaults: all patients over the last 365 days, by
+// month, with follow-up after 90 days.
 type AnalyticsQuery struct {
 	StartDate string // YYYY-MM-DD, inclusive
 	EndDate   string // YYYY-MM-DD, inclusive
-	Interval  string // day, week or month; for outcomes only
-	FollowUp  int    // 30, 90, 180 or 365 days; for outcomes only
+	Interval  string // day, week or month; outcomes only
+	FollowUp  int    // 30, 90, 180 or 365 days; outcomes only
 
 	Gender          string // female, male, other or unknown
 	AgeMin          *int   // at the end of the period
 	AgeMax          *int
-	Condition       string // the beginning of an ICD-10 code
+	Condition       string // prefix of an ICD-10 code
 	MedicationClass string // taken in the period
-	// MinCellSize hides numbers of patients below it.
+	// MinCellSize suppresses counts of patients below this size.
 	MinCellSize int
 
-	// Standard is the population that rates of population health are standardised
-	// to: age_gender, age, gender, or weights such as
+	// Standard is the population to which population health rates are
+	// standardised: age_gender, age, gender, or explicit weights such as
 	// female/18-29:120,male/18-29:115.
 	Standard string
-	Adjust   string // case_mix; for outcomes only
-	// CompareStartDate and CompareEndDate are the days of an earlier period to
-	// compare with, YYYY-MM-DD, inclusive.
+	Adjust   string // case_mix; outcomes only
+	// CompareStartDate and CompareEndDate are the first and last day of an
+	// earlier period to compare with, as YYYY-MM-DD.
 	CompareStartDate string
 	CompareEndDate   string
 }
 
-// AnalyticsParameters are the parameters that an answer was made with.
+// AnalyticsParameters are the parameters that were applied to a response.
 type AnalyticsParameters struct {
 	StartDate       string  `json:"start_date"`
 	EndDate         string  `json:"end_date"`
-	AsOf            string  `json:"as_of"`               // the last day that was looked at
-	Interval        string  `json:"interval,omitempty"`  // of outcomes only
-	FollowUp        int     `json:"follow_up,omitempty"` // of outcomes only
+	AsOf            string  `json:"as_of"`               // last day of data included
+	Interval        string  `json:"interval,omitempty"`  // outcomes only
+	FollowUp        int     `json:"follow_up,omitempty"` // outcomes only
 	Gender          *string `json:"gender"`
 	AgeMin          *int    `json:"age_min"`
 	AgeMax          *int    `json:"age_max"`
@@ -49,8 +49,8 @@ type AnalyticsParameters struct {
 	MedicationClass *string `json:"medication_class"`
 	MinCellSize     int     `json:"min_cell_size"`
 
-	Standard         string `json:"standard,omitempty"` // of population health only
-	Adjust           string `json:"adjust,omitempty"`   // of outcomes only
+	Standard         string `json:"standard,omitempty"` // population health only
+	Adjust           string `json:"adjust,omitempty"`   // outcomes only
 	CompareStartDate string `json:"compare_start_date,omitempty"`
 	CompareEndDate   string `json:"compare_end_date,omitempty"`
 }
@@ -75,14 +75,14 @@ func (q *AnalyticsQuery) values() url.Values {
 	return values
 }
 
-// Outcomes returns how the organisation's patients fared. It needs the scope
-// analytics:read.
+// Outcomes returns the treatment outcomes of the organisation's patients. It
+// needs the scope analytics:read.
 func (c *Client) Outcomes(ctx context.Context, query AnalyticsQuery) (*Outcomes, error) {
 	return measured[Outcomes](ctx, c, "get outcomes", "outcomes", query)
 }
 
-// PopulationHealth returns how the organisation's patients are. It needs the
-// scope analytics:read.
+// PopulationHealth returns the current state of the organisation's patients.
+// It needs the scope analytics:read.
 func (c *Client) PopulationHealth(ctx context.Context, query AnalyticsQuery) (*PopulationHealth, error) {
 	return measured[PopulationHealth](ctx, c, "get population health", "population-health", query)
 }

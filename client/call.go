@@ -12,50 +12,50 @@ import (
 	"net/url"
 )
 
-// maxAnswer bounds what is read of an answer. The largest one, a clinical batch
-// echoed with what the service derived, stays well below.
+// maxAnswer limits how much of a response is read. The largest response, a
+// clinical batch with its derived values, is well below it.
 const maxAnswer = 32 << 20
 
 const idempotencyKey = "Idempotency-Key"
 
-// call is one operation of the API, whatever number of tries it takes.
+// call is one operation of the API, with all its attempts.
 type call struct {
-	op     string // names the operation in error texts: "create patient"
+	op     string // name of the operation in error messages, such as "create patient"
 	method string
 	path   []string
 	query  url.Values
-	// body is sent as a form when it is url.Values, else as JSON, and not at
-	// all when it is nil.
+	// body is sent as a form if it is url.Values, as JSON otherwise, and
+	// omitted if nil.
 	body      any
-	mediaType string // by default that of the body's form
+	mediaType string // defaults to the media type of body
 	header    http.Header
-	// oauth marks calls that authenticate by the credentials in their form.
-	// All of them can be repeated without harm.
+	// oauth marks calls that authenticate with the credentials in their form.
+	// All of them are safe to repeat.
 	oauth bool
-	// download, if set, takes the body of a successful answer.
+	// download, if set, receives the body of a successful response.
 	download *download
 
 	target  string
 	payload []byte
 }
 
-// CallOption changes a single call.
+// CallOption configures a single call.
 type CallOption func(*call)
 
-// WithIdempotencyKey gives a POST this key (1 to 255 printable characters)
-// instead of a random one. The service acts once for all calls of a client that
-// carry the same key and body within 24 hours, and answers them alike.
+// WithIdempotencyKey sets the Idempotency-Key of a POST (1 to 255 printable
+// characters) instead of a random one. All calls of a client with the same key
+// and body within 24 hours take effect once and get the same response.
 func WithIdempotencyKey(key string) CallOption {
 	return func(c *call) { c.header.Set(idempotencyKey, key) }
 }
 
-// WithIfMatch makes a change only if the record still has this ETag; otherwise
-// the call fails with [CodePreconditionFailed].
+// WithIfMatch applies a change only if the record still has this ETag.
+// Otherwise the call fails with [CodePreconditionFailed].
 func WithIfMatch(etag string) CallOption {
 	return func(c *call) { c.header.Set("If-Match", etag) }
 }
 
-// prepare makes what all tries have in common: target, body, header.
+// prepare builds what all attempts share: target, body and header.
 func (c *call) prepare(opts []CallOption) error {
 	for _, segment := range c.path {
 		// An empty identifier would address the whole collection.
@@ -94,9 +94,9 @@ func (c *call) prepare(opts []CallOption) error {
 	return nil
 }
 
-// do carries out a call: token, tries, renewal, decoding of the answer into out
-// (nil when its body does not matter). Everything the client sends goes through
-// here.
+// do performs a call: it gets a token, retries, renews the token if needed and
+// decodes the response into out, unless out is nil. Every request of the
+// client goes through do.
 func (c *Client) do(ctx context.Context, call *call, out any, opts ...CallOption) (http.Header, error) {
 	if c.baseErr != nil {
 		return nil, c.baseErr
@@ -135,8 +135,8 @@ func (c *Client) do(ctx context.Context, call *call, out any, opts ...CallOption
 	}
 }
 
-// try sends the request once and reads the answer to its end, so that the
-// connection can be used again.
+// try sends the request once and reads the whole response, so that the
+// connection can be reused.
 func (c *Client) try(ctx context.Context, call *call, token string) (http.Header, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, call.method, c.base+call.target, bytes.NewReader(call.payload))
 	if err != nil {
@@ -173,8 +173,8 @@ func (c *Client) try(ctx context.Context, call *call, token string) (http.Header
 	return resp.Header, body, nil
 }
 
-// decode reads a successful answer. Decoders quote what they stumble over, which
-// may be a patient's data, so only the kind of their error is told.
+// decode decodes a successful response. Decoders quote the input they fail on,
+// which may be patient data, so only the kind of their error is returned.
 func (c *call) decode(body []byte, out any) error {
 	if out == nil {
 		return nil
@@ -185,15 +185,15 @@ func (c *call) decode(body []byte, out any) error {
 	return nil
 }
 
-// netError is a failure on the way to the service or back: whether the service
-// acted is not known.
+// netError is a failure to reach the service or to read its response. It is
+// unknown whether the service acted on the request.
 type netError struct {
 	op  string
 	err error
 }
 
-// newNetError takes the URL out of err, as its query may hold a patient's name,
-// and makes sure that a context's end can be recognised.
+// newNetError removes the URL from err, because its query may hold a patient's
+// name, and makes sure that the end of ctx can be recognised in the result.
 func newNetError(ctx context.Context, op string, err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err

@@ -13,12 +13,12 @@ const (
 	defaultUserAgent  = "anodyne-go-client"
 	defaultMaxRetries = 3
 
-	// tryTimeout bounds one try with the default HTTP client. It leaves room
-	// for the longest wait of Events, 30 seconds.
+	// tryTimeout limits one attempt with the default HTTP client. It leaves
+	// room for the longest wait of Events, 30 seconds.
 	tryTimeout = time.Minute
 )
 
-// Client talks to one Anodyne service on behalf of one registered client.
+// Client calls one Anodyne service on behalf of one registered client.
 type Client struct {
 	base       string
 	baseErr    error
@@ -31,34 +31,34 @@ type Client struct {
 	rateLimit  atomic.Pointer[RateLimit]
 }
 
-// Option changes how New makes a Client.
+// Option configures a Client made by [New].
 type Option func(*Client)
 
-// WithHTTPClient uses h, as it is, for all requests. A timeout on it must be
-// longer than the waits asked of [Client.Events].
+// WithHTTPClient uses h unchanged for all requests. If h has a timeout, it
+// must be longer than the waits passed to [Client.Events].
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
 
-// WithScope asks for tokens with these scopes only. By default a token has
-// all scopes that the client was granted.
+// WithScope requests tokens with these scopes only. By default a token has all
+// scopes granted to the client.
 func WithScope(scopes ...string) Option {
 	return func(c *Client) { c.scope = strings.Join(scopes, " ") }
 }
 
-// WithUserAgent replaces the User-Agent header.
+// WithUserAgent sets the User-Agent header.
 func WithUserAgent(userAgent string) Option { return func(c *Client) { c.userAgent = userAgent } }
 
-// WithMaxRetries sets how often a call is tried again after its first try.
-// Zero turns retries off.
+// WithMaxRetries sets how often a failed call is retried. Zero turns retries
+// off.
 func WithMaxRetries(n int) Option { return func(c *Client) { c.maxRetries = n } }
 
-// WithToken uses this access token and never asks for another.
+// WithToken uses this access token and never requests another.
 func WithToken(accessToken string) Option {
 	return func(c *Client) { c.tokens.fix(accessToken) }
 }
 
-// New makes a client of the service at baseURL, for example
-// "https://anodyne.example.org". It does not connect; a base URL that cannot be
-// used is reported by the first call.
+// New returns a client for the service at baseURL, for example
+// "https://anodyne.example.org". It does not connect; an invalid base URL is
+// reported by the first call.
 func New(baseURL, clientID, clientSecret string, opts ...Option) *Client {
 	c := &Client{
 		base:       strings.TrimRight(baseURL, "/"),
@@ -77,11 +77,11 @@ func New(baseURL, clientID, clientSecret string, opts ...Option) *Client {
 	return c
 }
 
-// String names the service and keeps the credentials out of logs.
+// String returns the address of the service, without credentials, so that a
+// Client can be logged.
 func (c *Client) String() string { return "anodyne client of " + c.base }
 
-// CloseIdleConnections closes the connections that wait for a next request.
-// The client stays usable.
+// CloseIdleConnections closes idle connections. The client remains usable.
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
 func checkBase(baseURL string) error {
@@ -97,8 +97,8 @@ func checkBase(baseURL string) error {
 	return nil
 }
 
-// defaultHTTPClient keeps enough connections for parallel callers of one host.
-// It follows no redirects: the API has none, and following one could carry the
+// defaultHTTPClient keeps enough connections for parallel calls to one host.
+// It follows no redirects: the API has none, and following one could send the
 // client secret to another host.
 func defaultHTTPClient() *http.Client {
 	h := &http.Client{

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Record is a clinical record. Value has the members of its data type,
-// together with what the service derived from them.
+// Record is a clinical record. Value holds the fields of its data type,
+// including the values derived by the service.
 type Record struct {
 	ID          string          `json:"id"`
 	PatientID   string          `json:"patient_id"`
@@ -27,9 +27,9 @@ type Record struct {
 	CreatedAt   time.Time       `json:"created_at"`
 }
 
-// NewRecord is a record to add. DataType and Value are required; Value is
-// anything that encodes to the JSON the data type wants, for a pain score also
-// a bare number. A zero RecordedAt means now.
+// NewRecord is a record to add. DataType and Value are required. Value is
+// anything that encodes to the JSON of the data type; for a pain score, a bare
+// number also works. A zero RecordedAt means now.
 type NewRecord struct {
 	DataType    string    `json:"data_type"`
 	RecordedAt  time.Time `json:"recorded_at,omitzero"`
@@ -40,8 +40,8 @@ type NewRecord struct {
 	EncounterID string    `json:"encounter_id,omitempty"`
 }
 
-// Correction puts a record right: with a new Value, or, with EnteredInError and
-// a Reason, by taking it back.
+// Correction corrects a record: either with a new Value, or by marking it as
+// entered in error with EnteredInError and a Reason.
 type Correction struct {
 	Value          any       `json:"value,omitempty"`
 	RecordedAt     time.Time `json:"recorded_at,omitzero"`
@@ -50,7 +50,7 @@ type Correction struct {
 	Reason         string    `json:"reason,omitempty"`
 }
 
-// RecordQuery selects records. Zero members leave the choice to the service.
+// RecordQuery selects records. Zero fields use the service's defaults.
 type RecordQuery struct {
 	Page            int
 	Limit           int
@@ -58,7 +58,7 @@ type RecordQuery struct {
 	EndDate         string // YYYY-MM-DD, inclusive
 	DataTypes       []string
 	NewestFirst     bool
-	IncludeInactive bool // superseded records, and those entered in error
+	IncludeInactive bool // include superseded records and those entered in error
 }
 
 func clinicalPath(patientID string, more ...string) []string {
@@ -75,8 +75,8 @@ func (c *Client) AddRecord(ctx context.Context, patientID string, record NewReco
 	return &added, nil
 }
 
-// AddRecords adds up to 1,000 records for a patient, all or none. It needs the
-// scope clinical_data:write.
+// AddRecords adds up to 1,000 records for a patient; either all of them are
+// added or none. It needs the scope clinical_data:write.
 func (c *Client) AddRecords(ctx context.Context, patientID string, records []NewRecord, opts ...CallOption) ([]Record, error) {
 	var added struct {
 		Data []Record `json:"data"`
@@ -102,8 +102,8 @@ func (c *Client) Record(ctx context.Context, patientID, recordID string) (*Recor
 	return &record, nil
 }
 
-// CorrectRecord corrects a record and returns what stands now. It needs the
-// scope clinical_data:write.
+// CorrectRecord corrects a record and returns the record that is now in force.
+// It needs the scope clinical_data:write.
 func (c *Client) CorrectRecord(ctx context.Context, patientID, recordID string, correction Correction, opts ...CallOption) (*Record, error) {
 	var record Record
 	call := &call{op: "correct record", method: http.MethodPost, path: clinicalPath(patientID, recordID, "corrections"), body: correction}
@@ -113,8 +113,8 @@ func (c *Client) CorrectRecord(ctx context.Context, patientID, recordID string, 
 	return &record, nil
 }
 
-// RecordHistory returns a record with what it corrects and what corrects it,
-// oldest first. It needs the scope clinical_data:read.
+// RecordHistory returns a record with the records it corrects and those that
+// correct it, oldest first. It needs the scope clinical_data:read.
 func (c *Client) RecordHistory(ctx context.Context, patientID, recordID string) ([]Record, error) {
 	var chain struct {
 		Data []Record `json:"data"`
@@ -126,8 +126,8 @@ func (c *Client) RecordHistory(ctx context.Context, patientID, recordID string) 
 	return chain.Data, nil
 }
 
-// Records returns one page of a patient's records by clinical time. It needs
-// the scope clinical_data:read.
+// Records returns one page of a patient's records, ordered by clinical time.
+// It needs the scope clinical_data:read.
 func (c *Client) Records(ctx context.Context, patientID string, query RecordQuery) (*Page[Record], error) {
 	q := url.Values{}
 	setNumber(q, "page", query.Page)
@@ -153,8 +153,8 @@ func (c *Client) Records(ctx context.Context, patientID string, query RecordQuer
 	return &page, nil
 }
 
-// AllRecords yields all records that match, page by page from query.Page on. It
-// ends after the first error.
+// AllRecords yields all matching records, fetching page by page from
+// query.Page. It stops after the first error.
 func (c *Client) AllRecords(ctx context.Context, patientID string, query RecordQuery) iter.Seq2[Record, error] {
 	if query.Limit == 0 {
 		query.Limit = maxLimit

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// DeliveryStatus is how far a delivery is.
+// DeliveryStatus is the state of a delivery.
 type DeliveryStatus string
 
 // The states of a delivery.
@@ -19,49 +19,47 @@ const (
 	DeliveryFailed    DeliveryStatus = "failed"
 )
 
-// Delivery is one event's way to one webhook, whatever number of attempts it
-// takes.
+// Delivery is the delivery of one event to one webhook, with all its attempts.
 type Delivery struct {
 	ID           string         `json:"id"`
-	EventID      string         `json:"event_id"` // also the header webhook-id
+	EventID      string         `json:"event_id"` // also sent as the webhook-id header
 	EventType    EventType      `json:"event_type"`
 	Status       DeliveryStatus `json:"status"`
 	AttemptCount int            `json:"attempt_count"`
 	CreatedAt    time.Time      `json:"created_at"`
-	// LastAttemptAt and NextAttemptAt are zero when there is none.
+	// LastAttemptAt and NextAttemptAt are zero if there is no such attempt.
 	LastAttemptAt time.Time `json:"last_attempt_at"`
 	NextAttemptAt time.Time `json:"next_attempt_at"`
 }
 
-// DeliveryDetail is a delivery with its attempts and what was sent.
+// DeliveryDetail is a delivery with its attempts and its payload.
 type DeliveryDetail struct {
 	Delivery
 	Attempts []Attempt `json:"attempts"`
-	// Payload is the body that was signed and sent, byte by byte.
+	// Payload is the exact body that was signed and sent.
 	Payload json.RawMessage `json:"payload"`
 }
 
-// Attempt is one try to deliver.
+// Attempt is one attempt to deliver an event.
 type Attempt struct {
 	At time.Time `json:"at"`
-	// HTTPStatus is 0 when the receiver did not answer.
+	// HTTPStatus is 0 if the receiver did not respond.
 	HTTPStatus int `json:"http_status"`
 	LatencyMS  int `json:"latency_ms"`
-	// ResponseBody is the first KiB of the answer.
+	// ResponseBody is the first KiB of the response.
 	ResponseBody string `json:"response_body"`
 	Error        string `json:"error"`
 }
 
-// DeliveryQuery selects deliveries. Zero members leave the choice to the
-// service.
+// DeliveryQuery selects deliveries. Zero fields use the service's defaults.
 type DeliveryQuery struct {
-	After     string // NextCursor of the page before
+	After     string // NextCursor of the previous page
 	Limit     int    // up to 100
 	Status    DeliveryStatus
 	EventType EventType
 }
 
-// Deliveries returns one stretch of a webhook's delivery log, newest first.
+// Deliveries returns one page of a webhook's delivery log, newest first.
 // NextCursor is empty at the end. It needs the scope webhooks:read.
 func (c *Client) Deliveries(ctx context.Context, webhookID string, query DeliveryQuery) (*CursorPage[Delivery], error) {
 	q := url.Values{}
@@ -74,7 +72,7 @@ func (c *Client) Deliveries(ctx context.Context, webhookID string, query Deliver
 	return answered[CursorPage[Delivery]](ctx, c, &call{op: "list deliveries", method: http.MethodGet, path: webhookPath(webhookID, "deliveries"), query: q}, nil)
 }
 
-// AllDeliveries yields all deliveries that match, newest first. It ends after
+// AllDeliveries yields all matching deliveries, newest first. It stops after
 // the first error.
 func (c *Client) AllDeliveries(ctx context.Context, webhookID string, query DeliveryQuery) iter.Seq2[Delivery, error] {
 	if query.Limit == 0 {
@@ -107,7 +105,7 @@ func (c *Client) Delivery(ctx context.Context, webhookID, deliveryID string) (*D
 	return answered[DeliveryDetail](ctx, c, &call{op: "get delivery", method: http.MethodGet, path: webhookPath(webhookID, "deliveries", deliveryID)}, nil)
 }
 
-// Redeliver has a delivery's event sent once more, with the same webhook-id. It
+// Redeliver sends the event of a delivery again, with the same webhook-id. It
 // needs the scope webhooks:write.
 func (c *Client) Redeliver(ctx context.Context, webhookID, deliveryID string, opts ...CallOption) (*Delivery, error) {
 	return answered[Delivery](ctx, c, &call{op: "redeliver", method: http.MethodPost, path: webhookPath(webhookID, "deliveries", deliveryID, "redeliver")}, opts)

@@ -10,8 +10,8 @@ import (
 	"net/http"
 )
 
-// download is a file on its way to a writer. A try that breaks off is followed
-// by one for the rest.
+// download is a file being written to a writer. If an attempt breaks off, the
+// next one requests the rest.
 type download struct {
 	w       io.Writer
 	written int64
@@ -19,11 +19,10 @@ type download struct {
 	etag    string
 }
 
-// DownloadReport writes the file of a completed report to w, and gives its
-// size. It never holds the file in memory. When the connection breaks, the
-// rest is asked for; at the end the bytes are held against the checksum. It
-// needs the scope reports:read and the scopes of the data the report is made
-// of.
+// DownloadReport writes the file of a completed report to w and returns its
+// size. It does not hold the file in memory. If the connection breaks, it
+// requests the rest of the file; at the end it verifies the checksum. It needs
+// the scope reports:read and the scopes of the data in the report.
 func (c *Client) DownloadReport(ctx context.Context, id string, w io.Writer) (int64, error) {
 	d := &download{w: w, sum: sha256.New()}
 	call := &call{op: "download report", method: http.MethodGet, path: []string{"v1", "reports", id, "download"}, download: d}
@@ -36,7 +35,7 @@ func (c *Client) DownloadReport(ctx context.Context, id string, w io.Writer) (in
 	return d.written, nil
 }
 
-// ask says which bytes are still wanted.
+// ask sets the headers that request the missing bytes.
 func (d *download) ask(h http.Header) {
 	h.Set("Accept", "*/*")
 	h.Set("Accept-Encoding", "identity")
@@ -46,8 +45,8 @@ func (d *download) ask(h http.Header) {
 	}
 }
 
-// take writes what came. An error of the writer ends the call; one of the
-// connection lets it be tried again.
+// take writes the received bytes. A write error ends the call; a connection
+// error allows another attempt.
 func (d *download) take(ctx context.Context, op string, resp *http.Response) error {
 	if d.written > 0 && resp.StatusCode != http.StatusPartialContent {
 		return fmt.Errorf("anodyne: %s: the file has changed meanwhile", op)

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Code is the machine-readable code of an error answer.
+// Code is the machine-readable code of an error response.
 type Code string
 
-// The codes of the service. The list is closed.
+// The error codes of the service. The list is complete.
 const (
 	CodeInvalidParameter      Code = "INVALID_PARAMETER"
 	CodeInvalidBody           Code = "INVALID_BODY"
@@ -37,24 +37,25 @@ const (
 	CodeServiceUnavailable    Code = "SERVICE_UNAVAILABLE"
 )
 
-// Error is an answer of the service that is no success.
+// Error is an unsuccessful response of the service.
 type Error struct {
 	// Status is the HTTP status.
 	Status int
-	// Code is empty when the answer is not in the error shape of the service,
-	// as when a proxy answers in its place.
+	// Code is empty if the response does not have the error format of the
+	// service, for example because a proxy sent it.
 	Code    Code
 	Message string
-	// Details is as the service sent it. It may echo values of the request and
-	// so is not part of Error's text; log it with care.
+	// Details are the details as sent by the service. They may echo values of
+	// the request and are therefore not part of the message; log them with
+	// care.
 	Details map[string]any
-	// RequestID finds the request in the logs of the service.
+	// RequestID identifies the request in the logs of the service.
 	RequestID string
-	// RetryAfter is how long the service asks to wait; zero when it does not.
+	// RetryAfter is the delay requested by the service, or zero.
 	RetryAfter time.Duration
 }
 
-// Error tells code, message, status and request, and none of the details.
+// Error returns the code, message, status and request ID, but no details.
 func (e *Error) Error() string {
 	text := "anodyne: "
 	if e.Code != "" {
@@ -67,16 +68,16 @@ func (e *Error) Error() string {
 	return text + ")"
 }
 
-// IsCode reports whether err is, or wraps, an answer with this code.
+// IsCode reports whether err is or wraps an [*Error] with this code.
 func IsCode(err error, code Code) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == code
 }
 
-// IsNotFound reports whether the service said that there is no such record.
+// IsNotFound reports whether err says that a record does not exist.
 func IsNotFound(err error) bool { return IsCode(err, CodeNotFound) }
 
-// isTokenRefused reports whether another token may help.
+// isTokenRefused reports whether a new token may help.
 func isTokenRefused(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Status != http.StatusUnauthorized {

@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	// followWait is how long FollowEvents lets the service wait for an event.
+	// followWait is how long one request of FollowEvents waits for an event.
 	followWait = 25 * time.Second
 
-	// followPause is the least time between two questions that found nothing,
-	// should the service, or a proxy before it, answer without waiting.
+	// followPause is the minimum time between two requests that returned no
+	// events, in case the service, or a proxy in front of it, responds without
+	// waiting.
 	followPause = time.Second
 )
 
@@ -37,17 +38,17 @@ type Event struct {
 	ID        string    `json:"id"`
 	Type      EventType `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
-	// Data is a JSON object with the identifiers of what the event is about.
+	// Data is a JSON object with the identifiers of the records concerned.
 	Data json.RawMessage `json:"data"`
 }
 
-// EventPage is one stretch of the event log.
+// EventPage is one page of the event log.
 type EventPage = CursorPage[Event]
 
-// Events returns the events behind the cursor after, oldest first; the log
-// begins at "". When there are none yet, the service waits for one for up to
-// wait, which counts in whole seconds up to 30. A limit of 0 leaves the choice to
-// the service. It needs the scope events:read.
+// Events returns the events after the cursor after, oldest first; "" is the
+// start of the log. If there are none yet, the service waits for one for up to
+// wait, in whole seconds up to 30. A limit of 0 uses the service's default. It
+// needs the scope events:read.
 func (c *Client) Events(ctx context.Context, after string, limit int, wait time.Duration) (*EventPage, error) {
 	q := url.Values{}
 	if after != "" {
@@ -58,8 +59,8 @@ func (c *Client) Events(ctx context.Context, after string, limit int, wait time.
 	return answered[EventPage](ctx, c, &call{op: "read events", method: http.MethodGet, path: []string{"v1", "events"}, query: q}, nil)
 }
 
-// AllEvents yields the events behind the cursor after up to the end of the log.
-// It ends after the first error.
+// AllEvents yields the events after the cursor after, up to the end of the
+// log. It stops after the first error.
 func (c *Client) AllEvents(ctx context.Context, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for page, err := range c.eventPages(ctx, after, 0) {
@@ -79,11 +80,11 @@ func (c *Client) AllEvents(ctx context.Context, after string) iter.Seq2[Event, e
 	}
 }
 
-// FollowEvents yields the events behind the cursor after and then waits for
-// more, until the context ends or another error does; that error is the last
-// thing it yields. It yields whole pages, none of them empty: a reader that
-// keeps NextCursor once it has dealt with a page can go on from there later and
-// misses nothing.
+// FollowEvents yields the events after the cursor after and then waits for
+// more, until the context ends or another error occurs; that error is the last
+// value it yields. It yields whole, non-empty pages: a reader that stores
+// NextCursor once it has processed a page can resume there later without
+// missing an event.
 func (c *Client) FollowEvents(ctx context.Context, after string) iter.Seq2[*EventPage, error] {
 	return func(yield func(*EventPage, error) bool) {
 		asked := time.Now()
@@ -93,7 +94,7 @@ func (c *Client) FollowEvents(ctx context.Context, after string) iter.Seq2[*Even
 					return
 				}
 			} else if early := followPause - time.Since(asked); early > 0 {
-				// When the context ends here, the next question says so.
+				// If the context ends here, the next request returns its error.
 				_ = sleep(ctx, early)
 			}
 			asked = time.Now()
@@ -101,8 +102,8 @@ func (c *Client) FollowEvents(ctx context.Context, after string) iter.Seq2[*Even
 	}
 }
 
-// eventPages yields one page after the other, empty ones included, until the
-// first error.
+// eventPages yields page after page, including empty ones, until the first
+// error.
 func (c *Client) eventPages(ctx context.Context, after string, wait time.Duration) iter.Seq2[*EventPage, error] {
 	return func(yield func(*EventPage, error) bool) {
 		for {

@@ -1,8 +1,9 @@
 package client
 
-// Figures are the parts of the analytics. Each says by which definition it was
-// made and of how many patients; the service's docs/analytics.md explains the
-// definitions. What is not known, or hidden by MinCellSize, is nil.
+// Figures are the building blocks of the analytics. Each has the definition it
+// follows and the number of patients it covers; docs/analytics.md of the
+// service explains the definitions. Values that are unknown, or hidden by
+// MinCellSize, are nil.
 
 // Count is a number of patients.
 type Count struct {
@@ -24,7 +25,7 @@ type GroupShare struct {
 	Suppressed bool     `json:"suppressed"`
 }
 
-// GroupSplit is a whole cut into groups, each patient in one of them.
+// GroupSplit divides a whole into groups, with each patient in exactly one.
 type GroupSplit struct {
 	Definition  string       `json:"definition"`
 	Denominator string       `json:"denominator"`
@@ -33,8 +34,8 @@ type GroupSplit struct {
 	Suppressed  bool         `json:"suppressed"`
 }
 
-// Proportion is how many of n patients have something, with Wilson's interval.
-// The interval is of the proportion, from 0 to 1.
+// Proportion is the proportion of n patients with some property, with Wilson's
+// interval, which ranges from 0 to 1.
 type Proportion struct {
 	Definition  string      `json:"definition"`
 	Denominator string      `json:"denominator"`
@@ -45,12 +46,14 @@ type Proportion struct {
 	CI95        *Interval95 `json:"ci95"`
 	Unstable    bool        `json:"unstable"` // n < 10
 	Suppressed  bool        `json:"suppressed"`
-	// Undetermined is how many more patients there are of whom what is known
-	// does not decide it; they are not in n. It is null where there is no such.
+	// Undetermined counts further patients whose data does not decide whether
+	// they have the property; they are not in N. It is null for
+	// measures that are always determined.
 	Undetermined *int `json:"undetermined"`
 }
 
-// Mean is a mean over patients, one value each, with Student's interval.
+// Mean is a mean over patients, with one value per patient and Student's
+// interval.
 type Mean struct {
 	Definition string      `json:"definition"`
 	N          *int        `json:"n"`

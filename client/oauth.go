@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Introspection is what the service knows of a token. Of a token that is not
-// active it tells nothing else.
+// Introspection describes a token. For an inactive token, all other fields are
+// empty.
 type Introspection struct {
 	Active    bool
 	ClientID  string
@@ -18,8 +18,9 @@ type Introspection struct {
 	ExpiresAt time.Time
 }
 
-// Revoke ends a token of this client. A token that is unknown or already ended
-// is no error. When it is the token in use, the next call gets a new one.
+// Revoke revokes a token of this client. Revoking an unknown or expired token
+// is not an error. If the token is the one in use, the next call requests a
+// new one.
 func (c *Client) Revoke(ctx context.Context, accessToken string) error {
 	_, err := c.do(ctx, c.tokenCall("revoke token", "revoke", accessToken), nil)
 	if err == nil {
@@ -28,7 +29,7 @@ func (c *Client) Revoke(ctx context.Context, accessToken string) error {
 	return err
 }
 
-// Introspect asks the service about a token.
+// Introspect returns the state of a token.
 func (c *Client) Introspect(ctx context.Context, accessToken string) (*Introspection, error) {
 	var answer struct {
 		Active   bool   `json:"active"`
@@ -63,7 +64,7 @@ func (c *Client) tokenCall(op, endpoint, accessToken string) *call {
 	}
 }
 
-// epoch makes a time of seconds since 1970, and none of none.
+// epoch converts seconds since 1970 to a time, and zero to the zero time.
 func epoch(seconds int64) time.Time {
 	if seconds == 0 {
 		return time.Time{}

@@ -2,7 +2,7 @@ package client
 
 import "encoding/json"
 
-// Optional is a member of a patch: absent (the zero value), null, or a value.
+// Optional is a field of a patch: absent (the zero value), null, or a value.
 type Optional[T any] struct {
 	state optionalState
 	value T
@@ -16,16 +16,16 @@ const (
 	present
 )
 
-// Set makes a member that replaces what is there.
+// Set returns a field that replaces the current value.
 func Set[T any](value T) Optional[T] { return Optional[T]{state: present, value: value} }
 
-// Null makes a member that clears what is there.
+// Null returns a field that clears the current value.
 func Null[T any]() Optional[T] { return Optional[T]{state: null} }
 
-// IsZero reports whether the member is absent, for the omitzero tag.
+// IsZero reports whether the field is absent, for the omitzero tag.
 func (o Optional[T]) IsZero() bool { return o.state == absent }
 
-// MarshalJSON writes the value, or null.
+// MarshalJSON encodes the value, or null.
 func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	if o.state != present {
 		return []byte("null"), nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// maxLimit is the most records a page can have.
+// maxLimit is the maximum number of records on a page.
 const maxLimit = 100
 
 // Page is one page of a list.
@@ -15,21 +15,22 @@ type Page[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// Pagination says where a page stands. Total counts all matching records.
+// Pagination is the position of a page in its list. Total counts all matching
+// records.
 type Pagination struct {
 	Page  int `json:"page"`
 	Limit int `json:"limit"`
 	Total int `json:"total"`
 }
 
-// CursorPage is one stretch of a log. NextCursor continues behind it.
+// CursorPage is one page of a log. NextCursor is the position after it.
 type CursorPage[T any] struct {
 	Data       []T    `json:"data"`
 	NextCursor string `json:"next_cursor"`
 }
 
-// walkPages yields the records of all pages from the first on. It ends after an
-// error, and at the total that the last page read has told.
+// walkPages yields the records of all pages from first. It stops after an
+// error, or when it reaches the total given by the last page.
 func walkPages[T any](first int, fetch func(page int) (*Page[T], error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for number := first; ; number++ {
@@ -51,8 +52,8 @@ func walkPages[T any](first int, fetch func(page int) (*Page[T], error)) iter.Se
 	}
 }
 
-// setNumber adds a parameter, unless it is left to the service. Numbers out of
-// range are sent: the service judges them, and says so.
+// setNumber adds a parameter unless n is zero. Numbers out of range are sent
+// too, so that the service can reject them.
 func setNumber(q url.Values, name string, n int) {
 	if n != 0 {
 		q.Set(name, strconv.Itoa(n))

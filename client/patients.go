@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// PatientItem is a patient as lists show it.
+// PatientItem is a patient as shown in lists.
 type PatientItem struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name"`
@@ -16,18 +16,18 @@ type PatientItem struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// Patient is a patient in full.
+// Patient is a patient with all details.
 type Patient struct {
 	PatientItem
 	Gender         string         `json:"gender"`
 	Contact        Contact        `json:"contact"`
 	MedicalHistory []HistoryEntry `json:"medical_history"`
 
-	// ETag names this version of the record, for [WithIfMatch].
+	// ETag identifies this version of the record, for [WithIfMatch].
 	ETag string `json:"-"`
 }
 
-// Contact is how to reach a patient.
+// Contact holds a patient's contact details.
 type Contact struct {
 	Email string `json:"email,omitempty"`
 	Phone string `json:"phone,omitempty"`
@@ -46,7 +46,8 @@ type HistoryEntry struct {
 	Notes        string `json:"notes,omitempty"`
 }
 
-// NewPatient is what CreatePatient sends. Name and DateOfBirth are required.
+// NewPatient is the input of [Client.CreatePatient]. Name and DateOfBirth are
+// required.
 type NewPatient struct {
 	Name           string         `json:"name"`
 	DateOfBirth    string         `json:"date_of_birth"` // YYYY-MM-DD
@@ -55,8 +56,9 @@ type NewPatient struct {
 	MedicalHistory []HistoryEntry `json:"medical_history,omitempty"`
 }
 
-// PatientPatch is what UpdatePatient changes: absent members stay, [Null] clears
-// one, [Set] replaces one. MedicalHistory is replaced as a whole.
+// PatientPatch is the input of [Client.UpdatePatient]. Absent fields are left
+// unchanged, [Null] clears a field and [Set] replaces it. MedicalHistory is
+// replaced as a whole.
 type PatientPatch struct {
 	Name           Optional[string]         `json:"name,omitzero"`
 	DateOfBirth    Optional[string]         `json:"date_of_birth,omitzero"`
@@ -65,17 +67,17 @@ type PatientPatch struct {
 	MedicalHistory Optional[[]HistoryEntry] `json:"medical_history,omitzero"`
 }
 
-// ContactPatch is the contact's part of a PatientPatch.
+// ContactPatch changes the contact details in a PatientPatch.
 type ContactPatch struct {
 	Email Optional[string] `json:"email,omitzero"`
 	Phone Optional[string] `json:"phone,omitzero"`
 }
 
-// PatientQuery selects patients. Zero members leave the choice to the service.
+// PatientQuery selects patients. Zero fields use the service's defaults.
 type PatientQuery struct {
-	Page   int    // from 1
-	Limit  int    // records a page, up to 100
-	Search string // part of a name, or the beginning of an identifier
+	Page   int    // starts at 1
+	Limit  int    // records per page, up to 100
+	Search string // part of a name, or an identifier prefix
 }
 
 // CreatePatient creates a patient. It needs the scope patients:write.
@@ -97,8 +99,8 @@ func (c *Client) Patient(ctx context.Context, id string) (*Patient, error) {
 	}, nil)
 }
 
-// UpdatePatient changes a patient and returns it as it is then. It needs the
-// scope patients:write. With [WithIfMatch] nobody else's change is overwritten.
+// UpdatePatient changes a patient and returns the result. It needs the scope
+// patients:write. Use [WithIfMatch] to avoid overwriting a concurrent change.
 func (c *Client) UpdatePatient(ctx context.Context, id string, patch PatientPatch, opts ...CallOption) (*Patient, error) {
 	return c.patient(ctx, &call{
 		op:        "update patient",
@@ -119,8 +121,8 @@ func (c *Client) patient(ctx context.Context, call *call, opts []CallOption) (*P
 	return &patient, nil
 }
 
-// Patients returns one page of patients in the order of their creation. It
-// needs the scope patients:read.
+// Patients returns one page of patients in creation order. It needs the scope
+// patients:read.
 func (c *Client) Patients(ctx context.Context, query PatientQuery) (*Page[PatientItem], error) {
 	q := url.Values{}
 	setNumber(q, "page", query.Page)
@@ -136,8 +138,8 @@ func (c *Client) Patients(ctx context.Context, query PatientQuery) (*Page[Patien
 	return &page, nil
 }
 
-// AllPatients yields all patients that match, page by page from query.Page on.
-// It ends after the first error.
+// AllPatients yields all matching patients, fetching page by page from
+// query.Page. It stops after the first error.
 func (c *Client) AllPatients(ctx context.Context, query PatientQuery) iter.Seq2[PatientItem, error] {
 	if query.Limit == 0 {
 		query.Limit = maxLimit

@@ -48,8 +48,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// peer plays the service: it gives tokens at_1, at_2, ... that live for an hour,
-// and hands everything else to api.
+// peer plays the service: it issues tokens at_1, at_2, ... with a lifetime of
+// an hour, and passes everything else to api.
 type peer struct {
 	tokens atomic.Int64
 	api    http.HandlerFunc

@@ -2,7 +2,8 @@ package client
 
 import "time"
 
-// PopulationHealth is how patients are. [Client.PopulationHealth] returns it.
+// PopulationHealth describes the current state of the patients. It is returned
+// by [Client.PopulationHealth].
 type PopulationHealth struct {
 	GeneratedAt time.Time           `json:"generated_at"`
 	Parameters  AnalyticsParameters `json:"parameters"`
@@ -16,33 +17,34 @@ type PopulationHealth struct {
 	Disparities []Disparity         `json:"disparities"`
 	Insights    []Insight           `json:"insights"`
 	Measures    []AlignedMeasure    `json:"measures"`
-	// Standardized is the main rates, standardised by gender and age.
+	// Standardized holds the main rates, standardised by gender and age.
 	Standardized Standardization `json:"standardized"`
-	// Comparison is with an earlier period; nil when none was asked for.
+	// Comparison is with an earlier period, or nil if not requested.
 	Comparison *Comparison `json:"comparison"`
 }
 
-// PopulationCohort says who was looked at.
+// PopulationCohort describes the patients included.
 type PopulationCohort struct {
 	Definition string `json:"definition"`
-	Patients   Count  `json:"patients"` // that match the filters
-	Active     Count  `json:"active"`   // of those, with a record in the period
+	Patients   Count  `json:"patients"` // matching the filters
+	Active     Count  `json:"active"`   // of these, with a record in the period
 	Inactive   Count  `json:"inactive"`
-	// Undetermined is how many more may match a filter by class: they have an
-	// unclassified medicine in the period.
+	// Undetermined counts further patients who may match a medication class
+	// filter because they have an unclassified medicine in the period.
 	Undetermined Count `json:"undetermined"`
 }
 
-// SeverityPrevalence is the latest score of each patient by band.
+// SeverityPrevalence splits patients by the severity band of their latest
+// score.
 type SeverityPrevalence struct {
 	Scheme string     `json:"scheme"`
 	Bands  GroupSplit `json:"bands"`
-	// ByAverage and ByCurrent say which aspect the scores are of.
+	// ByAverage and ByCurrent count the scores by aspect.
 	ByAverage Count `json:"by_average"`
 	ByCurrent Count `json:"by_current"`
 }
 
-// OpioidUse is about medicines of the class.
+// OpioidUse describes the use of opioids.
 type OpioidUse struct {
 	Exposure              Proportion `json:"opioid_exposure"`
 	LongTerm              Proportion `json:"long_term_opioid"`
@@ -55,38 +57,39 @@ type OpioidUse struct {
 	OutOfScope            OutOfScope `json:"out_of_guideline_scope"`
 }
 
-// OutOfScope is how many of those counted have a condition that the opioid
-// guideline leaves out.
+// OutOfScope counts patients with a condition that the opioid guideline
+// excludes.
 type OutOfScope struct {
 	Definition            string `json:"definition"`
 	Exposure              Count  `json:"opioid_exposure"`
 	AtLeast50             Count  `json:"ge_50"`
 	AtLeast90             Count  `json:"ge_90"`
 	BenzodiazepineOverlap Count  `json:"opioid_benzo_overlap"`
-	// Undetermined is how many with such a condition are, or may be, missing
-	// from one of the others.
+	// Undetermined counts patients with such a condition who are, or may be,
+	// missing from one of the other counts.
 	Undetermined Count `json:"undetermined"`
 }
 
-// MMEUse is the daily opioid doses of those exposed.
+// MMEUse describes the daily opioid doses of exposed patients.
 type MMEUse struct {
 	Table  string           `json:"table"`
 	Caveat string           `json:"caveat"`
 	Peak   DoseDistribution `json:"peak"` // definition 4
-	// PeakOverlapped is the peak when early refills are not carried forward, but
-	// count beside the supply at hand.
+	// PeakOverlapped is the peak if early refills count on top of the current
+	// supply instead of being carried forward.
 	PeakOverlapped DoseDistribution `json:"peak_overlapped"`
 	Average        DoseDistribution `json:"average"` // definition 2
-	// Incomplete is of how many of those exposed the dose of an opioid is not
-	// known, or another medicine is unclassified. They are in the band unknown,
-	// unless what is known reaches 90, and in no mean or quantile.
+	// Incomplete counts exposed patients with an opioid of unknown dose or with
+	// an unclassified medicine. They are in the band unknown, unless the known
+	// part of the dose reaches 90, and in no mean or quantile.
 	Incomplete Count `json:"incomplete"`
-	// Assumed is how many of those exposed are assumed to take an opioid on a day
-	// of the period: it has neither supply nor end.
+	// Assumed counts exposed patients with an opioid that has neither supply
+	// nor end date and is therefore assumed to be taken on a day of the period.
 	Assumed Count `json:"assumed"`
 }
 
-// DoseDistribution is a number over patients. Quantiles are of type 7.
+// DoseDistribution is the distribution of a dose over patients. Quantiles are
+// of type 7.
 type DoseDistribution struct {
 	Definition string   `json:"definition"`
 	N          *int     `json:"n"`
@@ -96,28 +99,28 @@ type DoseDistribution struct {
 	Q3         *float64 `json:"q3"`
 	P90        *float64 `json:"p90"`
 	Suppressed bool     `json:"suppressed"`
-	// Bands are of all active patients: 0 is who had no opioid and no
-	// unclassified medicine, unknown who had an opioid that is not counted or
-	// not all of whose dose is known, or an unclassified medicine.
+	// Bands cover all active patients. Band 0 has those with no opioid and no
+	// unclassified medicine; unknown has those with an opioid of excluded or
+	// partly unknown dose, or with an unclassified medicine.
 	Bands GroupSplit `json:"bands"`
 }
 
-// TreatmentMix is who had which medicines.
+// TreatmentMix describes which medicines patients had.
 type TreatmentMix struct {
-	Classes   []Proportion `json:"classes"` // not exclusive, each of the active
+	Classes   []Proportion `json:"classes"` // not exclusive; proportions of active patients
 	Exclusive GroupSplit   `json:"exclusive"`
-	// Assumed is how many of the active are assumed to take a medicine, of any
-	// class, on a day of the period.
+	// Assumed counts active patients who are assumed to take a medicine of any
+	// class on a day of the period.
 	Assumed Count `json:"assumed"`
 }
 
-// FollowUpGap is who has had no score for over 90 days.
+// FollowUpGap describes patients without a score for over 90 days.
 type FollowUpGap struct {
 	Gap  Proportion `json:"gap"`
 	Last GroupSplit `json:"last_score"` // within_90_days, over_90_days, never
 }
 
-// Disparity compares groups with the largest of them.
+// Disparity compares groups with the largest group.
 type Disparity struct {
 	Measure    string           `json:"measure"`
 	Definition string           `json:"definition"`
@@ -126,8 +129,9 @@ type Disparity struct {
 	Groups     []DisparityGroup `json:"groups"`
 }
 
-// DisparityGroup is one group. Difference and ratio are to the reference, and
-// null when either has fewer than 11 patients.
+// DisparityGroup is one of the compared groups. Difference and Ratio are
+// relative to the reference group, and null if either group has fewer than 11
+// patients.
 type DisparityGroup struct {
 	Group      string      `json:"group"`
 	Count      *int        `json:"count"`
@@ -139,39 +143,40 @@ type DisparityGroup struct {
 	DiffCI95   *Interval95 `json:"difference_ci95"`
 	Ratio      *float64    `json:"ratio"`
 	Suppressed bool        `json:"suppressed"`
-	// Undetermined is how many more of the group there are of whom it is not
-	// known; they are not in n. It is null where there is no such.
+	// Undetermined counts further patients of the group whose data does not
+	// decide the measure; they are not in N. It is null for measures that are
+	// always determined.
 	Undetermined *int              `json:"undetermined"`
 	Standardized GroupStandardized `json:"standardized"`
 }
 
-// Insight is a sentence made from the numbers, and nothing more.
+// Insight is a sentence generated from the figures alone.
 type Insight struct {
 	Insight string         `json:"insight"`
 	Text    string         `json:"text"`
 	Figures map[string]any `json:"figures"`
 }
 
-// AlignedMeasure is a measure that follows a published one: how many of n
-// patients, and where the others went. Considered is the sum of the exclusions,
-// Undetermined and N. It is not certified, and its rate is not comparable with
-// published ones.
+// AlignedMeasure follows a published quality measure. It gives the count out
+// of N patients, and the reasons for which others were left out. Considered is
+// the sum of the exclusions, Undetermined and N. It is not certified, and its
+// rate is not comparable with published ones.
 type AlignedMeasure struct {
 	ID          string             `json:"id"`
 	Name        string             `json:"name"`
-	Aligned     bool               `json:"aligned"`   // always
-	Proxy       bool               `json:"proxy"`     // it stands in for another measure
+	Aligned     bool               `json:"aligned"`   // always true
+	Proxy       bool               `json:"proxy"`     // stands in for another measure
 	Direction   string             `json:"direction"` // lower_is_better or higher_is_better
 	Definition  string             `json:"definition"`
 	Denominator string             `json:"denominator"`
 	Numerator   string             `json:"numerator"`
 	Considered  *int               `json:"considered"`
 	Exclusions  []MeasureExclusion `json:"exclusions"`
-	// Undetermined is of how many unclassified medicines, or doses or days that
-	// are not known, leave open whether they belong to N or to Count.
+	// Undetermined counts patients for whom unclassified medicines, or unknown
+	// doses or days, leave open whether they belong in N or in Count.
 	Undetermined *int `json:"undetermined"`
-	// NotRecorded is of how many of them that is so because prescribers or
-	// pharmacies are not recorded; nil where the measure does not ask for them.
+	// NotRecorded counts those of Undetermined for whom prescribers or
+	// pharmacies are not recorded; nil if the measure does not use them.
 	NotRecorded *int        `json:"not_recorded"`
 	Count       *int        `json:"count"`
 	N           *int        `json:"n"`
@@ -183,7 +188,7 @@ type AlignedMeasure struct {
 	Caveat      string      `json:"caveat"`
 }
 
-// MeasureExclusion is how many are left out of a measure, and why.
+// MeasureExclusion counts the patients excluded from a measure for one reason.
 type MeasureExclusion struct {
 	Reason     string `json:"reason"`
 	Count      *int   `json:"count"`

@@ -10,12 +10,12 @@ import (
 type RateLimit struct {
 	Limit     int64
 	Remaining int64
-	// Reset is when the allowance is full again.
+	// Reset is when the full allowance is available again.
 	Reset time.Time
 }
 
-// RateLimit returns the state that the last answer told, and the zero value
-// before the first answer.
+// RateLimit returns the state reported by the last response, or the zero value
+// before the first.
 func (c *Client) RateLimit() RateLimit {
 	if r := c.rateLimit.Load(); r != nil {
 		return *r
@@ -23,7 +23,7 @@ func (c *Client) RateLimit() RateLimit {
 	return RateLimit{}
 }
 
-// noteRateLimit keeps what an answer tells, if it tells all of it.
+// noteRateLimit stores the state in h if it is complete.
 func (c *Client) noteRateLimit(h http.Header) {
 	limit, err1 := strconv.ParseInt(h.Get("X-RateLimit-Limit"), 10, 64)
 	remaining, err2 := strconv.ParseInt(h.Get("X-RateLimit-Remaining"), 10, 64)

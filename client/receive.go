@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Why a webhook's message is not to be trusted.
+// The reasons for which a webhook message is rejected.
 var (
 	ErrWebhookHeaders   = errors.New("anodyne: webhook: the headers webhook-id, webhook-timestamp and webhook-signature are not all there and readable")
 	ErrWebhookTimestamp = errors.New("anodyne: webhook: the message is too old, or from the future")
@@ -22,18 +22,18 @@ var (
 )
 
 const (
-	// webhookTolerance is how far the clocks of sender and receiver may be
-	// apart, and so for how long a message that somebody caught can be sent
-	// again.
+	// webhookTolerance is the accepted clock difference between sender and
+	// receiver, and so the time in which an intercepted message can be
+	// replayed.
 	webhookTolerance = 5 * time.Minute
 
-	// maxWebhookBody is more than any event has.
+	// maxWebhookBody is larger than any event.
 	maxWebhookBody = 1 << 20
 )
 
-// ReadWebhook reads the event out of a request that a webhook sent, and returns
-// it only if [VerifyWebhook] finds nothing wrong. A receiver answers 2xx once
-// it has kept the event, and knows one that comes again by its ID.
+// ReadWebhook reads the event from a webhook request and returns it if
+// [VerifyWebhook] accepts it. A receiver responds with 2xx once it has stored
+// the event, and recognises repeated deliveries by the event's ID.
 func ReadWebhook(r *http.Request, secrets ...string) (*Event, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxWebhookBody))
 	if err != nil {
@@ -49,9 +49,9 @@ func ReadWebhook(r *http.Request, secrets ...string) (*Event, error) {
 	return &event, nil
 }
 
-// VerifyWebhook checks that a message was signed, as Standard Webhooks v1 has
-// it, with one of the secrets and at most five minutes ago. body is the body
-// as it came, byte for byte. Give both secrets while one is being rotated.
+// VerifyWebhook checks that a message was signed with one of the secrets,
+// according to Standard Webhooks v1, at most five minutes ago. body must be
+// the unmodified request body. Pass both secrets during a rotation.
 func VerifyWebhook(header http.Header, body []byte, secrets ...string) error {
 	return verifyWebhook(header, body, secrets, time.Now())
 }
@@ -69,7 +69,7 @@ func verifyWebhook(header http.Header, body []byte, secrets []string, now time.T
 	for _, secret := range secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 		if err != nil || len(key) == 0 {
-			return errors.New("anodyne: webhook: a secret of this receiver is not as the service gave it") // and is not shown
+			return errors.New("anodyne: webhook: a secret of this receiver is not as the service gave it") // without showing the secret
 		}
 		mac := hmac.New(sha256.New, key)
 		fmt.Fprintf(mac, "%s.%s.", id, timestamp)

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// ReportType is what a report is about.
+// ReportType is the type of a report.
 type ReportType string
 
-// The types of reports.
+// The report types.
 const (
 	PatientSummaryReport ReportType = "patient_summary"
 	OutcomesReport       ReportType = "outcomes"
@@ -21,10 +21,10 @@ const (
 	StewardshipReport    ReportType = "opioid_stewardship"
 )
 
-// ReportFormat is the kind of file.
+// ReportFormat is the file format of a report.
 type ReportFormat string
 
-// The formats of reports.
+// The report formats.
 const (
 	PDF  ReportFormat = "pdf"
 	CSV  ReportFormat = "csv"
@@ -32,10 +32,10 @@ const (
 	XLSX ReportFormat = "xlsx"
 )
 
-// ReportStatus is how far a report is.
+// ReportStatus is the status of a report.
 type ReportStatus string
 
-// The statuses of reports.
+// The report statuses.
 const (
 	ReportPending    ReportStatus = "pending"
 	ReportProcessing ReportStatus = "processing"
@@ -44,11 +44,11 @@ const (
 	ReportExpired    ReportStatus = "expired"
 )
 
-// ReportParameters say what a report is about. Members that are empty are left
-// to the service; which ones a type takes is in the documentation.
+// ReportParameters are the parameters of a report. Empty fields use the
+// service's defaults; the documentation lists the parameters of each type.
 type ReportParameters struct {
 	PatientID       string `json:"patient_id,omitempty"`
-	AsOf            string `json:"as_of,omitempty"`      // a time, or YYYY-MM-DD
+	AsOf            string `json:"as_of,omitempty"`      // RFC 3339 time or YYYY-MM-DD
 	StartDate       string `json:"start_date,omitempty"` // YYYY-MM-DD
 	EndDate         string `json:"end_date,omitempty"`
 	Interval        string `json:"interval,omitempty"`
@@ -66,16 +66,15 @@ type ReportParameters struct {
 	CompareEndDate   string `json:"compare_end_date,omitempty"`
 }
 
-// NewReport is what CreateReport sends. Type is required.
+// NewReport is the input of [Client.CreateReport]. Type is required.
 type NewReport struct {
 	Type       ReportType       `json:"type"`
-	Format     ReportFormat     `json:"format,omitempty"` // PDF when empty
+	Format     ReportFormat     `json:"format,omitempty"` // defaults to PDF
 	Title      string           `json:"title,omitempty"`
 	Parameters ReportParameters `json:"parameters"`
 }
 
-// Report is a report and how far it is. Times and the size are nil until they
-// are known.
+// Report is a report and its status. Times and size are nil until known.
 type Report struct {
 	ID          string           `json:"id"`
 	Type        ReportType       `json:"type"`
@@ -94,17 +93,17 @@ type Report struct {
 	DownloadURL string           `json:"download_url"`
 }
 
-// ReportQuery selects reports. Zero members leave the choice to the service.
+// ReportQuery selects reports. Zero fields use the service's defaults.
 type ReportQuery struct {
-	Page   int // from 1
-	Limit  int // reports a page, up to 100
+	Page   int // starts at 1
+	Limit  int // reports per page, up to 100
 	Status ReportStatus
 	Type   ReportType
 }
 
-// CreateReport asks for a report, which is made in the background; see
+// CreateReport requests a report, which is generated in the background; see
 // [Client.WaitReport]. It needs the scope reports:write and the scopes of the
-// data the report is made of.
+// data in the report.
 func (c *Client) CreateReport(ctx context.Context, report NewReport, opts ...CallOption) (*Report, error) {
 	return c.report(ctx, &call{op: "create report", method: http.MethodPost, path: []string{"v1", "reports"}, body: report}, opts...)
 }
@@ -122,8 +121,8 @@ func (c *Client) report(ctx context.Context, call *call, opts ...CallOption) (*R
 	return &report, nil
 }
 
-// Reports returns one page of reports in the order of their creation. It needs
-// the scope reports:read.
+// Reports returns one page of reports in creation order. It needs the scope
+// reports:read.
 func (c *Client) Reports(ctx context.Context, query ReportQuery) (*Page[Report], error) {
 	q := url.Values{}
 	setNumber(q, "page", query.Page)
@@ -141,8 +140,8 @@ func (c *Client) Reports(ctx context.Context, query ReportQuery) (*Page[Report],
 	return &page, nil
 }
 
-// AllReports yields all reports that match, page by page from query.Page on. It
-// ends after the first error.
+// AllReports yields all matching reports, fetching page by page from
+// query.Page. It stops after the first error.
 func (c *Client) AllReports(ctx context.Context, query ReportQuery) iter.Seq2[Report, error] {
 	if query.Limit == 0 {
 		query.Limit = maxLimit
@@ -153,25 +152,25 @@ func (c *Client) AllReports(ctx context.Context, query ReportQuery) iter.Seq2[Re
 	})
 }
 
-// DeleteReport cancels a report, or removes it with its file. It needs the
-// scope reports:write.
+// DeleteReport cancels a report or deletes it and its file. It needs the scope
+// reports:write.
 func (c *Client) DeleteReport(ctx context.Context, id string) error {
 	_, err := c.do(ctx, &call{op: "delete report", method: http.MethodDelete, path: []string{"v1", "reports", id}}, nil)
 	return err
 }
 
-// ErrReportFailed is what [Client.WaitReport] returns for a report that could
-// not be made; the error's text says why.
+// ErrReportFailed is wrapped by the error that [Client.WaitReport] returns for
+// a failed report. That error's message gives the reason.
 var ErrReportFailed = errors.New("the report could not be made")
 
-// The first and the longest pause between two looks of WaitReport.
+// The shortest and longest pause between two polls of WaitReport.
 const (
 	firstLook = 100 * time.Millisecond
 	lastLook  = 2 * time.Second
 )
 
-// WaitReport waits until a report is completed or has failed, or the context
-// ends. An application with a webhook need not wait: report.completed tells it.
+// WaitReport polls until a report has completed or failed, or the context
+// ends. An application with a webhook can use report.completed instead.
 func (c *Client) WaitReport(ctx context.Context, id string) (*Report, error) {
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {
 		report, err := c.Report(ctx, id)

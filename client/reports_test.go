@@ -115,7 +115,7 @@ func file(t *testing.T, content []byte, breakAfter int) http.HandlerFunc {
 		if from > 0 {
 			w.WriteHeader(http.StatusPartialContent)
 		}
-		_, _ = w.Write(rest[:min(len(rest), breakAfter)]) // fewer than told: net/http closes the connection
+		_, _ = w.Write(rest[:min(len(rest), breakAfter)]) // fewer than announced: net/http closes the connection
 	}
 }
 

@@ -14,12 +14,12 @@ const (
 	firstBackoff = 250 * time.Millisecond
 	maxBackoff   = 8 * time.Second
 
-	// maxWait is the longest the client waits on its own account. A used-up
-	// allowance can ask for most of an hour: that is for the caller to decide.
+	// maxWait is the longest delay before a retry. A used-up allowance can mean
+	// a wait of almost an hour, which is left to the caller.
 	maxWait = time.Minute
 )
 
-// mayRepeat reports whether a call that ended with err may be tried again.
+// mayRepeat reports whether a call that failed with err may be retried.
 func (c *call) mayRepeat(err error) bool {
 	if _, ok := errors.AsType[*netError](err); ok {
 		return c.isHarmlessToRepeat()
@@ -32,10 +32,11 @@ func (c *call) mayRepeat(err error) bool {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return true
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
-		// A gateway's word for a connection that failed behind it.
+		// Sent by a gateway for a failed connection behind it.
 		return c.isHarmlessToRepeat()
 	}
-	// An earlier try of this call is still running: its outcome comes.
+	// An earlier attempt of this call is still running; its outcome will
+	// follow.
 	return e.Code == CodeIdempotencyInProgress
 }
 
@@ -43,9 +44,9 @@ func (c *call) isHarmlessToRepeat() bool {
 	return c.method == http.MethodGet || c.oauth || c.header.Get(idempotencyKey) != ""
 }
 
-// pause waits before the next try. It returns cause without waiting when the
-// wait is too long to be worth it, and an error that wraps both the context's
-// and cause when the context ends first.
+// pause waits before the next attempt. It returns cause immediately if the
+// delay is too long, and an error that wraps both the context's error and
+// cause if the context ends first.
 func (c *call) pause(ctx context.Context, retries int, cause error) error {
 	if ctx.Err() != nil {
 		return cause
@@ -66,7 +67,7 @@ func (c *call) pause(ctx context.Context, retries int, cause error) error {
 	return nil
 }
 
-// backoff doubles with every retry; half of it is chance.
+// backoff doubles with every retry; half of it is random.
 func backoff(retries int) time.Duration {
 	d := maxBackoff
 	if retries < 5 {
@@ -75,7 +76,8 @@ func backoff(retries int) time.Duration {
 	return d/2 + rand.N(d/2)
 }
 
-// sleep waits for d, or returns the context's error when that ends first.
+// sleep waits for d or until the context ends, and returns the context's error
+// then.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -87,7 +89,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retryAfter reads a Retry-After header, which is in seconds or a date.
+// retryAfter parses a Retry-After header, which is in seconds or a date.
 func retryAfter(h http.Header) time.Duration {
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {

@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/client"
 )
 
-// The three kinds of request that retries tell apart.
+// The three kinds of request that retries distinguish.
 var (
 	get  = func(ctx context.Context, c *client.Client) error { _, err := c.Patient(ctx, "pat_1"); return err }
 	post = func(ctx context.Context, c *client.Client) error {

@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	// renewalTimeout bounds a shared token request, retries included.
+	// renewalTimeout limits a shared token request, including retries.
 	renewalTimeout = time.Minute
 
-	// renewalMargin is how long before its expiry a token is renewed, so that
-	// none expires on its way; a short-lived token has a tenth of its life.
+	// renewalMargin is how long before expiry a token is renewed, so that none
+	// expires in transit. For a short-lived token it is a tenth of its
+	// lifetime.
 	renewalMargin = time.Minute
 )
 
@@ -23,17 +24,17 @@ const (
 type Token struct {
 	AccessToken string
 	Scopes      []string
-	// Expiry is zero when it is not known.
+	// Expiry is zero if unknown.
 	Expiry time.Time
 }
 
-// String keeps the token itself out of logs.
+// String hides the token, so that a Token can be logged.
 func (t Token) String() string {
 	return "access token for " + strings.Join(t.Scopes, " ") + " until " + t.Expiry.Format(time.RFC3339)
 }
 
-// Token returns the access token in use and gets one first when there is none,
-// or when the last is about to expire.
+// Token returns the current access token. It requests a new one if there is
+// none or the current one is about to expire.
 func (c *Client) Token(ctx context.Context) (Token, error) {
 	const op = "get token"
 	if token, ok := c.tokens.current(); ok {
@@ -42,8 +43,8 @@ func (c *Client) Token(ctx context.Context) (Token, error) {
 	if err := ctx.Err(); err != nil {
 		return Token{}, &netError{op, err}
 	}
-	// The request is shared, so it must not end with the context of the caller
-	// that happened to be first.
+	// The request is shared, so it must not be cancelled with the context of
+	// the first caller.
 	renewal := c.tokens.renew(func() (Token, error) {
 		if token, ok := c.tokens.current(); ok {
 			return token, nil
@@ -87,24 +88,24 @@ func (c *Client) requestToken(ctx context.Context, op string) (Token, error) {
 	return token, nil
 }
 
-// tokens holds the token in use.
+// tokens holds the current token.
 type tokens struct {
 	mu      sync.Mutex
 	held    Token
-	renewAt time.Time // zero: only when it is refused
+	renewAt time.Time // zero: only if it is rejected
 	fixed   bool
-	renewal *renewal // the request under way, if any
+	renewal *renewal // request in progress, if any
 }
 
-// renewal is a request for a token, shared by all callers that need one. Its
-// result may be read once done is closed.
+// renewal is a token request shared by all callers that need one. Its result
+// may be read once done is closed.
 type renewal struct {
 	done  chan struct{}
 	token Token
 	err   error
 }
 
-// renew joins the request under way, or starts one.
+// renew joins the request in progress or starts one.
 func (t *tokens) renew(request func() (Token, error)) *renewal {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,7 +124,7 @@ func (t *tokens) renew(request func() (Token, error)) *renewal {
 	return r
 }
 
-// current returns the token in use, and false when it is time for another.
+// current returns the current token, and false if a new one is needed.
 func (t *tokens) current() (Token, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,7 +135,7 @@ func (t *tokens) current() (Token, bool) {
 	return t.held, t.held.AccessToken != "" && !due
 }
 
-// keep takes a new token into use and sets its expiry.
+// keep stores a new token and sets its expiry.
 func (t *tokens) keep(token *Token, lifetime time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,13 +147,13 @@ func (t *tokens) keep(token *Token, lifetime time.Duration) {
 	t.held = *token
 }
 
-// fix takes a token into use for good.
+// fix stores a token that is never renewed.
 func (t *tokens) fix(accessToken string) {
 	t.held, t.fixed = Token{AccessToken: accessToken}, true
 }
 
-// drop gives a refused token up, unless another is in use already. It reports
-// whether there can be another.
+// drop discards a rejected token, unless it was already replaced. It reports
+// whether a new one can be requested.
 func (t *tokens) drop(accessToken string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

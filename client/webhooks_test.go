@@ -35,7 +35,7 @@ var (
 		CreatedAt: halfPast, LastAttemptAt: halfPast.Add(5 * time.Second)}
 )
 
-// whether puts the answer of a call and its error into one value.
+// whether combines the result of a call and its error into one value.
 func whether[T any](got *T, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func breakTable(n *node) {
 	}
 }
 
-// lockTable holds a lock that reads wait for, until they give up.
+// lockTable holds a lock until reads that wait for it time out.
 func lockTable(n *node) {
 	n.signIn()
 	conn := n.postgres()
@@ -53,8 +53,8 @@ func lockTable(n *node) {
 	}
 }
 
-// stopSequencer takes the lock of the one who gives positions. What waits then
-// is made older.
+// stopSequencer takes the lock of the node that assigns positions, and makes
+// waiting entries look older.
 func stopSequencer(n *node) {
 	n.signIn()
 	if _, err := n.postgres().Exec(n.t.Context(), `SELECT pg_advisory_lock($1)`, int64(0x616e6f64_73657175)); err != nil {
@@ -72,7 +72,8 @@ func makeHole(n *node) {
 	n.exec(`BEGIN IMMEDIATE; DELETE FROM journal_seal; DELETE FROM journal WHERE pos = 2; UPDATE journal SET at = at - 3600000; COMMIT`)
 }
 
-// stopShipping keeps audit lines of reads from the database, and makes them old.
+// stopShipping keeps audit entries of reads out of the database, and makes
+// them look old.
 func stopShipping(n *node) {
 	n.addPatient()
 	n.exec(`ALTER TABLE spool_segment RENAME TO away`)
@@ -105,7 +106,7 @@ func fullDisk(before, now scrape) bool {
 	return now[size] > 0 && now[free]/now[size] < 0.03
 }
 
-// guess sends requests with tokens that nobody has.
+// guess sends requests with invalid tokens.
 func guess(n *node) {
 	n.token = "at_nobody"
 	for range 150 {
@@ -125,7 +126,8 @@ func loadMany(n *node) {
 	}
 }
 
-// sealed waits until an entry is sealed, and says where the node keeps that.
+// sealed waits until an entry is sealed, and returns the file in which the
+// node records that.
 func (n *node) sealed() (witness string) {
 	n.addPatient()
 	witness = filepath.Join(n.dataDir, "seal", "witness")
@@ -168,8 +170,8 @@ func refuseSearches(n *node) {
 	})
 }
 
-// receiver registers an endpoint that answers with a status, and has an event
-// sent to it.
+// receiver registers a webhook whose receiver responds with a status, and
+// sends an event to it.
 func (n *node) receiver(status int) {
 	n.signIn()
 	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))

@@ -161,8 +161,8 @@ tests:
 	}
 }
 
-// rebase puts a moment into the time of a test, which begins at 0 and has the
-// fault after lead. 0 stands for none.
+// rebase converts a time to the time of a test, which begins at 0 and has the
+// fault after lead. 0 means none.
 func rebase(moment float64, at time.Time, lead time.Duration) float64 {
 	if moment == 0 {
 		return 0

@@ -1,5 +1,5 @@
-// Package deploy holds what an operator installs; its tests hold that against
-// the program.
+// Package deploy holds what an operator installs; its tests check these files
+// against the program.
 package deploy
 
 import (
@@ -20,7 +20,7 @@ import (
 	"anodyne.example/anodyne/internal/server"
 )
 
-// files gives the files here by name, without the tests.
+// files returns the files in this directory by name, without the tests.
 func files(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -40,7 +40,7 @@ func files(t *testing.T) map[string]string {
 
 var metric = regexp.MustCompile(`\b(?:anodyne|go|process)_[a-z0-9_]+\b`)
 
-// Every metric that an alert or a panel asks for is one that a server has.
+// Every metric used in an alert or panel is exported by a server.
 func TestMetricsExist(t *testing.T) {
 	t.Parallel()
 	exposed := metricsOfAServer(t)
@@ -61,8 +61,8 @@ func TestMetricsExist(t *testing.T) {
 	}
 }
 
-// metricsOfAServer starts a server, sends it a request and gives the names of
-// what it then exposes.
+// metricsOfAServer starts a server, sends it a request and returns the names
+// of the exported metrics.
 func metricsOfAServer(t *testing.T) map[string]bool {
 	t.Helper()
 	var cfg config.Config
@@ -140,7 +140,7 @@ func TestDashboard(t *testing.T) {
 
 var variable = regexp.MustCompile(`ANODYNE_[A-Z_]+`)
 
-// Every setting that is made or advised here is one that the program reads.
+// Every setting made or recommended here is one that the program reads.
 func TestSettingsExist(t *testing.T) {
 	t.Parallel()
 	var cfg config.Config

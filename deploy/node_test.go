@@ -108,7 +108,7 @@ func (n *node) signIn() {
 	n.token = grant.Token
 }
 
-// ask sends a request and gives its status; 0 when it was not answered.
+// ask sends a request and returns its status, or 0 without a response.
 func (n *node) ask(method, path, body string) int {
 	request, err := http.NewRequest(method, n.url+path, strings.NewReader(body))
 	if err != nil {

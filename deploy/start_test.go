@@ -11,7 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/config"
 )
 
-// defaults are the settings of a server that was told nothing.
+// defaults are the settings of a server without flags.
 func defaults(t *testing.T) config.Config {
 	t.Helper()
 	var cfg config.Config
@@ -30,7 +30,7 @@ var (
 	option  = regexp.MustCompile(`--([a-z-]+)=(\S+)`)
 )
 
-// The image is made of what is fixed by a digest, and says how it is.
+// The image is built from components pinned by digest, and has a health check.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	text := files(t)["docker/Dockerfile"]
@@ -91,8 +91,8 @@ func TestUnitTimes(t *testing.T) {
 		}
 		return d
 	}
-	// Of these types a start is over when the program runs; of others it would
-	// be when the program says so, within TimeoutStartSec.
+	// With these types, a start is complete when the program runs; with others,
+	// it would be when the program reports it, within TimeoutStartSec.
 	if kind := settings["Type"]; kind != "exec" && kind != "simple" && seconds("TimeoutStartSec") <= cfg.DatabaseWait {
 		t.Errorf("systemd ends a start of type %s before --database-wait, %v", kind, cfg.DatabaseWait)
 	}

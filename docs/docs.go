@@ -1,6 +1,5 @@
-// Package docs holds the guides that the service shows under /docs, as they
-// are read in the repository. internal/portal renders them; a test runs every
-// command in them.
+// Package docs embeds the guides that the service shows under /docs.
+// internal/portal renders them; a test runs every command in them.
 package docs
 
 import (
@@ -12,29 +11,30 @@ import (
 //go:embed guides webhooks.md webhooks-endpoints.md alerts.md analytics.md reports.md report-documents.md
 var files embed.FS
 
-// Guide is one page.
+// Guide is one page of the documentation.
 type Guide struct {
-	// Slug is its name in addresses, and the file's without .md.
+	// Slug is the guide's name in URLs, which is its file name without .md.
 	Slug string
-	// Title is its first heading; Text, in Markdown, begins with it.
+	// Title is the guide's first heading; Text is its Markdown, including the
+	// heading.
 	Title string
 	Text  string
 }
 
-// order is that in which a newcomer would read.
+// order is the recommended reading order.
 var order = []string{
 	"guides/quick-start.md", "guides/authentication.md", "guides/clinical-data.md", "guides/pagination.md", "guides/errors.md",
 	"guides/idempotency.md", "guides/rate-limits.md", "webhooks.md", "webhooks-endpoints.md", "alerts.md", "analytics.md",
 	"reports.md", "report-documents.md", "guides/versioning.md",
 }
 
-// Guides gives all guides in the order in which they are read.
+// Guides returns all guides in reading order.
 func Guides() []Guide {
 	list := make([]Guide, 0, len(order))
 	for _, name := range order {
 		text, err := files.ReadFile(name)
 		if err != nil {
-			panic(err) // the list above names files that are not there
+			panic(err) // order names a file that does not exist
 		}
 		title, _, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
 		list = append(list, Guide{strings.TrimSuffix(path.Base(name), ".md"), title, string(text)})

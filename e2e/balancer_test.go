@@ -71,14 +71,14 @@ func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return n.transport.RoundTrip(r)
 }
 
-// as gives an application's client of all nodes. It tries once.
+// as returns an application's client for all nodes. It does not retry.
 func (b *balancer) as(a application, opts ...client.Option) *client.Client {
 	h := &http.Client{Transport: keyless{b}, Timeout: patience}
 	return client.New("http://service.example", a.ID, a.Secret, append([]client.Option{client.WithHTTPClient(h), client.WithMaxRetries(0)}, opts...)...)
 }
 
-// dial gives the clients of applications, which have their tokens already: a
-// fault must not be met by the request for one.
+// dial returns the clients of applications, with their tokens, so that a fault
+// does not hit the request for one.
 func (b *balancer) dial(s *service, apps []application) (clients []*client.Client) {
 	s.tb.Helper()
 	for _, a := range apps {

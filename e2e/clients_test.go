@@ -60,8 +60,8 @@ func TestClientsOfRunningService(t *testing.T) {
 	})
 }
 
-// refused reports whether a token, or the client that asks for another, is no
-// longer taken.
+// refused reports whether a token, or the client requesting another, is no
+// longer accepted.
 func refused(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
 	return ok && e.Status == 401 && (e.Code == client.CodeUnauthorized || e.Code == client.CodeInvalidClient)

@@ -15,9 +15,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// TestFaultClockUnderLoad puts the clock of a node three hours forth and back
-// under load, past the end of every token, lease and window: nobody notices but
-// by new tokens, and nothing is lost or done twice.
+// TestFaultClockUnderLoad moves the clock of a node three hours forward and
+// back under load, past the end of every token, lease and window. Clients only
+// notice that they need new tokens, and nothing is lost or done twice.
 func TestFaultClockUnderLoad(t *testing.T) {
 	t.Parallel()
 	needsLoad(t)
@@ -49,8 +49,9 @@ func TestFaultClockUnderLoad(t *testing.T) {
 	}
 }
 
-// TestFaultClock puts the clock of a node two days forth and back: what was
-// promised for a time ends no later for it, and nobody waits for two days.
+// TestFaultClock moves the clock of a node two days forward and back: nothing
+// that is valid for a limited time lasts longer, and nothing waits for two
+// days.
 func TestFaultClock(t *testing.T) {
 	t.Parallel()
 	for range faulttest.Rounds(t, 1) {
@@ -72,8 +73,8 @@ func twoDaysAhead(t *testing.T, s *service) {
 	before := issuedBy(t, n, app)
 	visitorBefore := signIn(t, n)
 	limitedApp := n.as(s.register("standard"))
-	// It asks to be left alone for longer than any test takes, so that the
-	// retry comes when the clock has been put back, and not before.
+	// It asks for a longer pause than any test takes, so that the retry comes
+	// after the clock was set back, and not before.
 	var open atomic.Bool
 	tried, arrived := make(chan struct{}, 1), make(chan struct{}, 1)
 	inbox := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -133,7 +134,7 @@ func twoDaysAhead(t *testing.T, s *service) {
 	s.check()
 }
 
-// tell wakes the one who awaits something, if nobody has yet.
+// tell wakes whoever waits for something, once.
 func tell(what chan struct{}) {
 	select {
 	case what <- struct{}{}:
@@ -151,7 +152,7 @@ func await(t *testing.T, what string, happens <-chan struct{}) {
 	}
 }
 
-// issuedBy gives a client that has one token and asks for no other.
+// issuedBy returns a client that has one token and never requests another.
 func issuedBy(t *testing.T, n *node, app application) *client.Client {
 	t.Helper()
 	token, err := n.as(app).Token(t.Context())
@@ -161,7 +162,7 @@ func issuedBy(t *testing.T, n *node, app application) *client.Client {
 	return n.as(application{}, client.WithToken(token.AccessToken))
 }
 
-// refusedToken asks with a token that is to be over.
+// refusedToken uses a token that must have expired.
 func refusedToken(t *testing.T, what string, c *client.Client) {
 	t.Helper()
 	_, err := c.Patients(t.Context(), client.PatientQuery{})
@@ -196,7 +197,7 @@ func signIn(t *testing.T, n *node) *signedIn {
 	return v
 }
 
-// page gives the status of a page for those who are signed in.
+// page returns the status of a page that requires a session.
 func (v *signedIn) page() int {
 	v.t.Helper()
 	resp, err := v.http.Get(v.base + "/portal/account")

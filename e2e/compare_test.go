@@ -15,7 +15,7 @@ func isAnswer(err error) bool {
 	return ok
 }
 
-// away503 holds an answer of a service without its database against the
+// away503 checks a response of a service without its database against the
 // contract.
 func (l *ledger) away503(err error) {
 	e, _ := errors.AsType[*client.Error](err)
@@ -25,7 +25,7 @@ func (l *ledger) away503(err error) {
 	l.words.Store(e.Message, true)
 }
 
-// said reports whether such an answer had these words.
+// said reports whether such a response contained these words.
 func (l *ledger) said(words string) (yes bool) {
 	l.words.Range(func(message, _ any) bool {
 		yes = strings.Contains(message.(string), words)

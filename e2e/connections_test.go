@@ -48,8 +48,8 @@ func TestFaultIdleConnections(t *testing.T) {
 	}
 }
 
-// TestFaultFewFiles gives the process 160 files. Its connections are bounded
-// so that they do not use them up, and idle ones make room for others.
+// TestFaultFewFiles limits the process to 160 files. Its connections are
+// limited so that they do not use them up, and idle ones make room for others.
 func TestFaultFewFiles(t *testing.T) {
 	s := newService(t, storetest.SQLite)
 	app := s.register("enterprise")
@@ -87,7 +87,7 @@ func noFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
-		// A request whose body never comes: nobody can close it for another.
+		// A request whose body never arrives cannot be closed to make room.
 		if _, err := fmt.Fprint(conn, "POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func noFiles(t *testing.T) {
 	s.check()
 }
 
-// TestTooManyConnectionsForTheFiles: a bound that cannot be kept is refused.
+// TestTooManyConnectionsForTheFiles: a limit that cannot be kept is rejected.
 func TestTooManyConnectionsForTheFiles(t *testing.T) {
 	s := newService(t, storetest.SQLite)
 	refusedStart(t, files(100), "--max-connections: must be at least 1 and below the open file limit of 100", "--database", s.database, "--max-connections", "100")

@@ -13,8 +13,8 @@ import (
 	"anodyne.example/anodyne/client"
 )
 
-// crowd makes patients, from many goroutines and on several nodes, and knows
-// which were acknowledged.
+// crowd creates patients, from many goroutines and on several nodes, and
+// records which were acknowledged.
 type crowd struct {
 	tb    testing.TB
 	app   application
@@ -27,8 +27,8 @@ func newCrowd(tb testing.TB, app application) *crowd {
 	return &crowd{tb: tb, app: app, made: map[string]bool{}}
 }
 
-// grow makes patients until so many are acknowledged. A writer whose answer is
-// lost, because its node was killed, ends.
+// grow creates patients until this many are acknowledged. A writer ends if a
+// response is lost because its node was killed.
 func (c *crowd) grow(until int, nodes ...*node) {
 	var group sync.WaitGroup
 	for i := range writers {
@@ -57,8 +57,7 @@ func (c *crowd) count() int {
 	return len(c.made)
 }
 
-// reader follows the log of events by its cursor, over whatever happens to the
-// node that it asks.
+// reader follows the event log by its cursor, whatever happens to its node.
 type reader struct {
 	tb     testing.TB
 	node   atomic.Pointer[node]

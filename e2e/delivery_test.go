@@ -140,7 +140,7 @@ func TestDeadReceiversDelayNobody(t *testing.T) {
 }
 
 // TestReceiversWithinTheHouse: a receiver with a private address and a
-// certificate of a private authority is reached once the operator says so.
+// certificate of a private authority is reached once the operator allows it.
 func TestReceiversWithinTheHouse(t *testing.T) {
 	t.Parallel()
 	s := newService(t, storetest.SQLite)

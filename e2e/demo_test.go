@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// demo starts the demonstration and gives the lines it says to paste.
+// demo starts the demo and returns the commands it prints.
 func demo(t *testing.T, dir string, args ...string) (p *process, paste []string) {
 	t.Helper()
 	p = start(t, nil, append([]string{"demo", "--dir", dir, "--listen", "127.0.0.1:0", "--admin-listen", ""}, args...)...)
@@ -67,7 +67,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 
-	// Started again it keeps the data, unless it is to start over.
+	// When started again it keeps the data, unless told to start over.
 	for _, again := range []struct{ flag, says string }{{"--reset=false", "(501 patients)"}, {"--reset", "(500 patients)"}} {
 		p, paste := demo(t, dir, again.flag)
 		if len(paste) != 6 || !strings.Contains(p.stdout.String(), again.says) {
@@ -79,7 +79,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// answer has the members that the lines' answers have between them.
+// answer has all fields used in the responses to these commands.
 type answer struct {
 	ID         string
 	Name       string

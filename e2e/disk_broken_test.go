@@ -13,18 +13,19 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// TestFaultBrokenFileSystem lets the file system of a SQLite database give up
-// under load, as one does that found itself damaged: it takes no more writes,
-// and forgets those that it was not told to keep. There is no way back but to
-// mount it again, and for that the service has to be stopped; until then it
-// answers. Nothing acknowledged is lost but lines of the last second's reads.
+// TestFaultBrokenFileSystem makes the file system of a SQLite database fail
+// under load, as happens when it detects damage: it accepts no more writes,
+// and loses those that were not synced. The only remedy is to mount it again,
+// for which the service must be stopped; until then it responds. Nothing
+// acknowledged is lost except for audit entries of the last second's reads.
 //
-// A file system cannot be made read-only otherwise while somebody has a file open
+// There is no other way to make a file system read-only while a file is open
 // for writing: the system refuses.
 //
-// It gives up while the process stands still, with no fdatasync under way: ext4 of
-// Linux 6.18 may answer such a one with success and lose what it was for. A program
-// that did nothing but write and sync lost its last record so in 2 of 40 tries.
+// The failure happens while the process is suspended, with no fdatasync in
+// progress: ext4 of Linux 6.18 may report success for such a call and lose the
+// data. A program that did nothing but write and sync lost its last record
+// this way in 2 of 40 runs.
 func TestFaultBrokenFileSystem(t *testing.T) {
 	t.Parallel()
 	needsLoad(t)
@@ -95,8 +96,8 @@ func (e *ext4) remount(flags uintptr, options string) error {
 	return syscall.Mount("", e.dir, "", syscall.MS_REMOUNT|flags, options)
 }
 
-// mountAgain is what an operator does with a damaged file system that nobody
-// uses.
+// mountAgain does what an operator does with a damaged file system that is not
+// in use.
 func (e *ext4) mountAgain() {
 	e.t.Helper()
 	e.unmount()

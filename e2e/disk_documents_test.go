@@ -16,9 +16,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// TestFaultDiskFullReports has reports made until the disk of the SQLite file is
-// full of them: with space again each is completed, or says in words why not, and
-// whoever downloads meanwhile gets a whole file or an answer.
+// TestFaultDiskFullReports generates reports until the disk of the SQLite file
+// is full. Once there is space again, each is completed or explains why not,
+// and downloads in the meantime get a whole file or an error.
 func TestFaultDiskFullReports(t *testing.T) {
 	t.Parallel()
 	needsLoad(t)
@@ -57,8 +57,8 @@ func TestFaultDiskFullReports(t *testing.T) {
 	s.check()
 }
 
-// askUntilFull asks for reports, faster than they are made, until somebody is
-// told that the disk is full.
+// askUntilFull requests reports, faster than they are generated, until a
+// response says that the disk is full.
 func askUntilFull(t *testing.T, ctx context.Context, c *client.Client) (asked []string) {
 	t.Helper()
 	all := newLedger(t)
@@ -121,9 +121,10 @@ func downloads(t *testing.T, ctx context.Context, c *client.Client) (end func() 
 	}
 }
 
-// TestFaultDiskFullBackup backs a database up under load to a disk of its own that
-// has no room for the backup: the command says so and leaves nothing behind, and
-// the service goes on. TestFaultDiskFull does so on the disk of the database.
+// TestFaultDiskFullBackup backs up a database under load to a separate disk
+// without enough room: the command reports that and leaves nothing behind, and
+// the service continues. TestFaultDiskFull does so on the disk of the
+// database.
 func TestFaultDiskFullBackup(t *testing.T) {
 	t.Parallel()
 	needsLoad(t)

@@ -18,16 +18,17 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
-// TestFaultDiskFull fills the disk of the database under load: writes are told
-// to come again, in words, /readyz says so, and with space again everything
-// goes on without a restart, with nothing acknowledged lost.
+// TestFaultDiskFull fills the disk of the database under load: writes are
+// rejected with a clear message, /readyz reports it, and once there is space
+// again everything continues without a restart, with nothing acknowledged
+// lost.
 func TestFaultDiskFull(t *testing.T) {
 	t.Parallel()
 	needsLoad(t)
 	twoAtATime(t, func(times int) {
 		t.Run("sqlite", func(t *testing.T) {
-			// The audit spool is on the same disk: what cannot be put on record
-			// is not shown.
+			// The audit spool is on the same disk: data is not shown if the
+			// read cannot be audited.
 			dir := storetest.Tmpfs(t, "512m")
 			s := &service{t, storetest.SQLite, "sqlite:" + filepath.Join(dir, "anodyne.db"), dir}
 			unwritable(t, s, times, func() func() {
@@ -52,8 +53,8 @@ func twoAtATime(t *testing.T, fault func(times int)) {
 	}
 }
 
-// databaseIn makes a PostgreSQL whose database is in a folder, and its log is
-// not.
+// databaseIn creates a PostgreSQL with its database in a directory, but not
+// its log.
 func databaseIn(t *testing.T, dir string) (dsn string) {
 	t.Helper()
 	place := filepath.Join(dir, "space")

@@ -11,9 +11,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// TestFaultStop stops the service under the load of TestFaultKill, over
-// connections that are kept and with webhooks under way: whatever it has taken
-// on it answers, and an application gets exactly its allowance.
+// TestFaultStop stops the service under the load of TestFaultKill, with
+// persistent connections and webhooks in progress: it responds to everything
+// it has accepted, and an application gets exactly its allowance.
 func TestFaultStop(t *testing.T) {
 	t.Parallel()
 	needsLoad(t)
@@ -25,7 +25,8 @@ func TestFaultStop(t *testing.T) {
 	}
 }
 
-// TestStopEndsWaits: whoever waits for events is answered when the server stops.
+// TestStopEndsWaits: requests waiting for events get a response when the
+// server stops.
 func TestStopEndsWaits(t *testing.T) {
 	s := newService(t, storetest.SQLite)
 	n := s.node(0)
@@ -46,9 +47,9 @@ func TestStopEndsWaits(t *testing.T) {
 	}
 }
 
-// waitForEvents begins a wait of 30 seconds and returns when the server has it:
-// it is counted. The channel has its end, which is an error if the wait came to
-// that by itself.
+// waitForEvents starts a wait of 30 seconds and returns once the server has
+// counted it. The channel receives its end, which is an error if the wait
+// timed out.
 func waitForEvents(t *testing.T, c *client.Client, cursor string) <-chan error {
 	t.Helper()
 	before, asked := c.RateLimit().Remaining, int64(0)

@@ -12,10 +12,10 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// What callers did to patients and were told, as a history that a checker of
-// linearizability judges: is there an order of all operations, each at one
-// moment between its call and its answer, in which one patient after the other
-// would have given these answers?
+// The operations on patients and their responses form a history that is
+// checked for linearizability: is there an order of all operations, each at
+// one moment between call and response, in which the patients would have given
+// these responses one after the other?
 
 type action string
 
@@ -48,8 +48,8 @@ type reply struct {
 	records string // those that a list has, in order
 }
 
-// course is what a patient is after some operations. It is comparable, so the
-// checker knows when it has been here before.
+// course is the state of a patient after some operations. It is comparable, so
+// that the checker recognises states.
 type course struct {
 	made    bool
 	id      string // empty while no answer has named it
@@ -111,7 +111,7 @@ func (c course) step(in operation, out reply) (bool, course) {
 	return false, c
 }
 
-// striker gives the key that struck a record, and whether the record is there.
+// striker returns the key that struck a record, and whether the record exists.
 func (c course) striker(record string) (key string, there bool) {
 	_, rest, there := strings.Cut(c.records, "\n"+record+"=")
 	key, _, _ = strings.Cut(rest, "\n")
@@ -146,9 +146,9 @@ func newHistory() *history {
 
 func (h *history) now() int64 { return int64(time.Since(h.begun)) }
 
-// note keeps an operation that was called at a time and has now been answered,
-// or never will be: then it may take effect at any time from its call on. A
-// read without an answer says nothing.
+// note adds an operation that was called at a time and has now returned, or
+// never will: then it may take effect at any time after its call. A read
+// without a response says nothing.
 func (h *history) note(in operation, call int64, out reply) {
 	end := h.now()
 	h.mu.Lock()

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// hole is a network between a node and PostgreSQL that can lose everything
-// without a word, as a firewall does that forgot its connections: nobody is
-// told, and connections from before stay mute when it is well again.
+// hole is a network between a node and PostgreSQL that can silently drop
+// everything, like a firewall that lost its state: nobody is notified, and
+// connections from before remain dead when it works again.
 type hole struct {
 	dsn      string // of the database behind it
 	target   string

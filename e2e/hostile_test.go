@@ -68,7 +68,7 @@ func TestEveryPageHolds(t *testing.T) {
 		w.todo = append(w.todo, path)
 	}
 	slices.Sort(w.todo)
-	// Of each kind the plain page comes first, which is the one that is judged.
+	// The plain page of each kind comes first; it is the one that is checked.
 	w.todo = slices.Concat([]string{"/portal/", "/portal/patients", "/portal/analytics", "/portal/reports", "/portal/audit", "/portal/account", "/portal/nothing"}, w.empty, w.todo)
 	w.walk()
 	for _, kind := range []string{
@@ -131,8 +131,8 @@ type walk struct {
 	todo        []string
 	seen, kinds map[string]bool
 	shown       map[string][]string
-	// empty are pages with nothing on them, or with a refusal: they are judged
-	// whatever others of their kind were.
+	// empty are pages without content, or with an error: they are always
+	// checked.
 	empty []string
 }
 

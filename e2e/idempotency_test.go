@@ -12,8 +12,8 @@ import (
 
 var keyed = client.NewPatient{Name: "Only Once", DateOfBirth: "1955-05-05", Contact: client.Contact{Email: "once@example.org"}}
 
-// post sends one request with one key as often as asked, at the same time over
-// all clients, and gives the identifiers that were answered.
+// post sends one request with one key as often as requested, in parallel over
+// all clients, and returns the identifiers in the responses.
 func post(t *testing.T, clients []*client.Client, times int, mayBeLost bool) map[string]int {
 	var mu sync.Mutex
 	ids := map[string]int{}
@@ -36,7 +36,7 @@ func post(t *testing.T, clients []*client.Client, times int, mayBeLost bool) map
 	return ids
 }
 
-// onlyOne finds the one patient that there must be.
+// onlyOne finds the only patient that must exist.
 func onlyOne(t *testing.T, c *client.Client, ids map[string]int) {
 	t.Helper()
 	page, err := c.Patients(t.Context(), client.PatientQuery{})

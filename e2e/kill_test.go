@@ -7,9 +7,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// TestFaultKill kills the service under a mixed load, again and again, and
-// looks after each restart whether everything holds that it has promised; the
-// ledger knows what that is. docs/faults.md lists it.
+// TestFaultKill repeatedly kills the service under a mixed load, and verifies
+// after each restart that every guarantee held; the ledger knows what to
+// expect. docs/faults.md lists it.
 func TestFaultKill(t *testing.T) {
 	needsLoad(t)
 	t.Parallel() // at its end it waits for the claims of the killed to end, as other tests do

@@ -25,13 +25,13 @@ type batch struct {
 	doses bool
 }
 
-// correction is one of a record that nobody corrects again.
+// correction is a correction of a record that is not corrected again.
 type correction struct {
 	key  string
 	of   client.Record
 	sent client.Correction
-	// done is that it was answered, or found done; stands is the record that
-	// was made, if any.
+	// done is set if it was acknowledged or found to be done; stands is the
+	// resulting record, if any.
 	done   bool
 	stands *client.Record
 	never  bool // as of a batch
@@ -122,8 +122,8 @@ func (w *writer) correction(r *record) *correction {
 	return k
 }
 
-// readClinical holds all records of a patient against what is known: batches
-// are whole or absent, corrections are done or not, and there is nothing else.
+// readClinical compares all records of a patient with the ledger: batches are
+// complete or absent, corrections are done or not, and there is nothing else.
 func (l *ledger) readClinical(c *client.Client, r *record) {
 	batches, made := map[string][]client.Record{}, map[string]client.Record{}
 	status := map[string]string{}
@@ -180,7 +180,7 @@ func (l *ledger) readBatch(r *record, b *batch, got []client.Record) {
 	}
 }
 
-// readCorrection also takes what the correction explains out of the statuses.
+// readCorrection also removes the statuses that the correction explains.
 func (l *ledger) readCorrection(r *record, k *correction, stands client.Record, made bool, status map[string]string) {
 	became, want := status[k.of.ID], "superseded"
 	if k.sent.EnteredInError {
@@ -217,8 +217,8 @@ func (r *record) over() bool {
 	return false
 }
 
-// told gives how often the patient's records must have caused which event, and
-// how many audit lines of batches and of corrections.
+// told returns how often the patient's records must have caused each event,
+// and the numbers of audit entries for batches and corrections.
 func (r *record) told() (events map[string]int, batches, corrections int) {
 	events = map[string]int{}
 	for _, b := range r.batches {

@@ -6,8 +6,8 @@ import (
 	"anodyne.example/anodyne/client"
 )
 
-// limited is an application that asks for more than its allowance, and how
-// much of it passed.
+// limited is an application that exceeds its allowance, and the number of its
+// requests that passed.
 type limited struct {
 	app   application
 	token string
@@ -17,7 +17,7 @@ type limited struct {
 	refused int
 }
 
-// limit gives the load an application with the standard allowance.
+// limit adds an application with the standard allowance to the load.
 func (l *ledger) limit(app application, n *node) {
 	l.tb.Helper()
 	c := n.as(app)
@@ -28,7 +28,7 @@ func (l *ledger) limit(app application, n *node) {
 	l.limited = &limited{app: app, token: token.AccessToken, passed: map[int64]int{c.RateLimit().Reset.Unix(): 1}}
 }
 
-// ask sends so many requests by some at the same time, until an answer is lost.
+// ask sends this many requests, several in parallel, until a response is lost.
 func (l *ledger) ask(requests int) {
 	const askers = 4
 	var group sync.WaitGroup
@@ -62,8 +62,8 @@ func (l *limited) note(window int64, refused bool) {
 	}
 }
 
-// useUp asks for more than can be left, so that some is refused. When nothing
-// was killed, exactly the allowance passes.
+// useUp sends more requests than are left, so that some are refused. If
+// nothing was killed, exactly the allowance passes.
 func (l *ledger) useUp(exactly bool) {
 	l.tb.Helper()
 	l.ask(standardLimit + 50)
@@ -77,8 +77,8 @@ func (l *ledger) useUp(exactly bool) {
 	}
 }
 
-// readLimit holds what passed against the allowance, and the warnings against
-// one for each threshold of a window.
+// readLimit compares what passed with the allowance, and the warnings with one
+// for each threshold of a window.
 func (l *ledger) readLimit() {
 	l.tb.Helper()
 	if l.limited == nil {

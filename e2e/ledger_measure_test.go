@@ -17,7 +17,8 @@ func (l *ledger) measure(c *client.Client) bool {
 	return true
 }
 
-// readMeasures does so with nobody writing: analytics are what the ledger says.
+// readMeasures compares the analytics with the ledger while nothing is
+// written.
 func (l *ledger) readMeasures(c *client.Client) {
 	l.tb.Helper()
 	health, err := c.PopulationHealth(l.tb.Context(), client.AnalyticsQuery{})

@@ -24,8 +24,8 @@ type asked struct {
 	touched bool
 }
 
-// hooked is a webhook, always made with a key. Nothing ever happens that it
-// would be told of.
+// hooked is a webhook, always created with a key, for an event that never
+// happens.
 type hooked struct {
 	by    int
 	key   string
@@ -35,7 +35,7 @@ type hooked struct {
 	touched bool
 }
 
-// removal is what became of something that may be removed.
+// removal is the state of something that may be removed.
 type removal int
 
 const (
@@ -58,8 +58,8 @@ func (l *ledger) removed(what string, ended *removal, err error) bool {
 	return true
 }
 
-// there holds an answer about something that may have been removed against what
-// is known, and says whether it is there.
+// there checks a response about something that may have been removed, and
+// returns whether it exists.
 func (l *ledger) there(what string, ended *removal, err error) bool {
 	l.tb.Helper()
 	switch {
@@ -169,8 +169,8 @@ func (w *writer) serve(l *ledger, c *client.Client, by int, r *record) bool {
 	return l.askReport(c, w.report(l, by, r))
 }
 
-// readService holds reports, webhooks and tokens against what is known, with
-// nobody writing.
+// readService compares reports, webhooks and tokens with the ledger while
+// nothing is written.
 func (l *ledger) readService(clients []*client.Client) {
 	l.tb.Helper()
 	ctx, c := l.tb.Context(), newest(clients)
@@ -211,7 +211,7 @@ func (l *ledger) readService(clients []*client.Client) {
 	l.readTokens()
 }
 
-// listService holds the totals of reports and webhooks against those known.
+// listService compares the totals of reports and webhooks with the ledger.
 func (l *ledger) listService(c *client.Client, reports, hooks int) {
 	l.tb.Helper()
 	ctx := l.tb.Context()
@@ -227,8 +227,8 @@ func (l *ledger) listService(c *client.Client, reports, hooks int) {
 	}
 }
 
-// countReports holds the log of events against the reports: none is told twice,
-// and those that are completed are told.
+// countReports compares the event log with the reports: no event is repeated,
+// and every completed report has one.
 func (l *ledger) countReports() {
 	l.tb.Helper()
 	for _, a := range l.reports {

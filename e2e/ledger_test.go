@@ -9,14 +9,14 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// ledger knows every answer that a load was given, and so what the service
-// must hold, may hold and must not hold.
+// ledger records every response to a load, and so what the service must, may
+// and must not contain.
 type ledger struct {
 	tb testing.TB
 	// away says that SERVICE_UNAVAILABLE is an answer to be expected; whether
 	// the service acted is then as open as after a lost answer.
 	away bool
-	// moving says so of UNAUTHORIZED: the clock is being moved.
+	// moving allows UNAUTHORIZED: the clock is being moved.
 	moving bool
 	// words are the messages of such answers.
 	words sync.Map
@@ -43,7 +43,7 @@ type ledger struct {
 	node *node
 	apps []application
 
-	// What the logs have said so far, by patient, and where to go on.
+	// The content of the logs so far, by patient, and where to continue.
 	events, audits           map[string]map[string]int
 	eventCursor, auditCursor string
 }
@@ -89,7 +89,7 @@ func newLedger(tb testing.TB) *ledger {
 	return &ledger{tb: tb, records: map[string]*record{}, events: map[string]map[string]int{}, audits: map[string]map[string]int{}}
 }
 
-// at lets the load go on at a node and gives the clients of its applications.
+// at continues the load at a node and returns the clients of its applications.
 func (l *ledger) at(n *node, apps []application) []*client.Client {
 	l.node, l.apps = n, apps
 	return dial(n, apps)
@@ -144,7 +144,7 @@ func (l *ledger) create(c *client.Client, r *record) bool {
 	return true
 }
 
-// update gives a patient another telephone number.
+// update changes a patient's telephone number.
 func (l *ledger) update(c *client.Client, r *record, phone string) bool {
 	p, err := c.UpdatePatient(l.tb.Context(), r.known.ID, client.PatientPatch{
 		Contact: client.Set(client.ContactPatch{Phone: client.Set(phone)})})
@@ -166,7 +166,7 @@ func (l *ledger) update(c *client.Client, r *record, phone string) bool {
 	return true
 }
 
-// read looks at a patient and holds it against what is known.
+// read compares a patient with the ledger.
 func (l *ledger) read(c *client.Client, r *record) bool {
 	p, err := c.Patient(l.tb.Context(), r.known.ID)
 	if !l.answered("read", err) {

@@ -43,7 +43,7 @@ func (l *ledger) readTokens() {
 			continue
 		}
 		_, err := l.node.as(application{}, client.WithToken(t.token)).Webhooks(l.tb.Context(), 1, 1)
-		// An address that was refused often is not even told why.
+		// An address that was refused often does not even get the reason.
 		refused := client.IsCode(err, client.CodeUnauthorized) || client.IsCode(err, client.CodeRateLimitExceeded)
 		switch {
 		case err == nil && t.ended == isGone:

@@ -15,9 +15,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// TestFaultLinearizable has callers read and write a few patients at a time
-// through three nodes, kills nodes meanwhile, and holds every answer against
-// one order of events.
+// TestFaultLinearizable reads and writes a few patients at a time through
+// three nodes, kills nodes meanwhile, and checks that all responses fit one
+// order of events.
 func TestFaultLinearizable(t *testing.T) {
 	t.Parallel()
 	const callers, operations = 12, 60
@@ -79,7 +79,7 @@ type chart struct {
 // time, each for so many operations.
 const atOnce, operationsEach = 3, 60
 
-// once does one operation with one of the patients whose turn it is.
+// once does one operation with one of the current patients.
 func (w *ward) once(random *rand.Rand) {
 	patient := w.done()/(atOnce*operationsEach)*atOnce + random.IntN(atOnce)
 	w.mu.Lock()
@@ -115,7 +115,7 @@ func (w *ward) once(random *rand.Rand) {
 	}
 }
 
-// heard keeps what an answer said, for the operations to come.
+// heard stores the content of a response for later operations.
 func (w *ward) heard(patient int, do func(*chart)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

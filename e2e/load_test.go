@@ -50,8 +50,9 @@ const (
 	pause     = 100 * time.Millisecond
 )
 
-// run lets all writers work on the clients until stop says so or, unless the
-// service may be away, an answer is lost. It returns when all have ended.
+// run lets all writers work with the clients until stop returns true or,
+// unless the service may be unavailable, a response is lost. It returns when
+// all have ended.
 func (all *load) run(clients []*client.Client, stop func() bool) {
 	var group sync.WaitGroup
 	enough := all.answers.Load() + fullSpeed
@@ -155,8 +156,7 @@ func (w *writer) again(l *ledger, c *client.Client, r *record) (answered, did bo
 	return false, false
 }
 
-// patient makes a patient up that nobody else has, to be sent with or without
-// a key.
+// patient generates a unique patient, to be sent with or without a key.
 func (w *writer) patient(l *ledger, by int) *record {
 	w.names++
 	r := &record{by: by, key: noKey, sent: client.NewPatient{

@@ -61,9 +61,9 @@ func eventually(tb testing.TB, within time.Duration, what string, ask func() boo
 	}
 }
 
-// soon asks until the answer is yes, and says whether it ever was. It asks for
-// the last time after the time is over: what is promised from then on holds,
-// however long the test itself stood still.
+// soon calls ask until it returns true, and reports whether it did. The last
+// call is made after the time limit, so that the condition is checked even if
+// the test itself was suspended.
 func soon(within time.Duration, ask func() bool) bool {
 	deadline := time.Now().Add(within)
 	again := time.NewTicker(20 * time.Millisecond) // often: a fault is to come at about the moment that is waited for

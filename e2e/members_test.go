@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// TestMembersAndScopes: a developer asks for more than he may give, an
-// administrator decides; a forgotten password is set anew by a link, and a
+// TestMembersAndScopes: a developer requests more than they may grant, an
+// administrator decides; a forgotten password is reset with a link, and a
 // member is disabled, on the command line while the server runs.
 func TestMembersAndScopes(t *testing.T) {
 	t.Parallel()

@@ -14,10 +14,9 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// movedClock is the wall clock of one running process, which can be put forth
-// and back as an administrator does with that of a machine: time.Now jumps, and
-// what is measured between two moments does not. See
-// docs/decisions/0031-a-clock-moved-in-the-process.md.
+// movedClock is the wall clock of one running process, which can be moved
+// forward and back like that of a machine: time.Now jumps, but measured
+// durations do not. See docs/decisions/0031-a-clock-moved-in-the-process.md.
 type movedClock struct {
 	tb     testing.TB
 	memory *os.File
@@ -25,9 +24,9 @@ type movedClock struct {
 	ahead  time.Duration
 }
 
-// readClock takes the place of the function that the kernel gives every process
-// to read a clock: it asks the kernel, and adds to the seconds of the wall clock
-// those that follow the code.
+// readClock replaces the kernel's vDSO function for reading a clock: it makes
+// the system call, and adds the seconds stored after the code to the wall
+// clock.
 var readClock = []byte{
 	0xb8, 228, 0, 0, 0, // mov  $228, %eax, which is clock_gettime
 	0x0f, 0x05, // syscall
@@ -122,7 +121,7 @@ func clockFunction(tb testing.TB, pid int, memory *os.File) (at, size uint64) {
 	return 0, 0
 }
 
-// counters gives where in its program each stopped thread is.
+// counters returns the program counter of each stopped thread.
 func counters(tb testing.TB, pid int) (list []uint64) {
 	tb.Helper()
 	for _, line := range threads(tb, pid, "syscall") { // NUMBER ARGUMENTS... STACK COUNTER

@@ -14,11 +14,11 @@ import (
 )
 
 // TestFaultThreeNodes kills one of three nodes after another under load: first
-// the one that is just giving events their positions, then whichever chance
-// picks. The others go on at once, and together the three are one service
-// throughout: what one acknowledged the next answer of another has, allowances
-// are counted together, what was revoked is refused everywhere, reports and
-// webhooks of a killed node are finished by others.
+// the one that is assigning positions to events, then a random one. The others
+// continue at once, and together the three are one service throughout: what
+// one acknowledged is in the next response of another, allowances are shared,
+// what was revoked is refused everywhere, and reports and webhooks of a killed
+// node are finished by others.
 func TestFaultThreeNodes(t *testing.T) {
 	t.Parallel() // at its end it waits for the claims of the killed to end, as other tests do
 	h := newHouse(t)
@@ -42,8 +42,8 @@ type house struct {
 	log    *reader
 	told   []*receiver
 
-	// office is an application of another organisation, in which nobody but the
-	// test itself writes.
+	// office is an application of another organisation, to which only the test
+	// itself writes.
 	office  application
 	written int
 	asked   []string // reports
@@ -71,13 +71,12 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// launchNamed starts a node whose connections can be told from the others'.
+// launchNamed starts a node with connections that can be identified.
 func (h *house) launchNamed(number int) *node {
 	return h.launch(number, "--dev", "--database", fmt.Sprintf("%s&application_name=node%d", h.database, number))
 }
 
-// sequencing gives the node that gives positions at this moment, and holds it
-// there.
+// sequencing returns the node that is assigning positions, and holds it there.
 func (h *house) sequencing() (victim int, release func()) {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -110,8 +109,8 @@ func (h *house) whichever() (victim int, release func()) {
 	return h.random.IntN(len(h.nodes)), func() {}
 }
 
-// round kills a node in the middle of a load. The others have to answer, to
-// give positions, and to be one service; then it comes back.
+// round kills a node in the middle of a load. The others must respond, assign
+// positions, and be one service; then it comes back.
 func (h *house) round(pick func() (victim int, release func())) {
 	h.t.Helper()
 	const more = 300

@@ -46,10 +46,10 @@ func TestFaultDatabaseHangs(t *testing.T) {
 	outages(t, cluster.DSN(), outage{name: "paused", away: cluster.Pause, lasts: statementWait + time.Second})
 }
 
-// TestFaultDatabaseDiskFull fills the disk that has all of PostgreSQL, its log of
-// changes included: PostgreSQL refuses what it has no room for, and ends when it
-// cannot go on with that log. Somebody makes room and starts PostgreSQL; the
-// service goes on by itself.
+// TestFaultDatabaseDiskFull fills the disk with all of PostgreSQL, including
+// its write-ahead log: PostgreSQL rejects writes without room, and stops when
+// it cannot continue its log. Once there is room and PostgreSQL is started
+// again, the service recovers by itself.
 func TestFaultDatabaseDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := storetest.Tmpfs(t, "512m")
@@ -67,8 +67,8 @@ func TestFaultDatabaseDiskFull(t *testing.T) {
 	}})
 }
 
-// useUpLog has PostgreSQL go on to the next file of its log, again and again,
-// until there is no room for one.
+// useUpLog switches PostgreSQL to the next file of its log until there is no
+// room for one.
 func useUpLog(t *testing.T, cluster *pgcluster.Cluster) {
 	t.Helper()
 	eventually(t, 2*patience, "PostgreSQL to end for want of space", func() bool {
@@ -87,9 +87,9 @@ func TestFaultCutOff(t *testing.T) {
 	outages(t, hole.dsn, outage{name: "cut off", away: func() func() { hole.open(); return hole.close }})
 }
 
-// outages takes a database away under load: requests are told to come again,
-// all in bounded time, the service recovers by itself, and nothing acknowledged
-// is lost.
+// outages makes a database unavailable under load: requests fail with 503 in
+// bounded time, the service recovers by itself, and nothing acknowledged is
+// lost.
 func outages(t *testing.T, dsn string, list ...outage) {
 	s := &service{t, storetest.Postgres, dsn, t.TempDir()}
 	n := s.node(0)
@@ -159,7 +159,7 @@ func TestFaultSessionKilled(t *testing.T) {
 	s.check()
 }
 
-// status gives the status of a page that needs no token.
+// status returns the status of a page that needs no token.
 func status(t *testing.T, n *node, path string) int {
 	t.Helper()
 	resp, err := (&http.Client{Transport: n.transport, Timeout: patience}).Get(n.url + path)

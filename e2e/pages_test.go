@@ -9,8 +9,8 @@ import (
 	"anodyne.example/anodyne/client"
 )
 
-// TestPagesWhileOthersWrite walks 119 patients by pages of 50 while four
-// writers add more on all nodes: nobody is missed, nobody comes twice, and the
+// TestPagesWhileOthersWrite reads 119 patients in pages of 50 while four
+// writers add more on all nodes: no patient is missed or repeated, and the
 // order does not change.
 func TestPagesWhileOthersWrite(t *testing.T) {
 	t.Parallel()

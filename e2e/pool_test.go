@@ -16,9 +16,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
-// TestFaultPoolInUse lets all connections of the pool wait for a lock that
-// somebody else holds: requests are told so in bounded time, and go on when
-// the lock is gone.
+// TestFaultPoolInUse makes all connections of the pool wait for a lock held
+// elsewhere: requests fail in bounded time, and continue when the lock is
+// released.
 func TestFaultPoolInUse(t *testing.T) {
 	t.Parallel()
 	s := newService(t, storetest.Postgres)
@@ -79,8 +79,8 @@ func TestFaultServerFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range faulttest.Rounds(t, 1) {
-		// The others throw the service out, again and again, and take what is
-		// free until every place is theirs. That a place is refused is not
+		// The others repeatedly terminate the service's connections and take
+		// free slots until they have all of them. That a slot is refused is not
 		// enough: the service may have taken the last one.
 		var others []*pgx.Conn
 		eventually(t, patience, "a server without a free connection, and none of them ours", func() bool {

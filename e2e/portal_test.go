@@ -134,7 +134,7 @@ func (v *visitor) watchWebhook() {
 	v.judge()
 }
 
-// makeReport asks for a patient's summary, watches it come and downloads it.
+// makeReport requests a patient summary, waits for it and downloads it.
 func (v *visitor) makeReport(patientID string) {
 	v.t.Helper()
 	v.open("/portal/reports")
@@ -170,8 +170,8 @@ func (v *visitor) openTheRest() {
 	}
 }
 
-// tryReference gets a token in the reference, keeps it over pages and tries
-// operations with it.
+// tryReference gets a token in the API reference, keeps it across pages and
+// tries operations with it.
 func (v *visitor) tryReference(clientID, secret string) {
 	v.t.Helper()
 	v.must(v.Go(v.base + "/docs/reference#/Patients/listPatients")) // as it was linked to in the past

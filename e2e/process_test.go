@@ -35,7 +35,7 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// lines gives the whole lines that contain a text.
+// lines returns the complete lines that contain a text.
 func (t *transcript) lines(containing string) (found []string) {
 	for line := range strings.Lines(t.String()) {
 		if strings.HasSuffix(line, "\n") && strings.Contains(line, containing) {
@@ -137,7 +137,7 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// terminate is what an operator's stop does. It gives the exit code.
+// terminate sends SIGTERM and returns the exit code.
 func (p *process) terminate() int {
 	p.tb.Helper()
 	p.signal()

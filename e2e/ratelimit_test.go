@@ -40,9 +40,9 @@ func (s *spent) send(t *testing.T, clients []*client.Client, requests int) {
 	group.Wait()
 }
 
-// standard registers a client with the standard allowance and gives its clients
-// on the nodes, which share one token. The request for that is the first of
-// the allowance.
+// standard registers a client with the standard allowance and returns its
+// clients on the nodes, which share one token. The request for it is the first
+// of the allowance.
 func standard(t *testing.T, s *service, nodes []*node) (client.Option, []*client.Client) {
 	t.Helper()
 	app := s.register("standard")
@@ -75,7 +75,7 @@ func TestRateLimitIsExact(t *testing.T) {
 	})
 }
 
-// TestRateLimitOutlivesRestart: a restart neither gives nor takes.
+// TestRateLimitOutlivesRestart: a restart does not change the allowance.
 func TestRateLimitOutlivesRestart(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
@@ -86,7 +86,7 @@ func TestRateLimitOutlivesRestart(t *testing.T) {
 		}
 		reset := clients[0].RateLimit().Reset
 		for _, n := range nodes {
-			n.transport.CloseIdleConnections() // the server gives new ones 5 s to say something
+			n.transport.CloseIdleConnections() // the server closes new ones after 5 s without a request
 			n.signal()
 		}
 		for _, n := range nodes {
@@ -105,8 +105,8 @@ func TestRateLimitOutlivesRestart(t *testing.T) {
 	})
 }
 
-// TestFaultRateLimitOutlivesKill: a kill lets nobody have more, and costs no more
-// than the requests under way and what was reserved ahead of them.
+// TestFaultRateLimitOutlivesKill: a kill never lets more requests through, and
+// costs at most the running requests and those reserved in advance.
 func TestFaultRateLimitOutlivesKill(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, s *service, nodes []*node) {
@@ -135,8 +135,8 @@ func TestFaultRateLimitOutlivesKill(t *testing.T) {
 	})
 }
 
-// allUsedUp asks every node once more, and holds what they say about the window
-// against each other.
+// allUsedUp sends one more request to every node, and compares what they
+// report about the window.
 func allUsedUp(t *testing.T, clients []*client.Client) {
 	t.Helper()
 	if got := spend(t, clients, len(clients)); got.passed.Load() != 0 {

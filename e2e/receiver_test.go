@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/client"
 )
 
-// receiver takes the messages of one webhook and knows how often each came.
+// receiver accepts the messages of one webhook and counts each.
 type receiver struct {
 	tb      testing.TB
 	url     string
@@ -21,7 +21,7 @@ type receiver struct {
 	total   int
 }
 
-// newReceiver listens; register tells it its secret.
+// newReceiver listens; register sets its secret.
 func newReceiver(tb testing.TB) *receiver {
 	tb.Helper()
 	r := &receiver{tb: tb, arrived: map[string]int{}}
@@ -31,7 +31,7 @@ func newReceiver(tb testing.TB) *receiver {
 	return r
 }
 
-// ServeHTTP takes a message that is signed and whose header names its event.
+// ServeHTTP accepts a signed message with the event in its header.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.mu.Lock()
 	secret := r.secret
@@ -63,7 +63,7 @@ func (r *receiver) registerFor(c *client.Client, events ...client.EventType) {
 	r.webhook, r.secret = subscribe(r.tb, c, r.url, events...)
 }
 
-// subscribe registers a webhook and gives its identifier and its secret.
+// subscribe registers a webhook and returns its identifier and secret.
 func subscribe(tb testing.TB, c *client.Client, url string, events ...client.EventType) (webhook, secret string) {
 	tb.Helper()
 	w, err := c.CreateWebhook(tb.Context(), client.NewWebhook{URL: url, Events: events})
@@ -73,7 +73,7 @@ func subscribe(tb testing.TB, c *client.Client, url string, events ...client.Eve
 	return w.ID, w.Secret
 }
 
-// count gives how many events have arrived, and how many messages.
+// count returns the numbers of events and messages that have arrived.
 func (r *receiver) count() (events, messages int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +81,7 @@ func (r *receiver) count() (events, messages int) {
 }
 
 // holds compares what arrived with the log: every event at least once, and
-// nothing else. It gives how many messages were repeats.
+// nothing else. It returns the number of repeated messages.
 func (r *receiver) holds(log map[string]string) (repeats int) {
 	r.tb.Helper()
 	r.mu.Lock()

@@ -81,8 +81,8 @@ func someReport(i int) client.NewReport {
 	return client.NewReport{Type: client.StewardshipReport, Format: []client.ReportFormat{client.PDF, client.XLSX, client.CSV}[i%3]}
 }
 
-// wholeReport waits for the end of a report: it has a file that is what its row
-// says, or says in words why there is none.
+// wholeReport waits for the end of a report: it has a file that matches its
+// record, or explains why there is none.
 func wholeReport(t *testing.T, ctx context.Context, c *client.Client, id string) *client.Report {
 	t.Helper()
 	report, err := c.WaitReport(ctx, id)

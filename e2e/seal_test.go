@@ -52,9 +52,9 @@ func TestStopSeals(t *testing.T) {
 	}
 }
 
-// TestServerSeesTampering: a log that is edited and whose seal is deleted is
-// not sealed again. The server says so by itself and check fails, until an
-// operator accepts it; another organisation's log is sealed on.
+// TestServerSeesTampering: a log that was edited, with its seal deleted, is
+// not sealed again. The server reports it and check fails until an operator
+// accepts it; another organisation's log continues to be sealed.
 func TestServerSeesTampering(t *testing.T) {
 	t.Parallel()
 	for _, engine := range storetest.Engines {

@@ -125,7 +125,7 @@ func (s *service) anodyneAt(node string, args ...string) *process {
 	return p
 }
 
-// must runs a command that has to succeed and gives what it printed.
+// must runs a command that must succeed and returns its output.
 func (s *service) must(args ...string) string {
 	s.tb.Helper()
 	p := s.anodyne(args...)
@@ -165,8 +165,8 @@ func (s *service) credentials(args ...string) (a application) {
 	return a
 }
 
-// as gives an application's client of this node. It tries once, so that every
-// answer is seen.
+// as returns an application's client for this node. It does not retry, so that
+// every response is seen.
 func (n *node) as(a application, opts ...client.Option) *client.Client {
 	h := &http.Client{Transport: keyless{n.transport}, Timeout: patience}
 	return client.New(n.url, a.ID, a.Secret, append([]client.Option{client.WithHTTPClient(h), client.WithMaxRetries(0)}, opts...)...)
@@ -186,7 +186,8 @@ func (k keyless) RoundTrip(r *http.Request) (*http.Response, error) {
 	return k.next.RoundTrip(r)
 }
 
-// run runs a command that needs no service and gives its process once ended.
+// run runs a command that needs no service and returns its process after it
+// has ended.
 func run(tb testing.TB, prepare func(*exec.Cmd), args ...string) *process {
 	tb.Helper()
 	p := start(tb, prepare, args...)

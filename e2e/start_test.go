@@ -8,7 +8,7 @@ import (
 )
 
 // A server and a command that are started before their PostgreSQL wait for it
-// and say so; one that is told to stop meanwhile stops.
+// and report that; a server that is stopped meanwhile stops.
 func TestStartBeforePostgres(t *testing.T) {
 	t.Parallel()
 	cluster := pgcluster.Start(t)

@@ -9,8 +9,8 @@ import (
 	"anodyne.example/anodyne/client"
 )
 
-// stopwatch knows how long the slowest request waited for its answer, and how
-// many had none.
+// stopwatch records the longest time that a request waited for its response,
+// and how many had none.
 type stopwatch struct {
 	next http.RoundTripper
 
@@ -69,8 +69,8 @@ func (s *stopwatch) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// dial gives the clients of applications on a node, which wait for longer than
-// the node may keep them waiting.
+// dial returns the clients of applications on a node, with a timeout longer
+// than the node's limit.
 func (s *stopwatch) dial(n *node, apps []application) (clients []*client.Client) {
 	s.next = keyless{n.transport}
 	for _, a := range apps {

@@ -34,8 +34,8 @@ type trial struct {
 	apps []application
 	// follows reads the log of events through all kills.
 	follows *reader
-	// told has had all events from the first on; heard, one made in each round,
-	// those from an event on.
+	// told has received all events from the first; heard, which is new in each
+	// round, those since its creation.
 	told  *receiver
 	heard []hearing
 }
@@ -219,7 +219,7 @@ func (tr *trial) finish() {
 		tr.rounds, tr.answers.Load(), tr.lost.Load(), tr.found.Load(), len(tr.records), len(tr.reports), len(tr.tokens), len(log), repeats, tr.limited.passed, tr.limited.refused)
 }
 
-// dial gives the clients of applications on a node.
+// dial returns the clients of applications on a node.
 func dial(n *node, apps []application) (clients []*client.Client) {
 	for _, a := range apps {
 		clients = append(clients, n.as(a))

@@ -88,9 +88,9 @@ func TestFaultRollingUpgrade(t *testing.T) {
 	t.Logf("%d answers, %d patients", all.answers.Load(), len(all.records))
 }
 
-// nextRelease builds a program that has one migration more than this one, and
-// gives how to start it and the version of its schema. The step takes a table
-// that everybody uses.
+// nextRelease builds a program with one more migration, and returns how to
+// start it and its schema version. The migration locks a table that everything
+// uses.
 func nextRelease(t *testing.T) (prepare func(*exec.Cmd), version int) {
 	t.Helper()
 	replace := map[string]string{}

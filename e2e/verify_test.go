@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/client"
 )
 
-// verify holds what the service says now, with nobody writing, against the
-// ledger. Requests with a key whose answer was lost are sent again first.
+// verify compares the service with the ledger while nothing is written. It
+// first repeats requests with a key and a lost response.
 func (l *ledger) verify(clients []*client.Client) {
 	l.tb.Helper()
 	l.repeatLost(clients)
@@ -235,8 +235,8 @@ func (l *ledger) countLogs() {
 	}
 }
 
-// countClinical holds the logs against the records: each change has one event
-// and one line, and there are no others.
+// countClinical compares the logs with the records: each change has one event
+// and one audit entry, and there are no others.
 func (l *ledger) countClinical(r *record) {
 	l.tb.Helper()
 	id := r.known.ID
@@ -340,6 +340,6 @@ func stopped(ended *removal, made bool) int {
 	return 1
 }
 
-// newest is a client that has seen the fewest kills, each of which costs its
-// application a part of its allowance.
+// newest returns the client that has seen the fewest kills, each of which
+// costs its application a part of its allowance.
 func newest(clients []*client.Client) *client.Client { return clients[len(clients)-1] }

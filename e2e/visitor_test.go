@@ -68,7 +68,8 @@ func (v *visitor) must(err error) {
 	}
 }
 
-// noOtherHost holds all requests of the visit against the hosts it is for.
+// noOtherHost checks that all requests of the visit went to the expected
+// hosts.
 func (v *visitor) noOtherHost() {
 	v.t.Helper()
 	requests := v.Requests()
@@ -87,15 +88,16 @@ func (v *visitor) noOtherHost() {
 }
 
 // open shows a page and runs axe on it. TestEveryPageHolds does that for every
-// kind of page in all looks; here it is what the test has put on the page.
+// kind of page in all sizes and themes; here it covers what the test put on
+// the page.
 func (v *visitor) open(path string) {
 	v.t.Helper()
 	v.must(v.Go(v.base + path))
 	v.judgeIn(2)
 }
 
-// looks are the sizes and themes in which a page must hold. Axe applies all its
-// rules once in each size; the other theme changes nothing but the colours.
+// looks are the sizes and themes in which a page is checked. Axe applies all
+// its rules once in each size; the other theme only changes the colours.
 var looks = []look{
 	{"desktop, light", 1280, 900, false, browser.AllRules}, {"desktop, dark", 1280, 900, true, browser.ColourRules},
 	{"phone, dark", 390, 844, true, browser.AllRules}, {"phone, light", 390, 844, false, browser.ColourRules},

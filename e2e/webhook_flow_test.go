@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// hook is a receiver that verifies what it gets with the secrets it knows.
+// hook is a receiver that verifies messages with the secrets it knows.
 type hook struct {
 	tb      testing.TB
 	url     string
@@ -162,8 +162,8 @@ func TestWebhookFlow(t *testing.T) {
 	}
 }
 
-// settle waits until the delivery of an event has a status and so many
-// attempts, and gives it.
+// settle waits until the delivery of an event has a status and this many
+// attempts, and returns it.
 func settle(t *testing.T, c *client.Client, webhook, event string, status client.DeliveryStatus, attempts int) (found *client.DeliveryDetail) {
 	t.Helper()
 	eventually(t, patience, "the delivery is "+string(status), func() bool {

@@ -17,8 +17,8 @@ import (
 	"anodyne.example/anodyne/internal/api/openapi"
 )
 
-// operations says which operation of the document a method of the client calls.
-// The types of its parameters and results are held against the document.
+// operations maps methods of the client to operations of the document. The
+// types of their parameters and results are compared with the document.
 var operations = map[string]string{
 	"CreatePatient":       "POST /v1/patients",
 	"Patients":            "GET /v1/patients",
@@ -66,7 +66,7 @@ var otherMethods = []string{
 	"Token", "Revoke", "Introspect",
 }
 
-// Operations without a method that the types could be held against.
+// Operations without a method whose types could be compared.
 var otherOperations = []string{
 	"POST /oauth/token", "POST /oauth/revoke", "POST /oauth/introspect",
 	"GET /v1/patients/{id}/summary",
@@ -74,7 +74,7 @@ var otherOperations = []string{
 	"GET /.well-known/oauth-authorization-server", "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /openapi.yaml",
 }
 
-// A method or an operation that is added must be put into one of the lists.
+// A new method or operation must be added to one of the lists.
 func TestClientHasEveryOperation(t *testing.T) {
 	t.Parallel()
 	var methods, routes []string

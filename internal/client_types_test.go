@@ -16,9 +16,8 @@ import (
 	"anodyne.example/anodyne/client"
 )
 
-// The client's types are written by hand, and so is the document. This test
-// holds them against each other: names, types, what may be null and what may be
-// left out, and the constants of closed lists.
+// The client's types and the document are both written by hand. This test
+// compares them: names, types, nullable and optional fields, and enumerations.
 func TestClientTypesAreThoseOfTheDocument(t *testing.T) {
 	t.Parallel()
 	d := differ{t: t, document: readDocument(t), fields: map[string][]string{}, properties: map[string][]string{}, words: map[string][]string{}}
@@ -65,7 +64,7 @@ type differ struct {
 	words              map[string][]string // by type: what the document lists
 }
 
-// body compares a parameter or a result. A list stands in the only member of an
+// body compares a parameter or a result. A list is the only field of an
 // object.
 func (d *differ) body(at string, typ reflect.Type, schema any, sent bool) {
 	if typ.Kind() == reflect.Pointer {

@@ -20,7 +20,7 @@ func TestClientStandsAlone(t *testing.T) {
 }
 
 // A program in another module gets the client from a module proxy and is built
-// with it. The program is the one that README shows.
+// with it. The program is the one in the README.
 func TestClientFromOutside(t *testing.T) {
 	t.Parallel()
 	const version = "v0.1.0"
@@ -46,8 +46,8 @@ func main() {
 	log.Println(patient.ID)
 }
 `)
-	// A cache of its own keeps a version that was never released out of the
-	// user's, and is empty: everything must come from this proxy.
+	// A separate, empty cache keeps an unreleased version out of the user's,
+	// and makes sure that everything comes from this proxy.
 	env := []string{
 		"GOWORK=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOSUMDB=off", "GOPRIVATE=",
 		"GOPROXY=" + (&url.URL{Scheme: "file", Path: filepath.ToSlash(proxy)}).String(), "GOMODCACHE=" + modules,
@@ -125,7 +125,7 @@ func readmeSnippet(t *testing.T) string {
 	return code
 }
 
-// goCommand runs the go command and gives what it prints on standard output.
+// goCommand runs the go command and returns its standard output.
 func goCommand(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	return command(t, dir, append(env, "CGO_ENABLED=0"), "go", args...)

@@ -21,7 +21,7 @@ func readDocument(t *testing.T) (d apiDocument) {
 	return d
 }
 
-// at walks down the members of a value, through references.
+// at returns a nested value, following references.
 func (d apiDocument) at(value any, members ...string) any {
 	for _, member := range members {
 		value = d.resolved(value)[member]

@@ -19,10 +19,9 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Words that tables are keyed by are declared as constants, and listed. A test
-// of each table walks the list; this one holds the lists against the constants,
-// so that a word cannot be added and left out of a table without a test that
-// fails.
+// Words used as keys of tables are declared as constants, and listed. A test
+// of each table walks the list; this one compares the lists with the
+// constants, so that adding a word without adding it to a table fails a test.
 func TestListsHaveEveryConstant(t *testing.T) {
 	for _, list := range []struct {
 		dir, of string
@@ -62,7 +61,7 @@ func texts[T ~string](words []T) []string {
 	return list
 }
 
-// constants gives the values of the constants of a type.
+// constants returns the values of the constants of a type.
 func constants(t *testing.T, dir, of string) (values []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

@@ -1,14 +1,14 @@
-// Anodyne-bench measures what the server of this repository does on a machine.
-// It is a program of its own, so that what is deployed has no load generator and
-// no throw-away PostgreSQL in it.
+// Anodyne-bench measures the performance of the anodyne server on this
+// machine. It is a separate program, so that the deployed binary contains
+// neither a load generator nor a throw-away PostgreSQL.
 //
 // Usage:
 //
 //	anodyne-bench [flags]
 //	anodyne-bench compare OLD.json NEW.json
 //
-// It starts the anodyne beside it, or the one that --server names; --help has the
-// rest.
+// It starts the anodyne binary beside it, or the one given by --server. See
+// --help for all flags.
 package main
 
 import (
@@ -40,42 +40,42 @@ func main() { cli.Main(program, benchmark) }
 const synopsis = `[flags]
        anodyne-bench compare OLD.json NEW.json
 
-Measures this machine: the server on a throw-away database with everything on,
-against a floor, a bare HTTP server that sends the same bytes. The two take
-turns in short slices, so that the ratio holds also on a machine that is busy.
-Latencies are those of connections that are all busy all the time. CPU is the
-server's processor time for a request, without that of PostgreSQL's processes.
+Measures the server on this machine, with a temporary database and everything
+enabled, against a baseline: a bare HTTP server that sends the same bytes. The
+two take turns in short slices, so that the ratio is meaningful even on a busy
+machine. Latencies are measured with all connections always busy. CPU is the
+CPU time of the server per request, without the processes of PostgreSQL.
 
-Each path is measured by itself:
+Each path is measured separately:
 
   get, list, list-deep, search, post         patients
   ingest, range                              100 clinical records, in and out
   mixed                                      8 reads and 2 writes of 10 requests
-  outcomes, population, analytics-filter     analytics, a new question each time
-  analytics-again                            the same questions again
+  outcomes, population, analytics-filter     analytics, uncached queries
+  analytics-again                            analytics, cached queries
   token                                      POST /oauth/token
   webhook                                    deliveries to a receiver on loopback
   start                                      from the start until ready, 5 times
 
-With several engines the paths are measured on one after the other. PostgreSQL
-is started for the purpose if its programs are installed and --database names no
-other. --grow measures databases of several sizes, with as many records for a
-patient as --records and --patients make, and --plot draws what a request costs
-at each. Ctrl-C ends the run and shows what was measured.
+Several engines are measured one after the other. PostgreSQL is started if its
+programs are installed, unless --database gives a database. --grow measures
+databases of several sizes, with the number of records per patient that follows
+from --records and --patients, and --plot draws the cost of a request at each
+size. Ctrl-C ends the run and shows the results so far.
 
---target drives a server that is running already, with the clients in the file
-of --clients: JSON objects one after the other, as "anodyne client create --json"
-prints them, all of one organisation. It is filled through its API with made-up
-patients and stays so; an organisation that has others is refused. A client's
-allowance counts for the bench too, so give several of the tier enterprise. There
-is no floor then, and so no ratio.
+--target measures a running server with the clients in the file given by
+--clients: a sequence of JSON objects, as printed by "anodyne client create
+--json", all of one organisation. The server is filled with synthetic patients
+through its API and remains filled; an organisation with other patients is
+rejected. Rate limits apply, so use several clients of the tier enterprise.
+There is no baseline in this case, and so no ratio.
 
-"compare" prints what two files of --json have in common, side by side.`
+"compare" prints the results in two --json files side by side.`
 
-// compareCommand is the word that compares two files.
+// compareCommand is the subcommand that compares two result files.
 const compareCommand = "compare"
 
-// benchmark carries out a command line.
+// benchmark runs a command line.
 func benchmark(ctx context.Context, e cli.Env, args []string) error {
 	if len(args) == 1 && args[0] == bench.FloorCommand {
 		return bench.ServeFloor(ctx, os.Stdin, e.Stdout)
@@ -88,33 +88,33 @@ func benchmark(ctx context.Context, e cli.Env, args []string) error {
 	b.Progress = func(step string, done, total int) { show(step, int64(done), int64(total)) }
 	b.Note = func(s string) { fmt.Fprintln(e.Stderr, s) }
 	fs := cli.Flags(e, "", synopsis)
-	fs.DurationVar(&b.Duration, "duration", 5*time.Second, "time for each path, floor included")
-	fs.IntVar(&b.Connections, "connections", 64, "connections that are kept busy")
-	fs.IntVar(&b.Patients, "patients", 10_000, "patients in the database before it is measured")
-	fs.IntVar(&b.Records, "records", 100_000, "clinical records in the database before it is measured, when a path reads them")
+	fs.DurationVar(&b.Duration, "duration", 5*time.Second, "time for each path, including the baseline")
+	fs.IntVar(&b.Connections, "connections", 64, "number of busy connections")
+	fs.IntVar(&b.Patients, "patients", 10_000, "patients in the database before measuring")
+	fs.IntVar(&b.Records, "records", 100_000, "clinical records in the database before measuring, if a path reads them")
 	fs.Var(&b.grow, "grow", "numbers of `patients` to measure one after the other, separated by commas, instead of --patients")
 	fs.Var(&b.engines, "engine", "`engines` to measure, separated by commas: "+strings.Join(bench.Engines, ", "))
-	fs.StringVar(&b.Database, "database", "", "with --engine postgres, the `address` of an empty database; it is left filled")
-	fs.StringVar(&b.Server, "server", "", "the anodyne `program` to measure (default: the one in the folder of this program)")
-	fs.StringVar(&b.Target, "target", "", "`URL` of a running server to measure, instead of one of our own")
-	fs.StringVar(&b.clients, "clients", "", "with --target, `file` with the clients to ask with")
+	fs.StringVar(&b.Database, "database", "", "with --engine postgres, the `address` of an empty database; it remains filled")
+	fs.StringVar(&b.Server, "server", "", "anodyne `program` to measure (default: the one in the directory of this program)")
+	fs.StringVar(&b.Target, "target", "", "`URL` of a running server to measure, instead of starting one")
+	fs.StringVar(&b.clients, "clients", "", "with --target, `file` with the clients to use")
 	fs.Var(&b.paths, "paths", "`paths` to measure, separated by commas")
-	fs.IntVar(&b.Nodes, "nodes", 1, "with PostgreSQL, measure so many servers on one database against one, besides")
+	fs.IntVar(&b.Nodes, "nodes", 1, "with PostgreSQL, also compare this many servers on one database with one")
 	fs.BoolVar(&b.IdempotencyKey, "idempotency-key", false, "send an Idempotency-Key with every POST")
-	fs.StringVar(&b.Dir, "dir", "", "`folder` for the throw-away database (default: the system's folder for temporary files)")
-	fs.StringVar(&b.ProfileDir, "profile", "", "`folder` for a CPU profile of the server on each path")
-	fs.StringVar(&b.json, "json", "", "`file` for everything that was measured, as JSON; - prints it instead of the table")
+	fs.StringVar(&b.Dir, "dir", "", "`directory` for the temporary database (default: the system's directory for temporary files)")
+	fs.StringVar(&b.ProfileDir, "profile", "", "`directory` for CPU profiles of the server, one for each path")
+	fs.StringVar(&b.json, "json", "", "`file` for all results as JSON; - prints them instead of the table")
 	fs.StringVar(&b.markdown, "markdown", "", "`file` for the tables as Markdown; - prints them instead of the table")
-	fs.StringVar(&b.plot, "plot", "", "with --grow, `file` for a plot of cost against patients (SVG), on axes by powers of ten")
-	fs.BoolVar(&b.gate, "gate", false, "fail when a path misses what is asked of it")
+	fs.StringVar(&b.plot, "plot", "", "with --grow, `file` for a plot of cost against patients (SVG), on logarithmic axes")
+	fs.BoolVar(&b.gate, "gate", false, "fail if a path misses its target")
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
 	return b.run(ctx, e)
 }
 
-// commandLine is what was asked for: options for each of its runs, and where the
-// results go.
+// commandLine holds the parsed command line: the options of each run, and
+// where to write the results.
 type commandLine struct {
 	bench.Options
 	engines, paths       config.List
@@ -130,18 +130,18 @@ func (b *commandLine) run(ctx context.Context, e cli.Env) (err error) {
 		return err
 	}
 	if b.Database != "" && len(runs) > 1 {
-		return errors.New("--database: is for one run; others would be measured on databases of their own")
+		return errors.New("--database: only possible with a single run")
 	}
 	if b.Target != "" && len(runs) > 1 {
-		return errors.New("--target: is for one run; its patients stay")
+		return errors.New("--target: only possible with a single run")
 	}
 	if b.plot != "" && len(b.grow) < 2 {
-		return errors.New("--plot: is of several sizes; name them with --grow")
+		return errors.New("--plot: needs several sizes; set them with --grow")
 	}
 	if b.json == "-" && b.markdown == "-" {
 		return errors.New("--json, --markdown: only one of the two can be printed")
 	}
-	for _, o := range runs { // before anything is measured
+	for _, o := range runs { // before measuring anything
 		if err := o.Validate(); err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (b *commandLine) run(ctx context.Context, e cli.Env) (err error) {
 	return errors.Join(err, b.write(e.Stdout, &report), judge(&report, b.gate))
 }
 
-// runs are the options of each run: every engine at every size.
+// runs returns the options of each run: every engine at every size.
 func (b *commandLine) runs() (list []bench.Options, err error) {
 	b.Paths = b.paths
 	engines, grow := b.engines, b.grow
@@ -204,7 +204,7 @@ func (b *commandLine) runs() (list []bench.Options, err error) {
 	return list, nil
 }
 
-// readClients reads the file of --clients.
+// readClients reads the file given by --clients.
 func readClients(name string) ([]bench.Credentials, error) {
 	if name == "" {
 		return nil, errors.New("--clients: --target needs a file with clients")
@@ -221,7 +221,7 @@ func readClients(name string) ([]bench.Credentials, error) {
 	return list, nil
 }
 
-// judge turns what was measured into the outcome of the command.
+// judge returns an error if the measured results fail the command.
 func judge(report *bench.Report, gate bool) error {
 	for i := range report.Runs {
 		r := &report.Runs[i]
@@ -235,8 +235,7 @@ func judge(report *bench.Report, gate bool) error {
 	return nil
 }
 
-// write prints the table, or what is wanted instead of it, and writes the
-// files.
+// write prints the table or its replacement, and writes the files.
 func (b *commandLine) write(w io.Writer, report *bench.Report) error {
 	text, err := json.MarshalIndent(report, "", "  ")
 	if err != nil {
@@ -252,7 +251,7 @@ func (b *commandLine) write(w io.Writer, report *bench.Report) error {
 		text []byte
 	}{{b.json, append(text, '\n')}, {b.markdown, markdown.Bytes()}, {b.plot, tables.GrowthSVG(report)}} {
 		switch {
-		case out.file == "" || out.text == nil: // a plot of one size, when the rest was interrupted
+		case out.file == "" || out.text == nil: // a plot needs more than one size; the others were interrupted
 		case out.file == "-":
 			printed = true
 			_, err = w.Write(out.text)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// findServer gives the path and the version of the anodyne that is to be
-// measured: the one that is named, or else the one beside this program.
+// findServer returns the path and version of the anodyne binary to measure:
+// named, or else the one beside this program.
 func findServer(ctx context.Context, named string) (path, version string, err error) {
 	wanted := named
 	if wanted == "" {

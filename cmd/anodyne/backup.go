@@ -41,7 +41,7 @@ func runBackup(ctx context.Context, e cli.Env, args []string) error {
 		fmt.Fprintf(e.Stdout, "%s is intact: %s\n", words[0], inWords(sum))
 		return nil
 	}
-	// Never openStore: it would make a database to back up.
+	// Not openStore, which would create a missing database.
 	s, err := store.Open(ctx, sc)
 	if err != nil {
 		return err
@@ -105,10 +105,10 @@ func runRestore(ctx context.Context, e cli.Env, args []string) error {
 	return errors.Join(noteRestore(ctx, s.System(), sum), s.Close())
 }
 
-// noteRestore leaves a line in every log, and has nodes accept what was
-// restored in the place of what they remember. Where this data directory
-// remembers nothing there is nothing to accept, so that a restore made for a
-// trial cannot be passed off as one of the service.
+// noteRestore adds an entry to every audit log and makes nodes accept the
+// restored logs in place of the heads they remember. If this data directory
+// remembers no heads, there is nothing to accept, so a trial restore cannot
+// pass for a restore of the service.
 func noteRestore(ctx context.Context, s store.System, sum backup.Summary) error {
 	_, err := s.AcceptSeals(ctx, store.Accepting{
 		Action: audit.DatabaseRestore, Reason: "restored from a backup created at " + sum.MadeAt.UTC().Format(time.RFC3339), OnlyLines: !s.Witnessed(),
@@ -119,7 +119,7 @@ func noteRestore(ctx context.Context, s store.System, sum backup.Summary) error 
 	return err
 }
 
-// restoreKeys are the keys there are to read a backup with.
+// restoreKeys returns the keys available for reading a backup.
 func restoreKeys(sc store.Config) (backup.Keys, error) {
 	audit, err := store.AuditKey(sc.DataDir)
 	if errors.Is(err, os.ErrNotExist) {

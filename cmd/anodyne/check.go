@@ -84,7 +84,7 @@ func check(ctx context.Context, e cli.Env, s store.System, heads map[string]stor
 	return slices.Concat(problems, seals, derived, series, counts), err
 }
 
-// parseHeads reads the heads of --expect-head.
+// parseHeads parses the values of --expect-head.
 func parseHeads(list []string) (map[string]store.SealedHead, error) {
 	heads := map[string]store.SealedHead{}
 	for _, text := range list {

@@ -30,7 +30,7 @@ func runClient(ctx context.Context, e cli.Env, args []string) error {
 	})
 }
 
-// storeCommand is what the commands share that change clients and members.
+// storeCommand holds what the commands that change clients and members share.
 type storeCommand struct {
 	cfg  config.Config
 	fs   *flag.FlagSet
@@ -45,7 +45,7 @@ func newStoreCommand(e cli.Env, group, name, synopsis string) *storeCommand {
 	return c
 }
 
-// run opens the database, lets fn work on it, and prints what fn returns.
+// run opens the database, calls fn with it, and prints the result.
 func (c *storeCommand) run(ctx context.Context, fn func(store.System) (any, func(io.Writer), error)) error {
 	s, err := openStore(ctx, c.cfg)
 	if err != nil {
@@ -64,7 +64,8 @@ func (c *storeCommand) run(ctx context.Context, fn func(store.System) (any, func
 	return nil
 }
 
-// parse reads the command line of a command whose first word is a client.
+// parse parses the command line of a command that takes a client as its first
+// argument.
 func (c *storeCommand) parse(args []string, want int) (who id.Client, words []string, err error) {
 	if words, err = cli.Parse(c.e, c.fs, args, want); err != nil {
 		return who, nil, err
@@ -100,7 +101,7 @@ func clientCreate(ctx context.Context, e cli.Env, args []string) error {
 	})
 }
 
-// newClient checks what a client is to be made of.
+// newClient validates the properties of a new client.
 func newClient(name, org, tier, scope string) (n store.NewClient, err error) {
 	var errs []error
 	n.Name, n.Org = strings.TrimSpace(name), strings.TrimSpace(org)
@@ -120,7 +121,7 @@ func newClient(name, org, tier, scope string) (n store.NewClient, err error) {
 	return n, errors.Join(errs...)
 }
 
-// clientView is a client as the commands print it.
+// clientView is a client as printed by the commands.
 type clientView struct {
 	ClientID     string     `json:"client_id"`
 	ClientSecret string     `json:"client_secret,omitempty"`
@@ -180,7 +181,7 @@ func printClients(w io.Writer, views []clientView) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", v.ClientID, v.Organization, v.Name, v.Tier, state, used)
 	}
-	_ = table.Flush() // a terminal that is gone cannot be told
+	_ = table.Flush() // nothing to do if the terminal is gone
 }
 
 func clientRotate(ctx context.Context, e cli.Env, args []string) error {

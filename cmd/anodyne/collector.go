@@ -7,23 +7,24 @@ import (
 )
 
 const (
-	// mostGarbage is how much garbage, in percent of what lives, may lie before
-	// it is collected. A server keeps little alive, so that costs some tens of
-	// megabytes and saves most of the collector's work.
+	// mostGarbage is the upper limit of GOGC, in percent of the live heap. The
+	// live heap of a server is small, so this costs some tens of megabytes and
+	// avoids most garbage collections.
 	mostGarbage = 400
-	// spareBytes bounds the garbage: patients in memory must not make it grow
-	// with them. They hardly have pointers, so looking through them is cheap.
+	// spareBytes limits the garbage so that it does not grow with the number of
+	// patients in memory. Patient data has few pointers and is cheap to scan.
 	spareBytes = 64 << 20
-	// leastGarbage is where the collector would run all the time.
+	// leastGarbage is the lower limit of GOGC, so that the collector does not
+	// run all the time.
 	leastGarbage = 25
 )
 
-// garbagePercent is how much garbage may lie beside so many bytes that live.
+// garbagePercent returns the GOGC value for a live heap of this many bytes.
 func garbagePercent(live uint64) int {
 	return int(max(leastGarbage, min(mostGarbage, spareBytes*100/max(1, live))))
 }
 
-// boundGarbage sets the collector by what lives, now and after each collection,
+// boundGarbage adjusts GOGC to the live heap, now and after each collection,
 // until stop is called.
 func boundGarbage() (stop func()) {
 	stopped := make(chan struct{})
@@ -41,7 +42,7 @@ func boundGarbage() (stop func()) {
 			percent = next
 			debug.SetGCPercent(next)
 		}
-		// It is told of the next collection by an object that nobody keeps.
+		// The cleanup of an unreachable object runs after the next collection.
 		runtime.AddCleanup(&[32]byte{}, collected, struct{}{})
 	}
 	collected(struct{}{})

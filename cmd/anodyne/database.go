@@ -12,8 +12,8 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// commandLog says what an operator should know while a command works: that
-// files were open to others, or that it waits for PostgreSQL.
+// commandLog returns the log for what an operator should know while a command
+// runs, such as files that were readable by others, or waiting for PostgreSQL.
 func commandLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{
 		Level: slog.LevelWarn,
@@ -26,9 +26,9 @@ func commandLog() *slog.Logger {
 	}))
 }
 
-// openStore opens the database of a command that works beside a server. A
-// new database is made ready; one that is behind is not touched, because a
-// server of the older version may be running on it.
+// openStore opens the database for a command that runs beside a server. It
+// creates a new database, but does not migrate an old one, because a server of
+// the older version may be running on it.
 func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	cfg.Finish()
 	sc, err := cfg.Opening(commandLog())

@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/server"
 )
 
-// demoOrganisation is whose patients the demonstration makes up.
+// demoOrganisation is the organisation of the demo's patients.
 const demoOrganisation = "Demo Pain Clinic"
 
 func runDemo(ctx context.Context, e cli.Env, args []string) error {
@@ -90,7 +90,7 @@ Paste these commands into another terminal. The one for Ada Nowak creates a pati
 
 `
 
-// removeDemo deletes what a demonstration made, and nothing else.
+// removeDemo deletes the files of a demo and nothing else.
 func removeDemo(dir string) error {
 	for _, name := range []string{"anodyne.db", "anodyne.db-wal", "anodyne.db-shm", "anodyne.db.lock", "anodyne.db.key-check", "anodyne.db.d", "credentials.json", "demo.json"} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {

@@ -13,8 +13,8 @@ import (
 	"anodyne.example/anodyne/client"
 )
 
-// demoReceiver is a receiver of webhooks in the demonstration's own process:
-// it checks the signature of what arrives and prints it.
+// demoReceiver is a webhook receiver in the demo's own process. It verifies
+// the signatures of incoming events and prints them.
 type demoReceiver struct {
 	server *http.Server
 	url    string
@@ -22,7 +22,7 @@ type demoReceiver struct {
 	secret string
 }
 
-// receive starts the receiver. Until it knows its secret it takes nothing.
+// receive starts the receiver. It rejects all events until its secret is set.
 func receive(out io.Writer) (*demoReceiver, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,8 +47,8 @@ func receive(out io.Writer) (*demoReceiver, error) {
 
 func (d *demoReceiver) close() { _ = d.server.Close() }
 
-// subscribe registers the receiver, or tells the endpoint of an earlier start
-// where it is now.
+// subscribe registers the receiver as a webhook, or updates the URL of the
+// webhook from an earlier start.
 func (d *demoReceiver) subscribe(ctx context.Context, c *client.Client, state *demoState) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,19 +15,20 @@ import (
 )
 
 const (
-	// demoPatients is how many patients the demonstration makes up.
+	// demoPatients is the number of synthetic patients.
 	demoPatients = 500
 	demoSeed     = 2026
-	// demoExample is a patient with much to see, who is made first and named
-	// in what is printed.
+	// demoExample is a patient with a rich history, who is created first and
+	// named in the printed commands.
 	demoExample = 403
-	// demoWriters send at the same time; the server commits them together.
+	// demoWriters is the number of concurrent writers; the server commits them
+	// in groups.
 	demoWriters = 16
 )
 
-// seedDemo makes the patients up, each with a year of clinical data. It goes
-// through the API, like everybody, and under keys that make it safe to do it
-// again after an interruption.
+// seedDemo creates the patients, each with a year of clinical data. It uses
+// the API, with idempotency keys that make it safe to repeat after an
+// interruption.
 func seedDemo(ctx context.Context, w io.Writer, c *client.Client, until time.Time) error {
 	people := synth.Generator{Seed: demoSeed, Until: until}
 	draw := cli.Bar(w)

@@ -16,26 +16,26 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// demoState is what a demonstration must know when it is started again. It is
-// kept beside the database.
+// demoState is what a demo needs when it is started again. It is stored beside
+// the database.
 type demoState struct {
 	ClientID     string `json:"client_id"`
 	ClientSecret string `json:"client_secret"`
 	Email        string `json:"email"`
 	Password     string `json:"password"`
-	// The endpoint of the demonstration's own receiver.
+	// The webhook of the demo's own receiver.
 	WebhookID     string `json:"webhook_id,omitempty"`
 	WebhookSecret string `json:"webhook_secret,omitempty"`
-	// Until is where the made-up year ends; Seeded says that all patients are
-	// there. One that was interrupted is finished with the same Until.
+	// Until is the end of the synthetic year. Seeded is set once all patients
+	// exist; an interrupted demo is completed with the same Until.
 	Until  time.Time `json:"until"`
 	Seeded bool      `json:"seeded"`
 
 	path string
 }
 
-// openDemoState reads the state, or makes it with a client and a member of the
-// portal.
+// openDemoState reads the state, or creates it together with a client and a
+// member.
 func openDemoState(ctx context.Context, s store.System, dir string) (*demoState, error) {
 	d := &demoState{path: filepath.Join(dir, "demo.json")}
 	text, err := os.ReadFile(d.path)
@@ -64,7 +64,8 @@ func openDemoState(ctx context.Context, s store.System, dir string) (*demoState,
 	return d, d.save()
 }
 
-// save writes the state so that a kill leaves the old one or the new one.
+// save writes the state atomically: after a crash, either the old or the new
+// one is there.
 func (d *demoState) save() error {
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {

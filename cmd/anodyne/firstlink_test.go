@@ -74,7 +74,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// await waits for what fits a pattern, and gives its first group.
+// await waits for a match of a pattern, and returns its first group.
 func (l *lines) await(t *testing.T, pattern string) string {
 	t.Helper()
 	form := regexp.MustCompile(pattern)
@@ -149,9 +149,9 @@ func containing(t *testing.T, dir, text string) (found []string) {
 	return found
 }
 
-// Elsewhere what is written ends up in a log: the link goes into a file that
-// nobody else can read, which is replaced at the next start and removed when
-// the link was used.
+// Without a terminal, output ends up in a log. So the link goes to a file that
+// only the service's user can read, which is replaced at the next start and
+// removed once the link is used.
 func TestFirstLinkWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

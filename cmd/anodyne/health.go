@@ -42,14 +42,14 @@ func runHealth(ctx context.Context, e cli.Env, args []string) error {
 	return err
 }
 
-// healthAddress is where a server that listens there is reached from the same
-// machine.
+// healthAddress returns the address at which a server with this configuration
+// is reached from the same machine.
 func healthAddress(cfg *config.Config) (string, error) {
 	host, port, err := net.SplitHostPort(cfg.Listen)
 	if err != nil {
 		return "", fmt.Errorf("--listen: want HOST:PORT, not %q", cfg.Listen)
 	}
-	switch ip, _ := netip.ParseAddr(host); { // a name is no address, and stays
+	switch ip, _ := netip.ParseAddr(host); { // a host name is kept
 	case host == "" || ip.Is4() && ip.IsUnspecified():
 		host = "127.0.0.1"
 	case ip.IsUnspecified():
@@ -62,8 +62,8 @@ func healthAddress(cfg *config.Config) (string, error) {
 	return scheme + "://" + net.JoinHostPort(host, port), nil
 }
 
-// askHealth sends one request. The certificate is not verified: it names the
-// public address and not this one, and the request holds nothing secret.
+// askHealth sends one request. It does not verify the certificate, which is
+// for the public address; the request holds no secrets.
 func askHealth(ctx context.Context, url string) error {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

@@ -75,7 +75,7 @@ func runImport(ctx context.Context, e cli.Env, args []string) error {
 	})
 }
 
-// importFiles runs the import and prints what became of it.
+// importFiles runs the import and prints the result.
 func importFiles(ctx context.Context, e cli.Env, s *store.Store, dryRun bool, cfg importer.Config) error {
 	done, err := importer.Run(ctx, cfg)
 	err = errors.Join(err, s.Close())

@@ -148,7 +148,7 @@ func writeImport(t *testing.T, patients, scores int) (people, clinical string) {
 	return people, clinical
 }
 
-// checkImport holds what is there against the files.
+// checkImport compares the database with the files.
 func checkImport(t *testing.T, s *store.Store, org store.Org, patients, scores int) {
 	t.Helper()
 	names, records := map[string]int{}, map[string]bool{}

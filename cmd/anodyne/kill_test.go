@@ -72,8 +72,8 @@ func populated(t *testing.T, patients int) (dir string) {
 	return dir
 }
 
-// moments gives n moments to kill a process that takes as long as one did,
-// somewhere in each nth part of its life.
+// moments returns n moments at which to kill a process that takes this long,
+// one at random in each nth part of its run.
 func moments(t *testing.T, whole time.Duration, n int) []time.Duration {
 	t.Helper()
 	random := rand.New(rand.NewPCG(faulttest.Seed(t), 0))

@@ -5,7 +5,7 @@
 //	anodyne serve      serve the API
 //	anodyne demo       serve a demo with synthetic patients
 //	anodyne client     create, list, rotate and revoke API clients; set their tier
-//	anodyne user       manage portal users
+//	anodyne user       manage portal members
 //	anodyne import     import patients and clinical data from files
 //	anodyne migrate    migrate the database schema to this version
 //	anodyne backup     back up the database to a file, while servers run
@@ -34,7 +34,7 @@ func commands() []cli.Command {
 		{Name: "serve", Summary: "serve the API", Run: runServe},
 		{Name: "demo", Summary: "serve a demo with synthetic patients", Run: runDemo},
 		{Name: "client", Summary: "create, list, rotate and revoke API clients; set their tier", Run: runClient},
-		{Name: "user", Summary: "manage portal users", Run: runUser},
+		{Name: "user", Summary: "manage portal members", Run: runUser},
 		{Name: "import", Summary: "import patients and clinical data from files", Run: runImport},
 		{Name: "migrate", Summary: "migrate the database schema to this version", Run: runMigrate},
 		{Name: "backup", Summary: "back up the database to a file, while servers run", Run: runBackup},
@@ -52,7 +52,7 @@ func main() { cli.Main(program, dispatch) }
 // program is the name of this program.
 const program = "anodyne"
 
-// dispatch carries out a command line.
+// dispatch runs the command given by args.
 func dispatch(ctx context.Context, e cli.Env, args []string) error {
 	return cli.Dispatch(ctx, e, "", args, commands())
 }

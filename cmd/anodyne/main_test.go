@@ -28,7 +28,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// run carries out a command line in this process and gives the exit code.
+// run runs a command line in this process and returns the exit code.
 func run(ctx context.Context, args []string, e cli.Env) int {
 	return cli.Run(ctx, program, e, args, dispatch)
 }

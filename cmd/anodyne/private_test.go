@@ -134,7 +134,7 @@ func (l *loose) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command line that has to succeed, and gives what it printed.
+// run runs a command line that must succeed, and returns its output.
 func (l *loose) run(stdin string, args ...string) []byte {
 	l.t.Helper()
 	cmd := l.command(args...)
@@ -189,7 +189,7 @@ func (l *loose) kill(do func(address <-chan string), args ...string) {
 	do(address)
 }
 
-// commandsOf asks the program for its commands, and theirs.
+// commandsOf lists the program's commands and their subcommands.
 func (l *loose) commandsOf(words ...string) (list []string) {
 	out, err := exec.Command(l.program, append(words, "--help")...).Output()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdJSON is "json VARIABLE MEMBER": what the last command printed must be one
-// JSON object and nothing else; its member goes into the variable. With a "-"
-// for the variable the document may be anything.
+// cmdJSON is "json VARIABLE FIELD": the last command must have printed exactly
+// one JSON object; its field is stored in the variable. With "-" as the
+// variable, the document may be anything.
 func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: json - | json VARIABLE MEMBER")

@@ -39,7 +39,7 @@ func sealAccept(ctx context.Context, e cli.Env, args []string) error {
 	if *org != "" {
 		a.Organizations = []string{*org}
 	}
-	// Never openStore: it would make a database.
+	// Not openStore, which would create a missing database.
 	cfg.Finish()
 	sc, err := cfg.Opening(slog.New(slog.DiscardHandler))
 	if err != nil {

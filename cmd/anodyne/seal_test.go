@@ -94,8 +94,8 @@ func TestSealAccept(t *testing.T) {
 	}
 }
 
-// A restore with the data directory of a service is accepted by it; one made
-// elsewhere gives nothing away that could be used to make it accept.
+// A restore with the data directory of a service is accepted by the service;
+// one made elsewhere yields nothing that could make the service accept it.
 func TestRestoreAccepts(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	who := sealMore(t, cfg, 3)

@@ -42,16 +42,16 @@ func runServe(ctx context.Context, e cli.Env, args []string) error {
 	})
 }
 
-// offerFirstLink says how the first administrator is made, as long as there is
-// none. Whoever has the link has the installation, so it is shown on a terminal
-// and nowhere else: what goes to a pipe or a file ends up in a log.
+// offerFirstLink prints how to create the first administrator, as long as
+// there is none. The link gives control over the installation, so it is only
+// printed to a terminal: output to a pipe or file ends up in a log.
 func offerFirstLink(ctx context.Context, e cli.Env, first func(context.Context) (*server.FirstLink, error), log *slog.Logger) error {
 	link, err := makeFirstLink(ctx, first, log)
 	if err != nil || link == nil {
 		return err
 	}
 	if cli.IsTerminal(e.Stdout) {
-		_, err = fmt.Fprintf(e.Stdout, "\nThe portal has no users yet. Use this link within 24 hours to create the first administrator; it works once:\n\n  %s\n\n", link.URL)
+		_, err = fmt.Fprintf(e.Stdout, "\nThe portal has no members yet. Use this link within 24 hours to create the first administrator; it works once:\n\n  %s\n\n", link.URL)
 		return err
 	}
 	path, err := link.Keep()
@@ -59,12 +59,12 @@ func offerFirstLink(ctx context.Context, e cli.Env, first func(context.Context) 
 		log.Error("could not write the link for creating the first administrator; use: anodyne user create", "error", err)
 		return nil
 	}
-	log.Info("the portal has no users yet; open the link in this file within 24 hours to create the first administrator", "file", path)
+	log.Info("the portal has no members yet; open the link in this file within 24 hours to create the first administrator", "file", path)
 	return nil
 }
 
-// makeFirstLink makes the link, and tries again for as long as that fails: the
-// server is serving, and a database that is away for a moment must not stop it.
+// makeFirstLink creates the link and retries until it succeeds. The server is
+// already serving, and a short database outage must not stop it.
 func makeFirstLink(ctx context.Context, first func(context.Context) (*server.FirstLink, error), log *slog.Logger) (*server.FirstLink, error) {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		link, err := first(ctx)
@@ -83,7 +83,8 @@ func makeFirstLink(ctx context.Context, first func(context.Context) (*server.Fir
 	}
 }
 
-// serve starts a server, calls ready, and stops it when the context ends.
+// serve starts a server, calls ready, and stops the server when the context
+// ends.
 func serve(ctx context.Context, e cli.Env, cfg config.Config, log *slog.Logger, ready func(*server.Server) error) error {
 	if _, set := e.Lookup("GOGC"); !set {
 		defer boundGarbage()()
@@ -91,7 +92,7 @@ func serve(ctx context.Context, e cli.Env, cfg config.Config, log *slog.Logger, 
 	cfg.Version = version
 	s, err := server.Start(ctx, cfg, log)
 	if err != nil && errors.Is(err, ctx.Err()) {
-		return nil // told to stop while it waited for its database
+		return nil // stopped while waiting for its database
 	}
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func serve(ctx context.Context, e cli.Env, cfg config.Config, log *slog.Logger, 
 		<-ctx.Done()
 	}
 	if errors.Is(err, ctx.Err()) {
-		err = nil // told to stop while it was getting ready: that is a stop like any other
+		err = nil // stopped during startup, which is a normal stop
 	}
 	if stopErr := s.Stop(); stopErr != nil {
 		return fmt.Errorf("stop: %w", stopErr)

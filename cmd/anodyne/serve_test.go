@@ -14,7 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/server"
 )
 
-// A server that is told to stop right after its start stops, as it would later.
+// A server that is stopped right after its start stops as it would later.
 func TestStopRightAfterTheStartIsNoFailure(t *testing.T) {
 	e := cli.Env{Stdout: io.Discard, Stderr: io.Discard, Lookup: func(string) (string, bool) { return "", false }}
 	cfg := config.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "anodyne.db"), Listen: "127.0.0.1:0", ShutdownTimeout: time.Minute, CohortMemory: 1 << 20, ReportRetention: time.Hour}

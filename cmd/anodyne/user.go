@@ -19,21 +19,21 @@ import (
 
 func runUser(ctx context.Context, e cli.Env, args []string) error {
 	return cli.Dispatch(ctx, e, "user", args, []cli.Command{
-		{Name: "create", Summary: "create a user of the portal", Run: userCreate},
-		{Name: "list", Summary: "list the users of all organisations", Run: userList},
+		{Name: "create", Summary: "create a member of an organisation", Run: userCreate},
+		{Name: "list", Summary: "list the members of all organisations", Run: userList},
 		{Name: "reset", Summary: "create a link for setting a new password", Run: userReset},
-		{Name: "role", Summary: "change the role of a user", Run: userRole},
-		{Name: "disable", Summary: "disable a user", Run: userDisable},
-		{Name: "enable", Summary: "enable a disabled user", Run: userEnable},
+		{Name: "role", Summary: "change the role of a member", Run: userRole},
+		{Name: "disable", Summary: "disable a member", Run: userDisable},
+		{Name: "enable", Summary: "enable a disabled member", Run: userEnable},
 	})
 }
 
 func userCreate(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "user", "create", "create --email ADDRESS --name NAME [flags] <PASSWORD-FILE\n\n"+
-		"Creates a user of the portal. The password is read from standard input, one line,\nso that other users of this machine cannot see it.")
+		"Creates a member of an organisation, who can sign in to the portal. The password is read from\nthe first line of standard input, so that other users of this machine cannot see it.")
 	fs := c.fs
 	email := fs.String("email", "", "e-mail `address` for signing in (required)")
-	name := fs.String("name", "", "`name` of the user (required)")
+	name := fs.String("name", "", "`name` of the member (required)")
 	org := fs.String("organization", "default", "`name` of the organisation, which is created if it does not exist")
 	role := fs.String("role", access.Administrator.String(), "viewer, developer or administrator")
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {
@@ -85,7 +85,7 @@ func readPassword(e cli.Env) (string, error) {
 	return password, nil
 }
 
-// userView is a member as the commands print it.
+// userView is a member as printed by the commands.
 type userView struct {
 	UserID       string     `json:"user_id"`
 	Organization string     `json:"organization"`
@@ -131,12 +131,12 @@ func printUsers(w io.Writer, views []userView) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", v.Organization, v.Email, v.Name, v.Role, state)
 	}
-	_ = table.Flush() // a terminal that is gone cannot be told
+	_ = table.Flush() // nothing to do if the terminal is gone
 }
 
 func userReset(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "user", "reset", "reset EMAIL [flags]\n\n"+
-		"Creates a link for setting a new password. It works once, within 24 hours; earlier links\nof the user stop working. "+
+		"Creates a link for setting a new password. It works once, within 24 hours; earlier links\nof the member stop working. "+
 		"The link starts with --base-url, or with the address given by\n--listen and --tls-cert: use the same values as the server.")
 	c.cfg.Links(c.fs)
 	words, err := cli.Parse(e, c.fs, args, 1)
@@ -158,11 +158,11 @@ func userReset(ctx context.Context, e cli.Env, args []string) error {
 	})
 }
 
-// address is an e-mail address as members are known by.
+// address returns an e-mail address in its canonical form.
 func address(word string) string { return strings.ToLower(strings.TrimSpace(word)) }
 
 func userRole(ctx context.Context, e cli.Env, args []string) error {
-	c := newStoreCommand(e, "user", "role", "role EMAIL ROLE [flags]\n\nROLE is viewer, developer or administrator. Ends the user's sessions.")
+	c := newStoreCommand(e, "user", "role", "role EMAIL ROLE [flags]\n\nROLE is viewer, developer or administrator. Ends the member's sessions.")
 	words, err := cli.Parse(e, c.fs, args, 2)
 	if err != nil {
 		return err
@@ -181,11 +181,11 @@ func userRole(ctx context.Context, e cli.Env, args []string) error {
 }
 
 func userDisable(ctx context.Context, e cli.Env, args []string) error {
-	return userState(ctx, e, args, "disable", true, "Prevents a user from signing in, and ends the user's sessions immediately.")
+	return userState(ctx, e, args, "disable", true, "Prevents a member from signing in, and ends the member's sessions immediately.")
 }
 
 func userEnable(ctx context.Context, e cli.Env, args []string) error {
-	return userState(ctx, e, args, "enable", false, "Allows a disabled user to sign in again.")
+	return userState(ctx, e, args, "enable", false, "Allows a disabled member to sign in again.")
 }
 
 func userState(ctx context.Context, e cli.Env, args []string, name string, disabled bool, about string) error {
@@ -205,9 +205,9 @@ func userState(ctx context.Context, e cli.Env, args []string, name string, disab
 	})
 }
 
-// printApplications says that a member may still know secrets.
+// printApplications warns that a member may still know secrets.
 func printApplications(w io.Writer, live int64) {
 	if live > 0 {
-		fmt.Fprintf(w, "The user registered active applications (%d) and may know their secrets; rotate them (see anodyne client list --json).\n", live)
+		fmt.Fprintf(w, "The member registered active applications (%d) and may know their secrets; rotate them (see anodyne client list --json).\n", live)
 	}
 }

@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// Axe judges pages by the rules of axe-core, a test tool of its own that is
-// not part of the product.
+// Axe checks pages against the rules of axe-core, a test tool that is not part
+// of the product.
 type Axe struct{ script string }
 
-// LoadAxe reads axe-core from a folder of npm packages.
+// LoadAxe reads axe-core from a directory of npm packages.
 func LoadAxe(modules string) (Axe, error) {
 	script, err := os.ReadFile(filepath.Join(modules, "axe-core", "axe.min.js"))
 	return Axe{string(script)}, err
 }
 
-// Axe's rules, as its options take them.
+// Sets of axe rules, in the syntax of its options.
 const (
-	// AllRules are those of WCAG 2.2 A and AA and of good practice.
+	// AllRules are the rules of WCAG 2.2 A and AA and the best practices.
 	AllRules = `runOnly: ["wcag2a","wcag2aa","wcag21a","wcag21aa","wcag22aa","best-practice"]`
-	// ColourRules are those of them that depend on the theme.
+	// ColourRules are the rules that depend on the theme.
 	ColourRules = `runOnly: ["color-contrast","link-in-text-block"]`
-	// StructureRules are all the others, which take half the time.
+	// StructureRules are all other rules, which take half the time.
 	StructureRules = AllRules + `, rules: {"color-contrast": {enabled: false}, "link-in-text-block": {enabled: false}}`
 )
 
-// Violations lists where a page breaks the rules, one line for each place.
+// Violations lists the rule violations on the current page, one line each.
 func (a Axe) Violations(b *Browser, rules string) (list []string, err error) {
 	loaded, err := Evaluate[bool](b, `typeof axe !== "undefined"`)
 	if err == nil && !loaded {

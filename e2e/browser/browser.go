@@ -1,6 +1,6 @@
-// Package browser drives a headless Chromium for the tests of the portal and
-// for pictures of it. Every request the browser makes is remembered, so that a
-// test can hold that none went to another host.
+// Package browser drives a headless Chromium, for tests and screenshots of the
+// portal. It records every request, so that a test can verify that none went
+// to another host.
 package browser
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds one step; a busy machine is slow.
+// patience limits one step, with a margin for busy machines.
 const patience = 5 * time.Minute
 
-// Find says where the browser is.
+// Find returns the path of the browser.
 func Find() (path string, err error) {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err = exec.LookPath(name); err == nil {
@@ -31,7 +31,7 @@ func Find() (path string, err error) {
 	return "", errors.New("no Chromium is installed")
 }
 
-// Browser is one window with cookies of its own.
+// Browser is a browser window with its own cookies.
 type Browser struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -41,7 +41,7 @@ type Browser struct {
 	dialogs  []string
 }
 
-// Open starts a browser. Whoever gets one must Close it.
+// Open starts a browser. The caller must Close it.
 func Open(ctx context.Context, path, profile string) (*Browser, error) {
 	ctx, stop := chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoSandbox, chromedp.Flag("disable-gpu", true), chromedp.Flag("disable-quic", true),
@@ -73,7 +73,7 @@ func Open(ctx context.Context, path, profile string) (*Browser, error) {
 			b.mu.Lock()
 			b.dialogs = append(b.dialogs, event.Message)
 			b.mu.Unlock()
-			// Nothing goes on while it is open.
+			// The page is blocked while the dialog is open.
 			if _, err := chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true}); err != nil {
 				return
 			}
@@ -85,24 +85,24 @@ func Open(ctx context.Context, path, profile string) (*Browser, error) {
 // Close ends the browser.
 func (b *Browser) Close() { b.cancel() }
 
-// Requests lists what was asked for, and of whom, so far.
+// Requests lists the URLs requested so far.
 func (b *Browser) Requests() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.requests...)
 }
 
-// Dialogs lists what alerts and the like said so far.
+// Dialogs lists the messages of alerts and other dialogs so far.
 func (b *Browser) Dialogs() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.dialogs...)
 }
 
-// Keys presses keys, whatever has the focus.
+// Keys presses keys in the focused element.
 func (b *Browser) Keys(keys string) error { return b.do("keys", chromedp.KeyEvent(keys)) }
 
-// do runs steps with patience.
+// do runs steps within the time limit.
 func (b *Browser) do(what string, steps ...chromedp.Action[chromedp.Void]) error {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -112,7 +112,7 @@ func (b *Browser) do(what string, steps ...chromedp.Action[chromedp.Void]) error
 	return nil
 }
 
-// value runs a step that gives something.
+// value runs a step that returns a value.
 func value[T any](b *Browser, what string, step chromedp.Action[T]) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -123,15 +123,15 @@ func value[T any](b *Browser, what string, step chromedp.Action[T]) (T, error) {
 	return v, err
 }
 
-// Go shows a page.
+// Go opens a page.
 func (b *Browser) Go(url string) error { return b.do("go to "+url, chromedp.Navigate(url)) }
 
-// Wait waits until an element is seen.
+// Wait waits until an element is visible.
 func (b *Browser) Wait(selector string) error {
 	return b.do("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
 }
 
-// Fill types into a field, in the place of what is there.
+// Fill replaces the text of a field.
 func (b *Browser) Fill(selector, text string) error {
 	if err := b.Wait(selector); err != nil {
 		return err
@@ -142,13 +142,12 @@ func (b *Browser) Fill(selector, text string) error {
 	return b.do("fill "+selector, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// Choose picks an option of a list by its value.
+// Choose selects an option of a list by its value.
 func (b *Browser) Choose(selector, option string) error {
 	return b.do("choose "+option, chromedp.SetValue(chromedp.CSS(selector), option))
 }
 
-// Click presses something on the page that leads to another page, and waits
-// for that.
+// Click clicks an element that leads to another page, and waits for that page.
 func (b *Browser) Click(selector string) error {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -158,33 +157,34 @@ func (b *Browser) Click(selector string) error {
 	return nil
 }
 
-// Press presses something that leads nowhere, such as a tick.
+// Press clicks an element that stays on the page, such as a checkbox.
 func (b *Browser) Press(selector string) error {
 	return b.do("press "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Text is what an element says.
+// Text returns the text of an element.
 func (b *Browser) Text(selector string) (string, error) {
 	text, err := value(b, "text of "+selector, chromedp.TextContent(chromedp.CSS(selector)))
 	return strings.TrimSpace(text), err
 }
 
-// Page is what the whole page says.
+// Page returns the text of the whole page.
 func (b *Browser) Page() (string, error) {
 	return value(b, "the page", chromedp.Evaluate[string](`document.body.innerText`))
 }
 
-// Location is the address of the page.
+// Location returns the URL of the page.
 func (b *Browser) Location() (string, error) {
 	return value(b, "location", chromedp.Evaluate[string](`location.href`))
 }
 
-// Evaluate runs a script in the page and gives what it comes to, awaited.
+// Evaluate runs a script in the page and returns its result, awaiting
+// promises.
 func Evaluate[T any](b *Browser, script string) (T, error) {
 	return value(b, "script", chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
-// Look sets the size of the window and the theme.
+// Look sets the window size and the theme.
 func (b *Browser) Look(width, height int64, dark bool) error {
 	theme := "light"
 	if dark {
@@ -193,7 +193,7 @@ func (b *Browser) Look(width, height int64, dark bool) error {
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: theme},
-			{Name: "prefers-reduced-motion", Value: "reduce"}, // a colour on its way to another is neither
+			{Name: "prefers-reduced-motion", Value: "reduce"}, // a transition between colours would fail the contrast rules
 		},
 	}); err != nil {
 		return err
@@ -201,5 +201,5 @@ func (b *Browser) Look(width, height int64, dark bool) error {
 	return b.do("size", chromedp.EmulateViewport(width, height))
 }
 
-// Picture is the whole page as a PNG.
+// Picture returns a screenshot of the whole page as PNG.
 func (b *Browser) Picture() ([]byte, error) { return value(b, "picture", chromedp.FullScreenshot(100)) }

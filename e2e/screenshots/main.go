@@ -1,11 +1,11 @@
-// Screenshots takes a picture of every page of the portal and the
+// Screenshots takes a screenshot of every page of the portal and the
 // documentation, on a phone and on a desktop, light and dark, from a running
-// demonstration:
+// demo:
 //
 //	go run ./e2e/screenshots --url http://127.0.0.1:8080 --state anodyne-demo/demo.json --out screenshots
 //
-// The pictures are for people to look at: does anything overlap, is anything
-// cut off, are empty pages friendly.
+// The screenshots are for review by people: whether elements overlap or are
+// cut off, and whether empty pages are helpful.
 package main
 
 import (
@@ -87,7 +87,7 @@ func (s *shooter) run(ctx context.Context, state string) error {
 	return nil
 }
 
-// open are pages for everybody, seen by nobody in particular.
+// open are the pages that need no sign-in.
 var open = []struct{ name, path string }{
 	{"sign-in", "/portal/sign-in"}, {"sign-in-ended", "/portal/sign-in?ended=form&to=%2Fportal%2Freports"}, {"docs-open", "/docs/"},
 }
@@ -103,7 +103,7 @@ var pages = []struct{ name, path string }{
 	{"reference-event", "/docs/reference/clinicalDataUpdated"}, {"reference-schemas", "/docs/reference/schemas"},
 }
 
-// firsts are pages that a list leads to, over one or two links.
+// firsts are pages reached from a list, through one or two links.
 var firsts = []struct {
 	name, list string
 	links      []string
@@ -117,8 +117,8 @@ var firsts = []struct {
 	{"report", "/portal/reports", []string{`/portal/reports/rep_\w+`}},
 }
 
-// prepare makes a report and sends a test event, so that there is something
-// to see; the empty lists were taken before.
+// prepare creates a report and sends a test event, so that the lists have
+// content. The empty lists were captured before.
 func (s *shooter) prepare() error {
 	if err := errors.Join(s.Go(s.url+"/portal/reports"), s.Choose("#type", "outcomes"), s.Click("main form button"), s.Wait("main a.button[download]")); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *shooter) prepare() error {
 		s.Click(`form:has(input[value="test"]) button`), s.Wait("td .badge.good"))
 }
 
-// shootFirst takes the page that the first fitting links lead to, if there is
+// shootFirst captures the page behind the first matching links, if there is
 // one.
 func (s *shooter) shootFirst(name, path string, links []string) error {
 	for _, link := range links {

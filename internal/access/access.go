@@ -1,5 +1,5 @@
-// Package access says who is asking and what they may do: principal, scopes,
-// tiers. It is pure; tokens are verified in internal/oauth.
+// Package access defines who is calling and what they may do: principals,
+// scopes, roles and tiers. It has no I/O; internal/oauth verifies tokens.
 package access
 
 import (
@@ -8,16 +8,16 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// OrgNo, ClientNo and AccountNo are the numbers the store keys its rows by.
-// They never leave the process.
+// OrgNo, ClientNo and AccountNo are the numeric keys of rows in the store.
+// They are internal to the process.
 type (
 	OrgNo     int64
 	ClientNo  int64
 	AccountNo int64
 )
 
-// Principal is a verified caller of one organisation: a client, or in the
-// portal a member, who has no client.
+// Principal is an authenticated caller of one organisation: a client or, in
+// the portal, a member, who has no client.
 type Principal struct {
 	Org      OrgNo
 	OrgID    id.Org

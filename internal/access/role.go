@@ -5,13 +5,16 @@ import "fmt"
 // Role is what a member of an organisation may do in the portal.
 type Role uint8
 
-// The roles, in order of rank: nobody changes what belongs to a higher one.
+// The roles, in ascending order of rank. A member cannot change what belongs
+// to a member of higher rank.
 const (
-	// Viewer reads: patients, analytics, reports, applications, deliveries.
+	// Viewer may read patients, analytics, reports, applications and
+	// deliveries.
 	Viewer Role = iota
-	// Developer registers applications and endpoints, and sees no patient data.
+	// Developer may register applications and webhooks, and sees no patient
+	// data.
 	Developer
-	// Administrator does everything.
+	// Administrator may do everything.
 	Administrator
 )
 
@@ -24,10 +27,10 @@ var roles = [...]struct {
 	{"administrator", AllScopes},
 }
 
-// Roles lists the roles, the one with the least first.
+// Roles lists the roles in ascending order of rank.
 func Roles() []Role { return []Role{Viewer, Developer, Administrator} }
 
-// ParseRole reads a role's name.
+// ParseRole parses the name of a role.
 func ParseRole(s string) (Role, error) {
 	for i, r := range roles {
 		if s == r.name {
@@ -37,14 +40,14 @@ func ParseRole(s string) (Role, error) {
 	return 0, fmt.Errorf("unknown role %q; the roles are viewer, developer and administrator", s)
 }
 
-// String is the role's name.
+// String returns the name of the role.
 func (r Role) String() string { return roles[r].name }
 
-// Scopes is what the role may do with the organisation's data.
+// Scopes returns what the role may do with the organisation's data.
 func (r Role) Scopes() Scopes { return roles[r].scopes }
 
-// Grants is what a member with the role may give an application without asking
-// anybody.
+// Grants returns the scopes that a member with the role may grant an
+// application without approval.
 func (r Role) Grants() Scopes {
 	if r < Developer {
 		return 0
@@ -52,5 +55,5 @@ func (r Role) Grants() Scopes {
 	return r.Scopes()
 }
 
-// Has reports whether the role is another one or above it.
+// Has reports whether the role is other or ranks above it.
 func (r Role) Has(other Role) bool { return r >= other }

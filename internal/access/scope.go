@@ -26,15 +26,15 @@ const (
 	AllScopes = AuditRead<<1 - 1
 )
 
-// scopeNames is in the order of the constants above; the printed form of a
-// set keeps this order.
+// scopeNames is in the order of the constants above, which is also the order
+// in which a set is printed.
 var scopeNames = [...]string{
 	"patients:read", "patients:write", "clinical_data:read", "clinical_data:write", "analytics:read",
 	"reports:read", "reports:write", "webhooks:read", "webhooks:write", "events:read", "audit:read",
 }
 
-// ParseScopes reads a space-separated list as RFC 6749 has it. The error
-// names the first word that is no scope.
+// ParseScopes parses a space-separated list of scopes (RFC 6749). The error
+// names the first unknown scope.
 func ParseScopes(s string) (Scopes, error) {
 	var set Scopes
 words:
@@ -50,9 +50,10 @@ words:
 	return set, nil
 }
 
-// UnknownScopeError is a word that is no scope.
+// UnknownScopeError is an unknown scope in a list.
 type UnknownScopeError string
 
+// Error names the unknown scope and lists the known ones.
 func (e UnknownScopeError) Error() string {
 	return fmt.Sprintf("unknown scope %q; the scopes are %s", string(e), AllScopes)
 }
@@ -71,5 +72,5 @@ func (s Scopes) Names() []string {
 	return names
 }
 
-// String is the space-separated form.
+// String returns the scopes separated by spaces.
 func (s Scopes) String() string { return strings.Join(s.Names(), " ") }

@@ -5,7 +5,7 @@ import "fmt"
 // Tier is a client's rate-limit tier.
 type Tier uint8
 
-// The tiers of the service.
+// The rate-limit tiers.
 const (
 	Standard Tier = iota
 	Professional
@@ -17,7 +17,7 @@ var tiers = [...]struct {
 	limit int64
 }{{"standard", 1_000}, {"professional", 10_000}, {"enterprise", 100_000}}
 
-// ParseTier reads a tier's name.
+// ParseTier parses the name of a tier.
 func ParseTier(s string) (Tier, error) {
 	for i, t := range tiers {
 		if s == t.name {
@@ -27,8 +27,8 @@ func ParseTier(s string) (Tier, error) {
 	return 0, fmt.Errorf("unknown tier %q; the tiers are standard, professional and enterprise", s)
 }
 
-// String is the tier's name.
+// String returns the name of the tier.
 func (t Tier) String() string { return tiers[t].name }
 
-// Limit is the number of requests an hour.
+// Limit returns the number of requests allowed per hour.
 func (t Tier) Limit() int64 { return tiers[t].limit }

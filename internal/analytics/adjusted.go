@@ -1,42 +1,44 @@
 package analytics
 
-// Adjusted is outcomes adjusted for the case mix: what patients brought with
-// them at baseline.
+// Adjusted holds outcomes adjusted for case mix, which is the patients'
+// characteristics at baseline.
 type Adjusted struct {
 	Definition string `json:"definition"`
 	Label      string `json:"label"`
-	Patients   Count  `json:"patients"` // followed up, with all covariates known
-	// Of those followed up, who is left out: without a PHQ-9 at baseline, and
-	// else of whom it is not known whether an opioid was taken then.
+	Patients   Count  `json:"patients"` // with follow-up and all covariates known
+	// Patients with follow-up who are left out: without a PHQ-9 at baseline, or
+	// else with unknown opioid use at baseline.
 	WithoutPHQ9        Count `json:"without_phq_9"`
 	OpioidUndetermined Count `json:"opioid_use_undetermined"`
-	// Organization is the same of everybody that the models could be fitted to.
+	// Organization has the same counts for all patients the models could be
+	// fitted to.
 	Organization LeftOut      `json:"organization"`
 	Change       AdjustedMean `json:"change"`
 	Responder30  AdjustedRate `json:"responder_30"`
 }
 
-// LeftOut is who of those followed up is left out of the models.
+// LeftOut counts the patients with follow-up who are left out of the models.
 type LeftOut struct {
 	WithoutPHQ9        Count `json:"without_phq_9"`
 	OpioidUndetermined Count `json:"opioid_use_undetermined"`
 }
 
-// AdjustedMean is a mean beside what the model expects of such patients.
-// Adjusted is the organisation's mean, plus observed less expected.
+// AdjustedMean is a mean with the value the model expects for the same
+// patients. Adjusted is the organisation's mean plus observed minus expected.
 type AdjustedMean struct {
 	Method       string        `json:"method"`
 	Crude        Mean          `json:"crude"`        // of the same patients
-	Organization Mean          `json:"organization"` // of all that the model was fitted to
+	Organization Mean          `json:"organization"` // of all patients the model was fitted to
 	Expected     *float64      `json:"expected"`
 	Adjusted     *float64      `json:"adjusted"`
 	CI95         *Bounds       `json:"ci95"`
 	Unstable     bool          `json:"unstable"`
-	Reason       *string       `json:"reason"` // why there is none
+	Reason       *string       `json:"reason"` // why the values are missing
 	Coefficients []Coefficient `json:"coefficients"`
 }
 
-// AdjustedRate is a share beside what the model expects of such patients.
+// AdjustedRate is a proportion with the value the model expects for the same
+// patients.
 type AdjustedRate struct {
 	Method       string        `json:"method"`
 	Crude        Proportion    `json:"crude"`
@@ -49,9 +51,9 @@ type AdjustedRate struct {
 	Coefficients []Coefficient `json:"coefficients"`
 }
 
-// Coefficient is one of a model: of points, or of log odds. Status is
+// Coefficient is a model coefficient, in points or log odds. Status is
 // estimated, reference, merged (too few patients, counted with the reference),
-// constant (all are alike) or too_few.
+// constant (all patients are alike) or too_few.
 type Coefficient struct {
 	Term          string   `json:"term"`
 	Status        string   `json:"status"`
@@ -61,19 +63,19 @@ type Coefficient struct {
 	OddsRatio     *float64 `json:"odds_ratio"` // of the logistic model
 }
 
-// caseMixLabel goes with adjusted outcomes.
+// caseMixLabel is shown with adjusted outcomes.
 const caseMixLabel = "Adjusted for baseline pain, age, gender, depression (PHQ-9) and opioid use at baseline: the organisation's figure plus observed minus expected. Complete cases only. " +
 	"Unmeasured factors are not adjusted for, and the interval does not include the uncertainty of the model."
 
-// The methods of adjustment.
+// The adjustment methods.
 const (
 	byLeastSquares = "ordinary_least_squares"
 	byLogistic     = "logistic_regression"
 )
 
-// printAdjusted prints what was asked for. Followed, above and responded are
-// those of the crude figures: followed up, with a baseline above 0, and of those
-// who responded.
+// printAdjusted prints the requested adjustment. followed, above and responded
+// are the counts of the crude figures: those with follow-up, those with a
+// baseline above 0, and those of these who responded.
 func (t *OutcomesTally) printAdjusted(l *ledger, out *Outcomes, followed, above, responded *cell) {
 	if t.mix == nil {
 		return
@@ -116,7 +118,7 @@ func (t *OutcomesTally) printAdjusted(l *ledger, out *Outcomes, followed, above,
 	})
 }
 
-// fill fits the model to everybody and prints what it expects of some.
+// fill fits the model to all patients and prints what it expects for some.
 func (a *AdjustedMean) fill(some, whole *mixTally, hidden bool, least int) {
 	a.Method, a.Coefficients = byLeastSquares, []Coefficient{}
 	design := designOf(whole, func(c *mixCell) int32 { return c.n })
@@ -154,8 +156,8 @@ func (a *AdjustedMean) fill(some, whole *mixTally, hidden bool, least int) {
 	a.Coefficients = design.coefficients(&f, quantile, false)
 }
 
-// fill is that of a share. The interval is Wilson's of the observed share, moved
-// by as much as the share itself.
+// fill does the same for a proportion. The interval is Wilson's interval of
+// the observed proportion, shifted like the proportion itself.
 func (a *AdjustedRate) fill(some, whole *mixTally, hidden bool, least int) {
 	a.Method, a.Coefficients = byLogistic, []Coefficient{}
 	design := designOf(whole, func(c *mixCell) int32 { return c.above })

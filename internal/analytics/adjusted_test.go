@@ -185,7 +185,7 @@ func TestCaseMixAtBaseline(t *testing.T) {
 	}
 }
 
-// mixed is a clinic whose patients have all that the models want.
+// mixed returns a clinic whose patients have all data that the models need.
 func (d dice) mixed(n int) (list []*Patient) {
 	for range n {
 		before := 3 + d.IntN(8)
@@ -317,8 +317,8 @@ func TestAdjustedIsThatOfTheRecords(t *testing.T) {
 	})
 }
 
-// TestHiddenModels: min_cell_size hides models that tell of few, and shows the
-// others as they are.
+// TestHiddenModels: min_cell_size hides models that reveal small groups, and
+// leaves the others unchanged.
 func TestHiddenModels(t *testing.T) {
 	t.Parallel()
 	patients := copies(copies(nil, 60, followed(6, 2, 6)), 30, followed(8, 7, 6))

@@ -2,12 +2,12 @@ package analytics
 
 import "anodyne.example/anodyne/internal/pain"
 
-// Aligned measures follow published ones as far as a clinic's records allow:
-// a prescription stands for a fill, and what is filled elsewhere is not seen.
-// [AlignedMeasures] is the one list of them; the tally, the answer, the page of
-// definitions and the reports are checked against it.
+// Aligned measures follow published measures as far as a clinic's records
+// allow: a prescription stands for a fill, and fills elsewhere are not
+// visible. [AlignedMeasures] is the only list of them; the tally, the
+// response, the page of definitions and the reports are checked against it.
 
-// The aligned measures, in the order of the answer.
+// The aligned measures, in the order of the response.
 const (
 	highImpact = iota
 	highImpactProxy
@@ -23,13 +23,13 @@ const (
 	alignedCount
 )
 
-// crowd is patients that measures look at together: all of them meet, or may
-// meet, the same conditions.
+// crowd is a group of patients examined by several measures. All of them meet,
+// or may meet, the same conditions.
 type crowd uint8
 
 const (
 	asked     crowd = iota // adults, for the impact of pain
-	unasked                // those of them without both answers
+	unasked                // those without both answers
 	treated                // with two fills and 15 days of opioids
 	newlyUsed              // with a new episode of opioids
 	longUsed               // with 90 days of opioids
@@ -46,14 +46,14 @@ const (
 	cleanDays      = 180
 	episodeFirst   = 30
 	episodeDays    = 62
-	continuedFirst = 15 // of episodeFirst
-	continuedLong  = 31 // of episodeDays
+	continuedFirst = 15 // out of episodeFirst
+	continuedLong  = 31 // out of episodeDays
 	manySources    = 4
 	overlapDays    = 30
 	monitoredDays  = 90
 )
 
-// Directions of a measure.
+// The directions of a measure.
 const (
 	LowerIsBetter  = "lower_is_better"
 	HigherIsBetter = "higher_is_better"
@@ -62,8 +62,7 @@ const (
 // AlignedMeasure declares a measure.
 type AlignedMeasure struct {
 	ID, Name, Direction string
-	// Proxy is set for a measure that stands in for another where that cannot be
-	// worked out.
+	// Proxy is set for a measure that replaces another that cannot be computed.
 	Proxy                  bool
 	Denominator, Numerator string
 	of                     crowd
@@ -102,14 +101,14 @@ var alignedMeasures = [alignedCount]AlignedMeasure{
 		Numerator: "a drug screen in the period"},
 }
 
-// AlignedMeasures lists the measures in their order.
+// AlignedMeasures lists the measures in order.
 func AlignedMeasures() []AlignedMeasure { return alignedMeasures[:] }
 
-// MeasureCaveat goes with every aligned measure.
+// MeasureCaveat is shown with every aligned measure.
 const MeasureCaveat = "Aligned with the published measure, not certified. The measure was designed for health plan claims; a clinic sees its own prescriptions, " +
 	"not fills elsewhere, so the rate is not comparable with published rates."
 
-// exclusion is why a patient of a crowd is left out.
+// exclusion is why a patient of a crowd is excluded.
 type exclusion uint8
 
 const (
@@ -122,13 +121,13 @@ const (
 	notExcluded = exclusions
 )
 
-// exclusionNames are in the order in which a patient with several is counted.
+// exclusionNames are in order of precedence, for patients with several.
 var exclusionNames = [exclusions]string{
 	minor: "under_18", exemptFirst + exclusion(pain.Cancer): "cancer", exemptFirst + exclusion(pain.SickleCell): "sickle_cell",
 	exemptFirst + exclusion(pain.Palliative): "palliative_care", onlyOUD: "oud_treatment", notOver: "episode_not_over",
 }
 
-// crowdExclusions are those that are possible in each crowd.
+// crowdExclusions are the possible exclusions of each crowd.
 var crowdExclusions = [crowds][]exclusion{
 	asked:     {minor},
 	treated:   {minor, exemptFirst, exemptFirst + 1, exemptFirst + 2, onlyOUD},
@@ -136,7 +135,7 @@ var crowdExclusions = [crowds][]exclusion{
 	longUsed:  {minor, exemptFirst, exemptFirst + 1, exemptFirst + 2, onlyOUD},
 }
 
-// ExclusionWords says what each reason for an exclusion means.
+// ExclusionWords explains the exclusions.
 var ExclusionWords = map[string]string{
 	"under_18":         "under 18 at the start of the period",
 	"cancer":           "cancer (C00 to C96), current on the last day",

@@ -44,8 +44,8 @@ func judged(tb testing.TB, q *Params, p *Patient) (o outcome) {
 	return o
 }
 
-// calendarOf is what a patient takes on each day: surely, and as far as it may
-// be. It knows of nothing but days and records.
+// calendarOf is what a patient certainly takes and may take on each day. It
+// only uses days and records.
 type calendarOf struct{ p *Patient }
 
 func (c calendarOf) takes(d drug.Day, classes ...series.Class) bool {

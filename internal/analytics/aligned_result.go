@@ -1,13 +1,13 @@
 package analytics
 
-// Measure is an aligned measure: how many of n patients, with Wilson's interval,
-// and where the others went. Considered are those who meet, or may meet, the
-// conditions; of them some are excluded, each for the first reason that holds,
-// of some it is undetermined, and the rest are n.
+// Measure is an aligned measure: the count out of n patients with Wilson's
+// interval, and the exclusions. Considered are those who meet or may meet the
+// conditions. They are either excluded, each for the first reason that
+// applies, or undetermined, or in n.
 type Measure struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"`
-	Aligned     bool        `json:"aligned"` // with a published measure; none is certified
+	Aligned     bool        `json:"aligned"` // with a published measure, but not certified
 	Proxy       bool        `json:"proxy"`
 	Direction   string      `json:"direction"` // lower_is_better or higher_is_better
 	Definition  string      `json:"definition"`
@@ -15,11 +15,11 @@ type Measure struct {
 	Numerator   string      `json:"numerator"`
 	Considered  *int        `json:"considered"`
 	Exclusions  []Exclusion `json:"exclusions"`
-	// Undetermined is of how many what is known does not decide whether they
-	// belong to n or to count.
+	// Undetermined counts patients for whom the available data does not decide
+	// whether they belong in n or in count.
 	Undetermined *int `json:"undetermined"`
-	// NotRecorded is of how many of them that is so because prescribers or
-	// pharmacies are not recorded. It is null where none are asked for.
+	// NotRecorded counts those of Undetermined for whom prescribers or
+	// pharmacies are not recorded. It is null if the measure does not use them.
 	NotRecorded *int     `json:"not_recorded"`
 	Count       *int     `json:"count"`
 	N           *int     `json:"n"`
@@ -31,21 +31,21 @@ type Measure struct {
 	Caveat      string   `json:"caveat"`
 }
 
-// Exclusion is how many are left out of a measure, and why.
+// Exclusion counts the patients excluded from a measure for one reason.
 type Exclusion struct {
 	Reason     string `json:"reason"`
 	Count      *int   `json:"count"`
 	Suppressed bool   `json:"suppressed"`
 }
 
-// Rate is the measure as a proportion.
+// Rate returns the measure as a proportion.
 func (m *Measure) Rate() *Proportion {
 	return &Proportion{Definition: m.Definition, Denominator: m.Denominator, Count: m.Count, N: m.N, Proportion: m.Proportion, Percent: m.Percent,
 		CI95: m.CI95, Unstable: m.Unstable, Suppressed: m.Suppressed, Undetermined: m.Undetermined}
 }
 
-// Exclusion is how many are excluded for a reason; nil when that is hidden, or
-// the measure does not know the reason.
+// Exclusion returns the number of patients excluded for a reason, or nil if it
+// is hidden or the measure has no such reason.
 func (m *Measure) Exclusion(reason string) *int {
 	for _, e := range m.Exclusions {
 		if e.Reason == reason {
@@ -55,10 +55,10 @@ func (m *Measure) Exclusion(reason string) *int {
 	return nil
 }
 
-// ExclusionReasons lists the reasons in their order.
+// ExclusionReasons lists the reasons in order of precedence.
 func ExclusionReasons() []string { return exclusionNames[:] }
 
-// OpioidMeasures picks the measures of opioid use.
+// OpioidMeasures returns the measures of opioid use.
 func OpioidMeasures(all []Measure) []Measure {
 	list := []Measure{}
 	for i := range all {
@@ -69,23 +69,23 @@ func OpioidMeasures(all []Measure) []Measure {
 	return list
 }
 
-// recordsSources reports whether a measure asks for prescribers or pharmacies.
+// recordsSources reports whether a measure uses prescribers or pharmacies.
 func recordsSources(measure int) bool {
 	return measure == manyPrescribers || measure == manyPharmacies || measure == manyBoth
 }
 
-// crowdCells are the numbers of a crowd: counted are those who are not excluded.
+// crowdCells are the counts of a crowd; counted excludes the excluded.
 type crowdCells struct {
 	considered, counted *cell
 	excluded            []*cell
 }
 
-// print enters the measures, and prints them when all is settled.
+// print enters the measures, and prints them once the ledger is settled.
 func (a *alignedTally) print(l *ledger, patients, active *cell, others *comparisons) []Measure {
 	var of [crowds]crowdCells
 	for c := range crowds {
 		if c == unasked {
-			continue // they are those of whom the answers do not decide it
+			continue // they are those for whom the answers do not decide it
 		}
 		of[c] = a.enterCrowd(l, c)
 		whole := active
@@ -120,9 +120,9 @@ func (a *alignedTally) print(l *ledger, patients, active *cell, others *comparis
 	return out
 }
 
-// enterSame enters which other numbers of the answer are those of a crowd. A
-// reader can tell: over a year those with 90 days of opioids are the long-term
-// users, and if nobody is inactive, everybody is asked.
+// enterSame enters which other counts of the response equal those of a crowd,
+// because a reader can infer it: over a year, those with 90 days of opioids
+// are the long-term users, and if no patient is inactive, all are included.
 func (a *alignedTally) enterSame(l *ledger, c crowd, considered, patients, active *cell, others *comparisons) {
 	if c == asked {
 		l.same(considered, patients)
@@ -134,7 +134,7 @@ func (a *alignedTally) enterSame(l *ledger, c crowd, considered, patients, activ
 	}
 }
 
-// enterCrowd enters where the patients of a crowd went.
+// enterCrowd enters the counts of a crowd.
 func (a *alignedTally) enterCrowd(l *ledger, c crowd) (cells crowdCells) {
 	cells.considered = l.cell(a.considered[c])
 	rest := a.considered[c]

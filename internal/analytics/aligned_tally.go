@@ -5,12 +5,12 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// verdict is what a measure says of a patient of its crowd.
+// verdict is the result of a measure for one patient of its crowd.
 type verdict uint8
 
 const (
-	undecided  verdict = iota // what is known does not decide it
-	unrecorded                // undecided because it was not recorded who prescribed or dispensed
+	undecided  verdict = iota // the available data does not decide it
+	unrecorded                // undecided because prescribers or pharmacies are not recorded
 	no
 	yes
 	verdicts
@@ -26,14 +26,14 @@ func verdictOf(is bool) verdict {
 // alignedTally counts the aligned measures.
 type alignedTally struct {
 	period  drug.Span
-	window  drug.Span // of answers about the impact of pain
-	adultBy drug.Day  // the last day on which an adult was born
+	window  drug.Span // for answers about the impact of pain
+	adultBy drug.Day  // latest birth date of an adult
 
 	considered [crowds]int
 	excluded   [crowds][exclusions]int
 	decided    [alignedCount][verdicts]int
 
-	usage usage // used again for each patient
+	usage usage // reused for each patient
 }
 
 func (a *alignedTally) begin(p *Params) {
@@ -52,7 +52,7 @@ func (a *alignedTally) merge(o *alignedTally) {
 	}
 }
 
-// enter counts a patient into a crowd; not ok for one that is left out of it.
+// enter adds a patient to a crowd. It is not ok if the patient is excluded.
 func (a *alignedTally) enter(c crowd, why exclusion) (ok bool) {
 	a.considered[c]++
 	if why == notExcluded {
@@ -62,7 +62,7 @@ func (a *alignedTally) enter(c crowd, why exclusion) (ok bool) {
 	return false
 }
 
-// exclusion is why measures of opioid use leave a patient out.
+// exclusion returns why measures of opioid use exclude a patient.
 func (a *alignedTally) exclusion(p *Patient) exclusion {
 	if p.Born > a.adultBy {
 		return minor
@@ -76,7 +76,8 @@ func (a *alignedTally) exclusion(p *Patient) exclusion {
 // answered reports whether there is an answer about the impact of pain.
 func (a *alignedTally) answered(marks []Mark) bool { return impactIn(marks, a.window) != impact{} }
 
-// addImpact counts a patient by the answers, or by pain where there are none.
+// addImpact counts a patient by the answers, or by pain scores without
+// answers.
 func (a *alignedTally) addImpact(p *Patient, marks []Mark, scores *scored) {
 	why := notExcluded
 	if p.Born > a.adultBy {
@@ -93,8 +94,8 @@ func (a *alignedTally) addImpact(p *Patient, marks []Mark, scores *scored) {
 	}
 }
 
-// impact is whether an adult has high-impact chronic pain; where that is
-// undecided, proxy is what pain scores say.
+// impact returns whether an adult has high-impact chronic pain. If that is
+// undecided, proxy is based on pain scores.
 func (a *alignedTally) impact(marks []Mark, scores *scored) (verdict, proxy verdict) {
 	i := impact{}
 	if len(marks) > 0 {
@@ -113,7 +114,7 @@ func (a *alignedTally) impact(marks []Mark, scores *scored) (verdict, proxy verd
 	return undecided, verdictOf(isSevere(score))
 }
 
-// addOpioids counts a patient who has, or may have, opioids.
+// addOpioids counts a patient who has or may have opioids.
 func (a *alignedTally) addOpioids(p *Patient, g *Gist, d *drugs) {
 	u := &a.usage
 	u.look(g, d, a.period)
@@ -158,8 +159,8 @@ func (a *alignedTally) addTreated(u *usage, sure bool) {
 	a.decided[manyBoth][both(prescribers, pharmacies)]++
 }
 
-// addEpisode counts a new episode of opioids; known says that nothing else may
-// leave the patient out.
+// addEpisode counts a new episode of opioids. known is set if nothing else may
+// exclude the patient.
 func (a *alignedTally) addEpisode(u *usage, why exclusion, known bool) {
 	first, sure, may := u.episode()
 	if !may {
@@ -180,7 +181,7 @@ func (a *alignedTally) addEpisode(u *usage, why exclusion, known bool) {
 	a.decided[continued31][long]++
 }
 
-// both is whether two things hold.
+// both returns whether two verdicts hold.
 func both(a, b verdict) verdict {
 	switch {
 	case a == no || b == no:

@@ -1,13 +1,13 @@
-// Package analytics holds the measures of outcomes and of population health,
-// and the statistics behind them. It is pure: patients come in one after the
-// other, reduced to their series; the answer's JSON form goes out. Who keeps
-// the patients, and in what order and on how many cores they are looked at,
-// is internal/cohort's business: a [OutcomesTally] and a [PopulationTally]
-// count in whole numbers and fixed point, so that tallies merged in any order
-// give the same answer to the last bit.
+// Package analytics defines the measures of outcomes and of population health,
+// and the statistics behind them. It has no I/O: patients are added one by
+// one, reduced to their series, and the result is the JSON form of the
+// response. internal/cohort holds the patients and decides in which order and
+// on how many CPUs they are processed. An [OutcomesTally] and a
+// [PopulationTally] count in integers and fixed point, so that tallies merged
+// in any order give exactly the same result.
 //
-// What each figure means is in docs/analytics.md under its definition's name.
-// What is not known is null, never zero. Numbers are rounded only at output.
+// docs/analytics.md explains each figure under the name of its definition.
+// Unknown values are null, never zero. Numbers are only rounded on output.
 package analytics
 
 import (
@@ -17,25 +17,24 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Patient is what the measures look at.
+// Patient is the data about one patient that the measures use.
 type Patient struct {
 	Born   drug.Day
 	Gender Gender
 	// Codes are the ICD-10 codes of the medical history.
 	Codes []string
-	// Series has all years, those of one year after those of the year before:
-	// scores, assessments and procedures are then sorted by time. It is only
-	// read, and not kept.
+	// Series covers all years in order, so that scores, assessments and
+	// procedures are sorted by time. It is neither changed nor kept.
 	Series *series.Series
-	// Gist is what [GistOf] says of the series, which then need not have the
-	// scores, or nil to have it asked.
+	// Gist is the result of [GistOf] for the series, which then need not
+	// include the scores. If it is nil, it is computed.
 	Gist *Gist
-	// Exempt is because of what, and since when, the opioid guideline and measures
-	// of opioid use leave the patient out.
+	// Exempt holds the conditions that exclude the patient from the opioid
+	// guideline and from measures of opioid use, and since when.
 	Exempt Exempt
 }
 
-// Gender is a gender as it is grouped by.
+// Gender is a gender used for grouping.
 type Gender uint8
 
 // The genders.
@@ -49,10 +48,11 @@ const (
 
 var genderNames = [genders]string{"female", "male", "other", "unknown"}
 
+// String returns the name of the group.
 func (g Gender) String() string { return genderNames[g] }
 
-// FoldGender is the group of a gender as it was written: case is ignored, m
-// and f are understood, nothing is unknown and other words are other.
+// FoldGender returns the group of a gender as written. Case is ignored, and m
+// and f are recognised; an empty text is unknown and any other word is other.
 func FoldGender(written string) Gender {
 	switch strings.ToLower(strings.TrimSpace(written)) {
 	case "female", "f":
@@ -67,11 +67,11 @@ func FoldGender(written string) Gender {
 
 const millisecondsPerDay = 24 * 60 * 60 * 1000
 
-// startOf is the first millisecond of a day.
+// startOf returns the first millisecond of a day.
 func startOf(d drug.Day) int64 { return int64(d) * millisecondsPerDay }
 
-// dayOf is the UTC day of a time. Days are counted from far before any, so
-// that the division is of positive numbers, which is the faster one.
+// dayOf returns the UTC day of a time. It shifts times to positive numbers,
+// because their division is faster.
 func dayOf(ms int64) drug.Day {
 	const before = 1 << 24
 	return drug.Day(uint64(ms+before*millisecondsPerDay)/millisecondsPerDay) - before

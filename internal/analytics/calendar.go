@@ -6,13 +6,13 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// calendar cuts a period into days, ISO weeks or months.
+// calendar divides a period into days, ISO weeks or months.
 type calendar struct {
-	kind    int // the place of the interval
+	kind    int // index of the interval
 	start   drug.Day
 	buckets []drug.Span
-	of      []int32 // the bucket of each day
-	ends    []int64 // the first millisecond after each bucket
+	of      []int32 // bucket of each day
+	ends    []int64 // first millisecond after each bucket
 }
 
 func newCalendar(p *Params) calendar {
@@ -29,10 +29,10 @@ func newCalendar(p *Params) calendar {
 	return c
 }
 
-// intervals is how many there are.
+// intervals is the number of intervals.
 const intervals = 3
 
-// lastOf is the last day of the interval that a day is in.
+// lastOf returns the last day of the interval that contains a day.
 func lastOf(i Interval, day drug.Day) drug.Day {
 	switch i {
 	case ByDay:
@@ -43,21 +43,21 @@ func lastOf(i Interval, day drug.Day) drug.Day {
 	return endOfMonth(day)
 }
 
-// endOfWeek is the last day of an ISO week, a Sunday.
+// endOfWeek returns the last day of an ISO week, a Sunday.
 func endOfWeek(day drug.Day) drug.Day {
 	const (
-		thursday = 3 // 1970-01-01, with Monday 0
+		thursday = 3 // 1970-01-01, with Monday as 0
 		before   = 7 << 24
 	)
 	return day + 6 - drug.Day(uint32(day+thursday+before)%7)
 }
 
-// endOfMonth counts in years that begin in March, so that a leap day is the last
-// of its year. A patient's scores are in a dozen months: package time would take
-// as long for them as everything else that is done when a patient is taken up.
+// endOfMonth counts in years that begin in March, so that a leap day is the
+// last of its year. Package time would take as long as the rest of loading a
+// patient, since a patient has scores in a dozen months.
 func endOfMonth(day drug.Day) drug.Day {
 	const (
-		fromYear0          = 719_468 // days from 1 March of the year 0 to 1970
+		fromYear0          = 719_468 // days from 1 March of year 0 to 1970
 		fourYears, century = 4*365 + 1, 36_524
 		fourCenturies      = 4*century + 1
 	)
@@ -72,10 +72,10 @@ func endOfMonth(day drug.Day) drug.Day {
 	return day + drug.Day(next-ofYear) - 1
 }
 
-// bucketSum is the patients' values of a bucket.
+// bucketSum sums the patients' values in a bucket.
 type bucketSum struct {
 	n        int32
-	total    int64   // fixed point; scores are 10 at most
+	total    int64   // fixed point; scores are at most 10
 	min, max float64 // infinite without patients
 }
 

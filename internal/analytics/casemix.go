@@ -5,19 +5,20 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// adjustCaseMix asks for outcomes adjusted for the case mix.
+// adjustCaseMix requests outcomes adjusted for case mix.
 const adjustCaseMix = "case_mix"
 
-// What patients brought with them, each in few steps, so that all who are alike
-// are counted together: memory does not grow with patients, tallies add up in
-// any order, and a model is fitted to at most so many rows.
+// The case mix, with few levels for each covariate, so that patients with the
+// same covariates are counted together. So memory does not grow with the
+// number of patients, tallies can be merged in any order, and a model is
+// fitted to a limited number of rows.
 const (
 	painLevels       = 11 // baseline pain in whole points
-	depressionLevels = 5  // PHQ-9 at baseline by its bands
+	depressionLevels = 5  // PHQ-9 bands at baseline
 	mixCells         = painLevels * ageBands * int(genders) * depressionLevels * 2
 )
 
-// mix is what one patient brought.
+// mix is the case mix of one patient.
 type mix struct {
 	pain, age, gender, depression int
 	opioid                        bool
@@ -31,7 +32,7 @@ func (m *mix) index() int {
 	return 2 * at
 }
 
-// mixAt is the one with an index.
+// mixAt returns the mix with an index.
 func mixAt(i int) (m mix) {
 	m.opioid, i = i%2 == 1, i/2
 	m.depression, i = i%depressionLevels, i/depressionLevels
@@ -40,9 +41,9 @@ func mixAt(i int) (m mix) {
 	return m
 }
 
-// mixCell is patients with the same case mix who were followed up.
+// mixCell counts patients with follow-up and the same case mix.
 type mixCell struct {
-	n, above, yes int32 // all, those with a baseline above 0, and who of them responded
+	n, above, yes int32 // all, those with a baseline above 0, and those of these who responded
 	change        int64 // sum, in fixed point
 }
 
@@ -50,11 +51,12 @@ type mixCell struct {
 type mixTally struct {
 	cells   []mixCell
 	squares wide // of changes
-	// left out, each for the first reason that there is
+	// left out, by the first reason that applies
 	noDepression, noOpioid int
 }
 
-// MixBytes is about what the tallies of case mixes take that an adjustment needs.
+// MixBytes is the approximate memory of the case-mix tallies of one
+// adjustment.
 const MixBytes = 2 * mixCells * 24
 
 func newMixTally() *mixTally { return &mixTally{cells: make([]mixCell, mixCells)} }
@@ -72,7 +74,8 @@ func (t *mixTally) merge(o *mixTally) {
 	t.noOpioid += o.noOpioid
 }
 
-// n, above and yes are the numbers of all cells; total is the sum of changes.
+// n, above and yes return the totals of all cells; total returns the sum of
+// changes.
 func (t *mixTally) n() (n int)     { return t.count(func(c *mixCell) int32 { return c.n }) }
 func (t *mixTally) above() (n int) { return t.count(func(c *mixCell) int32 { return c.above }) }
 func (t *mixTally) yes() (n int)   { return t.count(func(c *mixCell) int32 { return c.yes }) }
@@ -84,7 +87,7 @@ func (t *mixTally) count(of func(*mixCell) int32) (n int) {
 	return n
 }
 
-// change is the sums that a mean is made of.
+// change returns the sums for a mean.
 func (t *mixTally) change() *sum {
 	total := int64(0)
 	for i := range t.cells {
@@ -93,7 +96,7 @@ func (t *mixTally) change() *sum {
 	return &sum{t.n(), wideOf(total), t.squares}
 }
 
-// caseMix counts a patient who was followed up.
+// caseMix counts a patient with follow-up.
 func (t *OutcomesTally) caseMix(to *mixTally, p *Patient, g *Gist, index drug.Day, base, score float64) {
 	if to == nil {
 		return
@@ -140,12 +143,12 @@ func (t *OutcomesTally) addOther(p *Patient, g *Gist) {
 	}
 }
 
-// PassBy is for those whom nobody need look at.
+// PassBy does nothing; it is for patients outside [Params.Scope].
 func (t *OutcomesTally) PassBy(*Patient) {}
 
 var phq9 = series.InstrumentOf("phq_9")
 
-// depressionFrom is where the bands of PHQ-9 begin.
+// depressionFrom are the lower limits of the PHQ-9 bands.
 var depressionFrom = [depressionLevels - 1]float64{5, 10, 15, 20}
 
 func depressionLevel(score float64) (level int) {
@@ -155,9 +158,9 @@ func depressionLevel(score float64) (level int) {
 	return level
 }
 
-// baselineScore is a score on an instrument at an index date, by the rule of
-// baselines: the mean of the 14 days up to and including it, else the latest of
-// the 30 days before it.
+// baselineScore returns a score on an instrument at an index date: the mean of
+// the 14 days up to and including it, or else the latest of the 30 days before
+// it.
 func baselineScore(answers []Answer, of series.Instrument, index drug.Day) (_ float64, ok bool) {
 	sum, n := 0.0, 0
 	latest := -1
@@ -184,8 +187,8 @@ func baselineScore(answers []Answer, of series.Instrument, index drug.Day) (_ fl
 	return 0, false
 }
 
-// opioidOn reports whether an opioid is taken on a day; not ok when what is
-// recorded leaves it open.
+// opioidOn reports whether an opioid is taken on a day. It is not ok if the
+// records leave this open.
 func opioidOn(medications []Medication, day drug.Day) (yes, ok bool) {
 	on := drug.Span{First: day, Last: day}
 	if anyTaken(ofClass(medications, opioid), on) {

@@ -7,9 +7,9 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// earlier reads the dates of the period that is compared with. Without a start
-// it is as long as the period itself, without an end it goes on up to the day
-// before that.
+// earlier reads the dates of the comparison period. Without a start, it is as
+// long as the period itself; without an end, it lasts until the day before the
+// period.
 func (c checker) earlier(p *Params, r Request) {
 	if r.CompareStart == "" && r.CompareEnd == "" {
 		return
@@ -31,8 +31,8 @@ func (c checker) earlier(p *Params, r Request) {
 	p.earlier = drug.Span{First: start, Last: end}
 }
 
-// Earlier is the same question about the earlier period; nil when none is
-// compared with.
+// Earlier returns the same query for the earlier period, or nil without a
+// comparison.
 func (p *Params) Earlier() *Params {
 	if p.CompareStartDate == nil {
 		return nil
@@ -41,42 +41,43 @@ func (p *Params) Earlier() *Params {
 	q.Start, q.End = p.earlier.First, p.earlier.Last
 	q.AsOf = max(q.Start, min(q.End, p.AsOf))
 	q.StartDate, q.EndDate, q.AsOfDate = dateOf(q.Start), dateOf(q.End), dateOf(q.AsOf)
-	q.Interval = ByMonth // there are not too many of them
+	q.Interval = ByMonth // few enough buckets
 	q.StandardAsked, q.standard, q.Adjust = nil, standard{}, nil
 	q.CompareStartDate, q.CompareEndDate, q.earlier = nil, nil, drug.Span{}
 	return &q
 }
 
-// Comparison sets the main figures against those of an earlier period.
+// Comparison compares the main figures with those of an earlier period.
 type Comparison struct {
 	Definition string `json:"definition"`
 	Label      string `json:"label"` // what the intervals do not account for
 	StartDate  string `json:"start_date"`
 	EndDate    string `json:"end_date"`
 	AsOf       string `json:"as_of"`
-	Patients   Count  `json:"patients"` // who match the filters in the earlier period
-	// Undetermined is how many more may match a filter by class in it.
+	Patients   Count  `json:"patients"` // matching the filters in the earlier period
+	// Undetermined counts further patients who may match a medication class
+	// filter in the earlier period.
 	Undetermined Count          `json:"undetermined"`
 	Rates        []ComparedRate `json:"rates"`
 	Means        []ComparedMean `json:"means"`
 
-	hidden bool // all of the earlier period
+	hidden bool // the whole earlier period
 }
 
-// ComparedRate is a share in both periods. The difference is current less
-// earlier, with Newcombe's interval; null when either is hidden or of fewer than
-// 11 patients.
+// ComparedRate is a proportion in both periods. The difference is current
+// minus earlier, with Newcombe's interval; it is null if either is hidden or
+// has fewer than 11 patients.
 type ComparedRate struct {
 	Figure     string     `json:"figure"`
 	Current    Proportion `json:"current"`
 	Earlier    Proportion `json:"earlier"`
 	Difference *float64   `json:"difference"`
 	DiffCI95   *Bounds    `json:"difference_ci95"`
-	Reason     *string    `json:"reason"` // why there is no difference
+	Reason     *string    `json:"reason"` // why the difference is missing
 }
 
-// ComparedMean is a mean in both periods. The difference is current less
-// earlier, with Welch's interval.
+// ComparedMean is a mean in both periods. Difference is current minus earlier,
+// with Welch's interval.
 type ComparedMean struct {
 	Figure     string   `json:"figure"`
 	Current    Mean     `json:"current"`
@@ -86,7 +87,7 @@ type ComparedMean struct {
 	Reason     *string  `json:"reason"`
 }
 
-// Why a figure is not there.
+// The reasons for missing figures.
 const (
 	reasonHidden      = "suppressed"
 	reasonTooFew      = "too_few_patients"
@@ -97,12 +98,13 @@ const (
 	reasonSeparation  = "separation"
 )
 
-// notPaired goes with every comparison of periods.
+// notPaired is shown with every comparison of periods.
 const notPaired = "The two periods are treated as independent groups. A patient can be in both, in which case the interval is usually wider than necessary. Nothing is adjusted for."
 
-// newComparison begins a comparison of who matches the filters in both periods.
-// They are often the same people: where one of the numbers is hidden, all of the
-// earlier period is, since the other would tell it.
+// newComparison starts a comparison with the counts of patients who match the
+// filters in both periods. They are often the same patients: if one of the
+// counts is hidden, the whole earlier period is hidden, because the other
+// count would reveal it.
 func newComparison(p *Params, current, earlier, undetermined Count) *Comparison {
 	c := &Comparison{Definition: defEarlier, Label: notPaired, StartDate: p.StartDate, EndDate: p.EndDate, AsOf: p.AsOfDate, Rates: []ComparedRate{}, Means: []ComparedMean{}}
 	c.Patients, c.Undetermined = earlier, undetermined
@@ -112,7 +114,7 @@ func newComparison(p *Params, current, earlier, undetermined Count) *Comparison 
 	return c
 }
 
-// rate adds a share of both answers.
+// rate adds a proportion of both responses.
 func (c *Comparison) rate(figure string, current, earlier *Proportion) {
 	if c.hidden {
 		earlier = &Proportion{Definition: earlier.Definition, Denominator: earlier.Denominator, Suppressed: true}
@@ -130,7 +132,7 @@ func (c *Comparison) rate(figure string, current, earlier *Proportion) {
 	c.Rates = append(c.Rates, r)
 }
 
-// mean adds a mean of both answers, and what it was made of.
+// mean adds a mean of both responses, with its sums.
 func (c *Comparison) mean(figure string, current, earlier *Mean, these, those *sum, scale Bounds) {
 	if c.hidden {
 		earlier = &Mean{Definition: earlier.Definition, Suppressed: true}
@@ -148,9 +150,9 @@ func (c *Comparison) mean(figure string, current, earlier *Mean, these, those *s
 	c.Means = append(c.Means, m)
 }
 
-// welch is the difference of two means, the first less the second, with its
-// interval by Welch: Student's quantile at the degrees of freedom of
-// Satterthwaite, rounded down. Both have two patients or more.
+// welch returns the difference of two means, the first minus the second, with
+// Welch's interval: Student's quantile at Satterthwaite's degrees of freedom,
+// rounded down. Both groups need two patients or more.
 func welch(mean1, sd1 float64, n1 int, mean2, sd2 float64, n2 int) (difference float64, _ Bounds) {
 	v1, v2 := sd1*sd1/float64(n1), sd2*sd2/float64(n2)
 	d := mean1 - mean2
@@ -162,8 +164,8 @@ func welch(mean1, sd1 float64, n1 int, mean2, sd2 float64, n2 int) (difference f
 	return d, Bounds{d - half, d + half}
 }
 
-// ResultAgainst is the answer, with the main figures of an earlier period beside
-// it when a tally of that is given.
+// ResultAgainst returns the response, compared with the main figures of an
+// earlier period if its tally is given.
 func (t *OutcomesTally) ResultAgainst(earlier *OutcomesTally, now time.Time) *Outcomes {
 	out := t.Result(now)
 	if earlier != nil {
@@ -172,7 +174,8 @@ func (t *OutcomesTally) ResultAgainst(earlier *OutcomesTally, now time.Time) *Ou
 	return out
 }
 
-// ResultAgainst is the same of how patients are.
+// ResultAgainst returns the response, compared with the main figures of an
+// earlier period if its tally is given.
 func (t *PopulationTally) ResultAgainst(earlier *PopulationTally, now time.Time) *Population {
 	out := t.Result(now)
 	if earlier != nil {
@@ -181,7 +184,7 @@ func (t *PopulationTally) ResultAgainst(earlier *PopulationTally, now time.Time)
 	return out
 }
 
-// against adds the comparison with an answer about an earlier period.
+// against adds the comparison with the response for an earlier period.
 func (o *Outcomes) against(t *OutcomesTally, earlier *Outcomes, before *OutcomesTally) {
 	c := newComparison(before.params, o.Cohort.Patients, earlier.Cohort.Patients, earlier.Cohort.Undetermined)
 	for _, f := range []struct {
@@ -203,7 +206,7 @@ func (o *Outcomes) against(t *OutcomesTally, earlier *Outcomes, before *Outcomes
 	o.Comparison = c
 }
 
-// against adds the comparison with an answer about an earlier period.
+// against adds the comparison with the response for an earlier period.
 func (p *Population) against(earlier *Population, of *Params) {
 	c := newComparison(of, p.Cohort.Patients, earlier.Cohort.Patients, earlier.Cohort.Undetermined)
 	c.rate("severe_pain", p.Severity.severe(), earlier.Severity.severe())
@@ -222,7 +225,7 @@ func (p *Population) against(earlier *Population, of *Params) {
 	p.Comparison = c
 }
 
-// severe is the share with severe pain as a proportion.
+// severe returns the proportion with severe pain.
 func (s *Severity) severe() *Proportion {
 	out := &Proportion{Definition: s.Bands.Definition, Denominator: s.Bands.Denominator, N: s.Bands.N, Suppressed: true}
 	if last := len(s.Bands.Groups) - 1; last >= 0 {

@@ -7,14 +7,14 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// course is how the primary outcome went on, over all patients.
+// course accumulates the course of the primary outcome over all patients.
 type course struct {
 	buckets   []bucketSum
 	slope     sum
 	direction [3]int // improving, stable, worsening
 	average   sum    // time-weighted
-	// events and censored count, for each day after the index date, who
-	// responded on it and who was last heard of on it.
+	// events and censored count, for each day after the index date, the
+	// patients who responded and those with their last score on it.
 	events, censored []int32
 }
 
@@ -41,8 +41,8 @@ func (c *course) merge(o *course) {
 	}
 }
 
-// add counts a patient's scores of the period, from one place in the track up to
-// another: the mean in each bucket, the slope, and the time-weighted average.
+// add counts a patient's scores of the period, from index from up to index to:
+// the mean in each bucket, the slope, and the time-weighted average.
 func (c *course) add(t *Track, from, to int, cal *calendar) {
 	points := t.Points[from:to]
 	c.addBuckets(t, from, to, cal)
@@ -56,13 +56,13 @@ func (c *course) add(t *Track, from, to int, cal *calendar) {
 	}
 }
 
-// addBuckets counts the mean of a patient's scores in each bucket, from one place
-// in the track up to another. Where a bucket ends the lines say; what is in it is
-// the difference of two sums.
+// addBuckets counts the mean of a patient's scores in each bucket, from index
+// from up to index to. The lines hold the ends of buckets; the content of a
+// bucket is the difference of two sums.
 func (c *course) addBuckets(t *Track, from, to int, cal *calendar) {
 	points, of, start, buckets := t.Points[:to], cal.of, cal.start, c.buckets
 	span := from / lineSpan
-	sum, first := points[from].before(), from // what lies before the bucket, since the span began
+	sum, first := points[from].before(), from // sum before the bucket, within the span
 	for begin := span * lineSpan; begin < to; begin += lineSpan {
 		line := &t.Lines[span]
 		ends := line.ends[cal.kind]
@@ -86,7 +86,7 @@ func (c *course) addBuckets(t *Track, from, to int, cal *calendar) {
 
 var directions = []string{"improving", "stable", "worsening"}
 
-// direction is the place of a slope among the directions.
+// direction returns the index of a slope's direction.
 func direction(perWeek float64) int {
 	const least = 0.1 - tolerance
 	switch {
@@ -99,8 +99,8 @@ func direction(perWeek float64) int {
 }
 
 // addResponse counts when the pain of a patient first fell by 30 %, which the
-// next score must confirm unless it is the last. Who has not responded counts
-// up to the last score. Those after the index date begin at next.
+// next score must confirm unless it is the last. Without a response, a patient
+// counts up to the last score. The scores after the index date begin at next.
 func (c *course) addResponse(t *Track, index drug.Day, base float64, next, end int) {
 	if base == 0 {
 		return
@@ -123,8 +123,8 @@ func (c *course) addResponse(t *Track, index drug.Day, base float64, next, end i
 	c.censored[points[end-1].day()-index]++
 }
 
-// highestResponse is the highest score, in tenths, that is a response to a
-// baseline; less than 0 when none is.
+// highestResponse returns the highest score, in tenths, that is a response
+// from a baseline, or a negative number if there is none.
 func highestResponse(base float64) int {
 	tenth := int(math.Ceil(7 * base))
 	for tenth >= 0 && !responded(base, scoreOf[tenth], 30) {

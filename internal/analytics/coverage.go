@@ -2,21 +2,21 @@ package analytics
 
 import "anodyne.example/anodyne/internal/pain/drug"
 
-// coverage is on which days a patient had an opioid, known or not.
+// coverage is the days with an opioid of known or unknown dose.
 type coverage struct {
-	yearDays int // of the last year
-	// days is how many of the period have one, from first to last.
+	yearDays int // in the last year
+	// days is the number of covered days in the period, from first to last.
 	days        int
 	first, last drug.Day
-	// fresh is the first covered day of the period with none before it for as
-	// long as an episode asks; later than the period when there is none.
+	// fresh is the first covered day of the period with none in the lookback of
+	// an episode before it, or a day after the period if there is none.
 	fresh drug.Day
 }
 
-// lookAt finds it out, from spans in order that do not overlap.
+// lookAt computes the coverage from sorted spans that do not overlap.
 func (c *coverage) lookAt(covered []drug.Span, period, year drug.Span) {
 	*c = coverage{first: period.Last + 1, last: period.Last, fresh: period.Last + 1}
-	clean := drug.Day(neverScored) // from when on enough days are clean
+	clean := drug.Day(neverScored) // first day with enough clean days before it
 	for _, s := range covered {
 		c.yearDays += max(0, int(min(s.Last, year.Last)-max(s.First, year.First))+1)
 		if s.First > period.Last {

@@ -1,6 +1,6 @@
 package analytics
 
-// The names of the definitions, as docs/analytics.md explains them.
+// The names of the definitions, which docs/analytics.md explains.
 const (
 	defIndexDate         = "index_date"
 	defSite              = "primary_outcome_site"
@@ -51,7 +51,7 @@ const (
 	defCaseMix        = "case_mix_adjusted"
 )
 
-// The denominators in words.
+// The denominators, in plain English.
 const (
 	ofDue           = "patients whose follow-up window has ended"
 	ofFollowed      = "patients with a baseline and a follow-up score"
@@ -69,9 +69,9 @@ const (
 	ofComplete      = ofFollowedAbove + ", with PHQ-9 and opioid use at baseline known"
 )
 
-// uncontrolled goes with every comparison of patients with themselves.
+// uncontrolled is shown with every before-and-after comparison.
 const uncontrolled = "uncontrolled: patients are compared with themselves, without accounting for regression to the mean"
 
-// primaryRule says which scores are the primary outcome.
+// primaryRule describes which scores are the primary outcome.
 const primaryRule = "Scores of one scale, aspect, body site and side. Aspect average if it was scored in the period, otherwise current; " +
 	"among those scored in the period, the scale, site and side with the most scores in the 14 days up to and including the index date, then with the worst mean. Scores are from 0 to 10; vrs4 cannot be converted and is excluded."

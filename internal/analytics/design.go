@@ -2,40 +2,40 @@ package analytics
 
 import "math"
 
-// design says which covariates a model has: of all that there are, those of
-// which there are enough patients of both kinds.
+// design holds the covariates of a model: those with enough patients in each
+// group.
 type design struct {
 	all   []listed
 	terms []term
-	// groups are the numbers of patients whom a term tells from the others.
+	// groups are the sizes of the groups that a term separates.
 	groups []int
 }
 
-// term is a covariate, as a number.
+// term is a covariate as a number.
 type term struct {
 	name string
 	of   func(*mix) float64
 }
 
-// listed is a covariate as it is printed, and which term it is; less than 0 when
-// none.
+// listed is a covariate as printed, with the index of its term, which is
+// negative if it has none.
 type listed struct {
 	name, status string
 	term         int
 }
 
-// What became of a covariate.
+// The statuses of a covariate.
 const (
 	estimated = "estimated"
-	reference = "reference" // the largest group, which the others are compared with
+	reference = "reference" // the largest group, to which the others are compared
 	merged    = "merged"    // too few patients: counted with the reference
-	constant  = "constant"  // all are alike
-	tooFew    = "too_few"   // too few patients, and left out
+	constant  = "constant"  // all patients are alike
+	tooFew    = "too_few"   // too few patients: left out
 )
 
 func sqrt(n int) float64 { return math.Sqrt(float64(n)) }
 
-// designOf chooses the terms by how many patients there are of each kind.
+// designOf selects the terms by the number of patients in each group.
 func designOf(t *mixTally, count func(*mixCell) int32) *design {
 	var pain [painLevels]int
 	var ages [ageBands]int
@@ -86,7 +86,7 @@ func (d *design) take(name string, of func(*mix) float64) {
 
 func (d *design) leave(name, status string) { d.all = append(d.all, listed{name, status, -1}) }
 
-// line enters a covariate that counts by its number.
+// line adds a linear covariate.
 func (d *design) line(name string, levels []int, of func(*mix) float64) {
 	there := 0
 	for _, n := range levels {
@@ -101,7 +101,8 @@ func (d *design) line(name string, levels []int, of func(*mix) float64) {
 	d.take(name, of)
 }
 
-// categories enters groups, each compared with the largest.
+// categories adds a categorical covariate, with the largest group as
+// reference.
 func (d *design) categories(prefix string, names []string, counts []int, of func(*mix) int) {
 	largest := 0
 	for i, n := range counts {
@@ -123,7 +124,7 @@ func (d *design) categories(prefix string, names []string, counts []int, of func
 	}
 }
 
-// tells reports whether a term is about few patients.
+// tells reports whether a term describes fewer than least patients.
 func (d *design) tells(least int) bool {
 	for _, n := range d.groups {
 		if n < least {
@@ -133,7 +134,7 @@ func (d *design) tells(least int) bool {
 	return false
 }
 
-// observations are the patients of a tally by the terms.
+// observations returns the patients of a tally by the terms.
 func (d *design) observations(t *mixTally) (list []observation) {
 	for i := range t.cells {
 		c := &t.cells[i]
@@ -150,7 +151,8 @@ func (d *design) observations(t *mixTally) (list []observation) {
 	return list
 }
 
-// coefficients are those of a fit, and what became of the other covariates.
+// coefficients returns the coefficients of a fit, and the statuses of the
+// other covariates.
 func (d *design) coefficients(f *fit, quantile float64, odds bool) []Coefficient {
 	list := make([]Coefficient, 0, len(d.all))
 	for _, one := range d.all {

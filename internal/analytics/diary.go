@@ -9,30 +9,29 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// diary is one patient's comparable scores, day by day. Baselines and
-// follow-ups are asked for at the onset of each treatment, at days that nobody
-// can foretell: a bit for each day finds the place without a search, and sums
-// make any run of days the difference of two. They are whole tenths, so that a
-// difference is exact.
+// diary holds one patient's comparable scores by day. Baselines and follow-ups
+// are needed at the onset of each treatment, which may be any day: one bit per
+// day finds the entry without a search, and running sums give the total of any
+// range of days. They are in whole tenths, so that differences are exact.
 type diary struct {
 	first   drug.Day
-	entries []entry  // one more at the end closes the sums
-	marks   []uint64 // a bit for each day from the first on that has an entry
-	ranks   []int32  // how many entries lie before each word of marks
-	// plain are the scores that can lie before a treatment: all but those that
-	// were taken after a procedure, by their context.
+	entries []entry  // with one more at the end to close the sums
+	marks   []uint64 // one bit per day from the first, set if it has an entry
+	ranks   []int32  // number of entries before each word of marks
+	// plain are the scores that may count as before a treatment: all except
+	// those taken after a procedure, according to their context.
 	plain []Point
 }
 
 // entry is a day with scores.
 type entry struct {
-	before   running // the plain scores before the day
+	before   running // plain scores before the day
 	day      drug.Day
 	earliest uint8 // of the scores of the day, in tenths
 }
 
-// running is a number of scores, in the upper half, and the sum of their
-// tenths.
+// running has a number of scores in its upper half, and the sum of their
+// tenths in its lower half.
 type running uint64
 
 const oneScore running = 1 << 32
@@ -40,7 +39,7 @@ const oneScore running = 1 << 32
 func (r running) count() int  { return int(r >> 32) }
 func (r running) tenths() int { return int(uint32(r)) }
 
-// scoreOf has the scores of tenths: a division less.
+// scoreOf maps tenths to scores, to avoid a division.
 var scoreOf = func() (table [256]float64) {
 	for tenth := range table {
 		table[tenth] = float64(tenth) / 10
@@ -48,7 +47,7 @@ var scoreOf = func() (table [256]float64) {
 	return table
 }()
 
-// fixedOf has the same in fixed point.
+// fixedOf maps tenths to fixed point.
 var fixedOf = func() (table [256]int64) {
 	for tenth, score := range scoreOf {
 		table[tenth] = fixed(score)
@@ -56,8 +55,8 @@ var fixedOf = func() (table [256]int64) {
 	return table
 }()
 
-// tenths has for each scale the scores on 0 to 10 in tenths, which all of them
-// are whole numbers of.
+// tenths maps the scores of each scale to tenths of a point on 0-10, which are
+// whole numbers for all scales.
 var tenths = func() (table [len(normalized)][256]uint8) {
 	for scale := range table {
 		for value, score := range normalized[scale] {
@@ -69,8 +68,8 @@ var tenths = func() (table [len(normalized)][256]uint8) {
 	return table
 }()
 
-// write fills the diary with the scores of a kind, of which there are some. They
-// are in order.
+// write fills the diary with the scores of a kind. scores are in order and
+// include at least one of that kind.
 func (d *diary) write(scores []series.Score, kind series.Kind) {
 	first, last := 0, len(scores)-1
 	for scores[first].Kind != kind {
@@ -92,8 +91,8 @@ func (d *diary) write(scores []series.Score, kind series.Kind) {
 		value := tenths[s.Scale][s.Value]
 		if day := dayOf(s.At); day != today {
 			today = day
-			// A whole entry at once would be put together elsewhere and moved
-			// here, which takes ten times as long.
+			// Assigning a whole entry would build it elsewhere and copy it,
+			// which takes ten times as long.
 			e := &entries[n]
 			e.before, e.day, e.earliest = sum, day, value
 			n++
@@ -111,7 +110,7 @@ func (d *diary) write(scores []series.Score, kind series.Kind) {
 	d.rank()
 }
 
-// open makes room for scores of the days from the first to the last.
+// open makes room for scores from the first to the last day.
 func (d *diary) open(first, last drug.Day, scores int) {
 	d.first = first
 	d.plain = d.plain[:0]
@@ -129,7 +128,7 @@ func (d *diary) rank() {
 	}
 }
 
-// since is the place of the first entry on a day or later.
+// since returns the index of the first entry on a day or later.
 func (d *diary) since(day drug.Day) int {
 	at := int(day - d.first)
 	if at < 0 {
@@ -142,16 +141,16 @@ func (d *diary) since(day drug.Day) int {
 	return int(d.ranks[word]) + bits.OnesCount64(d.marks[word]&(1<<(at%64)-1))
 }
 
-// baseline is the mean of the plain scores in the 14 days up to and including a
-// day, else the nearest in the 30 days before it. Those of the day itself count as
-// far as they do not lie after the time of day, when both times are known.
+// baseline returns the mean of the plain scores in the 14 days up to and
+// including a day, or else the nearest score in the 30 days before it. Scores
+// of the day itself count unless they are known to be later than clock.
 func (d *diary) baseline(day drug.Day, clock int32) (_ float64, ok bool) {
 	begin, end := d.since(day-baselineDays+1), d.since(day+1)
 	before := d.entries[begin].before
 	scores := d.entries[end].before - before
 	if clock != 0 && end > begin && d.entries[end-1].day == day {
 		for _, p := range d.plain[d.entries[end-1].before.count():d.entries[end].before.count()] {
-			if p.clock() > clock { // midnight is not known
+			if p.clock() > clock { // midnight means unknown
 				scores -= oneScore + running(p.tenths())
 			}
 		}
@@ -167,8 +166,8 @@ func (d *diary) baseline(day drug.Day, clock int32) (_ float64, ok bool) {
 	return 0, false
 }
 
-// followUp is the score, in tenths, nearest to the target day of a window; of two as near
-// the earlier.
+// followUp returns the score, in tenths, nearest to the target day of a
+// window. Of two equally near, it takes the earlier.
 func (d *diary) followUp(w window, index drug.Day) (tenths uint8, ok bool) {
 	target := index + w.target
 	after := d.since(target)

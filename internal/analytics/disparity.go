@@ -1,6 +1,6 @@
 package analytics
 
-// The two ways in which patients are grouped.
+// The dimensions by which patients are grouped.
 const (
 	byGender = iota
 	byAge
@@ -13,17 +13,17 @@ var (
 	measureNames   = [measures]string{"severe_pain", "opioid_exposure", "long_term_opioid", "ge_50", "follow_up_gap"}
 )
 
-// comparisons are the numbers that groups are compared by.
+// comparisons are the counts by which groups are compared.
 type comparisons struct {
 	everybody, present [dimensions][]*cell
 	totals             [measures]totals
 }
 
-// totals are a measure's numbers of all groups together; open, of whom it is not
-// known, is nil when it always is.
+// totals are a measure's counts over all groups. open counts undetermined
+// patients; it is nil if there can be none.
 type totals struct{ yes, n, open *cell }
 
-// groups enters how a whole is grouped.
+// groups enters the groups of a whole.
 func (l *ledger) groups(s *strata, whole *cell) (cells [dimensions][]*cell) {
 	genders, ages := s.genders(), s.ages()
 	cells[byGender], cells[byAge] = l.cellsOf(genders[:]), l.cellsOf(ages[:])
@@ -33,8 +33,8 @@ func (l *ledger) groups(s *strata, whole *cell) (cells [dimensions][]*cell) {
 	return cells
 }
 
-// printDisparities prints, for each measure and dimension, the groups against
-// the largest of them.
+// printDisparities prints the groups of each measure and dimension, compared
+// with the largest.
 func (t *PopulationTally) printDisparities(l *ledger, c *comparisons, z *standardizer) []Disparity {
 	out := make([]Disparity, 0, measures*dimensions)
 	for m := range measures {
@@ -102,7 +102,7 @@ func (l *ledger) disparity(into *Disparity, names []string, yes, n, open []*cell
 	})
 }
 
-// compare puts the group beside the reference. There is no ratio to nothing.
+// compare compares the group with the reference. There is no ratio to zero.
 func (g *DisparityGroup) compare(count, n, refCount, refN int) {
 	difference, ci := Newcombe(count, n, refCount, refN)
 	g.Difference, g.DiffCI95 = rounded(difference, 4), ci.rounded()

@@ -6,24 +6,24 @@ import (
 	"sort"
 )
 
-// doses are numbers of patients, in runs that are in order: the tallies put
-// theirs in order while they count, each on its own processor. Merged they are
-// only looked up in, not put into one order.
+// doses are the doses of patients, as sorted runs: each tally sorts its own
+// while counting, on its own CPU. Merged runs are only searched, not sorted
+// into one.
 type doses struct {
-	own  []dose // not in order yet
+	own  []dose // not yet sorted
 	runs [][]dose
-	// n and total are of the runs.
+	// n and total cover the runs.
 	n     int
 	total wide // in fixed point
 }
 
-// dose is the bits of a number that is not below zero. They have the order of the
-// numbers, and are sorted in half the time.
+// dose is the bit pattern of a number that is not negative. Bit patterns sort
+// like the numbers, and in half the time.
 type dose uint64
 
 func (d dose) mme() float64 { return math.Float64frombits(uint64(d)) }
 
-// firstDoses is how many there is room for at first.
+// firstDoses is the initial capacity.
 const firstDoses = 2048
 
 func (d *doses) add(f float64) {
@@ -33,7 +33,7 @@ func (d *doses) add(f float64) {
 	d.own = append(d.own, dose(math.Float64bits(f)))
 }
 
-// close puts what was added in order.
+// close sorts the doses added.
 func (d *doses) close() {
 	if len(d.own) == 0 {
 		return
@@ -47,14 +47,14 @@ func (d *doses) close() {
 	d.own = nil
 }
 
-// merge adds what others counted, who are closed.
+// merge adds the doses of another, which must be closed.
 func (d *doses) merge(o *doses) {
 	d.n += o.n
 	d.total.add(o.total)
 	d.runs = append(d.runs, o.runs...)
 }
 
-// with is the doses of both, which are closed.
+// with returns the doses of both, which must be closed.
 func (d *doses) with(o *doses) *doses {
 	both := &doses{}
 	both.merge(d)
@@ -62,12 +62,12 @@ func (d *doses) with(o *doses) *doses {
 	return both
 }
 
-// mean is the mean of the runs, of which there is at least one.
+// mean returns the mean of the runs, of which there must be at least one.
 func (d *doses) mean() float64 { return d.total.mean(d.n) }
 
-// nth is the one that would be at a place if all were in order. Each round looks
-// at the middle of the longest run that is left, and leaves out what lies on the
-// wrong side of it in all runs.
+// nth returns the element at an index in sorted order. Each round takes the
+// middle of the longest remaining run and discards what lies on the wrong side
+// of it in all runs.
 func (d *doses) nth(place int) float64 {
 	left := slices.Clone(d.runs)
 	below, upTo := make([]int, len(left)), make([]int, len(left))
@@ -97,7 +97,7 @@ func (d *doses) nth(place int) float64 {
 	}
 }
 
-// quantile is that of type 7. There is at least one dose.
+// quantile returns a quantile of type 7. There must be at least one dose.
 func (d *doses) quantile(p float64) float64 {
 	at := p * float64(d.n-1)
 	low := d.nth(int(at))
@@ -107,11 +107,11 @@ func (d *doses) quantile(p float64) float64 {
 	return low + (at-float64(int(at)))*(d.nth(int(at)+1)-low)
 }
 
-// bands counts the doses in each of some bands, which they are in by their order.
+// bands counts the doses in each band. of must be monotonic.
 func (d *doses) bands(count int, of func(float64) int) []int {
 	counts := make([]int, count)
 	for _, run := range d.runs {
-		for len(run) > 0 { // a band at a time
+		for len(run) > 0 { // one band at a time
 			band := of(run[0].mme())
 			size := sort.Search(len(run), func(i int) bool { return of(run[i].mme()) > band })
 			counts[band] += size

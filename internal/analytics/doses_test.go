@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However many tallies were merged, any place, share and mean of the doses is
-// what it is when all are put in order.
+// However many tallies were merged, any order statistic, share and mean of the
+// doses is the same as after sorting them all.
 func TestDosesAreThoseInOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var whole doses

@@ -5,13 +5,14 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// Exempt is the exemptions that a patient has, and since when each.
+// Exempt holds a patient's exemptions and since when each applies.
 type Exempt struct {
 	since [pain.Exemptions]drug.Day
-	has   uint8 // a bit each
+	has   uint8 // one bit each
 }
 
-// Add notes an exemption. Of several beginnings the first counts.
+// Add adds an exemption. If it is added several times, the earliest start
+// counts.
 func (x *Exempt) Add(e pain.Exemption, from drug.Day) {
 	if bit := uint8(1) << e; x.has&bit == 0 || from < x.since[e] {
 		x.has |= bit
@@ -19,8 +20,8 @@ func (x *Exempt) Add(e pain.Exemption, from drug.Day) {
 	}
 }
 
-// On is the exemption that counts on a day, the first of the list where there
-// are several; not ok without one.
+// On returns the exemption that applies on a day, the first in the list if
+// there are several. It is not ok without one.
 func (x *Exempt) On(day drug.Day) (_ pain.Exemption, ok bool) {
 	if x.has == 0 {
 		return 0, false

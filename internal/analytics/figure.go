@@ -1,8 +1,9 @@
 package analytics
 
-// Figures are the parts of an answer. Each says by which definition it was
-// made, which docs/analytics.md explains, and of how many patients. Suppressed
-// is set when min_cell_size hides a number of it; that number is then null.
+// Figures are the building blocks of a response. Each has the name of its
+// definition, which docs/analytics.md explains, and the number of patients it
+// covers. Suppressed is set if min_cell_size hides one of its numbers, which
+// is then null.
 
 // Count is a number of patients.
 type Count struct {
@@ -24,7 +25,7 @@ type Share struct {
 	Suppressed bool     `json:"suppressed"`
 }
 
-// Split is a whole cut into groups, each patient in one of them.
+// Split divides a whole into groups, with each patient in exactly one.
 type Split struct {
 	Definition  string  `json:"definition"`
 	Denominator string  `json:"denominator"`
@@ -33,8 +34,8 @@ type Split struct {
 	Suppressed  bool    `json:"suppressed"`
 }
 
-// Proportion is how many of n patients have something, with Wilson's interval.
-// The interval is of the proportion, from 0 to 1.
+// Proportion is the proportion of n patients with some property, with Wilson's
+// interval, which ranges from 0 to 1.
 type Proportion struct {
 	Definition  string   `json:"definition"`
 	Denominator string   `json:"denominator"`
@@ -45,12 +46,14 @@ type Proportion struct {
 	CI95        *Bounds  `json:"ci95"`
 	Unstable    bool     `json:"unstable"` // n < 10
 	Suppressed  bool     `json:"suppressed"`
-	// Undetermined is how many more patients there are of whom what is known
-	// does not decide it; they are not in n. It is null where there is no such.
+	// Undetermined counts further patients whose data does not decide whether
+	// they have the property; they are not in N. It is null for measures that
+	// are always determined.
 	Undetermined *int `json:"undetermined"`
 }
 
-// Mean is a mean over patients, one value each, with Student's interval.
+// Mean is a mean over patients, with one value per patient and Student's
+// interval.
 type Mean struct {
 	Definition string   `json:"definition"`
 	N          *int     `json:"n"`

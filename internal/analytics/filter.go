@@ -8,7 +8,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Filter says whom the parameters ask for.
+// Filter selects patients by the parameters.
 type Filter struct {
 	gender       Gender
 	anyGender    bool
@@ -18,7 +18,7 @@ type Filter struct {
 	period       drug.Span
 }
 
-// Filter is the filter of the parameters.
+// Filter returns the filter of the parameters.
 func (p *Params) Filter() Filter {
 	f := Filter{anyGender: p.Gender == nil, bornFrom: math.MinInt32, by: math.MaxInt32, class: p.class, period: p.Period()}
 	if p.Gender != nil {
@@ -36,8 +36,9 @@ func (p *Params) Filter() Filter {
 	return f
 }
 
-// Scope is the filter of whom a tally must be given: with an adjustment all, as
-// those who match the filters are compared with them.
+// Scope returns the filter of the patients that must be added to a tally. With
+// an adjustment it is all, because those who match the filters are compared
+// with all others.
 func (p *Params) Scope() Filter {
 	if p.Adjust != nil {
 		return (&Params{Start: p.Start, AsOf: p.AsOf}).Filter()
@@ -45,13 +46,14 @@ func (p *Params) Scope() Filter {
 	return p.Filter()
 }
 
-// any reports whether the filter may leave somebody out.
+// any reports whether the filter may exclude any patient.
 func (f *Filter) any() bool {
 	return !f.anyGender || f.bornFrom != math.MinInt32 || f.by != math.MaxInt32 || f.condition != "" || f.class != 0
 }
 
-// Admits reports whether a patient passes by what is known without the series,
-// so that those who do not need not be decoded. The tallies ask it again.
+// Admits reports whether a patient passes the conditions that do not need the
+// series, so that the series of others need not be decoded. The tallies check
+// it again.
 func (f *Filter) Admits(p *Patient) bool {
 	if !f.person(p) {
 		return false
@@ -67,14 +69,13 @@ func (f *Filter) Admits(p *Patient) bool {
 	return false
 }
 
-// person reports whether a patient has the gender and the age that are asked for.
+// person reports whether a patient has the requested gender and age.
 func (f *Filter) person(p *Patient) bool {
 	return p.Born >= f.bornFrom && p.Born <= f.by && (f.anyGender || p.Gender == f.gender)
 }
 
-// passes is the whole filter. Maybe is set for one of whom nobody knows whether
-// a medicine of the class was taken: there is one of which nobody knows what it
-// is.
+// passes applies the whole filter. maybe is set if an unclassified medicine
+// leaves open whether the requested class was taken.
 func (f *Filter) passes(p *Patient, g *Gist) (yes, maybe bool) {
 	if !f.Admits(p) {
 		return false, false

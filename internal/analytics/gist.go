@@ -9,37 +9,39 @@ import (
 	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
-// Gist is a patient's series in the form that questions are answered from, with
-// what no question changes: which scores are the primary outcome, their sums, and
-// how pain was before and after each treatment. It is made once, when a patient
-// is taken up; every question about everybody would work it out again.
+// Gist is a patient's series in the form used by queries, with everything that
+// does not depend on a query: the primary outcome, its sums, and pain before
+// and after each treatment. It is computed once, when a patient is loaded,
+// instead of for every query.
 type Gist struct {
 	Primary Primary
-	// Track has the scores of the primary outcome, unless the period decides
-	// which they are, and Others all the rest.
+	// Track has the scores of the primary outcome, unless they depend on the
+	// period, and Others has all the rest.
 	Track         Track
 	Others        []series.Score
 	Answers       []Answer
 	Interventions []Intervention
-	// Medications of a class lie together, each in order of their first days.
-	// Sources are those of opioids, and then of what may be one.
+	// Medications are grouped by class, and sorted by first day within each.
+	// Sources are those of opioids, followed by those of medicines that may be
+	// opioids.
 	Medications []Medication
 	Sources     []Source
-	// Shelf is where in Medications some classes are; shelf is its room, unless
-	// somebody else has it.
+	// Shelf locates some classes in Medications; shelf is its memory unless it
+	// is stored elsewhere.
 	Shelf *Shelf
 	shelf Shelf
-	// Doses are the opioids' MME by day, and Covered the days with an opioid,
-	// known or not, by the timeline. Overlapped are the doses without supply
-	// being carried forward; empty when they are the same.
+	// Doses are the daily MME of opioids, and Covered the days with an opioid
+	// of known or unknown dose, by the timeline. Overlapped are the doses
+	// without supply carried forward; it is empty if they are the same.
 	Doses, Overlapped []drug.Dose
 	Covered           []drug.Span
 	Onsets            []Onset
-	// Marks are drug screens and answers about the impact of pain, by day.
+	// Marks are drug screens and answers about the impact of pain, sorted by
+	// day.
 	Marks []Mark
 }
 
-// gist is what is known of a patient, or what is found out now.
+// gist returns the patient's gist, and computes it if it is missing.
 func (p *Patient) gist(room *Gist) *Gist {
 	if p.Gist != nil {
 		return p.Gist
@@ -57,8 +59,8 @@ func (g *Gist) reset() {
 	g.Sources, g.Marks = g.Sources[:0], g.Marks[:0]
 }
 
-// Primary is what is known, whatever the period, of the kind of scores that is
-// a patient's primary outcome.
+// Primary is what is known, regardless of the period, about the kind of scores
+// that is a patient's primary outcome.
 type Primary struct {
 	kind  series.Kind
 	known known
@@ -68,34 +70,34 @@ type known uint8
 
 const (
 	never   known = iota // no score can be the primary outcome
-	alone                // it is the kind, if it has a score in the period
-	leading              // so it is; if it has none, others may
-	mixed                // the period decides
+	alone                // it is this kind, if that has a score in the period
+	leading              // the same; if it has none, another kind may be
+	mixed                // depends on the period
 )
 
-// Onset is a day on which a treatment began, for a patient who may have begun
-// it before.
+// Onset is a day on which a treatment began. The patient may have begun it
+// before.
 type Onset struct {
-	before    int64            // pain, in fixed point; less than 0 when there is none
+	before    int64            // pain in fixed point; negative if there is none
 	after     [followUps]uint8 // pain in tenths at each follow-up, or noScore
-	day       drug.Day         // the first
-	clock     int32            // the millisecond of the day; 0 when that is not known
-	since     uint16           // days since the treatment was begun last, at most farBack
-	answers   answers          // how far pain fell by each follow-up
-	treatment treatment        // which one
+	day       drug.Day         // first day
+	clock     int32            // millisecond of the day; 0 if unknown
+	since     uint16           // days since the previous onset, at most farBack
+	answers   answers          // reduction of pain at each follow-up
+	treatment treatment        // the treatment
 }
 
-// treatment is a type of procedure or, from procedureCodes on, a class of
-// medicines.
+// treatment is a procedure type or, from procedureCodes on, a medication
+// class.
 type treatment uint8
 
-// noScore is no score, in tenths.
+// noScore stands for a missing score, in tenths.
 const noScore = math.MaxUint8
 
-// farBack is more days than a period may have.
+// farBack is more days than a period can have.
 const farBack = math.MaxUint16
 
-// treatments is room for all of them.
+// treatments is an upper limit of their number.
 const treatments = 64
 
 // answer is whether pain fell by 30 % or 50 %.
@@ -105,11 +107,11 @@ const (
 	noAnswer answer = iota
 	by30
 	by50
-	fromZero // there is no percentage
+	fromZero // no percentage is possible
 	answerKinds
 )
 
-// answers are those at each follow-up, so many bits each.
+// answers packs the answers at all follow-ups.
 type answers uint8
 
 const answerBits = 2
@@ -130,8 +132,8 @@ func answerOf(before, after float64) answer {
 	return noAnswer
 }
 
-// GistOf sets the primary outcome, and appends to the lists of a gist, which may
-// have those of other patients before.
+// GistOf sets the primary outcome and appends to the lists of a gist, which
+// may already hold those of other patients.
 func GistOf(whole *series.Series, g *Gist) {
 	r := skimmers.Get().(*skimmer)
 	defer skimmers.Put(r)
@@ -160,10 +162,10 @@ func GistOf(whole *series.Series, g *Gist) {
 	}
 }
 
-// settled reports whether the kind does not depend on the period.
+// settled reports whether the kind is independent of the period.
 func (p Primary) settled() bool { return p.known == alone || p.known == leading }
 
-// skimmer works out gists.
+// skimmer computes gists.
 type skimmer struct {
 	diary   diary
 	kinds   kindList
@@ -177,8 +179,8 @@ type skimmer struct {
 
 var skimmers = sync.Pool{New: func() any { return new(skimmer) }}
 
-// begun appends what a patient began: of procedures each, once a day, and of a
-// class of medicines each day on which one begins after a washout.
+// begun appends the onsets of a patient: each procedure, once a day, and each
+// start of a medication class after a washout.
 func begun(procedures []series.Procedure, medications []Medication, onsets []Onset) []Onset {
 	var done [procedureCodes]drug.Day
 	for i := range done {
@@ -214,15 +216,15 @@ func begun(procedures []series.Procedure, medications []Medication, onsets []Ons
 	return onsets
 }
 
-// washout is for how many days before a class must not have been taken for
-// the treatment to begin.
+// washout is the number of days without a class before its start counts as an
+// onset.
 const washout = 90
 
 func newOnset(of treatment, day, before drug.Day) Onset {
 	return Onset{before: -1, treatment: of, day: day, since: uint16(min(farBack, int64(day)-int64(before)))}
 }
 
-// compare fills in the pain before and after.
+// compare sets the pain before and after each onset.
 func (d *diary) compare(onsets []Onset) {
 	for i := range onsets {
 		o := &onsets[i]
@@ -242,8 +244,9 @@ func (d *diary) compare(onsets []Onset) {
 	}
 }
 
-// compared gives onsets with the pain before and after by scores of another kind,
-// of which there are some. They are good until it is called again.
+// compared returns onsets with the pain before and after according to scores
+// of another kind, of which there must be some. The result is valid until the
+// next call.
 func (r *skimmer) compared(scores []series.Score, kind series.Kind, onsets []Onset) []Onset {
 	r.onsets = append(r.onsets[:0], onsets...)
 	if len(r.onsets) > 0 {
@@ -253,7 +256,7 @@ func (r *skimmer) compared(scores []series.Score, kind series.Kind, onsets []Ons
 	return r.onsets
 }
 
-// primary finds out what is known of the primary outcome.
+// primary determines what is known about the primary outcome.
 func (r *skimmer) primary(scores []series.Score) Primary {
 	if r.kinds.gather(scores); len(r.kinds) == 0 {
 		return Primary{}
@@ -263,7 +266,7 @@ func (r *skimmer) primary(scores []series.Score) Primary {
 		switch {
 		case kind.Aspect == p.kind.Aspect:
 			p.known = mixed
-		case kind.Aspect > p.kind.Aspect: // average pain, after current
+		case kind.Aspect > p.kind.Aspect: // average takes precedence over current pain
 			p = Primary{kind, leading}
 		case p.known == alone:
 			p.known = leading

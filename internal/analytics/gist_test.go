@@ -10,9 +10,9 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Most patients are asked about one kind of pain, perhaps besides others that
-// are no primary outcome, or give way to it. What is known of them beforehand
-// is held against the plainest way too.
+// Most patients have one kind of pain, perhaps besides others that are not the
+// primary outcome. Their precomputed gist is also compared with the naive
+// computation.
 func TestOutcomesByGistAreThoseOfTheRecords(t *testing.T) {
 	current := series.Kind{Scale: 1, Aspect: series.Current}
 	worst := series.Kind{Scale: 1, Aspect: 3}
@@ -107,7 +107,7 @@ func twice[T comparable](t *testing.T, what string, one, two []T, want int) {
 }
 
 // The line of any stretch of a track is that of its points, however much of it
-// is kept.
+// is stored.
 func TestLineOfAStretch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := roll(rt)

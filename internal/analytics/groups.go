@@ -6,8 +6,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// normalized has for each scale the scores on 0 to 10; NaN where there are
-// none.
+// normalized maps the scores of each scale to 0-10, or NaN if there is no such
+// score.
 var normalized = func() (table [8][256]float64) {
 	for scale := range table {
 		for value := range table[scale] {
@@ -22,7 +22,7 @@ var normalized = func() (table [8][256]float64) {
 	return table
 }()
 
-// kindList is the kinds of some scores that can be the primary outcome.
+// kindList lists the kinds of scores that can be the primary outcome.
 type kindList []series.Kind
 
 func (l *kindList) gather(scores []series.Score) {

@@ -13,7 +13,7 @@ import (
 
 var now = time.Date(2024, time.December, 31, 12, 0, 0, 0, time.UTC)
 
-// ask checks a request that is well, as of the last day of 2024.
+// ask checks a valid request as of the last day of 2024.
 func ask(t testing.TB, r Request) *Params {
 	t.Helper()
 	var fields fault.Fields

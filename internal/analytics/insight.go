@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// insights puts the answer's own numbers into sentences: what is hidden or not
-// there is in none, and nothing is said that the numbers do not say.
+// insights generates sentences from the figures of the response. They never
+// use hidden or missing figures, and state nothing else.
 func insights(p *Population) []Insight {
 	list := []Insight{}
 	add := func(name string, of *Proportion, sentence string) {
@@ -38,7 +38,7 @@ func insights(p *Population) []Insight {
 	return append(list, disparityInsights(p.Disparities)...)
 }
 
-// severeOf is the share with severe pain; nil when it is hidden.
+// severeOf returns the proportion with severe pain, or nil if it is hidden.
 func severeOf(p *Population) *Proportion {
 	bands := &p.Severity.Bands
 	if bands.N == nil || len(bands.Groups) == 0 {
@@ -56,7 +56,7 @@ var measureWords = map[string]string{
 	"ge_50": "50 MME or more on a day", "follow_up_gap": "No pain score for over 90 days",
 }
 
-// disparityInsights are the differences whose interval does not hold 0.
+// disparityInsights lists the differences whose interval excludes 0.
 func disparityInsights(disparities []Disparity) (list []Insight) {
 	for i := range disparities {
 		d := &disparities[i]
@@ -95,16 +95,16 @@ func sumOf(numbers ...*int) (sum int) {
 	return sum
 }
 
-// percentOf is a percentage in a sentence. It comes from the counts: the one
-// beside it is rounded already, and would be rounded twice.
+// percentOf formats a percentage. It uses the counts, because the percentage
+// in the response is already rounded.
 func percentOf(count, n int) string { return oneDecimal(100 * float64(count) / float64(n)) }
 
-// oneDecimal is a number in a sentence, with one decimal.
+// oneDecimal formats a number with one decimal.
 func oneDecimal(f float64) string {
 	return strconv.FormatFloat(math.Round(math.Round(f*1e9)/1e8)/10+0, 'f', 1, 64)
 }
 
-// Compared is the group with which the others are compared; nil without one.
+// Compared returns the reference group, or nil without one.
 func (d *Disparity) Compared() *DisparityGroup {
 	for i := range d.Groups {
 		if d.Reference != nil && d.Groups[i].Group == *d.Reference {

@@ -6,12 +6,12 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Answer is an instrument that was answered.
+// Answer is an answered instrument.
 type Answer struct {
 	score      float64
 	day        drug.Day
 	instrument series.Instrument
-	known      bool // the score
+	known      bool // the score is known
 }
 
 func (g *Gist) takeAnswers(list []series.Assessment) {
@@ -21,7 +21,7 @@ func (g *Gist) takeAnswers(list []series.Assessment) {
 	}
 }
 
-// of reports whether an answer is a score on an instrument.
+// of reports whether the answer has a score on an instrument.
 func (a *Answer) of(i series.Instrument) bool { return a.instrument == i && a.known }
 
 // instrumentTally counts the change on a questionnaire.
@@ -39,7 +39,7 @@ func (t *instrumentTally) merge(o *instrumentTally) {
 	t.met += o.met
 }
 
-// changes has the important change of each instrument by its number.
+// changes has the important change of each instrument by code.
 var changes = func() (list [instrumentCodes]instrument.Change) {
 	for _, info := range instrument.All() {
 		list[series.InstrumentOf(info.Name)] = info.Change
@@ -50,8 +50,8 @@ var changes = func() (list [instrumentCodes]instrument.Change) {
 var pgic = series.InstrumentOf("pgic")
 
 // addInstruments counts each instrument that was scored in the period, from
-// the first time on. The impression of change is itself a change: of it the
-// latest counts.
+// its first score. The global impression of change is itself a change, so its
+// latest score counts.
 func (t *OutcomesTally) addInstruments(answers []Answer) {
 	var seen uint32
 	latest := 0.0
@@ -77,8 +77,8 @@ func (t *OutcomesTally) addInstruments(answers []Answer) {
 	}
 }
 
-// addInstrument counts an instrument whose first score in the period is at a
-// place.
+// addInstrument counts an instrument. first is the index of its first score in
+// the period.
 func (t *OutcomesTally) addInstrument(answers []Answer, first int) {
 	of, index := answers[first].instrument, answers[first].day
 	to := &t.instruments[of%instrumentCodes]
@@ -99,8 +99,9 @@ func (t *OutcomesTally) addInstrument(answers []Answer, first int) {
 	}
 }
 
-// answer is the score on an instrument nearest to the target day; of two as near
-// the earlier. There are few answers, so it looks at all up to there.
+// answer returns the score on an instrument nearest to the target day. Of two
+// equally near, it takes the earlier. There are few answers, so a linear
+// search is sufficient.
 func (w window) answer(answers []Answer, of series.Instrument, index drug.Day) (score float64, ok bool) {
 	target, off := index+w.target, w.tolerance+1
 	for i := range answers {
@@ -115,9 +116,9 @@ func (w window) answer(answers []Answer, of series.Instrument, index drug.Day) (
 	return score, off <= w.tolerance
 }
 
-// firstScore is the mean of the scores on an instrument in the 14 days up to and
-// including that of an answer: one that was answered twice on the day, or shortly
-// before the period, counts as its mean, as scores do.
+// firstScore returns the mean of the scores on an instrument in the 14 days up
+// to and including that of the first answer: several answers on that day or
+// shortly before the period count as their mean, as with pain scores.
 func firstScore(answers []Answer, first int) float64 {
 	of, index := answers[first].instrument, answers[first].day
 	begin, end := first, first+1

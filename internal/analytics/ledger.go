@@ -2,31 +2,31 @@ package analytics
 
 import "slices"
 
-// ledger holds every number of patients of an answer, and which of them are
-// sums of others, so that min_cell_size can hide the small ones and whatever
-// they could be worked out from. An answer is put together in three steps:
-// its numbers are entered, settle decides which of them are hidden, and then
-// what was put off with after is printed.
+// ledger holds all counts of patients in a response, and which of them are
+// sums of others, so that min_cell_size can hide the small ones and any others
+// from which they could be derived. A response is built in three steps: its
+// counts are entered, settle decides which of them are hidden, and then the
+// functions deferred with after print them.
 type ledger struct {
 	cells []*cell
 	sums  []equation
 	later []func()
-	// min is the smallest number that may be shown, 0 and those from min on.
+	// min is the smallest nonzero count that may be shown.
 	min int
 }
 
-// cell is a number of patients.
+// cell is a count of patients.
 type cell struct {
 	value int
-	at    int // its place in the ledger
-	// silent is a number that is not printed, but could be worked out: the
-	// rest of a whole.
+	at    int // index in the ledger
+	// silent marks a count that is not printed but could be derived, such as
+	// the rest of a whole.
 	silent bool
 	hidden bool
 }
 
 // equation says that a whole is the sum of its parts.
-type equation []*cell // the whole first
+type equation []*cell // the whole comes first
 
 func (l *ledger) cell(value int) *cell {
 	c := &cell{value: value, at: len(l.cells)}
@@ -34,12 +34,12 @@ func (l *ledger) cell(value int) *cell {
 	return c
 }
 
-// sum enters that a whole is the sum of its parts.
+// sum enters a whole as the sum of its parts.
 func (l *ledger) sum(whole *cell, parts ...*cell) {
 	l.sums = append(l.sums, append(equation{whole}, parts...))
 }
 
-// same enters that a number is the sum of others, if it is.
+// same enters a count as the sum of others, if that is true.
 func (l *ledger) same(whole *cell, parts ...*cell) {
 	total := 0
 	for _, part := range parts {
@@ -50,7 +50,7 @@ func (l *ledger) same(whole *cell, parts ...*cell) {
 	}
 }
 
-// within enters that the patients of a part are among those of a whole.
+// within enters that a part is contained in a whole.
 func (l *ledger) within(whole, part *cell) {
 	rest := l.cell(whole.value - part.value)
 	rest.silent = true
@@ -59,11 +59,11 @@ func (l *ledger) within(whole, part *cell) {
 
 func (l *ledger) after(print func()) { l.later = append(l.later, print) }
 
-// small reports whether a number must not be known.
+// small reports whether a count must be hidden.
 func (l *ledger) small(c *cell) bool { return c.value > 0 && c.value < l.min }
 
-// settle hides the small numbers, then others until no small one can be
-// worked out, and prints.
+// settle hides the small counts, and others until no small one can be derived,
+// and prints.
 func (l *ledger) settle() {
 	if l.min > 1 {
 		for _, c := range l.cells {
@@ -77,8 +77,8 @@ func (l *ledger) settle() {
 	}
 }
 
-// cover hides one more number of each sum from which a small one can be worked
-// out, and reports whether there was any.
+// cover hides one more count of each sum from which a small one can be
+// derived, and reports whether there was any.
 func (l *ledger) cover() (any bool) {
 	for _, e := range l.sums {
 		if l.tells(e) && l.coverIn(e) {
@@ -94,7 +94,7 @@ func (l *ledger) cover() (any bool) {
 				return true
 			}
 		}
-		// All of its own sums are hidden; so others lead to it.
+		// All of its own sums are hidden, so it follows from others.
 		for _, e := range l.sums {
 			if e.unknown() > 0 && l.coverIn(e) {
 				return true
@@ -104,7 +104,7 @@ func (l *ledger) cover() (any bool) {
 	return false
 }
 
-// coverIn hides the smallest number of a sum that is still shown; zeros last.
+// coverIn hides the smallest visible count of a sum, preferring nonzero ones.
 func (l *ledger) coverIn(e equation) bool {
 	var next *cell
 	for _, c := range e {
@@ -122,8 +122,8 @@ func (l *ledger) coverIn(e equation) bool {
 	return true
 }
 
-// tells reports whether a sum by itself tells a small number: one is hidden, or
-// so many that they can only be 1 each, since zeros are shown.
+// tells reports whether a sum alone reveals a small count: one count is
+// hidden, or so many that each can only be 1, because zeros are shown.
 func (l *ledger) tells(e equation) bool {
 	hidden, small, ones := 0, false, true
 	for i, c := range e {

@@ -1,8 +1,8 @@
 package analytics
 
-// Line is the sums over some points that slope and time-weighted average are
-// made of. x is milliseconds since the first of them, y the score in tenths; the
-// area under the line between them is twice what it is.
+// Line holds the sums over some points from which slope and time-weighted
+// average are computed. x is in milliseconds since the first point, y is the
+// score in tenths, and area is twice the area under the line.
 type Line struct {
 	x, xx, xy    float64
 	area, weight int64
@@ -13,14 +13,14 @@ type Line struct {
 	ends [intervals]uint16
 }
 
-// lineSpan is how many points have a line kept of them: a bit each in ends.
+// lineSpan is the number of points per stored line, limited by the bits in
+// ends.
 const lineSpan = 16
 
-// maxGap is how long scores may be apart for a line between them to say
-// anything.
+// maxGap is the longest time between scores over which a line is meaningful.
 const maxGap = 30 * millisecondsPerDay
 
-// linesOf appends the lines of points, so many at a time, and enters the sums
+// linesOf appends the lines of points, lineSpan at a time, and sets the sum
 // before each point.
 func linesOf(points []Point, lines []Line) []Line {
 	if len(points) == 0 {
@@ -56,7 +56,7 @@ func linesOf(points []Point, lines []Line) []Line {
 	return lines
 }
 
-// lineOf adds up in variables of its own: they stay in registers.
+// lineOf sums in local variables, which stay in registers.
 func lineOf(points []Point) Line {
 	var x, xx, xy float64
 	var area, weight, y int64
@@ -80,8 +80,8 @@ func lineOf(points []Point) Line {
 	return Line{x: x, xx: xx, xy: xy, area: area, weight: weight, y: int32(y), least: least}
 }
 
-// line is that of the points from one up to, but not including, another. Where
-// the line of a whole span is kept it is not added up again.
+// line returns the line of the points from index from up to index to. It uses
+// the stored line of a whole span where possible.
 func (t *Track) line(from, to int) Line {
 	start := t.Points[from].at()
 	var all Line
@@ -106,8 +106,8 @@ func (t *Track) line(from, to int) Line {
 	return all
 }
 
-// join adds the line of n points, the first of which is so many milliseconds
-// behind the first of this line.
+// join adds the line of n points that begins behind milliseconds after this
+// line.
 func (l *Line) join(o *Line, n, behind float64) {
 	l.x += o.x + n*behind
 	l.xx += o.xx + behind*(2*o.x+n*behind)
@@ -117,8 +117,8 @@ func (l *Line) join(o *Line, n, behind float64) {
 	l.y += o.y
 }
 
-// perWeek is the slope of the ordinary least squares line through n points,
-// where they suffice.
+// perWeek returns the slope of the least squares line through n points, if
+// they are sufficient.
 func (l *Line) perWeek(n int, span int64) (_ float64, ok bool) {
 	const points, least = 3, 14 * millisecondsPerDay
 	if n < points || span < least {

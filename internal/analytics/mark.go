@@ -7,12 +7,12 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Mark is a day, and what there was on it: a drug screen, or an answer to how
-// often there is pain or how often it limits life or work.
+// Mark is a day with a drug screen, or with an answer about how often there is
+// pain or how often it limits life or work.
 type Mark int32
 
-// The lowest bits of a mark are what it is; screened is all zeros, and an answer
-// has the question above its level.
+// The lowest bits of a mark are its kind. screened is all zeros; an answer has
+// the question above its level.
 const (
 	markBits  = 4
 	levelBits = 3
@@ -29,12 +29,13 @@ func (m Mark) day() drug.Day { return drug.Day(m >> markBits) }
 
 func (m Mark) screen() bool { return m&(1<<markBits-1) == screened }
 
-// answer is what was asked, and the answer. It is not asked of a screen.
+// answer returns the question and the answer. It must not be called for a
+// screen.
 func (m Mark) answer() (series.Question, series.Level) {
 	return series.Question(m>>levelBits&1) + 1, series.Level(m & (1<<levelBits - 1))
 }
 
-// takeMarks appends the marks of a series. Answers of one day stay in their
+// takeMarks appends the marks of a series. Answers of one day keep their
 // order.
 func (g *Gist) takeMarks(whole *series.Series) {
 	if len(whole.Impacts)+len(whole.Screens) == 0 {
@@ -60,7 +61,7 @@ func screenedIn(marks []Mark, window drug.Span) bool {
 	return false
 }
 
-// impact is the latest answers of a window; 0 is none.
+// impact is the latest answers in a window; 0 means none.
 type impact struct{ frequency, limits series.Level }
 
 func impactIn(marks []Mark, window drug.Span) (i impact) {

@@ -8,26 +8,26 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Medication is a prescription as far as questions ask about it. Every question
-// runs along those of all patients, so it is kept small.
+// Medication is a prescription, reduced to what queries need. Every query
+// scans those of all patients, so it is kept small.
 type Medication struct {
-	drug.Span          // the days of the timeline
-	start     drug.Day // the first day by the record
+	drug.Span          // days of the timeline
+	start     drug.Day // first day according to the record
 	class     series.Class
 	reason    series.Reason // why an opioid has no MME
-	open      bool          // the days after the first are assumed
+	open      bool          // days after the first are assumed
 	naloxone  bool
 }
 
-// Source is who prescribed and who dispensed; 0 when that is not recorded.
+// Source is the prescriber and the pharmacy; 0 means not recorded.
 type Source struct{ prescriber, pharmacy uint32 }
 
 func medicationOf(m *series.Medication) Medication {
 	return Medication{Span: m.Span, start: m.Start, class: m.Class, reason: m.Reason, open: m.Open, naloxone: m.Ingredient == naloxone}
 }
 
-// takeMedications appends medicines with their days, ordered by class and first
-// day, and what opioids amount to.
+// takeMedications appends medicines with their days, sorted by class and first
+// day, and the doses of opioids.
 func (r *skimmer) takeMedications(g *Gist, recorded []series.Medication) []Medication {
 	r.laid = append(r.laid[:0], recorded...)
 	r.planner.Lay(r.laid)
@@ -59,16 +59,16 @@ func (r *skimmer) takeMedications(g *Gist, recorded []series.Medication) []Medic
 	return g.Medications[from:]
 }
 
-// Shelf is where in a patient's medicines those of some classes are, and what
-// there is among them.
+// Shelf locates the medicines of some classes in a patient's list, and
+// summarises them.
 type Shelf struct {
 	opioids, benzodiazepines, gabapentinoids, unknown place
-	// open says that days of one of them are assumed, and lacking that the dose of
-	// an opioid is not known.
+	// open is set if days of one of them are assumed, and lacking if the dose
+	// of an opioid is unknown.
 	open, naloxone, lacking bool
 }
 
-// place is where some of a list are: from one up to, but not including, another.
+// place is a range of a list, excluding its end.
 type place struct{ from, to uint32 }
 
 func (p place) of(list []Medication) []Medication { return list[p.from:p.to] }
@@ -89,8 +89,8 @@ func shelfOf(list []Medication) (s Shelf) {
 	return s
 }
 
-// dosesOn is the MME of opioids by day, on days that are not their own when
-// there are some. It is good until it is called again.
+// dosesOn returns the daily MME of opioids, on other days than their own if
+// given. The result is valid until the next call.
 func (r *skimmer) dosesOn(days []drug.Span) []drug.Dose {
 	r.courses = r.courses[:0]
 	for i := range r.laid {
@@ -108,7 +108,7 @@ func (r *skimmer) dosesOn(days []drug.Span) []drug.Dose {
 	return r.meter.Timeline(r.courses)
 }
 
-// ofClass is the medicines of a class.
+// ofClass returns the medicines of a class.
 func ofClass(list []Medication, class series.Class) []Medication {
 	from := 0
 	for from < len(list) && list[from].class < class {
@@ -121,7 +121,7 @@ func ofClass(list []Medication, class series.Class) []Medication {
 	return list[from:to]
 }
 
-// unclassified is the medicines that are not understood, which come last.
+// unclassified returns the unclassified medicines, which come last.
 func unclassified(list []Medication) []Medication {
 	from := len(list)
 	for from > 0 && list[from-1].class == series.Unclassified {
@@ -130,7 +130,8 @@ func unclassified(list []Medication) []Medication {
 	return list[from:]
 }
 
-// anyTaken reports whether one of some medicines was taken on a day of a window.
+// anyTaken reports whether any of the medicines was taken on a day of a
+// window.
 func anyTaken(list []Medication, window drug.Span) bool {
 	for i := range list {
 		if list[i].taken(window) {
@@ -140,20 +141,21 @@ func anyTaken(list []Medication, window drug.Span) bool {
 	return false
 }
 
-// taken reports whether a medicine was taken on a day of a window.
+// taken reports whether the medicine was taken on a day of a window.
 func (m *Medication) taken(window drug.Span) bool {
 	return m.First <= window.Last && m.Last >= window.First && m.First <= m.Last
 }
 
-// classIn is the class of a medicine that was taken on a day of a window, as a
-// set; empty for others. It is taken without a branch, which nobody could
-// foretell.
+// classIn returns the class of a medicine as a set if it was taken on a day of
+// a window, and otherwise the empty set. It avoids branches, because they are
+// unpredictable.
 func (m *Medication) classIn(window drug.Span) classSet {
-	before, after, none := int64(m.Last)-int64(window.First), int64(window.Last)-int64(m.First), int64(m.Last)-int64(m.First) // one is below 0 if it was not
+	before, after, none := int64(m.Last)-int64(window.First), int64(window.Last)-int64(m.First), int64(m.Last)-int64(m.First) // one of them is negative if it was not
 	return classSet(^(before|after|none)>>63&1) << (m.class % classCodes)
 }
 
-// assumed reports whether it is assumed to be taken on a day of a window.
+// assumed reports whether the medicine is assumed to be taken on a day of a
+// window.
 func (m *Medication) assumed(window drug.Span) bool {
 	return m.open && m.Last > m.First && m.Last >= window.First && m.First < window.Last
 }

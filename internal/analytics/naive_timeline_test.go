@@ -40,7 +40,7 @@ func (c *naiveCourse) maybeSameRelease(o *naiveCourse) bool {
 	return c.Release == 0 || o.Release == 0 || c.Release == o.Release
 }
 
-// notice: it says no more than that it was stopped.
+// notice reports whether it only says that the medicine was stopped.
 func (c *naiveCourse) notice() bool {
 	return c.ended() && !c.Supplied && (c.Open && c.Last == c.First || c.HasEnd && c.End == c.First)
 }
@@ -189,7 +189,7 @@ func naiveSupplies(all []naiveCourse, queues map[uint32][]*naiveSupply, day drug
 	}
 }
 
-// laidOut keeps what was laid out, by the series.
+// laidOut caches timelines by series.
 var laidOut sync.Map
 
 // courses are the medicines of a patient, laid out once.

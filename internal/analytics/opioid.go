@@ -10,16 +10,16 @@ import (
 // opioidTally counts opioid exposure.
 type opioidTally struct {
 	exposed, outOfScope int
-	maybe               int // more who may have had one
+	maybe               int // further patients who may have had one
 	longTerm, longTermN int
-	// Of those whose dose is all known: the averages, the peaks of those to whom
-	// it makes no difference whether supply is carried, and of the others their
-	// peaks with and without.
+	// Of those with fully known doses: the averages, the peaks of those for
+	// whom carrying supply forward makes no difference, and the peaks of the
+	// others with and without carrying.
 	averages, peaks, carried, uncarried doses
 	surely90Overlapped                  int
 	incomplete                          int
-	assumed                             int // whose dose rests on days that are assumed
-	surely50, surely90                  int // of those incomplete, whose known part reaches 50 but not 90, and 90
+	assumed                             int // with a dose that depends on assumed days
+	surely50, surely90                  int // of those incomplete: known part reaches 50 but not 90, and 90
 	at50, at50N                         int
 	at90, at90N                         int
 	out50, out90                        int
@@ -27,11 +27,11 @@ type opioidTally struct {
 	naloxone                            overlapTally
 	outBenzo, outOpen                   int
 
-	possible []drug.Span // used again for each patient
+	possible []drug.Span // reused for each patient
 }
 
-// overlapTally counts who took two classes on one day, or had naloxone, of those
-// of whom that is known.
+// overlapTally counts patients who took two classes on one day, or had
+// naloxone, of those for whom it is known.
 type overlapTally struct{ yes, n int }
 
 func (o *opioidTally) merge(other *opioidTally) {
@@ -66,30 +66,31 @@ var (
 	}()
 )
 
-// longTermDays of the 365 up to the last day make long-term use.
+// longTermDays out of the last yearDays make long-term use.
 const longTermDays, yearDays = 90, 365
 
-// drugs is what a patient takes, as far as it matters for opioids.
+// drugs is what a patient takes, as far as relevant for opioids.
 type drugs struct {
 	taken                                    classSet
 	opioids, benzodiazepines, gabapentinoids []Medication
-	// unknown are those that are not understood: each may be an opioid of any
-	// dose, of another class, or naloxone. Open says that one was taken in the
+	// unknown are the unclassified medicines: each may be an opioid of any
+	// dose, of another class, or naloxone. open is set if one was taken in the
 	// period.
 	unknown []Medication
 	open    bool
-	// maybe says that nobody knows whether an opioid was taken in the period.
+	// maybe is set if it is unknown whether an opioid was taken in the period.
 	maybe    bool
-	naloxone bool          // there is some, at any time
-	dose     drug.Exposure // in the period, of one who surely took an opioid then
-	assumed  bool          // a day of the period with one of them is assumed
+	naloxone bool          // at any time
+	dose     drug.Exposure // in the period, for patients who certainly took an opioid then
+	assumed  bool          // one of them is assumed on a day of the period
 	coverage
 }
 
-// anyOpioid reports whether there is an opioid at any time, or what may be one.
+// anyOpioid reports whether there is, at any time, an opioid or a medicine
+// that may be one.
 func (d *drugs) anyOpioid() bool { return len(d.opioids)+len(d.unknown) > 0 }
 
-// lookAt finds out what a patient takes.
+// lookAt determines what a patient takes.
 func (d *drugs) lookAt(g *Gist, period drug.Span) {
 	list := g.Medications
 	taken := classSet(0)
@@ -105,7 +106,7 @@ func (d *drugs) lookAt(g *Gist, period drug.Span) {
 	d.assumed = s.open && slices.ContainsFunc(list, func(m Medication) bool { return m.assumed(period) })
 }
 
-// outside reports whether the opioid guideline leaves a patient out.
+// outside reports whether the opioid guideline excludes a patient.
 func (t *PopulationTally) outside(p *Patient) bool {
 	_, exempt := p.Exempt.On(t.params.AsOf)
 	return exempt
@@ -155,8 +156,8 @@ func (t *PopulationTally) addOpioids(p *Patient, g *Gist, d *drugs, who *groups)
 	}
 }
 
-// addLongTerm counts who had an opioid on 90 days of the last 365; not those
-// of whom what is not understood leaves it unknown.
+// addLongTerm counts patients with an opioid on 90 of the last 365 days. It
+// skips patients for whom unclassified medicines leave this open.
 func (t *PopulationTally) addLongTerm(covered []drug.Span, d *drugs, who *groups) {
 	o := &t.opioid
 	d.coverage.lookAt(covered, t.period, t.year)
@@ -172,8 +173,9 @@ func (t *PopulationTally) addLongTerm(covered []drug.Span, d *drugs, who *groups
 	t.measures[longTerm].add(who, certain)
 }
 
-// possibleDays is on how many days of a window an opioid may have been taken;
-// 0 when all medicines are understood, and they are known.
+// possibleDays returns the number of days in a window on which an opioid may
+// have been taken, or 0 if all medicines are classified and their days are
+// known.
 func (o *opioidTally) possibleDays(d *drugs, window drug.Span) int {
 	if len(d.unknown) == 0 {
 		return 0
@@ -190,8 +192,8 @@ func (o *opioidTally) possibleDays(d *drugs, window drug.Span) int {
 }
 
 // addDose counts the MME of a patient with an opioid. Below a threshold it is
-// not known when something is, or may be, missing from the dose, or none is
-// counted.
+// undecided if something is or may be missing from the dose, or if no opioid
+// counts.
 func (t *PopulationTally) addDose(g *Gist, d *drugs, outOfScope bool, who *groups) (decided bool) {
 	o := &t.opioid
 	e := &d.dose
@@ -244,7 +246,7 @@ func (o *opioidTally) addPeak(peak, overlapped float64) {
 	o.uncarried.add(overlapped)
 }
 
-// close puts the doses in order.
+// close sorts the doses.
 func (o *opioidTally) close() {
 	o.averages.close()
 	o.peaks.close()
@@ -252,15 +254,15 @@ func (o *opioidTally) close() {
 	o.uncarried.close()
 }
 
-// peakIn is the highest of some doses in a window.
+// peakIn returns the highest dose in a window.
 func peakIn(doses []drug.Dose, window drug.Span) float64 {
 	var peak drug.Exposure
 	peak.Add(doses, window)
 	return peak.Peak
 }
 
-// reasonCodes is how many numbers there are for reasons, and missesDose says of
-// each whether a total without such an opioid is too low.
+// reasonCodes is the number of reason codes, and missesDose holds for each
+// whether a total without such an opioid is too low.
 const reasonCodes = 16
 
 var missesDose = func() (list [reasonCodes]bool) {
@@ -280,8 +282,8 @@ func countHigh(high, outOfScope bool, yes, n, out *int) {
 	}
 }
 
-// addOverlap counts whether opioids and others were taken on the same day. What
-// is not understood leaves it open.
+// addOverlap counts whether opioids and others were taken on the same day.
+// Unclassified medicines may leave this open.
 func (o *opioidTally) addOverlap(to *overlapTally, d *drugs, others []Medication, period drug.Span) (yes, known bool) {
 	if len(others) > 0 && d.taken.has(others[0].class) && shared(d.opioids, others, period) {
 		to.yes++
@@ -296,7 +298,7 @@ func (o *opioidTally) addOverlap(to *overlapTally, d *drugs, others []Medication
 }
 
 // mayShare reports whether an opioid and another medicine may have been taken
-// on the same day because one or both of them is not understood.
+// on the same day because one or both are unclassified.
 func (d *drugs) mayShare(others []Medication, period drug.Span) bool {
 	if shared(d.unknown, d.opioids, period) || shared(d.unknown, others, period) {
 		return true
@@ -309,7 +311,7 @@ func (d *drugs) mayShare(others []Medication, period drug.Span) bool {
 	return false
 }
 
-// shared reports whether medicines of two lists were taken on the same day of
+// shared reports whether medicines of both lists were taken on the same day of
 // the period.
 func shared(these, those []Medication, period drug.Span) bool {
 	for i := range those {
@@ -321,8 +323,9 @@ func shared(these, those []Medication, period drug.Span) bool {
 	return false
 }
 
-// hasNaloxone reports whether naloxone was given or covered in a window. That
-// it is at hand is never assumed, and naloxone within an opioid is not meant.
+// hasNaloxone reports whether naloxone was given or covered in a window.
+// Assumed days do not count, nor does naloxone in a combination with an
+// opioid.
 func hasNaloxone(medications []Medication, window drug.Span) bool {
 	for i := range medications {
 		m := &medications[i]

@@ -8,10 +8,10 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Result is the answer. The tally may be added to afterwards.
+// Result returns the response. More patients may be added afterwards.
 func (t *OutcomesTally) Result(now time.Time) *Outcomes {
 	out := &Outcomes{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
-	out.Parameters.StandardAsked = nil // no rate here has one
+	out.Parameters.StandardAsked = nil // outcomes have no standardised rates
 	l := &ledger{min: t.params.MinCellSize}
 	patients := l.cell(t.patients)
 	scored := t.printCohort(l, out, patients)
@@ -31,8 +31,8 @@ func (t *OutcomesTally) Result(now time.Time) *Outcomes {
 	return out
 }
 
-// printCohort prints who there is and what became of them, and gives the
-// number of those with an index date.
+// printCohort prints the cohort and returns the count of patients with an
+// index date.
 func (t *OutcomesTally) printCohort(l *ledger, out *Outcomes, patients *cell) (scored *cell) {
 	c := &out.Cohort
 	c.Definition, c.PrimaryOutcome = defIndexDate, primaryRule
@@ -87,7 +87,7 @@ func (t *OutcomesTally) printFollowUp(l *ledger, out *Outcomes, followed, due *c
 	t.printAdjusted(l, out, followed, above, r30)
 }
 
-// responders prints who responded of those whose pain before was above 0.
+// responders prints the responders among those with pain above 0 before.
 func (l *ledger) responders(into30, into50 *Proportion, c *comparison, above *cell) (r30, r50 *cell) {
 	r30, r50 = l.cell(c.r30()), l.cell(c.r50())
 	l.within(r30, r50)
@@ -101,7 +101,7 @@ func (t *OutcomesTally) printTrend(l *ledger, out *Trend, scored *cell) {
 	out.Buckets = make([]Bucket, len(t.calendar.buckets))
 	for i, span := range t.calendar.buckets {
 		b, into := &t.course.buckets[i], &out.Buckets[i]
-		n := scored // one bucket has them all
+		n := scored // a single bucket has all of them
 		if len(out.Buckets) > 1 {
 			n = l.cell(int(b.n))
 			l.within(scored, n)
@@ -191,7 +191,7 @@ func (t *OutcomesTally) printInstruments(l *ledger, out *Outcomes, patients *cel
 	}
 }
 
-// positive is a number that is not known when it is 0.
+// positive returns f, or nil if it is 0.
 func positive(f float64) *float64 {
 	if f == 0 {
 		return nil
@@ -199,7 +199,7 @@ func positive(f float64) *float64 {
 	return &f
 }
 
-// printTreatments prints the treatments that somebody had.
+// printTreatments prints the treatments that any patient had.
 func (t *OutcomesTally) printTreatments(l *ledger, tallies []treatmentTally, patients *cell, definition string, name func(int) string) []BeforeAfter {
 	var had []int
 	for i := range tallies {

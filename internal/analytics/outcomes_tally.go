@@ -5,8 +5,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// OutcomesTally counts outcomes, patient after patient. It is for one
-// goroutine at a time.
+// OutcomesTally counts outcomes, patient by patient. It is not safe for
+// concurrent use.
 type OutcomesTally struct {
 	params   *Params
 	filter   Filter
@@ -15,13 +15,13 @@ type OutcomesTally struct {
 	period   drug.Span
 	calendar calendar
 
-	// Used again for each patient.
+	// Reused for each patient.
 	stretch   stretch
-	own       Gist // of one who comes without
+	own       Gist // for patients without one
 	elsewhere skimmer
 
 	patients, byAverage, byCurrent int
-	zeroBaseline                   int // of all with an index date
+	zeroBaseline                   int // of all patients with an index date
 	notDue, missing                int
 	missingAboveZero               int // missing, with a baseline above 0
 	baseline                       sum
@@ -33,24 +33,24 @@ type OutcomesTally struct {
 	impressions, impressed         int
 	treatments                     [treatments]treatmentTally
 	recorded                       [procedureCodes]paired
-	undetermined                   int             // who may match the filter
-	unsure                         int             // who may have begun a class, or not
-	places                         [placeCodes]int // whose pain is where
+	undetermined                   int             // may match the filter
+	unsure                         int             // may or may not have begun a class
+	places                         [placeCodes]int // location of the pain
 
-	// By their case mix, those who match the filters, and the others; nil when
-	// nobody asks.
+	// The case mix of those who match the filters, and of the others; nil if
+	// not requested.
 	mix, others *mixTally
 	bornBy      [ageBands - 1]drug.Day
 }
 
-// How many numbers there are for words, with 0 for none.
+// The numbers of codes, including 0 for none.
 const (
 	instrumentCodes = 32
 	procedureCodes  = 32
 	classCodes      = 16
 )
 
-// NewOutcomesTally begins a tally.
+// NewOutcomesTally returns an empty tally.
 func NewOutcomesTally(p *Params) *OutcomesTally {
 	t := &OutcomesTally{params: p, filter: p.Filter(), period: p.Period(), calendar: newCalendar(p)}
 	t.windowAt = windowAt(p.FollowUp)
@@ -62,7 +62,7 @@ func NewOutcomesTally(p *Params) *OutcomesTally {
 	return t
 }
 
-// Add counts a patient, if the filter asks for one like that.
+// Add counts a patient, if the filter matches.
 func (t *OutcomesTally) Add(p *Patient) {
 	gist := p.gist(&t.own)
 	if passes, maybe := t.filter.passes(p, gist); !passes {
@@ -89,7 +89,7 @@ func (t *OutcomesTally) Add(p *Patient) {
 	t.addInstruments(gist.Answers)
 }
 
-// addPain counts what became of the primary outcome.
+// addPain counts the primary outcome.
 func (t *OutcomesTally) addPain(p *Patient, gist *Gist, kind series.Kind) {
 	t.places[placeOf(kind)]++
 	if kind.Aspect == series.Average {
@@ -140,13 +140,13 @@ func (t *OutcomesTally) addFollowUp(base, score float64) {
 	}
 }
 
-// lowBaseline is below where percentages mislead.
+// lowBaseline is the baseline below which percentages mislead.
 const lowBaseline = 4
 
-// Close ends adding; there is nothing to put in order.
+// Close ends adding. It does nothing for outcomes.
 func (t *OutcomesTally) Close() {}
 
-// Merge adds what another tally of the same parameters counted.
+// Merge adds the counts of another tally with the same parameters.
 func (t *OutcomesTally) Merge(o *OutcomesTally) {
 	for _, c := range []struct{ to, from *int }{
 		{&t.patients, &o.patients}, {&t.byAverage, &o.byAverage}, {&t.byCurrent, &o.byCurrent}, {&t.zeroBaseline, &o.zeroBaseline},

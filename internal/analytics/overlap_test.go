@@ -7,7 +7,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// TestSharedDays tells whether two medicines share a day of a period.
+// TestSharedDays checks whether two medicines share a day of a period.
 func TestSharedDays(t *testing.T) {
 	period := drug.Span{First: 100, Last: 199}
 	of := func(class series.Class, first, last drug.Day) Medication {

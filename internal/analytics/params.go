@@ -13,19 +13,19 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Request is the parameters as a caller wrote them; what is empty was not
-// given. The names of the parameters are those of [Names].
+// Request holds the parameters as sent; empty ones were not given. [Names]
+// lists the names of the parameters.
 type Request struct {
 	StartDate, EndDate, Interval, FollowUp, Gender, AgeMin, AgeMax, Condition, MedicationClass, MinCellSize string
 	Standard, Adjust, CompareStart, CompareEnd                                                              string
 }
 
-// Names are the names of the parameters.
+// Names are the names of all parameters.
 var Names = []string{"start_date", "end_date", "interval", "follow_up", "gender", "age_min", "age_max", "condition", "medication_class", "min_cell_size",
 	"standard", "adjust", "compare_start_date", "compare_end_date"}
 
-// OutcomesNames and PopulationNames are those of the parameters that mean
-// something to either measure: a course over time has no standard population.
+// OutcomesNames and PopulationNames are the parameters that apply to each
+// measure: a standard population, for example, does not apply to outcomes.
 var (
 	OutcomesNames   = without(Names, "standard")
 	PopulationNames = without(Names, "interval", "follow_up", "adjust")
@@ -35,7 +35,7 @@ func without(names []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(some, name) })
 }
 
-// Set takes a parameter by its name; not ok when there is none of that name.
+// Set sets a parameter by name. It is not ok for an unknown name.
 func (r *Request) Set(name, value string) (ok bool) {
 	fields := []*string{&r.StartDate, &r.EndDate, &r.Interval, &r.FollowUp, &r.Gender, &r.AgeMin, &r.AgeMax, &r.Condition, &r.MedicationClass, &r.MinCellSize,
 		&r.Standard, &r.Adjust, &r.CompareStart, &r.CompareEnd}
@@ -50,38 +50,38 @@ func (r *Request) Set(name, value string) (ok bool) {
 // Interval is the width of a bucket of the trend.
 type Interval string
 
-// The intervals. A week is an ISO week, Monday to Sunday.
+// The intervals. Weeks are ISO weeks, Monday to Sunday.
 const (
 	ByDay   Interval = "day"
 	ByWeek  Interval = "week"
 	ByMonth Interval = "month"
 )
 
-// Params is what is asked for, checked. Its JSON form is the parameters in
-// force that an answer repeats.
+// Params are the checked parameters. Their JSON form is part of the response.
 type Params struct {
-	// Start and End are the days of the period, both included.
+	// Start and End are the first and last day of the period.
 	Start drug.Day `json:"-"`
 	End   drug.Day `json:"-"`
-	// AsOf is the last day that is looked at: End, or today when End is later.
+	// AsOf is the last day of data included: End, or today if End is later.
 	AsOf            drug.Day     `json:"-"`
 	StartDate       string       `json:"start_date"`
 	EndDate         string       `json:"end_date"`
 	AsOfDate        string       `json:"as_of"`
-	Interval        Interval     `json:"interval,omitempty"`  // of outcomes
-	FollowUp        int          `json:"follow_up,omitempty"` // of outcomes
+	Interval        Interval     `json:"interval,omitempty"`  // outcomes only
+	FollowUp        int          `json:"follow_up,omitempty"` // outcomes only
 	Gender          *string      `json:"gender"`
 	AgeMin          *int         `json:"age_min"`
 	AgeMax          *int         `json:"age_max"`
 	Condition       *string      `json:"condition"`
 	MedicationClass *string      `json:"medication_class"`
 	MinCellSize     int          `json:"min_cell_size"`
-	class           series.Class // of MedicationClass
-	// StandardAsked is the standard of population rates as it was asked for.
+	class           series.Class // code of MedicationClass
+	// StandardAsked is the requested standard population.
 	StandardAsked *string `json:"standard,omitempty"`
-	// Adjust asks for outcomes adjusted for the case mix.
+	// Adjust requests outcomes adjusted for case mix.
 	Adjust *string `json:"adjust,omitempty"`
-	// CompareStartDate and CompareEndDate are the days of the earlier period.
+	// CompareStartDate and CompareEndDate are the first and last day of the
+	// earlier period.
 	CompareStartDate *string `json:"compare_start_date,omitempty"`
 	CompareEndDate   *string `json:"compare_end_date,omitempty"`
 
@@ -89,7 +89,7 @@ type Params struct {
 	earlier  drug.Span
 }
 
-// Bounds of the parameters.
+// Limits of the parameters.
 const (
 	DefaultDays     = 365
 	DefaultFollowUp = 90
@@ -99,11 +99,11 @@ const (
 	maxCellSize     = 1000
 )
 
-// conditionPrefix is the beginning of an ICD-10 code.
+// conditionPrefix matches a prefix of an ICD-10 code.
 var conditionPrefix = regexp.MustCompile(`^[A-Z]([0-9]([0-9A-Z](\.[0-9A-Z]{0,4})?)?)?$`)
 
-// Params checks a request; what is wrong is added to the fields. Today is the
-// last day that anything can be known of.
+// Params checks a request and adds errors to fields. today is the last day
+// with data.
 func (r Request) Params(today pain.Date, fields *fault.Fields) Params {
 	c := checker{fields}
 	p := Params{Interval: Interval(c.word("interval", r.Interval, string(ByMonth), []string{"day", "week", "month"}))}
@@ -144,8 +144,8 @@ func (r Request) Params(today pain.Date, fields *fault.Fields) Params {
 	return p
 }
 
-// period reads the dates. Without a start the period is the 365 days up to
-// its end, without an end it goes on up to today.
+// period reads the dates. The start defaults to 365 days up to the end, and
+// the end to today.
 func (c checker) period(p *Params, r Request, today drug.Day) (ok bool) {
 	end, okEnd := c.date("end_date", r.EndDate, today)
 	start, okStart := c.date("start_date", r.StartDate, end-DefaultDays+1)
@@ -170,10 +170,10 @@ func (c checker) period(p *Params, r Request, today drug.Day) (ok bool) {
 	return ok
 }
 
-// checker reads parameters and notes what is wrong with them.
+// checker parses parameters and records errors.
 type checker struct{ *fault.Fields }
 
-// word reads one of some words.
+// word parses one of some words.
 func (c checker) word(name, value, otherwise string, words []string) string {
 	if value == "" {
 		return otherwise
@@ -209,7 +209,7 @@ func (c checker) date(name, value string, otherwise drug.Day) (_ drug.Day, ok bo
 	return d.DayNumber(), true
 }
 
-// clip bounds what is echoed.
+// clip limits the length of an echoed value.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if runes := []rune(s); len(runes) > 200 {
@@ -218,7 +218,7 @@ func clip(s string) string {
 	return s
 }
 
-// valueOf is a parameter as it is echoed: null when it was not given.
+// valueOf returns a parameter as echoed: null if it was not given.
 func valueOf(s string) any {
 	if s == "" {
 		return nil
@@ -235,11 +235,12 @@ func classNames() (names []string) {
 
 func dateOf(d drug.Day) string { return pain.DateOfDay(d).String() }
 
-// Period is the days that are looked at.
+// Period returns the days included.
 func (p *Params) Period() drug.Span { return drug.Span{First: p.Start, Last: p.AsOf} }
 
-// bornBy is the last day on which somebody who is at least so old on a day was
-// born: who is born on 29 February is a year older on 1 March of other years.
+// bornBy returns the latest birth date of a person who is at least this age on
+// a day. A person born on 29 February turns a year older on 1 March of
+// non-leap years.
 func bornBy(on drug.Day, age int) drug.Day {
 	d := pain.DateOfDay(on)
 	d.Year -= age

@@ -2,7 +2,7 @@ package analytics
 
 import "anodyne.example/anodyne/internal/pain/series"
 
-// A place is a body site and a side of it, by one number.
+// A place is a body site and a side, as one number.
 const (
 	siteCodes  = 32
 	sideCodes  = 8
@@ -11,7 +11,7 @@ const (
 
 func placeOf(k series.Kind) int { return int(k.Site)%siteCodes*sideCodes + int(k.Side)%sideCodes }
 
-// placeName is "knee, left", or as much as is stated.
+// placeName returns a name such as "knee, left", as far as stated.
 func placeName(place int) string {
 	site, side := series.Site(place/sideCodes).String(), series.Side(place%sideCodes).String()
 	if site == "" {
@@ -23,11 +23,11 @@ func placeName(place int) string {
 	return site + ", " + side
 }
 
-// noSite is pain without a stated site.
+// noSite stands for pain without a stated site.
 const noSite = "not stated"
 
-// printPlaces prints where the pain is that is the primary outcome: the places
-// that somebody has, in their order, and whose is not stated.
+// printPlaces prints the locations of the primary outcome that any patient
+// has, in order, and the number without a stated site.
 func (t *OutcomesTally) printPlaces(l *ledger, into *Split, scored *cell) {
 	var names []string
 	var had []int

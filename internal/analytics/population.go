@@ -1,6 +1,7 @@
 package analytics
 
-// Population is how patients are. Its JSON form is the API's answer.
+// Population describes the current state of the patients. Its JSON form is the
+// response of the API.
 type Population struct {
 	GeneratedAt string           `json:"generated_at"`
 	Parameters  Params           `json:"parameters"`
@@ -14,33 +15,33 @@ type Population struct {
 	Disparities []Disparity      `json:"disparities"`
 	Insights    []Insight        `json:"insights"`
 	Measures    []Measure        `json:"measures"`
-	// Standardized is the main rates, standardised by gender and age.
+	// Standardized holds the main rates, standardised by gender and age.
 	Standardized Standardization `json:"standardized"`
-	// Comparison is with an earlier period; null when none was asked for.
+	// Comparison is with an earlier period, or null if not requested.
 	Comparison *Comparison `json:"comparison"`
 }
 
-// PopulationCohort says who was looked at.
+// PopulationCohort describes the patients included.
 type PopulationCohort struct {
 	Definition string `json:"definition"`
-	Patients   Count  `json:"patients"` // that match the filters
-	Active     Count  `json:"active"`   // of those, with a record in the period
+	Patients   Count  `json:"patients"` // matching the filters
+	Active     Count  `json:"active"`   // of these, with a record in the period
 	Inactive   Count  `json:"inactive"`
-	// Undetermined is how many more may match a filter by class: they have an
-	// unclassified medicine.
+	// Undetermined counts further patients who may match a medication class
+	// filter because they have an unclassified medicine.
 	Undetermined Count `json:"undetermined"`
 }
 
-// Severity is the latest score of each patient by band.
+// Severity splits patients by the severity band of their latest score.
 type Severity struct {
 	Scheme string `json:"scheme"`
 	Bands  Split  `json:"bands"`
-	// ByAverage and ByCurrent say which aspect the scores are of.
+	// ByAverage and ByCurrent count the scores by aspect.
 	ByAverage Count `json:"by_average"`
 	ByCurrent Count `json:"by_current"`
 }
 
-// Opioids is about medicines of the class.
+// Opioids describes the use of opioids.
 type Opioids struct {
 	Exposure              Proportion `json:"opioid_exposure"`
 	LongTerm              Proportion `json:"long_term_opioid"`
@@ -53,38 +54,40 @@ type Opioids struct {
 	OutOfScope            OutOfScope `json:"out_of_guideline_scope"`
 }
 
-// OutOfScope is how many of those counted have a condition that the opioid
-// guideline leaves out.
+// OutOfScope counts patients with a condition that the opioid guideline
+// excludes.
 type OutOfScope struct {
 	Definition            string `json:"definition"`
 	Exposure              Count  `json:"opioid_exposure"`
 	AtLeast50             Count  `json:"ge_50"`
 	AtLeast90             Count  `json:"ge_90"`
 	BenzodiazepineOverlap Count  `json:"opioid_benzo_overlap"`
-	// Undetermined is how many with such a condition are, or may be, missing
-	// from one of the others.
+	// Undetermined counts patients with such a condition who are, or may be,
+	// missing from one of the other counts.
 	Undetermined Count `json:"undetermined"`
 }
 
-// MME is the daily opioid doses of those exposed.
+// MME describes the daily opioid doses of exposed patients.
 type MME struct {
 	Table  string       `json:"table"`
 	Caveat string       `json:"caveat"`
 	Peak   Distribution `json:"peak"` // definition 4
-	// PeakOverlapped is the peak when early refills are not carried forward, but
-	// count beside the supply at hand.
+	// PeakOverlapped is the peak if early refills count on top of the current
+	// supply instead of being carried forward.
 	PeakOverlapped Distribution `json:"peak_overlapped"`
 	Average        Distribution `json:"average"` // definition 2
-	// Incomplete is of how many of those exposed the dose of an opioid is not
-	// known, or another medicine may be an opioid. They are in the band unknown,
-	// unless what is known reaches the highest, and in no mean or quantile.
+	// Incomplete counts exposed patients with an opioid of unknown dose, or
+	// with another medicine that may be an opioid. They are in the band
+	// unknown, unless the known part of the dose is in the highest band, and in
+	// no mean or quantile.
 	Incomplete Count `json:"incomplete"`
-	// Assumed is how many of those exposed are assumed to take an opioid on a day
-	// of the period: it has neither supply nor end.
+	// Assumed counts exposed patients with an opioid that has neither supply
+	// nor end date and is therefore assumed to be taken on a day of the period.
 	Assumed Count `json:"assumed"`
 }
 
-// Distribution is a number over patients. Quantiles are of type 7.
+// Distribution is the distribution of a dose over patients. Quantiles are of
+// type 7.
 type Distribution struct {
 	Definition string   `json:"definition"`
 	N          *int     `json:"n"`
@@ -94,28 +97,28 @@ type Distribution struct {
 	Q3         *float64 `json:"q3"`
 	P90        *float64 `json:"p90"`
 	Suppressed bool     `json:"suppressed"`
-	// Bands are of all active patients: 0 is who had no opioid and nothing that
-	// may be one, unknown who had one that is not counted or of unknown dose, or
-	// a medicine that may be one.
+	// Bands cover all active patients. Band 0 has those without an opioid or a
+	// medicine that may be one; unknown has those with an opioid of excluded or
+	// unknown dose, or with a medicine that may be an opioid.
 	Bands Split `json:"bands"`
 }
 
-// Treatments is who had which medicines.
+// Treatments describes which medicines patients had.
 type Treatments struct {
-	Classes   []Proportion `json:"classes"` // not exclusive, each of the active
+	Classes   []Proportion `json:"classes"` // not exclusive; proportions of active patients
 	Exclusive Split        `json:"exclusive"`
-	// Assumed is how many of the active are assumed to take a medicine, of any
-	// class, on a day of the period.
+	// Assumed counts active patients who are assumed to take a medicine of any
+	// class on a day of the period.
 	Assumed Count `json:"assumed"`
 }
 
-// FollowUpGap is who has had no score for over 90 days.
+// FollowUpGap describes patients without a score for over 90 days.
 type FollowUpGap struct {
 	Gap  Proportion `json:"gap"`
 	Last Split      `json:"last_score"` // within_90_days, over_90_days, never
 }
 
-// Disparity compares groups with the largest of them.
+// Disparity compares groups with the largest group.
 type Disparity struct {
 	Measure    string           `json:"measure"`
 	Definition string           `json:"definition"`
@@ -124,8 +127,9 @@ type Disparity struct {
 	Groups     []DisparityGroup `json:"groups"`
 }
 
-// DisparityGroup is one group. Difference and ratio are to the reference, and
-// null when either has fewer than 11 patients.
+// DisparityGroup is one of the compared groups. Difference and Ratio are
+// relative to the reference group, and null if either group has fewer than 11
+// patients.
 type DisparityGroup struct {
 	Group      string   `json:"group"`
 	Count      *int     `json:"count"`
@@ -137,15 +141,16 @@ type DisparityGroup struct {
 	DiffCI95   *Bounds  `json:"difference_ci95"`
 	Ratio      *float64 `json:"ratio"`
 	Suppressed bool     `json:"suppressed"`
-	// Undetermined is how many more of the group there are of whom it is not
-	// known; they are not in n. It is null where there is no such.
+	// Undetermined counts further patients of the group whose data does not
+	// decide the measure; they are not in N. It is null for measures that are
+	// always determined.
 	Undetermined *int `json:"undetermined"`
-	// Standardized is the rate, standardised by age for a gender, and by gender
+	// Standardized is the rate, standardised by age for a gender and by gender
 	// for an age band.
 	Standardized Standardized `json:"standardized"`
 }
 
-// Insight is a sentence made from the numbers, and nothing more.
+// Insight is a sentence generated from the figures alone.
 type Insight struct {
 	Insight string         `json:"insight"`
 	Text    string         `json:"text"`

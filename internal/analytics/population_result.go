@@ -10,11 +10,11 @@ import (
 	"anodyne.example/anodyne/internal/pain/summary"
 )
 
-// Result is the answer. The tally may be added to afterwards.
+// Result returns the response. More patients may be added afterwards.
 func (t *PopulationTally) Result(now time.Time) *Population {
 	t.Close()
 	out := &Population{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
-	out.Parameters.Interval, out.Parameters.FollowUp, out.Parameters.Adjust = "", 0, nil // there is no course here
+	out.Parameters.Interval, out.Parameters.FollowUp, out.Parameters.Adjust = "", 0, nil // they only apply to outcomes
 	l := &ledger{min: t.params.MinCellSize}
 	patients, active, inactive := l.cell(t.patients), l.cell(t.active), l.cell(t.patients-t.active)
 	l.sum(patients, active, inactive)
@@ -106,8 +106,8 @@ func (t *PopulationTally) printOpioids(l *ledger, out *Opioids, active *cell, c 
 
 var bandNames = []string{"0", ">0-<20", "20-<50", "50-<90", ">=90", "unknown"}
 
-// printMME prints the doses, and gives the numbers of those with 50 MME and
-// more and with 90 and more on a day.
+// printMME prints the doses, and returns the counts of those with at least 50
+// and at least 90 MME on a day.
 func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possible *cell) (high [2]*cell) {
 	o := &t.opioid
 	out.Table, out.Caveat = drug.MMETable, summary.Caveat
@@ -116,7 +116,7 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possibl
 	l.within(exposed, dosed)
 	distribution := func(into *Distribution, definition string, values *doses, surely90 int) []*cell {
 		counts := values.bands(len(bandNames), func(mme float64) int { return slices.Index(bandNames, drug.Band(mme)) })
-		highest := l.cell(counts[4]) // of those whose dose is all known
+		highest := l.cell(counts[4]) // of those with a fully known dose
 		unknown := l.cell(possible.value - values.n - surely90)
 		bands := []*cell{none, l.cell(counts[1]), l.cell(counts[2]), l.cell(counts[3]), highest, unknown}
 		l.sum(dosed, bands[1:5]...)
@@ -138,8 +138,8 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possibl
 	}
 	peak := distribution(&out.Peak, defPeak, o.peaks.with(&o.carried), o.surely90)
 	overlapped := distribution(&out.PeakOverlapped, defPeakOverlapped, o.peaks.with(&o.uncarried), o.surely90Overlapped)
-	// Without carried supply a peak is never lower: who changes band must not be
-	// told from the difference.
+	// Without carrying supply forward a peak is never lower. The difference
+	// must not reveal who changes band.
 	l.within(overlapped[4], peak[4])
 	l.within(peak[5], overlapped[5])
 	distribution(&out.Average, defAverage, &o.averages, 0)
@@ -150,7 +150,7 @@ func (t *PopulationTally) printMME(l *ledger, out *MME, active, exposed, possibl
 	l.count(&out.Assumed, assumed)
 	high50 := l.cell(o.at50)
 	parts := peak[3:5]
-	if o.surely50 > 0 { // in the band unknown: it may be above 90
+	if o.surely50 > 0 { // in the band unknown, because it may be above 90
 		surely50 := l.silent(o.surely50)
 		l.within(peak[5], surely50)
 		parts = append(slices.Clone(parts), surely50)
@@ -170,7 +170,7 @@ func (t *PopulationTally) printTreatments(l *ledger, out *Treatments, active *ce
 			l.after(func() {
 				into.Undetermined, into.Suppressed = exposed.open.shown(), into.Suppressed || exposed.open.hidden
 			})
-		case series.Unclassified: // they are those of whom it is not known
+		case series.Unclassified: // they are the undetermined ones
 			l.proportion(into, definition, ofActive, l.cell(t.treated[class]), active)
 		default:
 			known := l.cell(t.active - t.unsure[class])

@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// PopulationTally counts how patients are, one after the other. It is for one
-// goroutine at a time.
+// PopulationTally counts population health, patient by patient. It is not safe
+// for concurrent use.
 type PopulationTally struct {
 	params *Params
 	filter Filter
@@ -20,28 +20,28 @@ type PopulationTally struct {
 	patients, active     int
 	byAverage, byCurrent int
 	severity             [len(pain.Severities)]int
-	last                 [3]int // the last score: within 90 days, longer ago, never
+	last                 [3]int // last score: within 90 days, longer ago, never
 	treated              [classCodes]int
 	exclusive            [5]int
-	unsure               [classCodes]int // who may have taken a class
-	unsureExposed        int             // of exclusive undetermined, with an opioid
-	undetermined         int             // who may match the filter
-	assumed              int             // who is assumed to take a medicine
+	unsure               [classCodes]int // may have taken a class
+	unsureExposed        int             // undetermined in the treatment mix, with an opioid
+	undetermined         int             // may match the filter
+	assumed              int             // assumed to take a medicine
 	opioid               opioidTally
 	everybody, present   strata
 	measures             [measures]rates
 
-	own Gist // of one who comes without
-	// scores and drugs are used again for each patient.
+	own Gist // for patients without one
+	// scores and drugs are reused for each patient.
 	scores scored
 	drugs  drugs
 
 	aligned alignedTally
 	more    [moreMeasures]rates
-	others  strata // more of the population that rates are standardised to
+	others  strata // rest of the standard population
 }
 
-// ageBands are the bands of ages at the end of the period.
+// ageBands is the number of age bands, by age at the end of the period.
 const ageBands = 5
 
 var (
@@ -49,14 +49,14 @@ var (
 	ageBandNames = []string{"<18", "18-29", "30-44", "45-64", "65+"}
 )
 
-// groups are those that a patient is in.
+// groups are the groups of a patient.
 type groups struct {
 	gender Gender
 	age    int
 }
 
-// rates counts who has something, of those of whom it is known; open are the
-// others.
+// rates counts patients with some property, of those for whom it is known;
+// open counts the others.
 type rates struct{ n, yes, open strata }
 
 func (r *rates) add(who *groups, yes bool) {
@@ -66,7 +66,7 @@ func (r *rates) add(who *groups, yes bool) {
 	}
 }
 
-// The measures that groups are compared by.
+// The measures by which groups are compared.
 const (
 	severePain = iota
 	exposure
@@ -76,7 +76,7 @@ const (
 	measures
 )
 
-// NewPopulationTally begins a tally.
+// NewPopulationTally returns an empty tally.
 func NewPopulationTally(p *Params) *PopulationTally {
 	year := drug.Span{First: p.AsOf - yearDays + 1, Last: p.AsOf}
 	t := &PopulationTally{params: p, filter: p.Filter(), period: p.Period(), year: year, bornBy: bandsBy(p.AsOf)}
@@ -84,8 +84,8 @@ func NewPopulationTally(p *Params) *PopulationTally {
 	return t
 }
 
-// bandsBy are the last days on which those who are in a band or a later one on a
-// day were born.
+// bandsBy returns the latest birth dates of patients who are in a band or a
+// later one on a day.
 func bandsBy(on drug.Day) (days [ageBands - 1]drug.Day) {
 	for i, age := range ageFrom {
 		days[i] = bornBy(on, age)
@@ -93,7 +93,7 @@ func bandsBy(on drug.Day) (days [ageBands - 1]drug.Day) {
 	return days
 }
 
-// Add counts a patient, if the filter asks for one like that.
+// Add counts a patient, if the filter matches.
 func (t *PopulationTally) Add(p *Patient) {
 	gist := p.gist(&t.own)
 	if passes, maybe := t.filter.passes(p, gist); !passes {
@@ -146,7 +146,7 @@ func (t *PopulationTally) assessed(g *Gist) bool {
 	return false
 }
 
-// gapDays is after how many days without a score there is a gap.
+// gapDays is the number of days without a score that make a gap.
 const gapDays = 90
 
 var lastScores = []string{"within_90_days", "over_90_days", "never"}
@@ -188,7 +188,7 @@ func (t *PopulationTally) addSeverity(scores *scored, who *groups) {
 	t.measures[severePain].add(who, isSevere(score))
 }
 
-// classSet is a set of classes of medicines.
+// classSet is a set of medication classes.
 type classSet uint32
 
 func setOf(classes ...drug.Class) (set classSet) {
@@ -200,20 +200,21 @@ func setOf(classes ...drug.Class) (set classSet) {
 
 func (s classSet) has(c series.Class) bool { return s>>(c%classCodes)&1 != 0 }
 
-// nonOpioids are the classes that treat pain besides opioids. Benzodiazepines
-// and antagonists do not.
+// nonOpioids are the other classes that treat pain, which excludes
+// benzodiazepines and antagonists.
 var (
 	nonOpioids = setOf(drug.Gabapentinoid, drug.NSAID, drug.Antidepressant, drug.MuscleRelaxant, drug.Anticonvulsant, drug.Topical, drug.OtherAnalgesic)
 	opioids    = setOf(drug.Opioid)
 	allClasses = setOf(drug.Stated()...)
-	// mayBeOpioids are opioids, and what may be one.
+	// mayBeOpioids are opioids and unclassified medicines.
 	mayBeOpioids = setOf(drug.Opioid, drug.Unclassified)
 )
 
 var mixes = []string{"opioid_only", "non_opioid_only", "both", "none", "undetermined"}
 
-// addTreatment counts the classes that were taken. What is not understood may be
-// of any other class: only who surely has both kinds is in a group of the mix.
+// addTreatment counts the classes taken. An unclassified medicine may belong
+// to any other class, so only patients who certainly have both kinds are in a
+// group of the mix.
 func (t *PopulationTally) addTreatment(d *drugs) {
 	for rest := d.taken; rest != 0; rest &= rest - 1 {
 		t.treated[bits.TrailingZeros32(uint32(rest))%classCodes]++
@@ -240,14 +241,15 @@ func (t *PopulationTally) addTreatment(d *drugs) {
 	}
 }
 
-// Close puts in order what was counted, so that those who merge it need not. A
-// tally is closed before it is merged.
+// Close sorts the counts, so that merging does not have to. A tally must be
+// closed before it is merged.
 func (t *PopulationTally) Close() {
-	t.own, t.scores, t.drugs, t.aligned.usage = Gist{}, scored{}, drugs{}, usage{} // it may be kept
+	t.own, t.scores, t.drugs, t.aligned.usage = Gist{}, scored{}, drugs{}, usage{} // it may be kept for long
 	t.opioid.close()
 }
 
-// Merge adds what another tally of the same parameters counted, which is closed.
+// Merge adds the counts of another tally with the same parameters, which must
+// be closed.
 func (t *PopulationTally) Merge(o *PopulationTally) {
 	t.patients += o.patients
 	t.active += o.active

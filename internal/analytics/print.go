@@ -1,6 +1,6 @@
 package analytics
 
-// count enters and prints a number of patients.
+// count enters and prints a count of patients.
 func (l *ledger) count(into *Count, c *cell) {
 	l.after(func() { *into = Count{c.shown(), c.hidden} })
 }
@@ -12,7 +12,7 @@ func (c *cell) shown() *int {
 	return new(c.value)
 }
 
-// proportion enters and prints how many of n there are.
+// proportion enters and prints a count out of n.
 func (l *ledger) proportion(into *Proportion, definition, denominator string, count, n *cell) {
 	l.within(n, count)
 	l.after(func() {
@@ -25,8 +25,8 @@ func (l *ledger) proportion(into *Proportion, definition, denominator string, co
 	})
 }
 
-// undetermined enters and prints how many more there are of a whole, besides
-// the n of a proportion that was entered before.
+// undetermined enters and prints the rest of a whole beyond the n of a
+// proportion entered before.
 func (l *ledger) undetermined(into *Proportion, whole, n *cell) *cell {
 	c := l.cell(whole.value - n.value)
 	l.sum(whole, n, c)
@@ -34,14 +34,14 @@ func (l *ledger) undetermined(into *Proportion, whole, n *cell) *cell {
 	return c
 }
 
-// silent enters a number that is not printed.
+// silent enters a count that is not printed.
 func (l *ledger) silent(value int) *cell {
 	c := l.cell(value)
 	c.silent = true
 	return c
 }
 
-// share is a proportion in its forms; nil of nobody.
+// share returns a proportion in its forms, or nil if n is 0.
 func share(count, n int) (proportion, percent *float64, ci *Bounds) {
 	if n == 0 {
 		return nil, nil, nil
@@ -50,7 +50,7 @@ func share(count, n int) (proportion, percent *float64, ci *Bounds) {
 	return rounded(p, 4), rounded(100*p, 2), Wilson(count, n).rounded()
 }
 
-// mean enters and prints a mean. The number of its patients is the cell's.
+// mean enters and prints a mean. n is the number of its patients.
 func (l *ledger) mean(into *Mean, definition string, n *cell, s *sum, decimals int, scale Bounds) {
 	l.after(func() {
 		*into = Mean{Definition: definition, N: n.shown(), Suppressed: n.hidden}
@@ -72,8 +72,8 @@ func (l *ledger) mean(into *Mean, definition string, n *cell, s *sum, decimals i
 	})
 }
 
-// split enters and prints a whole with its groups. Each is a share of it, so
-// those outside of a group must not be few either.
+// split enters and prints a whole with its groups. Each group is shown as a
+// share, so the rest of the whole must not be small either.
 func (l *ledger) split(into *Split, definition, denominator string, n *cell, names []string, groups []*cell) {
 	l.sum(n, groups...)
 	for _, c := range groups {
@@ -92,7 +92,7 @@ func (l *ledger) split(into *Split, definition, denominator string, n *cell, nam
 	})
 }
 
-// effects prints how large a change is against its spread.
+// effects prints the effect sizes of a change.
 func (l *ledger) effects(srm, size **float64, n *cell, p *paired) {
 	l.after(func() {
 		if !n.hidden {
@@ -101,7 +101,7 @@ func (l *ledger) effects(srm, size **float64, n *cell, p *paired) {
 	})
 }
 
-// cellsOf enters numbers that are parts of something.
+// cellsOf enters counts that are parts of a whole.
 func (l *ledger) cellsOf(values []int) []*cell {
 	cells := make([]*cell, len(values))
 	for i, v := range values {

@@ -65,8 +65,8 @@ func pairs(t *rapid.T, what string, got *comparison, list []change) {
 	count(t, what+" zero", got.zero(), zero)
 }
 
-// TestOutcomesAreThoseOfTheRecords holds the tally against the same measures
-// worked out in the plainest way.
+// TestOutcomesAreThoseOfTheRecords compares the tally with a naive computation
+// of the same measures.
 func TestOutcomesAreThoseOfTheRecords(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := roll(rt)

@@ -2,8 +2,9 @@ package analytics
 
 import "math"
 
-// observation is patients with the same covariates: how many, of how many a
-// yes or no is known and of how many it is yes, and the sum of their outcomes.
+// observation is a group of patients with the same covariates: their number,
+// the number with a known yes or no, the number of yes, and the sum of their
+// outcomes.
 type observation struct {
 	x     []float64
 	n     float64
@@ -12,16 +13,16 @@ type observation struct {
 	yes   float64
 }
 
-// fit is a fitted model. Reason says why there is none.
+// fit is a fitted model. Reason is why there is none.
 type fit struct {
 	beta   []float64
 	se     []float64
-	sigma  float64 // standard deviation of what is not explained, of least squares
+	sigma  float64 // residual standard deviation, for least squares
 	df     int
 	reason string
 }
 
-// dot is the linear predictor of covariates.
+// dot returns the linear predictor for covariates.
 func (f *fit) dot(x []float64) (sum float64) {
 	for i, b := range f.beta {
 		sum += b * x[i]
@@ -29,12 +30,12 @@ func (f *fit) dot(x []float64) (sum float64) {
 	return sum
 }
 
-// perCoefficient is how many patients a coefficient takes: for yes and no, so
-// many of each.
+// perCoefficient is the number of patients required per coefficient; for a
+// logistic model, the number of each outcome.
 const perCoefficient = 10
 
-// leastSquares fits a line by ordinary least squares. Squares is the sum of the
-// squared outcomes of all patients.
+// leastSquares fits a line by ordinary least squares. squares is the sum of
+// the squared outcomes of all patients.
 func leastSquares(list []observation, terms int, squares float64) fit {
 	n := 0.0
 	a, b := square(terms), make([]float64, terms)
@@ -67,8 +68,8 @@ func leastSquares(list []observation, terms int, squares float64) fit {
 	return f
 }
 
-// logistic fits log odds by maximum likelihood, with Newton's steps. Where a
-// covariate parts yes from no there is no maximum.
+// logistic fits log odds by maximum likelihood with Newton's method. There is
+// no maximum if a covariate separates the outcomes.
 func logistic(list []observation, terms int) fit {
 	yes, no := 0.0, 0.0
 	for i := range list {
@@ -139,9 +140,9 @@ func times(a [][]float64, x []float64) []float64 {
 	return y
 }
 
-// invert inverts a symmetric matrix, given by its lower half, that is positive
-// definite, by the decomposition of Cholesky; not ok when it is singular, as far
-// as numbers tell.
+// invert inverts a symmetric positive definite matrix, given by its lower
+// half, by Cholesky decomposition. It is not ok if the matrix is numerically
+// singular.
 func invert(a [][]float64) (inverse [][]float64, ok bool) {
 	n := len(a)
 	l := square(n)
@@ -163,7 +164,7 @@ func invert(a [][]float64) (inverse [][]float64, ok bool) {
 		}
 	}
 	inverse = square(n)
-	for c := range n { // of each unit vector: forward, then back
+	for c := range n { // for each unit vector: forward, then back
 		y := make([]float64, n)
 		for i := c; i < n; i++ {
 			s := 0.0

@@ -70,7 +70,7 @@ func join(list ...*Patient) *Patient {
 	return list[0]
 }
 
-// Change is told only within one scale, aspect, site and side.
+// Change is only reported within one scale, aspect, site and side.
 func TestPrimaryOutcome(t *testing.T) {
 	current, vas, knee, words := series.Kind{Scale: 1, Aspect: series.Current}, series.Kind{Scale: 2, Aspect: series.Average}, series.Kind{Scale: 1, Aspect: series.Average, Site: 20}, series.Kind{Scale: 3, Aspect: series.Average}
 	for _, c := range []struct {
@@ -265,7 +265,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// A period that lies after today has nobody in it, and nothing breaks.
+// A period after today has no patients, and nothing breaks.
 func TestPeriodAfterToday(t *testing.T) {
 	r := Request{StartDate: "2025-06-01", EndDate: "2025-06-30"}
 	is(t, "outcomes", outcomes(t, r, scores(0, 5)).Cohort.WithScores.Count, `0`)

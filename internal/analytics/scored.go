@@ -7,9 +7,9 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// scored is a patient's scores up to the end of the period.
+// scored holds a patient's scores up to the end of the period.
 type scored struct {
-	last    drug.Day // with a score, or never
+	last    drug.Day // last day with a score, or neverScored
 	primary Primary
 	points  []Point // of the primary outcome
 	others  []series.Score
@@ -18,7 +18,7 @@ type scored struct {
 // neverScored is before all days.
 const neverScored = math.MinInt32
 
-// lookAt takes up the scores before a day.
+// lookAt loads the scores before a day.
 func (s *scored) lookAt(g *Gist, day drug.Day) {
 	s.last, s.primary = neverScored, g.Primary
 	s.points, s.others = g.Track.Points[:until(g.Track.Points, day)], g.Others[:since(g.Others, startOf(day))]
@@ -30,9 +30,9 @@ func (s *scored) lookAt(g *Gist, day drug.Day) {
 	}
 }
 
-// latest is the latest score of average pain since a day, else of current pain.
-// Where the primary outcome does not depend on the period, it has all scores of
-// average pain, or there are none.
+// latest returns the latest score of average pain since a day, or else of
+// current pain. If the primary outcome does not depend on the period, it
+// includes all scores of average pain, or there are none.
 func (s *scored) latest(from drug.Day) (score float64, of series.Aspect, ok bool) {
 	if n := len(s.points); n > 0 && s.points[n-1].day() >= from {
 		return scoreOf[s.points[n-1].tenths()], s.primary.kind.Aspect, true

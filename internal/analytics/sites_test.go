@@ -137,8 +137,8 @@ func TestSameDayMedicine(t *testing.T) {
 	is(t, "before", []any{got.Before.Mean, got.After.Mean}, `[5,4]`) // (8 + 2) / 2
 }
 
-// Of scores at one time the one that comes last is the latest, and the first the
-// earlier: the series has them in the order of their identifiers.
+// Of scores at the same time, the last in the series is the latest and the
+// first the earliest: the series is ordered by identifier.
 func TestTiesAreInOrder(t *testing.T) {
 	for _, values := range [][2]int{{2, 8}, {8, 2}} {
 		first, last := values[0], values[1]

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// row is a linear equation of hidden numbers, in order of the cells.
+// row is a linear equation of hidden counts, in cell order.
 type row []addend
 
-// addend is a hidden number, by the place of its cell in the ledger, and its
+// addend is a hidden count, by the index of its cell in the ledger, with its
 // coefficient.
 type addend struct {
 	cell        int
 	coefficient float64
 }
 
-// derived lists the small numbers that follow from the sums together.
+// derived lists the small counts that follow from all sums together.
 func (l *ledger) derived() (list []*cell) {
 	for _, at := range solved(l.prune(l.rows()), len(l.cells)) {
 		if c := l.cells[at]; l.small(c) {
@@ -25,7 +25,7 @@ func (l *ledger) derived() (list []*cell) {
 	return list
 }
 
-// rows are the sums, as far as something in them is hidden.
+// rows returns the sums with at least one hidden count.
 func (l *ledger) rows() (rows []row) {
 	for _, e := range l.sums {
 		r := row(nil)
@@ -45,7 +45,7 @@ func (l *ledger) rows() (rows []row) {
 	return rows
 }
 
-// inOrder sorts the addends and adds up those of one cell.
+// inOrder sorts the addends and merges those of the same cell.
 func (r row) inOrder() row {
 	slices.SortStableFunc(r, func(a, b addend) int { return a.cell - b.cell })
 	sum := r[:0]
@@ -59,7 +59,7 @@ func (r row) inOrder() row {
 	return slices.DeleteFunc(sum, func(t addend) bool { return t.coefficient == 0 })
 }
 
-// uses counts in how many rows each cell is.
+// uses returns the number of rows that contain each cell.
 func uses(rows []row, cells int) []int {
 	counts := make([]int, cells)
 	for _, r := range rows {
@@ -70,10 +70,10 @@ func uses(rows []row, cells int) []int {
 	return counts
 }
 
-// prune leaves out, again and again, sums that tell nothing: with a number in
-// them that is in no other sum, it makes up for whatever the others are. That
-// number itself may follow from the sum, unless there are two of them; if it
-// is not small, nobody minds.
+// prune repeatedly removes sums that reveal nothing: a count that is in no
+// other sum can take any value, so it absorbs the others. That count itself
+// may follow from the sum, unless there are two such counts or it is not
+// small.
 func (l *ledger) prune(rows []row) []row {
 	for {
 		uses := uses(rows, len(l.cells))
@@ -97,18 +97,18 @@ func (l *ledger) prune(rows []row) []row {
 	}
 }
 
-// solved lists the numbers, in order, that follow from equations: those that
-// are alone in a row when these are in reduced echelon form. Most coefficients
-// are 0, so only the others are kept.
+// solved lists, in order, the counts that follow from the equations: those
+// that are alone in a row of the reduced echelon form. Rows are sparse, so
+// only nonzero coefficients are kept.
 func solved(rows []row, cells int) (list []int) {
 	const zero = 1e-9
 	var (
 		basis   []row
-		pivotOf = make([]int, cells) // the row, counted from 1, whose pivot a cell is
+		pivotOf = make([]int, cells) // row, counted from 1, in which a cell is the pivot
 		uses    = uses(rows, cells)
 		sums    = make([]float64, cells)
 	)
-	// less takes a multiple of another row from one.
+	// less subtracts a multiple of another row.
 	less := func(r row, factor float64, by row) row {
 		for _, t := range r {
 			sums[t.cell] = t.coefficient

@@ -7,31 +7,30 @@ import (
 	"strings"
 )
 
-// standard is the population whose make-up rates are standardised to. The zero
-// one is the whole organisation by gender and age band.
+// standard is the standard population. The zero value is the whole
+// organisation by gender and age band.
 type standard struct {
 	noGender, noAge bool
-	// given are the weights that a caller asked for; nil for those of the
-	// organisation. Where there is no gender or no age they stand in the first
-	// row or column.
+	// given are the requested weights, or nil for those of the organisation.
+	// Without a gender or age, they are in the first row or column.
 	given *[genders][ageBands]float64
 }
 
-// The words that ask for a standard of the organisation's own.
+// The values that request a standard of the organisation itself.
 const (
 	standardBoth   = "age_gender"
 	standardAge    = "age"
 	standardGender = "gender"
 )
 
-// maxWeight bounds weights, so that their sum is a number.
+// maxWeight limits weights, so that their sum cannot overflow.
 const maxWeight = 1e12
 
-// ageWords are the age bands as a standard may name them: a plus sign in an
-// address is a space.
+// ageWords are the names of age bands in a standard. They avoid plus signs,
+// which mean spaces in a URL.
 var ageWords = map[string]int{"<18": 0, "0-17": 0, "18-29": 1, "30-44": 2, "45-64": 3, "65+": 4, "65": 4}
 
-// standard reads a standard: one of the words, or weights such as
+// standard parses a standard: one of the words, or weights such as
 // female/18-29:120,male/18-29:115, by gender and age band or by one of them.
 func (c checker) standard(text string) (s standard) {
 	switch text {
@@ -88,8 +87,8 @@ func readStandard(text string) (s standard, problem string) {
 	return s, ""
 }
 
-// stratumOf reads gender/age band, or one of them; less than 0 is which is not
-// named.
+// stratumOf parses gender/age band, or one of them. A missing part is returned
+// as a negative number.
 func stratumOf(name string) (gender, age int, ok bool) {
 	gender, age = -1, -1
 	words := strings.Split(strings.ToLower(strings.TrimSpace(name)), "/")
@@ -109,7 +108,8 @@ func stratumOf(name string) (gender, age int, ok bool) {
 	return gender, age, true
 }
 
-// rows and columns are how many genders and age bands the standard tells apart.
+// rows and columns return the numbers of genders and age bands that the
+// standard distinguishes.
 func (s *standard) rows() int {
 	if s.noGender {
 		return 1
@@ -124,7 +124,7 @@ func (s *standard) columns() int {
 	return ageBands
 }
 
-// fold puts strata together that the standard does not tell apart.
+// fold merges strata that the standard does not distinguish.
 func (s *standard) fold(cells *strata) (folded strata) {
 	for g := range cells {
 		for a, n := range cells[g] {
@@ -141,8 +141,8 @@ func (s *standard) fold(cells *strata) (folded strata) {
 	return folded
 }
 
-// shares are the weights of each stratum, which add up to 1; nil when nobody has
-// any. Organisation is who there is.
+// shares returns the weight of each stratum, which add up to 1, or nil if
+// there are none. organisation holds its counts.
 func (s *standard) shares(organisation *strata) *[genders][ageBands]float64 {
 	var shares [genders][ageBands]float64
 	total := 0.0
@@ -167,7 +167,7 @@ func (s *standard) shares(organisation *strata) *[genders][ageBands]float64 {
 	return &shares
 }
 
-// names are the gender and the age band of a stratum; nil is all of them.
+// names returns the gender and age band of a stratum; nil means all.
 func (s *standard) names(gender, age int) (g, a *string) {
 	if !s.noGender {
 		g = &genderNames[gender]
@@ -178,7 +178,7 @@ func (s *standard) names(gender, age int) (g, a *string) {
 	return g, a
 }
 
-// label names a stratum in one word or two.
+// label returns the name of a stratum.
 func (s *standard) label(gender, age int) string {
 	g, a := s.names(gender, age)
 	switch {

@@ -2,52 +2,54 @@ package analytics
 
 import "math"
 
-// Standardization is rates as they would be if the patients were made up like a
-// standard population: direct standardisation by gender and age band.
+// Standardization holds rates directly standardised by gender and age band,
+// that is, weighted as if the patients had the composition of a standard
+// population.
 type Standardization struct {
 	Definition string `json:"definition"`
 	Label      string `json:"label"`
-	// Standard is organization, or given when the caller gave the weights.
+	// Standard is "organization", or "given" if the caller set the weights.
 	Standard string            `json:"standard"`
-	Strata   []StandardStratum `json:"strata"` // with their weights; none when they are hidden
-	// Suppressed is set when the make-up of the organisation would tell of few
-	// patients: there is then no standardised rate either.
+	Strata   []StandardStratum `json:"strata"` // with their weights; empty if hidden
+	// Suppressed is set if showing the organisation's composition would reveal
+	// small groups of patients. No standardised rate is given then either.
 	Suppressed bool               `json:"suppressed"`
 	Rates      []StandardizedRate `json:"rates"`
 }
 
-// StandardStratum is a part of the standard population. A gender or an age band
-// that is null is all of them.
+// StandardStratum is one stratum of the standard population. A null gender or
+// age band stands for all of them.
 type StandardStratum struct {
 	Gender  *string `json:"gender"`
 	AgeBand *string `json:"age_band"`
-	// Count is how many patients of the organisation there are; null when the
+	// Count is the number of patients of the organisation, or null if the
 	// weights were given.
 	Count  *int    `json:"count"`
-	Weight float64 `json:"weight"` // of 1
+	Weight float64 `json:"weight"` // as a fraction of 1
 }
 
-// StandardizedRate is a rate in both forms. Reason says why there is no
-// standardised one.
+// StandardizedRate is a rate, both crude and standardised. Reason is why the
+// standardised rate is missing.
 type StandardizedRate struct {
 	Measure      string     `json:"measure"`
 	Crude        Proportion `json:"crude"`
 	Standardized *float64   `json:"standardized"`
 	CI95         *Bounds    `json:"ci95"`
 	Reason       *string    `json:"reason"`
-	// Empty are the strata with a weight in which nobody is counted; none are
-	// named under min_cell_size.
+	// Empty lists the strata that have a weight but no patients; it is empty
+	// under min_cell_size.
 	Empty []string `json:"empty_strata"`
 }
 
-// Standardized is a standardised rate of a group, or why there is none.
+// Standardized is the standardised rate of a group, or the reason why there is
+// none.
 type Standardized struct {
 	Rate   *float64 `json:"rate"`
 	CI95   *Bounds  `json:"ci95"`
 	Reason *string  `json:"reason"`
 }
 
-// standardLabel goes with all standardised rates.
+// standardLabel is shown with all standardised rates.
 const standardLabel = "Directly standardised: the rate that would be expected with the genders and ages of the standard population. Use it to compare groups; it is not the rate of any actual group."
 
 // strata counts patients by gender and age band.
@@ -61,7 +63,7 @@ func (s *strata) merge(o *strata) {
 	}
 }
 
-// genders and ages count by one of the two.
+// genders and ages return the counts by one of the two.
 func (s *strata) genders() (counts [genders]int) {
 	for g := range s {
 		for _, n := range s[g] {
@@ -87,7 +89,8 @@ func (s *strata) sum() (n int) {
 	return n
 }
 
-// The measures that are standardised besides those that groups are compared by.
+// The measures that are standardised in addition to those by which groups are
+// compared.
 const (
 	atLeast90 = iota
 	benzoOverlap
@@ -96,9 +99,9 @@ const (
 
 var moreNames = [moreMeasures]string{defAtLeast90, defBenzo}
 
-// PassBy counts a patient whom the filter does not admit, as a part of the
-// population that rates are standardised to: the whole organisation, but for a
-// gender and ages that are asked for.
+// PassBy counts a patient whom the filter does not admit, as part of the
+// standard population: the whole organisation, restricted to a requested
+// gender and age.
 func (t *PopulationTally) PassBy(p *Patient) {
 	if t.filter.person(p) {
 		who := t.groupsOf(p)
@@ -108,7 +111,7 @@ func (t *PopulationTally) PassBy(p *Patient) {
 
 func (t *PopulationTally) groupsOf(p *Patient) groups {
 	who := groups{gender: min(p.Gender, UnknownGender)}
-	for _, by := range t.bornBy { // one after the other; each has those of all before
+	for _, by := range t.bornBy { // cumulative: each includes all before it
 		who.age += int(uint64(int64(p.Born)-int64(by)-1) >> 63)
 	}
 	return who
@@ -117,10 +120,10 @@ func (t *PopulationTally) groupsOf(p *Patient) groups {
 // standardizer prints standardised rates.
 type standardizer struct {
 	*standard
-	shares *[genders][ageBands]float64 // nil without anybody
+	shares *[genders][ageBands]float64 // nil without patients
 	least  int
-	cells  []*cell // the organisation's strata
-	few    bool    // one of them tells of few
+	cells  []*cell // strata of the organisation
+	few    bool    // one of them reveals a small count
 }
 
 func (z *standardizer) small(n int) bool { return n > 0 && n < z.least }
@@ -134,7 +137,7 @@ func (z *standardizer) hidden() bool {
 	return z.few
 }
 
-// standardize enters the make-up of the standard population.
+// standardize enters the composition of the standard population.
 func (t *PopulationTally) standardize(l *ledger, out *Standardization, patients *cell, c *comparisons) *standardizer {
 	s := &t.params.standard
 	population := t.everybody
@@ -165,8 +168,8 @@ func (t *PopulationTally) standardize(l *ledger, out *Standardization, patients 
 	return z
 }
 
-// enter enters the strata of the organisation, whose numbers are printed, unless
-// one is so small that none will be.
+// enter enters the strata of the organisation, which are printed unless one is
+// so small that none may be.
 func (z *standardizer) enter(l *ledger, of *strata, total int, patients *cell, c *comparisons) {
 	rows, columns := z.rows(), z.columns()
 	for g := range rows {
@@ -180,7 +183,7 @@ func (z *standardizer) enter(l *ledger, of *strata, total int, patients *cell, c
 		return
 	}
 	all := patients
-	same := total == patients.value // whoever is there matches the filters
+	same := total == patients.value // all patients match the filters
 	if !same {
 		all = l.cell(total)
 		l.within(all, patients)
@@ -223,8 +226,7 @@ func (z *standardizer) enter(l *ledger, of *strata, total int, patients *cell, c
 	}
 }
 
-// rates prints all standardised rates; of are the crude ones, in the order of
-// the measures.
+// rates prints all standardised rates.
 func (z *standardizer) rates(l *ledger, t *PopulationTally, out *Population) {
 	crude := [measures + moreMeasures]*Proportion{nil, &out.Opioids.Exposure, &out.Opioids.LongTerm, &out.Opioids.AtLeast50, &out.FollowUpGap.Gap, &out.Opioids.AtLeast90, &out.Opioids.BenzodiazepineOverlap}
 	l.after(func() {
@@ -269,7 +271,8 @@ func (r *StandardizedRate) fill(z *standardizer, yes, n *strata) {
 	r.Standardized, r.CI95, r.Reason = w.result()
 }
 
-// group is the rate of a gender or an age band, standardised by the other.
+// group returns the rate of a gender or an age band, standardised by the
+// other.
 func (z *standardizer) group(d, i int, rates *rates) (s Standardized) {
 	switch {
 	case z.hidden():
@@ -302,11 +305,11 @@ func (z *standardizer) group(d, i int, rates *rates) (s Standardized) {
 	return s
 }
 
-// weighing adds up the rates of strata, each with its weight. The interval is
-// made of Wilson's of each stratum, as Newcombe's is of two (the method of
-// variance estimates recovery of Zou and Donner): the square of its lower arm is
-// the sum of those of the strata's weighted lower arms. It lies between 0 and 1,
-// and is Wilson's where there is one stratum.
+// weighing sums the rates of strata by weight. The interval combines Wilson's
+// intervals of the strata, as Newcombe's does for two (the MOVER method of Zou
+// and Donner): the square of its lower arm is the sum of the squares of the
+// strata's weighted lower arms. It lies between 0 and 1, and equals Wilson's
+// for a single stratum.
 type weighing struct {
 	rate, below, above float64
 	empty, few         bool

@@ -106,7 +106,7 @@ func TestGroupsAreStandardizedByTheOther(t *testing.T) {
 	is(t, "both", []any{of("")[0].Groups[0].Standardized.Rate, of("")[1].Groups[4].Standardized.Rate}, `[0.35,0.55]`)
 }
 
-// Where a stratum tells of few, nothing standardised is shown.
+// If a stratum reveals a small group, nothing standardised is shown.
 func TestStandardizationHidesFew(t *testing.T) {
 	t.Parallel()
 	for least, want := range map[string]string{"2": "null", "3": `"suppressed"`} { // 2 of 10 young women
@@ -158,8 +158,8 @@ func TestStandardizedToItselfIsCrude(t *testing.T) {
 	})
 }
 
-// TestStandardizedRatesAreThoseOfTheRecords holds them against strata that are
-// counted in the plainest way.
+// TestStandardizedRatesAreThoseOfTheRecords compares them with strata counted
+// in a naive way.
 func TestStandardizedRatesAreThoseOfTheRecords(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := roll(rt)
@@ -221,8 +221,8 @@ func TestStandardizedRatesAreThoseOfTheRecords(t *testing.T) {
 	})
 }
 
-// TestStandardizedRatesTellOfNoFew: whatever is shown of a standardised rate
-// rests on strata that could be shown themselves.
+// TestStandardizedRatesTellOfNoFew: a standardised rate is only shown if its
+// strata could be shown themselves.
 func TestStandardizedRatesTellOfNoFew(t *testing.T) {
 	shown := 0
 	rapid.Check(t, func(rt *rapid.T) {

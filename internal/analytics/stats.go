@@ -2,7 +2,7 @@ package analytics
 
 import "math"
 
-// z is the 0.975 quantile of the normal distribution, as it is published.
+// z is the 0.975 quantile of the normal distribution, as commonly published.
 const z = 1.959964
 
 // Minimum numbers of patients.
@@ -14,10 +14,10 @@ const (
 	minToCompare     = 11
 )
 
-// tolerance is what comparisons allow for binary fractions.
+// tolerance allows for rounding errors in comparisons.
 const tolerance = 1e-9
 
-// Wilson is Wilson's interval of a proportion of n patients, n > 0.
+// Wilson returns Wilson's interval of a proportion of n patients, n > 0.
 func Wilson(count, n int) Bounds {
 	total := float64(n)
 	p := float64(count) / total
@@ -26,8 +26,8 @@ func Wilson(count, n int) Bounds {
 	return Bounds{max(0, centre-half), min(1, centre+half)}
 }
 
-// Newcombe is the difference of two proportions, the first less the second,
-// with its interval made of theirs.
+// Newcombe returns the difference of two proportions, the first minus the
+// second, with Newcombe's interval.
 func Newcombe(count1, n1, count2, n2 int) (difference float64, _ Bounds) {
 	p1, p2 := float64(count1)/float64(n1), float64(count2)/float64(n2)
 	ci1, ci2 := Wilson(count1, n1), Wilson(count2, n2)
@@ -35,9 +35,9 @@ func Newcombe(count1, n1, count2, n2 int) (difference float64, _ Bounds) {
 	return d, Bounds{d - math.Hypot(p1-ci1.Low, ci2.High-p2), d + math.Hypot(ci1.High-p1, p2-ci2.Low)}
 }
 
-// student is the 0.975 quantile of Student's distribution, df > 0. Beyond the
-// table it is the expansion of Cornish and Fisher (Abramowitz and Stegun,
-// 26.7.5), which then agrees to 1e-9.
+// student returns the 0.975 quantile of Student's distribution, df > 0. Beyond
+// the table it uses the Cornish-Fisher expansion (Abramowitz and Stegun,
+// 26.7.5), which is accurate to 1e-9 there.
 func student(df int) float64 {
 	if df <= len(studentTable) {
 		return studentTable[df-1]
@@ -48,23 +48,22 @@ func student(df int) float64 {
 	return x + ((x3+x)/4+((5*x5+16*x3+3*x)/96+((3*x7+19*x5+17*x3-15*x)/384+(79*x9+776*x7+1482*x5-1920*x3-945*x)/92160/n)/n)/n)/n
 }
 
-// meanInterval is Student's interval of a mean over n patients, n > 1.
+// meanInterval returns Student's interval of a mean over n patients, n > 1.
 func meanInterval(mean, sd float64, n int) Bounds {
 	half := student(n-1) * sd / math.Sqrt(float64(n))
 	return Bounds{mean - half, mean + half}
 }
 
-// responded reports whether pain fell by at least a percentage. The numbers
-// are compared as they are, never rounded first. There is no percentage of a
-// baseline of 0.
+// responded reports whether pain fell by at least a percentage. Numbers are
+// compared without rounding. A baseline of 0 has no percentage.
 func responded(before, after, percent float64) bool {
 	return before > 0 && fall(before, after) >= percent-tolerance
 }
 
-// fall is by how many percent of what it was pain fell, before > 0.
+// fall returns the reduction of pain in percent, before > 0.
 func fall(before, after float64) float64 { return 100 * (before - after) / before }
 
-// rounded is a number at output.
+// rounded returns a number rounded for output.
 func rounded(f float64, decimals int) *float64 { return new(round(f, decimals)) }
 
 func round(f float64, decimals int) float64 {
@@ -72,16 +71,16 @@ func round(f float64, decimals int) float64 {
 	return math.Round(f*unit)/unit + 0 // no -0
 }
 
-// The scales that means are on.
+// The scales of means.
 var (
 	painScale = Bounds{0, 10}
 	unbounded = Bounds{math.Inf(-1), math.Inf(1)}
 )
 
-// changes is the scale of changes from one place of a scale to another.
+// changes returns the scale of changes on a scale.
 func (b Bounds) changes() Bounds { return Bounds{b.Low - b.High, b.High - b.Low} }
 
-// within cuts an interval off where its scale ends.
+// within clips an interval to its scale.
 func (b Bounds) within(scale Bounds) Bounds {
 	return Bounds{max(b.Low, scale.Low), min(b.High, scale.High)}
 }

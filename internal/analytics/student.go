@@ -1,8 +1,8 @@
 package analytics
 
-// studentTable has the 0.975 quantile of Student's distribution for 1, 2, 3 ...
-// degrees of freedom, to the last bit. It is looked up and not worked out,
-// because an answer has some sixty intervals; see decision 51.
+// studentTable has the exact 0.975 quantiles of Student's distribution for 1,
+// 2, 3 ... degrees of freedom. They are not computed, because a response has
+// some sixty intervals; see decision 51.
 var studentTable = [...]float64{
 	12.706204736174705, 4.302652729749464, 3.1824463052837095, 2.7764451051977943, 2.5705818356363155, 2.44691185114497, 2.3646242515927853, 2.3060041352041667,
 	2.2621571627982053, 2.228138851986275, 2.2009851600916397, 2.178812829667229, 2.1603686564627926, 2.144786687917804, 2.1314495455597755, 2.1199052992212546,

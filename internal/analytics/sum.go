@@ -6,10 +6,10 @@ import (
 	"math/bits"
 )
 
-// fraction is the fixed point that numbers are summed in: whole numbers of
-// 2^-30. Sums of whole numbers are the same in whatever order, so that any
-// number of workers gives the same mean to the last bit. A score is off by
-// 5e-10 at most, a change by twice that, and neither when it is whole.
+// fraction is the fixed point in which numbers are summed: multiples of 2^-30.
+// Integer sums are independent of the order, so that any number of workers
+// gives exactly the same mean. The error is at most 5e-10 for a score and
+// twice that for a change, and zero for whole numbers.
 const fraction = 1 << 30
 
 func fixed(f float64) int64 {
@@ -19,7 +19,7 @@ func fixed(f float64) int64 {
 	return int64(f*fraction + 0.5)
 }
 
-// wide is a whole number of 128 bits.
+// wide is a 128-bit integer.
 type wide struct{ hi, lo uint64 }
 
 func (w *wide) add(o wide) {
@@ -34,7 +34,7 @@ func (w *wide) subtract(o wide) {
 	w.hi, _ = bits.Sub64(w.hi, o.hi, borrow)
 }
 
-// product is that of two numbers with signs.
+// product returns the product of two signed numbers.
 func product(a, b int64) wide {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return wide{hi - uint64(a>>63&b) - uint64(b>>63&a), lo}
@@ -58,7 +58,7 @@ func (w wide) big() *big.Int {
 	return n.Add(n, new(big.Int).SetUint64(w.lo))
 }
 
-// sum is what a mean and a standard deviation are made of.
+// sum holds the sums for a mean and a standard deviation.
 type sum struct {
 	n              int
 	total, squares wide
@@ -78,15 +78,15 @@ func (s *sum) merge(o *sum) {
 	s.squares.add(o.squares)
 }
 
-// mean is the mean of what was added, n > 0.
+// mean returns the mean, n > 0.
 func (s *sum) mean() float64 { return s.total.mean(s.n) }
 
-// mean is that of n > 0 numbers in fixed point, which add up to w.
+// mean returns the mean of n > 0 numbers in fixed point with the sum w.
 func (w wide) mean(n int) float64 {
 	return w.float() / (float64(n) * fraction)
 }
 
-// sd is the standard deviation of the sample, n > 1.
+// sd returns the sample standard deviation, n > 1.
 func (s *sum) sd() float64 {
 	n, total := big.NewInt(int64(s.n)), s.total.big()
 	above := new(big.Int).Mul(n, s.squares.big())
@@ -94,12 +94,11 @@ func (s *sum) sd() float64 {
 	return math.Sqrt(squares/(float64(s.n)*float64(s.n-1))) / fraction
 }
 
-// paired is what the same patients had before and after. The sums of the change
-// follow from those of both and of their products, so that they need not be kept
-// for each patient.
+// paired holds the sums of the same patients before and after. The sums of the
+// change follow from those of both and of their products.
 type paired struct {
 	n                int
-	befores, afters  int64 // 2^29 patients with a score of 10
+	befores, afters  int64 // enough for 2^29 patients with a score of 10
 	squared, squares wide  // before, after
 	products         wide
 }
@@ -127,7 +126,7 @@ func (p *paired) merge(o *paired) {
 func (p *paired) before() *sum { return &sum{p.n, wideOf(p.befores), p.squared} }
 func (p *paired) after() *sum  { return &sum{p.n, wideOf(p.afters), p.squares} }
 
-// change is after less before.
+// change returns the sums of after minus before.
 func (p *paired) change() *sum {
 	squares := p.squared
 	squares.add(p.squares)
@@ -136,8 +135,9 @@ func (p *paired) change() *sum {
 	return &sum{p.n, wideOf(p.afters - p.befores), squares}
 }
 
-// effects are the standardized response mean and the effect size by the spread
-// at baseline; nil when there are too few patients, or no spread.
+// effects returns the standardised response mean, and the effect size by the
+// standard deviation at baseline. Both are nil if there are too few patients
+// or there is no variation.
 func (p *paired) effects() (srm, size *float64) {
 	if p.n < minForEffectSize {
 		return nil, nil

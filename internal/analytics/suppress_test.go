@@ -311,8 +311,8 @@ func outcomesIdentities(o *Outcomes) []identity {
 	return append(list, adjustedIdentities(o)...)
 }
 
-// determined solves the identities for what is hidden and gives what follows
-// from them.
+// determined solves the identities for the hidden numbers and returns those
+// that follow from them.
 func determined(t *rapid.T, identities []identity, shown, truth leaves) map[string]float64 {
 	columns := map[string]int{}
 	value := map[int]float64{}
@@ -467,8 +467,8 @@ func TestNothingHiddenCanBeWorkedOut(t *testing.T) {
 	})
 }
 
-// A small number of exclusions must not be the difference of two totals, of which
-// one is that of another figure.
+// A small number of exclusions must not be the difference of two totals, one
+// of which belongs to another figure.
 func TestExclusionsAreNotDifferences(t *testing.T) {
 	var patients []*Patient
 	for i := range 60 {

@@ -2,10 +2,11 @@ package analytics
 
 import "math"
 
-// kaplanMeier makes the curve of those who responded and of those last heard
-// of on each day. Who is last heard of on the day of an event is still at
-// risk on it. Each step has the events of its day and who left since the step
-// before; those who leave after the last event are left over.
+// kaplanMeier returns the survival curve from the numbers of events and
+// censored patients on each day. A patient censored on the day of an event is
+// still at risk on it. Each step has the events of its day and the patients
+// censored since the previous step; those censored after the last event are in
+// no step.
 func kaplanMeier(events, censored []int32) (curve []SurvivalPoint, median *int) {
 	atRisk, steps := 0, 0
 	for day := range events {
@@ -34,9 +35,9 @@ func kaplanMeier(events, censored []int32) (curve []SurvivalPoint, median *int) 
 	return curve, median
 }
 
-// survivalInterval is the interval of a share that has not had the event, on
-// the scale of log(-log), so that it stays between 0 and 1. greenwood is the sum
-// of Greenwood's formula. There is none when nobody is left.
+// survivalInterval returns the interval of a survival probability on the
+// log(-log) scale, so that it stays between 0 and 1. greenwood is the sum of
+// Greenwood's formula. It is nil if no patient is left.
 func survivalInterval(survival, greenwood float64) *Bounds {
 	if survival <= 0 || survival >= 1 {
 		return nil
@@ -46,10 +47,10 @@ func survivalInterval(survival, greenwood float64) *Bounds {
 	return &Bounds{math.Exp(log * width), math.Exp(log / width)}
 }
 
-// coarse puts steps together until each has at least min events, and none or
-// at least min who left; the same must hold for what is left over at the end.
-// Survival is that after the last of them, and at risk is who was there when
-// the steps before had ended, so that nothing finer can be worked out.
+// coarse merges steps until each has at least min events, and either no or at
+// least min censored patients; the same must hold for the rest at the end.
+// Survival is that after the last merged step, and at risk counts the patients
+// left after the previous merged steps, so that nothing finer can be derived.
 func coarse(curve []SurvivalPoint, n, leftOver, min int) []SurvivalPoint {
 	ok := func(n int) bool { return n == 0 || n >= min }
 	var steps []SurvivalPoint

@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// A number beyond those that there is room for would be counted as another.
+// A code beyond the size of a table would be counted as another.
 func TestEveryNumberHasRoom(t *testing.T) {
 	t.Parallel()
 	for _, c := range drug.Classes() {

@@ -5,14 +5,14 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Track is scores that may be compared with each other, in order, and the lines
-// of lineSpan of them at a time.
+// Track holds comparable scores in order, with a line for every lineSpan of
+// them.
 type Track struct {
 	Points []Point
 	Lines  []Line
 }
 
-// take makes the track that of the scores of a kind.
+// take sets the track to the scores of a kind.
 func (t *Track) take(scores []series.Score, kind series.Kind) {
 	t.Points = t.Points[:0]
 	for i := range scores {
@@ -23,18 +23,18 @@ func (t *Track) take(scores []series.Score, kind series.Kind) {
 	t.Lines = linesOf(t.Points, t.Lines[:0])
 }
 
-// stretch is the part of a patient's primary outcome that lies in the period. It
-// is used again for the next patient.
+// stretch is the part of a patient's primary outcome in the period. It is
+// reused for the next patient.
 type stretch struct {
 	*Track
-	first, end int      // of the points in the period
-	index      drug.Day // the index date
-	own        Track    // of a patient for whom the period decides
+	first, end int      // indexes of the points in the period
+	index      drug.Day // index date
+	own        Track    // for patients whose outcome depends on the period
 	chooser    series.Chooser
 }
 
-// follow finds the primary outcome of a patient in a period, its kind and the index
-// date; not ok when there is none.
+// follow finds the primary outcome of a patient in a period: its kind and the
+// index date. It is not ok if there is none.
 func (s *stretch) follow(g *Gist, period drug.Span) (kind series.Kind, ok bool) {
 	if g.Primary.settled() {
 		s.Track = &g.Track
@@ -55,15 +55,15 @@ func (s *stretch) follow(g *Gist, period drug.Span) (kind series.Kind, ok bool) 
 	return kind, s.within(period)
 }
 
-// within finds the points of a period; not ok when there are none.
+// within finds the points of a period. It is not ok if there are none.
 func (s *stretch) within(period drug.Span) (ok bool) {
 	s.first, s.end = until(s.Points, period.First), until(s.Points, period.Last+1)
 	return s.first < s.end
 }
 
-// since is the index of the first score at a time or later; most periods begin
-// before all scores of a patient, or end after them. The search has no branch
-// that depends on the times, which nobody could foretell.
+// since returns the index of the first score at a time or later. Most periods
+// begin before all scores of a patient or end after them. The search avoids
+// branches that depend on the times, because they are unpredictable.
 func since(scores []series.Score, ms int64) int {
 	if len(scores) == 0 || scores[0].At >= ms {
 		return 0
@@ -85,9 +85,9 @@ func since(scores []series.Score, ms int64) int {
 	return low
 }
 
-// start is the mean of the scores in the 14 days up to and including the index
-// date, and where those of the days after it begin. There is one at least, though
-// perhaps not in the period.
+// start returns the mean of the scores in the 14 days up to and including the
+// index date, and the index of the first score after it. There is at least one
+// score, though perhaps outside the period.
 func (s *stretch) start() (base float64, next int) {
 	from, after := firstOn(s.index-baselineDays+1), firstOn(s.index+1)
 	sum, begin := 0, s.first

@@ -5,7 +5,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// comparison is patients before and after, and how they answered.
+// comparison is patients before and after, and their responses.
 type comparison struct {
 	paired
 	answers [answerKinds]int
@@ -21,18 +21,18 @@ func (c *comparison) merge(o *comparison) {
 	addAll(c.answers[:], o.answers[:])
 }
 
-// r30 and r50 are who responded, zero is whose pain before was 0: there is no
-// percentage.
+// r30 and r50 return the numbers of responders, and zero that of patients with
+// no pain before, for whom there is no percentage.
 func (c *comparison) r30() int  { return c.answers[by30] + c.answers[by50] }
 func (c *comparison) r50() int  { return c.answers[by50] }
 func (c *comparison) zero() int { return c.answers[fromZero] }
 
-// Intervention is a procedure, with the pain that it was recorded with.
+// Intervention is a procedure with the pain recorded before and after.
 type Intervention struct {
 	pre, post int64 // in fixed point
 	day       drug.Day
 	of        series.ProcedureType
-	known     bool // both
+	known     bool // both are known
 }
 
 func (g *Gist) takeInterventions(list []series.Procedure) {
@@ -58,8 +58,8 @@ func (t *OutcomesTally) addRecorded(interventions []Intervention) {
 	}
 }
 
-// addOnsets counts, for each treatment, the first onset in the period, unless a
-// class of medicines went on then.
+// addOnsets counts the first onset of each treatment in the period, unless a
+// medication class was already being taken.
 func (t *OutcomesTally) addOnsets(onsets []Onset, scored bool) {
 	period, dueBy, window := t.period, t.window.dueBy(t.period.Last), t.windowAt%followUps
 	for i := range onsets {
@@ -88,7 +88,8 @@ type treatmentTally struct {
 	comparison
 }
 
-// procedures and classes are the tallies of each kind of treatment, by its code.
+// procedures and classes return the tallies of each kind of treatment, by
+// code.
 func (t *OutcomesTally) procedures() []treatmentTally { return t.treatments[:procedureCodes] }
 func (t *OutcomesTally) classes() []treatmentTally {
 	return t.treatments[procedureCodes : procedureCodes+classCodes]

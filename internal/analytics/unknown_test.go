@@ -7,7 +7,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Ten patients, of whom five have a medicine that nobody understands.
+// Ten patients, of whom five have an unclassified medicine.
 func TestUnclassified(t *testing.T) {
 	t.Parallel()
 	unknown := func(from string, days int) series.Medication {
@@ -30,7 +30,7 @@ func TestUnclassified(t *testing.T) {
 	o := &p.Opioids
 	// Of 10 active, 6 had an opioid, 2 had none, and of 2 it is not known.
 	is(t, "exposure", share(&o.Exposure), `[6,8,2]`)
-	// Opioids cover at most 30 days, and with the unknown no more than 35.
+	// Opioids cover at most 30 days, or 35 including the unclassified ones.
 	is(t, "long-term", share(&o.LongTerm), `[0,10,0]`)
 	// 60, 60, 120, 60 and 60 reach 50; 20 does not; the two of exposure may.
 	is(t, "50", share(&o.AtLeast50), `[5,6,2]`)

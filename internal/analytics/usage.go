@@ -7,28 +7,29 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// usage is how one patient uses opioids, as far as it is known. Where nobody
-// knows what a medicine is, or on which days it was taken, its days are doubts.
+// usage is one patient's use of opioids, as far as known. The days of
+// unclassified medicines, and days that are uncertain, are doubts.
 type usage struct {
 	period drug.Span
 	gist   *Gist
 	*drugs
-	// doubts are the days of medicines that are not understood, on which an opioid
-	// may have been taken, in the period and before it as far as an episode looks.
+	// doubts are the days of unclassified medicines, on which an opioid may
+	// have been taken, in the period and in the lookback of an episode before
+	// it.
 	doubts   []drug.Span
-	doubtful bool // one lies in the period
-	// filled says that opioids begin on enough days of the period, of so many
-	// records.
+	doubtful bool // one of them is in the period
+	// filled is set if opioids begin on enough days of the period.
 	filled  bool
 	records int
-	// counted and uncounted say that the period has opioids that MME are counted
-	// of, or must not be; lacking, that of one they are not known.
+	// counted and uncounted are set if the period has opioids with MME, or
+	// opioids that must not be counted; lacking is set if the MME of one are
+	// unknown.
 	counted, uncounted, lacking bool
 
 	spans, others []drug.Span
 }
 
-// look takes up a patient.
+// look loads a patient.
 func (u *usage) look(g *Gist, d *drugs, period drug.Span) {
 	u.period, u.gist, u.drugs = period, g, d
 	u.doubts, u.doubtful = u.doubts[:0], false
@@ -58,7 +59,8 @@ func (u *usage) lookAtOpioids() {
 		case uncounted[m.reason]:
 			u.uncounted = true
 		default:
-			// One whose supply is carried past the period has no dose in it.
+			// An opioid whose supply is carried past the period has no dose in
+			// it.
 			u.counted, u.lacking = true, u.lacking || m.taken(u.period)
 		}
 	}
@@ -79,7 +81,8 @@ func (u *usage) doubt(m *Medication) {
 	u.doubtful = u.doubtful || span.Last >= u.period.First
 }
 
-// daysIn counts the days of a window that spans cover, which do not overlap.
+// daysIn returns the number of days in a window covered by spans, which must
+// not overlap.
 func daysIn(spans []drug.Span, window drug.Span) (days int) {
 	for _, s := range spans {
 		if span, ok := s.Within(window); ok {
@@ -89,14 +92,14 @@ func daysIn(spans []drug.Span, window drug.Span) (days int) {
 	return days
 }
 
-// possibleDays counts the days of a window on which an opioid may have been
-// taken.
+// possibleDays returns the number of days in a window on which an opioid may
+// have been taken.
 func (u *usage) possibleDays(window drug.Span) int {
 	u.spans = cutTo(u.spans[:0], window, u.gist.Covered, u.doubts)
 	return drug.CoveredDays(u.spans)
 }
 
-// cutTo appends what lies in a window.
+// cutTo appends the parts of spans in a window.
 func cutTo(to []drug.Span, window drug.Span, lists ...[]drug.Span) []drug.Span {
 	for _, list := range lists {
 		for _, s := range list {
@@ -108,8 +111,8 @@ func cutTo(to []drug.Span, window drug.Span, lists ...[]drug.Span) []drug.Span {
 	return to
 }
 
-// fills reports whether medicines of some lists were prescribed on enough days
-// of the period, which are two; with any other number this does not compile.
+// fills reports whether the medicines were prescribed on enough days of the
+// period, which are two; it does not compile with any other number.
 func (u *usage) fills(lists ...[]Medication) bool {
 	first, any := drug.Day(0), false
 	for _, list := range lists {
@@ -128,7 +131,7 @@ func (u *usage) fills(lists ...[]Medication) bool {
 
 var _ [leastFills - 2][2 - leastFills]struct{}
 
-// treated is whether there are enough fills and days, surely or maybe.
+// treated returns whether there are, or may be, enough fills and days.
 func (u *usage) treated() (sure, may bool) {
 	if u.filled && u.days >= leastDays {
 		return true, true
@@ -136,7 +139,7 @@ func (u *usage) treated() (sure, may bool) {
 	return false, u.doubtful && u.fills(u.opioids, u.unknown) && u.possibleDays(u.period) >= leastDays
 }
 
-// long is whether there are enough days for long-term use.
+// long returns whether there are, or may be, enough days for long-term use.
 func (u *usage) long() (sure, may bool) {
 	if u.days >= monitoredDays {
 		return true, true
@@ -144,8 +147,8 @@ func (u *usage) long() (sure, may bool) {
 	return false, u.doubtful && u.possibleDays(u.period) >= monitoredDays
 }
 
-// uncounted has the reasons for which an opioid is in no total of MME, and makes
-// none incomplete.
+// uncounted are the reasons for which an opioid is in no MME total without
+// making it incomplete.
 var uncounted = func() (set [256]bool) {
 	for code := range set {
 		reason := drug.Reason(series.Reason(code).String())
@@ -154,22 +157,22 @@ var uncounted = func() (set [256]bool) {
 	return set
 }()
 
-// onlyOUD is whether all opioids of the period, of which there are some, are
-// those that are not counted: surely, or as far as is known.
+// onlyOUD returns whether all opioids of the period, of which there must be
+// some, are certainly, or as far as known, those that are not counted.
 func (u *usage) onlyOUD() (sure, may bool) {
 	some := u.uncounted && !u.counted
 	return some && !u.doubtful, some
 }
 
-// highDose is whether the average dose is high: over the days with one, and over
-// all days of the treatment period.
+// highDose returns whether the average dose is high: over the days with a
+// dose, and over all days of the treatment period.
 func (u *usage) highDose() (dosed, overPeriod verdict) {
 	high := func(days int) bool { return days > 0 && drug.AtLeast(u.dose.TotalMME/float64(days), highMME) }
 	dosed, overPeriod = verdictOf(high(u.dose.CoveredDays)), verdictOf(high(int(u.last-u.first)+1))
 	if !u.doubtful && !u.lacking {
 		return dosed, overPeriod
 	}
-	// What is not known may add any dose, or days with next to none.
+	// Unknown doses may add any amount, or days with almost none.
 	if dosed == no || !high(u.dosedDays()) {
 		dosed = undecided
 	}
@@ -179,7 +182,7 @@ func (u *usage) highDose() (dosed, overPeriod verdict) {
 	return dosed, overPeriod
 }
 
-// longest is how many days the treatment period may have.
+// longest returns the maximum number of days of the treatment period.
 func (u *usage) longest() int {
 	first, last := u.first, u.last
 	for _, s := range u.doubts {
@@ -190,13 +193,14 @@ func (u *usage) longest() int {
 	return int(last-first) + 1
 }
 
-// lacksDose reports whether the dose of an opioid of the period is not known.
+// lacksDose reports whether the dose of an opioid in the period is unknown.
 func (u *usage) lacksDose(m *Medication) bool {
 	_, ok := m.Within(u.period)
 	return ok && m.reason != 0 && !uncounted[m.reason]
 }
 
-// dosedDays counts the days of the period that have a dose, or may have one.
+// dosedDays returns the number of days of the period that have or may have a
+// dose.
 func (u *usage) dosedDays() int {
 	u.spans = cutTo(u.spans[:0], u.period, u.doubts)
 	for i := range u.gist.Doses {
@@ -213,7 +217,7 @@ func (u *usage) dosedDays() int {
 	return drug.CoveredDays(u.spans)
 }
 
-// sources is whether the opioids that begin in the period come from many
+// sources returns whether the opioids that begin in the period are from many
 // prescribers, and from many pharmacies.
 func (u *usage) sources() (prescribers, pharmacies verdict) {
 	if u.records+len(u.unknown) < manySources {
@@ -243,7 +247,7 @@ func (u *usage) sources() (prescribers, pharmacies verdict) {
 	return prescribers, pharmacies
 }
 
-// sourceCount counts the sources of prescriptions, as far as it matters.
+// sourceCount counts the sources of prescriptions, up to the threshold.
 type sourceCount struct {
 	known    [manySources]uint32
 	n, blank int
@@ -259,8 +263,8 @@ func (c *sourceCount) add(source uint32) {
 	}
 }
 
-// verdict is whether there are many; it is unrecorded where those that are not
-// recorded decide it.
+// verdict returns whether there are many. It is unrecorded if sources that are
+// not recorded decide it.
 func (c *sourceCount) verdict() verdict {
 	switch {
 	case c.n >= manySources:
@@ -271,8 +275,8 @@ func (c *sourceCount) verdict() verdict {
 	return no
 }
 
-// open is undecided when there may be many, with those of medicines that are not
-// understood.
+// open returns undecided if there may be many when unclassified medicines are
+// included.
 func (c *sourceCount) open() verdict {
 	if c.n+c.blank >= manySources {
 		return undecided
@@ -280,8 +284,8 @@ func (c *sourceCount) open() verdict {
 	return no
 }
 
-// concurrent is whether there are enough fills of benzodiazepines, and enough
-// days with both.
+// concurrent returns whether there are enough fills of benzodiazepines and
+// enough days with both.
 func (u *usage) concurrent() verdict {
 	benzos := u.benzodiazepines
 	filled := u.fills(benzos)
@@ -301,7 +305,7 @@ func (u *usage) concurrent() verdict {
 	if !u.doubtful {
 		return no
 	}
-	// Each that is not understood may be one or the other.
+	// An unclassified medicine may be either.
 	u.spans = append(cutTo(u.spans[:0], u.period, u.gist.Covered, u.doubts), u.others...)
 	if coveredTwice(u.spans) >= overlapDays {
 		return undecided
@@ -309,8 +313,8 @@ func (u *usage) concurrent() verdict {
 	return no
 }
 
-// sharedDays counts the days that are in both of two lists, each of which is in
-// order and does not overlap itself.
+// sharedDays returns the number of days in both of two lists, each sorted and
+// without overlaps.
 func sharedDays(a, b []drug.Span) (days int) {
 	for len(a) > 0 && len(b) > 0 {
 		if span, ok := a[0].Within(b[0]); ok {
@@ -325,14 +329,14 @@ func sharedDays(a, b []drug.Span) (days int) {
 	return days
 }
 
-// coveredTwice counts the days that two or more of some spans cover. It puts them in
-// another order.
+// coveredTwice returns the number of days covered by two or more spans. It
+// reorders them.
 func coveredTwice(spans []drug.Span) (days int) {
 	slices.SortFunc(spans, func(a, b drug.Span) int { return int(a.First) - int(b.First) })
 	if len(spans) == 0 {
 		return 0
 	}
-	last, counted := spans[0].Last, drug.Day(neverScored) // the last day covered, and the last counted
+	last, counted := spans[0].Last, drug.Day(neverScored) // last day covered, and last day counted
 	for _, s := range spans[1:] {
 		if both := (drug.Span{First: max(s.First, counted+1), Last: min(s.Last, last)}); both.First <= both.Last {
 			days += both.Days()
@@ -343,8 +347,8 @@ func coveredTwice(spans []drug.Span) (days int) {
 	return days
 }
 
-// episode is the day on which a new episode begins, and whether there surely is
-// one, or may be.
+// episode returns the first day of a new episode, and whether there certainly
+// is or may be one.
 func (u *usage) episode() (index drug.Day, sure, may bool) {
 	first, found := u.fresh, u.fresh <= u.period.Last
 	if len(u.doubts) == 0 {
@@ -368,7 +372,7 @@ func (u *usage) episode() (index drug.Day, sure, may bool) {
 	return 0, false, false
 }
 
-// clean reports whether no opioid covers a day of those before a day.
+// clean reports whether no opioid covers the lookback before a day.
 func (u *usage) clean(day drug.Day) bool {
 	before := drug.Span{First: day - cleanDays, Last: day - 1}
 	for _, s := range u.gist.Covered {
@@ -379,7 +383,8 @@ func (u *usage) clean(day drug.Day) bool {
 	return true
 }
 
-// covers is whether so many of the days from one on are covered.
+// covers returns whether at least this many of the days from first are
+// covered.
 func (u *usage) covers(first drug.Day, of, least int) verdict {
 	window := drug.Span{First: first, Last: first + drug.Day(of) - 1}
 	switch {

@@ -10,25 +10,25 @@ import (
 // window is the days after an index date in which a follow-up counts.
 type window struct{ target, tolerance drug.Day }
 
-// followUps is how many windows there are.
+// followUps is the number of follow-up windows.
 const followUps = 4
 
-// windows are those that can be asked for.
+// windows are the follow-up windows.
 var windows = [followUps]window{{30, 14}, {90, 30}, {180, 45}, {365, 60}}
 
-// windowAt is the place of the window with a target.
+// windowAt returns the index of the window with a target.
 func windowAt(target int) int {
 	return slices.IndexFunc(windows[:], func(w window) bool { return int(w.target) == target })
 }
 
-// dueBy is the last index date whose window has ended on a day.
+// dueBy returns the last index date with a window that has ended by a day.
 func (w window) dueBy(asOf drug.Day) drug.Day { return asOf - w.target - w.tolerance }
 
 // due reports whether the window of an index date has ended.
 func (w window) due(index, asOf drug.Day) bool { return index <= w.dueBy(asOf) }
 
-// nearest is where, of some points in order, the one nearest to the target day
-// is; of two days as near the earlier, and of a day the first.
+// nearest returns the index of the point nearest to the target day. Of two
+// equally near days it takes the earlier, and of one day the first point.
 func (w window) nearest(points []Point, index drug.Day) (i int, ok bool) {
 	target := index + w.target
 	after := until(points, target)
@@ -48,6 +48,6 @@ func (w window) nearest(points []Point, index drug.Day) (i int, ok bool) {
 	return i, off <= w.tolerance
 }
 
-// A baseline is made of scores of so many days, or, when there are none, lies
-// within reach.
+// baselineDays is the length of a baseline in days. Without a score in it, the
+// nearest score within reach days counts.
 const baselineDays, reach = series.BaselineDays, 30

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// alerts reads the alerts of the log from a cursor on, at least so many, and
-// gives where the log ends: kind, severity, threshold and what it is about.
+// alerts reads at least this many alerts from the log after a cursor, and
+// returns kind, severity, threshold and subject of each, and the end of the
+// log.
 func (c *caller) alerts(cursor string, least int) (alerts []string, next string) {
 	c.tb.Helper()
 	for next = cursor; ; {

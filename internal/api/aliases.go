@@ -12,8 +12,8 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// The aliases are the organisation's own names of medicines. A change has what
-// is stored derived again, in the background.
+// Aliases are the organisation's own names for medicines. After a change,
+// stored medications are re-derived in the background.
 
 const aliasesPath = "/v1/reference/medications/aliases"
 
@@ -82,7 +82,8 @@ func (a *API) patchAlias(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	// A body that fits no alias is refused before the alias is looked for.
+	// A body that is invalid for any alias is rejected before the alias is
+	// looked up.
 	if _, err := (&pain.Alias{}).Patch(object); err != nil {
 		return answer{}, err
 	}
@@ -121,7 +122,7 @@ func (a *API) deleteAlias(x *exchange) (answer, error) {
 	return answer{status: http.StatusNoContent}, nil
 }
 
-// onAlias reads the path of a request that has neither query nor body.
+// onAlias reads the path of a request without query or body.
 func (x *exchange) onAlias() (id.Alias, error) {
 	if err := x.noQuery(); err != nil {
 		return id.Alias{}, err
@@ -129,7 +130,8 @@ func (x *exchange) onAlias() (id.Alias, error) {
 	return x.aliasID()
 }
 
-// appendAlias appends an alias's JSON form, with what its code is.
+// appendAlias appends the JSON form of an alias, with the medicine its code
+// stands for.
 func appendAlias(b []byte, a *store.Alias) []byte {
 	b = append(b, `{"id":"`...)
 	b = a.ID.Append(b)
@@ -137,7 +139,7 @@ func appendAlias(b []byte, a *store.Alias) []byte {
 	b = strictjson.AppendString(append(b, `,"rxnorm_code":`...), a.RxNormCode)
 	medicine := a.Medicine()
 	class := medicine.Class
-	if !medicine.Understood { // a later release does not have the code any more
+	if !medicine.Understood { // the code was dropped by a later RxNorm release
 		class = drug.Unclassified
 	}
 	b = append(append(b, `,"drug_class":"`...), class...)

@@ -100,8 +100,8 @@ func TestAliases(t *testing.T) {
 	})
 }
 
-// population gives how many patients have an opioid today, and of how many that
-// is not known.
+// population returns how many patients have an opioid today, and for how many
+// that is unknown.
 func population(c *caller) (exposed, undetermined any) {
 	c.tb.Helper()
 	r := c.get("/v1/analytics/population-health?min_cell_size=1").is(http.StatusOK)
@@ -168,8 +168,8 @@ func TestAliasesOfOneName(t *testing.T) {
 // MME by the factor 1.5.
 const stock = `{"data_type":"medications","recorded_at":%q,"value":{"name":"House Stock no. 4","quantity":180,"days_supply":30}}`
 
-// What is stored, and everything that is made of it, follows an alias that is
-// added, changed and removed; 1049683 is oxycodone 10 mg tablets.
+// Stored data, and everything derived from it, follows an alias that is added,
+// changed and removed; 1049683 is oxycodone 10 mg tablets.
 func TestAliasesChangeWhatIsStored(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c, stranger := n.caller("north"), n.caller("south")
@@ -183,7 +183,7 @@ func TestAliasesChangeWhatIsStored(t *testing.T) {
 			t.Helper()
 			return c.get(dataOf(patient) + "?data_type=medications").data()[0]["value"].(map[string]any)["derived"].(map[string]any)
 		}
-		// unknown holds of everything that is made of a medicine nobody knows.
+		// unknown checks everything derived from an unclassified medicine.
 		unknown := func(c *caller, patient string, patients float64) {
 			t.Helper()
 			if d := derived(c, patient); d["drug_class"] != "unclassified" || d["basis"] != "none" || d["alias_code"] != nil {

@@ -33,8 +33,8 @@ func (a *API) getPopulationHealth(x *exchange) (answer, error) {
 	return x.measured("population_health", &population.Parameters, population)
 }
 
-// analyticsParams reads the parameters of a route. One that is given must have
-// a value: an empty filter would be no filter.
+// analyticsParams reads the parameters of a route. A parameter that is present
+// must have a value: an empty filter would match everything.
 func (x *exchange) analyticsParams(known []string) (analytics.Params, error) {
 	q := x.readQuery(known...)
 	var request analytics.Request
@@ -50,8 +50,8 @@ func (x *exchange) analyticsParams(known []string) (analytics.Params, error) {
 	return p, q.err()
 }
 
-// measured answers with measures over many patients. The audit line says what
-// was asked for; there is no patient to name.
+// measured returns measures over many patients. The audit entry records the
+// parameters, since there is no single patient.
 func (x *exchange) measured(what string, p *analytics.Params, measures any) (answer, error) {
 	details, err := json.Marshal(struct {
 		Analytics  string            `json:"analytics"`

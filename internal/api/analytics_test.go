@@ -46,8 +46,8 @@ func (c *caller) counts(query string, want float64) {
 	}
 }
 
-// course gives a patient a year of falling pain, a medicine and what else is
-// measured, as of a day.
+// course adds a year of falling pain, a medicine and other measurements for a
+// patient.
 func (c *caller) course(patient, medicine string, begin time.Time) {
 	c.tb.Helper()
 	at := func(day int) string { return begin.AddDate(0, 0, day).Format("2006-01-02") }
@@ -109,7 +109,7 @@ func TestAnalyticsParametersInForce(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
-		// A population has no course: it repeats no more than it takes.
+		// Population health only echoes the parameters that apply to it.
 		got = n.caller("north").get(populationPath + "?start_date=2024-01-01&end_date=2024-12-31&gender=Female&standard=65+:2,%3C18:1&compare_start_date=2023-01-01").dig("parameters")
 		want = map[string]any{"start_date": "2024-01-01", "end_date": "2024-12-31", "as_of": "2024-12-31",
 			"gender": "female", "age_min": nil, "age_max": nil, "condition": nil, "medication_class": nil, "min_cell_size": 0.0,
@@ -239,7 +239,7 @@ func TestAnalyticsNeedTheScope(t *testing.T) {
 	})
 }
 
-// The audit line says what was asked for, and names nobody.
+// The audit entry has the parameters, and names no patient.
 func TestAnalyticsLeaveAnAuditLine(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c, auditor := n.caller("north"), n.auditor(access.AllScopes)
@@ -283,7 +283,7 @@ func TestAnalyticsHideSmallNumbers(t *testing.T) {
 	})
 }
 
-// The Go client has a place for every member of an answer.
+// The Go client has a field for every field of a response.
 func TestClientKnowsTheAnalytics(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")

@@ -1,9 +1,9 @@
-// Package api is the HTTP interface: one route table, one file for each
-// resource, and the phases every request passes, in the order in which the
-// contract judges: token, rate limit, route, scope, body, record.
+// Package api is the HTTP interface: one route table, one file per resource,
+// and the phases that every request passes, in the order of the contract:
+// token, rate limit, route, scope, body, record.
 //
-// A handler decodes, checks, calls the store once and returns an answer or an
-// error; it cannot forget a phase, because the phases are not its own.
+// A handler decodes, validates, calls the store once and returns a response or
+// an error. The phases run outside the handlers, so no handler can skip one.
 package api
 
 import (
@@ -25,64 +25,73 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Config is what the interface is made of.
+// Config holds the dependencies and settings of the API.
 type Config struct {
 	Store     *store.Store
 	Authority Authority
 	Limiter   *ratelimit.Limiter
 	Addresses *ratelimit.Addresses
-	// Revocations counts requests to end or look up a token whose client has
-	// used up its own allowance, by client and source address; see
+	// Revocations limits revocation and introspection requests of clients that
+	// have used up their own allowance, by client and source address; see
 	// [NewRevocations].
 	Revocations *ratelimit.Addresses
 	Cohorts     *cohort.Cohorts
-	// ReadReport reads what POST /v1/reports is sent.
+	// ReadReport parses the body of POST /v1/reports.
 	ReadReport ReadReport
-	// TrustedProxies may name the caller's address in X-Forwarded-For.
+	// TrustedProxies are the proxies whose X-Forwarded-For header is trusted.
 	TrustedProxies []netip.Prefix
-	// CORSOrigins may read answers in a browser; none by default.
+	// CORSOrigins are the origins allowed to read responses in a browser; none
+	// by default.
 	CORSOrigins []string
-	// BaseURL is the public address, for the OAuth metadata; when empty it is
-	// that of the listener.
+	// BaseURL is the public address, for the OAuth metadata. It defaults to the
+	// address of the listener.
 	BaseURL string
 	Now     func() time.Time
 	Log     *slog.Logger
 	// Registry may be nil.
 	Registry prometheus.Registerer
-	// RequestLog takes a line for every request; nil for none.
+	// RequestLog receives an entry for every request, unless it is nil.
 	RequestLog slog.Handler
-	// Traced says that the context of requests has a span, which gets the
-	// route's name.
+	// Traced is set if the context of requests has a span, which is then named
+	// after the route.
 	Traced bool
-	// Pages answers the portal and the documentation; nil when there is none.
+	// Pages serves the portal and the documentation; nil if there are none.
 	Pages http.Handler
-	// CheckWebhookURL judges where events may be sent, and NewWebhookSecret
-	// makes what signs them; internal/webhook has both.
+	// CheckWebhookURL checks whether events may be sent to an address, and
+	// NewWebhookSecret creates a signing secret; internal/webhook implements
+	// both.
 	CheckWebhookURL  func(address string) error
 	NewWebhookSecret func() string
-	// AnswerTime is how long an answer may take from the head of the request on:
-	// a little less than the server lets a connection be written to. What takes
-	// longer is answered with 503; 0 is without end.
+	// AnswerTime limits the time from the request header to the response. It is
+	// a little less than the server's write timeout. Requests that take longer
+	// get a 503; 0 means no limit.
 	AnswerTime time.Duration
-	// MaxWaiting is how many callers may wait for events at a time; 0 is without
-	// a bound.
+	// MaxWaiting limits the number of callers waiting for events; 0 means no
+	// limit.
 	MaxWaiting int
-	// Draining ends when the server is about to stop; nil when it never does.
+	// Draining ends when the server is about to stop; nil if it never does.
 	Draining context.Context
 }
 
-// Authority knows clients and tokens; internal/oauth has it.
+// Authority authenticates clients and manages tokens. It is implemented by
+// internal/oauth.
 type Authority interface {
-	// Verify says whose the token of an Authorization header is.
+	// Verify returns the principal of the token in an Authorization header.
 	Verify(ctx context.Context, header []string) (*access.Principal, error)
-	// Authenticate knows a client by its secret.
+	// Authenticate returns the client with these credentials.
 	Authenticate(ctx context.Context, clientID, secret string) (*store.Client, error)
+	// Issue creates an access token for the client. scope narrows its scopes;
+	// "" means all that were granted. A scope that was not granted is an error.
 	Issue(ctx context.Context, c *store.Client, scope string) (access.Grant, error)
+	// Revoke revokes a token of the client and records line in the audit log.
+	// It does nothing if the token is not the client's.
 	Revoke(ctx context.Context, c *store.Client, token string, line audit.Entry) error
+	// Introspect returns a token if it is active and belongs to the client's
+	// organisation.
 	Introspect(ctx context.Context, c *store.Client, token string) (t store.Token, active bool, err error)
 }
 
-// API answers requests.
+// API is the HTTP handler of the service.
 type API struct {
 	Config
 	routes  []route
@@ -90,13 +99,13 @@ type API struct {
 	metrics *metrics
 	usage   usage
 	base    func(*http.Request) string
-	// behindTLS is true when BaseURL says that callers come by TLS.
+	// behindTLS is set if BaseURL is an https address.
 	behindTLS bool
 	lines     requestLines
 	waiters   *waiters
 }
 
-// New makes the interface.
+// New returns an API with this configuration.
 func New(cfg Config) *API {
 	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://")}
 	a.waiters = newWaiters(cfg.MaxWaiting)
@@ -111,8 +120,8 @@ func New(cfg Config) *API {
 	return a
 }
 
-// ServeHTTP takes a request through its phases. Everything under /v1 needs a
-// token before anything else is said about it.
+// ServeHTTP takes a request through its phases. Under /v1, a missing or
+// invalid token is reported before any other error.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(a, w, r)
 	defer x.end()
@@ -140,8 +149,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(x, r)
 }
 
-// admit is the first two phases: whose token is it, and is the client within
-// its allowance. Without a valid token the source address is counted instead.
+// admit runs the first two phases: it verifies the token and takes the request
+// from the client's allowance. Without a valid token, the request counts for
+// the source address instead.
 func (a *API) admit(x *exchange) error {
 	p, err := a.Authority.Verify(x.ctx(), x.r.Header["Authorization"])
 	if err != nil {
@@ -165,12 +175,12 @@ func (a *API) take(x *exchange, p *access.Principal) error {
 	return nil
 }
 
-// refuse counts a request without valid credentials for its source address:
-// guessing gets slower, and callers with valid ones behind the same address
-// do not notice.
+// refuse counts a request without valid credentials for its source address.
+// This slows down guessing and does not affect callers with valid credentials
+// behind the same address.
 func (a *API) refuse(x *exchange, err error) error {
 	if code := fault.CodeOf(err); code == fault.Internal || code == fault.Unavailable {
-		return err // the credentials were not judged, and may be valid
+		return err // the credentials were not checked and may be valid
 	}
 	if wasOurs(err) {
 		return err
@@ -184,15 +194,15 @@ func (a *API) refuse(x *exchange, err error) error {
 	return err
 }
 
-// wasOurs reports whether a token was refused that was once good. Its caller
-// guesses nothing and has to learn that it needs a new one, so it is not
-// counted.
+// wasOurs reports whether err rejects a token that was once valid. Such a
+// caller is not guessing and must learn that it needs a new token, so the
+// request is not counted.
 func wasOurs(err error) bool {
 	f, ok := errors.AsType[*fault.Error](err)
 	return ok && f.Code == fault.Unauthorized && (f.Details["reason"] == "expired_token" || f.Details["reason"] == "revoked_token")
 }
 
-// serve is the phases after routing.
+// serve runs the phases after routing.
 func (a *API) serve(x *exchange, rt *route) {
 	x.route = rt
 	if rt.scope != 0 && !x.principal.Scopes.Has(rt.scope) {
@@ -213,20 +223,20 @@ func (a *API) serve(x *exchange, rt *route) {
 	x.send(out)
 }
 
-// line begins the audit line of this request.
+// line starts the audit entry of this request.
 func (x *exchange) line(action audit.Action, resource string) audit.Entry {
 	return audit.Entry{At: x.now, RequestID: x.requestID, Action: action, Resource: resource, Source: x.source.String(), Actor: x.clientID()}
 }
 
-// saw begins the audit line of a read, which is left before the answer goes
-// out.
+// saw starts the audit entry of a read, which is recorded before the response
+// is sent.
 func (x *exchange) saw(action audit.Action, resource string) *audit.Entry {
 	x.seen = x.line(action, resource)
 	return &x.seen
 }
 
-// ctx is the context of the request, which ends while there is still time to
-// answer.
+// ctx returns the context of the request, which ends early enough to send a
+// response.
 func (x *exchange) ctx() context.Context {
 	if x.api.AnswerTime == 0 {
 		return x.r.Context()

@@ -31,7 +31,7 @@ func (a *API) listAudit(x *exchange) (answer, error) {
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}
-	// What this node has shown so far shall be in what it shows now.
+	// Reads served by this node so far must be included in the log.
 	if err := a.Store.System().FlushReads(x.ctx()); err != nil {
 		return answer{}, err
 	}
@@ -55,9 +55,9 @@ func (a *API) listAudit(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: x.buf, line: line}, nil
 }
 
-// redacted takes out of a line what the scopes do not let a reader see: what a
-// patient's members were takes patients:read; why a record was corrected, that
-// or clinical_data:read.
+// redacted removes from an audit entry what the scopes do not allow: previous
+// values of a patient's fields need patients:read, and the reason for a
+// correction needs that or clinical_data:read.
 func redacted(line []byte, scopes access.Scopes) (_ []byte, err error) {
 	if scopes.Has(access.PatientsRead) {
 		return line, nil

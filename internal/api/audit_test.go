@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// auditor is a client of north that may ask often.
+// auditor is a client of north with a high limit.
 func (n *node) auditor(scopes access.Scopes) *caller {
 	n.tb.Helper()
 	return n.callerOf("north", access.Enterprise, scopes)
@@ -156,7 +156,7 @@ func TestAuditKeepsTheHistory(t *testing.T) {
 	})
 }
 
-// A filter must not be a way to ask what a line says that is not shown.
+// A filter must not reveal the hidden content of an entry.
 func TestAuditFilterIsNoOracle(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c, blind := n.caller("north"), n.auditor(access.AuditRead)

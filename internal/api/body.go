@@ -13,11 +13,11 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// bodyLimit is the largest body, except where a route says otherwise.
+// bodyLimit is the maximum size of a body, except where a route sets its own.
 const bodyLimit = 1 << 20
 
-// readBody judges the media type and reads the body. No Content-Type means
-// the first of the types.
+// readBody checks the media type and reads the body. A missing Content-Type
+// means the first of types.
 func (x *exchange) readBody(limit int64, types ...string) ([]byte, error) {
 	if err := x.checkType(types); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (x *exchange) checkType(types []string) error {
 	return nil
 }
 
-// readJSON reads one JSON object; raw is the body as sent.
+// readJSON reads a JSON object. raw is the body as sent.
 func (x *exchange) readJSON(limit int64, types ...string) (object *strictjson.Object, raw []byte, err error) {
 	if raw, err = x.readBody(limit, types...); err != nil {
 		return nil, nil, err
@@ -72,8 +72,8 @@ func (x *exchange) readJSON(limit int64, types ...string) (object *strictjson.Ob
 	return object, raw, err
 }
 
-// readPost reads what the POSTs that change something have in common: no
-// query, one JSON object, perhaps an Idempotency-Key.
+// readPost reads what all POSTs that change data share: no query, one JSON
+// object, and an optional Idempotency-Key.
 func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *store.Once, err error) {
 	if err = x.noQuery(); err != nil {
 		return nil, nil, err
@@ -86,8 +86,8 @@ func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *store.
 	return object, key, err
 }
 
-// readBare is readPost of a request that has nothing to say: its body is
-// empty, or an object without members.
+// readBare is like readPost for requests without content: the body is empty or
+// an empty object.
 func (x *exchange) readBare() (*store.Once, error) {
 	if err := x.noQuery(); err != nil {
 		return nil, err
@@ -110,8 +110,8 @@ func (x *exchange) readBare() (*store.Once, error) {
 	return x.once(raw)
 }
 
-// once reads the Idempotency-Key: nil when there is none. The path belongs
-// to the key, so that one key may be used on two routes.
+// once reads the Idempotency-Key; nil means there is none. The path is part of
+// the key, so one key may be used on two routes.
 func (x *exchange) once(body []byte) (*store.Once, error) {
 	header, given := x.r.Header["Idempotency-Key"]
 	if !given {
@@ -137,7 +137,7 @@ func printable(s string) bool {
 	return true
 }
 
-// outcome turns what a write left into an answer.
+// outcome converts the outcome of a write to a response.
 func (x *exchange) outcome(out store.Outcome) answer {
 	return answer{status: out.Status, body: out.Body, location: out.Location, etag: out.ETag, replayed: out.Replayed}
 }

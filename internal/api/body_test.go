@@ -131,7 +131,7 @@ func TestBodyLimit(t *testing.T) {
 	})
 }
 
-// A body whose length is not announced is cut off where the limit is.
+// A body of unknown length is cut off at the limit.
 func TestBodyLimitOfAChunkedBody(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
@@ -149,8 +149,8 @@ func TestBodyLimitOfAChunkedBody(t *testing.T) {
 	})
 }
 
-// raw sends bytes that no HTTP client would, and gives what comes back until
-// the connection is closed.
+// raw sends bytes that no HTTP client would, and returns everything received
+// until the connection is closed.
 func (n *node) raw(request string) string {
 	n.tb.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(n.url, "http://"))

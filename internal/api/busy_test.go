@@ -20,8 +20,8 @@ func (n *node) spend(address string) {
 	}
 }
 
-// A token that was ours is 401 and not counted, whatever became of it, so that
-// a client behind a busy address asks for a new one.
+// A once valid token gets 401 and is not counted, whatever happened to it, so
+// that a client behind a busy address requests a new one.
 func TestTokensThatWereOursAreNeverCounted(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		ctx := context.Background()
@@ -106,8 +106,8 @@ func TestRevocationWithASpentAllowance(t *testing.T) {
 	})
 }
 
-// The allowance of revocation is small, and is the client's and the address's
-// together: whoever has the secret and uses it up does so for his own address.
+// The allowance for revocation is small and per client and address: someone
+// who has the secret only uses up that of their own address.
 func TestRevocationHasAnAllowanceOfItsOwn(t *testing.T) {
 	trust := func(cfg *Config) { cfg.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
 	eachWith(t, trust, func(t *testing.T, n *node) {
@@ -133,7 +133,8 @@ func TestRevocationHasAnAllowanceOfItsOwn(t *testing.T) {
 			colleague.form(path, colleague.credentials("token", "x"), thief...).is(http.StatusOK)
 			c.form(path, c.credentials("token", "x"), owner...).is(http.StatusOK)
 		}
-		// Whoever does not have the secret uses up nothing but his address's.
+		// A caller without the secret only uses up the allowance of their
+		// address.
 		for range 3 {
 			before := c.form("/oauth/introspect", c.credentials("token", "x"), owner...).is(http.StatusOK).remaining()
 			c.form("/oauth/revoke", c.credentials("token", "x", "client_secret", "guess"), owner...).is(http.StatusUnauthorized)

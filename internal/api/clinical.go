@@ -17,12 +17,13 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// batchLimit is the largest body of clinical data: a batch has up to 1,000
-// records.
+// batchLimit is the maximum size of a clinical data body, which holds up to
+// 1,000 records.
 const batchLimit = 8 << 20
 
-// intake is what the rules need to know to take records in. A patient who is
-// not there is no fault yet: what is wrong with the body is told first.
+// intake returns what the validation rules need to know about the patient. A
+// missing patient is returned separately, because errors in the body take
+// precedence.
 func (x *exchange) intake() (in pain.Intake, missing, err error) {
 	in = pain.Intake{NewID: func() id.Record { return id.New[id.RecordKind](x.now) }, Now: x.now}
 	if in.PatientID, missing = x.patientID(); missing != nil {
@@ -35,8 +36,8 @@ func (x *exchange) intake() (in pain.Intake, missing, err error) {
 	return in, nil, err
 }
 
-// understood runs a write of records again when the organisation's aliases, by
-// which it understood them, have changed before it was kept.
+// understood repeats a write of records if the organisation's aliases, which
+// were used to derive them, have changed before the commit.
 func (x *exchange) understood(write func() (answer, error)) (done answer, err error) {
 	for range 5 {
 		if done, err = write(); !store.AliasesChanged(err) {
@@ -89,8 +90,8 @@ func (x *exchange) addRecords(object *strictjson.Object, key *store.Once) (answe
 	return x.clinicalOutcome(kept, in.PatientID), nil
 }
 
-// clinicalOutcome is the answer to a change; one that is shown again leaves
-// the line of a read.
+// clinicalOutcome is the response to a change. A replayed response is audited
+// as a read.
 func (x *exchange) clinicalOutcome(out store.Outcome, patientID id.Patient) answer {
 	done := x.outcome(out)
 	if out.Replayed {
@@ -121,7 +122,8 @@ func recordIDs(records []pain.Record) []id.Record {
 	return ids
 }
 
-// typeNames lists the types of some records, each once, in the contract's order.
+// typeNames lists the distinct types of some records, in the order of the
+// contract.
 func typeNames(records []pain.Record) (names []string) {
 	var seen uint64
 	for i := range records {
@@ -135,7 +137,7 @@ func typeNames(records []pain.Record) (names []string) {
 	return names
 }
 
-// countOf is the details of an audit line about several records.
+// countOf returns the details of an audit entry about n records.
 func countOf(n int) []byte { return append(strconv.AppendInt([]byte(`{"count":`), int64(n), 10), '}') }
 
 func (a *API) listClinicalData(x *exchange) (answer, error) {
@@ -170,7 +172,7 @@ func (a *API) listClinicalData(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: x.buf, link: p.link(x.r.URL.EscapedPath(), total, q.besidesPage()), line: line}, nil
 }
 
-// besidesPage is what was asked apart from the page, for Link headers.
+// besidesPage returns the parameters other than page, for Link headers.
 func (q *query) besidesPage() url.Values {
 	rest := url.Values{}
 	for name, values := range q.values {
@@ -181,7 +183,7 @@ func (q *query) besidesPage() url.Values {
 	return rest
 }
 
-// dataTypes reads a list of data types separated by commas.
+// dataTypes parses a comma-separated list of data types.
 func (q *query) dataTypes(name string) (types []pain.DataType) {
 	text, given := q.text(name)
 	if !given {
@@ -198,8 +200,8 @@ func (q *query) dataTypes(name string) (types []pain.DataType) {
 	return types
 }
 
-// days reads two dates as the beginning of the first day and the end of the
-// last, in UTC; zero when absent.
+// days parses two dates and returns the start of the first day and the end of
+// the last, in UTC. An absent date is returned as the zero time.
 func (q *query) days(first, last string) (from, before time.Time) {
 	start, hasStart := q.date(first)
 	end, hasEnd := q.date(last)
@@ -232,7 +234,7 @@ func (a *API) getClinicalRecord(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: x.buf, line: line}, nil
 }
 
-// recordPath reads both identifiers of a path that takes no parameters.
+// recordPath reads both identifiers of a path without parameters.
 func (x *exchange) recordPath() (patientID id.Patient, recordID id.Record, err error) {
 	if err = x.noQuery(); err != nil {
 		return patientID, recordID, err
@@ -272,8 +274,8 @@ func (x *exchange) correctRecord(object *strictjson.Object, key *store.Once) (an
 	if err != nil {
 		return answer{}, err
 	}
-	// A body that corrects no record at all is refused before the record is
-	// looked for. Of which type its value must be, only the record can tell.
+	// A body that is invalid for any record is rejected before the record is
+	// looked up. The type of its value depends on the record.
 	if _, err := pain.NewCorrection(pain.Record{Status: pain.Final}, object, in); err != nil {
 		return answer{}, err
 	}
@@ -309,9 +311,9 @@ func (x *exchange) correctRecord(object *strictjson.Object, key *store.Once) (an
 	return x.clinicalOutcome(kept, in.PatientID), nil
 }
 
-// correctionDetails says in the audit line what became of which record. The
-// values stay in the records; the reason is the caller's text and may name
-// somebody, so it is kept where values are.
+// correctionDetails returns the details of the audit entry of a correction.
+// Values are not included. The reason is free text and may contain names, so
+// it is protected like a value.
 func correctionDetails(c *pain.Correction) []byte {
 	b := append(make([]byte, 0, 160), `{"record":"`...)
 	b = c.Old.ID.Append(b)

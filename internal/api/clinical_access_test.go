@@ -56,7 +56,7 @@ func prey(south *caller, route, id string) string {
 	return south.caller("north of "+route).score(id, 5)
 }
 
-// reference asks for a table, which is the same for all.
+// reference requests a table, which is the same for all.
 func reference(table string) func(t *testing.T, south *caller, id string) {
 	return func(t *testing.T, south *caller, id string) {
 		if r := south.get("/v1/reference/" + table).is(http.StatusOK); strings.Contains(string(r.body), "pat_") {

@@ -185,7 +185,7 @@ func TestClinicalIdempotency(t *testing.T) {
 		if r := c.add(other, body, "Idempotency-Key", "k").is(http.StatusCreated); r.header.Get("Idempotency-Replayed") != "" {
 			t.Error("another patient's outcome was replayed")
 		}
-		// A correction is replayed though the record no longer stands.
+		// A correction is replayed even though the record was superseded.
 		record := c.score(id, 5)
 		corrected := c.post(correctionsOf(id, record), `{"value":3}`, "Idempotency-Key", "k").is(http.StatusCreated)
 		again := c.post(correctionsOf(id, record), `{"value":3}`, "Idempotency-Key", "k").is(http.StatusCreated)
@@ -200,8 +200,8 @@ func TestClinicalIdempotency(t *testing.T) {
 
 // Of parallel batches with one key, on any number of nodes, one is added.
 func TestBatchesInParallel(t *testing.T) {
-	// They wait for each other on PostgreSQL, which gives up after some seconds:
-	// so few that the last one's turn comes before that on a busy machine too.
+	// They wait for each other on PostgreSQL, which times out after some
+	// seconds: few enough for the last one to succeed on a busy machine too.
 	const batches = 8
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")

@@ -152,7 +152,7 @@ func TestWrongCorrections(t *testing.T) {
 		if got := c.get(correctionsOf(id, record)).data(); len(got) != 1 || got[0]["status"] != "final" {
 			t.Errorf("%v", got)
 		}
-		// What is wrong with the body is told before the record is looked for.
+		// Errors in the body are reported before the record is looked up.
 		for _, path := range []string{correctionsOf(id, "rec_1"), correctionsOf("pat_01kf0k8y20a14c3emmv2g2jemj", record)} {
 			c.post(path, `{"entered_in_error":true}`).wrong("reason", nil)
 			c.post(path, `{}`).wrong("value", nil)

@@ -20,13 +20,13 @@ func (c *caller) add(patientID, body string, header ...string) *reply {
 	return c.post(dataOf(patientID), body, header...)
 }
 
-// score adds a pain score of now and gives the record's identifier.
+// score adds a current pain score and returns the record's identifier.
 func (c *caller) score(patientID string, score int) string {
 	c.tb.Helper()
 	return c.add(patientID, fmt.Sprintf(`{"data_type":"pain_scores","value":%d}`, score)).is(http.StatusCreated).json()["id"].(string)
 }
 
-// scoreAt adds a pain score of a time and gives the record's identifier.
+// scoreAt adds a pain score at a time and returns the record's identifier.
 func (c *caller) scoreAt(patientID, at string) string {
 	c.tb.Helper()
 	return c.add(patientID, `{"data_type":"pain_scores","value":5,"recorded_at":`+quote(at)+`}`).is(http.StatusCreated).json()["id"].(string)

@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// fillCourse adds 25 scores in no order, some at the same time, and gives
-// their identifiers by clinical time, then by identifier.
+// fillCourse adds 25 scores in random order, some at the same time, and
+// returns their identifiers by clinical time, then by identifier.
 func (c *caller) fillCourse(patientID string) (inOrder []string) {
 	c.tb.Helper()
 	var records []string

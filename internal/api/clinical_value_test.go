@@ -117,7 +117,7 @@ func TestReferenceTables(t *testing.T) {
 	})
 }
 
-// Text is kept to the letter, or refused; no engine stumbles over it.
+// Text is stored exactly or rejected; both engines handle it.
 func TestOddText(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// gzipFrom is the size from which compressing pays.
+// gzipFrom is the smallest size worth compressing.
 const gzipFrom = 1400
 
 type compressor struct {
@@ -23,17 +23,17 @@ var compressors = sync.Pool{New: func() any {
 	return &compressor{w: w}
 }}
 
-// compress gives the gzipped body, good until release is called.
+// compress returns the gzipped body, which is valid until release is called.
 func compress(body []byte) (compressed []byte, release func()) {
 	c := compressors.Get().(*compressor)
 	c.out.Reset()
 	c.w.Reset(&c.out)
-	_, _ = c.w.Write(body) // a buffer takes everything
+	_, _ = c.w.Write(body) // a buffer never fails
 	_ = c.w.Close()
 	return c.out.Bytes(), func() { compressors.Put(c) }
 }
 
-// acceptsGzip reports whether the caller asked for gzip.
+// acceptsGzip reports whether the caller accepts gzip.
 func acceptsGzip(header []string) bool {
 	for _, line := range header {
 		for part := range strings.SplitSeq(line, ",") {

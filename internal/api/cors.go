@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// cors lets the configured origins read answers in a browser, and answers
-// their preflight requests; it reports whether the exchange is over. Without
-// configuration nothing is said about origins.
+// cors allows the configured origins to read responses in a browser and
+// answers their preflight requests. It reports whether the request is
+// complete. Without configured origins it sets no headers.
 func (a *API) cors(x *exchange) (done bool) {
 	if len(a.CORSOrigins) == 0 {
 		return false

@@ -5,7 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// A cursor is opaque to callers: the kind of log and numbers, in base64url.
+// A cursor is opaque to callers: the kind of log and some numbers, in
+// base64url.
 const (
 	eventCursor = 'e'
 	auditCursor = 'a'
@@ -19,8 +20,8 @@ func makeCursor(kind byte, numbers ...int64) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// cursor reads a cursor parameter with as many numbers as the kind has; an
-// absent one is the beginning.
+// cursor parses a cursor parameter with count numbers. An absent cursor is the
+// start of the log.
 func (q *query) cursor(name string, kind byte, count int) []int64 {
 	numbers := make([]int64, count)
 	text, given := q.text(name)
@@ -46,7 +47,7 @@ func (q *query) cursor(name string, kind byte, count int) []int64 {
 	return numbers
 }
 
-// appendCursor closes a log's page: ],"next_cursor":"..."}.
+// appendCursor ends a page of a log: ],"next_cursor":"..."}.
 func appendCursor(b []byte, cursor string) []byte {
 	b = append(b, `],"next_cursor":"`...)
 	b = append(b, cursor...)

@@ -48,8 +48,8 @@ func (a *API) listDeliveries(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: x.buf}, nil
 }
 
-// deliveryCursor reads where to go on in a delivery log: the cursor is the
-// identifier of the delivery that was looked at last.
+// deliveryCursor parses the position in a delivery log. The cursor is the
+// identifier of the last delivery on the previous page.
 func (q *query) deliveryCursor(name string) (before id.Delivery) {
 	text, given := q.text(name)
 	if !given {
@@ -62,7 +62,7 @@ func (q *query) deliveryCursor(name string) (before id.Delivery) {
 	return before
 }
 
-// deliveredType reads the name of an event that is delivered.
+// deliveredType parses the name of an event type that is delivered.
 func (q *query) deliveredType(name string) event.Type {
 	text, given := q.text(name)
 	if !given {
@@ -132,7 +132,7 @@ func (a *API) testWebhook(x *exchange) (answer, error) {
 	return x.outcome(out), nil
 }
 
-// accepted is the outcome of what will be sent.
+// accepted is the outcome of a request to send a delivery.
 func accepted(d *store.Delivery) store.Outcome {
 	return store.Outcome{Status: http.StatusAccepted, Body: append(appendDelivery(nil, d), '}')}
 }
@@ -163,9 +163,9 @@ func (a *API) recoverWebhook(x *exchange) (answer, error) {
 	return x.outcome(out), nil
 }
 
-// readSince reads from when on events are to be sent again. As far back as no
-// delivery is logged any more nothing can be recovered, so the answer names
-// the time from which it is.
+// readSince parses the time from which to send events again. Events older than
+// the delivery log cannot be recovered, so the response gives the time that
+// applies.
 func readSince(object *strictjson.Object, now time.Time) (since time.Time, err error) {
 	var fields fault.Fields
 	r := strictjson.Read(object, &fields)
@@ -185,7 +185,7 @@ func readSince(object *strictjson.Object, now time.Time) (since time.Time, err e
 	return since.UTC().Truncate(time.Millisecond), fields.Err()
 }
 
-// appendDelivery appends the members of a delivery, and leaves the object open.
+// appendDelivery appends the fields of a delivery and leaves the object open.
 func appendDelivery(b []byte, d *store.Delivery) []byte {
 	b = append(b, `{"id":"`...)
 	b = d.ID.Append(b)
@@ -221,7 +221,7 @@ func appendAttempt(b []byte, a *store.Attempt) []byte {
 	return append(b, '}')
 }
 
-// appendTime appends a time in whole seconds, null when it is zero.
+// appendTime appends a time in whole seconds, or null if it is zero.
 func appendTime(b []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(b, "null"...)

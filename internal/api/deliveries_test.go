@@ -15,8 +15,8 @@ import (
 
 var deliveryMembers = []string{"id", "event_id", "event_type", "status", "attempt_count", "created_at", "last_attempt_at", "next_attempt_at"}
 
-// triedOften has several test events sent, each a moment after the other, and
-// gives the deliveries, newest first.
+// triedOften sends several test events, each a moment after the other, and
+// returns the deliveries, newest first.
 func (c *caller) triedOften(webhook string, count int) (deliveries []string) {
 	c.tb.Helper()
 	for range count {

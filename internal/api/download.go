@@ -9,8 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 )
 
-// downloadReport sends the file, or the part of it that is asked for, as it is
-// read, chunk by chunk.
+// downloadReport sends the file, or the requested range of it, in chunks.
 func (a *API) downloadReport(x *exchange) (answer, error) {
 	rep, err := x.report()
 	if err != nil {
@@ -42,7 +41,7 @@ func (a *API) downloadReport(x *exchange) (answer, error) {
 	x.h["Accept-Ranges"] = []string{"bytes"}
 	x.h["Content-Disposition"] = []string{`attachment; filename="` + rep.FileName() + `"`}
 	line := x.saw(audit.ReportDownload, rep.ID.String())
-	if !rep.Patient.IsZero() { // who looks for the patient finds it
+	if !rep.Patient.IsZero() { // so that the entry is found by patient
 		line.Resource = rep.Patient.String()
 	}
 	line.Details = rep.Details()

@@ -50,8 +50,8 @@ func (a *API) listEvents(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: x.buf}, nil
 }
 
-// whenDraining ends a wait when the server is about to stop, so that it does
-// not have to wait for the waiters.
+// whenDraining cancels a wait when the server is about to stop, so that
+// shutdown is not delayed.
 func (a *API) whenDraining(cancel context.CancelFunc) (stop func() bool) {
 	if a.Draining == nil {
 		return func() bool { return false }

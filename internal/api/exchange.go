@@ -16,61 +16,62 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// exchange is one request and its answer, on its way through the phases.
+// exchange is one request and its response on their way through the phases.
 type exchange struct {
 	api       *API
 	w         http.ResponseWriter
 	h         http.Header
 	r         *http.Request
 	route     *route
-	began     time.Time // by the machine's clock
+	began     time.Time // wall clock
 	now       time.Time
 	requestID string
 	source    netip.Addr
 	principal *access.Principal
-	client    string // its identifier as text, once somebody asked for it
+	client    string // identifier as text, computed on demand
 	org       store.Org
 	status    int
 	sent      int64 // bytes of the body
 	hasLimits bool
-	seen      audit.Entry // the line of a read
-	// values are the header values that only this answer has. net/http may look
-	// at them after the exchange has ended, so they are made anew each time.
+	seen      audit.Entry // audit entry of a read
+	// values are the header values specific to this response. net/http may read
+	// them after the exchange has ended, so they are not reused.
 	values *headerValues
-	buf    []byte // the answer's body is built here
-	// limitedTo is ctx, once somebody asked for it, and release lets go of it.
+	buf    []byte // holds the response body
+	// limitedTo is the result of ctx, computed on demand, and release cancels
+	// it.
 	limitedTo context.Context
 	release   context.CancelFunc
 }
 
-// headerValues are made together: one array instead of a slice for each.
+// headerValues are allocated together, instead of one slice each.
 type headerValues struct{ requestID, etag, length [1]string }
 
-// answer is what a handler returns.
+// answer is the response returned by a handler.
 type answer struct {
 	status      int
 	body        []byte
-	contentType string // JSON when empty
+	contentType string // defaults to JSON
 	location    string
 	etag        string
 	link        string
 	replayed    bool
 	// file, if set, is sent instead of body.
 	file *file
-	// line is left in the audit log before the answer goes out.
+	// line is recorded in the audit log before the response is sent.
 	line *audit.Entry
 }
 
-// file is a body that is read while it is sent. It is not compressed: its
-// bytes are what a Range counts and an ETag names.
+// file is a body that is read while it is sent. It is not compressed, because
+// Range and ETag refer to its original bytes.
 type file struct {
 	size int64
-	// each calls send with the bytes, part by part.
+	// each calls send with successive parts of the file.
 	each func(send func([]byte) error) error
 }
 
-// sendTime is how long a caller may take for a part of a file, or an answer that
-// was long in the making.
+// sendTime limits how long a caller may take to receive one part of a file, or
+// a response that took long to compute.
 const sendTime = time.Minute
 
 var exchanges = sync.Pool{New: func() any { return &exchange{buf: make([]byte, 0, 8<<10)} }}
@@ -92,7 +93,7 @@ func newExchange(a *API, w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// Header values that never change are shared: nobody appends to them.
+// Constant header values are shared and must not be appended to.
 var (
 	noSniff   = []string{"nosniff"}
 	jsonType  = []string{"application/json"}
@@ -100,7 +101,7 @@ var (
 	varyCoded = []string{"Accept-Encoding"}
 )
 
-// end closes the exchange, also after a panic in a handler.
+// end completes the exchange, also after a panic in a handler.
 func (x *exchange) end() {
 	if x.release != nil {
 		x.release()
@@ -124,13 +125,13 @@ func (x *exchange) end() {
 		x.nameSpan()
 	}
 	if cap(x.buf) > 1<<20 {
-		x.buf = nil // one large answer must not stay in memory
+		x.buf = nil // do not keep the memory of a large response
 	}
 	x.w, x.h, x.r, x.principal, x.client, x.org, x.seen, x.values, x.limitedTo, x.release = nil, nil, nil, nil, "", store.Org{}, audit.Entry{}, nil, nil, nil
 	exchanges.Put(x)
 }
 
-// clientID is the identifier of the client; empty when it is not known.
+// clientID returns the identifier of the client, or "" if unknown.
 func (x *exchange) clientID() string {
 	if x.client == "" && x.principal != nil {
 		x.client = x.principal.ClientID.String()
@@ -138,7 +139,7 @@ func (x *exchange) clientID() string {
 	return x.client
 }
 
-// pattern names the route in logs: a path may hold an identifier.
+// pattern names the route in logs, because a path may hold an identifier.
 func (x *exchange) pattern() string {
 	if x.route == nil {
 		return "unknown"
@@ -146,7 +147,8 @@ func (x *exchange) pattern() string {
 	return x.route.pattern
 }
 
-// requestID keeps the caller's identifier when it is sane.
+// requestID returns the caller's request identifier if it is well-formed, and
+// a new one otherwise.
 func requestID(header []string, now time.Time) string {
 	if len(header) == 1 && sane(header[0]) {
 		return header[0]
@@ -174,11 +176,11 @@ func (x *exchange) limited(d ratelimit.Decision) {
 	ratelimit.Set(x.h, d)
 }
 
-// Header, Write and WriteHeader make an exchange pass through net/http's mux,
-// and to pages.
+// Header, Write and WriteHeader implement http.ResponseWriter, for the mux and
+// for pages.
 func (x *exchange) Header() http.Header { return x.h }
 
-// Write notes the status that a page leaves out.
+// Write records the implicit status of a page.
 func (x *exchange) Write(b []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
@@ -189,28 +191,28 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// WriteHeader notes the status.
+// WriteHeader records the status.
 func (x *exchange) WriteHeader(status int) {
 	x.status = status
 	x.takeTime()
 	x.w.WriteHeader(status)
 }
 
-// takeTime gives the caller of an answer that was long in the making the time
-// to take it: what is left of that which the server gives for both may not be
-// enough.
+// takeTime extends the write deadline for a response that took long to
+// compute, because the rest of the server's write timeout may be too short to
+// send it.
 func (x *exchange) takeTime() {
 	if limit := x.api.AnswerTime; limit != 0 && time.Since(x.began) > limit/2 {
-		_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(sendTime)) // not every connection has one
+		_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now().Add(sendTime)) // not all connections support it
 	}
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.w }
 
-// send writes an answer.
+// send writes a response.
 func (x *exchange) send(out answer) {
-	if !x.hasLimits { // what is not counted says what the address has left
+	if !x.hasLimits { // uncounted requests show the allowance of the address
 		x.limited(x.api.Addresses.Peek(x.source))
 	}
 	if out.etag != "" {
@@ -256,13 +258,13 @@ func (x *exchange) send(out answer) {
 	x.h["Content-Length"] = x.values.length[:]
 	x.WriteHeader(out.status)
 	if x.r.Method != http.MethodHead {
-		n, _ := x.w.Write(body) // a caller who is gone cannot be told
+		n, _ := x.w.Write(body) // the caller may be gone
 		x.sent += int64(n)
 	}
 }
 
-// sendFile sends a file. When it breaks off, net/http closes the connection,
-// so that the caller knows.
+// sendFile sends a file. If it fails midway, net/http closes the connection,
+// so that the caller notices.
 func (x *exchange) sendFile(status int, f *file) {
 	x.h["Content-Length"] = []string{strconv.FormatInt(f.size, 10)}
 	x.WriteHeader(status)
@@ -272,8 +274,8 @@ func (x *exchange) sendFile(status int, f *file) {
 	connection := http.NewResponseController(x.w)
 	gone := false
 	err := f.each(func(b []byte) error {
-		// The time for an answer is too short for a large file on a slow line.
-		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not every connection has one
+		// The write timeout is too short for a large file on a slow connection.
+		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not all connections support it
 		n, err := x.w.Write(b)
 		x.sent += int64(n)
 		gone = err != nil

@@ -20,8 +20,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// target is the handler that is fuzzed, in the process and on SQLite, with a
-// client whose allowance has no end.
+// target is the handler being fuzzed, in this process and on SQLite, with a
+// client without a limit.
 type target struct {
 	*API
 	token      string
@@ -173,7 +173,7 @@ func FuzzBasicHeader(f *testing.F) {
 		if ok && (user == "" || password == "") {
 			tb.Fatalf("%q gives %q and %q", header, user, password)
 		}
-		// What a client that keeps to RFC 6749 sends is what is read.
+		// What a client that follows RFC 6749 sends is what is read.
 		sent := "Basic " + base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(header)+":"+url.QueryEscape(header)))
 		if user, password, ok := basic([]string{sent}); header != "" && (!ok || user != header || password != header) {
 			tb.Fatalf("%q is read as %q and %q, %v", header, user, password, ok)

@@ -22,8 +22,8 @@ func (u *unread) Header() http.Header         { return u.h }
 func (u *unread) Write(b []byte) (int, error) { return len(b), nil }
 func (u *unread) WriteHeader(status int)      { u.status = status }
 
-// asker asks the handler for one thing again and again, without a connection,
-// so that what is counted is the service's own.
+// asker repeats a request to the handler without a connection, so that only
+// the service's own work is counted.
 type asker struct {
 	*caller
 	w unread
@@ -40,7 +40,7 @@ func newAsker(tb testing.TB) *asker {
 	return &asker{caller: n.callerOf("asking", access.Enterprise, access.AllScopes), w: unread{h: http.Header{}}}
 }
 
-// to makes the request, and asks once, for what is kept from then on.
+// to sets the request and makes it once, to fill caches.
 func (a *asker) to(path string) {
 	a.tb.Helper()
 	a.r = httptest.NewRequest(http.MethodGet, path, nil)

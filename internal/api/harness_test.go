@@ -25,8 +25,8 @@ import (
 	"anodyne.example/anodyne/internal/worker"
 )
 
-// node is one running process of the service, put together as internal/server
-// does, and served over a real socket.
+// node is one running process of the service, assembled as in internal/server,
+// and served over a real socket.
 type node struct {
 	tb        testing.TB
 	database  store.Config
@@ -141,7 +141,7 @@ func (n *node) newLimiter() *ratelimit.Limiter {
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// clock runs like the real one, and can be put forward and stopped.
+// clock runs like the real one, and can be moved forward and stopped.
 type clock struct {
 	ahead   atomic.Int64
 	stopped atomic.Pointer[time.Time]
@@ -232,7 +232,7 @@ func (c *caller) post(path, body string, header ...string) *reply {
 	return c.send(http.MethodPost, path, body, header...)
 }
 
-// create makes a patient and gives its identifier.
+// create creates a patient and returns its identifier.
 func (c *caller) create(name string) string {
 	c.tb.Helper()
 	return c.post("/v1/patients", `{"name":`+quote(name)+`,"date_of_birth":"1970-05-17"}`).is(http.StatusCreated).json()["id"].(string)

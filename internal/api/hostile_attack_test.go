@@ -186,8 +186,8 @@ func (a *attack) spoilHeader() {
 	}
 }
 
-// hostileBodies are whole bodies, none over 256 KiB: beyond that net/http closes
-// the connection on a body that nobody reads, and the answer may be lost.
+// hostileBodies are whole bodies, none over 256 KiB: beyond that, net/http
+// closes the connection on an unread body, and the response may be lost.
 var hostileBodies = []string{
 	"", " ", "\n\n", "null", "true", "0", `""`, "[]", "{}", "[{}]", "{", "}", `{"`, `{"a"}`, "{,}", "{}{}", "{} x", "nul", "\xef\xbb\xbf{}", "\xff\xfe{\x00}\x00", "\x1f\x8b\x08\x00\x00",
 	`{"a":1,"a":2}`, `{"":""}`, `{"\u0000":0}`, `{"\ud800":"\udfff"}`, "{\"\xff\":1}", `{"__proto__":{"a":1}}`, `{'a':1}`, `{a:1}`, `{"a":1,}`, `{"a":/**/1}`,
@@ -196,7 +196,7 @@ var hostileBodies = []string{
 	strings.Repeat("a=b&", 20_000),
 }
 
-// spoilBody puts something else in place of the body.
+// spoilBody replaces the body.
 func (a *attack) spoilBody() {
 	a.body = []byte(a.one(hostileBodies))
 	a.chunked = a.IntN(4) == 0
@@ -221,7 +221,7 @@ func (a *attack) spoilBytes() {
 	}
 }
 
-// hostileValues are members' values as they stand in a body. Some are no JSON.
+// hostileValues are field values as written in a body. Some are not JSON.
 var hostileValues = []string{
 	"null", "true", "false", "0", "-0", "-1", "11", "1.5", "1e400", "-1e400", "1e-400", "123456789012345678901234567890", "0.1000000000000000000000000001", "01", "+1", ".5", "1.", "0x1", "NaN", "Infinity",
 	`""`, `" "`, `"\u0000"`, `"a\u0000b"`, `"\ud800"`, `"\udc00\ud800"`, `"\u202e"`, `"\ufffe"`, "\"\xff\"", "\"\xed\xa0\x80\"", "\"\x01\"", `"\x"`, `"`, `"0"`, `"1970-02-30"`, `"9999-12-31T23:59:60Z"`, `"0001-01-01T00:00:00+23:59"`,
@@ -230,7 +230,7 @@ var hostileValues = []string{
 	strings.Repeat("[", 300) + strings.Repeat("]", 300), strings.Repeat(`{"value":`, 100) + "1" + strings.Repeat("}", 100),
 }
 
-// spoilValue puts a hostile value in place of one anywhere in a JSON body.
+// spoilValue replaces a value anywhere in a JSON body with a hostile one.
 func (a *attack) spoilValue() {
 	var body any
 	if json.Unmarshal(a.body, &body) != nil {
@@ -241,7 +241,7 @@ func (a *attack) spoilValue() {
 	a.body = appendSpoilt(nil, body, &at, a.one(hostileValues))
 }
 
-// spoilMember adds a member, doubles all of them, or drops one.
+// spoilMember adds a field, duplicates all of them, or removes one.
 func (a *attack) spoilMember() {
 	var body map[string]json.RawMessage
 	if json.Unmarshal(a.body, &body) != nil || len(body) == 0 {

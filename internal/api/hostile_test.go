@@ -22,20 +22,20 @@ import (
 // hostileRequests is how many are sent to each engine in a round.
 const hostileRequests = 2500
 
-// Whatever is sent, the service answers in its own words: never a 5xx, every
-// refusal in the error shape, and every answer as the document has it, with
-// the rate-limit headers and a request id.
+// Whatever is sent, the service responds properly: never with a 5xx, every
+// error in the error format, and every response according to the document,
+// with the rate-limit headers and a request ID.
 //
-// A request is made of one of the document's own examples and spoilt in one
-// to three ways. Which, follows from its number alone; a failure names it. More
-// rounds send others: ROUNDS=10 RUN=TestHostileRequests scripts/faults ./internal/api
+// A request is one of the document's own examples, modified in one to three
+// ways. These depend on its number alone, which a failure reports. More rounds
+// send others: ROUNDS=10 RUN=TestHostileRequests scripts/faults ./internal/api
 func TestHostileRequests(t *testing.T) {
 	unlimited := func(cfg *Config) { cfg.Addresses = ratelimit.NewAddresses(1<<40, 1000, cfg.Now) }
 	eachWith(t, unlimited, func(t *testing.T, n *node) {
 		c := n.callerOf("north", access.Enterprise, access.AllScopes)
 		live := c.live()
 		doomed := live
-		doomed.WebhookID = c.hook() // the document's DELETE would take it from the others
+		doomed.WebhookID = c.hook() // the document's DELETE would remove it for the others
 		examples := openapitest.Examples()
 		parameters := queryParameters()
 		count, first := hostileRequests*faulttest.Rounds(t, 1), 0
@@ -82,8 +82,8 @@ func (c *caller) live() openapitest.Live {
 	}
 }
 
-// judge sends a request and says what is wrong with the answer; n.http itself
-// holds it against the document.
+// judge sends a request and checks the response; n.http itself checks it
+// against the document.
 func (n *node) judge(what string, request *http.Request) *reply {
 	r := &reply{tb: n.tb, what: what}
 	answer, err := n.http.Do(request)
@@ -105,7 +105,7 @@ func (n *node) judge(what string, request *http.Request) *reply {
 			n.tb.Errorf("%s: %d, header %s is %q", what, r.status, name, values)
 		}
 	}
-	// Who prefers HTML is told in HTML that there is nothing.
+	// A caller who prefers HTML gets an HTML page for 404.
 	page := r.status == http.StatusNotFound && request.Header.Get("Accept") == "text/html"
 	if r.status >= http.StatusBadRequest && request.Method != http.MethodHead && !page && !bytes.HasPrefix(body, []byte(`{"error":{"code":"`)) {
 		n.tb.Errorf("%s: %d %.300s", what, r.status, body)

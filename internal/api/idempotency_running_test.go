@@ -35,9 +35,9 @@ var posts = map[string]func(w *crowd) (path, body string){
 	},
 }
 
-// On every route, on the same node and on another: a request whose key belongs
-// to one that is still running is told so, changes nothing, and is replayed
-// once the first is done.
+// On every route, on the same node and on another: a request with the key of
+// one that is still running gets 409, changes nothing, and is replayed once
+// the first is done.
 func TestKeyOfARequestThatIsStillRunning(t *testing.T) {
 	t.Parallel()
 	for _, engine := range storetest.Engines {

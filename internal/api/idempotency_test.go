@@ -99,7 +99,7 @@ func TestIdempotencyKeyBelongsToItsClient(t *testing.T) {
 	})
 }
 
-// The key is made of method, path and the caller's key.
+// The key consists of method, path and the caller's key.
 func TestIdempotencyKeyBelongsToItsPath(t *testing.T) {
 	t.Parallel()
 	key := func(method, path, header string) string {

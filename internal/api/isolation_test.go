@@ -8,9 +8,9 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// strangers says how each route under /v1 is asked by a stranger: organisation
-// south, which knows the identifier of north's patient. A route that is not
-// here fails the test, so that none is added without the question being asked.
+// strangers defines how each route under /v1 is called by a stranger:
+// organisation south, which knows the identifier of north's patient. A missing
+// route fails the test, so that none is added without this check.
 var strangers = map[string]func(t *testing.T, south *caller, id string){
 	"GET /v1/patients": func(t *testing.T, south *caller, id string) {
 		for _, query := range []string{"", "?search=vasarely", "?search=" + id, "?search=pat_", "?page=1&limit=100"} {

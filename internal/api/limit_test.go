@@ -109,8 +109,8 @@ func TestHealthAndDocumentsAreNotCounted(t *testing.T) {
 	})
 }
 
-// The allowance of an address slows guessing, and never stands in the way of
-// those who need not guess.
+// The allowance of an address slows down guessing, and never affects callers
+// with valid credentials.
 func TestAnonymousAllowance(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
@@ -134,7 +134,7 @@ func TestAnonymousAllowance(t *testing.T) {
 	})
 }
 
-// While the database is away nobody's credentials can be judged; that must
+// While the database is unavailable, credentials cannot be checked; that must
 // not use up the address's allowance.
 func TestDatabaseAwayIsNotCounted(t *testing.T) {
 	away := fault.Away("The database is not available.", nil)
@@ -189,7 +189,7 @@ func TestForwardedAddressIsNotAssumed(t *testing.T) {
 	})
 }
 
-// A node that stops gives back what it reserved, and the next goes on from
+// A node that stops returns what it reserved, and the next continues from
 // there.
 func TestRestartKeepsTheCount(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {

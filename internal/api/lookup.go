@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// lookup is what is understood of a medicine as it was written.
+// lookup is what the service understands of a medicine as written.
 type lookup struct {
 	Understood  bool               `json:"understood"`
 	Class       drug.Class         `json:"class"`
@@ -23,7 +23,7 @@ type lookup struct {
 	AliasCode   *string            `json:"alias_code"`
 	Unknown     []string           `json:"unknown_words"`
 	Suggestions []string           `json:"suggestions"`
-	// Contradiction: name and code are of different medicines.
+	// Contradiction is set if name and code refer to different medicines.
 	Contradiction   bool     `json:"contradiction"`
 	StrengthDiffers bool     `json:"strength_differs"`
 	Why             []string `json:"why"`
@@ -44,7 +44,7 @@ type lookupProduct struct {
 	Current bool   `json:"current"`
 }
 
-// maxMedicineName is as long as the name of a medicine in a record may be.
+// maxMedicineName is the maximum length of a medicine's name in a record.
 const maxMedicineName = 200
 
 var (
@@ -52,8 +52,8 @@ var (
 	ndcPattern    = regexp.MustCompile(`^[0-9-]{1,14}$`)
 )
 
-// lookUpMedication answers what a record of the organisation with this name or
-// code would be understood as.
+// lookUpMedication returns how a medication with this name or code would be
+// understood in a record of the organisation.
 func (a *API) lookUpMedication(x *exchange) (answer, error) {
 	q := x.readQuery("name", "rxnorm", "ndc")
 	var asked dictionary.Query
@@ -112,7 +112,7 @@ func lookupOf(m dictionary.Medicine) lookup {
 	return l
 }
 
-// known is a text, or null for none.
+// known returns text, or nil if it is empty.
 func known(text string) *string {
 	if text == "" {
 		return nil
@@ -120,5 +120,5 @@ func known(text string) *string {
 	return &text
 }
 
-// list is a list that is never null.
+// list returns texts as a slice that is not nil.
 func list(texts []string) []string { return append([]string{}, texts...) }

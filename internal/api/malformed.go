@@ -10,11 +10,12 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// Malformed is the whole answer, head and body, to a request that net/http
-// refuses by itself because it is not HTTP or too long for it: in the error
-// shape and with the headers that every answer has. status is net/http's own,
-// or 503 for a connection there is no room for, and peer the address of the
-// connection, which the request counts for. secure says that it has TLS.
+// Malformed returns the complete response, header and body, to a request that
+// net/http rejects because it is malformed or too long, in the error format
+// and with the headers of every response. status is the status chosen by
+// net/http, or 503 if there is no capacity for the connection. The request
+// counts for peer, the address of the connection. secure is set for TLS
+// connections.
 func (a *API) Malformed(status int, peer string, secure bool) []byte {
 	w := &unsent{header: http.Header{"Date": {a.Now().UTC().Format(http.TimeFormat)}}}
 	r := &http.Request{URL: &url.URL{}, RemoteAddr: peer}
@@ -27,12 +28,12 @@ func (a *API) Malformed(status int, peer string, secure bool) []byte {
 		StatusCode: w.status, ProtoMajor: 1, ProtoMinor: 1, Header: w.header, Close: true,
 		Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()),
 	}
-	_ = answer.Write(&b) // into memory
+	_ = answer.Write(&b) // to a buffer
 	return b.Bytes()
 }
 
-// Refuse answers a request that is not to be handled, for one of these reasons,
-// and has the connection closed.
+// Refuse rejects a request with one of these statuses and closes the
+// connection.
 func (a *API) Refuse(w http.ResponseWriter, r *http.Request, status int) {
 	x := newExchange(a, w, r)
 	defer x.end()
@@ -48,10 +49,10 @@ func (a *API) Refuse(w http.ResponseWriter, r *http.Request, status int) {
 	x.fail(a.refuse(x, err))
 }
 
-// MaxHeaderBytes is how long the head of a request may be.
+// MaxHeaderBytes is the maximum size of a request header.
 const MaxHeaderBytes = 64 << 10
 
-// unsent keeps an answer.
+// unsent records a response.
 type unsent struct {
 	header http.Header
 	status int

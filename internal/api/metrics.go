@@ -11,25 +11,27 @@ import (
 	"anodyne.example/anodyne/internal/worker"
 )
 
-// metrics counts requests by route and status. Labels are bounded: a path
-// that matches no route is "unknown".
+// metrics counts requests by route and status. Labels are bounded: a path that
+// matches no route is counted as "unknown".
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	routes   map[*route]*routeMetrics
-	// guesses are requests whose credentials were not valid. They are not the
-	// answers 401: beyond the allowance of their address these become 429.
+	// guesses counts requests with invalid credentials. They differ from the
+	// 401 responses, which become 429 beyond the allowance of the address.
 	guesses prometheus.Counter
 	usage   *worker.Rounds
 }
 
-// alerted are the statuses that alerts and panels count. They are exported as
-// zeros for every route, because the first of a series is no increase.
+// alerted are the statuses used by alerts and dashboards. They are exported as
+// zero for every route, because the first sample of a new series is not seen
+// as an increase.
 var alerted = []int{
 	http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
 }
 
-// routeMetrics are looked up by their labels once, not with every request.
+// routeMetrics caches the metrics of a route, which would otherwise be looked
+// up by label for every request.
 type routeMetrics struct {
 	latency  prometheus.Observer
 	byStatus [600]atomic.Pointer[prometheus.Counter]
@@ -82,7 +84,7 @@ func (m *metrics) observe(rt *route, status int, took time.Duration) {
 	m.counter(rt, of, status).Inc()
 }
 
-// counter is that of a route and a status; it is looked up once.
+// counter returns the counter of a route and status, and caches it.
 func (m *metrics) counter(rt *route, of *routeMetrics, status int) prometheus.Counter {
 	counter := of.byStatus[status].Load()
 	if counter == nil {

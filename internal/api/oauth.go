@@ -16,7 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// form is a form body whose sender has shown valid credentials.
+// form is a form body from an authenticated client.
 type form struct {
 	url.Values
 	client *store.Client
@@ -25,19 +25,19 @@ type form struct {
 var errNoCredentials = fault.New(fault.InvalidClient,
 	"Send client_id and client_secret in the form, or as HTTP Basic.", "oauth_error", "invalid_client")
 
-// revocationLimit is how many tokens a client may end or look up in an hour,
-// from one address, after its own allowance is used up.
+// revocationLimit is how many revocation and introspection requests a client
+// may send per hour from one address after it has used up its own allowance.
 const revocationLimit = 100
 
-// NewRevocations makes what counts those, for up to capacity pairs of client
-// and address.
+// NewRevocations returns the limiter for [Config.Revocations], for up to
+// capacity pairs of client and address.
 func NewRevocations(capacity int, now func() time.Time) *ratelimit.Addresses {
 	return ratelimit.NewAddresses(revocationLimit, capacity, now)
 }
 
-// clientForm reads the form, knows the client by its secret and counts the
-// request: for the client when its credentials are valid, else for the source
-// address.
+// clientForm reads the form, authenticates the client and counts the request:
+// for the client if its credentials are valid, for the source address
+// otherwise.
 func (a *API) clientForm(x *exchange) (form, error) {
 	f, err := a.authenticated(x)
 	if err != nil {
@@ -47,10 +47,11 @@ func (a *API) clientForm(x *exchange) (form, error) {
 	return f, a.take(x, &p)
 }
 
-// tokenForm is clientForm of requests that end a token or ask about one.
-// Whoever stole a token or a secret can use up the client's allowance, and must
-// not keep its owner from revoking by that. So there is a small allowance
-// beside it, which is counted by address too: the thief uses up his own.
+// tokenForm is clientForm for revocation and introspection. Someone with a
+// stolen token or secret can use up the client's allowance, and must not be
+// able to prevent its owner from revoking it. Therefore a small additional
+// allowance exists, counted by client and address, so the attacker only uses
+// up their own.
 func (a *API) tokenForm(x *exchange) (form, error) {
 	f, err := a.authenticated(x)
 	if err != nil {
@@ -68,7 +69,7 @@ func (a *API) tokenForm(x *exchange) (form, error) {
 	return f, nil
 }
 
-// authenticated reads the form and knows the client by its secret.
+// authenticated reads the form and authenticates the client.
 func (a *API) authenticated(x *exchange) (form, error) {
 	f, err := a.readForm(x)
 	if err != nil {
@@ -106,8 +107,8 @@ func (a *API) readForm(x *exchange) (form, error) {
 	return form{Values: values}, nil
 }
 
-// credentials come in the form or as HTTP Basic, not as both. Basic is
-// form-encoded inside, as RFC 6749 (2.3.1) has it.
+// credentials reads the credentials from the form or from HTTP Basic, but not
+// from both. Basic credentials are form-encoded (RFC 6749, 2.3.1).
 func credentials(header []string, f url.Values) (clientID, secret string, err error) {
 	if len(header) == 0 {
 		clientID, secret = f.Get("client_id"), f.Get("client_secret")
@@ -127,7 +128,7 @@ func credentials(header []string, f url.Values) (clientID, secret string, err er
 	return clientID, secret, nil
 }
 
-// basic reads an Authorization header of the Basic scheme.
+// basic parses an Authorization header with the Basic scheme.
 func basic(header []string) (user, password string, ok bool) {
 	scheme, encoded, _ := strings.Cut(header[0], " ")
 	if len(header) != 1 || !strings.EqualFold(scheme, "Basic") {
@@ -172,7 +173,7 @@ func (a *API) issueToken(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: x.buf}, nil
 }
 
-// tokenParameter is the token that is asked about or ended.
+// tokenParameter returns the token to revoke or introspect.
 func (f form) tokenParameter() (string, error) {
 	token := f.Get("token")
 	if token == "" {
@@ -181,8 +182,8 @@ func (f form) tokenParameter() (string, error) {
 	return token, nil
 }
 
-// revokeToken answers 200 also for a token that is unknown or another's, as
-// RFC 7009 has it.
+// revokeToken returns 200 even if the token is unknown or belongs to another
+// client (RFC 7009).
 func (a *API) revokeToken(x *exchange) (answer, error) {
 	f, err := a.tokenForm(x)
 	if err != nil {
@@ -220,7 +221,7 @@ func (a *API) introspectToken(x *exchange) (answer, error) {
 	}), nil
 }
 
-// oauthMetadata tells OAuth libraries where everything is (RFC 8414).
+// oauthMetadata returns the authorization server metadata (RFC 8414).
 func (a *API) oauthMetadata(x *exchange) (answer, error) {
 	base := a.base(x.r)
 	methods := []string{"client_secret_basic", "client_secret_post"}

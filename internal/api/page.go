@@ -11,7 +11,7 @@ const (
 	maxLimit     = 100
 )
 
-// page is which part of a list is asked for.
+// page is the requested part of a list.
 type page struct{ number, limit int64 }
 
 func (q *query) page() page {
@@ -20,7 +20,7 @@ func (q *query) page() page {
 
 func (q *query) limit() int64 { return q.number("limit", 1, maxLimit, defaultLimit) }
 
-// appendPagination closes a list: ],"pagination":{...}}.
+// appendPagination ends a list: ],"pagination":{...}}.
 func (p page) appendPagination(b []byte, total int64) []byte {
 	b = append(b, `],"pagination":{"page":`...)
 	b = strconv.AppendInt(b, p.number, 10)
@@ -31,8 +31,8 @@ func (p page) appendPagination(b []byte, total int64) []byte {
 	return append(b, "}}"...)
 }
 
-// link is the Link header of a list: relative addresses of the first, the
-// previous, the next and the last page. extra is what else was asked, encoded.
+// link returns the Link header of a list, with relative URLs of the first,
+// previous, next and last page. extra holds the other query parameters.
 func (p page) link(path string, total int64, extra url.Values) string {
 	last := max(1, (total+p.limit-1)/p.limit)
 	suffix := "&limit=" + strconv.FormatInt(p.limit, 10)

@@ -61,7 +61,7 @@ func TestLinkHeaderOfAPage(t *testing.T) {
 	})
 }
 
-// walk follows the links from a first page and gives the identifiers.
+// walk follows the links from a first page and returns the identifiers.
 func (c *caller) walk(path string, meanwhile func()) (ids []string) {
 	c.tb.Helper()
 	for path != "" {

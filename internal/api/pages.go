@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// pages is how the portal and the documentation stand in the metrics: one
-// line, whatever the page.
+// pages is the single route under which the metrics count the portal and the
+// documentation.
 var pages = &route{method: "GET", pattern: "/portal and /docs"}
 
-// isPage reports whether a path is for people, and answered by Config.Pages.
+// isPage reports whether a path is served by Config.Pages.
 func isPage(path string) bool {
 	for _, root := range []string{"/portal", "/docs"} {
 		if path == root || strings.HasPrefix(path, root+"/") {
@@ -19,14 +19,14 @@ func isPage(path string) bool {
 	return false
 }
 
-// asksForPortal reports whether a browser opened the bare address of the
-// service. Programs get the same answer there as on any unknown path.
+// asksForPortal reports whether a browser requests the root of the service.
+// Other callers get the response for an unknown path.
 func asksForPortal(r *http.Request) bool {
 	return r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) && prefersHTML(r.Header["Accept"])
 }
 
-// sendToPortal redirects to the portal. The location is a path, so that no
-// header of the request can lead elsewhere.
+// sendToPortal redirects to the portal. The location is a path, so no request
+// header can make it lead elsewhere.
 func (a *API) sendToPortal(x *exchange) {
 	x.route = pages
 	x.send(answer{
@@ -35,8 +35,8 @@ func (a *API) sendToPortal(x *exchange) {
 	})
 }
 
-// showPage lets the portal answer. It has the headers of every answer, and is
-// not counted against any allowance.
+// showPage serves a page of the portal or documentation. It has the headers of
+// every response but does not count against any allowance.
 func (a *API) showPage(x *exchange) {
 	x.route = pages
 	x.limited(a.Addresses.Peek(x.source))

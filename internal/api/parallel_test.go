@@ -8,8 +8,8 @@ import (
 // atOnce is how many requests are under way at a time.
 const atOnce = 64
 
-// parallel sends count requests, many at a time, and gives their answers in
-// the order of their numbers.
+// parallel sends count requests, many at a time, and returns the responses in
+// order.
 func parallel(count int, send func(i int) *reply) []*reply {
 	replies := make([]*reply, count)
 	turns := make(chan int)

@@ -5,8 +5,8 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// pathID reads an identifier in the path. A malformed one is not found: it is
-// nobody's.
+// pathID parses an identifier in the path. A malformed identifier is reported
+// as not found.
 func pathID[K id.Kind](x *exchange, name, resource string) (id.ID[K], error) {
 	text := x.r.PathValue(name)
 	parsed, err := id.Parse[K](text)

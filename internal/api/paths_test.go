@@ -127,7 +127,8 @@ func TestHTMLForBrowsersOnly(t *testing.T) {
 		for _, accept := range []string{"", "*/*", "application/json", "text/html, application/json", "text/plain"} {
 			n.send("GET", "/nothing", "", "Accept", accept).fault(http.StatusNotFound, fault.NotFound)
 		}
-		// Only an unknown path is a page; everything else keeps its shape.
+		// Only an unknown path is shown as a page; all other errors keep their
+		// format.
 		c.get("/v1/patients/x", "Accept", browser).fault(http.StatusNotFound, fault.NotFound)
 		n.send("GET", "/v1/nothing", "", "Accept", browser).fault(http.StatusUnauthorized, fault.Unauthorized)
 		c.get("/v1/patients?page=0", "Accept", browser).fault(http.StatusBadRequest, fault.InvalidParameter)

@@ -34,7 +34,7 @@ func (a *API) createPatient(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	done := x.outcome(out)
-	if out.Replayed { // the patient is shown again
+	if out.Replayed { // the response shows the patient again
 		done.line = x.saw(audit.PatientRead, strings.TrimPrefix(out.Location, "/v1/patients/"))
 	}
 	return done, nil
@@ -71,7 +71,8 @@ func (a *API) patchPatient(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	// A body that fits no patient is refused before the patient is looked for.
+	// A body that is invalid for any patient is rejected before the patient is
+	// looked up.
 	if _, _, err := pain.PatchPatient(pain.Patient{}, object, x.now); err != nil {
 		return answer{}, err
 	}
@@ -100,7 +101,7 @@ func (a *API) patchPatient(x *exchange) (answer, error) {
 	return out, nil
 }
 
-// historyOf keeps what a change replaced in its audit line.
+// historyOf returns the replaced values, for the audit entry of a change.
 func historyOf(changes []pain.Change) json.RawMessage {
 	kept := make([]audit.Change, len(changes))
 	for i, c := range changes {
@@ -150,7 +151,7 @@ func (a *API) searchPatients(x *exchange, p page, term string) (answer, error) {
 	return items.answer(x, p, total, url.Values{"search": {term}}, line), nil
 }
 
-// itemList builds a list of patients and remembers whom it showed.
+// itemList builds a list of patients and records which patients it contains.
 type itemList struct {
 	buf         []byte
 	count       int
@@ -176,8 +177,8 @@ func (l *itemList) add(item store.PatientItem) {
 	}
 }
 
-// span says whom a plain list showed: patients are numbered in order of
-// creation, so the first and last number say it all.
+// span returns the first and last patient of a list without a search term.
+// They identify all of them, because patients are numbered in creation order.
 func (l *itemList) span() json.RawMessage {
 	b := append(make([]byte, 0, 64), `{"count":`...)
 	b = strconv.AppendInt(b, int64(l.count), 10)
@@ -188,7 +189,8 @@ func (l *itemList) span() json.RawMessage {
 	return append(b, '}')
 }
 
-// named says whom a search showed. The term is left out: it may be a name.
+// named returns the patients found by a search. It omits the search term,
+// which may be a name.
 func (l *itemList) named() json.RawMessage {
 	b := append(make([]byte, 0, len(l.shown)+32), `{"count":`...)
 	b = strconv.AppendInt(b, int64(l.count), 10)

@@ -16,7 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// statusOf is the one place that decides a code's status.
+// statusOf maps error codes to status codes. No other code decides on them.
 var statusOf = map[fault.Code]int{
 	fault.InvalidParameter:     http.StatusBadRequest,
 	fault.InvalidBody:          http.StatusBadRequest,
@@ -44,11 +44,11 @@ var statusOf = map[fault.Code]int{
 
 var errPanic = errors.New("panic")
 
-// fail answers with an error. What is no fault is internal: its text is
-// logged, and the caller learns only the request's identifier.
+// fail responds with an error. An error that is not a fault is internal: it is
+// logged, and the caller only learns the request ID.
 func (x *exchange) fail(err error) {
 	if x.status != 0 {
-		return // the answer has gone out already
+		return // the response was already sent
 	}
 	f := x.explain(err)
 	status, known := statusOf[f.Code]
@@ -74,8 +74,8 @@ func (x *exchange) fail(err error) {
 	x.send(out)
 }
 
-// problem is the JSON form. The OAuth endpoints repeat the message at the
-// top, where OAuth libraries look for it.
+// problem returns the JSON form of an error. The OAuth endpoints repeat the
+// message at the top level, where OAuth libraries expect it.
 func (x *exchange) problem(f *fault.Error) []byte {
 	type body struct {
 		Code    fault.Code     `json:"code"`
@@ -94,18 +94,19 @@ func (x *exchange) problem(f *fault.Error) []byte {
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // this is JSON, not a page
+	encoder.SetEscapeHTML(false) // JSON, not HTML
 	if err := encoder.Encode(doc); err != nil {
-		panic(err) // details are made of what can be marshalled
+		panic(err) // details can always be marshalled
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// explain turns any error into a fault and logs what the caller is not told.
+// explain converts any error to a fault and logs what is hidden from the
+// caller.
 func (x *exchange) explain(err error) *fault.Error {
 	f, known := errors.AsType[*fault.Error](err)
 	switch {
-	case known && f.Code == fault.Unavailable && f.Cause != nil: // else the message says it all
+	case known && f.Code == fault.Unavailable && f.Cause != nil: // otherwise the message is complete
 		x.api.Log.Warn("service unavailable", "request_id", x.requestID, "route", x.pattern(), "error", f)
 		return f
 	case known:
@@ -113,13 +114,13 @@ func (x *exchange) explain(err error) *fault.Error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fault.Away("The request took too long or was cancelled.", err)
 	}
-	if !errors.Is(err, errPanic) { // which was logged with its stack
+	if !errors.Is(err, errPanic) { // logged with its stack
 		x.api.Log.Error("internal error", "request_id", x.requestID, "route", x.pattern(), "error", err)
 	}
 	return fault.New(fault.Internal, "Something went wrong on our side. Give the operator the request ID.", "request_id", x.requestID)
 }
 
-// bearerChallenge is WWW-Authenticate as RFC 6750 has it.
+// bearerChallenge returns the WWW-Authenticate header (RFC 6750).
 func bearerChallenge(f *fault.Error) string {
 	switch f.Details["reason"] {
 	case "missing_token":
@@ -139,7 +140,7 @@ func methodNotAllowed(allowed string) error {
 	return fault.New(fault.MethodNotAllowed, "This path supports "+allowed+".", "allowed", strings.Split(allowed, ", "))
 }
 
-// unknownPath is the resource that is not found when no route matches.
+// unknownPath is the resource reported as not found if no route matches.
 const unknownPath = "path"
 
 func noSuchPath(path string) error {
@@ -149,8 +150,8 @@ func noSuchPath(path string) error {
 	return fault.New(fault.NotFound, "This path does not exist.", "resource", unknownPath, "id", strings.ToValidUTF8(path, "\uFFFD"))
 }
 
-// prefersHTML reports whether a caller names HTML and not JSON, as a browser
-// does.
+// prefersHTML reports whether the caller accepts HTML but not JSON, as
+// browsers do.
 func prefersHTML(accept []string) bool {
 	all := strings.Join(accept, ",")
 	return strings.Contains(all, "text/html") && !strings.Contains(all, "json")

@@ -13,14 +13,14 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// query reads the query parameters of a request strictly: in clinical
-// software a misspelt filter that is ignored returns the wrong patients.
+// query parses the query parameters of a request strictly: in clinical
+// software, ignoring a misspelt filter returns the wrong patients.
 type query struct {
 	values url.Values
 	fields fault.Fields
 }
 
-// readQuery parses the query; known lists the parameters of the route.
+// readQuery parses the query. known lists the parameters of the route.
 func (x *exchange) readQuery(known ...string) *query {
 	q := &query{}
 	if x.r.URL.RawQuery == "" {
@@ -48,12 +48,12 @@ func (x *exchange) readQuery(known ...string) *query {
 		default:
 			continue
 		}
-		delete(q.values, name) // it is judged, and not to be judged again
+		delete(q.values, name) // already reported
 	}
 	return q
 }
 
-// noQuery is what is wrong with the query of a route that has no parameters.
+// noQuery returns an error if a route without parameters was given any.
 func (x *exchange) noQuery() error {
 	if x.r.URL.RawQuery == "" {
 		return nil
@@ -61,7 +61,7 @@ func (x *exchange) noQuery() error {
 	return x.readQuery().err()
 }
 
-// clip bounds what is echoed.
+// clip limits the length of an echoed value.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if utf8.RuneCountInString(s) > 200 {
@@ -79,8 +79,8 @@ func (q *query) text(name string) (string, bool) {
 	return values[0], true
 }
 
-// number returns a whole number between low and high, or the default when
-// the parameter is absent.
+// number returns a whole number between low and high, or otherwise if the
+// parameter is absent.
 func (q *query) number(name string, low, high, otherwise int64) int64 {
 	s, given := q.text(name)
 	if !given {
@@ -94,10 +94,10 @@ func (q *query) number(name string, low, high, otherwise int64) int64 {
 	return n
 }
 
-// err is what is wrong with the query, or nil.
+// err returns the errors in the query, or nil.
 func (q *query) err() error { return q.fields.Err() }
 
-// date returns a date, and whether a good one was given.
+// date returns a date and whether a valid one was given.
 func (q *query) date(name string) (pain.Date, bool) {
 	text, given := q.text(name)
 	if !given {
@@ -111,7 +111,7 @@ func (q *query) date(name string) (pain.Date, bool) {
 	return d, true
 }
 
-// word returns one of some words, or the default when the parameter is absent.
+// word returns one of words, or otherwise if the parameter is absent.
 func (q *query) word(name, otherwise string, words ...string) string {
 	text, given := q.text(name)
 	if !given {
@@ -124,5 +124,5 @@ func (q *query) word(name, otherwise string, words ...string) string {
 	return text
 }
 
-// flag returns true or false; absent is false.
+// flag returns a boolean parameter, which is false if absent.
 func (q *query) flag(name string) bool { return q.word(name, "false", "true", "false") == "true" }

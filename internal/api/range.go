@@ -8,15 +8,15 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// part is the bytes of a file from one offset up to another.
+// part is a range of bytes of a file.
 type part struct {
 	from, to int64
 	partial  bool
 }
 
-// rangeOf reads the Range of a request for a file. One range is served. What
-// asks for several, in another unit, or makes no sense, gets the whole file,
-// as RFC 9110 allows; so does a range for another version (If-Range).
+// rangeOf parses the Range header of a request for a file. A single range is
+// supported. Multiple ranges, other units and invalid ranges get the whole
+// file, as RFC 9110 allows, and so does a range of another version (If-Range).
 func (x *exchange) rangeOf(size int64, tag string) (part, error) {
 	whole := part{to: size}
 	header := x.r.Header["Range"]
@@ -39,14 +39,14 @@ func (x *exchange) rangeOf(size int64, tag string) (part, error) {
 	case hasFrom && from >= size, !hasFrom && to == 0, size == 0:
 		return part{}, fault.New(fault.RangeNotSatisfiable, "The requested range is outside the file.", "size_bytes", size)
 	case !hasFrom:
-		return part{max(0, size-to), size, true}, nil // the last so many bytes
+		return part{max(0, size-to), size, true}, nil // suffix range
 	case !hasTo:
 		return part{from, size, true}, nil
 	}
 	return part{from, min(to+1, size), true}, nil
 }
 
-// offset reads digits. A number beyond any file is as good as the largest.
+// offset parses digits. A number that overflows is returned as the largest.
 func offset(s string) (int64, bool) {
 	s = strings.TrimSpace(s)
 	if s == "" || strings.Trim(s, "0123456789") != "" {

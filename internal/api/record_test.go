@@ -73,7 +73,7 @@ func TestBoundsOfAPatient(t *testing.T) {
 	})
 }
 
-// When the database has gone, every answer says so and when to come again.
+// If the database is gone, every response says so and when to retry.
 func TestDatabaseGone(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")

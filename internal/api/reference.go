@@ -7,8 +7,8 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// The reference tables are what the rules use, with their sources, so that a
-// developer can see why a value was taken or how a figure came about.
+// The reference endpoints return the tables used by the rules, with their
+// sources, so that developers can see how values are accepted and derived.
 
 func (a *API) referenceInstruments(x *exchange) (answer, error) {
 	return x.reference(pain.Instruments())

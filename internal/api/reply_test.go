@@ -43,7 +43,7 @@ func (r *reply) json() map[string]any {
 	return object
 }
 
-// fault reads an error of the service and gives its details.
+// fault decodes an error of the service and returns its details.
 func (r *reply) fault(status int, code fault.Code) map[string]any {
 	r.tb.Helper()
 	r.is(status)
@@ -143,8 +143,8 @@ func (r *reply) remaining() int64 {
 	return remaining
 }
 
-// eventually asks until the answer is as wanted. Entries of the journal get
-// their position a moment after they were committed.
+// eventually waits until ask returns true. Entries of the journal get their
+// position a moment after the commit.
 func eventually(tb testing.TB, what string, ask func() bool) {
 	tb.Helper()
 	testwait.Until(tb, what, ask)
@@ -152,7 +152,7 @@ func eventually(tb testing.TB, what string, ask func() bool) {
 
 func quote(s string) string { return quoteAny(s) }
 
-// quoteAny is a value as JSON, with members in order.
+// quoteAny returns a value as JSON, with fields in order.
 func quoteAny(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -161,7 +161,7 @@ func quoteAny(v any) string {
 	return string(text)
 }
 
-// logbook keeps what a service logs, and whom it must not name.
+// logbook records what a service logs, and whom it must not name.
 type logbook struct {
 	mu    sync.Mutex
 	text  bytes.Buffer

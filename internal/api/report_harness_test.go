@@ -15,8 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// gate stands before the analytics of reports: it can hold them up, or break
-// them.
+// gate wraps the analytics of reports: it can block them or make them fail.
 type gate struct {
 	*cohort.Cohorts
 	mu   sync.Mutex
@@ -24,7 +23,8 @@ type gate struct {
 	err  error
 }
 
-// hold keeps reports of outcomes from being completed until release is called.
+// hold prevents reports of outcomes from being completed until release is
+// called.
 func (g *gate) hold(t *testing.T) (release func()) {
 	t.Helper()
 	g.mu.Lock()
@@ -68,7 +68,7 @@ func (g *gate) Outcomes(ctx context.Context, org store.Org, p *analytics.Params,
 
 var errBroken = errors.New("the analytics are broken")
 
-// ask asks for a report and gives its identifier.
+// ask requests a report and returns its identifier.
 func (c *caller) ask(body string) string {
 	c.tb.Helper()
 	return c.post("/v1/reports", body).is(http.StatusCreated).json()["id"].(string)
@@ -93,7 +93,7 @@ func (c *caller) becomes(report, status string) (rep map[string]any) {
 	return c.get("/v1/reports/" + report).is(http.StatusOK).json()
 }
 
-// report asks for a report, waits until it is completed and gives its
+// report requests a report, waits until it is completed and returns its
 // identifier.
 func (c *caller) report(body string) string {
 	c.tb.Helper()
@@ -110,8 +110,8 @@ func (c *caller) download(body string) *reply {
 	return c.get(downloadOf(c.report(body))).is(http.StatusOK)
 }
 
-// clinic makes patients with something to report, and gives their identifiers
-// and the day that it was.
+// clinic creates patients with data to report, and returns their identifiers
+// and the current day.
 func (c *caller) clinic() (ids []string, today string) {
 	c.tb.Helper()
 	for _, name := range []string{"Arlo Finch", "=cmd|' /C calc'!A0", "Łucja Βασίλη"} {

@@ -9,9 +9,9 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// appendReport appends a report as the API shows it. Times and the size are
-// null until they are known; one whose time is up is expired, also before
-// anybody has noticed.
+// appendReport appends the JSON form of a report. Times and size are null
+// until known. A report past its expiry is shown as expired, even if it has
+// not been purged yet.
 func appendReport(b []byte, rep *store.Report, now time.Time) []byte {
 	status := rep.Status
 	if rep.HasExpired(now) {

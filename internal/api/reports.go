@@ -14,13 +14,13 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// ReadReport reads what a caller asks for; internal/report has it. The type is
-// good, or "", also when there is an error.
+// ReadReport parses a report request; internal/report implements it. The type
+// of the result is valid or "", even if there is an error.
 type ReadReport func(body *strictjson.Object, now time.Time) (store.ReportRequest, error)
 
-// reportData is the scopes of the data that a report is made of. A report is
-// no way around them: they are asked for when it is created and when it is
-// downloaded.
+// reportData maps report types to the scopes of their data. They are checked
+// when a report is created and when it is downloaded, so a report does not
+// bypass them.
 var reportData = map[store.ReportType]access.Scopes{
 	store.PatientSummaryReport: access.PatientsRead | access.ClinicalDataRead,
 	store.StewardshipReport:    access.PatientsRead | access.ClinicalDataRead,
@@ -28,8 +28,8 @@ var reportData = map[store.ReportType]access.Scopes{
 	store.PopulationReport:     access.AnalyticsRead,
 }
 
-// mayRead fails when the token lacks what a report is made of, and for a type
-// of which that is not known.
+// mayRead returns an error if the token lacks a scope of the report's data, or
+// if the type is unknown.
 func (x *exchange) mayRead(t store.ReportType) error {
 	data, known := reportData[t]
 	if !known {
@@ -51,7 +51,7 @@ func (x *exchange) reportID() (id.Report, error) {
 	return reportID, nil
 }
 
-// report reads the report of a path that takes no parameters.
+// report returns the report named by a path without parameters.
 func (x *exchange) report() (rep store.Report, err error) {
 	if err := x.noQuery(); err != nil {
 		return rep, err
@@ -126,7 +126,7 @@ func (a *API) listReports(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/reports", total, q.besidesPage()), line: line}, nil
 }
 
-// texts are words as plain strings.
+// texts converts words to strings.
 func texts[T ~string](words []T) []string {
 	list := make([]string, len(words))
 	for i, w := range words {

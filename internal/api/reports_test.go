@@ -56,7 +56,7 @@ func init() {
 	})
 }
 
-// A report is no way around the scopes of what it is made of.
+// A report does not bypass the scopes of its data.
 func TestReportNeedsTheScopesOfItsData(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
@@ -131,7 +131,7 @@ func TestReportLeavesLines(t *testing.T) {
 	})
 }
 
-// report.completed is told only once the download works.
+// report.completed is only sent once the download works.
 func TestReportEventMeansThatTheFileIsThere(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// requestLines has, for each route, the handler that writes its lines. What
-// does not change is formatted once, and what does are five attributes, which a
-// record holds without allocating.
+// requestLines has the log handler of each route. Constant attributes are
+// formatted once; the five others fit into a record without allocation.
 type requestLines map[*route]slog.Handler
 
-// newRequestLines makes them; nil when there is no log, or it takes no lines at
-// info.
+// newRequestLines returns the handlers, or nil if there is no log or it is
+// disabled at level info.
 func newRequestLines(log slog.Handler, routes []route) requestLines {
 	if log == nil || !log.Enabled(context.Background(), slog.LevelInfo) {
 		return nil
@@ -28,11 +27,11 @@ func newRequestLines(log slog.Handler, routes []route) requestLines {
 	return lines
 }
 
-// write leaves the line of a request: the route, not the path, which may hold
-// an identifier, and nothing of the query, which may hold a name.
+// write logs a request. It logs the route instead of the path, which may hold
+// an identifier, and omits the query, which may hold a name.
 func (l requestLines) write(x *exchange, took time.Duration) {
 	if x.status == http.StatusOK && isProbe(x.route) {
-		return // every second, from every load balancer
+		return // load balancers probe every second
 	}
 	line := slog.NewRecord(x.now.Add(took), slog.LevelInfo, "request", 0)
 	line.AddAttrs(
@@ -42,10 +41,10 @@ func (l requestLines) write(x *exchange, took time.Duration) {
 	if !known {
 		log = l[nil]
 	}
-	_ = log.Handle(x.r.Context(), line) // where would one say that the log fails?
+	_ = log.Handle(x.r.Context(), line) // a failing log cannot be reported
 }
 
-// isProbe reports a route that only asks whether the service is well.
+// isProbe reports whether a route is a health check.
 func isProbe(rt *route) bool {
 	return rt != nil && (rt.pattern == "/healthz" || rt.pattern == "/readyz")
 }

@@ -9,16 +9,16 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// route is one line of the table.
+// route is one entry of the route table.
 type route struct {
 	method, pattern string
-	// scope is what the token must have.
+	// scope is required of the token.
 	scope  access.Scopes
 	handle func(*exchange) (answer, error)
 }
 
-// table is the whole surface. The OpenAPI document has the same routes; a
-// test holds the two against each other.
+// table lists all routes. A test verifies that the OpenAPI document has the
+// same ones.
 func (a *API) table() []route {
 	return []route{
 		{method: "GET", pattern: "/v1/patients", scope: access.PatientsRead, handle: a.listPatients},
@@ -62,7 +62,8 @@ func (a *API) table() []route {
 		{method: "POST", pattern: "/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", scope: access.WebhooksWrite, handle: a.redeliver},
 		{method: "GET", pattern: "/v1/audit", scope: access.AuditRead, handle: a.listAudit},
 
-		// These know their caller by its secret and count for themselves.
+		// These authenticate the client by its secret and do their own
+		// counting.
 		{method: "POST", pattern: "/oauth/token", handle: a.issueToken},
 		{method: "POST", pattern: "/oauth/revoke", handle: a.revokeToken},
 		{method: "POST", pattern: "/oauth/introspect", handle: a.introspectToken},
@@ -87,13 +88,14 @@ func (a *API) Routes() []string {
 
 func underV1(p string) bool { return p == "/v1" || strings.HasPrefix(p, "/v1/") }
 
-// isClean keeps net/http from redirecting "//" and "..": an API answers 404.
+// isClean rejects paths with "//" and "..", for which net/http would redirect;
+// an API returns 404.
 func isClean(p string) bool {
 	return strings.HasPrefix(p, "/") && (p == "/" || path.Clean(p) == strings.TrimSuffix(p, "/"))
 }
 
-// unknown answers what no route matched: 405 when the path is known by
-// another method, else 404.
+// unknown responds to requests that match no route: with 405 if the path
+// exists with another method, and with 404 otherwise.
 func (a *API) unknown(x *exchange) {
 	if x.principal == nil { // outside /v1
 		if err := a.admit(x); err != nil && fault.CodeOf(err) != fault.Unauthorized {
@@ -109,7 +111,7 @@ func (a *API) unknown(x *exchange) {
 	x.fail(noSuchPath(x.r.URL.Path))
 }
 
-// allowed lists the methods that a path is known by.
+// allowed lists the methods supported by a path.
 func (a *API) allowed(r *http.Request) string {
 	if !isClean(r.URL.Path) {
 		return ""

@@ -11,17 +11,17 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// healthz says that the process runs.
+// healthz reports that the process is running.
 func (a *API) healthz(*exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}, nil
 }
 
-// readyTime is how long /readyz waits for the database; whoever asks has other
-// nodes to send requests to.
+// readyTime limits how long /readyz waits for the database, so that a load
+// balancer can switch to another node.
 const readyTime = 3 * time.Second
 
-// readyz says that requests will be answered: the database answers, and the
-// server is not about to stop.
+// readyz reports whether the node can serve requests: the database responds,
+// and the server is not about to stop.
 func (a *API) readyz(x *exchange) (answer, error) {
 	if a.Draining != nil && a.Draining.Err() != nil {
 		return answer{}, fault.Away("The service is shutting down.", nil)
@@ -47,11 +47,11 @@ func (a *API) openapiYAML(x *exchange) (answer, error) {
 	return answer{status: http.StatusOK, body: openapi.YAML, contentType: "application/yaml"}, nil
 }
 
-// encoded is an answer made by reflection, in the exchange's memory.
+// encoded returns a response encoded by reflection into the exchange's buffer.
 func (x *exchange) encoded(status int, v any) (answer, error) {
 	buf := bytes.NewBuffer(x.buf)
 	encoder := json.NewEncoder(buf)
-	encoder.SetEscapeHTML(false) // this is JSON, not a page
+	encoder.SetEscapeHTML(false) // JSON, not HTML
 	if err := encoder.Encode(v); err != nil {
 		return answer{}, err
 	}
@@ -59,11 +59,11 @@ func (x *exchange) encoded(status int, v any) (answer, error) {
 	return answer{status: status, body: x.buf}, nil
 }
 
-// json is an answer made by reflection, for what is not asked often.
+// json returns a response encoded by reflection, for infrequent requests.
 func (x *exchange) json(status int, v any) answer {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // v is made of what can be marshalled
+		panic(err) // v can always be marshalled
 	}
 	return answer{status: status, body: body}
 }

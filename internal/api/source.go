@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Source gives what tells a caller's address, for rooms beside this one.
+// Source returns a function that determines the caller's address, for use by
+// other packages.
 func Source(trusted []netip.Prefix) func(*http.Request) netip.Addr {
 	return func(r *http.Request) netip.Addr { return sourceOf(r, trusted) }
 }
 
-// sourceOf is the caller's address. X-Forwarded-For is believed only as far
-// as trusted proxies wrote it: from the right, the first address that is none
-// of them.
+// sourceOf returns the caller's address. X-Forwarded-For is trusted only as
+// far as trusted proxies wrote it: the result is the rightmost address that is
+// not a trusted proxy.
 func sourceOf(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

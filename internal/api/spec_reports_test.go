@@ -133,7 +133,7 @@ func TestSpec4_9_GeneratesAReport(t *testing.T) {
 	})
 }
 
-// What is wrong is told at creation, by the parameter's path.
+// Errors are reported at creation, with the path of the parameter.
 func TestSpec4_9_RefusesBadParameters(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c, south := n.caller("north"), n.caller("south")
@@ -206,7 +206,7 @@ func TestSpec4_10_DownloadsTheReport(t *testing.T) {
 			if got := r.header.Get("Content-Type"); got != want.media || !bytes.HasPrefix(r.body, []byte(want.magic)) {
 				t.Errorf("%s: %s, %.20q", format, got, r.body)
 			}
-			// The file's name tells nothing about the patient.
+			// The file name reveals nothing about the patient.
 			if got := r.header.Get("Content-Disposition"); got != `attachment; filename="patient-summary-2024-06-30.`+format+`"` {
 				t.Errorf("%s: %s", format, got)
 			}

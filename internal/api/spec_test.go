@@ -66,7 +66,7 @@ var (
 const fullPatient = `{"name":"Ingrid Vasarely","date_of_birth":"1961-03-14","gender":"woman","contact":{"email":"ingrid@example.org","phone":"+46 8 123"},
 	"medical_history":[{"condition":"Low back pain","icd10_code":"M54.50"},"Migraine"]}`
 
-// members are the names of an object's members, sorted.
+// members returns the names of an object's fields, sorted.
 func members(object map[string]any) []string {
 	names := make([]string, 0, len(object))
 	for name := range object {

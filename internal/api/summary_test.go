@@ -17,8 +17,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// records adds records "TIME TYPE VALUE" of a patient, past the interface, and
-// gives their identifiers.
+// records adds records "TIME TYPE VALUE" for a patient, bypassing the API, and
+// returns their identifiers.
 func (c *caller) records(patient string, lines ...string) (ids []id.Record) {
 	c.tb.Helper()
 	patientID, err := id.Parse[id.PatientKind](patient)

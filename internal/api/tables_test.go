@@ -24,8 +24,8 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 	}
 }
 
-// A report is no way around the scopes of its data: there is no type that needs
-// none, and one that nobody thought of is refused.
+// A report does not bypass the scopes of its data: every type requires some,
+// and an unknown one is refused.
 func TestEveryReportNeedsTheScopesOfItsData(t *testing.T) {
 	t.Parallel()
 	for _, kind := range store.ReportTypes {

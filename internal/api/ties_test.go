@@ -11,9 +11,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// Of scores at the same millisecond the one with the higher identifier is the
-// latest, in whatever order they arrive: in the summary, in analytics, and wherever
-// the earlier of two as near counts.
+// Of scores at the same millisecond, the one with the higher identifier is the
+// latest, in whatever order they arrive: in the summary, in analytics, and
+// wherever the earlier of two equally near scores counts.
 func TestTiesAreOrderedByIdentifier(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		for _, test := range []struct {

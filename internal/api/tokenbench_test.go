@@ -14,8 +14,8 @@ import (
 	"anodyne.example/anodyne/internal/worker"
 )
 
-// BenchmarkIssueToken asks the handler for tokens, without connections: 64
-// callers at once, each with a client of its own.
+// BenchmarkIssueToken requests tokens from the handler, without connections:
+// 64 concurrent callers, each with its own client.
 func BenchmarkIssueToken(b *testing.B) {
 	const atOnce = 64
 	for _, engine := range storetest.Engines {

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Base gives what tells the public address of the service, for links: what the
-// operator configured, or else where the listener took the connection. It is
-// never the Host header, which the caller writes.
+// Base returns a function that determines the public URL of the service, for
+// links: the configured one, or else the address at which the listener
+// accepted the connection. It never uses the Host header, which the caller
+// controls.
 func Base(configured string) func(*http.Request) string {
 	return func(r *http.Request) string {
 		if configured != "" {
@@ -26,7 +27,7 @@ func Base(configured string) func(*http.Request) string {
 	}
 }
 
-// hostOf is a local address as it stands in a link.
+// hostOf returns a local address in the form used in links.
 func hostOf(local string) string {
 	if at, err := netip.ParseAddrPort(local); err == nil {
 		return netip.AddrPortFrom(at.Addr().Unmap().WithZone(""), at.Port()).String()
@@ -34,12 +35,12 @@ func hostOf(local string) string {
 	return local
 }
 
-// strictTransport makes browsers use nothing but TLS for a year.
+// strictTransport makes browsers use TLS only, for a year.
 var strictTransport = []string{"max-age=31536000"}
 
-// secure reports whether the service is reached by TLS: its own, or that of a
-// proxy. A trusted proxy says so for each request; one that does not leaves it
-// to the configured address.
+// secure reports whether the request was made over TLS, either to this server
+// or to a proxy. If a trusted proxy does not say which, the scheme of the
+// configured base URL decides.
 func (a *API) secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

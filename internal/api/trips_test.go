@@ -11,9 +11,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// cost is what a request asks of the database: statements on either engine,
-// and on PostgreSQL the round trips they take, with those that begin and end a
-// transaction. What a request adds to the count of its client is in it.
+// cost is the database work of a request: statements on either engine, and on
+// PostgreSQL the round trips, including those that begin and end a
+// transaction. Counting the request for its client is included.
 type cost struct {
 	sqlite, postgres, trips int
 	// each is how many statements every item in the body costs more. They
@@ -138,8 +138,7 @@ var asked = []question{
 
 const someReport = `{"type":"population_health","format":"json"}`
 
-// A request asks the database a number of times that does not depend on how
-// much there is.
+// The number of statements of a request does not depend on the amount of data.
 func TestStatementsOfARequest(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		for _, route := range n.api.Routes() {
@@ -150,7 +149,7 @@ func TestStatementsOfARequest(t *testing.T) {
 		for _, size := range []int{1, 50} {
 			w := n.crowd(size)
 			for _, a := range asked {
-				start := n.clock.stop() // a node that has not looked for three seconds asks again whose a token is
+				start := n.clock.stop() // a node that has not checked the epoch for three seconds looks up the token again
 				a.ask(w)                // for what is kept in memory from then on
 				if err := n.authority.Look(t.Context()); err != nil {
 					t.Fatal(err)
@@ -217,8 +216,9 @@ func (w *crowd) number() string {
 	return strconv.Itoa(w.keys)
 }
 
-// batch is a body of n records, on days of one month from an hour on: what is kept of a patient
-// by years and by periods of 128 days is written once for each of them.
+// batch returns a body of n records, on days of one month from an hour on:
+// what is stored per year and per period of 128 days is written once for each
+// of them.
 func (w *crowd) batch(hour int) string {
 	records := make([]string, w.n)
 	for i := range records {
@@ -227,8 +227,8 @@ func (w *crowd) batch(hour int) string {
 	return batchOf(records...)
 }
 
-// correctNewest corrects what stands in the place of the record that is
-// corrected again and again.
+// correctNewest corrects the current version of the record that is corrected
+// repeatedly.
 func (w *crowd) correctNewest() *reply {
 	w.tb.Helper()
 	r := w.post(correctionsOf(w.patients[0], w.newest), `{"value":4}`).is(http.StatusCreated)

@@ -11,8 +11,9 @@ import (
 )
 
 // usage counts the requests of clients by hour and outcome, for the portal.
-// Counts are kept in memory and added to the store now and then; a kill may
-// lose the last of them, which the rate limit, counted elsewhere, never does.
+// Counts are kept in memory and periodically added to the store, so a crash
+// may lose the most recent ones. The rate limit is counted separately and
+// loses nothing.
 type usage struct {
 	mu     sync.Mutex
 	counts map[usageKey]int64
@@ -21,7 +22,7 @@ type usage struct {
 type usageKey struct {
 	org     access.OrgNo
 	client  access.ClientNo
-	hour    int64 // since 1970
+	hour    int64 // hours since 1970
 	outcome store.UsageOutcome
 }
 
@@ -50,7 +51,7 @@ func outcomeOf(status int) store.UsageOutcome {
 	return store.UsageAnswered
 }
 
-// flush adds what was counted to the store. When that fails it stays counted.
+// flush adds the counts to the store. If that fails, they are kept.
 func (u *usage) flush(ctx context.Context, sys store.System) error {
 	u.mu.Lock()
 	counts := u.counts
@@ -77,8 +78,8 @@ func (u *usage) flush(ctx context.Context, sys store.System) error {
 	return err
 }
 
-// KeepUsage adds counts to the store until the context ends, and then what is
-// left.
+// KeepUsage periodically adds the counts to the store, and does so a last time
+// when the context ends.
 func (a *API) KeepUsage(ctx context.Context) error {
 	tick := time.NewTicker(usageEvery)
 	defer tick.Stop()
@@ -96,5 +97,5 @@ func (a *API) KeepUsage(ctx context.Context) error {
 	return nil
 }
 
-// FlushUsage adds what was counted so far to the store.
+// FlushUsage adds the counts collected so far to the store.
 func (a *API) FlushUsage(ctx context.Context) error { return a.usage.flush(ctx, a.Store.System()) }

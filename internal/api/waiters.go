@@ -6,10 +6,10 @@ import (
 	"anodyne.example/anodyne/internal/access"
 )
 
-// waiters bounds how many callers wait for events at a time, in all and of one
-// client, so that waiting leaves connections for everybody else.
+// waiters limits how many callers may wait for events, in total and per
+// client, so that connections remain for other requests.
 type waiters struct {
-	most int // 0 is without a bound
+	most int // 0 means no limit
 
 	mu       sync.Mutex
 	all      int
@@ -20,8 +20,8 @@ func newWaiters(most int) *waiters {
 	return &waiters{most: most, byClient: map[access.ClientNo]int{}}
 }
 
-// enter counts a caller in, unless too many wait: in all, or half as many of
-// this client. Whoever got in must leave.
+// enter registers a waiting caller, unless too many are waiting: most in
+// total, or half as many of this client. If ok, the caller must call leave.
 func (w *waiters) enter(client access.ClientNo) (leave func(), ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

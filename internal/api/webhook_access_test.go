@@ -39,8 +39,8 @@ func TestWebhookScopes(t *testing.T) {
 	})
 }
 
-// What is wrong with a request is told before the webhook or the delivery is
-// looked for, and that it is not there before the webhook's state.
+// Errors in a request are reported before the webhook or delivery is looked
+// up, and a missing one before the webhook's state.
 func TestWebhookOrderOfJudgement(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
@@ -110,7 +110,7 @@ func init() {
 			}
 		},
 	})
-	// Every route of one webhook says that there is none.
+	// Every route of one webhook returns 404 for a missing one.
 	for route, body := range map[string]string{
 		"GET " + one: "", "PATCH " + one: `{"url":"https://taken.example.com"}`, "DELETE " + one: "", "POST " + one + "/rotate-secret": "", "POST " + one + "/test": "",
 		"POST " + one + "/recover": `{"since":"2026-01-01"}`, "GET " + one + "/stats": "", "GET " + one + "/deliveries": "", "GET " + sent: "", "POST " + sent + "/redeliver": "",

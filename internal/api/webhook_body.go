@@ -12,11 +12,12 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// maxDescription is the longest description of a webhook, in characters.
+// maxDescription is the maximum length of a webhook's description, in
+// characters.
 const maxDescription = 200
 
-// mergeWebhook sets the members of an endpoint that a body has. A new one is
-// merged into nothing, and must have the required ones.
+// mergeWebhook sets the fields of a webhook that are present in a body. When
+// creating, the required fields must be present.
 func (a *API) mergeWebhook(w *store.Webhook, body *strictjson.Object, creating bool) error {
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
@@ -47,8 +48,8 @@ func (a *API) mergeWebhook(w *store.Webhook, body *strictjson.Object, creating b
 	return fields.Err()
 }
 
-// readWebhookURL fails when the address could not be judged; one that was
-// refused is a fault of the body.
+// readWebhookURL returns an error if the address could not be checked. A
+// rejected address is reported as a fault of the body.
 func (a *API) readWebhookURL(r *strictjson.Reader) (string, error) {
 	address, ok := r.Required("url")
 	if !ok {
@@ -62,8 +63,8 @@ func (a *API) readWebhookURL(r *strictjson.Reader) (string, error) {
 	return address, err
 }
 
-// readSubscriptions reads the names of events, each kept once; the one for all
-// takes in the others.
+// readSubscriptions parses a list of event names and removes duplicates. The
+// wildcard replaces all others.
 func readSubscriptions(r *strictjson.Reader, fields *fault.Fields) (events []event.Type) {
 	list, ok := r.Array("events")
 	if !ok {
@@ -93,7 +94,7 @@ func readSubscriptions(r *strictjson.Reader, fields *fault.Fields) (events []eve
 	return events
 }
 
-// subscribable are the names that a webhook may list.
+// subscribable lists the event names a webhook may subscribe to.
 func subscribable() []string {
 	names := []string{string(event.All)}
 	for _, t := range event.Types() {
@@ -102,12 +103,12 @@ func subscribable() []string {
 	return names
 }
 
-// readWebhookStatus reads the state a webhook is to be in. One that is
-// disabled already keeps its reason.
+// readWebhookStatus parses the new status of a webhook. A webhook that is
+// already disabled keeps its reason.
 func readWebhookStatus(r *strictjson.Reader, w *store.Webhook) {
 	var status string
 	if v, ok := r.Value("status"); ok {
-		status, _ = v.AsString() // of another type: none of the two either
+		status, _ = v.AsString() // a value of another type is rejected below
 	}
 	switch {
 	case status == "enabled":

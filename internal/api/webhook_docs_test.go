@@ -25,7 +25,7 @@ func TestCommandsOfTheDocumentation(t *testing.T) {
 	}
 	var paste []string
 	for _, block := range regexp.MustCompile("(?s)<!-- run -->\n```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		// Each answer ends its line, and its status stands behind it.
+		// Each response ends its line and is followed by its status.
 		paste = append(paste, strings.ReplaceAll(block[1], "curl -s ", `curl -s -w ' %{http_code}\n' `))
 	}
 	eachDelivering(t, func(t *testing.T, c *caller) {

@@ -111,8 +111,8 @@ func TestWebhookFlow(t *testing.T) {
 	})
 }
 
-// A failed delivery is tried again after a while; its log tells why, and the
-// figures count it.
+// A failed delivery is retried after a while; its log has the reason, and the
+// statistics count it.
 func TestWebhookFailureIsLogged(t *testing.T) {
 	eachDelivering(t, func(t *testing.T, c *caller) {
 		r := newReceiver(t)

@@ -10,13 +10,13 @@ import (
 
 const hookBody = `{"url":"https://hooks.example.com/anodyne","events":["patient.created","clinical_data.updated"],"description":"Record system"}`
 
-// hook registers a webhook and gives its identifier.
+// hook registers a webhook and returns its identifier.
 func (c *caller) hook() string {
 	c.tb.Helper()
 	return c.post("/v1/webhooks", hookBody).is(http.StatusCreated).json()["id"].(string)
 }
 
-// tried has a test event sent to a webhook and gives the delivery.
+// tried sends a test event to a webhook and returns the delivery.
 func (c *caller) tried(webhook string) string {
 	c.tb.Helper()
 	return c.post("/v1/webhooks/"+webhook+"/test", "").is(http.StatusAccepted).json()["id"].(string)

@@ -10,8 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// A repeated POST gives the first outcome again, secret and all, and does
-// nothing more.
+// A repeated POST returns the first outcome again, including the secret, and
+// has no further effect.
 func TestWebhookPostsHappenOnce(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
@@ -47,8 +47,7 @@ func TestWebhookPostsHappenOnce(t *testing.T) {
 	})
 }
 
-// What is kept for a replay does not give away the secret, and showing it again
-// leaves a line.
+// The stored outcome does not expose the secret, and replaying it is audited.
 func TestReplayedSecretIsKeptSealed(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")

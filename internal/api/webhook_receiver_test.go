@@ -18,8 +18,8 @@ import (
 	"anodyne.example/anodyne/internal/worker"
 )
 
-// eachDelivering runs a test against a service in development mode that
-// delivers, on each engine, with a caller who may ask often.
+// eachDelivering runs a test against a delivering service in development mode,
+// on each engine, with a caller with a high limit.
 func eachDelivering(t *testing.T, test func(t *testing.T, c *caller)) {
 	t.Helper()
 	eachWith(t, func(cfg *Config) {
@@ -48,8 +48,8 @@ type received struct {
 	event  client.Event
 }
 
-// receiver is what webhooks are sent to: it keeps what it gets, and answers
-// as it is told.
+// receiver is a webhook receiver: it records what it gets, and responds as
+// configured.
 type receiver struct {
 	tb      testing.TB
 	url     string
@@ -123,7 +123,7 @@ func (c *caller) subscribe(r *receiver, events ...string) (id, secret string) {
 	return created["id"].(string), created["secret"].(string)
 }
 
-// settled waits until a delivery has this status, and gives it.
+// settled waits until a delivery has this status, and returns it.
 func (c *caller) settled(webhook, delivery, status string, attempts int) map[string]any {
 	c.tb.Helper()
 	var got map[string]any
@@ -134,7 +134,7 @@ func (c *caller) settled(webhook, delivery, status string, attempts int) map[str
 	return got
 }
 
-// deliveryOf waits for the delivery of an event, and gives its identifier.
+// deliveryOf waits for the delivery of an event, and returns its identifier.
 func (c *caller) deliveryOf(webhook, event string) (id string) {
 	c.tb.Helper()
 	eventually(c.tb, "the delivery of "+event, func() bool {

@@ -46,5 +46,5 @@ func (a *API) getWebhookStats(x *exchange) (answer, error) {
 	return x.json(http.StatusOK, &doc), nil
 }
 
-// inMillis is a duration in milliseconds, to a tenth.
+// inMillis returns a duration in milliseconds, rounded to a tenth.
 func inMillis(d time.Duration) float64 { return math.Round(d.Seconds()*1e4) / 10 }

@@ -11,7 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// onWebhook reads the path of a request that has neither query nor body.
+// onWebhook reads the path of a request without query or body.
 func (x *exchange) onWebhook() (id.Webhook, error) {
 	if err := x.noQuery(); err != nil {
 		return id.Webhook{}, err
@@ -19,7 +19,8 @@ func (x *exchange) onWebhook() (id.Webhook, error) {
 	return x.webhookID()
 }
 
-// actOnWebhook reads the path and the key of a POST that has nothing to say.
+// actOnWebhook reads the path and the Idempotency-Key of a POST without
+// content.
 func (x *exchange) actOnWebhook() (id.Webhook, *store.Once, error) {
 	key, err := x.readBare()
 	if err != nil {
@@ -53,7 +54,7 @@ func (a *API) createWebhook(x *exchange) (answer, error) {
 	return x.revealed(out, strings.TrimPrefix(out.Location, webhooksPath+"/")), nil
 }
 
-// revealed is an outcome that shows a secret; shown again, it leaves a line.
+// revealed is an outcome that contains a secret. If replayed, it is audited.
 func (x *exchange) revealed(out store.Outcome, webhook string) answer {
 	done := x.outcome(out)
 	if out.Replayed {
@@ -104,7 +105,8 @@ func (a *API) patchWebhook(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	// A body that fits no webhook is refused before the webhook is looked for.
+	// A body that is invalid for any webhook is rejected before the webhook is
+	// looked up.
 	if err := a.mergeWebhook(&store.Webhook{}, object, false); err != nil {
 		return answer{}, err
 	}
@@ -160,7 +162,7 @@ func (a *API) rotateWebhookSecret(x *exchange) (answer, error) {
 	return x.revealed(out, webhookID.String()), nil
 }
 
-// appendWebhook appends an endpoint's JSON form, which never holds a secret.
+// appendWebhook appends the JSON form of a webhook, without its secret.
 func appendWebhook(b []byte, w *store.Webhook) []byte {
 	b = append(b, `{"id":"`...)
 	b = w.ID.Append(b)
@@ -184,8 +186,8 @@ func appendWebhook(b []byte, w *store.Webhook) []byte {
 	return append(b, `"}`...)
 }
 
-// appendSecret adds a secret to an endpoint's JSON form, and until when the one
-// before it is good.
+// appendSecret adds a secret to the JSON form of a webhook, and the time when
+// the previous one expires.
 func appendSecret(b []byte, secret string, oldEnds time.Time) []byte {
 	b = append(b[:len(b)-1], `,"secret":"`...)
 	b = append(b, secret...)

@@ -1,5 +1,5 @@
-// Package audit says what an audit line holds, how it is redacted, and how
-// the log is sealed. It is pure: internal/store keeps the lines.
+// Package audit defines the content of audit entries, their redaction, and the
+// seal of the log. It has no I/O; internal/store stores the entries.
 package audit
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Action is what was done.
+// Action is an audited action.
 type Action string
 
-// The actions that leave an audit line.
+// The audited actions.
 const (
 	PatientCreate   Action = "patient.create"
 	PatientUpdate   Action = "patient.update"
@@ -32,10 +32,10 @@ const (
 	ReportComplete  Action = "report.complete"
 	ReportFail      Action = "report.fail"
 	SeriesRepair    Action = "series.repair"
-	// ClinicalDerive is medications whose derived values changed with the rules
-	// or with the organisation's aliases.
+	// ClinicalDerive is recorded when derived values of medications changed
+	// with the rules or with the organisation's aliases.
 	ClinicalDerive Action = "clinical_data.derive"
-	// The aliases are an organisation's names of medicines.
+	// Aliases are an organisation's names for medicines.
 	AliasCreate    Action = "alias.create"
 	AliasUpdate    Action = "alias.update"
 	AliasDelete    Action = "alias.delete"
@@ -54,8 +54,8 @@ const (
 	MemberCreate   Action = "member.create"
 	MemberUpdate   Action = "member.update"
 	MemberPassword Action = "member.password"
-	// MemberReset is a link that was made for a new password; setting one by
-	// it is MemberPassword.
+	// MemberReset is the creation of a password reset link; using it is
+	// MemberPassword.
 	MemberReset   Action = "member.reset"
 	SessionCreate Action = "session.create"
 	SessionRefuse Action = "session.refuse"
@@ -65,17 +65,17 @@ const (
 	WebhookUpdate Action = "webhook.update"
 	WebhookDelete Action = "webhook.delete"
 	WebhookRotate Action = "webhook.rotate"
-	// WebhookReveal is a signing secret that was shown once more, because the
-	// request that made it was repeated.
+	// WebhookReveal is recorded when a signing secret was shown again because
+	// the request that created it was repeated.
 	WebhookReveal    Action = "webhook.reveal"
 	WebhookTest      Action = "webhook.test"
 	WebhookRedeliver Action = "webhook.redeliver"
 	WebhookRecover   Action = "webhook.recover"
 	AlertRaise       Action = "alert.raise"
 
-	// SealAdopt is the first record outside the database of seals that were
-	// there before, SealAccept an operator's word that a log which differs from
-	// such a record is right, and DatabaseRestore a log read from a backup.
+	// SealAdopt is the first record outside the database of existing seals,
+	// SealAccept an operator's confirmation that a log which differs from such
+	// a record is correct, and DatabaseRestore a log restored from a backup.
 	SealAdopt       Action = "seal.adopt"
 	SealAccept      Action = "seal.accept"
 	DatabaseRestore Action = "database.restore"
@@ -94,29 +94,29 @@ var actions = map[Action]bool{
 	AlertRaise: true, SealAdopt: true, SealAccept: true, DatabaseRestore: true,
 }
 
-// Known reports whether an action is in the list.
+// Known reports whether an action is defined.
 func (a Action) Known() bool { return actions[a] }
 
 // Actions lists the actions in alphabetical order.
 func Actions() []Action { return slices.Sorted(maps.Keys(actions)) }
 
-// Operator is the actor of what is done on the command line, and Service of
-// what the service does by itself.
+// Operator is the actor for the command line, and Service for the service
+// itself.
 const (
 	Operator = "operator"
 	Service  = "service"
 )
 
-// Entry is one audit line.
+// Entry is one audit entry.
 type Entry struct {
 	At        time.Time
 	RequestID string
-	// Actor is the client's identifier, Operator or Service; Member is who did
-	// it in the portal.
+	// Actor is the client's identifier, Operator or Service. Member is the
+	// member who acted in the portal.
 	Actor  string
 	Member string
 	Action Action
-	// Resource is the identifier of what was touched, or "".
+	// Resource is the identifier of the affected record, or "".
 	Resource string
 	// Source is the caller's address, or "".
 	Source string
@@ -124,8 +124,8 @@ type Entry struct {
 	Details json.RawMessage
 }
 
-// Append appends the line's JSON form, which is both the stored and the
-// published one.
+// Append appends the JSON form of the entry, which is both stored and
+// published.
 func (e *Entry) Append(b []byte) []byte {
 	b = append(b, `{"timestamp":"`...)
 	b = e.At.UTC().AppendFormat(b, time.RFC3339)
@@ -148,19 +148,19 @@ func member(b []byte, name, value string) []byte {
 		return b
 	}
 	b = append(append(append(b, `,"`...), name...), `":`...)
-	b, _ = jsontext.AppendQuote(b, value) // the only error is about UTF-8, which is mended
+	b, _ = jsontext.AppendQuote(b, value) // only fails for invalid UTF-8, which is replaced
 	return b
 }
 
-// Change is one member of a record that was changed, for the details of an
-// update's line: the history of the record.
+// Change is a changed field of a record, for the details of an update.
+// Together they are the history of the record.
 type Change struct {
 	Field  string `json:"field"`
 	Before string `json:"before"`
 	After  string `json:"after"`
 }
 
-// Changes makes the details of an update's line.
+// Changes returns the details of an update's entry.
 func Changes(changes []Change) json.RawMessage {
 	details, err := json.Marshal(struct {
 		Changes []Change `json:"changes"`
@@ -171,8 +171,8 @@ func Changes(changes []Change) json.RawMessage {
 	return details
 }
 
-// Redact removes the values of changes from a line, for readers who may see
-// the log but not the patients; the names of the changed members stay.
+// Redact removes the values of changes from an entry, for readers who may see
+// the log but not the patients. The names of the changed fields remain.
 func Redact(line []byte) ([]byte, error) {
 	var entry map[string]json.RawMessage
 	if err := json.Unmarshal(line, &entry); err != nil {
@@ -196,8 +196,8 @@ func Redact(line []byte) ([]byte, error) {
 	return json.Marshal(entry)
 }
 
-// RedactReason removes the reason of a correction from a line: it is the
-// caller's text, and may name somebody.
+// RedactReason removes the reason of a correction from an entry: it is free
+// text and may contain names.
 func RedactReason(line []byte) ([]byte, error) {
 	if !bytes.Contains(line, []byte(`"reason":`)) {
 		return line, nil

@@ -7,25 +7,26 @@ import (
 	"hash"
 )
 
-// Head is the state of a seal after some entries of a log. Without the key
-// nobody can make the head that fits a changed log.
+// Head is the state of a seal after some entries of a log. A head for a
+// modified log cannot be computed without the key.
 type Head [sha256.Size]byte
 
-// Sealer chains the entries of one organisation's log:
-// head(n) = HMAC(key, head(n-1) || entry n).
+// Sealer chains the entries of one organisation's log: head(n) = HMAC(key,
+// head(n-1) || entry n).
 type Sealer struct {
 	mac  hash.Hash
 	head Head
 	buf  []byte
 }
 
-// NewSealer goes on from a head; the log's first head is the zero value.
+// NewSealer returns a sealer that continues from a head. The first head of a
+// log is the zero value.
 func NewSealer(key []byte, head Head) *Sealer {
 	return &Sealer{mac: hmac.New(sha256.New, key), head: head}
 }
 
-// Add chains one entry: its position and the fields of its row, each with its
-// length before it so that no two entries have the same bytes.
+// Add chains one entry: its position and the fields of its row, each preceded
+// by its length, so that no two entries have the same bytes.
 func (s *Sealer) Add(pos int64, fields ...[]byte) {
 	s.buf = binary.BigEndian.AppendUint64(append(s.buf[:0], s.head[:]...), uint64(pos))
 	for _, f := range fields {
@@ -37,14 +38,14 @@ func (s *Sealer) Add(pos int64, fields ...[]byte) {
 	s.mac.Sum(s.head[:0])
 }
 
-// Reset goes back to a head.
+// Reset sets the head.
 func (s *Sealer) Reset(head Head) { s.head = head }
 
-// Head is the seal over everything added so far.
+// Head returns the seal of everything added so far.
 func (s *Sealer) Head() Head { return s.head }
 
-// KeyCheck is a value that tells whether two nodes hold the same key, without
-// telling the key.
+// KeyCheck returns a value that shows whether two nodes have the same key,
+// without revealing the key.
 func KeyCheck(key []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("anodyne audit key check"))

@@ -12,66 +12,68 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// Witnessed is how far one organisation's log was seen to be sealed.
+// Witnessed is how far one organisation's log was observed to be sealed.
 type Witnessed struct {
 	Org id.Org `json:"organization"`
-	// No is the organisation's number in the database.
+	// No is the number of the organisation in the database.
 	No   int64  `json:"number"`
 	Name string `json:"name"`
-	// Pos is the last sealed position, 0 for none.
+	// Pos is the last sealed position, or 0.
 	Pos  int64 `json:"position"`
 	Head Head  `json:"head"`
-	// Broken says why the log is no longer sealed, or is empty.
+	// Broken is why the log is no longer sealed, or empty.
 	Broken string `json:"broken,omitempty"`
 }
 
-// Witness is what a node keeps outside the database of the seals in it.
+// Witness is a node's record, outside the database, of the seals in it.
 type Witness struct {
-	// AcceptedAt is the newest acceptance that has been applied.
+	// AcceptedAt is the time of the last acceptance applied.
 	AcceptedAt int64       `json:"accepted_at"`
 	Logs       []Witnessed `json:"logs"`
 }
 
-// Acceptance is an operator's word that logs are right as they stand,
-// although witnesses remember them otherwise. Nodes apply each acceptance
-// once, in the order of At.
+// Acceptance is an operator's confirmation that logs are correct although
+// witnesses recorded something else. Nodes apply each acceptance once, in the
+// order of At.
 type Acceptance struct {
 	At     int64  `json:"accepted_at"` // Unix milliseconds
 	Reason string `json:"reason"`
-	// Whole is the acceptance of a whole database: an organisation that is not
-	// in Logs is rightly gone.
+	// Whole accepts a whole database: an organisation that is not in Logs was
+	// removed intentionally.
 	Whole bool `json:"whole"`
-	// Logs are the accepted logs; a position of 0 means that nothing is sealed.
+	// Logs are the accepted logs; position 0 means that nothing is sealed.
 	Logs []Witnessed `json:"logs"`
 }
 
-// The kinds of signed documents. Each is authenticated under its own kind, so
-// that one cannot be passed off as another.
+// The kinds of signed documents. The kind is authenticated, so that one cannot
+// be passed off as another.
 const (
 	witnessKind    = "anodyne seal witness"
 	acceptanceKind = "anodyne seal acceptance"
 )
 
-// ErrForged is a document that was not written with the audit key.
+// ErrForged is returned for a document that was not signed with the audit key.
 var ErrForged = errors.New("it is damaged, or was not written with this audit key")
 
-// Sign writes the witness so that nobody can change it without the key.
+// Sign returns the witness with a signature, so that it cannot be changed
+// without the key.
 func (w Witness) Sign(key []byte) []byte { return sign(key, witnessKind, w) }
 
-// OpenWitness reads what Witness.Sign wrote.
+// OpenWitness verifies and parses the result of [Witness.Sign].
 func OpenWitness(key, document []byte) (w Witness, err error) {
 	return w, open(key, witnessKind, document, &w)
 }
 
-// Sign writes the acceptance so that nobody can change it without the key.
+// Sign returns the acceptance with a signature, so that it cannot be changed
+// without the key.
 func (a Acceptance) Sign(key []byte) []byte { return sign(key, acceptanceKind, a) }
 
-// OpenAcceptance reads what Acceptance.Sign wrote.
+// OpenAcceptance verifies and parses the result of [Acceptance.Sign].
 func OpenAcceptance(key, document []byte) (a Acceptance, err error) {
 	return a, open(key, acceptanceKind, document, &a)
 }
 
-// sign gives a line of JSON and a line with its authentication code.
+// sign returns a line of JSON and a line with its authentication code.
 func sign(key []byte, kind string, v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -97,10 +99,10 @@ func documentCode(key []byte, kind string, text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// MarshalText writes a head in hexadecimal.
+// MarshalText encodes the head in hexadecimal.
 func (h Head) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
 
-// UnmarshalText reads one.
+// UnmarshalText decodes a head in hexadecimal.
 func (h *Head) UnmarshalText(text []byte) error {
 	if hex.DecodedLen(len(text)) != len(h) || len(text)%2 != 0 {
 		return fmt.Errorf("a head has %d hexadecimal digits, not %d", 2*len(h), len(text))

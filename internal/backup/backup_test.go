@@ -46,12 +46,12 @@ const (
 	words  = "correct horse battery staple"
 )
 
-// fill gives a database two organisations with patients, and seals a part of
-// the journal.
+// fill creates two organisations with patients, and seals a part of the
+// journal.
 func fill(t *testing.T, s *store.Store, patients int) access.Principal {
 	t.Helper()
 	who, other := storetest.Client(t, s, "Ours"), storetest.Client(t, s, "Åkermans & Söner '\"")
-	// Names that do not compress, so that there is something to write.
+	// Names that do not compress, so that there is enough data.
 	name := func(int) string {
 		return "Zebedee Quillfeather " + rand.Text() + rand.Text() + rand.Text() + rand.Text()
 	}
@@ -389,8 +389,8 @@ func TestRestoreRefusesADatabaseInUse(t *testing.T) {
 	})
 }
 
-// A restore that is broken off leaves a database that nobody opens, until a
-// restore comes to its end.
+// An interrupted restore leaves a database that cannot be opened until a
+// restore completes.
 func TestRestoreBrokenOff(t *testing.T) {
 	source := storetest.Open(t, storetest.SQLite)
 	who := fill(t, source, 1500)
@@ -463,8 +463,7 @@ func TestBackupNeverOverwrites(t *testing.T) {
 	}
 }
 
-// What a killed backup left open to others, or somebody put there, does not
-// make the backup so.
+// A partial file that is readable by others does not make the backup so.
 func TestBackupIsPrivate(t *testing.T) {
 	s := storetest.Open(t, storetest.SQLite)
 	path := filepath.Join(t.TempDir(), "backup")

@@ -1,12 +1,13 @@
-// Package backup writes a database into one file, and restores it into a
-// database of either engine. What the tables hold comes from and goes to
-// internal/store; here is the file.
+// Package backup writes a database to a file and restores it into a database
+// of either engine. internal/store reads and writes the tables; this package
+// defines the file.
 //
-// A file is a header of fixed size and a stream of chunks, each sealed under a
-// key of this file alone: encrypted with AES-256-GCM when there is a database
-// key, otherwise in the clear with an HMAC under the audit key. The stream,
-// compressed with DEFLATE, is a head in JSON (schema, tables, columns, counts),
-// the rows of each table, and a trailer in JSON with a checksum for each table.
+// A file is a fixed-size header and a stream of chunks. Each chunk is sealed
+// with a key specific to the file: encrypted with AES-256-GCM if there is a
+// database key, and otherwise in plain text with an HMAC under the audit key.
+// The stream, compressed with DEFLATE, is a head in JSON (schema, tables,
+// columns, counts), the rows of each table, and a trailer in JSON with a
+// checksum for each table.
 package backup
 
 import (
@@ -38,25 +39,25 @@ const (
 	headerSize = len(magic) + 2 + seal.SaltSize + checkSize
 )
 
-// Keys are what a backup is written and read with.
+// Keys are the keys for writing and reading a backup.
 type Keys struct {
-	// Database encrypts; nil when there is none.
+	// Database encrypts the backup; nil if there is none.
 	Database *seal.Key
 	// Audit authenticates a backup that is not encrypted.
 	Audit []byte
 }
 
-// head stands before the rows.
+// head precedes the rows.
 type head struct {
 	MadeAt  time.Time         `json:"made_at"`
 	Program string            `json:"program"`
 	Engine  string            `json:"engine"`
 	Schema  int64             `json:"schema"`
 	Tables  []store.Table     `json:"tables"`
-	Keys    map[string][]byte `json:"keys,omitempty"` // only in an encrypted backup
+	Keys    map[string][]byte `json:"keys,omitempty"` // only in encrypted backups
 }
 
-// total is the number of all rows.
+// total returns the number of all rows.
 func (h *head) total() (n int64) {
 	for _, t := range h.Tables {
 		n += t.Rows
@@ -64,12 +65,12 @@ func (h *head) total() (n int64) {
 	return n
 }
 
-// trailer stands after them.
+// trailer follows the rows.
 type trailer struct {
 	Sums []store.Sum `json:"sums"`
 }
 
-// newHeader makes the header of a new file.
+// newHeader returns the header of a new file.
 func newHeader(keys Keys) ([]byte, error) {
 	mode := byte(modeAudit)
 	if keys.Database != nil {
@@ -86,8 +87,8 @@ func newHeader(keys Keys) ([]byte, error) {
 	return append(header, check...), err
 }
 
-// derive gives the check value and the sealing of a file. All of the header
-// goes into the key, so that a changed header opens nothing.
+// derive returns the check value and the cipher of a file. The key depends on
+// the whole header, so that nothing opens with a modified one.
 func derive(header []byte, keys Keys) (check []byte, _ cipher.AEAD, err error) {
 	mode, salt := header[len(magic)+1], header[len(magic)+2:][:seal.SaltSize]
 	var root []byte
@@ -123,7 +124,7 @@ func derive(header []byte, keys Keys) (check []byte, _ cipher.AEAD, err error) {
 
 var errWrongKey = errors.New("wrong key: the backup was created with another one")
 
-// openHeader reads a header and gives the sealing.
+// openHeader reads a header and returns the cipher.
 func openHeader(r io.Reader, keys Keys) (encrypted bool, _ cipher.AEAD, err error) {
 	header := make([]byte, headerSize)
 	if _, err := io.ReadFull(r, header); err != nil || !bytes.HasPrefix(header, []byte(magic)) {

@@ -17,7 +17,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// reader reads a backup from its start to its end.
+// reader reads a backup sequentially.
 type reader struct {
 	head
 	encrypted bool
@@ -25,7 +25,7 @@ type reader struct {
 	sums      []store.Sum
 }
 
-// maxJSON bounds the head and the trailer.
+// maxJSON limits the size of the head and the trailer.
 const maxJSON = 16 << 20
 
 func newReader(f io.Reader, keys Keys) (*reader, error) {
@@ -53,8 +53,7 @@ func (r *reader) readJSON(document any) error {
 	return json.Unmarshal(text, document)
 }
 
-// damaged gives all the ways in which reading fails one name. What the disk
-// says is kept.
+// damaged maps all read errors to errDamaged, except for those of the disk.
 func damaged(err error) error {
 	var corrupt flate.CorruptInputError
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &corrupt) {
@@ -63,7 +62,8 @@ func damaged(err error) error {
 	return err
 }
 
-// rows gives a function that returns the rows of the next table, then io.EOF.
+// rows returns a function that returns the rows of the next table, and then
+// io.EOF.
 func (r *reader) rows(t store.Table) func() (row []any, size int, err error) {
 	var sum hash.Hash = sha256.New()
 	var raw []byte
@@ -88,14 +88,14 @@ func (r *reader) rows(t store.Table) func() (row []any, size int, err error) {
 	}
 }
 
-// end reads the trailer and compares its sums with what was read.
+// end reads the trailer and verifies the checksums.
 func (r *reader) end() error {
 	var want trailer
 	if err := r.readJSON(&want); err != nil {
 		return err
 	}
 	if _, err := r.in.ReadByte(); !errors.Is(err, io.EOF) {
-		return errDamaged // the last chunk has not been seen
+		return errDamaged // the last chunk is missing
 	}
 	if len(want.Sums) != len(r.sums) {
 		return errDamaged
@@ -108,7 +108,7 @@ func (r *reader) end() error {
 	return nil
 }
 
-// verify reads a backup through.
+// verify reads a whole backup.
 func verify(ctx context.Context, f *os.File, keys Keys, progress Progress) (sum Summary, err error) {
 	r, err := newReader(f, keys)
 	if err != nil {
@@ -140,8 +140,7 @@ func verify(ctx context.Context, f *os.File, keys Keys, progress Progress) (sum 
 	return Summary{Rows: done, Tables: len(r.Tables), Bytes: info.Size(), MadeAt: r.MadeAt, Schema: r.Schema, Encrypted: r.encrypted}, nil
 }
 
-// Verify reads a backup from its start to its end: every chunk, every row and
-// every checksum.
+// Verify reads a whole backup and checks every chunk, row and checksum.
 func Verify(ctx context.Context, path string, keys Keys, progress Progress) (Summary, error) {
 	f, err := os.Open(path)
 	if err != nil {

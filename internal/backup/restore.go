@@ -10,10 +10,10 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Restore reads a backup into a new database of either engine. The whole file
-// is checked before the database is touched, and what the database holds
-// afterwards is compared with the file's checksums. Until then the database is
-// marked and cannot be opened.
+// Restore restores a backup into a new database of either engine. It verifies
+// the whole file before it touches the database, and compares the resulting
+// content with the file's checksums. Until then, the database is marked and
+// cannot be opened.
 func Restore(ctx context.Context, cfg store.Config, keys Keys, path string, progress Progress) (sum Summary, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -49,7 +49,7 @@ func load(ctx context.Context, cfg store.Config, r *reader, progress Progress) (
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	// Before the mark is taken away: without its keys the database is not whole.
+	// Before removing the mark: the database is incomplete without its keys.
 	if err := store.WriteKeyFiles(cfg.DataDir, r.Keys); err != nil {
 		return err
 	}

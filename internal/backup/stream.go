@@ -10,12 +10,12 @@ import (
 	"io"
 )
 
-// chunkSize is how much is sealed at a time. Every chunk but the last is full.
+// chunkSize is the size of a chunk. Every chunk but the last is full.
 const chunkSize = 64 << 10
 
-// nonceSize holds a chunk's number and, in its last byte, whether it is the
-// last one: a chunk that is moved, left out or added, or an end that is cut
-// off, does not open.
+// nonceSize is the size of a nonce, which holds the number of the chunk and,
+// in its last byte, whether it is the last one. So a chunk that is moved,
+// removed or added, or a truncated end, is detected.
 const nonceSize = 12
 
 func nonce(chunk uint64, last bool) []byte {
@@ -27,8 +27,8 @@ func nonce(chunk uint64, last bool) []byte {
 	return n
 }
 
-// encrypting seals chunks with AES-256-GCM. The key is of one file only, so
-// that a chunk's number will do for a nonce.
+// encrypting returns AES-256-GCM. The key is used for one file only, so the
+// chunk number is a sufficient nonce.
 func encrypting(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -37,7 +37,7 @@ func encrypting(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// authenticating leaves chunks in the clear and adds an HMAC.
+// authenticating leaves chunks in plain text and adds an HMAC.
 type authenticating struct{ key []byte }
 
 func (authenticating) NonceSize() int { return nonceSize }
@@ -67,7 +67,7 @@ func (a authenticating) Open(dst, nonce, sealed, more []byte) ([]byte, error) {
 	return append(dst, content...), nil
 }
 
-// sealWriter cuts what is written into chunks and seals them.
+// sealWriter divides its input into chunks and seals them.
 type sealWriter struct {
 	w     io.Writer
 	aead  cipher.AEAD
@@ -93,7 +93,7 @@ func (s *sealWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close writes the last chunk, and leaves the file open.
+// Close writes the last chunk and leaves the file open.
 func (s *sealWriter) Close() error { return s.flush(true) }
 
 func (s *sealWriter) flush(last bool) error {
@@ -103,17 +103,18 @@ func (s *sealWriter) flush(last bool) error {
 	return err
 }
 
-// errDamaged is a file that is not as it was written.
+// errDamaged is returned for a file that was modified.
 var errDamaged = errors.New("the backup is damaged, truncated or modified")
 
-// sealReader gives the content of chunks that open.
+// sealReader returns the content of valid chunks.
 type sealReader struct {
 	r     io.Reader
 	aead  cipher.AEAD
 	chunk uint64
 	plain []byte
-	rest  []byte // of plain
-	// ahead is one chunk and a byte: with the byte there is another chunk.
+	rest  []byte // rest of plain
+	// ahead is one chunk and a byte: if the byte is there, another chunk
+	// follows.
 	ahead []byte
 	have  int
 	ended bool

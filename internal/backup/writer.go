@@ -18,10 +18,10 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Progress is told how many of all rows are done with.
+// Progress is called with the number of rows processed and the total.
 type Progress func(step string, done, total int64)
 
-// Summary says what a backup holds.
+// Summary describes the content of a backup.
 type Summary struct {
 	Rows      int64
 	Tables    int
@@ -31,9 +31,9 @@ type Summary struct {
 	Encrypted bool
 }
 
-// Write backs a database up into a new file while others go on writing. The
-// file gets its name only once it is complete, on the disk, and has been read
-// back; a file of that name is never overwritten.
+// Write backs up a database to a new file while it is in use. The file only
+// gets its name once it is complete, on disk and verified; an existing file is
+// never overwritten.
 func Write(ctx context.Context, s store.System, keys Keys, path, program string, now time.Time, progress Progress) (sum Summary, err error) {
 	if err := notThere(path); err != nil {
 		return sum, err
@@ -46,7 +46,7 @@ func Write(ctx context.Context, s store.System, keys Keys, path, program string,
 		if err != nil {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
-		err = errors.Join(err, f.Close()) // which lets go of the lock, so it comes last
+		err = errors.Join(err, f.Close()) // last, because it releases the lock
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 			err = fmt.Errorf("the disk is full; the incomplete backup was removed: %w", err)
 		}
@@ -76,8 +76,8 @@ func Write(ctx context.Context, s store.System, keys Keys, path, program string,
 	return sum, syncDir(path)
 }
 
-// notThere refuses a file that is there already. Another backup of the same
-// name is kept out by the lock of its partial file.
+// notThere returns an error if a file exists. Concurrent backups to the same
+// name are excluded by the lock on the partial file.
 func notThere(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
@@ -88,7 +88,7 @@ func notThere(path string) error {
 	return nil
 }
 
-// syncDir has a file's name on the disk.
+// syncDir syncs the directory of a file.
 func syncDir(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -97,8 +97,8 @@ func syncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// createPartial makes the file under the name it has until it is complete. One
-// that a killed backup left is taken over; one that is being written is not.
+// createPartial creates the file under its temporary name. It takes over one
+// left by a killed backup, but not one that is being written.
 func createPartial(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -107,12 +107,12 @@ func createPartial(name string) (*os.File, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, errors.Join(fmt.Errorf("another backup is writing %s", name), f.Close())
 	}
-	// The one who had the lock may have finished and given the file its name.
+	// The previous holder of the lock may have finished and renamed the file.
 	mine, err := f.Stat()
 	if named, statErr := os.Stat(name); err != nil || statErr != nil || !os.SameFile(mine, named) {
 		return nil, errors.Join(fmt.Errorf("another backup was writing %s", name), err, statErr, f.Close())
 	}
-	// A file that was there keeps its mode; what is written is patients' data.
+	// An existing file keeps its mode, but the content is patient data.
 	if err := errors.Join(f.Chmod(0o600), f.Truncate(0)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -171,7 +171,7 @@ func write(ctx context.Context, f io.Writer, keys Keys, h head, d *store.Dump, p
 	return errors.Join(packed.Close(), sealed.Close(), file.Flush(), ctx.Err())
 }
 
-// writeJSON writes a document with its length before it.
+// writeJSON writes a document preceded by its length.
 func writeJSON(w io.Writer, document any) error {
 	text, err := json.Marshal(document)
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// analyticsPaths measure over all patients. The first answer reads all series
-// into memory; see [PathResult]. Those that ask a new question each time cannot
-// be helped by what was counted for another.
+// analyticsPaths measure queries over all patients. The first response reads
+// all series into memory; see [PathResult]. The uncached paths send a
+// different query each time, so that no earlier result helps.
 var analyticsPaths = []path{
-	analyticsPath("outcomes", "outcomes, new question", startDates, outcomesTarget),
-	analyticsPath("population", "population, new one", startDates, populationTarget),
+	analyticsPath("outcomes", "outcomes, uncached", startDates, outcomesTarget),
+	analyticsPath("population", "population, uncached", startDates, populationTarget),
 	analyticsPath("analytics-filter", "both, with filters", startDates, filtered()...),
-	analyticsPath("analytics-again", "both, asked again", []string{""}, outcomesTarget, populationTarget),
+	analyticsPath("analytics-again", "both, cached", []string{""}, outcomesTarget, populationTarget),
 }
 
 const (
@@ -20,7 +20,7 @@ const (
 	populationTarget = "/v1/analytics/population-health?"
 )
 
-// analyticsPath asks for some targets in turn, each with an ending in turn.
+// analyticsPath requests the targets in turn, each with the next ending.
 func analyticsPath(name, title string, endings []string, targets ...string) path {
 	return path{name: name, title: title, method: http.MethodGet, expect: http.StatusOK, reads: true,
 		target: func(b []byte, _ *stock, n int) []byte {
@@ -28,8 +28,9 @@ func analyticsPath(name, title string, endings []string, targets ...string) path
 		}}
 }
 
-// startDates begin periods that all have the year of the records in them. Their
-// number is prime, so that each target meets each of them.
+// startDates are the starts of periods that all include the year of the
+// records. Their number is prime, so that each target is combined with each of
+// them.
 var startDates = func() []string {
 	list := make([]string, 347)
 	for i := range list {

@@ -1,12 +1,13 @@
-// Package bench measures the service. It owns the made-up patients, the load,
-// the floor and the statistics; how results are shown is package tables', and
-// the command line is cmd/anodyne-bench's.
+// Package bench measures the performance of the service. It owns the synthetic
+// patients, the load, the baseline and the statistics; package tables formats
+// the results, and cmd/anodyne-bench has the command line.
 //
-// Every path is measured against two servers, each in a process of its own
-// under the same load: the product with everything on, and a floor, which is
-// a bare net/http server that sends the same bytes. Short slices alternate
-// between the two, so that whatever else the machine does is shared by both,
-// and their ratio says what the service costs above the bare minimum.
+// Every path is measured against two servers under the same load, each in its
+// own process: the product with everything enabled, and a baseline (called
+// floor in the code), which is a bare net/http server that sends the same
+// bytes. Short slices alternate between the two, so that other activity on the
+// machine affects both, and their ratio shows the cost of the service above
+// the bare minimum.
 package bench
 
 import (
@@ -21,48 +22,50 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Options say what to measure, and how.
+// Options configure a run.
 type Options struct {
-	// Server is the anodyne binary that is measured.
+	// Server is the anodyne binary to measure.
 	Server string
-	// Program is this program, started again with [FloorCommand] as the floor.
+	// Program is this program, which is started again with [FloorCommand] as
+	// the baseline.
 	Program string
-	// Target is the address of a server that is running already and is to be
-	// measured with these clients, or "". It is filled through its API and
-	// stays so.
+	// Target is the address of a running server to be measured with these
+	// clients, or "". It is filled through its API and remains filled.
 	Target  string
 	Clients []Credentials
 	// Engine is one of [Engines].
 	Engine string
-	// Database is the address of an empty PostgreSQL database, which is left
-	// filled. When it is empty, the database is a throw-away: a SQLite file or
-	// a PostgreSQL of its own, in a new folder under Dir.
+	// Database is the address of an empty PostgreSQL database, which remains
+	// filled. If it is empty, the database is temporary: a SQLite file or a
+	// separate PostgreSQL, in a new directory under Dir.
 	Database string
 	Dir      string
-	// Duration is for one path, floor and product together.
+	// Duration is for one path, baseline and product together.
 	Duration    time.Duration
 	Connections int
 	Patients    int
-	Records     int // in the database, when a path reads them
+	Records     int // in the database, if a path reads them
 	Paths       []string
-	// Nodes is how many servers share the database when, besides one against
-	// the floor, several are measured against one; less than 2 for none.
+	// Nodes is the number of servers sharing the database in an additional
+	// comparison with a single server; less than 2 means none.
 	Nodes          int
 	IdempotencyKey bool
-	// ProfileDir, when set, gets a CPU profile of the server for each path.
+	// ProfileDir, if set, receives a CPU profile of the server for each path.
 	ProfileDir string
-	// Progress is told how far a step of the work is; Note gets remarks.
+	// Progress is called with the progress of a step; Note with remarks.
 	Progress func(step string, done, total int)
 	Note     func(string)
 }
 
-// sliceTime is how long one server is measured before it is the other's turn.
+// sliceTime is how long one server is measured before the other takes its
+// turn.
 const sliceTime = 250 * time.Millisecond
 
-// longest is how long all paths may take together: tokens live for an hour.
+// longest is the maximum time for all paths together, because tokens expire
+// after an hour.
 const longest = 45 * time.Minute
 
-// measuring is how long all paths take together.
+// measuring returns the time for all paths together.
 func (o *Options) measuring() time.Duration {
 	paths := len(o.Paths)
 	if o.Nodes > 1 {
@@ -71,7 +74,7 @@ func (o *Options) measuring() time.Duration {
 	return o.Duration * time.Duration(paths)
 }
 
-// Validate names every fault at once.
+// Validate returns all errors at once.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -112,8 +115,8 @@ func (o *Options) Validate() error {
 }
 
 // Run fills a database, starts the server on it and measures the paths. When
-// it returns, no child process is left and a throw-away database is removed.
-// An error from measuring comes with what was measured before it.
+// it returns, no child process is left, and a temporary database is removed.
+// If measuring fails, it returns the error and the results so far.
 func Run(ctx context.Context, o Options) (result Result, err error) {
 	if err := o.Validate(); err != nil {
 		return result, err
@@ -158,7 +161,7 @@ func Run(ctx context.Context, o Options) (result Result, err error) {
 	return result, err
 }
 
-// newResult is one that nothing was measured of yet.
+// newResult returns a result without measurements.
 func newResult(o *Options) Result {
 	return Result{
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), StartedAt: time.Now().UTC().Truncate(time.Second),
@@ -166,7 +169,7 @@ func newResult(o *Options) Result {
 	}
 }
 
-// silence makes functions that nobody gave callable.
+// silence sets missing functions to no-ops.
 func (o *Options) silence() {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}

@@ -15,8 +15,8 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// small measures for as long as it takes to see that something was measured:
-// every connection asks at least once a turn, however short that is.
+// small measures just long enough to see that something was measured: every
+// connection sends at least one request per turn.
 func small(tb testing.TB) Options {
 	return Options{Server: program(tb), Program: program(tb), Engine: SQLite, Dir: tb.TempDir(), Duration: 20 * time.Millisecond, Connections: 4, Patients: 50, Records: 500, Paths: PathNames()}
 }
@@ -96,8 +96,8 @@ func everyPath(t *testing.T, o Options) {
 	empty(t, o.Dir)
 }
 
-// soundNodes looks whether several servers were measured where they can be, and
-// the rest said so.
+// soundNodes checks that several servers were measured where possible, and
+// that the rest is reported as not measured.
 func soundNodes(t *testing.T, r *Result, o *Options) {
 	t.Helper()
 	if left := slices.ContainsFunc(r.Skipped, func(s Skip) bool { return s.Path == "nodes" && s.Reason != "" }); left != (o.Nodes > 1 && o.Engine != Postgres) {

@@ -9,10 +9,10 @@ import (
 	"net/http"
 )
 
-// caller makes single requests, beside the load.
+// caller makes single requests, outside the load.
 type caller struct {
-	base string // the server's URL
-	slot *slot  // who asks
+	base string // URL of the server
+	slot *slot  // client to use
 	http *http.Client
 }
 
@@ -22,7 +22,7 @@ func newCaller(base string, s *slot, connections int) *caller {
 
 func (c *caller) close() { c.http.CloseIdleConnections() }
 
-// call makes one request and reads the answer into out, if there is one.
+// call makes one request and decodes the response into out, unless out is nil.
 func (c *caller) call(ctx context.Context, method, path string, body []byte, expect int, out any) error {
 	authorization, err := c.authorization()
 	if err != nil {
@@ -31,13 +31,13 @@ func (c *caller) call(ctx context.Context, method, path string, body []byte, exp
 	return c.callAs(ctx, authorization, method, path, body, expect, out)
 }
 
-// authorization is for one request more.
+// authorization returns the header for one more request.
 func (c *caller) authorization() (string, error) {
 	err := c.slot.use()
 	return "Bearer " + c.slot.token, err
 }
 
-// callAs is a call for which the caller has been charged already.
+// callAs is call for a request that was already counted.
 func (c *caller) callAs(ctx context.Context, authorization, method, path string, body []byte, expect int, out any) error {
 	_, err := c.send(ctx, authorization, method, path, "application/json", body, expect, out)
 	return err
@@ -67,7 +67,7 @@ func (c *caller) send(ctx context.Context, authorization, method, path, contentT
 	return response.Header, json.Unmarshal(answer, out)
 }
 
-// made is what is wanted of the answer to a creation.
+// made is the part of the response to a creation that is needed.
 type made struct {
 	ID string `json:"id"`
 }

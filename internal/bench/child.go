@@ -21,29 +21,29 @@ import (
 	"time"
 )
 
-// child is a server in a process of its own. One that was not started here has
-// an address and no process.
+// child is a server in its own process. One that was not started here has an
+// address and no process.
 type child struct {
 	cmd     *exec.Cmd
 	stdin   io.Closer
 	address string // host and port
-	host    string // what requests are sent to, when that is not the address
+	host    string // Host header, if it is not the address
 	tls     *tls.Config
-	admin   string // URL of metrics and pprof; the product has one
+	admin   string // URL of metrics and pprof; only for the product
 	ready   time.Duration
 	exited  chan struct{}
-	failure error // of the exit; read after exited
+	failure error // exit error; valid after exited is closed
 }
 
 const (
-	// startTime is how long a child may take until it serves.
+	// startTime is how long a child may take to start.
 	startTime = 2 * time.Minute
 	// stopTime is how long a child may take to stop before it is killed.
 	stopTime = 30 * time.Second
 )
 
-// run starts a command with an environment that has none of this service's
-// variables but those given: what is measured is what is said here.
+// run starts a command in an environment with none of this service's variables
+// except those given, so that only the options determine what is measured.
 func run(cmd *exec.Cmd, variables ...string) (*child, error) {
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "ANODYNE_") {
@@ -51,7 +51,7 @@ func run(cmd *exec.Cmd, variables ...string) (*child, error) {
 		}
 	}
 	cmd.Env = append(cmd.Env, variables...)
-	cmd.SysProcAttr = ownGroup() // Ctrl-C is for the parent, which stops its children in order
+	cmd.SysProcAttr = ownGroup() // only the parent receives Ctrl-C, and stops its children in order
 	cmd.WaitDelay = stopTime
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -64,12 +64,12 @@ func run(cmd *exec.Cmd, variables ...string) (*child, error) {
 	return c, nil
 }
 
-// stop ends a child, also one that is paused, and waits for it.
+// stop stops a child, even if it is paused, and waits for it.
 func (c *child) stop() error {
 	if c.stdin != nil {
 		_ = c.stdin.Close()
 	}
-	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have exited already
 	c.resume()
 	select {
 	case <-c.exited:
@@ -83,7 +83,7 @@ func (c *child) stop() error {
 	return nil
 }
 
-// pause lets the process stand still.
+// pause suspends the process.
 func (c *child) pause() {
 	if c.cmd != nil {
 		_ = c.cmd.Process.Signal(syscall.SIGSTOP)
@@ -103,7 +103,7 @@ func (c *child) dial(ctx context.Context) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", c.address)
 }
 
-// name is the Host of requests.
+// name returns the Host header of requests.
 func (c *child) name() string { return cmp.Or(c.host, c.address) }
 
 // startServer starts the product on a filled database and waits until it is
@@ -158,7 +158,7 @@ func (c *child) awaitReady(ctx context.Context, log *serverLog) error {
 	}
 }
 
-// startFloor starts a floor that repeats recordings.
+// startFloor starts a baseline server that repeats recordings.
 func startFloor(ctx context.Context, program string, recs recordings) (*child, error) {
 	encoded, err := json.Marshal(recs)
 	if err != nil {
@@ -182,12 +182,12 @@ func startFloor(ctx context.Context, program string, recs recordings) (*child, e
 	}
 	c.stdin = inWrite
 	if err := c.handOver(ctx, encoded, inWrite, outRead); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the floor: %w", err), c.stop())
+		return nil, errors.Join(fmt.Errorf("starting the baseline server: %w", err), c.stop())
 	}
 	return c, nil
 }
 
-// handOver gives the floor its recordings and learns its address.
+// handOver sends the recordings to the baseline server and reads its address.
 func (c *child) handOver(ctx context.Context, rec []byte, in, out *os.File) error {
 	deadline := time.Now().Add(startTime)
 	if err := errors.Join(in.SetWriteDeadline(deadline), out.SetReadDeadline(deadline)); err != nil {
@@ -202,14 +202,14 @@ func (c *child) handOver(ctx context.Context, rec []byte, in, out *os.File) erro
 	return err
 }
 
-// serverLog reads the product's log: where it serves, and what worries it.
+// serverLog reads the product's log: its address, and warnings.
 type serverLog struct {
 	serving chan servingLine
 	note    func(string)
 	rest    []byte
 }
 
-// servingLine is what is wanted of a line of the log.
+// servingLine is the part of a log line that is needed.
 type servingLine struct {
 	Level   string `json:"level"`
 	Message string `json:"msg"`
@@ -217,7 +217,7 @@ type servingLine struct {
 	Admin   string `json:"admin"`
 }
 
-// Write takes the log in whatever pieces it comes.
+// Write accepts the log in pieces of any size.
 func (l *serverLog) Write(b []byte) (int, error) {
 	l.rest = append(l.rest, b...)
 	for {
@@ -239,7 +239,7 @@ func (l *serverLog) Write(b []byte) (int, error) {
 	}
 }
 
-// fetch gets a page of a server; anything but 200 is an error.
+// fetch returns the body of a page; any status but 200 is an error.
 func fetch(ctx context.Context, address string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

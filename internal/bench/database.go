@@ -21,20 +21,20 @@ const (
 	Postgres        = "postgres"
 )
 
-// Engines lists them.
+// Engines lists the engines.
 var Engines = []string{SQLite, SQLiteEncrypted, Postgres}
 
-// database is where the patients are.
+// database is the database being measured.
 type database struct {
 	store.Config
-	// variables give a server the same database: not arguments, which others
-	// can see.
+	// variables give a server the same database. They are not arguments, which
+	// other users could see.
 	variables []string
 	remove    func() error
 }
 
-// openDatabase says where the database of an engine is, and starts PostgreSQL
-// if there is none to be used.
+// openDatabase determines the location of the database, and starts PostgreSQL
+// if none is given.
 func openDatabase(o *Options, dir string) (*database, error) {
 	db := &database{Config: store.Config{Database: o.Database, DataDir: filepath.Join(dir, "data")}, remove: func() error { return nil }}
 	if db.Database == "" && inMemory(dir) {
@@ -69,8 +69,8 @@ func openDatabase(o *Options, dir string) (*database, error) {
 	return db, nil
 }
 
-// settled gives the planner what it would have soon: on PostgreSQL its
-// statistics, which are otherwise gathered within a minute.
+// settled updates the statistics of the planner on PostgreSQL, which would
+// otherwise happen within a minute.
 func (db *database) settled(ctx context.Context) error {
 	if !store.IsPostgres(db.Database) {
 		return nil

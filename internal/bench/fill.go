@@ -16,41 +16,40 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// stock is what the load draws on: patients that are there and tokens.
+// stock is what the load uses: existing patients and tokens.
 type stock struct {
 	filled   int
 	patients []id.Patient // a sample, spread evenly
 	records  int
-	courses  int               // how many of them, from the first, have records
-	grants   []grant           // each of a client of its own
-	taken    atomic.Int64      // grants given out
+	courses  int               // number of patients, from the first, that have records
+	grants   []grant           // each of a different client
+	taken    atomic.Int64      // number of grants given out
 	keys     map[string][]byte // of the data directory, for other nodes
 }
 
-// grant is what a client may ask with: a token, and its credentials as HTTP
-// Basic has them.
+// grant is a client's token, and its credentials for HTTP Basic.
 type grant struct {
 	token, basic string
-	// uses is how many requests it is good for.
+	// uses is the number of requests left.
 	uses int
 }
 
 const (
-	// fillers is how many patients are on their way at once: enough for the
-	// writer to take full batches.
+	// fillers is the number of concurrent patient creations: enough for full
+	// batches.
 	fillers = 256
-	// sampleSize bounds the identifiers that are kept.
+	// sampleSize limits the identifiers kept.
 	sampleSize = 1 << 17
-	// perClient is how many requests a client makes, with a distance to the
-	// 100,000 that it has an hour.
+	// perClient is the number of requests of a client, with a margin below the
+	// 100,000 per hour allowed.
 	perClient = 90_000
-	// fastest is a rate, in requests a second, that no server here reaches.
+	// fastest is a rate, in requests per second, that no server reaches.
 	fastest = 150_000
 )
 
-// fill makes the database, the patients and the clients straight through the
-// store, and leaves everything settled: journal and seal are complete, so
-// that the server has nothing to catch up on.
+// fill creates the database, the patients and the clients directly in the
+// store. Journal and seal are complete afterwards, so that the server has
+// nothing to catch up on.
 func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
 	cfg := db.Config
 	cfg.Log = slog.New(slog.DiscardHandler)
@@ -91,7 +90,7 @@ func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
 		entries += added
 		st.records = added * size
 	}
-	// Tokens come last: they live for an hour, and filling may take long.
+	// Tokens come last: they expire after an hour, and filling may take long.
 	if err := st.issue(ctx, s, clientsNeeded(o)); err != nil {
 		return nil, err
 	}
@@ -101,14 +100,14 @@ func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
 	return st, db.settled(ctx)
 }
 
-// clientsNeeded is one for each connection, and as many more as the fastest
+// clientsNeeded returns one client per connection, plus as many as the fastest
 // server could use up.
 func clientsNeeded(o *Options) int {
 	seconds := o.measuring().Seconds()
 	return o.Connections + int(seconds*fastest/perClient) + 1
 }
 
-// newClient registers a client of the organisation that is measured.
+// newClient registers a client of the measured organisation.
 func newClient(ctx context.Context, s *store.Store) (c store.Client, secret string, err error) {
 	secret, hash := oauth.NewSecret()
 	c, err = s.System().CreateClient(ctx, store.NewClient{
@@ -116,12 +115,12 @@ func newClient(ctx context.Context, s *store.Store) (c store.Client, secret stri
 	return c, secret, err
 }
 
-// basic is how a client shows its credentials.
+// basic returns a client's credentials for HTTP Basic.
 func basic(clientID, secret string) string {
 	return base64.StdEncoding.EncodeToString([]byte(clientID + ":" + secret))
 }
 
-// issue makes tokens, each of a client of its own.
+// issue creates tokens, each for a different client.
 func (st *stock) issue(ctx context.Context, s *store.Store, count int) error {
 	authority := oauth.New(s, time.Now)
 	st.grants = make([]grant, count)
@@ -165,20 +164,19 @@ func (st *stock) people(ctx context.Context, org store.Org, client id.Client, pr
 	return group.Wait()
 }
 
-// sequencing gives journal entries their positions, where the writer does
-// not, until it is stopped.
+// sequencing assigns positions to journal entries until it is stopped, if the
+// writer does not.
 func sequencing(ctx context.Context, s *store.Store) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.System().Sequence(ctx) // what is wrong with the database shows in the writes
+		_ = s.System().Sequence(ctx) // database errors show up in the writes
 	}()
 	return func() { cancel(); <-done }
 }
 
-// settle waits until the journal has as many entries as changes were made,
-// and seals it.
+// settle waits until the journal has an entry for each change, and seals it.
 func settle(ctx context.Context, s *store.Store, org store.Org, entries int) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -200,16 +198,16 @@ func settle(ctx context.Context, s *store.Store, org store.Org, entries int) err
 	return err
 }
 
-// slot is one connection's place in the load, for the whole run: what it asks
-// with and how far it is.
+// slot is the state of one connection for the whole run: its client and its
+// position.
 type slot struct {
 	stock *stock
 	grant
-	n int // of the next request
+	n int // number of the next request
 }
 
-// slots gives each connection numbers that no other one has and that begin
-// elsewhere, so that connections do not ask for the same in step.
+// slots gives each connection distinct numbers with different starts, so that
+// connections do not request the same in step.
 func (st *stock) slots(connections int) []*slot {
 	list := make([]*slot, connections)
 	for i := range list {
@@ -220,8 +218,8 @@ func (st *stock) slots(connections int) []*slot {
 
 var errAllowance = errors.New("the allowances of all clients are used up; measure for a shorter time, or with more clients")
 
-// use counts a request that a client is charged for, and goes on to the next
-// client in time.
+// use counts a request for the client, and switches to the next client in
+// time.
 func (s *slot) use() error {
 	for s.uses <= 0 {
 		next := s.stock.taken.Add(1) - 1

@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// FloorCommand is the hidden word that makes the program a floor.
+// FloorCommand is the hidden command that runs the baseline server.
 const FloorCommand = "floor"
 
-// recording is an answer of the product, kept for the floor to repeat.
+// recording is a response of the product, for the baseline server to repeat.
 type recording struct {
-	// Shape is what it answers, when there are several.
+	// Shape is the kind of request, if there are several.
 	Shape  string      `json:"shape,omitempty"`
 	Status int         `json:"status"`
 	Header http.Header `json:"header"`
 	Body   []byte      `json:"body"`
 }
 
-// recordings are the answers of one path.
+// recordings are the responses of one path.
 type recordings []recording
 
-// ServeFloor reads recordings from in, prints the address that it serves them
-// on as a line of out, and stops when in or the context ends. It is the least
-// that a Go program can do to send these bytes: no routes, no checks, no
-// store. A body that is posted is read and decoded, as any service must.
+// ServeFloor reads recordings from in, prints the address on which it serves
+// them as a line to out, and stops when in or the context ends. It is the
+// minimum that a Go program can do to send these bytes: no routes, no checks,
+// no store. A posted body is read and decoded, as any service must.
 func ServeFloor(ctx context.Context, in io.Reader, out io.Writer) error {
 	decoder := json.NewDecoder(in)
 	var recs recordings
@@ -78,10 +78,10 @@ func (recs recordings) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h[name] = values
 	}
 	w.WriteHeader(recs[i].Status)
-	_, _ = w.Write(recs[i].Body) // a caller who is gone cannot be told
+	_, _ = w.Write(recs[i].Body) // the caller may be gone
 }
 
-// readable reads and decodes what was posted.
+// readable reads and decodes a posted body.
 func readable(r *http.Request) bool {
 	if r.Header.Get("Content-Type") == formType {
 		return r.ParseForm() == nil && r.PostForm.Get("grant_type") != ""

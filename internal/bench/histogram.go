@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A histogram counts durations in buckets whose width is at most a 64th of
-// their value, so that a quantile is known to under two per cent at any
-// length of run and without an allocation a request.
+// histogram counts durations in buckets with a width of at most 1/64 of their
+// value, so that quantiles are accurate to two per cent for runs of any
+// length, without allocations.
 type histogram struct {
 	counts [59 * 64]uint64
 	total  uint64
@@ -19,7 +19,7 @@ func bucketOf(d time.Duration) int {
 	return shift*64 + int(ns>>shift)
 }
 
-// ceiling is the longest duration of a bucket.
+// ceiling returns the longest duration of a bucket.
 func ceiling(bucket int) time.Duration {
 	shift := max(bucket/64-1, 0)
 	return time.Duration((uint64(bucket-shift*64)+1)<<shift - 1)
@@ -37,7 +37,7 @@ func (h *histogram) merge(other *histogram) {
 	h.total += other.total
 }
 
-// quantile is a duration that the part q of all did not exceed.
+// quantile returns a duration that a fraction q of all did not exceed.
 func (h *histogram) quantile(q float64) time.Duration {
 	rank := uint64(q*float64(h.total) + 0.5)
 	rank = max(rank, 1)

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// side is one of those that are held against each other: a server, or several
-// that share the connections.
+// side is one of the servers being compared, or several that share the
+// connections.
 type side struct {
 	nodes   []*child
 	script  *script
 	links   []*link
-	charged bool // clients are charged for what they ask
-	free    bool // runs also while another is measured
+	charged bool // requests count against the clients' allowance
+	free    bool // not paused while another is measured
 	turns   []turn
 }
 
@@ -27,18 +27,18 @@ type link struct {
 	slot   *slot
 	in     *bufio.Reader
 	out    []byte
-	reads  histogram // latencies of what only reads
+	reads  histogram // latencies of read-only requests
 	writes histogram
-	// wrong counts answers with another status than expected; status is the
-	// first of them, and expect what it should have been.
+	// wrong counts responses with an unexpected status; status is the first of
+	// them, and expect what it should have been.
 	wrong, status, expect int
 	err                   error
 }
 
-// total is how many answers there were.
+// total returns the number of responses.
 func (l *link) total() uint64 { return l.reads.total + l.writes.total }
 
-// answerTime is how long an answer may take.
+// answerTime is how long a response may take.
 const answerTime = 30 * time.Second
 
 func connect(ctx context.Context, nodes []*child, s *script, slots []*slot, charged bool) (*side, error) {
@@ -60,8 +60,8 @@ func (sd *side) close() {
 	}
 }
 
-// pause holds a server while another is measured: what it does in the
-// background must cost its own time, not the other's.
+// pause suspends a server while another is measured, so that its background
+// work does not take time from the other.
 func (sd *side) pause() {
 	for _, c := range sd.nodes {
 		if !sd.free {
@@ -71,7 +71,7 @@ func (sd *side) pause() {
 }
 
 // slice keeps all connections busy for a time. The turn lasts until the last
-// answer is there.
+// response.
 func (sd *side) slice(length time.Duration) (turn, error) {
 	for _, c := range sd.nodes {
 		c.resume()
@@ -97,8 +97,8 @@ func (sd *side) slice(length time.Duration) (turn, error) {
 	return turn{int64(after - before), took}, nil
 }
 
-// work asks again and again until the time is over, and once in any case: on a
-// busy machine its turn may come when it is.
+// work sends requests until the time is over, but at least one: on a busy
+// machine it may be scheduled too late.
 func (l *link) work(sd *side, until time.Time) error {
 	if err := l.SetDeadline(until.Add(answerTime)); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (l *link) work(sd *side, until time.Time) error {
 	}
 }
 
-// forget starts the counting anew, after the warm-up; wrong answers stay.
+// forget resets the counts after the warm-up, except for wrong responses.
 func (sd *side) forget() {
 	sd.turns = nil
 	for _, l := range sd.links {
@@ -145,7 +145,7 @@ func (sd *side) forget() {
 	}
 }
 
-// latencies of all connections.
+// latencies returns the latencies of all connections.
 func (sd *side) latencies() (reads, writes, all histogram) {
 	for _, l := range sd.links {
 		reads.merge(&l.reads)
@@ -156,7 +156,7 @@ func (sd *side) latencies() (reads, writes, all histogram) {
 	return reads, writes, all
 }
 
-// errors gives the number of wrong answers and the words for the first.
+// errors returns the number of wrong responses and a description of the first.
 func (sd *side) errors() (count int, first string) {
 	for _, l := range sd.links {
 		if count += l.wrong; l.wrong > 0 && first == "" {

@@ -121,7 +121,8 @@ func TestReadsComeBeforeWrites(t *testing.T) {
 	}
 }
 
-// A mix is told apart by the floor, and has two writes in ten.
+// The baseline server distinguishes the requests of a mix, which has two
+// writes in ten.
 func TestMixedRequestsHaveShapes(t *testing.T) {
 	st := &stock{patients: []id.Patient{id.New[id.PatientKind](time.Now())}, courses: 1}
 	s := newScript(findPath("mixed"), st, "x", false)
@@ -142,7 +143,8 @@ func TestMixedRequestsHaveShapes(t *testing.T) {
 	}
 }
 
-// The latencies of a mix are told apart, however few requests a slice has.
+// The latencies of reads and writes in a mix are recorded separately, however
+// few requests a slice has.
 func TestReadsAndWritesAreCountedApart(t *testing.T) {
 	c, err := startFloor(context.Background(), program(t), recordings{{Status: 201, Header: http.Header{"Content-Length": {"2"}}, Body: []byte("{}")}})
 	if err != nil {

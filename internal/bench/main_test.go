@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != "serve" && os.Args[1] != FloorCommand {
 		os.Exit(m.Run())
 	}
-	// Never given up: a floor ends by itself when its input is closed, and the
-	// SIGTERM that follows must not make that look like a failure.
+	// Never cancelled: a baseline server ends by itself when its input is
+	// closed, and the SIGTERM that follows must not look like a failure.
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var err error
 	if os.Args[1] == "serve" {

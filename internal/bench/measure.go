@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// measurement is a run under way.
+// measurement is a run in progress.
 type measurement struct {
 	Options
 	stock  *stock
@@ -19,8 +19,8 @@ type measurement struct {
 	slots  []*slot
 }
 
-// all measures the paths that were asked for, in their order. What follows
-// from them is there also when it was interrupted.
+// all measures the requested paths in order. Derived results are also set if
+// it was interrupted.
 func (m *measurement) all(ctx context.Context, r *Result) error {
 	defer r.derive()
 	for i, name := range m.Paths {
@@ -40,7 +40,7 @@ func (m *measurement) all(ctx context.Context, r *Result) error {
 // one measures one path.
 func (m *measurement) one(ctx context.Context, name string, r *Result) (err error) {
 	switch name {
-	case startPath: // has been measured already
+	case startPath: // already measured
 	case webhookPath:
 		r.Webhook, err = m.webhooks(ctx)
 	default:
@@ -52,12 +52,12 @@ func (m *measurement) one(ctx context.Context, name string, r *Result) (err erro
 	return err
 }
 
-// ours reports whether the server was started here, so that it can be held
-// against a floor on the same machine.
+// ours reports whether the server was started here, so that it can be compared
+// with a baseline on the same machine.
 func (m *measurement) ours() bool { return m.server.cmd != nil }
 
-// path measures one path: it records answers, starts a floor that repeats
-// them, and lets the two take turns.
+// path measures one path: it records responses, starts a baseline server that
+// repeats them, and alternates between the two.
 func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err error) {
 	s := newScript(p, m.stock, m.server.name(), m.IdempotencyKey)
 	recs, first, err := m.record(ctx, s)
@@ -95,8 +95,7 @@ func (m *measurement) path(ctx context.Context, p *path) (result PathResult, err
 	return result, nil
 }
 
-// turns gives the sides their time, the product first, and says what that took
-// of the machine.
+// turns runs the slices, the product first, and returns the resources used.
 func (m *measurement) turns(ctx context.Context, p *path, sides []*side) (spent used, err error) {
 	defer m.server.resume()
 	sides[0].pause()
@@ -116,10 +115,10 @@ func (m *measurement) turns(ctx context.Context, p *path, sides []*side) (spent 
 	return after.less(before), errors.Join(err, profile())
 }
 
-// length of a slice.
+// length returns the length of a slice.
 func (m *measurement) length() time.Duration { return min(sliceTime, m.Duration/4) }
 
-// warm gives each side a slice that does not count.
+// warm runs a slice per side that does not count.
 func (m *measurement) warm(sides ...*side) error {
 	for _, sd := range sides {
 		if _, err := sd.slice(m.length()); err != nil {
@@ -130,8 +129,8 @@ func (m *measurement) warm(sides ...*side) error {
 	return nil
 }
 
-// alternate gives the sides their turns. Who is first changes with every
-// round, so that a machine that gets faster or slower favours none.
+// alternate runs slices in turn. The order changes with every round, so that a
+// machine that gets faster or slower does not favour a side.
 func (m *measurement) alternate(sides ...*side) error {
 	for end := time.Now().Add(m.Duration); time.Now().Before(end); {
 		for _, sd := range sides {
@@ -146,8 +145,8 @@ func (m *measurement) alternate(sides ...*side) error {
 	return nil
 }
 
-// record asks the product once for each shape of request, as the load does,
-// and gives the time that the first answer took.
+// record requests each kind of request once, like the load, and returns the
+// time of the first response.
 func (m *measurement) record(ctx context.Context, s *script) (recs recordings, first time.Duration, err error) {
 	side, err := connect(ctx, []*child{m.server}, s, m.slots[:1], true)
 	if err != nil {
@@ -174,12 +173,12 @@ func (m *measurement) record(ctx context.Context, s *script) (recs recordings, f
 	return recs, first, nil
 }
 
-// ask makes one request and gives the whole answer.
+// ask makes one request and returns the whole response.
 func (l *link) ask(s *script) (rec recording, took time.Duration, err error) {
 	if err := l.slot.use(); err != nil {
 		return rec, 0, err
 	}
-	if err := l.SetDeadline(time.Now().Add(startTime)); err != nil { // a first search reads all names
+	if err := l.SetDeadline(time.Now().Add(startTime)); err != nil { // the first search reads all names
 		return rec, 0, err
 	}
 	p := s.part(l.slot.n)
@@ -205,8 +204,8 @@ func (l *link) ask(s *script) (rec recording, took time.Duration, err error) {
 	return rec, took, nil
 }
 
-// profile takes a CPU profile of the product while a path is measured, if one
-// is wanted; the function it returns waits for it.
+// profile takes a CPU profile of the product while a path is measured, if
+// requested. The returned function waits for it.
 func (m *measurement) profile(ctx context.Context, name string) (wait func() error) {
 	if m.ProfileDir == "" {
 		return func() error { return nil }

@@ -2,8 +2,8 @@ package bench
 
 import "net/http"
 
-// mixedPath is a day's work: of ten requests eight read and two write, on the
-// same connections. The latencies of reads and writes are told apart.
+// mixedPath is a mixed workload: eight of ten requests read and two write, on
+// the same connections. Latencies of reads and writes are recorded separately.
 var mixedPath = func() path {
 	get, list, page, post := findIn(patientPaths, "get"), findIn(patientPaths, "list"), findIn(clinicalPaths, "range"), findIn(patientPaths, "post")
 	return path{name: "mixed", title: "mixed, 80 % reads", reads: true,

@@ -9,18 +9,19 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// NodesResult is what several servers on one database do, held against one of
-// them under the same load. All of it is on this machine, the database too.
+// NodesResult compares several servers on one database with a single one under
+// the same load. Everything runs on this machine, including the database.
 type NodesResult struct {
 	Nodes int         `json:"nodes"`
 	Paths []NodesPath `json:"paths"`
 }
 
-// NodesPath is one path with one server, and with all of them.
+// NodesPath is one path with one server and with all of them.
 type NodesPath struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	// OneRate and Rate are requests a second; Ratio is of Rate to OneRate.
+	// OneRate and Rate are requests per second; Ratio is Rate divided by
+	// OneRate.
 	OneRate    float64 `json:"one_requests_per_second"`
 	Rate       float64 `json:"requests_per_second"`
 	Ratio      Ratio   `json:"ratio"`
@@ -30,7 +31,7 @@ type NodesPath struct {
 	FirstError string  `json:"first_error,omitempty"`
 }
 
-// nodes starts more servers and measures the paths with one and with all in
+// nodes starts more servers and measures the paths with one and with all, in
 // turns.
 func (m *measurement) nodes(ctx context.Context, db *database) (result *NodesResult, err error) {
 	m.server.resume()
@@ -41,7 +42,8 @@ func (m *measurement) nodes(ctx context.Context, db *database) (result *NodesRes
 		}
 	}()
 	for i := 2; i <= m.Nodes; i++ {
-		// A folder of its own, with the first one's keys, as on another machine.
+		// A separate directory with the keys of the first, as on another
+		// machine.
 		other := *db
 		other.DataDir = filepath.Join(filepath.Dir(db.DataDir), fmt.Sprint("node", i))
 		if err := store.WriteKeyFiles(other.DataDir, m.stock.keys); err != nil {
@@ -68,8 +70,8 @@ func (m *measurement) nodes(ctx context.Context, db *database) (result *NodesRes
 	return result, nil
 }
 
-// nodesPath measures one path. Nobody is paused: the servers share a database,
-// and one that stands still may have locked something.
+// nodesPath measures one path. No server is paused: they share a database, and
+// a paused one may hold a lock.
 func (m *measurement) nodesPath(ctx context.Context, p *path, all []*child) (r NodesPath, err error) {
 	s := newScript(p, m.stock, m.server.name(), m.IdempotencyKey)
 	one, err := connect(ctx, all[:1], s, m.slots, true)

@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// path is one thing that is measured.
+// path is one workload.
 type path struct {
 	name, title string
 	method      string
 	expect      int
-	// gate is the part of the floor that must be reached, and rateGate the
-	// requests a second; 0 for none.
+	// gate is the minimum ratio to the baseline, and rateGate the minimum
+	// number of requests per second; 0 means none.
 	gate, rateGate float64
-	// records is how many records a request moves, and recordGate how many
-	// must be moved in a second; 0 for none.
+	// records is the number of records per request, and recordGate the minimum
+	// number of records per second; 0 means none.
 	records    int
 	recordGate float64
-	// reads is set when the path wants records to be there.
+	// reads is set if the path needs existing records.
 	reads bool
-	// bodies are what is posted; patients when nil. A form comes with the
-	// client's credentials instead of a token.
+	// bodies returns the bodies to post; nil means patients. A form is sent
+	// with the client's credentials instead of a token.
 	bodies func() [][]byte
 	form   bool
 	// target appends the path and query of the n-th request.
 	target func(b []byte, s *stock, n int) []byte
-	// mix are paths that take turns; the rest above is then theirs.
+	// mix are paths that take turns; the fields above are then theirs.
 	mix []*path
-	// apart is set for what is measured in a way of its own.
+	// apart is set for paths that are measured differently.
 	apart bool
 }
 
@@ -66,9 +66,8 @@ var searchTerms = func() (terms []string) {
 	return terms
 }()
 
-// PathNames lists what can be measured, in the order in which it is: what
-// writes comes after what reads, so that reads find the patients that were
-// asked for and not many more.
+// PathNames lists the paths in measuring order: writes come after reads, so
+// that reads see the requested number of patients.
 func PathNames() (names []string) {
 	var writing []string
 	for _, p := range paths {

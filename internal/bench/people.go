@@ -26,13 +26,13 @@ var (
 	}
 )
 
-// familyName gives one of the hundred family names; about every hundredth
-// patient has it.
+// familyName returns one of a hundred family names; about one patient in a
+// hundred has each.
 func familyName(n int) string {
 	return familyStems[n%len(familyStems)] + familyEnds[n/len(familyStems)%len(familyEnds)]
 }
 
-// scatter makes neighbouring numbers look unlike, always the same way.
+// scatter deterministically scatters neighbouring numbers.
 func scatter(n int) int { return int(uint32(n) * 2654435761 >> 4) }
 
 func personName(n int) string {
@@ -45,8 +45,8 @@ func birthday(n int) pain.Date {
 	return pain.Date{Year: 1935 + s%70, Month: time.Month(1 + s%12), Day: 1 + s%28}
 }
 
-// person makes up a patient, always the same one for a number but for the
-// identifier.
+// person generates a patient, which is always the same for a number except for
+// the identifier.
 func person(n int, now time.Time) pain.Patient {
 	return pain.Patient{
 		ID: id.New[id.PatientKind](now), Name: personName(n), DateOfBirth: birthday(n), Gender: genders[n%len(genders)],
@@ -55,7 +55,7 @@ func person(n int, now time.Time) pain.Patient {
 	}
 }
 
-// arrival is what the API would leave of a patient's creation.
+// arrival returns the change that the API would record for a new patient.
 func arrival(p *pain.Patient, client id.Client) store.Change {
 	return store.Change{
 		Audit: audit.Entry{At: p.CreatedAt, RequestID: id.New[id.RequestKind](p.CreatedAt).String(), Actor: client.String(),
@@ -65,8 +65,8 @@ func arrival(p *pain.Patient, client id.Client) store.Change {
 	}
 }
 
-// creation is the specification's payload, read by the floor and sent by the
-// load.
+// creation is the request body of the specification, read by the baseline
+// server and sent by the load.
 type creation struct {
 	Name        string `json:"name"`
 	DateOfBirth string `json:"date_of_birth"`
@@ -76,13 +76,13 @@ type creation struct {
 	} `json:"contact"`
 }
 
-// bodyVariants is how many different patients are posted.
+// bodyVariants is the number of different patients posted.
 const bodyVariants = 4096
 
-// arrivals are the bodies that are posted, rendered once for all paths.
+// arrivals are the bodies posted, rendered once for all paths.
 var arrivals = sync.OnceValue(func() [][]byte { return creations(bodyVariants) })
 
-// creations renders bodies that differ in everything.
+// creations renders bodies that differ in all fields.
 func creations(count int) [][]byte {
 	bodies := make([][]byte, count)
 	for n := range bodies {

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// ownGroup keeps the terminal's signals from a child, and ends it when the
+// ownGroup keeps the terminal's signals from a child, and ends it if the
 // parent is killed.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// inMemory reports whether a folder is on no disk.
+// inMemory reports whether a directory is not on a disk.
 func inMemory(dir string) bool {
 	const tmpfs, ramfs = 0x01021994, 0x858458f6
 	var fs syscall.Statfs_t
@@ -28,7 +28,7 @@ func inMemory(dir string) bool {
 	return kind == tmpfs || kind == ramfs
 }
 
-// memoryOf gives a process's resident memory, now and at its highest.
+// memoryOf returns the current and peak resident memory of a process.
 func memoryOf(pid int) (now, peak int64) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -48,18 +48,18 @@ func memoryOf(pid int) (now, peak int64) {
 	return now, peak
 }
 
-// clockTick is the unit of times in /proc, the same on all machines that Go
-// runs on.
+// clockTick is the unit of times in /proc, which is the same on all systems
+// that Go supports.
 const clockTick = time.Second / 100
 
-// cpuOf gives the processor time that a process has had.
+// cpuOf returns the CPU time of a process.
 func cpuOf(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	// The name, in parentheses, may hold spaces; utime and stime are the 12th
-	// and the 13th field after it.
+	// The name, in parentheses, may contain spaces; utime and stime are the
+	// 12th and 13th field after it.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 13 {
 		return 0

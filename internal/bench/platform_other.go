@@ -10,11 +10,11 @@ import (
 // ownGroup keeps the terminal's signals from a child.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// inMemory is known on Linux only.
+// inMemory is only supported on Linux.
 func inMemory(string) bool { return false }
 
-// memoryOf is known on Linux only.
+// memoryOf is only supported on Linux.
 func memoryOf(int) (now, peak int64) { return 0, 0 }
 
-// cpuOf is known on Linux only.
+// cpuOf is only supported on Linux.
 func cpuOf(int) time.Duration { return 0 }

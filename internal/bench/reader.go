@@ -15,9 +15,9 @@ var (
 
 var contentLength = []byte("content-length")
 
-// readAnswer reads one answer and gives its status. It looks at nothing but
-// the status line and the Content-Length: the load must cost the machine as
-// little as can be.
+// readAnswer reads one response and returns its status. It only parses the
+// status line and the Content-Length, because the load generator must use as
+// little CPU as possible.
 func readAnswer(r *bufio.Reader) (status int, err error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// receiver takes webhooks on loopback, and knows when the event of each
-// patient came first.
+// receiver accepts webhooks on loopback and records when the event of each
+// patient first arrived.
 type receiver struct {
 	url    string
 	server *http.Server
 
 	mu      sync.Mutex
 	arrived map[string]time.Time // by patient
-	latest  time.Time            // when the last event was answered
-	gate    chan struct{}        // closed to let messages be answered
+	latest  time.Time            // time of the response to the last event
+	gate    chan struct{}        // closed to release responses
 	news    chan struct{}        // closed at the next arrival
 }
 
@@ -37,10 +37,10 @@ func newReceiver() (*receiver, error) {
 
 func (r *receiver) close() { _ = r.server.Close() }
 
-// ServeHTTP notes the arrival of an event of one patient.
+// ServeHTTP records the arrival of an event.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	now := time.Now()
-	body, _ := io.ReadAll(request.Body) // half a body has no patient
+	body, _ := io.ReadAll(request.Body) // an incomplete body has no patient
 	_, rest, _ := bytes.Cut(body, []byte(`"patient_id":"`))
 	patient, _, found := bytes.Cut(rest, []byte{'"'})
 	r.mu.Lock()
@@ -65,7 +65,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.news = make(chan struct{})
 }
 
-// hold has messages wait for release.
+// hold delays responses until release.
 func (r *receiver) hold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,8 +80,8 @@ func (r *receiver) count() int {
 	return len(r.arrived)
 }
 
-// last is when the latest event was answered. One that waited for release may
-// have come long before.
+// last returns the time of the response to the last event. A delayed event may
+// have arrived long before.
 func (r *receiver) last() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,7 @@ func (r *receiver) arrival(patient string) (at time.Time, arrived bool) {
 	return at, arrived
 }
 
-// await waits until so many events have come, or it has taken too long.
+// await waits until this many events have arrived, or a timeout.
 func (r *receiver) await(ctx context.Context, count int) {
 	ctx, cancel := context.WithTimeout(ctx, arrivalTime)
 	defer cancel()
@@ -114,7 +114,7 @@ func (r *receiver) await(ctx context.Context, count int) {
 	}
 }
 
-// dead are receivers that take connections and never answer.
+// dead are receivers that accept connections and never respond.
 type dead struct {
 	urls      []string
 	listeners []net.Listener
@@ -148,7 +148,7 @@ func newDeadReceivers(count int) (*dead, error) {
 	return d, nil
 }
 
-// close ends the attempts that hang, so that nobody has to wait for them.
+// close ends the hanging attempts.
 func (d *dead) close() {
 	for _, l := range d.listeners {
 		_ = l.Close()

@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	// perBatch is how many records are sent, or kept, at once.
+	// perBatch is the number of records sent or stored at once.
 	perBatch = 100
-	// batchVariants is how many different batches are posted.
+	// batchVariants is the number of different batches posted.
 	batchVariants = 256
-	// ingestGate is how many records a second must be taken in.
+	// ingestGate is the minimum number of records per second.
 	ingestGate = 15_000
 )
 
@@ -33,7 +33,7 @@ var clinicalPaths = []path{
 		target: func(b []byte, s *stock, n int) []byte {
 			return append(s.patients[scatter(n)%len(s.patients)].Append(append(b, "/v1/patients/"...)), "/clinical-data"...)
 		}},
-	{name: "range", title: "100 records of one", method: http.MethodGet, expect: http.StatusOK, reads: true, records: perBatch,
+	{name: "range", title: "100 patient records", method: http.MethodGet, expect: http.StatusOK, reads: true, records: perBatch,
 		target: func(b []byte, s *stock, n int) []byte {
 			b = s.patients[scatter(n)%max(1, s.courses)].Append(append(b, "/v1/patients/"...))
 			return append(b, "/clinical-data?limit=100"...)
@@ -48,9 +48,9 @@ var medicines = []struct {
 
 var procedures = []string{"epidural_steroid", "nerve_block", "physical_therapy", "radiofrequency_ablation"}
 
-// batch renders the records of one request: a course over a year, in which pain
-// falls by a third. Of ten records seven are scores, and one each a medicine, a
-// questionnaire, and a medicine or, every other time, a procedure.
+// batch renders the records of one request: a course over a year in which pain
+// falls by a third. Seven of ten records are scores, and one each is a
+// medicine, a questionnaire, and a medicine or, every other time, a procedure.
 func batch(n, size int) []byte {
 	const minutes = 360 * 24 * 60
 	start := time.Now().UTC().AddDate(-1, 0, 0).Truncate(time.Minute)
@@ -79,7 +79,7 @@ func batch(n, size int) []byte {
 	return append(b, `]}`...)
 }
 
-// batches are the bodies that are posted, rendered once for all paths.
+// batches are the bodies posted, rendered once for all paths.
 var batches = sync.OnceValue(func() [][]byte {
 	bodies := make([][]byte, batchVariants)
 	for n := range bodies {
@@ -91,13 +91,13 @@ var batches = sync.OnceValue(func() [][]byte {
 // courseTypes are the types of records in a batch.
 var courseTypes = []string{pain.TypePainScores.String(), pain.TypeMedications.String(), pain.TypeAssessments.String(), pain.TypeProcedures.String()}
 
-// readsRecords reports whether a path wants records to be there.
+// readsRecords reports whether any of the paths needs existing records.
 func readsRecords(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return findPath(name).reads })
 }
 
-// courseSize is how many records a patient gets at once: as many as make all
-// patients have some, unless a path wants full pages of them.
+// courseSize returns the number of records per patient: enough for all
+// patients to have some, unless a path needs full pages.
 func courseSize(o *Options) int {
 	moves := func(p *path) bool { return p.records > 0 }
 	if slices.ContainsFunc(o.Paths, func(name string) bool {
@@ -109,8 +109,8 @@ func courseSize(o *Options) int {
 	return min(perBatch, max(1, o.Records/o.Patients))
 }
 
-// addCourses adds records, a course to a patient, until there are as many as
-// wanted, and gives the number of courses.
+// addCourses adds records, one course per patient, until there are enough, and
+// returns the number of courses.
 func (st *stock) addCourses(ctx context.Context, org store.Org, client id.Client, records, size int, progress func(step string, done, total int)) (int, error) {
 	count := (records + size - 1) / size
 	st.courses = min(count, len(st.patients))
@@ -130,7 +130,7 @@ func (st *stock) addCourses(ctx context.Context, org store.Org, client id.Client
 	return count, group.Wait()
 }
 
-// addBatch keeps what the API would of a batch.
+// addBatch stores a batch like the API.
 func addBatch(ctx context.Context, org store.Org, client id.Client, patientID id.Patient, body []byte) error {
 	object, err := strictjson.Parse(body)
 	if err != nil {

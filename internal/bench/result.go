@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// Report is what one command measured: several runs when there are several
-// engines or sizes. It is what --json writes.
+// Report is the result of one command, with several runs if there are several
+// engines or sizes. It is the format of --json.
 type Report struct {
 	Runs []Result `json:"runs"`
 }
 
-// ReadReport reads what --json has written.
+// ReadReport reads a file written by --json.
 func ReadReport(name string) (r Report, err error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return r, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields() // another program's file would be an empty report
+	decoder.DisallowUnknownFields() // reject files of other programs
 	if err := decoder.Decode(&r); err != nil {
 		return r, fmt.Errorf("%s is no file of a bench: %w", name, err)
 	}
 	return r, nil
 }
 
-// Skip is a path that could not be measured, and why.
+// Skip is a path that could not be measured, and the reason.
 type Skip struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// Result is what a run measured.
+// Result is the result of one run.
 type Result struct {
 	Version   string    `json:"version"`
 	StartedAt time.Time `json:"started_at"`
@@ -42,10 +42,9 @@ type Result struct {
 	OS        string    `json:"os"`
 	Arch      string    `json:"arch"`
 	CPUs      int       `json:"cpus"`
-	// CPUsWorth is how much they do at once, as a multiple of what one does.
+	// CPUsWorth is the throughput of all CPUs together, as a multiple of one.
 	CPUsWorth float64 `json:"cpus_worth,omitempty"`
-	// Engine is "" when a server was measured that was running already, at
-	// Target.
+	// Engine is "" if a running server was measured, at Target.
 	Engine         string  `json:"engine,omitempty"`
 	Target         string  `json:"target,omitempty"`
 	Patients       int     `json:"patients"`
@@ -55,73 +54,73 @@ type Result struct {
 	IdempotencyKey bool    `json:"idempotency_key"`
 	FillSeconds    float64 `json:"fill_seconds"`
 	ReadySeconds   float64 `json:"ready_seconds"`
-	// Interrupted is set when the run was ended before everything was measured.
+	// Interrupted is set if the run ended before everything was measured.
 	Interrupted bool         `json:"interrupted,omitempty"`
 	Skipped     []Skip       `json:"skipped,omitempty"`
 	Paths       []PathResult `json:"paths"`
-	// Webhook, Start and Nodes are nil when not measured.
+	// Webhook, Start and Nodes are nil if not measured.
 	Webhook *WebhookResult `json:"webhook,omitempty"`
 	Start   *StartResult   `json:"start,omitempty"`
 	Nodes   *NodesResult   `json:"nodes,omitempty"`
 
-	// DeepPageCost is the time of the last page as a multiple of the first's,
-	// each held against its own floor; 0 when not measured.
+	// DeepPageCost is the time of the last page as a multiple of the first,
+	// each relative to its own baseline; 0 if not measured.
 	DeepPageCost  float64 `json:"deep_page_cost"`
 	ServerRSS     int64   `json:"server_rss_bytes"`
 	ServerPeakRSS int64   `json:"server_peak_rss_bytes"`
-	// ReadModels is how much of it search and analytics keep, and
-	// ReadModelsBound how much they may. The peak must stay below RSSBound,
-	// which is that and 200 MB.
+	// ReadModels is the part used by search and analytics, and ReadModelsBound
+	// its limit. The peak must stay below RSSBound, which is that limit plus
+	// 200 MB.
 	ReadModels      int64 `json:"read_model_bytes"`
 	ReadModelsBound int64 `json:"read_model_bound_bytes"`
 	RSSBound        int64 `json:"rss_bound_bytes"`
 	RSSHeld         bool  `json:"rss_held"`
 }
 
-// PathResult is what was measured of one path.
+// PathResult is the result of one path.
 type PathResult struct {
 	Name     string `json:"name"`
 	Title    string `json:"title"`
 	Bytes    int    `json:"body_bytes"`
 	Requests int64  `json:"requests"`
-	// FirstSeconds is how long the first answer took. That of a search reads
-	// all names into memory, that of analytics all series.
+	// FirstSeconds is the time of the first response, which reads all names
+	// into memory for a search, and all series for analytics.
 	FirstSeconds float64 `json:"first_seconds"`
 	Rate         float64 `json:"requests_per_second"`
 	FloorRate    float64 `json:"floor_requests_per_second"`
 	Ratio        Ratio   `json:"ratio"`
 	Latency      Latency `json:"latency"`
 	FloorLatency Latency `json:"floor_latency"`
-	// Reads and Writes are the latencies of a mix by what a request does.
+	// Reads and Writes are the separate latencies of a mix.
 	Reads  *Latency `json:"latency_of_reads,omitempty"`
 	Writes *Latency `json:"latency_of_writes,omitempty"`
-	// Allocations is the product's number of allocations for a request, and
-	// CPU its processor time in microseconds, what it does in the background
-	// included. The database's own processes are not in it.
+	// Allocations is the number of allocations per request of the product, and
+	// CPU its CPU time in microseconds, including background work. The
+	// processes of the database are not included.
 	Allocations float64 `json:"allocations_per_request"`
 	CPU         float64 `json:"cpu_us_per_request"`
 	Errors      int     `json:"errors"`
 	FirstError  string  `json:"first_error,omitempty"`
-	// RecordRate is the number of clinical records moved in a second, and
-	// RecordGate what it must reach; 0 for paths that move none.
+	// RecordRate is the number of clinical records per second, and RecordGate
+	// its minimum; 0 for paths without records.
 	RecordRate float64 `json:"records_per_second,omitempty"`
 	RecordGate float64 `json:"record_gate,omitempty"`
-	// Gate is the part of the floor that must be reached, and RateGate the
-	// requests a second, or 0.
+	// Gate is the minimum ratio to the baseline, and RateGate the minimum
+	// number of requests per second, or 0.
 	Gate     float64 `json:"gate,omitempty"`
 	RateGate float64 `json:"rate_gate,omitempty"`
 	GateMet  bool    `json:"gate_met"`
 }
 
-// Latency is the time from a request to its answer, in milliseconds, with all
-// connections always busy.
+// Latency is the time from a request to its response, in milliseconds, with
+// all connections always busy.
 type Latency struct {
 	P50 float64 `json:"p50_ms"`
 	P95 float64 `json:"p95_ms"`
 	P99 float64 `json:"p99_ms"`
 }
 
-// newPathResult sums up; a floor is nil when there was none.
+// newPathResult summarises a path. floor is nil if there was no baseline.
 func newPathResult(p *path, product, floor *side) PathResult {
 	reads, writes, all := product.latencies()
 	total := sum(product.turns)
@@ -136,14 +135,14 @@ func newPathResult(p *path, product, floor *side) PathResult {
 		r.FloorRate, r.FloorLatency, r.Ratio, r.Gate = sum(floor.turns).rate(), latencyOf(&ofFloor), compare(product.turns, floor.turns), p.gate
 		if count, first := floor.errors(); count > 0 {
 			r.Errors += count
-			r.FirstError = "floor: " + first
+			r.FirstError = "baseline: " + first
 		}
 	}
 	r.GateMet = r.Ratio.Total >= r.Gate && r.Rate >= r.RateGate && r.RecordRate >= r.RecordGate
 	return r
 }
 
-// charge divides what the product used among its requests.
+// charge divides the resources used by the number of requests.
 func (r *PathResult) charge(u used) {
 	if r.Requests > 0 {
 		r.Allocations = u.mallocs / float64(r.Requests)
@@ -156,7 +155,7 @@ func latencyOf(h *histogram) Latency {
 	return Latency{ms(0.50), ms(0.95), ms(0.99)}
 }
 
-// derive fills in what follows from the paths.
+// derive sets the results that follow from the paths.
 func (r *Result) derive() {
 	first, deep := r.Path("list"), r.Path("list-deep")
 	if first != nil && deep != nil && deep.Ratio.Total > 0 {
@@ -164,7 +163,7 @@ func (r *Result) derive() {
 	}
 }
 
-// Path finds a path's result, or nil.
+// Path returns the result of a path, or nil.
 func (r *Result) Path(name string) *PathResult {
 	for i := range r.Paths {
 		if r.Paths[i].Name == name {
@@ -174,8 +173,8 @@ func (r *Result) Path(name string) *PathResult {
 	return nil
 }
 
-// Errors counts the wrong answers of all paths, and events that did not
-// arrive.
+// Errors returns the number of wrong responses of all paths plus missing
+// events.
 func (r *Result) Errors() (count int) {
 	for _, p := range r.Paths {
 		count += p.Errors
@@ -191,7 +190,7 @@ func (r *Result) Errors() (count int) {
 	return count
 }
 
-// GatesMet reports whether every path reached its gate.
+// GatesMet reports whether every path met its gate.
 func (r *Result) GatesMet() bool {
 	for _, p := range r.Paths {
 		if !p.GateMet {
@@ -201,7 +200,7 @@ func (r *Result) GatesMet() bool {
 	return (r.Webhook == nil || r.Webhook.GateMet) && (r.Start == nil || r.Start.GateMet)
 }
 
-// Measured reports whether there is anything to show.
+// Measured reports whether there are any results.
 func (r *Result) Measured() bool {
 	return len(r.Paths) > 0 || r.Webhook != nil || r.Start != nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// script renders the requests of a path; both servers get the same.
+// script renders the requests of a path, which are the same for both servers.
 type script struct {
 	*path
 	parts []part // take turns
@@ -16,7 +16,7 @@ type script struct {
 	keys  bool
 }
 
-// part is a path with what it posts.
+// part is a path with its bodies.
 type part struct {
 	*path
 	bodies [][]byte
@@ -42,11 +42,11 @@ func newScript(p *path, st *stock, host string, keys bool) *script {
 	return s
 }
 
-// part is what the n-th request is of.
+// part returns the part of the n-th request.
 func (s *script) part(n int) *part { return &s.parts[n%len(s.parts)] }
 
-// render appends the n-th request of a connection. With keys each request
-// needs an n of its own.
+// render appends the n-th request of a connection. With idempotency keys, each
+// request needs a different n.
 func (s *script) render(b []byte, n int, g *grant) []byte {
 	p := s.part(n)
 	b = append(append(b, p.method...), ' ')
@@ -79,8 +79,8 @@ func (p *path) contentType() string {
 
 const formType = "application/x-www-form-urlencoded"
 
-// shape tells the requests of a mix apart: the method and the target without
-// query and identifiers.
+// shape identifies the kind of a request in a mix: the method, and the target
+// without query and identifiers.
 func shape(method, target string) string {
 	path, _, _ := strings.Cut(target, "?")
 	segments := strings.Split(path, "/")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// startPath measures starts on the filled database; it comes before all other
-// paths, whose server is the last one that was started.
+// startPath measures starts on the filled database. It comes before all other
+// paths, which use the server started last.
 const startPath = "start"
 
 const (
@@ -16,20 +16,20 @@ const (
 	startGate = 300 // milliseconds
 )
 
-// StartResult is how long it takes from starting the process until /readyz
-// says yes, in milliseconds. The files are in the system's cache.
+// StartResult is the time from starting the process until /readyz succeeds, in
+// milliseconds, with warm file caches.
 type StartResult struct {
 	Starts  int     `json:"starts"`
 	Median  float64 `json:"median_ms"`
 	Fastest float64 `json:"fastest_ms"`
 	Slowest float64 `json:"slowest_ms"`
-	// Floor is the same of a bare HTTP server, the median.
+	// Floor is the median time of a bare HTTP server.
 	Floor   float64 `json:"floor_median_ms"`
 	Gate    float64 `json:"gate_ms"`
 	GateMet bool    `json:"gate_met"`
 }
 
-// start starts the server that is measured, several times if that is wanted.
+// start starts the server to be measured, several times if requested.
 func (r *Result) start(ctx context.Context, o *Options, db *database) (*child, error) {
 	if !slices.Contains(o.Paths, startPath) {
 		server, err := startServer(ctx, o, db)

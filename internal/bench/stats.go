@@ -18,7 +18,7 @@ func (t turn) rate() float64 {
 	return float64(t.requests) / t.took.Seconds()
 }
 
-// sum adds turns up.
+// sum adds turns.
 func sum(turns []turn) (total turn) {
 	for _, t := range turns {
 		total.requests += t.requests
@@ -27,8 +27,8 @@ func sum(turns []turn) (total turn) {
 	return total
 }
 
-// Ratio is the product's rate as a part of the floor's: of the totals, and
-// how it was spread over the pairs of slices.
+// Ratio is the product's rate relative to the baseline: of the totals, and its
+// distribution over the pairs of slices.
 type Ratio struct {
 	Total  float64 `json:"total"`
 	Median float64 `json:"median"`
@@ -37,8 +37,8 @@ type Ratio struct {
 	Pairs  int     `json:"pairs"`
 }
 
-// compare holds turns against each other; those with one index were taken
-// next to each other.
+// compare compares turns; those with the same index were measured next to each
+// other.
 func compare(product, floor []turn) Ratio {
 	var pairs []float64
 	for i := range product {
@@ -54,7 +54,7 @@ func compare(product, floor []turn) Ratio {
 	return r
 }
 
-// quantile of sorted values, between two of them when it falls there.
+// quantile returns a quantile of sorted values, interpolated.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0

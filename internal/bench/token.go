@@ -2,11 +2,11 @@ package bench
 
 import "net/http"
 
-// tokenRateGate is how many tokens must be issued in a second.
+// tokenRateGate is the minimum number of tokens per second.
 const tokenRateGate = 10_000
 
-// tokenPath issues tokens, each of them durable before it is answered. The
-// floor reads and decodes the same form.
+// tokenPath issues tokens, each of which is durable before the response. The
+// baseline server reads and decodes the same form.
 var tokenPath = path{name: "token", title: "POST /oauth/token", method: http.MethodPost, expect: http.StatusOK, rateGate: tokenRateGate, form: true,
 	bodies: func() [][]byte { return [][]byte{tokenForm} },
 	target: func(b []byte, _ *stock, _ int) []byte { return append(b, "/oauth/token"...) }}

@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/config"
 )
 
-// used is what a server has taken of the machine since it started.
+// used is the resources that a server has used since it started.
 type used struct {
 	mallocs float64
 	cpu     time.Duration
@@ -20,8 +20,8 @@ type used struct {
 
 func (u used) less(before used) used { return used{u.mallocs - before.mallocs, u.cpu - before.cpu} }
 
-// used asks the product for its allocations and the system for its time. Of a
-// server that is not ours nothing is known.
+// used returns the product's allocations and CPU time. It returns zeros for a
+// server that was not started here.
 func (m *measurement) used(ctx context.Context) (u used, err error) {
 	if !m.ours() {
 		return u, nil
@@ -34,7 +34,7 @@ func (m *measurement) used(ctx context.Context) (u used, err error) {
 	return u, nil
 }
 
-// metric reads a metric of the product, summed over its labels.
+// metric returns a metric of the product, summed over its labels.
 func (m *measurement) metric(ctx context.Context, name string) (total float64, err error) {
 	page, err := fetch(ctx, m.server.admin+"/metrics")
 	if err != nil {
@@ -58,17 +58,17 @@ func (m *measurement) metric(ctx context.Context, name string) (total float64, e
 	return total, nil
 }
 
-// beside is what a server may take besides its read models.
+// beside is the memory that a server may use besides its read models.
 const beside = 200_000_000
 
-// memory reads what the product takes, and what it may.
+// memory sets the product's memory use and limits.
 func (m *measurement) memory(ctx context.Context, r *Result) error {
 	models, err := m.metric(ctx, "anodyne_cohort_bytes")
 	if err != nil {
 		return err
 	}
 	var cfg config.Config
-	cfg.Serve(flag.NewFlagSet("", flag.ContinueOnError)) // the server was started with what is the default
+	cfg.Serve(flag.NewFlagSet("", flag.ContinueOnError)) // the server was started with the defaults
 	r.ServerRSS, r.ServerPeakRSS = memoryOf(m.server.cmd.Process.Pid)
 	r.ReadModels, r.ReadModelsBound, r.RSSBound = int64(models), cfg.CohortMemory, beside+cfg.CohortMemory
 	r.RSSHeld = r.ServerPeakRSS < r.RSSBound

@@ -9,44 +9,44 @@ import (
 	"time"
 )
 
-// webhookPath is measured in its own way: there is no floor to hold it
-// against.
+// webhookPath is measured differently: there is no baseline.
 const webhookPath = "webhook"
 
 const (
-	// eventRate is how many events a second happen while latency is measured.
+	// eventRate is the number of events per second while latency is measured.
 	eventRate = 200
-	// deadReceivers is how many receivers that never answer are beside the
-	// one that is measured the second time.
+	// deadReceivers is the number of receivers that never respond in the second
+	// measurement.
 	deadReceivers = 10
-	// backlogTime is for how long events pile up at most. It is less than an
-	// attempt may take, because the first ones wait that long.
+	// backlogTime is the maximum time for which events are held back. It is
+	// shorter than the timeout of an attempt, because the first ones wait that
+	// long.
 	backlogTime = 2 * time.Second
 	// arrivalTime is how long deliveries may take to arrive.
 	arrivalTime = time.Minute
 
-	webhookRateGate = 3000 // deliveries a second
+	webhookRateGate = 3000 // deliveries per second
 	webhookP50Gate  = 20   // milliseconds
 )
 
-// WebhookResult is what was measured of deliveries to a receiver on loopback.
-// Latency is from sending the request that causes an event to the event's
-// receipt, so a little more than from the commit.
+// WebhookResult is the result for deliveries to a receiver on loopback.
+// Latency is the time from sending the request that causes an event to the
+// receipt of the event, which is slightly more than from the commit.
 type WebhookResult struct {
 	Deliveries int     `json:"deliveries"`
 	Rate       float64 `json:"deliveries_per_second"`
 	RateGate   float64 `json:"rate_gate"`
 	Latency    Latency `json:"latency"`
 	P50Gate    float64 `json:"p50_gate_ms"`
-	// BesideDead is the latency while other receivers never answer.
+	// BesideDead is the latency while other receivers never respond.
 	BesideDead Latency `json:"latency_beside_dead_receivers"`
 	GateMet    bool    `json:"gate_met"`
 	// Missing counts events that did not arrive.
 	Missing int `json:"missing"`
 }
 
-// webhooks measures latency, latency beside dead receivers, and then how fast
-// a backlog is delivered.
+// webhooks measures the latency, the latency beside dead receivers, and then
+// how fast a backlog is delivered.
 func (m *measurement) webhooks(ctx context.Context) (result *WebhookResult, err error) {
 	m.server.resume()
 	to, err := newReceiver()
@@ -86,8 +86,8 @@ func (m *measurement) webhooks(ctx context.Context) (result *WebhookResult, err 
 	return result, api.unsubscribe(ctx, 0)
 }
 
-// drain piles events up behind a receiver that does not answer, lets it go on,
-// and takes the time until all have arrived.
+// drain builds up a backlog behind a receiver that does not respond, releases
+// it, and measures the time until all events have arrived.
 func (m *measurement) drain(ctx context.Context, to *receiver, result *WebhookResult) error {
 	s := newScript(findPath("post"), m.stock, m.server.name(), m.IdempotencyKey)
 	product, err := connect(ctx, []*child{m.server}, s, m.slots, true)
@@ -115,7 +115,7 @@ func (m *measurement) drain(ctx context.Context, to *receiver, result *WebhookRe
 	return ctx.Err()
 }
 
-// hooks subscribes receivers and causes events for them.
+// hooks subscribes receivers and causes events.
 type hooks struct {
 	*caller
 	duration time.Duration
@@ -129,7 +129,7 @@ func (c *hooks) subscribe(ctx context.Context, url string) error {
 	return err
 }
 
-// unsubscribe removes all webhooks but the first so many.
+// unsubscribe removes all webhooks except for the first keep.
 func (c *hooks) unsubscribe(ctx context.Context, keep int) error {
 	for _, id := range c.webhooks[keep:] {
 		if err := c.call(ctx, http.MethodDelete, "/v1/webhooks/"+id, nil, http.StatusNoContent, nil); err != nil {
@@ -140,8 +140,8 @@ func (c *hooks) unsubscribe(ctx context.Context, keep int) error {
 	return nil
 }
 
-// latency makes patients at a steady rate and says how long after it was sent
-// each one's event arrived.
+// latency creates patients at a steady rate and measures how long after each
+// request its event arrived.
 func (c *hooks) latency(ctx context.Context, to *receiver, result *WebhookResult) (Latency, error) {
 	count := max(1, int(c.duration.Seconds()*eventRate))
 	bodies := arrivals()

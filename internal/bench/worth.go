@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// worth is how much all processors do at once, as a multiple of what one does
-// alone: those that are halves of one core, or that others use too, are worth
-// less than their number. Of several tries the best of each counts. It is
-// measured once: a run that follows another is on the same machine.
+// worth is the throughput of all CPUs together, as a multiple of one: CPUs
+// that are hyperthreads, or shared with others, are worth less than their
+// number. The best of several attempts counts. It is measured once per
+// process.
 var worth = sync.OnceValue(func() float64 {
 	const tries = 10
 	alone, together := time.Duration(1<<62), time.Duration(1<<62)
@@ -20,13 +20,14 @@ var worth = sync.OnceValue(func() float64 {
 	return multiple(runtime.NumCPU(), alone, together)
 })
 
-// multiple is what so many workers do in the time of one, when one takes alone
-// and all together take together.
+// multiple returns the throughput of several workers relative to one, given
+// the times of one alone and of all together.
 func multiple(workers int, alone, together time.Duration) float64 {
 	return float64(workers) * float64(alone) / float64(together)
 }
 
-// busy is how long several workers take who do the same at once.
+// busy returns the time that several workers take for the same work in
+// parallel.
 func busy(workers int) time.Duration {
 	start := time.Now()
 	var group sync.WaitGroup
@@ -39,8 +40,8 @@ func busy(workers int) time.Duration {
 	return time.Since(start)
 }
 
-// spin keeps a processor busy for some milliseconds, with several sums that do
-// not wait for each other, as most programs have.
+// spin keeps a CPU busy for some milliseconds with several independent sums,
+// like most programs.
 func spin() (all uint64) {
 	var a, b, c, d uint64
 	for i := range uint64(8_000_000) {

@@ -1,30 +1,30 @@
-// Package chart draws the charts of the house, once for paper and screen: a
-// chart lays itself out as a [Scene] of lines, shapes and texts, and a scene
-// writes itself as SVG or draws itself on a page of a PDF.
+// Package chart draws the charts for reports and the portal. A chart lays
+// itself out as a [Scene] of lines, shapes and texts, and a scene can be
+// written as SVG or drawn on a PDF page.
 //
-// Three rules hold everywhere. Nothing is told by colour alone: there is
-// always a shape, a dash, a hatch or a word too. No label is clipped or lies
-// on another: texts are measured with the font they are set in, and one that
-// does not fit is shortened or left out. And every chart has its numbers as a
-// table, for those who cannot see it.
+// Three rules apply everywhere. Colour is never the only distinction: there is
+// always a shape, a dash pattern, a hatch or a word too. No label is clipped
+// or overlaps another: text is measured with its font, and shortened or
+// omitted if it does not fit. Every chart has a table of its numbers, for
+// readers who cannot see it.
 //
-// The room knows nothing of patients and stores: data comes in as plain
-// numbers, already rounded by whoever knows how.
+// The package knows nothing of patients or the store: data is passed in as
+// plain numbers that are already rounded.
 package chart
 
-// Chart is something that can be drawn, and read.
+// Chart can be drawn, and read as a table.
 type Chart interface {
-	// Draw lays the chart out for a frame.
+	// Draw lays out the chart for a frame.
 	Draw(Frame) *Scene
-	// Table is the same data in words and numbers.
+	// Table returns the same data as text.
 	Table() (header []string, rows [][]string)
 }
 
-// Frame is the space that a chart gets. Lengths are in points on paper and in
-// CSS pixels on screen.
+// Frame is the space for a chart. Lengths are in points on paper and in CSS
+// pixels on screen.
 type Frame struct {
 	Width, Height float64
-	// Text is the size of the letters; 0 for 11.
+	// Text is the font size; 0 means 11.
 	Text float64
 }
 

@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// flags are the events above a plot: a mark on the edge, a line up to the
-// label and down through the data. Labels lie in lanes, so that none touches
-// another and no line crosses one.
+// flags are the events above a plot: a mark on the edge, and a line up to the
+// label and down through the data. Labels are arranged in lanes, so that none
+// overlaps another and no line crosses one.
 type flags struct {
 	events []Event
 	placed []flag
 	lanes  int
-	hidden int // labels that found no place
+	hidden int // number of labels without a place
 }
 
 type flag struct {
 	event       int
 	x           float64
 	left, right float64 // of the label
-	lane        int     // from the plot up; -1 without a label
+	lane        int     // counted from the plot upwards; -1 without a label
 	text        string
 }
 
-// widestFlag bounds a label, in sizes of letters.
+// widestFlag limits the width of a label, in font sizes.
 const widestFlag = 11
 
 func (c *Pain) flags(p *plot, most int) flags {
@@ -33,8 +33,8 @@ func (c *Pain) flags(p *plot, most int) flags {
 	for i := range order {
 		order[i] = i
 	}
-	// From the right to the left: the line of the next one then passes beside
-	// all labels that begin where their own line is.
+	// From right to left: the next line then passes beside all labels, which
+	// begin at their own line.
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(seconds(c.Events[b].At), seconds(c.Events[a].At)) })
 	for _, i := range order {
 		x := p.day(c.Events[i].At)
@@ -52,7 +52,7 @@ func (c *Pain) flags(p *plot, most int) flags {
 	return fl
 }
 
-// free is the lowest lane in which a label touches nothing, or -1.
+// free returns the lowest lane in which a label overlaps nothing, or -1.
 func (fl *flags) free(f *flag, gap float64, most int) int {
 	if f.text == "" {
 		return -1
@@ -83,7 +83,7 @@ func (fl *flags) free(f *flag, gap float64, most int) int {
 }
 
 func (fl *flags) draw(p *plot) {
-	edge := p.top - p.size*0.55 // where the marks stand
+	edge := p.top - p.size*0.55 // position of the marks
 	for _, f := range fl.placed {
 		sign := eventSigns[fl.events[f.event].Kind]
 		p.line(f.x, p.top, f.x, p.bottom, pen{sign.ink, 0.7, dotted})
@@ -102,7 +102,7 @@ func (fl *flags) draw(p *plot) {
 	}
 }
 
-// sortByFirst orders rows by their first cell and keeps the rest as it is.
+// sortByFirst sorts rows by their first cell, keeping the order of equal ones.
 func sortByFirst(rows [][]string) {
 	slices.SortStableFunc(rows, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
 }

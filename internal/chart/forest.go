@@ -6,19 +6,20 @@ import (
 )
 
 // Forest compares groups with a reference: a square at the estimate, a whisker
-// for its interval, a line at no difference.
+// for its interval, and a line at no difference.
 type Forest struct {
 	Title string
-	// Measure is what the axis shows, such as "difference in percentage points".
+	// Measure is the title of the axis, such as "difference in percentage
+	// points".
 	Measure string
 	Rows    []Effect
 }
 
-// Effect is one group's estimate; nil when there is none to show.
+// Effect is one group's estimate. Estimate is nil if there is none.
 type Effect struct {
 	Label               string
 	Estimate, Low, High *float64
-	Words               string // how many, or why there is no estimate
+	Words               string // the number of patients, or why there is no estimate
 }
 
 func (e *Effect) words() string {
@@ -35,7 +36,7 @@ func (e *Effect) words() string {
 	return text
 }
 
-// Draw lays the chart out.
+// Draw lays out the chart.
 func (c *Forest) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, fmt.Sprintf("%s by group, with 95 %% confidence intervals. No difference is 0.", c.Measure))
@@ -63,7 +64,8 @@ func (c *Forest) Draw(f Frame) *Scene {
 	return s
 }
 
-// ticks reach as far on both sides as the estimates and their intervals do.
+// ticks extend equally far on both sides, to cover the estimates and their
+// intervals.
 func (c *Forest) ticks(about int) []tick {
 	var reach float64
 	for i := range c.Rows {

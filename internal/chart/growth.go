@@ -7,49 +7,48 @@ import (
 	"slices"
 )
 
-// Growth is how costs grow with a size, on axes by powers of ten: what costs
-// the same at every size is a level line, and what costs ten times as much at
-// ten times the size is a line at half a right angle or thereabouts.
+// Growth shows how costs grow with size, on logarithmic axes: a constant cost
+// is a horizontal line, and a linear cost rises at roughly 45 degrees.
 type Growth struct {
 	Title string
-	// Size and Cost are what the axes show.
+	// Size and Cost are the titles of the axes.
 	Size, Cost string
 	Lines      []GrowthLine
 }
 
-// GrowthLine is what one thing costs.
+// GrowthLine is the cost of one operation.
 type GrowthLine struct {
 	Label  string
-	Points []GrowthPoint // in order of size
+	Points []GrowthPoint // sorted by size
 }
 
-// GrowthPoint is a cost at a size. Where one of them is not more than nothing
-// it has no place on such axes, and is left out.
+// GrowthPoint is a cost at a size. Points with a value that is not positive
+// are omitted.
 type GrowthPoint struct{ Size, Cost float64 }
 
-// What is beyond these is drawn at the edge.
+// Values beyond these are drawn at the edge.
 const (
 	leastPower, mostPower = -3, 12
 )
 
-// power is where a number stands on an axis by powers of ten.
+// power returns the position of a number on a logarithmic axis.
 func power(f float64) float64 { return min(max(math.Log10(f), leastPower), mostPower) }
 
 func (g GrowthPoint) drawable() bool {
 	return g.Size > 0 && g.Cost > 0 && finite(g.Size) && finite(g.Cost)
 }
 
-// looks of lines; neighbours differ in more than colour.
+// Styles of lines; neighbours differ in more than colour.
 var (
 	growthInks   = []Ink{Accent, Procedure, Medication, Threshold, Muted}
 	growthDashes = [][]float64{nil, dashed, dotted}
 )
 
-// Draw lays the chart out. Each line is named at its end.
+// Draw lays out the chart. Each line is labelled at its end.
 func (c *Growth) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, c.describe())
-	s.rect(box{0, 0, f.Width, f.Height}, Surface, pen{}) // it is looked at as a file, on whatever ground
+	s.rect(box{0, 0, f.Width, f.Height}, Surface, pen{}) // it is shown as a file, on any background
 	p := &plot{Scene: s, size: size}
 	sizes := c.span(p)
 	costs := powerTicks(p.low, p.high)
@@ -67,7 +66,7 @@ func (c *Growth) Draw(f Frame) *Scene {
 		placed[i] = tick{p.x(power(at)), formatNumber(at)}
 		p.line(placed[i].at, p.top, placed[i].at, p.bottom, pen{Grid, 0.7, nil})
 	}
-	slices.Reverse(placed) // the largest is labelled first
+	slices.Reverse(placed) // label the largest first
 	p.bottomAxis(placed)
 	s.writeIfFree(label{text: Regular.Fit(printable(c.Size), size, p.right-p.left), x: p.right, y: p.bottom + size*2.6, anchor: End, size: size, ink: Muted})
 
@@ -93,7 +92,7 @@ func (c *Growth) Draw(f Frame) *Scene {
 	return s
 }
 
-// span sets the ranges of the axes and gives the sizes that there are.
+// span sets the ranges of the axes and returns the sizes.
 func (c *Growth) span(p *plot) (sizes []float64) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, l := range c.Lines {
@@ -117,7 +116,7 @@ func (c *Growth) span(p *plot) (sizes []float64) {
 	return sizes
 }
 
-// powerTicks are the powers of ten from one to another.
+// powerTicks returns the powers of ten in a range.
 func powerTicks(low, high float64) (ticks []tick) {
 	for at := low; at <= high; at++ {
 		ticks = append(ticks, tick{at, formatNumber(math.Pow(10, at))})
@@ -125,15 +124,15 @@ func powerTicks(low, high float64) (ticks []tick) {
 	return ticks
 }
 
-// growthEnd is where a line ends and its name.
+// growthEnd is the end of a line and its label.
 type growthEnd struct {
 	name string
 	at   point
 	ink  Ink
 }
 
-// nameEnds sets the names beside the ends, moved apart where lines end close to
-// each other; a thin line leads from the end to its name.
+// nameEnds writes the labels beside the ends, moved apart where lines end
+// close to each other. A thin line connects each end with its label.
 func (p *plot) nameEnds(ends []growthEnd) {
 	slices.SortStableFunc(ends, func(a, b growthEnd) int { return cmp.Compare(a.at.y, b.at.y) })
 	gap := p.size * 1.2
@@ -144,7 +143,7 @@ func (p *plot) nameEnds(ends []growthEnd) {
 			places[i] = max(places[i], places[i-1]+gap)
 		}
 	}
-	most := p.bottom // below are the sizes
+	most := p.bottom // the sizes are below
 	for i := len(places) - 1; i >= 0; i-- {
 		places[i] = min(places[i], most)
 		most = places[i] - gap
@@ -161,7 +160,7 @@ func (c *Growth) describe() string {
 	if len(c.Lines) == 0 {
 		return "Nothing was measured."
 	}
-	text := fmt.Sprintf("%s by %s, on axes by powers of ten.", c.Cost, c.Size)
+	text := fmt.Sprintf("%s by %s, on logarithmic axes.", c.Cost, c.Size)
 	for _, l := range c.Lines {
 		if n := len(l.Points); n > 1 && l.Points[0].drawable() && l.Points[n-1].drawable() {
 			text += fmt.Sprintf(" %s: from %s to %s.", l.Label, formatNumber(l.Points[0].Cost), formatNumber(l.Points[n-1].Cost))
@@ -170,7 +169,7 @@ func (c *Growth) describe() string {
 	return text
 }
 
-// Table lists the costs, a line to a row and a size to a column.
+// Table lists the costs, with a row for each line and a column for each size.
 func (c *Growth) Table() (header []string, rows [][]string) {
 	var sizes []float64
 	for _, l := range c.Lines {
@@ -188,7 +187,7 @@ func (c *Growth) Table() (header []string, rows [][]string) {
 		row := make([]string, len(header))
 		row[0] = l.Label
 		for _, g := range l.Points {
-			if at := slices.Index(sizes, g.Size); at >= 0 { // not for a NaN
+			if at := slices.Index(sizes, g.Size); at >= 0 { // fails for NaN
 				row[at+1] = formatNumber(g.Cost)
 			}
 		}

@@ -2,26 +2,26 @@ package chart
 
 import "fmt"
 
-// Histogram is how many patients take which daily dose of opioids.
+// Histogram shows the number of patients by daily opioid dose.
 type Histogram struct {
 	Title string
-	Bins  []Bin // side by side, from the lowest dose up
-	// Apart are patients whose dose is not known, in bars of their own behind the
+	Bins  []Bin // adjacent, in ascending order
+	// Apart are patients with an unknown dose, shown in separate bars after the
 	// doses.
 	Apart []Apart
 }
 
-// Apart is patients who are in no bin; the count is nil when hidden.
+// Apart is a group of patients who are in no bin. The count is nil if hidden.
 type Apart struct {
 	Name  string
 	Count *int
 }
 
-// Bin is doses from Low to below High; the count is nil when hidden.
+// Bin is a range of doses from Low to below High. The count is nil if hidden.
 type Bin struct {
 	Low, High float64
 	Count     *int
-	// Open is set when the last bin has no end.
+	// Open is set if the last bin has no upper limit.
 	Open bool
 }
 
@@ -32,8 +32,8 @@ func (b *Bin) name() string {
 	return formatNumber(b.Low) + " to < " + formatNumber(b.High)
 }
 
-// Draw lays the chart out. Bins are drawn equally wide, whatever they span,
-// because their heights are counts; the edges between them are labelled.
+// Draw lays out the chart. Bins are drawn equally wide, because their heights
+// are counts; the edges between them are labelled.
 func (c *Histogram) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, "Number of patients by daily opioid dose in MME. Lines mark 50 and 90.")
@@ -88,8 +88,8 @@ func (c *Histogram) Draw(f Frame) *Scene {
 	return s
 }
 
-// apartWidth is how wide the bar of those without a known dose is, with the room
-// before it, in bins.
+// apartWidth is the width of a bar for unknown doses with the space before it,
+// in bins.
 const apartWidth = 0.8
 
 func (c *Histogram) bar(p *plot, left, right float64, n *int, fill Ink, hatch Hatch) {
@@ -104,7 +104,7 @@ func (c *Histogram) bar(p *plot, left, right float64, n *int, fill Ink, hatch Ha
 	p.writeIfFree(label{text: count(n), x: middle, y: p.y(float64(*n)) - p.size*0.35, anchor: Middle, weight: Bold, size: p.size * 0.9})
 }
 
-// edge is where a dose lies, counted in bins.
+// edge returns the position of a dose, in bins.
 func (c *Histogram) edge(dose float64) (_ float64, ok bool) {
 	for i := range c.Bins {
 		if b := &c.Bins[i]; b.Low <= dose && (dose < b.High || b.Open) {
@@ -114,7 +114,7 @@ func (c *Histogram) edge(dose float64) (_ float64, ok bool) {
 	return 0, false
 }
 
-// wholeTicks are round whole numbers.
+// wholeTicks returns round whole numbers.
 func wholeTicks(most, about int) []tick {
 	return numberTicks(float64(max(most, about)), about)
 }

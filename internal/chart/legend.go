@@ -1,7 +1,7 @@
 package chart
 
-// legend is what the signs of a chart mean. Each is drawn by a function into a
-// box of the height of a line.
+// legend explains the signs of a chart. Each sign is drawn by a function into
+// a box of the height of a line.
 type legend []legendEntry
 
 type legendEntry struct {
@@ -9,11 +9,11 @@ type legendEntry struct {
 	draw func(b box)
 }
 
-// signWidth is the width of a legend's sign, in sizes of letters.
+// signWidth is the width of a sign in the legend, in font sizes.
 const signWidth = 1.8
 
-// draw sets the entries side by side from a point on, in as many lines as they
-// need, and returns the height of those.
+// draw writes the entries side by side, in as many lines as needed, and
+// returns their height.
 func (l legend) draw(s *Scene, left, top, right, size float64) float64 {
 	x, y := left, top
 	sign := size * (signWidth + 0.4)
@@ -30,7 +30,7 @@ func (l legend) draw(s *Scene, left, top, right, size float64) float64 {
 	return y + size*1.5 - top
 }
 
-// sign is how a part of a stacked bar looks.
+// sign is the style of a part of a stacked bar.
 type sign struct {
 	name  string
 	fill  Ink
@@ -40,7 +40,7 @@ type sign struct {
 // draw draws a part of a bar, or its entry in a legend.
 func (g sign) draw(s *Scene, b box) { s.hatched(b, g.fill, g.hatch, pen{Axis, 0.6, nil}) }
 
-// signs is the legend of stacked bars.
+// signs returns the legend of stacked bars.
 func signs(s *Scene, list []sign) (l legend) {
 	for _, g := range list {
 		l = append(l, legendEntry{g.name, func(b box) { g.draw(s, b) }})

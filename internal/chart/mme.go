@@ -6,28 +6,29 @@ import (
 	"time"
 )
 
-// MME is the daily opioid dose over time, in morphine milligram equivalents.
+// MME shows the daily opioid dose over time, in morphine milligram
+// equivalents.
 type MME struct {
 	Title    string
-	From, To time.Time // days, both included
+	From, To time.Time // days, inclusive
 	Runs     []MMERun  // in order
 }
 
-// MMERun is days with the same dose, both included. Without MME nothing of the
-// days counts; an incomplete one may be too low.
+// MMERun is a range of days with the same dose, inclusive. Without MME no dose
+// counts; an incomplete dose may be too low.
 type MMERun struct {
 	From, To   time.Time
 	MME        *float64
 	Incomplete bool
 }
 
-// The doses at which care is reviewed.
+// The doses that call for a review.
 const (
 	reviewFrom = 50
 	highFrom   = 90
 )
 
-// Draw lays the chart out.
+// Draw lays out the chart.
 func (c *MME) Draw(f Frame) *Scene {
 	size := f.text()
 	from, to := midnight(c.From), midnight(c.To).AddDate(0, 0, 1)
@@ -52,7 +53,7 @@ func (c *MME) Draw(f Frame) *Scene {
 	return s
 }
 
-// thresholds draws the lines at 50 and 90 with their names at the right.
+// thresholds draws the lines at 50 and 90 with labels on the right.
 func thresholds(p *plot) {
 	for _, at := range []float64{reviewFrom, highFrom} {
 		y := p.y(at)
@@ -61,7 +62,7 @@ func thresholds(p *plot) {
 	}
 }
 
-// span is where a run lies, at least a hair wide.
+// span returns the position of a run, with a minimum width.
 func (c *MME) span(p *plot, r *MMERun) (left, right float64) {
 	left = max(p.day(midnight(r.From)), p.left)
 	right = min(p.day(midnight(r.To).AddDate(0, 0, 1)), p.right)
@@ -83,7 +84,7 @@ func (c *MME) fill(p *plot) {
 	}
 }
 
-// steps draws the dose as a line that falls to nothing on days without one.
+// steps draws the dose as a line that drops to zero on days without one.
 func (c *MME) steps(p *plot) {
 	var run []point
 	flush := func() {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Pain is a patient's pain over time, on 0 to 10, with what was done about it.
+// Pain shows a patient's pain over time, on 0-10, with treatments.
 type Pain struct {
 	Title string
-	// From and To are the first and the last day.
+	// From and To are the first and last day.
 	From, To time.Time
 	Points   []PainPoint // in order of time
 	Bands    Bands
@@ -24,10 +24,10 @@ type PainPoint struct {
 	Score float64
 }
 
-// Bands is where pain begins to be moderate and severe.
+// Bands are the lower limits of moderate and severe pain.
 type Bands struct{ Moderate, Severe float64 }
 
-// EventKind is what was done.
+// EventKind is the kind of a treatment.
 type EventKind uint8
 
 // The kinds of events.
@@ -38,15 +38,15 @@ const (
 	eventKinds
 )
 
-// Event is something done on a day.
+// Event is a treatment on a day.
 type Event struct {
 	At    time.Time
 	Kind  EventKind
 	Label string
 }
 
-// longestGap is between scores that are still joined by a line: nobody knows
-// how the pain was in a longer one.
+// longestGap is the longest time between scores joined by a line: the pain in
+// a longer gap is unknown.
 const longestGap = 30 * 24 * time.Hour
 
 var eventSigns = [eventKinds]struct {
@@ -60,7 +60,7 @@ var eventSigns = [eventKinds]struct {
 	Procedural: {"procedure", diamond, Procedure, Procedure},
 }
 
-// within is the chart without what lies outside its days.
+// within returns the chart without data outside its days.
 func (c *Pain) within(from, to time.Time) *Pain {
 	cut := *c
 	outside := func(at time.Time) bool { return at.Before(from) || !at.Before(to) }
@@ -69,7 +69,7 @@ func (c *Pain) within(from, to time.Time) *Pain {
 	return &cut
 }
 
-// Draw lays the chart out.
+// Draw lays out the chart.
 func (c *Pain) Draw(f Frame) *Scene {
 	size := f.text()
 	from, to := midnight(c.From), midnight(c.To).AddDate(0, 0, 1)
@@ -103,7 +103,7 @@ func (c *Pain) Draw(f Frame) *Scene {
 	return s
 }
 
-// names are the words beside the bands, from the top.
+// names returns the labels of the bands, from the top.
 func (b Bands) names() [3]string {
 	return [3]string{"severe ≥ " + formatNumber(b.Severe), "moderate ≥ " + formatNumber(b.Moderate), "mild < " + formatNumber(b.Moderate)}
 }
@@ -120,7 +120,7 @@ func (b Bands) draw(p *plot, names [3]string) {
 	}
 }
 
-// curve draws the scores, joined where they are close in time.
+// curve draws the scores, joined if they are close in time.
 func (c *Pain) curve(p *plot) {
 	var run []point
 	flush := func() { p.join(run, len(c.Points)); run = nil }

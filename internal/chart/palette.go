@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Ink is a colour by what it is for, so that a page can be light or dark.
+// Ink is a colour by purpose, so that a page can be light or dark.
 type Ink uint8
 
 // The inks. None draws nothing.
@@ -31,9 +31,9 @@ const (
 	inks
 )
 
-// shade is an ink on light and on dark ground. The hues are apart for the
-// usual kinds of colour blindness, and a test holds the contrast: 4.5 to 1 for
-// what is read, 3 to 1 for what is only seen.
+// shade is an ink on a light and on a dark background. The hues are
+// distinguishable with the common kinds of colour blindness, and a test
+// verifies the contrast: 4.5 to 1 for text, 3 to 1 for graphics.
 type shade struct {
 	name        string
 	light, dark uint32
@@ -60,7 +60,7 @@ var palette = [inks]shade{
 	Threshold:    {"threshold", 0xa3261b, 0xff8f82},
 }
 
-// RGB is the ink on paper.
+// RGB returns the ink on paper.
 func (i Ink) RGB() (r, g, b int) {
 	c := palette[i].light
 	return int(c >> 16), int(c >> 8 & 0xff), int(c & 0xff)
@@ -68,9 +68,10 @@ func (i Ink) RGB() (r, g, b int) {
 
 func hex(c uint32) string { return fmt.Sprintf("#%06x", c) }
 
-// Stylesheet is the CSS that gives the charts of a page its colours. Without
-// it they are drawn as on paper. A page may set the variables itself, or
-// data-theme to light or dark on the root; otherwise the system decides.
+// Stylesheet returns the CSS for the colours of the charts on a page. Without
+// it, they are drawn as on paper. A page may set the variables itself, or set
+// data-theme to light or dark on the root element; otherwise the system
+// setting applies.
 func Stylesheet() string {
 	var b strings.Builder
 	vars := func(dark bool) {

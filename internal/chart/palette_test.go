@@ -50,8 +50,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// The fills of severity are also told apart in grey, as on a poor printer: each
-// is darker than the one before.
+// The fills of severity are also distinguishable in grey, as on a poor
+// printer: each is darker than the previous one.
 func TestFillsInGrey(t *testing.T) {
 	fills := []Ink{FillNone, FillMild, FillModerate, FillSevere}
 	for i := 1; i < len(fills); i++ {

@@ -2,11 +2,11 @@ package chart
 
 import "codeberg.org/go-pdf/fpdf"
 
-// Family is the name under which [AddFonts] makes the fonts known.
+// Family is the name under which [AddFonts] registers the fonts.
 const Family = "go"
 
-// AddFonts embeds the fonts in a document; only the letters that are used end
-// up in the file.
+// AddFonts embeds the fonts in a document. Only the glyphs used are written to
+// the file.
 func AddFonts(pdf *fpdf.Fpdf) {
 	pdf.AddUTF8FontFromBytes(Family, Regular.style(), Regular.TTF())
 	pdf.AddUTF8FontFromBytes(Family, Bold.style(), Bold.TTF())
@@ -14,16 +14,16 @@ func AddFonts(pdf *fpdf.Fpdf) {
 
 func (w Weight) style() string { return []string{Regular: "", Bold: "B"}[w] }
 
-// SetFont chooses weight and size of the texts that follow; a file is a third
-// smaller when it does not say again what is so already.
+// SetFont sets the weight and size of the following text. It skips settings
+// that are already in effect, which makes files a third smaller.
 func SetFont(pdf *fpdf.Fpdf, w Weight, size float64) {
 	if now, _ := pdf.GetFontSize(); now != size || pdf.GetFontFamily() != Family || pdf.GetFontStyle() != w.style() {
 		pdf.SetFont(Family, w.style(), size)
 	}
 }
 
-// PDF draws the scene on the current page with its top left corner at a point.
-// The document's unit is the point, and it has the fonts of [AddFonts].
+// PDF draws the scene on the current page with its top left corner at (x, y).
+// The document must use points as its unit and have the fonts of [AddFonts].
 func (s *Scene) PDF(pdf *fpdf.Fpdf, x, y float64) {
 	pdf.SetLineJoinStyle("round")
 	for i := range s.items {

@@ -2,21 +2,21 @@ package chart
 
 import "time"
 
-// plot is the part of a scene that data is drawn in, with its axes around it.
+// plot is the data area of a scene, with axes around it.
 type plot struct {
 	*Scene
 	box
-	size       float64 // of letters
-	low, high  float64 // at the bottom and the top
-	start, end float64 // at the left and the right
+	size       float64 // font size
+	low, high  float64 // values at the bottom and top
+	start, end float64 // values at the left and right
 }
 
 func newScene(f Frame, title, desc string) *Scene {
 	return &Scene{Width: f.Width, Height: f.Height, Title: title, Desc: desc}
 }
 
-// x and y are where numbers are drawn. A range of nothing is drawn in the
-// middle.
+// x and y return the positions of values. If the range is empty, they are in
+// the middle.
 func (p *plot) x(v float64) float64 { return between(p.left, p.right, p.start, p.end, v) }
 func (p *plot) y(v float64) float64 { return between(p.bottom, p.top, p.low, p.high, v) }
 
@@ -27,20 +27,20 @@ func between(a, b, from, to, v float64) float64 {
 	return a + (b-a)*(v-from)/(to-from)
 }
 
-// day is where a moment is drawn, when the range is of [seconds].
+// day returns the position of a time, if the range is in [seconds].
 func (p *plot) day(t time.Time) float64 { return p.x(seconds(t)) }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// dense reports whether so many points across could not be told apart.
+// dense reports whether this many points would be indistinguishable.
 func (p *plot) dense(all int) bool {
 	return (p.right-p.left)/float64(max(all, 1)) < p.size*0.7
 }
 
-// join draws a line through points, and each of them as well, unless the chart
-// has too many in all. One by itself is always seen.
+// join draws a line through points, and the points themselves unless the chart
+// has too many in all. A single point is always drawn.
 func (p *plot) join(run []point, all int) {
 	p.polyline(run, pen{Accent, 1.6, nil})
 	across := p.size * 0.55
@@ -55,8 +55,8 @@ func (p *plot) join(run []point, all int) {
 	}
 }
 
-// horizontals draws the lines of numbers with their labels at the left: those
-// of the ends first, then as many as there is room for.
+// horizontals draws horizontal grid lines with labels on the left: first those
+// at the ends, then as many others as fit.
 func (p *plot) horizontals(ticks []tick) {
 	for _, t := range ticks {
 		p.line(p.left, p.y(t.at), p.right, p.y(t.at), pen{Grid, 0.7, nil})
@@ -68,8 +68,8 @@ func (p *plot) horizontals(ticks []tick) {
 	}
 }
 
-// bottomAxis draws the axis with its labels below; ticks are in places of the
-// scene. The first and the last label are moved in, so that they are whole.
+// bottomAxis draws the axis with labels below. Ticks are in scene coordinates.
+// The first and last label are moved inwards so that they are complete.
 func (p *plot) bottomAxis(ticks []tick) {
 	p.line(p.left, p.bottom, p.right, p.bottom, pen{Axis, 1, nil})
 	for _, t := range ticks {
@@ -79,12 +79,12 @@ func (p *plot) bottomAxis(ticks []tick) {
 	}
 }
 
-// dates draws the axis of days.
+// dates draws the time axis.
 func (p *plot) dates(from, to time.Time) {
 	p.bottomAxis(dateTicks(from, to, p.size, p.day))
 }
 
-// numbers draws the axis of numbers from 0 on.
+// numbers draws a numeric axis starting at 0.
 func (p *plot) numbers(ticks []tick) {
 	placed := make([]tick, len(ticks))
 	for i, t := range ticks {
@@ -93,8 +93,8 @@ func (p *plot) numbers(ticks []tick) {
 	p.bottomAxis(placed)
 }
 
-// sideLeft and sideRight are the least room beside charts over time, so that
-// one above the other they show a day at the same place.
+// sideLeft and sideRight return the minimum margins of charts over time, so
+// that charts above each other show a day at the same position.
 func sideLeft(size float64, ticks ...string) float64 {
 	return size*0.6 + max(widest(Regular, size, ticks...), Regular.Width("100", size))
 }
@@ -103,7 +103,7 @@ func sideRight(size float64, words ...string) float64 {
 	return size*0.6 + max(widest(Regular, size, words...), Regular.Width("moderate ≥ 4", size))
 }
 
-// widest is the width of the widest text.
+// widest returns the width of the widest text.
 func widest(w Weight, size float64, texts ...string) float64 {
 	var most float64
 	for _, s := range texts {
@@ -131,7 +131,7 @@ const (
 	square
 )
 
-// mark draws a shape of so much across around a point.
+// mark draws a shape of a given size around a point.
 func (s *Scene) mark(m marker, at point, across float64, fill Ink, p pen) {
 	r := across / 2
 	switch m {

@@ -1,18 +1,19 @@
 package chart
 
-// Proportions are shares of groups with their intervals, such as responders.
+// Proportions shows proportions of groups with their intervals, such as
+// responders.
 type Proportions struct {
 	Title string
 	Rows  []Proportion
 }
 
-// Proportion is one share, from 0 to 1. Without one there is nothing to show,
-// or too little to be shown; Words say which.
+// Proportion is a proportion from 0 to 1. If it is nil, Words explains whether
+// there is none or it is hidden.
 type Proportion struct {
 	Label     string
 	Share     *float64
 	Low, High *float64
-	Words     string // "18 of 40", or why there is no share
+	Words     string // "18 of 40", or why there is no proportion
 }
 
 func (p *Proportion) words() string {
@@ -29,7 +30,7 @@ func (p *Proportion) words() string {
 	return text
 }
 
-// Draw lays the chart out.
+// Draw lays out the chart.
 func (c *Proportions) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, "Shares with 95 % confidence intervals, which are drawn as whiskers.")
@@ -53,7 +54,7 @@ func (c *Proportions) Draw(f Frame) *Scene {
 	return s
 }
 
-// Table lists the shares.
+// Table lists the proportions.
 func (c *Proportions) Table() (header []string, table [][]string) {
 	for i := range c.Rows {
 		table = append(table, []string{c.Rows[i].Label, c.Rows[i].words()})

@@ -2,21 +2,21 @@ package chart
 
 import "math"
 
-// rows is the layout of charts that have a line for each group: names at the
-// left, data in the middle, words at the right.
+// rows is the layout of charts with one line per group: names on the left,
+// data in the middle, text on the right.
 type rows struct {
 	plot
-	height float64 // of a line
+	height float64 // of one line
 }
 
-// rowHeight is the usual height of a line, in sizes of letters.
+// rowHeight is the usual height of a line, in font sizes.
 const rowHeight = 2.1
 
-// rowText is what is written beside a line.
+// rowText is the text beside a line.
 type rowText struct{ name, words string }
 
-// layRows shares a frame out and writes the texts. Above and below are what
-// the chart needs over and under its lines.
+// layRows divides a frame and writes the texts. above and below are the space
+// that the chart needs over and under its lines.
 func layRows(s *Scene, size, above, below float64, texts []rowText) *rows {
 	var left, right float64
 	for _, t := range texts {
@@ -35,10 +35,10 @@ func layRows(s *Scene, size, above, below float64, texts []rowText) *rows {
 	return r
 }
 
-// middle is where a line lies.
+// middle returns the position of a line.
 func (r *rows) middle(i int) float64 { return r.top + r.height*(float64(i)+0.5) }
 
-// verticals draws lines of numbers behind the rows, and their axis below.
+// verticals draws vertical grid lines behind the rows, with an axis below.
 func (r *rows) verticals(ticks []tick) {
 	for _, t := range ticks {
 		x := r.x(t.at)
@@ -47,8 +47,8 @@ func (r *rows) verticals(ticks []tick) {
 	r.numbers(ticks)
 }
 
-// RowsHeight is the height in which a chart with so many lines is drawn at
-// ease. Extras are an axis, a legend, a title of the axis.
+// RowsHeight returns a comfortable height for a chart with this many lines.
+// extras counts an axis, a legend and an axis title.
 func RowsHeight(lines int, text float64, extras int) float64 {
 	return text * (rowHeight*float64(lines) + 2*float64(extras))
 }
@@ -62,7 +62,7 @@ func (r *rows) whisker(y, half float64, low, high *float64, scale float64) {
 	left, right := max(r.x(*low*scale), r.left), min(r.x(*high*scale), r.right)
 	r.line(left, y, right, y, p)
 	for _, end := range []struct{ drawn, meant float64 }{{left, *low}, {right, *high}} {
-		if math.Abs(r.x(end.meant*scale)-end.drawn) < 0.01 { // what is cut has no end
+		if math.Abs(r.x(end.meant*scale)-end.drawn) < 0.01 { // a clipped end has no tick
 			r.line(end.drawn, y-half, end.drawn, y+half, p)
 		}
 	}
@@ -70,10 +70,10 @@ func (r *rows) whisker(y, half float64, low, high *float64, scale float64) {
 
 var percentTicks = []tick{{0, "0 %"}, {25, "25 %"}, {50, "50 %"}, {75, "75 %"}, {100, "100 %"}}
 
-// percent writes a share with one decimal.
+// percent formats a proportion with one decimal.
 func percent(share float64) string { return Decimals(100*share, 1) + " %" }
 
-// count writes a number of patients that may be hidden.
+// count formats a number of patients that may be hidden.
 func count(n *int) string {
 	if n == nil {
 		return "hidden"

@@ -2,25 +2,26 @@ package chart
 
 import "math"
 
-// Scene is a chart laid out: what to draw, in order, from the top left.
+// Scene is a chart after layout: what to draw, in order, with the origin at
+// the top left.
 type Scene struct {
 	Width, Height float64
 	Title, Desc   string
 	items         []item
-	taken         []box // where labels stand
+	taken         []box // areas occupied by labels
 }
 
-// item is one thing to draw.
+// item is one element of a scene.
 type item struct {
-	// shape
-	paths  [][]point // open, or closed when it is filled
+	// Of a shape.
+	paths  [][]point // open, or closed if filled
 	closed bool
 	circle *circle
 	stroke Ink
 	width  float64
 	dash   []float64
 	fill   Ink
-	// text, when label is not ""
+	// Of a text; label is not empty.
 	label  string
 	at     point
 	anchor Anchor
@@ -35,14 +36,14 @@ type circle struct {
 	r      float64
 }
 
-// box is a part of the scene, its edges from the top left.
+// box is a rectangle in the scene.
 type box struct{ left, top, right, bottom float64 }
 
 func (b box) meets(o box) bool {
 	return b.left < o.right && o.left < b.right && b.top < o.bottom && o.top < b.bottom
 }
 
-// Anchor is the part of a text that stands at its point.
+// Anchor is the part of a text that is aligned with its position.
 type Anchor uint8
 
 // The anchors.
@@ -52,7 +53,7 @@ const (
 	End
 )
 
-// pen is how a line is drawn.
+// pen is the style of a line.
 type pen struct {
 	ink   Ink
 	width float64
@@ -88,7 +89,7 @@ func (s *Scene) dot(center point, r float64, fill Ink, p pen) {
 	s.add(item{circle: &circle{center, r}, fill: fill, stroke: p.ink, width: p.width})
 }
 
-// label is a text to be set; its point is on the base line.
+// label is a text to write, positioned on its base line.
 type label struct {
 	text   string
 	x, y   float64
@@ -98,8 +99,7 @@ type label struct {
 	ink    Ink
 }
 
-// Letters of the Go fonts reach so far above and below the base line, as
-// parts of their size.
+// Ascent and descent of the Go fonts, relative to the font size.
 const (
 	ascent  = 0.76
 	descent = 0.22
@@ -117,7 +117,7 @@ func (l *label) box() box {
 	return box{left, l.y - ascent*l.size, left + width, l.y + descent*l.size}
 }
 
-// write sets a text, which is made printable, and keeps its place.
+// write writes a text, made printable, and reserves its area.
 func (s *Scene) write(l label) {
 	l.text, _ = Printable(l.text)
 	if l.text == "" {
@@ -130,7 +130,8 @@ func (s *Scene) write(l label) {
 	s.add(item{label: l.text, at: point{l.x, l.y}, anchor: l.anchor, weight: l.weight, size: l.size, fill: l.ink})
 }
 
-// writeIfFree sets a text only where it lies on no other and within the scene.
+// writeIfFree writes a text only if it overlaps no other and lies within the
+// scene.
 func (s *Scene) writeIfFree(l label) bool {
 	l.text, _ = Printable(l.text)
 	b := l.box()
@@ -146,7 +147,7 @@ func (s *Scene) writeIfFree(l label) bool {
 	return true
 }
 
-// Hatch is a texture of a filled shape.
+// Hatch is the texture of a filled shape.
 type Hatch uint8
 
 // The hatches.
@@ -157,7 +158,7 @@ const (
 	Crossed
 )
 
-// hatched fills a rectangle and puts lines over it, which are cut at its edges
+// hatched fills a rectangle and draws lines over it, clipped at its edges
 // here, so that no backend needs patterns or clipping.
 func (s *Scene) hatched(b box, fill Ink, h Hatch, p pen) {
 	s.rect(b, fill, pen{})
@@ -165,7 +166,7 @@ func (s *Scene) hatched(b box, fill Ink, h Hatch, p pen) {
 	var lines [][]point
 	width, height := b.right-b.left, b.bottom-b.top
 	for offset := gap; h != Plain && offset < width+height; offset += gap {
-		// from the left or bottom edge up to the top or right edge
+		// from the left or bottom edge to the top or right edge
 		from := point{b.left, b.top + offset}
 		if offset > height {
 			from = point{b.left + offset - height, b.bottom}
@@ -185,8 +186,8 @@ func (s *Scene) hatched(b box, fill Ink, h Hatch, p pen) {
 	if len(lines) > 0 {
 		s.add(item{paths: lines, stroke: p.ink, width: p.width})
 	}
-	s.rect(b, None, pen{p.ink, min(0.8, width/8), nil}) // a narrow bar would be all edge
+	s.rect(b, None, pen{p.ink, min(0.8, width/8), nil}) // a narrow bar would be nothing but edge
 }
 
-// finite keeps what would be drawn nowhere out of a scene.
+// finite keeps invalid coordinates out of a scene.
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

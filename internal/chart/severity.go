@@ -2,15 +2,15 @@ package chart
 
 import "fmt"
 
-// Severity is how many patients have no, mild, moderate and severe pain, by
-// group.
+// Severity shows the number of patients with no, mild, moderate and severe
+// pain, by group.
 type Severity struct {
 	Title string
 	Rows  []SeverityRow
 }
 
-// SeverityRow is one group. Counts are of none, mild, moderate and severe; nil
-// when it is too small to be shown.
+// SeverityRow is one group. Counts are for none, mild, moderate and severe;
+// nil if too small to be shown.
 type SeverityRow struct {
 	Label  string
 	Counts [4]*int
@@ -18,7 +18,7 @@ type SeverityRow struct {
 
 var severitySigns = []sign{{"none", FillNone, Plain}, {"mild", FillMild, Rising}, {"moderate", FillModerate, Falling}, {"severe", FillSevere, Crossed}}
 
-// total is the sum of a row; not ok when a part is hidden.
+// total returns the sum of a row. It is not ok if a part is hidden.
 func (r *SeverityRow) total() (n int, ok bool) {
 	for _, c := range r.Counts {
 		if c == nil {
@@ -37,7 +37,7 @@ func (r *SeverityRow) words() string {
 	return "n = " + formatNumber(float64(n))
 }
 
-// Draw lays the chart out.
+// Draw lays out the chart.
 func (c *Severity) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, fmt.Sprintf("Share of patients by severity of pain, %d groups.", len(c.Rows)))
@@ -72,7 +72,7 @@ func (c *Severity) Draw(f Frame) *Scene {
 	return s
 }
 
-// within writes into a hatched box, on plain ground, when there is room.
+// within writes text into a hatched box, on a plain background, if it fits.
 func within(s *Scene, b box, text string, size float64, ground Ink) {
 	l := label{text: text, x: (b.left + b.right) / 2, y: (b.top+b.bottom)/2 + size*0.33, anchor: Middle, weight: Bold, size: size}
 	at := l.box()

@@ -2,14 +2,14 @@ package chart
 
 import "strconv"
 
-// Sparkline is a few numbers at a glance, without axes; nil is a gap.
+// Sparkline shows a few values without axes; nil is a gap.
 type Sparkline struct {
 	Title     string
 	Values    []*float64
-	Low, High float64 // the range that is drawn; the same for all to compare
+	Low, High float64 // the range drawn; use the same to compare charts
 }
 
-// Draw lays the line out.
+// Draw lays out the line.
 func (c *Sparkline) Draw(f Frame) *Scene {
 	s := newScene(f, c.Title, "")
 	r := min(f.Height*0.12, 3)

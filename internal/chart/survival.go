@@ -7,28 +7,28 @@ import (
 	"strconv"
 )
 
-// Survival is a Kaplan-Meier curve: the share of patients without an event yet
-// by day.
+// Survival is a Kaplan-Meier curve: the proportion of patients without an
+// event by day.
 type Survival struct {
 	Title string
-	// Event is what has not happened yet, such as "response of 30 %".
+	// Event is the event, such as "response of 30 %".
 	Event  string
-	Steps  []SurvivalStep // in order of days
-	Median *float64       // the first day with half of them, if any
+	Steps  []SurvivalStep // sorted by day
+	Median *float64       // first day on which at most half remain, if any
 }
 
-// SurvivalStep is what happened up to and on a day.
+// SurvivalStep is one step of the curve.
 type SurvivalStep struct {
 	Day      float64
 	AtRisk   int // before the day's events
 	Events   int
-	Censored int     // since the step before, and before this one
-	Share    float64 // after the day's events, 0 to 1
-	// Low and High are the 95 % interval of the share; nil without one.
+	Censored int     // since the previous step and before this one
+	Share    float64 // after the day's events, from 0 to 1
+	// Low and High are the 95 % interval of the proportion, or nil.
 	Low, High *float64
 }
 
-// Draw lays the chart out, with the patients at risk under the steps.
+// Draw lays out the chart, with the patients at risk below the steps.
 func (c *Survival) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, c.describe())
@@ -38,7 +38,7 @@ func (c *Survival) Draw(f Frame) *Scene {
 	}
 	const row = "at risk"
 	p := &plot{Scene: s, size: size, low: 0, high: 100}
-	var first float64 // of the numbers at risk, if it stands half left of the axis
+	var first float64 // half the width of the first number at risk, which is centred on the axis
 	if len(c.Steps) > 0 {
 		first = Regular.Width(strconv.Itoa(c.Steps[0].AtRisk), size) / 2
 	}
@@ -78,11 +78,11 @@ func (c *Survival) Draw(f Frame) *Scene {
 	return s
 }
 
-// boundPen draws the ends of the interval.
+// boundPen draws the limits of the interval.
 var boundPen = pen{Accent, 0.8, dotted}
 
-// bound draws one end of the interval, from the first step that has one to the
-// first that has none.
+// bound draws one limit of the interval, from the first step that has one to
+// the first that has none.
 func (c *Survival) bound(p *plot, of func(*SurvivalStep) *float64) {
 	var line []point
 	for i := range c.Steps {
@@ -100,14 +100,14 @@ func (c *Survival) bound(p *plot, of func(*SurvivalStep) *float64) {
 	}
 }
 
-// hasInterval reports whether any step has one.
+// hasInterval reports whether any step has an interval.
 func (c *Survival) hasInterval() bool {
 	return slices.ContainsFunc(c.Steps, func(s SurvivalStep) bool { return s.Low != nil })
 }
 
-// atRisk writes how many are still followed under the steps, as many as fit
-// side by side. It is known of the days of the steps only: who leaves between
-// two of them, or after the last, may have left on any day.
+// atRisk writes the numbers at risk below the steps, as many as fit. They are
+// only known on the days of the steps: patients censored in between, or after
+// the last step, may have left on any day.
 func (c *Survival) atRisk(p *plot, y float64) {
 	end := math.Inf(-1)
 	for _, step := range c.Steps {

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// SVG is the scene as an element to put into a page, or a file of its own. Id
-// names it within the page; "" is for a file. Colours are given as on paper
-// and by class, so that [Stylesheet] can set others.
+// SVG returns the scene as an SVG element for a page, or as a file of its own.
+// id identifies it within the page; it is "" for a file. Colours are set as on
+// paper and by class, so that [Stylesheet] can override them.
 func (s *Scene) SVG(id string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 `)
@@ -120,7 +120,7 @@ func (i Ink) hex() string {
 	return hex(palette[i].light)
 }
 
-// number writes a length with the two decimals that can be seen.
+// number writes a length with the two decimals that are visible.
 func number(b *bytes.Buffer, f float64) {
 	buf := strconv.AppendFloat(b.AvailableBuffer(), f, 'f', 2, 64)
 	buf = bytes.TrimSuffix(bytes.TrimRight(buf, "0"), []byte("."))
@@ -131,5 +131,5 @@ func number(b *bytes.Buffer, f float64) {
 }
 
 func escape(b *bytes.Buffer, s string) {
-	_ = xml.EscapeText(b, []byte(s)) // a buffer takes everything
+	_ = xml.EscapeText(b, []byte(s)) // a buffer never fails
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Weight is how heavy letters are.
+// Weight is a font weight.
 type Weight uint8
 
 // The weights.
@@ -23,8 +23,8 @@ const (
 	Bold
 )
 
-// TTF is the font of a weight: the Go fonts, which have Latin, Greek and
-// Cyrillic. The caller gets a copy of its own.
+// TTF returns a copy of the font of a weight: the Go fonts, which cover Latin,
+// Greek and Cyrillic.
 func (w Weight) TTF() []byte {
 	if w == Bold {
 		return append([]byte(nil), gobold.TTF...)
@@ -32,11 +32,11 @@ func (w Weight) TTF() []byte {
 	return append([]byte(nil), goregular.TTF...)
 }
 
-// noGlyph marks a rune that the font does not have.
+// noGlyph marks a rune that is not in the font.
 const noGlyph = 0xFFFF
 
-// advances are the widths of the runes of the basic plane, in units of the
-// font; beyond it the font has none.
+// advances are the widths of the runes of the basic multilingual plane, in
+// font units; the fonts have no others.
 var advances = [2]func() *[0x10000]uint16{
 	sync.OnceValue(func() *[0x10000]uint16 { return measure(goregular.TTF) }),
 	sync.OnceValue(func() *[0x10000]uint16 { return measure(gobold.TTF) }),
@@ -64,7 +64,7 @@ func measure(ttf []byte) *[0x10000]uint16 {
 	return &table
 }
 
-// Width is how wide a printable text is when set in a size.
+// Width returns the width of a printable text at a font size.
 func (w Weight) Width(s string, size float64) float64 {
 	table := advances[w]()
 	units := 0
@@ -80,8 +80,8 @@ func (w Weight) Width(s string, size float64) float64 {
 
 const ellipsis = "…"
 
-// Fit shortens a text, if it must, so that it is at most so wide. What cannot
-// be shortened enough becomes "".
+// Fit shortens a text to a width if needed. If it cannot be shortened enough,
+// the result is "".
 func (w Weight) Fit(s string, size, width float64) string {
 	if w.Width(s, size) <= width {
 		return s
@@ -101,9 +101,9 @@ func (w Weight) Fit(s string, size, width float64) string {
 	return strings.TrimRight(s[:end], " ") + ellipsis
 }
 
-// Wrap breaks a printable text into lines that are at most so wide, and at
-// most so many; the last is shortened when there would be more. A word that is
-// wider than a line is broken.
+// Wrap breaks a printable text into at most this many lines of a width. The
+// last line is shortened if there would be more. A word that is wider than a
+// line is broken.
 func (w Weight) Wrap(s string, size, width float64, most int) []string {
 	var lines []string
 	line, used := "", 0.0
@@ -119,7 +119,7 @@ func (w Weight) Wrap(s string, size, width float64, most int) []string {
 			line, used = line+" "+word, used+space+wide
 		case line != "":
 			lines, line = append(lines, line), ""
-			i-- // it begins the next line
+			i-- // it starts the next line
 		default:
 			cut := w.cut(word, size, width)
 			lines = append(lines, word[:cut])
@@ -137,7 +137,7 @@ func (w Weight) Wrap(s string, size, width float64, most int) []string {
 	return lines
 }
 
-// cut is how much of a word fits, at least a letter.
+// cut returns how much of a word fits, which is at least one letter.
 func (w Weight) cut(word string, size, width float64) int {
 	end := 0
 	for i, r := range word {
@@ -150,13 +150,13 @@ func (w Weight) cut(word string, size, width float64) int {
 	return end
 }
 
-// Replacement stands for a character that cannot be printed.
+// Replacement is shown for a character that cannot be printed.
 const Replacement = '□'
 
 // Printable makes a text safe to print on one line: line breaks and tabs
-// become spaces, marks that would turn the direction of writing or are
-// invisible go, and a character that the font does not have becomes its base
-// letter or a visible replacement. Exact is false when something was replaced.
+// become spaces, invisible characters and direction marks are removed, and
+// characters that are not in the font become their base letter or
+// [Replacement]. exact is false if something was replaced.
 func Printable(s string) (_ string, exact bool) {
 	if plain(s) {
 		return s, true
@@ -175,7 +175,7 @@ func Printable(s string) (_ string, exact bool) {
 		default:
 			exact = false
 			if unicode.Is(unicode.Mn, r) {
-				continue // a mark of a letter that stands without it
+				continue // a mark on a letter that is shown without it
 			}
 			base, _ := utf8.DecodeRuneInString(norm.NFD.String(string(r)))
 			if base == r || !has(base) || unicode.IsControl(base) {
@@ -187,7 +187,7 @@ func Printable(s string) (_ string, exact bool) {
 	return b.String(), exact
 }
 
-// plain reports whether a text is of printable ASCII, as most are.
+// plain reports whether a text is printable ASCII, which is the common case.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

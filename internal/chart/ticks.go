@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// tick is a place on an axis that is labelled.
+// tick is a labelled position on an axis.
 type tick struct {
 	at    float64
 	label string
 }
 
-// numberTicks are round numbers from 0 up to at least top, about so many. The
-// last one is where the axis ends.
+// numberTicks returns about this many round numbers from 0 to at least top.
+// The axis ends at the last one.
 func numberTicks(top float64, about int) []tick {
 	if !finite(top) || top <= 0 {
 		top = 1
@@ -30,7 +30,7 @@ func numberTicks(top float64, about int) []tick {
 	}
 }
 
-// niceStep is the smallest of 1, 2, 5, 10, ... that is at least so much.
+// niceStep returns the smallest of 1, 2, 5, 10, ... that is at least least.
 func niceStep(least float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(least)))
 	for _, m := range []float64{1, 2, 5} {
@@ -41,8 +41,8 @@ func niceStep(least float64) float64 {
 	return 10 * power
 }
 
-// formatNumber writes a number that was rounded before with as many decimals
-// as it has, at most four, and with commas between thousands.
+// formatNumber formats a rounded number with as many decimals as it has, at
+// most four, and with thousands separators.
 func formatNumber(f float64) string {
 	s := strconv.FormatFloat(math.Round(f*1e4)/1e4, 'f', -1, 64)
 	if s == "-0" {
@@ -67,16 +67,15 @@ func formatNumber(f float64) string {
 	return sign + whole + fraction
 }
 
-// Decimals writes a number with so many decimals and a real minus. Halves are
-// rounded away from zero, as people do it, whatever binary fractions make of
-// them.
+// Decimals formats a number with a fixed number of decimals and a real minus
+// sign. Halves are rounded away from zero, regardless of binary fractions.
 func Decimals(f float64, decimals int) string {
 	unit := math.Pow10(decimals)
 	f = math.Round(math.Round(f*unit*1e9)/1e9)/unit + 0 // no -0
 	return strings.Replace(strconv.FormatFloat(f, 'f', decimals, 64), "-", "−", 1)
 }
 
-// dateStep is a distance between labelled days.
+// dateStep is the distance between labelled days.
 type dateStep struct{ years, months, days int }
 
 var dateSteps = []dateStep{
@@ -85,12 +84,12 @@ var dateSteps = []dateStep{
 	{years: 1}, {years: 2}, {years: 5}, {years: 10}, {years: 20}, {years: 50}, {years: 100},
 }
 
-// dateTicks labels days from one to another, both included, as densely as
-// their labels fit. Scale says where a day is drawn.
+// dateTicks labels the days from from to to, inclusive, as densely as their
+// labels fit. scale returns the position of a day.
 func dateTicks(from, to time.Time, size float64, scale func(time.Time) float64) []tick {
 	for _, step := range dateSteps {
 		if to.Sub(from).Hours()/24/step.length() > 400 {
-			continue // surely too dense
+			continue // certainly too dense
 		}
 		if ticks, fits := ticksBy(step, from, to, size, scale); fits && len(ticks) > 0 {
 			return ticks
@@ -99,7 +98,7 @@ func dateTicks(from, to time.Time, size float64, scale func(time.Time) float64) 
 	return []tick{{scale(from), dayLabel(from, true)}}
 }
 
-// length is about how many days a step is.
+// length returns the approximate number of days of a step.
 func (s dateStep) length() float64 {
 	return float64(s.days) + 30*float64(s.months) + 365*float64(s.years)
 }
@@ -132,8 +131,8 @@ func ticksBy(step dateStep, from, to time.Time, size float64, scale func(time.Ti
 	return ticks, true
 }
 
-// firstTick is the first day on or after from that a step may label: months
-// and years begin with their first day, weeks with Monday.
+// firstTick returns the first day on or after from that a step may label: the
+// first day of a month or year, or a Monday.
 func firstTick(step dateStep, from time.Time) time.Time {
 	year, month, _ := from.Date()
 	var day time.Time

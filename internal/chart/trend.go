@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Trend is mean pain over patients, bucket by bucket, on 0 to 10.
+// Trend shows the mean pain over patients by bucket, on 0-10.
 type Trend struct {
 	Title  string
-	Points []TrendPoint // in order of time, at equal distances
+	Points []TrendPoint // sorted by time, equally spaced
 	Bands  Bands
 }
 
-// TrendPoint is one bucket. Without a mean nobody reported, or too few.
+// TrendPoint is one bucket. The mean is nil if there are no or too few scores.
 type TrendPoint struct {
 	Start     time.Time
 	Mean      *float64
 	Low, High *float64
-	N         *int // patients; nil when hidden
+	N         *int // patients; nil if hidden
 }
 
-// Draw lays the chart out, with the number of patients under each bucket.
+// Draw lays out the chart, with the number of patients below each bucket.
 func (c *Trend) Draw(f Frame) *Scene {
 	size := f.text()
 	s := newScene(f, c.Title, c.describe())
@@ -45,8 +45,8 @@ func (c *Trend) Draw(f Frame) *Scene {
 	return s
 }
 
-// curve draws the means, joined where no bucket between them is without one,
-// with their intervals.
+// curve draws the means with their intervals, joined unless a bucket between
+// them has none.
 func (c *Trend) curve(p *plot) {
 	var run, low, high []point
 	flush := func() {
@@ -68,8 +68,8 @@ func (c *Trend) curve(p *plot) {
 	flush()
 }
 
-// intervals draws whiskers, or one band when there are too many to be told
-// apart.
+// intervals draws whiskers, or one band if there are too many to be
+// distinguished.
 func (p *plot) intervals(low, high []point, all int) {
 	if p.dense(all) && len(low) > 1 {
 		around := slices.Clone(low)
@@ -87,7 +87,7 @@ func (p *plot) intervals(low, high []point, all int) {
 	}
 }
 
-// counts writes how many patients a mean is of, as many as fit side by side.
+// counts writes the number of patients of each mean, as many as fit.
 func (c *Trend) counts(p *plot) {
 	y := p.bottom + p.size*2.7
 	p.write(label{text: "n", x: p.left - p.size*0.45, y: y, anchor: End, size: p.size, ink: Muted})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Usage is how many requests there were, hour by hour, and how they ended.
+// Usage shows the number of requests by hour and outcome.
 type Usage struct {
 	Title string
 	Hours []UsageHour // in order, without gaps
@@ -16,7 +16,7 @@ type Usage struct {
 type UsageHour struct {
 	Start    time.Time
 	OK       int // 2xx and 3xx
-	Refused  int // 4xx but 429
+	Refused  int // 4xx except 429
 	Limited  int // 429
 	Failures int // 5xx
 }
@@ -25,7 +25,7 @@ func (h *UsageHour) parts() [4]int { return [4]int{h.OK, h.Refused, h.Limited, h
 
 var usageSigns = []sign{{"2xx, 3xx", AccentSoft, Plain}, {"other 4xx", FillMild, Rising}, {"429", FillModerate, Falling}, {"5xx", FillSevere, Crossed}}
 
-// Draw lays the chart out.
+// Draw lays out the chart.
 func (c *Usage) Draw(f Frame) *Scene {
 	size := f.text()
 	most, sum := 0, 0
@@ -57,7 +57,8 @@ func (c *Usage) Draw(f Frame) *Scene {
 	return s
 }
 
-// ticks labels hours as densely as they fit; midnight is the day.
+// ticks labels hours as densely as they fit; midnight is labelled with the
+// date.
 func (c *Usage) ticks(p *plot) []tick {
 	for _, every := range []int{1, 2, 3, 6, 12, 24, 48, 168} {
 		var ticks []tick

@@ -1,7 +1,6 @@
-// Package cli is what the programs of this repository have in common at the
-// command line: how a program starts and ends, subcommands, flags with their
-// environment variables, help, exit codes and progress bars. What the commands
-// do is their own.
+// Package cli holds what the programs of this repository share at the command
+// line: startup and exit, subcommands, flags with environment variables, help,
+// exit codes and progress bars. The commands themselves are in cmd.
 package cli
 
 import (
@@ -26,7 +25,7 @@ const (
 	ExitUsage  = 2
 )
 
-// Env is what a command has of the world.
+// Env is the environment a command runs in.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -36,26 +35,25 @@ type Env struct {
 	program string // set by Run
 }
 
-// name is that of a command after the program's, which stands alone when the
-// command has none.
+// name returns the name of a command with the program's name before it.
 func (e Env) name(command string) string { return strings.TrimSpace(e.program + " " + command) }
 
-// Main runs a program and ends the process with its exit code. The context
-// ends with SIGINT and SIGTERM.
+// Main runs a program and exits with its exit code. The context ends on SIGINT
+// and SIGTERM.
 func Main(program string, run func(ctx context.Context, e Env, args []string) error) {
-	// Whatever is created is the owner's alone, also by SQLite, which creates
-	// its log and shared memory for everybody that the umask does not exclude.
+	// New files are accessible to their owner only. This includes the log and
+	// shared memory of SQLite, which it creates with the permissions that the
+	// umask leaves.
 	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(Run(ctx, program, Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lookup: os.LookupEnv}, os.Args[1:], run))
 }
 
-// errUsage is a fault of the command line that has been explained already.
+// errUsage is a usage error that has already been explained.
 var errUsage = errors.New("usage")
 
-// Run carries out a command line, prints the error it ends with and gives the
-// exit code.
+// Run runs a command line, prints its error and returns the exit code.
 func Run(ctx context.Context, program string, e Env, args []string, run func(ctx context.Context, e Env, args []string) error) int {
 	e.program = program
 	err := run(ctx, e, args)
@@ -67,20 +65,20 @@ func Run(ctx context.Context, program string, e Env, args []string, run func(ctx
 	}
 	message := err.Error()
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Cause == nil {
-		message = f.Message // the code is for programs
+		message = f.Message // the code is meant for programs
 	}
 	fmt.Fprintf(e.Stderr, "%s: %s\n", program, message)
 	return ExitFailed
 }
 
-// Command is one word of the command line.
+// Command is a subcommand.
 type Command struct {
 	Name, Summary string
 	Run           func(ctx context.Context, e Env, args []string) error
 }
 
-// Dispatch runs the command that the first word names, or explains them all:
-// those of a group, or with no group those of the program.
+// Dispatch runs the command named by the first argument, or prints the help of
+// all commands: those of group, or those of the program if group is empty.
 func Dispatch(ctx context.Context, e Env, group string, args []string, list []Command) error {
 	prefix := e.name(group)
 	if len(args) == 0 {
@@ -110,8 +108,8 @@ func usage(w io.Writer, prefix string, list []Command) {
 	fmt.Fprintf(w, "\nRun %s COMMAND --help for help on a command.\n", prefix)
 }
 
-// Flags makes the flag set of a command, or with no name that of the program;
-// synopsis is what stands before the flags in its help.
+// Flags returns the flag set of a command, or of the program if name is empty.
+// synopsis is the text before the flags in its help.
 func Flags(e Env, name, synopsis string) *flag.FlagSet {
 	fs := flag.NewFlagSet(e.name(name), flag.ContinueOnError)
 	fs.SetOutput(e.Stderr)
@@ -122,14 +120,14 @@ func Flags(e Env, name, synopsis string) *flag.FlagSet {
 	return fs
 }
 
-// OneOrMore is a number of words for Parse.
+// OneOrMore makes Parse accept any number of arguments except none.
 const OneOrMore = -1
 
-// Parse reads flags and environment. Exactly want words may stand besides the
-// flags, before or after them.
+// Parse parses flags and their environment variables. It expects exactly want
+// other arguments, before or after the flags.
 func Parse(e Env, fs *flag.FlagSet, args []string, want int) (words []string, err error) {
 	explain := fs.Usage
-	fs.Usage = func() {} // the flag package does not tell help from a fault
+	fs.Usage = func() {} // the flag package does not distinguish help from errors
 	for {
 		if err := fs.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
@@ -137,7 +135,7 @@ func Parse(e Env, fs *flag.FlagSet, args []string, want int) (words []string, er
 				explain()
 				return nil, err
 			}
-			explain() // the flag package has said what is wrong
+			explain() // the flag package has printed the error
 			return nil, errUsage
 		}
 		if fs.NArg() == 0 {

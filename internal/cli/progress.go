@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// progress shows how far long work has come, step by step: on a terminal as a
-// bar that grows in its place; elsewhere, where a bar would fill a log, as a
-// line now and then and one at the end of each step. Many goroutines may show.
+// progress shows the progress of long operations, step by step: on a terminal
+// as a bar, elsewhere as an occasional line and one at the end of each step,
+// so that it does not fill a log. It is safe for concurrent use.
 type progress struct {
 	w        io.Writer
 	terminal bool
@@ -25,7 +25,7 @@ type progress struct {
 	shown time.Time
 }
 
-// Bar returns what shows progress on w.
+// Bar returns a function that shows progress on w.
 func Bar(w io.Writer) func(step string, done, total int64) {
 	p := &progress{w: w, terminal: IsTerminal(w), every: 10 * time.Second, shown: time.Now()}
 	if p.terminal {
@@ -37,8 +37,8 @@ func Bar(w io.Writer) func(step string, done, total int64) {
 func (p *progress) show(step string, done, total int64) {
 	ended := done >= total
 	if ended {
-		p.mu.Lock() // the end must be shown
-	} else if !p.mu.TryLock() { // somebody is showing just now
+		p.mu.Lock() // the end must always be shown
+	} else if !p.mu.TryLock() { // another goroutine is showing progress
 		return
 	}
 	defer p.mu.Unlock()
@@ -59,7 +59,8 @@ func (p *progress) show(step string, done, total int64) {
 	io.WriteString(p.w, line)
 }
 
-// drawBar is one state of a step; one of nothing is done.
+// drawBar renders the state of a step. A step with a total of zero is
+// complete.
 func drawBar(step string, done, total int64) string {
 	const width = 30
 	part := 1.0
@@ -70,17 +71,17 @@ func drawBar(step string, done, total int64) string {
 	return fmt.Sprintf("%-10s [%s%s] %3.0f %%  %s of %s", step, strings.Repeat("=", full), strings.Repeat(" ", width-full), part*100, Thousands(done), Thousands(total))
 }
 
-// IsTerminal reports whether somebody may be watching w.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	if !ok {
 		return false
 	}
-	_, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ) // which /dev/null has not
+	_, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ) // /dev/null has no window size
 	return err == nil
 }
 
-// Thousands is a number with commas.
+// Thousands formats n with commas as thousands separators.
 func Thousands(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for at := len(text) - 3; at > 0; at -= 3 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestProgressInALog: where nobody watches, a step leaves one line, without
-// what moves a terminal's cursor.
+// TestProgressInALog: without a terminal, a step prints one line, without
+// control sequences.
 func TestProgressInALog(t *testing.T) {
 	var out bytes.Buffer
 	show := Bar(&out)

@@ -32,7 +32,7 @@ func newRoster(patients []patient) roster {
 	return r
 }
 
-// people are made-up patients without a database.
+// people are synthetic patients without a database.
 type people struct {
 	roster
 	id string // of one of them
@@ -60,8 +60,8 @@ func newPeople(count int) people {
 
 var million = sync.OnceValue(func() people { return newPeople(1_000_000) })
 
-// BenchmarkSearch searches a thousand to a million patients. Besides the mean
-// it gives the 99th percentile.
+// BenchmarkSearch searches a thousand to a million patients. It also reports
+// the 99th percentile.
 func BenchmarkSearch(b *testing.B) {
 	for _, count := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		patients := newPeople(count)

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// changeable is a chunk that gives itself after changes, which are in order of
-// their numbers and may name a patient twice; first is the number in its first
-// slot. It fails when numbers are left out.
+// changeable is a chunk that can return a changed version of itself. Changes
+// are sorted by number and may name a patient twice; first is the number of
+// its first slot. It fails if numbers are missing.
 type changeable[C, P any] interface {
 	chunked
 	with(changed []P, first int64) (C, bool)
 }
 
-// ofPatient is something of the patient with a number.
+// ofPatient is data of the patient with a number.
 type ofPatient interface{ number() int64 }
 
-// withChanges gives chunks of so many patients after changes, in any order.
-// Chunks without a change are shared. It fails when a number is left out,
-// which means that the changes are not those of these chunks.
+// withChanges returns chunks of size patients with changes applied, which may
+// be in any order. Unchanged chunks are shared. It fails if a number is
+// missing, which means that the changes do not belong to these chunks.
 func withChanges[C changeable[C, P], P ofPatient](chunks []C, changed []P, size int64, empty func() C) (next []C, ok bool) {
 	if len(changed) == 0 {
 		return chunks, true

@@ -7,15 +7,16 @@ import (
 	"unsafe"
 )
 
-// chunkSize is the number of patients packed together: large, so that a scan
-// is one long run over memory; small enough to be packed again within
-// microseconds when a name in it changes.
+// chunkSize is the number of patients packed together: large enough for a scan
+// to be a long run over memory, and small enough to be repacked within
+// microseconds when a name changes.
 const chunkSize = 4096
 
-// separator ends each name. It is a control character, which no name holds.
+// separator ends each name. It is a control character, which no name contains.
 const separator = 0
 
-// patient is what a chunk keeps of one: its number, key and folded name.
+// patient is the part of a patient that a chunk holds: number, key and folded
+// name.
 type patient struct {
 	no   int64
 	key  key
@@ -24,27 +25,27 @@ type patient struct {
 
 func (p patient) number() int64 { return p.no }
 
-// chunk packs patients with consecutive numbers. What is in a chunk never
-// changes. A version with more patients may share its memory, behind the end
-// that this one knows of; so only the newest version may be added to.
+// chunk packs patients with consecutive numbers. Its content is immutable. A
+// newer version with more patients may share its memory beyond the end of this
+// one, so only the newest version may be extended.
 type chunk struct {
 	text []byte   // folded names, each followed by the separator
-	ends []uint32 // where in text each name ends
-	keys []key    // the zero key is a number without a patient
-	span keySpan  // of the keys
+	ends []uint32 // end of each name in text
+	keys []key    // the zero key marks a number without a patient
+	span keySpan  // range of the keys
 
-	// parts is by which names in the slots before sorted are found. It may be
-	// that of an older version; the slots that are different since are changed,
-	// in order. A chunk with few names has none, and sorted is 0.
+	// parts indexes the names in the slots before sorted. It may belong to an
+	// older version; changed lists the slots that differ since, in order. A
+	// chunk with few names has no index, and sorted is 0.
 	parts   *parts
 	sorted  int
 	changed []uint16
 }
 
 const (
-	// mostChanged and mostUnsorted are how many slots that changed or were
-	// added a search looks at one by one, before the parts are sorted again.
-	// Those that changed can be in every chunk, those added only in the last.
+	// mostChanged and mostUnsorted are how many changed or added slots a search
+	// examines one by one before the parts are sorted again. Changed slots can
+	// be in every chunk, added ones only in the last.
 	mostChanged  = 32
 	mostUnsorted = 512
 )
@@ -60,10 +61,11 @@ func newChunk(patients int64) *chunk {
 
 func (c *chunk) len() int { return len(c.keys) }
 
-// name is the folded name in a slot.
+// name returns the folded name in a slot.
 func (c *chunk) name(slot int) []byte { return c.text[c.start(slot):c.ends[slot]] }
 
-// start is where in the text the name in a slot starts, or would.
+// start returns the position in text where the name in a slot starts or would
+// start.
 func (c *chunk) start(slot int) int {
 	if slot == 0 {
 		return 0
@@ -71,7 +73,7 @@ func (c *chunk) start(slot int) int {
 	return int(c.ends[slot-1]) + 1
 }
 
-// add appends a patient. It is for a chunk that nobody else sees yet.
+// add appends a patient. The chunk must not be shared yet.
 func (c *chunk) add(k key, name string) {
 	c.text = append(c.text, name...)
 	c.ends = append(c.ends, uint32(len(c.text)))
@@ -80,7 +82,7 @@ func (c *chunk) add(k key, name string) {
 	c.span.add(k)
 }
 
-// fit gives a chunk without spare memory and without changes to look at.
+// fit returns a chunk without spare capacity and without pending changes.
 func (c *chunk) fit() *chunk {
 	fitting := &chunk{text: bytes.Clone(c.text), ends: slices.Clone(c.ends), keys: slices.Clone(c.keys), span: c.span}
 	if c.len() > mostUnsorted {
@@ -89,17 +91,17 @@ func (c *chunk) fit() *chunk {
 	return fitting
 }
 
-// sort makes the parts anew. It is for a chunk that nobody else sees yet.
+// sort rebuilds the parts. The chunk must not be shared yet.
 func (c *chunk) sort() { c.parts, c.sorted, c.changed = newParts(c), c.len(), nil }
 
 func (c *chunk) bytes() int64 {
 	return int64(cap(c.text)) + int64(cap(c.ends))*4 + int64(cap(c.keys))*int64(unsafe.Sizeof(key{})) + int64(cap(c.changed))*2 + c.parts.bytes()
 }
 
-// with gives the chunk after changes, which are in order of their numbers;
-// first is the number in slot 0. It is the chunk itself when nothing in it
-// changed: most changes of a patient leave the name as it was. It fails when
-// numbers are left out.
+// with returns the chunk with changes applied, which are sorted by number;
+// first is the number of slot 0. It returns the chunk itself if nothing in it
+// changed, because most changes of a patient leave the name as it is. It fails
+// if numbers are missing.
 func (c *chunk) with(changed []patient, first int64) (next *chunk, ok bool) {
 	known := sort.Search(len(changed), func(i int) bool { return changed[i].no >= first+int64(c.len()) })
 	edited := slices.DeleteFunc(slices.Clone(changed[:known]), func(p patient) bool {
@@ -118,7 +120,7 @@ func (c *chunk) with(changed []patient, first int64) (next *chunk, ok bool) {
 		switch next := first + int64(grown.len()); {
 		case p.no > next:
 			return nil, false
-		case p.no == next: // else it is listed twice
+		case p.no == next: // otherwise it is listed twice
 			grown.add(p.key, p.name)
 		}
 	}
@@ -131,7 +133,7 @@ func (c *chunk) with(changed []patient, first int64) (next *chunk, ok bool) {
 	return &grown, true
 }
 
-// edit packs the chunk again with patients exchanged.
+// edit repacks the chunk with patients replaced.
 func (c *chunk) edit(edited []patient, first int64) *chunk {
 	next := &chunk{
 		text: make([]byte, 0, len(c.text)+64),
@@ -140,7 +142,7 @@ func (c *chunk) edit(edited []patient, first int64) *chunk {
 		// Shared until too much has changed.
 		parts: c.parts, sorted: c.sorted, changed: slices.Clone(c.changed),
 	}
-	done := 0 // slots that are copied
+	done := 0 // number of slots copied
 	for _, p := range edited {
 		slot := int(p.no - first)
 		if slot < done {

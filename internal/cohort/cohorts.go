@@ -1,12 +1,12 @@
-// Package cohort keeps read models of each organisation's patients in memory
-// and answers from them what the database could answer only by reading
-// everything: search, and measures over all patients. It owns how patients are
-// packed, how they are kept equal to the database, which organisations stay in
-// memory, and how a scan is spread over the processors. The rule by which names
-// are compared is internal/pain's; what is measured is internal/analytics'.
+// Package cohort keeps read models of each organisation's patients in memory,
+// for queries that the database could only answer by reading everything:
+// search, and measures over all patients. It owns the packing of patients,
+// their synchronisation with the database, the choice of organisations to keep
+// in memory, and the distribution of scans over CPUs. internal/pain defines
+// how names are compared; internal/analytics defines the measures.
 //
-// An answer is exact: it includes every write that was acknowledged before
-// the question was asked, by this process or another.
+// Results are exact: they include every write that was acknowledged before the
+// query, by this process or another.
 package cohort
 
 import (
@@ -22,48 +22,48 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Cohorts holds the read models that were used last, in a limited number of
-// bytes. An organisation has one of each kind that it has use for: one that
-// only searches has no series in memory.
+// Cohorts holds the most recently used read models within a memory limit. An
+// organisation only has the kinds of models it uses: one that only searches
+// has no series in memory.
 type Cohorts struct {
 	limit   int64
 	metrics *metrics
 	scans   *scans
 	memo    *memo
 	gate    *gate
-	// worthKeeping is the constant, or what a test makes of it.
+	// worthKeeping is the constant, or a value set by a test.
 	worthKeeping int
 
 	mu     sync.Mutex
 	places map[place]*list.Element
-	recent *list.List // of *resident, the one used last in front
+	recent *list.List // of *resident, most recently used first
 	bytes  int64
-	// tooLarge has the models that alone take more than the limit, for which
-	// nobody need read until that shows again. It stays: an organisation rarely
-	// shrinks.
+	// tooLarge has the models that exceed the limit by themselves, so that they
+	// are not loaded again just to find out. Entries are kept, because an
+	// organisation rarely shrinks.
 	tooLarge map[place]bool
 }
 
-// place is which model of which organisation.
+// place identifies a model of an organisation.
 type place struct {
 	org  access.OrgNo
 	kind string
 }
 
-// resident is a model in memory; all but the model itself is guarded by
+// resident is a model in memory. All fields except the model are guarded by
 // Cohorts.mu.
 type resident struct {
 	place
 	model   interface{ bytes() int64 }
 	users   int
 	counted int64  // its part of Cohorts.bytes
-	warmFor string // of series, the parameters of the question; see Warm
+	warmFor string // for series, the parameters of the query; see Warm
 }
 
-// New makes an empty Cohorts. Names and series together take at most limitBytes;
-// a model that does not fit is read from the database for every answer; see
-// gate. A sixteenth is for tallies; see memo. A nil registry keeps the metrics
-// unpublished.
+// New returns an empty Cohorts. Names and series together take at most
+// limitBytes; a model that does not fit is read from the database for every
+// query (see gate). One sixteenth is for tallies (see memo). If registry is
+// nil, metrics are not published.
 func New(limitBytes int64, registry prometheus.Registerer) *Cohorts {
 	forTallies := limitBytes / 16
 	m := newMetrics(registry)
@@ -73,14 +73,15 @@ func New(limitBytes int64, registry prometheus.Registerer) *Cohorts {
 	}
 }
 
-// LogTo has refusals logged. It is called before anything is asked.
+// LogTo sets the log for refused queries. It must be called before the first
+// query.
 func (cs *Cohorts) LogTo(log *slog.Logger) { cs.gate.log = log }
 
-// Search finds the patients whose name contains the term, without regard to
-// case and accents, or, when the term starts with "pat_", whose identifier
-// starts with it. It gives the numbers of a page of them (pages start at 1)
-// in the order in which the patients were created, and the exact total. The
-// term is trimmed and not empty.
+// Search finds the patients with a name that contains the term, ignoring case
+// and accents, or, if the term starts with "pat_", those with an identifier
+// that starts with it. It returns the numbers of one page of them (pages start
+// at 1) in creation order, and the exact total. The term must be trimmed and
+// not empty.
 func (cs *Cohorts) Search(ctx context.Context, org store.Org, term string, page, limit int64) (numbers []int64, total int64, err error) {
 	patients, release, err := fresh(ctx, cs, org, names)
 	if errors.Is(err, errNoRoom) {
@@ -94,8 +95,8 @@ func (cs *Cohorts) Search(ctx context.Context, org store.Org, term string, page,
 	return numbers, total, nil
 }
 
-// fresh gives a model of an organisation with everything that was acknowledged
-// before the call. It stays in memory until it is released.
+// fresh returns a model of an organisation with everything that was
+// acknowledged before the call. It stays in memory until it is released.
 func fresh[C chunked](ctx context.Context, cs *Cohorts, org store.Org, k *kind[C]) (chunks []C, release func(), err error) {
 	r := use(cs, place{org.No(), k.name}, k)
 	if chunks, err = r.model.(*model[C]).fresh(ctx, org); err != nil {
@@ -105,7 +106,7 @@ func fresh[C chunked](ctx context.Context, cs *Cohorts, org store.Org, k *kind[C
 	return chunks, func() { cs.release(r) }, nil
 }
 
-// use finds or makes the resident and keeps it from being dropped.
+// use finds or creates the resident and keeps it from being evicted.
 func use[C chunked](cs *Cohorts, at place, k *kind[C]) *resident {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -126,20 +127,20 @@ func use[C chunked](cs *Cohorts, at place, k *kind[C]) *resident {
 	return r
 }
 
-// release counts what the resident takes now, and makes room.
+// release updates the size of the resident and evicts others if needed.
 func (cs *Cohorts) release(r *resident) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	r.users--
-	// While others use it, what one of them has reserved for it stays counted.
+	// While others use it, their reservation for it still counts.
 	if bytes := r.model.bytes(); r.users == 0 || bytes > r.counted {
 		cs.count(r, bytes)
 	}
 	cs.makeRoom()
 }
 
-// reserve counts bytes that a model in use is about to take, and reports whether
-// there is room for them beside the others that are in use.
+// reserve counts bytes that a model in use is about to allocate, and reports
+// whether they fit in addition to the other models in use.
 func (cs *Cohorts) reserve(r *resident, bytes int64) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -148,15 +149,15 @@ func (cs *Cohorts) reserve(r *resident, bytes int64) bool {
 	return cs.bytes <= cs.limit
 }
 
-// keepOut remembers that a model does not fit, whatever else is in memory.
+// keepOut records that a model never fits.
 func (cs *Cohorts) keepOut(at place) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	cs.tooLarge[at] = true
 }
 
-// makeRoom drops models that nobody uses, those that were not used for longest
-// first, until the rest is within the limit.
+// makeRoom evicts unused models, least recently used first, until the rest is
+// within the limit.
 func (cs *Cohorts) makeRoom() {
 	for at := cs.recent.Back(); cs.bytes > cs.limit && at != nil && at != cs.recent.Front(); {
 		longest := at.Value.(*resident)
@@ -171,7 +172,7 @@ func (cs *Cohorts) makeRoom() {
 	}
 }
 
-// count sets what a resident takes.
+// count sets the size of a resident.
 func (cs *Cohorts) count(r *resident, bytes int64) {
 	cs.bytes += bytes - r.counted
 	cs.metrics.bytes.WithLabelValues(r.kind).Add(float64(bytes - r.counted))

@@ -232,7 +232,7 @@ func TestLeastRecentlyUsedIsDropped(t *testing.T) {
 	b.expect(t, "anna", 1)
 	inMemory(b)
 
-	// What is in use stays, and others are searched without being kept.
+	// Models in use stay, and others are searched without being kept.
 	inUse := use(cohorts, place{b.no, names.name}, names)
 	streamed := cohorts.metrics.streamedTotal(t)
 	a.expect(t, "anna", 1)

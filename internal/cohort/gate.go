@@ -14,42 +14,44 @@ import (
 )
 
 const (
-	// mostPasses is how many passes run at a time. Of those that nobody with a
-	// deadline waits for, one fewer may: a report leaves room for requests.
+	// mostPasses is how many passes may run at a time. Passes without a
+	// deadline, such as those of reports, may use one fewer, so that requests
+	// are not blocked.
 	mostPasses = 2
-	// mostWaiting is how many callers with a deadline may wait for a pass to begin.
+	// mostWaiting is how many callers with a deadline may wait for a pass to
+	// start.
 	mostWaiting = 256
-	// mostAsked is how many questions a pass answers.
+	// mostAsked is the maximum number of queries per pass.
 	mostAsked = 64
-	// leastWorking is the memory that the questions of a pass may take at least,
-	// however small the limit.
+	// leastWorking is the minimum memory for the queries of a pass, whatever
+	// the limit.
 	leastWorking = 4 << 20
-	// logEvery is how often refusals are logged at most.
+	// logEvery is the minimum time between log messages about refused queries.
 	logEvery = time.Minute
 )
 
-// gate admits passes: readings of all patients of an organisation that does not
-// fit into memory. A bounded number runs at a time, and others wait their turn.
-// Callers whose question can still be answered by a pass that waits join it, so
-// that many who ask at once are answered by one.
+// gate admits passes. A pass reads all patients of an organisation that does
+// not fit into memory. A limited number runs at a time; others wait. Callers
+// whose query can be answered by a waiting pass join it, so that many
+// concurrent queries are answered by one pass.
 //
-// A caller with a deadline is refused when it would pass; see [gate.startBy].
+// A caller is refused if its deadline would expire; see [gate.startBy].
 type gate struct {
-	working int64 // bytes that the questions of a pass may take
+	working int64 // memory for the queries of a pass, in bytes
 	metrics *metrics
 
 	mu      sync.Mutex
 	log     *slog.Logger
-	queue   []*pass // those that wait, in the order in which they came
+	queue   []*pass // waiting passes, in order of arrival
 	running map[*pass]struct{}
-	// took is how long the last pass took, at least.
+	// took is the minimum duration of the last pass.
 	took map[place]time.Duration
-	// refused counts since the last line in the log.
+	// refused counts refusals since the last log message.
 	refused map[string]int
 	logged  time.Time
 }
 
-// pass is one reading of all patients, for some questions. What follows read is
+// pass reads all patients once, for some queries. The fields after read are
 // guarded by gate.mu.
 type pass struct {
 	place
@@ -57,20 +59,20 @@ type pass struct {
 	cancel context.CancelFunc
 	read   func(ctx context.Context, jobs []any) error
 
-	asked   []*asked // nothing is added once it runs
+	asked   []*asked // fixed once it runs
 	bytes   int64
 	callers int
-	hurried bool // somebody with a deadline asked
+	hurried bool // a caller has a deadline
 	begun   bool
 }
 
-// asked is a question in a pass, of one caller or several.
+// asked is a query in a pass, from one or more callers.
 type asked struct {
 	key     string
-	job     any // keeps the answer
+	job     any // holds the result
 	bytes   int64
 	callers int
-	done    chan struct{} // closed when there is an answer, or err
+	done    chan struct{} // closed when the result or err is set
 	err     error
 }
 
@@ -81,18 +83,17 @@ func newGate(limit int64, m *metrics) *gate {
 	}
 }
 
-// demand is what is asked of a pass.
+// demand describes a query.
 type demand struct {
 	place
-	key   string // the same key is the same question
-	bytes int64  // about what answering takes
+	key   string // equal keys mean equal queries
+	bytes int64  // approximate memory for the result
 	job   func() any
 	read  func(ctx context.Context, jobs []any) error
 }
 
-// ask has a question answered by a pass that begins after the call, and gives
-// its job. A caller who leaves is not waited for: a pass that nobody waits for
-// is not made, or is broken off.
+// ask answers a query with a pass that starts after the call, and returns its
+// job. If all callers of a pass leave, the pass is cancelled.
 func (g *gate) ask(ctx context.Context, d demand) (job any, err error) {
 	p, a, err := g.join(ctx, d)
 	if err != nil {
@@ -122,8 +123,7 @@ func (g *gate) ask(ctx context.Context, d demand) (job any, err error) {
 	}
 }
 
-// join finds a pass that has not begun and can answer the question too, or makes
-// one.
+// join finds a waiting pass that can also answer the query, or creates one.
 func (g *gate) join(ctx context.Context, d demand) (*pass, *asked, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -137,7 +137,8 @@ func (g *gate) join(ctx context.Context, d demand) (*pass, *asked, error) {
 	p, a := g.find(&d)
 	if p == nil {
 		p = &pass{place: d.place, read: d.read}
-		// What a request carries along goes with the pass, but not its end.
+		// The pass keeps the values of the request's context, but not its
+		// cancellation.
 		p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 		g.queue = append(g.queue, p)
 	}
@@ -154,7 +155,7 @@ func (g *gate) join(ctx context.Context, d demand) (*pass, *asked, error) {
 	return p, a, nil
 }
 
-// find gives the pass that has the question already, or else has room for it.
+// find returns a pass that already has the query, or one with room for it.
 func (g *gate) find(d *demand) (with *pass, a *asked) {
 	for _, p := range g.queue {
 		if p.place != d.place {
@@ -170,8 +171,8 @@ func (g *gate) find(d *demand) (with *pass, a *asked) {
 	return with, nil
 }
 
-// leave takes a caller out of its pass. If it is only to leave while the pass
-// waits, it reports whether it did.
+// leave removes a caller from its pass. If onlyWaiting is set, it does so only
+// while the pass waits, and reports whether it did.
 func (g *gate) leave(p *pass, a *asked, onlyWaiting bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -198,7 +199,7 @@ func (g *gate) leave(p *pass, a *asked, onlyWaiting bool) bool {
 	return true
 }
 
-// dispatch begins passes while there is room.
+// dispatch starts passes while there is room.
 func (g *gate) dispatch() {
 	for len(g.running) < mostPasses {
 		i := g.next()
@@ -215,9 +216,9 @@ func (g *gate) dispatch() {
 	g.metrics.running.Set(float64(len(g.running)))
 }
 
-// next is the pass whose turn it is, or -1: the first of an organisation that
-// has none running, so that one with many questions does not hold up another;
-// else the first.
+// next returns the index of the next pass to start, or -1: the first one of an
+// organisation with none running, so that an organisation with many queries
+// does not block others, or else the first.
 func (g *gate) next() int {
 	unhurried, busy := 0, map[place]bool{}
 	for p := range g.running {
@@ -241,7 +242,7 @@ func (g *gate) next() int {
 	return first
 }
 
-// waiting is the number of callers whose pass has not begun.
+// waiting returns the number of callers whose pass has not started.
 func (g *gate) waiting() (callers int) {
 	for _, p := range g.queue {
 		callers += p.callers
@@ -249,7 +250,7 @@ func (g *gate) waiting() (callers int) {
 	return callers
 }
 
-// run makes a pass and answers those who asked.
+// run runs a pass and answers its callers.
 func (g *gate) run(p *pass) {
 	began := time.Now()
 	jobs := make([]any, len(p.asked))
@@ -264,7 +265,7 @@ func (g *gate) run(p *pass) {
 	if err == nil {
 		g.metrics.passes.Observe(took.Seconds())
 	}
-	if err == nil || took > g.took[p.place] { // one that was broken off takes at least as long
+	if err == nil || took > g.took[p.place] { // a cancelled pass would take at least this long
 		g.took[p.place] = took
 	}
 	delete(g.running, p)
@@ -275,8 +276,8 @@ func (g *gate) run(p *pass) {
 	g.dispatch()
 }
 
-// contained makes a panic an error: no request waits for this goroutine that
-// could answer for it.
+// contained converts a panic to an error, because no request handler recovers
+// from panics of this goroutine.
 func contained(fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -286,9 +287,9 @@ func contained(fn func() error) (err error) {
 	return fn()
 }
 
-// startBy is when a pass must have begun for a caller with a deadline: by what
-// the last one took, with a part to spare. What is not known, or takes longer
-// than there is time, is tried all the same.
+// startBy returns when a pass must have started for a caller with a deadline,
+// based on the duration of the last pass plus a margin. If the duration is
+// unknown or longer than the time available, the pass is attempted anyway.
 func (g *gate) startBy(at place, deadline time.Time) time.Time {
 	g.mu.Lock()
 	took := g.took[at]
@@ -297,7 +298,7 @@ func (g *gate) startBy(at place, deadline time.Time) time.Time {
 	return deadline.Add(-min(max(took+took/4, left/4), 3*left/4))
 }
 
-// Why a question is refused.
+// The reasons for refusing a query.
 const (
 	tooManyWait   = "queue_full"
 	waitedTooLong = "waited"
@@ -310,14 +311,14 @@ var refusals = map[string]string{
 	tookTooLong:   "This organisation does not fit into memory, and reading it took longer than a request may take; create a report, or try again later.",
 }
 
-// refuse says that a question is not answered in time.
+// refuse returns the error for a query that cannot be answered in time.
 func (g *gate) refuse(at place, reason string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.refused503(at, reason)
 }
 
-// refused503 counts a refusal, and logs that there were some from time to time.
+// refused503 counts a refusal and logs refusals from time to time.
 func (g *gate) refused503(at place, reason string) error {
 	g.metrics.refused.WithLabelValues(reason).Inc()
 	g.refused[reason]++

@@ -19,8 +19,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// passes is a gate whose passes a test begins and ends: each says on begun which
-// questions it answers, and ends when the first of them is to.
+// passes is a gate whose passes are started and ended by a test: each sends
+// its queries on begun, and ends when the first of them does.
 type passes struct {
 	*gate
 	begun chan []string
@@ -43,7 +43,7 @@ func (p *passes) ending(key string) chan struct{} {
 
 func (p *passes) end(key string) { p.ending(key) <- struct{}{} }
 
-// ask asks a question of an organisation, and gives its answer: the question.
+// asks sends a query for an organisation, and returns its result: the query.
 func (p *passes) asks(ctx context.Context, org access.OrgNo, key string) (string, error) {
 	answer, err := p.gate.ask(ctx, demand{place: place{org, "series"}, key: key, bytes: 1 << 10, job: func() any { return &key }, read: func(ctx context.Context, jobs []any) error {
 		var keys []string
@@ -64,8 +64,8 @@ func (p *passes) asks(ctx context.Context, org access.OrgNo, key string) (string
 	return *answer.(*string), nil
 }
 
-// Whoever asks while a pass waits is answered by it; whoever asks while it runs
-// is not: what was written before the question may have been read past.
+// A query that arrives while a pass waits is answered by it; one that arrives
+// while it runs is not, because earlier writes may have been missed.
 func TestQuestionsShareAPassThatHasNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPasses()
@@ -108,8 +108,8 @@ func TestQuestionsShareAPassThatHasNotBegun(t *testing.T) {
 	})
 }
 
-// An organisation with many questions does not hold up another, and those who
-// have time leave room for those who have not.
+// An organisation with many queries does not block another, and callers
+// without a deadline leave room for those with one.
 func TestTurnsOfPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPasses()
@@ -157,7 +157,7 @@ func TestTurnsOfPasses(t *testing.T) {
 	})
 }
 
-// Whoever leaves frees the place: what nobody waits for is not read.
+// A caller who leaves frees the place: a pass without callers is not run.
 func TestLeavingFreesThePlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPasses()
@@ -194,9 +194,9 @@ func TestLeavingFreesThePlace(t *testing.T) {
 	})
 }
 
-// A question that cannot be answered in time is refused, with a time to come
-// back: when too many wait, when its pass would begin too late, and when it
-// takes too long. The log says so once a minute.
+// A query that cannot be answered in time is refused, with a time to retry: if
+// too many wait, if its pass would start too late, and if it takes too long.
+// The log reports this once a minute.
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPasses()

@@ -12,18 +12,18 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// gathering puts members together from the rows that the store reads: patients
-// by number, and the years of their series, by number too.
+// gathering builds members from the rows read by the store: patients, and the
+// years of their series, both sorted by number.
 type gathering struct {
 	numbers []int64
-	panel         // of the members in order
-	at      int   // the member whose years are being read
-	damaged []int // members with a year that cannot be read
+	panel         // panel of the members in order
+	at      int   // member whose years are being read
+	damaged []int // members with an unreadable year
 	shared  map[string]string
 }
 
-// gatherings are used again: reading all patients would leave several times
-// their size to the collector.
+// gatherings are reused, because reading all patients would otherwise produce
+// several times their size in garbage.
 var gatherings = sync.Pool{New: func() any { return &gathering{shared: map[string]string{}} }}
 
 func newGathering() *gathering {
@@ -34,7 +34,7 @@ func newGathering() *gathering {
 	return g
 }
 
-// release gives the memory back. What end gave is no part of it.
+// release returns the memory to the pool. The result of end is not part of it.
 func (g *gathering) release() { gatherings.Put(g) }
 
 func (g *gathering) member(m store.Member) {
@@ -43,8 +43,8 @@ func (g *gathering) member(m store.Member) {
 	who := &g.heads[len(g.heads)-1]
 	from := len(g.codes.items)
 	pain.StoredHistory(string(m.History)).Codes(func(c pain.Coded) {
-		// A condition counts however long ago it was: outcomes are of those
-		// who had it too.
+		// A condition counts regardless of when it was: outcomes also cover
+		// patients who had it in the past.
 		if c.Own() && !slices.Contains(g.codes.items[from:], c.ICD10Code) {
 			g.codes.items = append(g.codes.items, g.code(c.ICD10Code))
 		}
@@ -56,8 +56,8 @@ func (g *gathering) member(m store.Member) {
 	g.closeCodes()
 }
 
-// code gives one copy of a code to all who have it, and lets go of the history
-// that it was found in.
+// code returns a shared copy of a code, so that the history it came from can
+// be freed.
 func (g *gathering) code(code string) string {
 	if known, ok := g.shared[code]; ok {
 		return known
@@ -72,21 +72,21 @@ func (g *gathering) year(no int64, packed []byte) {
 		g.next()
 	}
 	if g.at == len(g.numbers) || g.numbers[g.at] != no {
-		return // of no patient
+		return // belongs to no patient
 	}
 	if !g.panel.decode(packed) && !slices.Contains(g.damaged, g.at) {
 		g.damaged = append(g.damaged, g.at)
 	}
 }
 
-// next ends the series of the member at hand.
+// next ends the series of the current member.
 func (g *gathering) next() {
 	g.closeSeries()
 	g.at++
 }
 
-// end gives the members, in a panel of their own. Those whose series cannot be
-// read get one made from their records.
+// end returns the members in their own panel. Unreadable series are rebuilt
+// from the records.
 func (g *gathering) end(ctx context.Context, org store.Org) ([]member, error) {
 	for g.at < len(g.numbers) {
 		g.next()
@@ -106,7 +106,7 @@ func (g *gathering) end(ctx context.Context, org store.Org) ([]member, error) {
 	return members, nil
 }
 
-// mend makes a member's series from the records.
+// mend rebuilds a member's series from the records.
 func mend(ctx context.Context, org store.Org, m member) (member, error) {
 	years, err := org.RecordedSeries(ctx, m.no)
 	if err != nil {
@@ -123,11 +123,11 @@ func mend(ctx context.Context, org store.Org, m member) (member, error) {
 	return member{m.no, mended, 0}, nil
 }
 
-// decode adds a packed year to the patient at the end, or nothing when it
+// decode adds a packed year to the last patient. It adds nothing if the year
 // cannot be read.
 func (p *panel) decode(packed []byte) (ok bool) {
-	// A score takes at least two bytes, an assessment three, and so on: Decode
-	// finds room, and need not grow the lists by little and little.
+	// A score takes at least two bytes, an assessment three, and so on.
+	// Reserving that much keeps Decode from growing the lists step by step.
 	s := series.Series{
 		Scores: slices.Grow(p.last.Scores, len(packed)/2), Assessments: slices.Grow(p.last.Assessments, len(packed)/3),
 		Procedures: slices.Grow(p.last.Procedures, len(packed)/4), Medications: slices.Grow(p.last.Medications, len(packed)/5),
@@ -140,7 +140,7 @@ func (p *panel) decode(packed []byte) (ok bool) {
 	return true
 }
 
-// closeSeries ends the series of the patient at the end, and keeps their gist.
+// closeSeries ends the series of the last patient and stores the gist.
 func (p *panel) closeSeries() {
 	g := analytics.Gist{
 		Track: analytics.Track{Points: p.points.items, Lines: p.lines.items}, Others: p.others.items, Answers: p.answers.items,

@@ -96,7 +96,7 @@ func checked(tb testing.TB, r analytics.Request) *analytics.Params {
 	return &p
 }
 
-// both gives both measures, as they are answered.
+// both returns both measures, as in the responses.
 func (h hospital) both(tb testing.TB, p *analytics.Params) string {
 	tb.Helper()
 	outcomes, err := h.cohorts.Outcomes(tb.Context(), h.Org, p, today)

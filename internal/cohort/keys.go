@@ -6,7 +6,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// key is an identifier as a number, in the order in which it prints.
+// key is an identifier as a number, in the same order.
 type key struct{ hi, lo uint64 }
 
 func keyOf(patient id.Patient) key {
@@ -19,8 +19,8 @@ func (k key) less(other key) bool {
 	return k.hi < other.hi || k.hi == other.hi && k.lo < other.lo
 }
 
-// keySpan is the lowest and the highest of some keys, and how many they are;
-// the zero key does not count.
+// keySpan is the lowest and highest of some keys, and their number. Zero keys
+// do not count.
 type keySpan struct {
 	low, high key
 	count     int64
@@ -39,11 +39,13 @@ func (s *keySpan) add(k key) {
 	s.count++
 }
 
-// identifierPrefix begins the terms that are matched against identifiers.
+// identifierPrefix is the prefix of terms that are matched against
+// identifiers.
 const identifierPrefix = "pat_"
 
-// keyRange gives the keys whose identifiers begin with a prefix, or false when
-// none can. The zero key, which is no patient's, is never in the range.
+// keyRange returns the range of keys with identifiers that have a prefix, or
+// false if there can be none. The range never includes the zero key, which
+// belongs to no patient.
 func keyRange(prefix string) (low, high key, ok bool) {
 	const lowest, highest = identifierPrefix + "00000000000000000000000000", identifierPrefix + "7zzzzzzzzzzzzzzzzzzzzzzzzz"
 	if len(prefix) > len(lowest) {

@@ -11,38 +11,35 @@ import (
 	"anodyne.example/anodyne/internal/analytics"
 )
 
-// memo keeps the tallies of panels for the questions that were asked last. When
-// a question is asked again, only panels that have changed since are counted
-// again: panels never change, so a tally of the same panels is as exact as a
-// new one.
+// memo caches the tallies of panels for recent queries. When a query is
+// repeated, only panels that have changed are counted again. Panels are
+// immutable, so a cached tally is as exact as a new one.
 type memo struct {
 	limit int64 // in bytes
 
 	mu      sync.Mutex
 	answers map[question]*list.Element
-	recent  *list.List // of *answered, the one asked last in front
+	recent  *list.List // of *answered, most recently used first
 	bytes   int64
-	// first has the questions that somebody is the first to ask, until there
-	// is an answer.
+	// first has the queries that are being computed for the first time.
 	first map[question]chan struct{}
 }
 
-// question is what was asked of whom.
+// question identifies a query of an organisation.
 type question struct {
 	org     access.OrgNo
 	measure string
 	params  string
 }
 
-// answered is the tallies that an answer was made of.
+// answered holds the tallies of a result.
 type answered struct {
 	question
 	groups []group
 	bytes  int64
 }
 
-// group is a few panels that are counted together, by their numbers, and what
-// was counted.
+// group is a few panels that are counted together, by number, and their tally.
 type group struct {
 	panels []uint64
 	tally  any
@@ -57,7 +54,7 @@ func newQuestion(org access.OrgNo, measure string, p *analytics.Params) (questio
 	return question{org, measure, string(params)}, err
 }
 
-// recall gives the groups of the last answer to a question, or none.
+// recall returns the groups of the last result of a query, or nil.
 func (m *memo) recall(q question) []group {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,8 +66,8 @@ func (m *memo) recall(q question) []group {
 	return at.Value.(*answered).groups
 }
 
-// lead waits until nobody else is the first to ask a question: two who count
-// the same at once take twice as long as one. Whoever leads must call done.
+// lead waits until no other caller is computing the same query, because two at
+// once would take twice as long as one. The caller must call done.
 func (m *memo) lead(ctx context.Context, q question) (done func(), err error) {
 	for {
 		m.mu.Lock()
@@ -95,8 +92,8 @@ func (m *memo) lead(ctx context.Context, q question) (done func(), err error) {
 	}
 }
 
-// keep replaces the answer to a question, and drops those that were not asked
-// for longest. It gives what all take.
+// keep replaces the result of a query and evicts the least recently used ones.
+// It returns the total size.
 func (m *memo) keep(q question, groups []group, bytes int64) (all int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +117,7 @@ func (m *memo) drop(at *list.Element) {
 	m.bytes -= a.bytes
 }
 
-// known finds a group with just these panels.
+// known finds a group with exactly these panels.
 func known(groups []group, i int, panels []uint64) (tally any, ok bool) {
 	if i >= len(groups) || !slices.Equal(groups[i].panels, panels) {
 		return nil, false
@@ -128,8 +125,8 @@ func known(groups []group, i int, panels []uint64) (tally any, ok bool) {
 	return groups[i].tally, true
 }
 
-// tallyBytes is about the size of a tally: the days of the period have places
-// in it, and patients with opioids.
+// tallyBytes returns the approximate size of a tally, which grows with the
+// days of the period and the patients with opioids.
 func tallyBytes(p *analytics.Params, patients int) int64 {
 	const fixed, perDay, perPatient = 24 << 10, 64, 16
 	bytes := fixed + perDay*int64(p.End-p.Start+1) + perPatient*int64(patients)

@@ -14,7 +14,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// smallPanels are panels with a few patients each, some of whom have scores of today.
+// smallPanels returns panels with a few patients each, some of whom have
+// scores of today.
 func smallPanels(random *rand.Rand, count int) []*panel {
 	list := make([]*panel, count)
 	for i := range list {
@@ -107,7 +108,7 @@ func TestMemoIsBoundedAndApart(t *testing.T) {
 	}
 }
 
-// Of several who are the first to ask a question one counts; when that one
+// Of several callers with the same new query, one computes it; if that one
 // leaves, another does.
 func TestFirstToAskCountsForAll(t *testing.T) {
 	cs := New(plenty, nil)

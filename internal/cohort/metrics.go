@@ -2,7 +2,7 @@ package cohort
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics are by the kind of read model.
+// metrics are labelled by the kind of read model.
 type metrics struct {
 	bytes    *prometheus.GaugeVec
 	models   *prometheus.GaugeVec
@@ -44,7 +44,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 			Name: "anodyne_cohort_refused_total", Help: "Searches and analytics rejected with 503 because the organisation does not fit into --cohort-memory and could not be read in time, by reason.",
 		}, []string{"reason"}),
 	}
-	// They begin at 0, not when the first organisation is loaded.
+	// Export zeros from the start, not only after the first load.
 	for _, model := range []string{names.name, charts.name} {
 		m.bytes.WithLabelValues(model)
 		m.models.WithLabelValues(model)

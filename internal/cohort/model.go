@@ -13,71 +13,70 @@ import (
 )
 
 // model is one organisation's read model of one kind, in chunks of patients
-// with consecutive numbers. Chunks never change; a refresh replaces those in
-// which something did.
+// with consecutive numbers. Chunks are immutable; a refresh replaces those
+// that changed.
 type model[C chunked] struct {
 	*kind[C]
-	// turn is held by the one who refreshes; started counts the refreshes
-	// that have begun.
+	// turn is held while refreshing; started counts the refreshes started.
 	turn    chan struct{}
 	started atomic.Int64
-	// taken is the memory, in bytes.
+	// taken is the memory used, in bytes.
 	taken atomic.Int64
-	// loads counts, for the metrics, how often the whole was read.
+	// loads counts complete loads, for the metrics.
 	loads func()
-	// limit is how many bytes the chunks may take at most, and room reports
-	// whether there is memory for so many more bytes now.
+	// limit is the maximum size of the chunks in bytes. room reports whether
+	// this many more bytes are available now.
 	limit int64
 	room  func(bytes int64) bool
-	// isTooLarge is told when the chunks take more than the limit.
+	// isTooLarge is called if the chunks exceed the limit.
 	isTooLarge func()
 
-	// What follows belongs to the holder of the turn. ended is the last
-	// refresh that came to a result, by its count, and err that result.
+	// The following fields are guarded by turn. ended is the number of the last
+	// completed refresh, and err its result.
 	ended int64
 	err   error
-	// chunks is what the database had at pos of the journal, or later; until
-	// it is loaded, those that are still to be read are not set, and toLoad is
-	// the number of patients, or unknown.
+	// chunks reflect the database at pos of the journal or later. While
+	// loading, chunks not read yet are nil, and toLoad is the number of
+	// patients or unknown.
 	chunks []C
 	pos    store.Pos
 	loaded bool
 	toLoad int64
-	// tooLarge is set when the chunks alone take more than the limit.
+	// tooLarge is set if the chunks exceed the limit by themselves.
 	tooLarge bool
 }
 
-// errNoRoom says that the patients do not fit into memory: never, or not beside
-// what is in use now.
+// errNoRoom is returned if the patients do not fit into memory: never, or not
+// in addition to what is in use now.
 var errNoRoom = errors.New("the patients of an organisation do not fit into memory")
 
-// chunked is a chunk, a pointer that is nil until it is read.
+// chunked is a chunk: a pointer that is nil until it is read.
 type chunked interface {
 	comparable
 	len() int
 	bytes() int64
 }
 
-// kind is what differs between the read models.
+// kind holds the differences between read models.
 type kind[C chunked] struct {
 	name string
 	// size is the number of patients in a full chunk.
 	size int64
-	// read packs the patients with numbers first to last. A number without a
-	// patient is kept as such.
+	// read packs the patients with numbers first to last. Numbers without a
+	// patient are included as such.
 	read func(ctx context.Context, org store.Org, first, last int64) (C, error)
-	// once is read for a chunk that is looked at once and not kept.
+	// once is read for a chunk that is used once and not kept.
 	once func(ctx context.Context, org store.Org, first, last int64) (C, error)
-	// follow gives the chunks after what changed since a position, and the
-	// new position. It is not ok when that is more than most, or does not fit
-	// the chunks.
+	// follow returns the chunks with the changes since a position applied, and
+	// the new position. It is not ok if there are more than most changes, or if
+	// they do not match the chunks.
 	follow func(ctx context.Context, org store.Org, chunks []C, after store.Pos, most int64) (next []C, head store.Pos, ok bool, err error)
 }
 
 const unknown = -1
 
-// modelBytes is about what a model takes besides its chunks, so that those of
-// very many empty organisations count too.
+// modelBytes is the approximate size of a model without its chunks, so that
+// many empty organisations count too.
 const modelBytes = 1 << 10
 
 func newModel[C chunked](k *kind[C], limit int64, loads func()) *model[C] {
@@ -91,9 +90,9 @@ func newModel[C chunked](k *kind[C], limit int64, loads func()) *model[C] {
 
 func (m *model[C]) bytes() int64 { return m.taken.Load() }
 
-// fresh gives the chunks with everything that was acknowledged before the
-// call: by a refresh of its own, or by that of another caller if it started
-// after this call did.
+// fresh returns the chunks with everything that was acknowledged before the
+// call, by its own refresh or by that of another caller that started after
+// this call.
 func (m *model[C]) fresh(ctx context.Context, org store.Org) ([]C, error) {
 	arrived := m.started.Load()
 	select {
@@ -108,21 +107,21 @@ func (m *model[C]) fresh(ctx context.Context, org store.Org) ([]C, error) {
 	number := m.started.Add(1)
 	err := m.refresh(ctx, org)
 	m.taken.Store(sizeOf(m.chunks))
-	if err == nil || ctx.Err() == nil { // that this caller left is no result for others
+	if err == nil || ctx.Err() == nil { // the cancellation of this caller is not a result for others
 		m.ended, m.err = number, err
 	}
 	return m.chunks, err
 }
 
-// refresh takes up what changed, or loads everything when that is not known
-// or too much.
+// refresh applies the changes, or loads everything if they are unknown or too
+// many.
 func (m *model[C]) refresh(ctx context.Context, org store.Org) error {
 	if m.tooLarge {
 		return errNoRoom
 	}
 	if m.loaded {
-		// Patients that changed are read one by one, which takes several
-		// times as long as reading them in order.
+		// Changed patients are read one by one, which takes several times as
+		// long as reading them in order.
 		const always, oneIn = 8192, 32
 		most := always + int64(len(m.chunks))*m.size/oneIn
 		if ok, err := m.catchUp(ctx, org, most); ok || err != nil {
@@ -144,8 +143,8 @@ func (m *model[C]) refresh(ctx context.Context, org store.Org) error {
 // forget makes the next refresh load everything.
 func (m *model[C]) forget() { m.chunks, m.loaded, m.toLoad = nil, false, unknown }
 
-// catchUp applies the changes after the position, unless they are more than
-// most or do not follow what is here, as after a restored backup.
+// catchUp applies the changes after the position, unless there are more than
+// most or they do not match, as after restoring a backup.
 func (m *model[C]) catchUp(ctx context.Context, org store.Org, most int64) (ok bool, err error) {
 	chunks, head, ok, err := m.follow(ctx, org, m.chunks, m.pos, most)
 	if err != nil || !ok || head < m.pos {
@@ -159,7 +158,7 @@ func (m *model[C]) catchUp(ctx context.Context, org store.Org, most int64) (ok b
 	return true, nil
 }
 
-// refuse lets go of patients that do not fit, at a size that they have at least.
+// refuse drops patients that do not fit. size is their minimum size.
 func (m *model[C]) refuse(size int64) error {
 	m.forget()
 	if size > m.limit {
@@ -169,10 +168,9 @@ func (m *model[C]) refuse(size int64) error {
 	return errNoRoom
 }
 
-// load reads all patients, a chunk at a time so that no reader of the
-// database is held for long. What changes meanwhile is left to catchUp, from
-// the position that was the head before. When it is cut short, the next load
-// goes on with it.
+// load reads all patients, one chunk at a time, so that no database reader is
+// held for long. Concurrent changes are applied by catchUp, from the position
+// at the start. An interrupted load is resumed by the next.
 func (m *model[C]) load(ctx context.Context, org store.Org) error {
 	if m.toLoad == unknown {
 		pos, patients, err := org.Head(ctx)
@@ -211,8 +209,8 @@ func (m *model[C]) load(ctx context.Context, org store.Org) error {
 	return err
 }
 
-// readers is how many chunks are read at once; the store has twice as many
-// readers.
+// readers is the number of chunks read in parallel; the store has twice as
+// many readers.
 func readers() int { return min(4, runtime.GOMAXPROCS(0)) }
 
 func isNil[C comparable](c C) bool {
@@ -220,7 +218,7 @@ func isNil[C comparable](c C) bool {
 	return c == none
 }
 
-// sizeOf is the memory that a model with these chunks takes.
+// sizeOf returns the memory used by a model with these chunks.
 func sizeOf[C chunked](chunks []C) int64 {
 	total := int64(modelBytes)
 	for _, c := range chunks {

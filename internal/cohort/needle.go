@@ -2,18 +2,19 @@ package cohort
 
 import "bytes"
 
-// needle is a folded term that is looked for in many names. A long one is
-// looked for by its parts, in the names that may have the rarest of them; a
-// term of one or two bytes is in so many names that all are run over.
+// needle is a folded search term. A long term is looked up by its rarest part,
+// in the names that may contain it; a term of one or two bytes occurs in so
+// many names that all are scanned.
 type needle struct {
 	term  []byte
-	parts []uint16 // the buckets of its parts; none of a short term
+	parts []uint16 // buckets of its parts; empty for a short term
 }
 
-// newNeedle takes a term that is not empty and has no separator in it.
+// newNeedle returns a needle for a term that is not empty and has no
+// separator.
 func newNeedle(term []byte) *needle { return &needle{term, partsOf(term)} }
 
-// find calls each, in order, for the slots whose name has the term in it.
+// find calls each, in order, for the slots with names that contain the term.
 func (n *needle) find(c *chunk, each func(slot int)) {
 	if len(n.parts) == 0 || c.parts == nil {
 		n.findFrom(c, 0, each)
@@ -24,7 +25,7 @@ func (n *needle) find(c *chunk, each func(slot int)) {
 			each(int(slot))
 		}
 	}
-	// Slots that changed may be among the candidates too.
+	// Changed slots may also be candidates.
 	changed := c.changed
 	for _, slot := range c.parts.candidates(n.parts) {
 		for ; len(changed) > 0 && changed[0] <= slot; changed = changed[1:] {
@@ -40,8 +41,8 @@ func (n *needle) find(c *chunk, each func(slot int)) {
 	n.findFrom(c, c.sorted, each)
 }
 
-// findFrom looks at the names from a slot on. It runs over the text as a whole,
-// not name by name, and after a match goes on behind the name that has it.
+// findFrom searches the names from a slot on. It scans the text as a whole
+// instead of name by name, and continues after the matching name.
 func (n *needle) findFrom(c *chunk, slot int, each func(slot int)) {
 	for at := c.start(slot); ; {
 		found := bytes.Index(c.text[at:], n.term)

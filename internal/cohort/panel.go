@@ -12,19 +12,19 @@ import (
 )
 
 // panelSize is the number of patients packed together for analytics: enough
-// for a scan to run along memory, few enough to be packed again within
-// microseconds when one of them changes, and to be shared out evenly among
-// processors.
+// for a scan to run along memory, and few enough to be repacked within
+// microseconds when one of them changes, and to be distributed evenly over
+// CPUs.
 const panelSize = 512
 
-// panel packs what analytics want of patients with consecutive numbers. What
-// is in a panel never changes. Series are unpacked, which takes four times the
-// memory: unpacking would be half the time of a scan.
+// panel packs the data of patients with consecutive numbers that analytics
+// use. It is immutable. Series are stored unpacked, which takes four times the
+// memory, because unpacking would take half the time of a scan.
 type panel struct {
-	number      uint64 // no other panel has it; 0 while it is being made
+	number      uint64 // unique; 0 while it is being built
 	heads       []head
 	ends        []ends                  // of the patients with these heads
-	codes       column[string]          // ICD-10, each patient's sorted
+	codes       column[string]          // ICD-10 codes, sorted for each patient
 	points      column[analytics.Point] // scores of the primary outcome
 	lines       column[analytics.Line]
 	others      column[series.Score] // all other scores
@@ -38,27 +38,27 @@ type panel struct {
 	onsets      column[analytics.Onset]
 	marks       column[analytics.Mark]
 
-	// closed is how many patients have had their series closed, while a panel is
-	// made, and last is what the next one has.
+	// closed is the number of patients with a closed series while a panel is
+	// built, and last is the data of the next one.
 	closed int
 	last   series.Series
 }
 
-// panelNumbers counts the panels that were made.
+// panelNumbers counts the panels created.
 var panelNumbers atomic.Uint64
 
-// head is what a filter looks at first.
+// head is what a filter checks first.
 type head struct {
 	born    drug.Day
 	gender  analytics.Gender
-	here    bool // else it is a number without a patient
+	here    bool // otherwise it is a number without a patient
 	primary analytics.Primary
 	shelf   analytics.Shelf
-	// exempt is what leaves the patient outside of the opioid guideline.
+	// exempt is what excludes the patient from the opioid guideline.
 	exempt analytics.Exempt
 }
 
-// member is a patient in a panel, and the number that it has elsewhere.
+// member is a patient in a panel, with its number.
 type member struct {
 	no   int64
 	in   *panel
@@ -69,8 +69,8 @@ func (m member) number() int64 { return m.no }
 
 func (p *panel) len() int { return len(p.heads) }
 
-// ends is where a patient's items end in each column. They lie together because
-// every scan wants most of them.
+// ends holds where a patient's items end in each column. They are stored
+// together because every scan uses most of them.
 type ends [columnCount]uint32
 
 // The columns of a panel, in the order of columns.
@@ -91,7 +91,7 @@ const (
 	columnCount
 )
 
-// columns are all that a panel has besides the heads.
+// columns returns all columns of a panel.
 func (p *panel) columns() [columnCount]anyColumn {
 	return [...]anyColumn{&p.codes, &p.points, &p.lines, &p.others, &p.answers, &p.procedures, &p.medications, &p.sources, &p.doses, &p.overlapped, &p.covered, &p.onsets, &p.marks}
 }
@@ -104,7 +104,7 @@ func (p *panel) bytes() int64 {
 	return bytes
 }
 
-// chart is room for what analytics know of a patient.
+// chart is reusable memory for the data of a patient.
 type chart struct {
 	analytics.Patient
 	gist analytics.Gist
@@ -116,7 +116,7 @@ func newChart() *chart {
 	return c
 }
 
-// open fills in what filters look at first.
+// open sets what filters check first.
 func (p *panel) open(slot int, c *chart) {
 	c.Born, c.Gender = p.heads[slot].born, p.heads[slot].gender
 	from, to := p.span(slot)
@@ -124,7 +124,7 @@ func (p *panel) open(slot int, c *chart) {
 	c.Exempt = p.heads[slot].exempt
 }
 
-// read fills in the rest.
+// read sets the rest.
 func (p *panel) read(slot int, c *chart) {
 	from, to := p.span(slot)
 	c.gist.Primary, c.gist.Shelf = p.heads[slot].primary, &p.heads[slot].shelf
@@ -139,7 +139,7 @@ func (p *panel) read(slot int, c *chart) {
 	c.gist.Marks = p.marks.between(from[marks], to[marks])
 }
 
-// span is where the items of a slot are, in each column.
+// span returns the range of a slot's items in each column.
 func (p *panel) span(slot int) (from, to *ends) {
 	if slot == 0 {
 		return &noEnds, &p.ends[0]
@@ -149,11 +149,13 @@ func (p *panel) span(slot int) (from, to *ends) {
 
 var noEnds ends
 
-// closeCodes ends the codes of one more patient, whose series are closed later.
+// closeCodes ends the codes of the current patient; the series is closed
+// later.
 func (p *panel) closeCodes() { p.ends = append(p.ends, ends{codes: p.codes.len()}) }
 
-// with gives the panel after changes; see changeable. It is the panel itself
-// when nothing in it changed, as when a patient got a new telephone number.
+// with returns the panel with changes applied; see changeable. It returns the
+// panel itself if nothing in it changed, for example after a new telephone
+// number.
 func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 	known := sort.Search(len(changed), func(i int) bool { return changed[i].no >= first+int64(p.len()) })
 	edited := slices.DeleteFunc(slices.Clone(changed[:known]), func(m member) bool { return m.equals(p, int(m.no-first)) })
@@ -164,7 +166,7 @@ func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 	next = &panel{number: panelNumbers.Add(1)}
 	next.grow(p, p.len()+len(added))
 	for _, m := range edited {
-		if slot := int(m.no - first); slot >= next.len() { // else it is listed twice
+		if slot := int(m.no - first); slot >= next.len() { // otherwise it is listed twice
 			next.copyFrom(p, next.len(), slot)
 			next.copyFrom(m.in, m.slot, m.slot+1)
 		}
@@ -181,7 +183,7 @@ func (p *panel) with(changed []member, first int64) (next *panel, ok bool) {
 	return next, true
 }
 
-// equals reports whether a slot of a panel holds the same.
+// equals reports whether a slot of a panel holds the same data.
 func (m member) equals(p *panel, slot int) bool {
 	if m.in.heads[m.slot] != p.heads[slot] {
 		return false
@@ -197,8 +199,8 @@ func (m member) equals(p *panel, slot int) bool {
 	return true
 }
 
-// copyFrom appends the slots from up to, but not including, to. It is for a
-// panel that nobody else sees yet.
+// copyFrom appends the slots from up to, but not including, to. The panel must
+// not be shared yet.
 func (p *panel) copyFrom(source *panel, from, to int) {
 	if from == to {
 		return
@@ -207,7 +209,7 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 	theirs := source.columns()
 	start, _ := source.span(from)
 	_, end := source.span(to - 1)
-	var shift ends // it may wrap, and wraps back
+	var shift ends // may wrap around, and then wraps back
 	for i, c := range p.columns() {
 		shift[i] = c.len() - start[i]
 		c.copyFrom(theirs[i], start[i], end[i])
@@ -220,7 +222,7 @@ func (p *panel) copyFrom(source *panel, from, to int) {
 	}
 }
 
-// grow makes room for patients who have in all about what another panel holds.
+// grow reserves space for patients with about as much data as another panel.
 func (p *panel) grow(like *panel, patients int) {
 	p.heads, p.ends = slices.Grow(p.heads, patients), slices.Grow(p.ends, patients)
 	theirs := like.columns()
@@ -229,7 +231,7 @@ func (p *panel) grow(like *panel, patients int) {
 	}
 }
 
-// fit gives a copy without spare memory.
+// fit returns a copy without spare capacity.
 func (p *panel) fit() *panel {
 	next := &panel{number: panelNumbers.Add(1), heads: slices.Clone(p.heads), ends: slices.Clone(p.ends)}
 	theirs := p.columns()

@@ -13,7 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// made is a member with something of everything that n says.
+// made returns a member with some data of each kind, determined by n.
 func made(no int64, n int) member {
 	day := func(n int) int64 { return int64(n) * 24 * 3_600_000 }
 	p := &panel{heads: []head{{born: drug.Day(n), gender: analytics.Gender(n % 4), here: true}}}

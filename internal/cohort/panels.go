@@ -6,7 +6,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// charts is the read model that analytics run on.
+// charts is the read model for analytics.
 var charts = &kind[*panel]{name: "series", size: panelSize, read: readPanel, once: readPanel, follow: followCharts}
 
 // nobody is a number without a patient.
@@ -28,7 +28,7 @@ func readPanel(ctx context.Context, org store.Org, first, last int64) (*panel, e
 		return nil, err
 	}
 	if int64(len(members)) == last-first+1 && len(g.damaged) == 0 {
-		return members[0].in, nil // nearly always
+		return members[0].in, nil // the common case
 	}
 	read := &panel{}
 	for no := first; no <= last; no++ {

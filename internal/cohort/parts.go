@@ -8,30 +8,31 @@ import (
 )
 
 const (
-	// partSize is the length, in bytes, of the parts by which names are found.
+	// partSize is the length in bytes of the parts by which names are found.
 	partSize = 3
-	// buckets is the number of lists that the parts are spread over: about as
-	// many as a chunk's names have different parts.
+	// buckets is the number of lists of parts: about as many as the names of a
+	// chunk have different parts.
 	buckets    = 1 << bucketBits
 	bucketBits = 12
 )
 
-// parts says of each part of the names in a chunk in which slots it may be.
-// Parts that fall into one bucket are not told apart, so whoever looks for one
-// must look at the names too. Parts never change, and chunks that differ in few
-// slots share them; see chunk.
+// parts maps each part of the names in a chunk to the slots that may contain
+// it. Parts in the same bucket are not distinguished, so the names must be
+// checked too. Parts are immutable, and chunks that differ in few slots share
+// them; see chunk.
 type parts struct {
-	starts [buckets + 1]uint32 // where in slots those of each bucket start
-	slots  []uint16            // of each bucket in order, none twice
+	starts [buckets + 1]uint32 // start of each bucket in slots
+	slots  []uint16            // of each bucket, sorted and distinct
 }
 
-// bucketOf takes the first three bytes of a text that has at least four.
+// bucketOf returns the bucket of the first three bytes of a text, which must
+// have at least four.
 func bucketOf(text []byte) uint16 {
 	const spread = 0x9e3779b1 // the golden section of 2^32
 	return uint16((binary.LittleEndian.Uint32(text) << 8) * spread >> (32 - bucketBits))
 }
 
-// partsOf gives the buckets of the parts of a term, in their order.
+// partsOf returns the buckets of the parts of a term, in order.
 func partsOf(term []byte) (found []uint16) {
 	for rest := append(slices.Clip(term), separator); len(rest) > partSize; rest = rest[1:] {
 		found = append(found, bucketOf(rest))
@@ -39,17 +40,17 @@ func partsOf(term []byte) (found []uint16) {
 	return found
 }
 
-// newParts sorts the parts of all names by their buckets: it finds and counts
-// them, and then puts each into its place.
+// newParts indexes the parts of all names by bucket: it finds and counts them,
+// and then puts each in its place.
 func newParts(c *chunk) *parts {
-	const nextSlot = buckets // is no bucket
+	const nextSlot = buckets // not a bucket
 	room := partRooms.Get().(*[]uint16)
 	defer partRooms.Put(room)
 	p, found := &parts{}, (*room)[:0]
-	var last [buckets]uint16 // the slot, counted from 1, that a bucket was found for last
+	var last [buckets]uint16 // slot, counted from 1, for which a bucket was found last
 	for i, end := range c.ends {
 		slot := uint16(i + 1)
-		// The separator behind a name gives each part its fourth byte.
+		// The separator after a name provides the fourth byte of its last part.
 		for rest := c.text[c.start(i) : end+1]; len(rest) > partSize; rest = rest[1:] {
 			if bucket := bucketOf(rest); last[bucket] != slot {
 				last[bucket] = slot
@@ -76,16 +77,16 @@ func newParts(c *chunk) *parts {
 	return p
 }
 
-// partRooms are for the parts that were found, and used again: the first search
-// of an organisation finds those of all its patients.
+// partRooms are reusable buffers: the first search in an organisation indexes
+// all its patients.
 var partRooms = sync.Pool{New: func() any { return new([]uint16) }}
 
-// of is the slots in a bucket.
+// of returns the slots in a bucket.
 func (p *parts) of(bucket uint16) []uint16 { return p.slots[p.starts[bucket]:p.starts[bucket+1]] }
 
-// candidates are the slots of the bucket, of some, that has the fewest.
+// candidates returns the slots of the smallest of some buckets.
 func (p *parts) candidates(among []uint16) []uint16 {
-	const few = 4 // looking for fewer takes longer than looking at them
+	const few = 4 // below this, checking the candidates is faster
 	fewest := p.of(among[0])
 	for _, bucket := range among[1:] {
 		if len(fewest) <= few {

@@ -117,7 +117,8 @@ func expectNames(t *testing.T, r roster, patients []patient, term string) {
 	}
 }
 
-// What a search keeps is counted: a chunk with parts takes more than its names.
+// The memory of the search index is counted: a chunk with parts takes more
+// than its names.
 func TestPartsAreCounted(t *testing.T) {
 	full := newPeople(chunkSize).roster[0]
 	bare := *full

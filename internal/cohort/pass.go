@@ -14,22 +14,22 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// job answers a question from all chunks of an organisation, which are read for
-// it one by one, in any order.
+// job answers a query from all chunks of an organisation, which are read one
+// by one, in any order.
 type job[C any] interface {
-	// part begins a share of the work, which one goroutine does.
+	// part starts a share of the work for one goroutine.
 	part() part[C]
 }
 
-// part is given chunks by their index, and then closed.
+// part receives chunks with their index, and is then closed.
 type part[C any] interface {
 	add(index int, c C)
 	close()
 }
 
-// stream answers a question about an organisation that does not fit into memory:
-// it is read chunk by chunk, each of a moment after the call. newJob is called
-// when no other caller has asked the same, by its key, just now.
+// stream answers a query about an organisation that does not fit into memory:
+// it is read chunk by chunk, each as of a time after the call. newJob is
+// called if no other caller is asking the same, by key.
 func stream[C chunked, J job[C]](ctx context.Context, cs *Cohorts, org store.Org, k *kind[C], key string, bytes int64, newJob func() J) (answer J, err error) {
 	answered, err := cs.gate.ask(ctx, demand{
 		place: place{org.No(), k.name}, key: key, bytes: bytes, job: func() any { return newJob() },
@@ -47,7 +47,7 @@ func stream[C chunked, J job[C]](ctx context.Context, cs *Cohorts, org store.Org
 	return answered.(J), nil
 }
 
-// readAll reads all patients once and gives them to all jobs.
+// readAll reads all patients once and passes them to all jobs.
 func readAll[C chunked](ctx context.Context, s *scans, org store.Org, k *kind[C], jobs []job[C]) error {
 	_, patients, err := org.Head(ctx)
 	if err != nil {
@@ -84,7 +84,8 @@ func readAll[C chunked](ctx context.Context, s *scans, org store.Org, k *kind[C]
 	return work.Wait()
 }
 
-// give reads when a reader is free, and counts what was read when a processor is.
+// give reads when a reader is free, and counts what was read when a CPU is
+// free.
 func (s *scans) give(ctx context.Context, read func() (count func(), err error)) error {
 	if err := enter(ctx, s.reading); err != nil {
 		return err
@@ -143,21 +144,21 @@ func streamMeasure[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, 
 	if err != nil {
 		return whole, err
 	}
-	// Several may have asked: each has a tally of its own.
+	// There may be several callers: each gets its own tally.
 	whole = newTally(p)
 	whole.Merge(counted.whole)
 	return whole, nil
 }
 
-// looking is a search as a job. Chunks come in any order; hits are counted in
-// theirs.
+// looking is a search as a job. Chunks arrive in any order; hits are kept by
+// chunk.
 type looking struct {
 	query *query
 	mu    sync.Mutex
-	found map[int]*slots // by the index of the chunk
+	found map[int]*slots // by chunk index
 }
 
-// slots has a bit for each slot of a chunk.
+// slots has one bit per slot of a chunk.
 type slots [chunkSize / 64]uint64
 
 type lookingPart struct{ of *looking }
@@ -182,7 +183,7 @@ func (p lookingPart) add(index int, c *chunk) {
 
 func (lookingPart) close() {}
 
-// page gives the numbers on a page of what was found, and how many there are.
+// page returns the numbers on a page of the hits, and their total.
 func (l *looking) page(page, limit int64) ([]int64, int64) {
 	h := newHits(page, limit)
 	for _, i := range slices.Sorted(maps.Keys(l.found)) {
@@ -196,8 +197,8 @@ func (l *looking) page(page, limit int64) ([]int64, int64) {
 	return h.numbers, h.total
 }
 
-// streamSearch searches an organisation whose names do not fit into memory. The
-// pages of a search are the same question.
+// streamSearch searches an organisation with names that do not fit into
+// memory. All pages of a search share one query.
 func streamSearch(ctx context.Context, cs *Cohorts, org store.Org, term string, page, limit int64) ([]int64, int64, error) {
 	const aboutFound = 256 << 10
 	found, err := stream(ctx, cs, org, names, term, aboutFound, func() *looking {

@@ -7,17 +7,17 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// roster is an organisation's patients in order of their numbers: chunks that
-// are all full but the last. It does not change; a refresh makes a new one
-// that shares the chunks in which nothing changed.
+// roster holds an organisation's patients in order of their numbers: full
+// chunks, except for the last. It is immutable; a refresh creates a new one
+// that shares unchanged chunks.
 type roster []*chunk
 
-// names is the read model that search runs on.
+// names is the read model for search.
 var names = &kind[*chunk]{name: "names", size: chunkSize, read: readChunk, once: readNames, follow: followNames}
 
-// with gives the roster after changes, in any order. It fails when a number
-// is left out, which means that the changes are not those of this roster.
-// Only the newest roster may be changed; see chunk.
+// with returns the roster with changes applied, which may be in any order. It
+// fails if a number is missing, which means that the changes do not belong to
+// this roster. Only the newest roster may be changed; see chunk.
 func (r roster) with(changed []patient) (next roster, ok bool) {
 	return withChanges(r, changed, chunkSize, func() *chunk { return &chunk{} })
 }
@@ -42,8 +42,8 @@ func readChunk(ctx context.Context, org store.Org, first, last int64) (*chunk, e
 	return read.fit(), nil
 }
 
-// readNames gives a chunk that is searched only once: its parts are not worth
-// sorting.
+// readNames returns a chunk that is searched once, so its parts are not
+// sorted.
 func readNames(ctx context.Context, org store.Org, first, last int64) (*chunk, error) {
 	read := newChunk(last - first + 1)
 	fillTo := func(no int64) {

@@ -14,7 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Outcomes measures how the patients of an organisation fared.
+// Outcomes returns the treatment outcomes of an organisation's patients.
 func (cs *Cohorts) Outcomes(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Outcomes, error) {
 	t, earlier, err := scanBoth(ctx, cs, org, "outcomes", p, analytics.NewOutcomesTally)
 	if err != nil {
@@ -23,7 +23,7 @@ func (cs *Cohorts) Outcomes(ctx context.Context, org store.Org, p *analytics.Par
 	return t.ResultAgainst(earlier, now), nil
 }
 
-// Population measures how the patients of an organisation are.
+// Population returns the population health of an organisation's patients.
 func (cs *Cohorts) Population(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Population, error) {
 	t, earlier, err := scanBoth(ctx, cs, org, "population", p, analytics.NewPopulationTally)
 	if err != nil {
@@ -32,9 +32,9 @@ func (cs *Cohorts) Population(ctx context.Context, org store.Org, p *analytics.P
 	return t.ResultAgainst(earlier, now), nil
 }
 
-// scanBoth counts the period and, when the parameters ask for a comparison, the
-// earlier one; both at once, so that an organisation that is not in memory is
-// read once for both.
+// scanBoth counts the period and, if the parameters request a comparison, the
+// earlier one. It counts both at once, so that an organisation that is not in
+// memory is read once.
 func scanBoth[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (t, earlier T, err error) {
 	before := p.Earlier()
 	if before == nil {
@@ -53,31 +53,30 @@ func scanBoth[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measu
 	return t, earlier, err
 }
 
-// tally counts patients. Tallies merged in any order give the same answer.
+// tally counts patients. Tallies merged in any order give the same result.
 type tally[T any] interface {
 	counter
-	Close() // nothing is added after it
+	Close() // ends adding
 	Merge(T)
 }
 
-// counter is the part of a tally that patients are given to. PassBy is told of
-// one whom the filter does not admit, by what is known without the series.
+// counter is the part of a tally that receives patients. PassBy receives those
+// whom the filter does not admit, judged without the series.
 type counter interface {
 	Add(*analytics.Patient)
 	PassBy(*analytics.Patient)
 }
 
-// scans bounds what all scans together take of the machine.
+// scans limits the resources used by all scans together.
 type scans struct {
-	// running has room for the scans that are under way, each with the memory
-	// of its tallies.
+	// running limits the number of scans, each of which needs memory for its
+	// tallies.
 	running chan struct{}
-	// reading has room for the chunks that are being read for passes. The store
-	// has twice as many readers, so others can read too.
+	// reading limits the chunks being read for passes. The store has twice as
+	// many readers, so that others can read too.
 	reading chan struct{}
-	// processors has room for the panels that are being counted. Scans get it
-	// in turn, panel by panel, so that a large one does not hold up a small
-	// one.
+	// processors limits the panels being counted. Scans take turns panel by
+	// panel, so that a large scan does not block a small one.
 	processors chan struct{}
 }
 
@@ -86,7 +85,7 @@ func newScans() *scans {
 	return &scans{running: make(chan struct{}, 4*processors), reading: make(chan struct{}, readers()), processors: make(chan struct{}, processors)}
 }
 
-// enter waits for room; whoever gets it must leave.
+// enter waits for room. The caller must leave afterwards.
 func enter(ctx context.Context, room chan struct{}) error {
 	select {
 	case room <- struct{}{}:
@@ -96,7 +95,7 @@ func enter(ctx context.Context, room chan struct{}) error {
 	}
 }
 
-// scan counts the patients of an organisation whom the parameters ask for.
+// scan counts the patients selected by the parameters.
 func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
 	whole, err = scanLoaded(ctx, cs, org, measure, p, newTally)
 	if errors.Is(err, errNoRoom) {
@@ -105,7 +104,7 @@ func scan[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure s
 	return whole, err
 }
 
-// scanLoaded is scan of an organisation that is in memory, or fits there.
+// scanLoaded is scan for an organisation that is in memory or fits into it.
 func scanLoaded[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
 	if err := enter(ctx, cs.scans.running); err != nil {
 		return whole, err
@@ -120,15 +119,14 @@ func scanLoaded[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, mea
 }
 
 const (
-	// groupSize is the number of panels that have a tally together.
+	// groupSize is the number of panels that share a tally.
 	groupSize = 8
-	// worthKeeping is the number of panels from which on tallies are kept: few
+	// worthKeeping is the number of panels from which tallies are kept. Fewer
 	// panels are counted within a millisecond or two.
 	worthKeeping = 2 * groupSize
 )
 
-// answer counts panels, with the help of what was counted for the same question
-// before.
+// answer counts panels, using the tallies of earlier runs of the same query.
 func answer[T tally[T]](ctx context.Context, cs *Cohorts, org access.OrgNo, panels source, measure string, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, err error) {
 	if len(panels.loaded) < cs.worthKeeping {
 		whole, _, err = countAll(ctx, cs.scans, panels, nil, p, newTally)
@@ -155,8 +153,8 @@ func answer[T tally[T]](ctx context.Context, cs *Cohorts, org access.OrgNo, pane
 	return whole, err
 }
 
-// countAll counts panels on all processors, a group at a time, but for groups
-// that were counted before. It gives one tally of all, and those of the groups.
+// countAll counts panels on all CPUs, one group at a time, except for groups
+// counted before. It returns the total and the tallies of the groups.
 func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before []group, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, groups []group, err error) {
 	groups = make([]group, (panels.count+groupSize-1)/groupSize)
 	var next atomic.Int64
@@ -176,7 +174,7 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before [
 					if err := s.count(ctx, panels, at, &filter, t); err != nil {
 						return err
 					}
-					runtime.Gosched() // whoever waits for a processor goes first
+					runtime.Gosched() // let those waiting for a CPU go first
 				}
 				t.Close()
 				g.tally = t
@@ -194,7 +192,7 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before [
 	return whole, groups, nil
 }
 
-// count adds a panel when a processor is free for it.
+// count adds a panel when a CPU is free.
 func (s *scans) count(ctx context.Context, panels source, at int, filter *analytics.Filter, to counter) error {
 	if err := enter(ctx, s.processors); err != nil {
 		return err
@@ -207,20 +205,20 @@ func (s *scans) count(ctx context.Context, panels source, at int, filter *analyt
 	return err
 }
 
-// source is panels in memory; tests have others.
+// source provides panels in memory; tests use others.
 type source struct {
 	count  int
 	loaded []*panel
 	at     func(ctx context.Context, i int) (*panel, error)
 }
 
-// inMemory is panels that are there.
+// inMemory returns a source for panels in memory.
 func inMemory(panels []*panel) source {
 	return source{len(panels), panels, func(_ context.Context, i int) (*panel, error) { return panels[i], nil }}
 }
 
-// numbers are those of the panels in a group; none of panels that are not in
-// memory.
+// numbers returns the numbers of the panels in a group, or nil if they are not
+// in memory.
 func (s *source) numbers(group int) (numbers []uint64) {
 	for i := group * groupSize; i < min((group+1)*groupSize, len(s.loaded)); i++ {
 		numbers = append(numbers, s.loaded[i].number)
@@ -228,8 +226,8 @@ func (s *source) numbers(group int) (numbers []uint64) {
 	return numbers
 }
 
-// addTo adds the patients to a tally, which judges the whole filter; most of
-// those who do not pass are left out before that.
+// addTo adds the patients to a tally, which applies the whole filter. Most
+// patients who do not match are skipped before that.
 func (p *panel) addTo(filter *analytics.Filter, to counter) {
 	c := newChart()
 	for slot := range p.heads {

@@ -16,9 +16,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// Whatever was written, on whichever node, the next answer of every node is
-// what the records say. One node keeps the series in memory, one tallies too,
-// and on one they do not fit there.
+// Whatever was written, on any node, the next response of every node matches
+// the records. One node keeps the series in memory, one also the tallies, and
+// on one they do not fit.
 func TestMeasuresAreThoseOfTheRecords(t *testing.T) {
 	const histories = 15
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
@@ -126,7 +126,7 @@ func TestSearchLoadsNoSeries(t *testing.T) {
 	}
 }
 
-// A panel is read, scanned and forgotten when there is no room for all.
+// If there is no room for all, a panel is read, scanned and dropped.
 func TestMemoryIsBounded(t *testing.T) {
 	s := storetest.Open(t, storetest.SQLite)
 	h := newHospital(t, s, "general", New(plenty, nil))
@@ -217,7 +217,7 @@ func TestCancelledScan(t *testing.T) {
 	}
 }
 
-// Series that cannot be read are made from the records.
+// Unreadable series are rebuilt from the records.
 func TestDamagedSeries(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	h := newHospital(t, storetest.Start(t, cfg), "general", New(plenty, nil))
@@ -265,7 +265,7 @@ func TestRepairedSeries(t *testing.T) {
 	}
 }
 
-// A number whose patient is gone counts nowhere.
+// A number without a patient counts nowhere.
 func TestMissingPatient(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	h := newHospital(t, storetest.Start(t, cfg), "general", New(plenty, nil))
@@ -286,8 +286,8 @@ func TestMissingPatient(t *testing.T) {
 	}
 }
 
-// However many ask at once, no more panels are counted at a time than there
-// are processors.
+// However many queries run at once, no more panels are counted at a time than
+// there are CPUs.
 func TestScansShareTheProcessors(t *testing.T) {
 	const callers, panels = 10, 40
 	s, p := newScans(), checked(t, analytics.Request{})
@@ -330,8 +330,8 @@ func TestScanFails(t *testing.T) {
 	}
 }
 
-// Own conditions count, whether they still stand or not; those of the family
-// do not.
+// A patient's own conditions count, whether they are still active or not;
+// those of the family do not.
 func TestConditionsThatCount(t *testing.T) {
 	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", New(plenty, nil))
 	p := storetest.AddPatient(t, h.Org, "Arlo Finch")

@@ -53,7 +53,7 @@ var hundredThousand = sync.OnceValue(func() (panels []*panel) {
 })
 
 // BenchmarkScan measures 100,000 patients with 5 million records in memory, on
-// all processors. Besides the mean it gives the 99th percentile.
+// all CPUs. It also reports the 99th percentile.
 func BenchmarkScan(b *testing.B) {
 	panels := hundredThousand()
 	for _, filter := range []analytics.Request{{}, {Interval: "day"}, {Gender: "female"}, {AgeMin: "30", AgeMax: "64"}, {Condition: "M54"}, {MedicationClass: "opioid"}, {MinCellSize: "11"}} {
@@ -76,8 +76,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkAgain asks the same question again, when nothing changed, and when
-// one patient did.
+// BenchmarkAgain repeats a query, after no change and after a change of one
+// patient.
 func BenchmarkAgain(b *testing.B) {
 	p := checked(b, analytics.Request{})
 	for _, changes := range []int{0, 1} {

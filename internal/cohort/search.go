@@ -7,7 +7,7 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// hits counts all matches and keeps the numbers of one page of them.
+// hits counts all matches and keeps the numbers of one page.
 type hits struct {
 	skip, limit int64
 	numbers     []int64
@@ -16,8 +16,8 @@ type hits struct {
 
 func newHits(page, limit int64) *hits { return &hits{skip: (page - 1) * limit, limit: limit} }
 
-// search gives the numbers on a page of the patients that a term matches, and
-// how many it matches.
+// search returns the numbers on a page of the patients matching a term, and
+// their total.
 func (r roster) search(term string, page, limit int64) ([]int64, int64) {
 	h := newHits(page, limit)
 	r.find(newQuery(term), h)
@@ -34,8 +34,8 @@ func (r roster) find(q *query, h *hits) {
 	}
 }
 
-// query is a term as it is looked for: in names, or as a range of keys, both
-// ends included. One that nobody can match has neither.
+// query is a parsed term: a needle for names, or an inclusive range of keys.
+// If nothing can match, it has neither.
 type query struct {
 	needle    *needle
 	keys      bool
@@ -51,22 +51,22 @@ func newQuery(term string) *query {
 	folded := []byte(pain.Fold(term))
 	switch {
 	case len(folded) == 0:
-		// Nothing but accents, which do not count: in every name.
+		// Only accents, which are ignored: matches every name.
 		q.low, q.high, q.keys = keyRange(identifierPrefix)
-	case bytes.IndexByte(folded, separator) < 0: // else it is in no name
+	case bytes.IndexByte(folded, separator) < 0: // otherwise no name contains it
 		q.needle = newNeedle(folded)
 	}
 	return q
 }
 
-// allOf reports whether all patients of a chunk match by their keys. Identifiers
-// are only nearly in the order of the numbers: those of a range can be in
-// several chunks, but most chunks have all their keys in the range or none.
+// allOf reports whether all patients of a chunk match by key. Identifiers are
+// only roughly in the order of the numbers, so a range may span several
+// chunks, but most chunks have all or none of their keys in the range.
 func (q *query) allOf(c *chunk) bool {
 	return q.keys && c.span.count > 0 && !c.span.low.less(q.low) && !q.high.less(c.span.high)
 }
 
-// find calls each, in order, for the slots that match.
+// find calls each, in order, for the matching slots.
 func (q *query) find(c *chunk, each func(slot int)) {
 	if q.needle != nil {
 		q.needle.find(c, each)
@@ -81,8 +81,7 @@ func (q *query) find(c *chunk, each func(slot int)) {
 	}
 }
 
-// pass counts matches that come one after the other, unless one of them is on
-// the page.
+// pass counts consecutive matches, unless one of them is on the page.
 func (h *hits) pass(matches int64) bool {
 	if h.total+matches > h.skip && h.total-h.skip < h.limit {
 		return false
@@ -91,7 +90,7 @@ func (h *hits) pass(matches int64) bool {
 	return true
 }
 
-// add counts a match; matches come in order of their numbers.
+// add counts a match. Matches arrive in order of their numbers.
 func (h *hits) add(no int64) {
 	if h.total >= h.skip && h.total-h.skip < h.limit {
 		h.numbers = append(h.numbers, no)

@@ -8,11 +8,10 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Warm makes ready what is likely to be asked of an organisation next, so that
-// nobody need wait for it: its names, its series, and what is counted for a
-// question to both measures. It does nothing when that was done and is still in
-// memory, nor when more than half of the memory is taken: what is asked must
-// not make room for what may be.
+// Warm preloads what is likely to be queried next for an organisation: its
+// names, its series, and the tallies of both measures. It does nothing if that
+// is already in memory, or if more than half of the memory is used, so that
+// speculative data does not evict data in use.
 func (cs *Cohorts) Warm(ctx context.Context, org store.Org, p *analytics.Params) error {
 	q, err := newQuestion(org.No(), "", p)
 	if err != nil || !cs.cold(q) {
@@ -25,7 +24,7 @@ func (cs *Cohorts) Warm(ctx context.Context, org store.Org, p *analytics.Params)
 	if err != nil {
 		return err
 	}
-	if panels >= cs.worthKeeping { // else nothing that is counted is kept
+	if panels >= cs.worthKeeping { // otherwise no tallies are kept
 		if _, err := scan(ctx, cs, org, "outcomes", p, analytics.NewOutcomesTally); err != nil {
 			return err
 		}
@@ -41,7 +40,7 @@ func (cs *Cohorts) Warm(ctx context.Context, org store.Org, p *analytics.Params)
 	return nil
 }
 
-// load makes a model ready, and gives the number of its chunks: none of what
+// load loads a model and returns the number of its chunks, which is 0 if it
 // does not fit.
 func load[C chunked](ctx context.Context, cs *Cohorts, org store.Org, k *kind[C]) (chunks int, err error) {
 	loaded, release, err := fresh(ctx, cs, org, k)
@@ -55,7 +54,7 @@ func load[C chunked](ctx context.Context, cs *Cohorts, org store.Org, k *kind[C]
 	return len(loaded), nil
 }
 
-// cold reports whether an organisation is to be warmed for a question.
+// cold reports whether an organisation should be warmed for a query.
 func (cs *Cohorts) cold(q question) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

@@ -95,7 +95,7 @@ func TestWarmTakesOnlyMemoryThatIsFree(t *testing.T) {
 	}
 }
 
-// Series that do not fit are not read for nobody.
+// Series that do not fit are not loaded in advance.
 func TestWarmLeavesWhatDoesNotFit(t *testing.T) {
 	h := newHospital(t, storetest.Open(t, storetest.SQLite), "general", New(plenty, nil))
 	h.cohorts.worthKeeping = 1

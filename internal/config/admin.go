@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// leastToken is how short the token of the admin listener may be.
+// leastToken is the minimum length of the admin listener's token.
 const leastToken = 16
 
-// adminFlags registers what concerns watching the service.
+// adminFlags registers the flags for monitoring.
 func (c *Config) adminFlags(fs *flag.FlagSet) {
 	fs.StringVar(&c.AdminListen, "admin-listen", "127.0.0.1:9464", "`address` for metrics and pprof; requires --admin-token-file unless it is loopback; empty to disable")
 	fs.StringVar(&c.AdminTokenFile, "admin-token-file", "", "`file`, readable only by its owner, with the bearer token for the admin listener; read again for every request")
@@ -22,7 +22,7 @@ func (c *Config) adminFlags(fs *flag.FlagSet) {
 	fs.StringVar(&c.OTLPEndpoint, "otlp-endpoint", "", "`URL` of an OpenTelemetry collector (OTLP over HTTP) for traces, such as http://127.0.0.1:4318; empty to disable")
 }
 
-// validateAdmin names what is wrong with it.
+// validateAdmin reports errors in these flags.
 func (c *Config) validateAdmin(bad func(flag, format string, args ...any)) {
 	if c.AdminListen != "" {
 		_, _, err := net.SplitHostPort(c.AdminListen)
@@ -40,8 +40,8 @@ func (c *Config) validateAdmin(bad func(flag, format string, args ...any)) {
 	}
 }
 
-// AdminIsLocal reports whether the admin listener is reached from this machine
-// only.
+// AdminIsLocal reports whether the admin listener is only reachable from this
+// machine.
 func (c *Config) AdminIsLocal() bool {
 	host, _, err := net.SplitHostPort(c.AdminListen)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Config) AdminIsLocal() bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// AdminToken reads the token of the admin listener; it is empty when there is
+// AdminToken reads the token of the admin listener, or returns "" if there is
 // none.
 func (c *Config) AdminToken() (string, error) {
 	if c.AdminTokenFile == "" {

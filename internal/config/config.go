@@ -1,6 +1,6 @@
-// Package config is everything an operator can set: one struct with its
-// defaults, read from flags and from the environment. Each flag --some-name
-// is also ANODYNE_SOME_NAME; the flag wins.
+// Package config defines all settings: one struct with defaults, read from
+// flags and the environment. Each flag --some-name can also be set as
+// ANODYNE_SOME_NAME; the flag takes precedence.
 package config
 
 import (
@@ -19,7 +19,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Config is what an operator set.
+// Config holds the settings.
 type Config struct {
 	Database        string
 	DatabaseKey     Secret
@@ -45,22 +45,23 @@ type Config struct {
 	MaxConnections  int
 	WebhookAllow    List
 	WebhookCAFile   string
-	// LogOutput is where lines about requests go; nowhere when nil.
+	// LogOutput receives the request log; nil disables it.
 	LogOutput io.Writer
-	// Version is the program's own, which receivers of webhooks are told.
+	// Version is the version of the program, which is sent to webhook
+	// receivers.
 	Version         string
 	ReportRetention time.Duration
 	SessionIdle     time.Duration
 	SessionLifetime time.Duration
 }
 
-// List is a flag of values separated by commas.
+// List is a flag with comma-separated values.
 type List []string
 
-// String joins the list.
+// String returns the values separated by commas.
 func (l *List) String() string { return strings.Join(*l, ",") }
 
-// Set replaces the list.
+// Set replaces the values.
 func (l *List) Set(s string) error {
 	*l = nil
 	for part := range strings.SplitSeq(s, ",") {
@@ -71,7 +72,7 @@ func (l *List) Set(s string) error {
 	return nil
 }
 
-// Store registers the flags that every command has.
+// Store registers the flags common to all commands.
 func (c *Config) Store(fs *flag.FlagSet) {
 	fs.StringVar(&c.Database, "database", "sqlite:anodyne.db", "`address` of the database: sqlite:PATH or postgres://...")
 	fs.StringVar(&c.DatabaseKeyFile, "database-key-file", "", "`file` with the key that encrypts the SQLite file and backups")
@@ -80,7 +81,7 @@ func (c *Config) Store(fs *flag.FlagSet) {
 	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key, the master key, the audit spool and the record of seals (default: beside the SQLite file, or anodyne.d)")
 }
 
-// Address registers the flags that say where a server is reached.
+// Address registers the flags for a server's addresses.
 func (c *Config) Address(fs *flag.FlagSet) {
 	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "`address` to serve on")
 	fs.StringVar(&c.TLSCert, "tls-cert", "", "certificate `file` (PEM); serves HTTPS together with --tls-key")
@@ -107,14 +108,14 @@ func (c *Config) Serve(fs *flag.FlagSet) {
 	c.webhookFlags(fs)
 }
 
-// Links registers the flags that say where the service is reached.
+// Links registers the flags for the public address.
 func (c *Config) Links(fs *flag.FlagSet) {
 	c.Address(fs)
 	fs.StringVar(&c.BaseURL, "base-url", "", "public `URL` of the service, for links (default: the listen address)")
 }
 
-// PublicURL is what links begin with: the public URL, or where a server with
-// these flags listens.
+// PublicURL returns the base URL of links: the configured public URL, or the
+// address on which a server with these flags listens.
 func (c *Config) PublicURL() (string, error) {
 	if problem := c.baseURLProblem(); problem != "" {
 		return "", fmt.Errorf("--base-url: %s", problem)
@@ -138,8 +139,8 @@ func (c *Config) baseURLProblem() string {
 	return ""
 }
 
-// FromEnvironment sets every registered flag that the command line did not
-// set from its environment variable.
+// FromEnvironment sets every registered flag that is not on the command line
+// from its environment variable.
 func FromEnvironment(fs *flag.FlagSet, lookup func(string) (string, bool)) error {
 	set := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
@@ -155,12 +156,12 @@ func FromEnvironment(fs *flag.FlagSet, lookup func(string) (string, bool)) error
 	return errors.Join(errs...)
 }
 
-// Variable is the environment variable of a flag.
+// Variable returns the name of a flag's environment variable.
 func Variable(flag string) string {
 	return "ANODYNE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// Finish fills in what follows from the rest.
+// Finish sets the values that depend on others.
 func (c *Config) Finish() {
 	if c.DataDir == "" {
 		c.DataDir = store.DefaultDataDir(c.Database)
@@ -170,11 +171,11 @@ func (c *Config) Finish() {
 	}
 }
 
-// leastSession is twice as long as the store is exact about when a session was
-// seen last: a shorter one would end between two clicks.
+// leastSession is twice the precision with which the store records the last
+// use of a session: a shorter session could end between two clicks.
 const leastSession = 2 * time.Minute
 
-// Validate names every fault at once.
+// Validate returns all errors at once.
 func (c *Config) Validate() error {
 	var errs []error
 	bad := func(flag, format string, args ...any) {
@@ -238,21 +239,21 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Proxies are the networks of --trusted-proxy.
+// Proxies returns the networks of --trusted-proxy.
 func (c *Config) Proxies() ([]netip.Prefix, error) {
 	return networks(c.TrustedProxies)
 }
 
-// Level is the level of --log-level.
+// Level returns the level of --log-level.
 func (c *Config) Level() (level slog.Level, err error) {
 	err = level.UnmarshalText([]byte(c.LogLevel))
 	return level, err
 }
 
-// Logger makes the log of --log-level and --log-format.
+// Logger returns a logger for --log-level and --log-format.
 func (c *Config) Logger(w io.Writer) *slog.Logger { return slog.New(c.LogHandler(w)) }
 
-// LogHandler writes lines of that log.
+// LogHandler returns a handler for --log-level and --log-format.
 func (c *Config) LogHandler(w io.Writer) slog.Handler {
 	level, err := c.Level()
 	if err != nil {
@@ -265,7 +266,7 @@ func (c *Config) LogHandler(w io.Writer) slog.Handler {
 	return slog.NewTextHandler(w, options)
 }
 
-// Print writes the configuration in force, secrets hidden.
+// Print writes the configuration in force, without secrets.
 func Print(w io.Writer, fs *flag.FlagSet) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fs.VisitAll(func(f *flag.Flag) {
@@ -274,8 +275,8 @@ func Print(w io.Writer, fs *flag.FlagSet) error {
 	return table.Flush()
 }
 
-// hidePassword takes the password out of an address, also out of one that is
-// not valid: it is printed to say so.
+// hidePassword removes the password from a URL, even if it is invalid, because
+// it is printed in the error.
 func hidePassword(address string) string {
 	if !strings.Contains(address, "@") && !strings.Contains(address, "password") {
 		return address

@@ -5,12 +5,12 @@ import (
 	"syscall"
 )
 
-// mostConnections is what a server takes on unless it is told otherwise. One
-// that is idle costs some 20 KB.
+// mostConnections is the default connection limit. An idle connection takes
+// some 20 KB.
 const mostConnections = 10_000
 
-// OpenFiles is how many files, connections among them, the process may have
-// open at a time. Go has raised the limit as far as it goes.
+// OpenFiles returns the maximum number of open files, including connections.
+// Go has already raised it as far as possible.
 func OpenFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {

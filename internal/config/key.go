@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Secret is a flag whose value is never printed.
+// Secret is a flag with a value that is never printed.
 type Secret string
 
 // String hides the value.
@@ -21,13 +21,13 @@ func (s *Secret) String() string {
 	return "(hidden)"
 }
 
-// Set takes the value.
+// Set sets the value.
 func (s *Secret) Set(value string) error {
 	*s = Secret(value)
 	return nil
 }
 
-// Key is the key of the database; nil when none is given.
+// Key returns the database key, or nil if there is none.
 func (c *Config) Key() (*seal.Key, error) {
 	switch {
 	case c.DatabaseKeyFile != "" && c.DatabaseKey != "":
@@ -44,7 +44,7 @@ func (c *Config) Key() (*seal.Key, error) {
 	return nil, nil
 }
 
-// ReadKey reads the key file that a flag names.
+// ReadKey reads the key file given by a flag.
 func ReadKey(flag, path string) (*seal.Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func ReadKey(flag, path string) (*seal.Key, error) {
 	return key, nil
 }
 
-// Opening is how to open the database.
+// Opening returns the configuration for opening the database.
 func (c *Config) Opening(log *slog.Logger) (store.Config, error) {
 	key, err := c.Key()
 	return store.Config{Database: c.Database, Key: key, DataDir: c.DataDir, Wait: c.DatabaseWait, Log: log}, err

@@ -8,19 +8,19 @@ import (
 	"anodyne.example/anodyne/internal/webhook"
 )
 
-// webhookFlags registers what concerns the sending of webhooks.
+// webhookFlags registers the flags for sending webhooks.
 func (c *Config) webhookFlags(fs *flag.FlagSet) {
 	fs.Var(&c.WebhookAllow, "webhook-allow-cidr", "non-public `networks` (CIDR) that webhooks may connect to, separated by commas")
 	fs.StringVar(&c.WebhookCAFile, "webhook-ca-file", "", "`file` (PEM) with additional certificate authorities for webhook receivers")
 }
 
-// Webhooks is how webhooks are sent.
+// Webhooks returns the configuration for sending webhooks.
 func (c *Config) Webhooks() (webhook.Config, error) {
 	allow, err := networks(c.WebhookAllow)
 	return webhook.Config{Version: c.Version, Dev: c.Dev, Allow: allow, CAFile: c.WebhookCAFile}, err
 }
 
-// validateWebhooks names what is wrong with them.
+// validateWebhooks reports errors in these flags.
 func (c *Config) validateWebhooks(bad func(flag, format string, args ...any)) {
 	if _, err := c.Webhooks(); err != nil {
 		bad("webhook-allow-cidr", "%v", err)
@@ -30,8 +30,9 @@ func (c *Config) validateWebhooks(bad func(flag, format string, args ...any)) {
 	}
 }
 
-// networks reads networks in CIDR form. One of IPv4 addresses in IPv6 form
-// would never match, because addresses are compared in their plain form.
+// networks parses networks in CIDR notation. It rejects IPv4-mapped IPv6
+// networks, which would never match, because addresses are compared in their
+// unmapped form.
 func networks(texts []string) ([]netip.Prefix, error) {
 	var list []netip.Prefix
 	for _, text := range texts {

@@ -7,7 +7,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// AlertKind says what a system alert is about.
+// AlertKind is the kind of a system alert.
 type AlertKind string
 
 // The kinds of alerts.
@@ -19,7 +19,7 @@ const (
 	OpioidBenzodiazepineOverlap AlertKind = "opioid_benzodiazepine_overlap"
 )
 
-// Severity says how soon somebody should look.
+// Severity is the urgency of an alert.
 type Severity string
 
 // The severities.
@@ -29,8 +29,8 @@ const (
 	Critical Severity = "critical"
 )
 
-// Alert is the data of a system alert: its kind, what it is about, and the
-// threshold that was crossed. Nothing measured is in it.
+// Alert is the data of a system alert: its kind, its subject, and the
+// threshold crossed. It contains no measured values.
 type Alert struct {
 	Kind      AlertKind   `json:"kind"`
 	Severity  Severity    `json:"severity"`
@@ -42,11 +42,11 @@ type Alert struct {
 	Reason    string      `json:"reason,omitempty"`
 }
 
-// Event makes the alert's event.
+// Event returns the event of the alert.
 func (a Alert) Event(at time.Time) *Event {
 	data, err := json.Marshal(a)
 	if err != nil {
-		panic(err) // identifiers, words and a number
+		panic(err) // identifiers, words and a number can always be marshalled
 	}
 	return &Event{ID: id.New[id.EventKind](at), Type: SystemAlert, At: at, Data: data}
 }

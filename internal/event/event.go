@@ -1,6 +1,6 @@
-// Package event names the events of the service and makes their envelopes.
-// An event carries identifiers only: nothing clinical leaves the service but
-// by an authenticated read.
+// Package event defines the events of the service and their envelopes. An
+// event only contains identifiers: clinical data only leaves the service
+// through an authenticated read.
 package event
 
 import (
@@ -11,7 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// Type is an event's name.
+// Type is the name of an event.
 type Type string
 
 // The events of the service.
@@ -24,7 +24,7 @@ const (
 	SystemAlert         Type = "system.alert"
 )
 
-// Event is what happened, as it is sent and listed.
+// Event is an event, as sent and listed.
 type Event struct {
 	ID   id.Event
 	Type Type
@@ -33,14 +33,14 @@ type Event struct {
 	Data json.RawMessage
 }
 
-// Patient makes an event about one patient.
+// Patient returns an event about one patient.
 func Patient(t Type, at time.Time, patient id.Patient) *Event {
 	data := append(make([]byte, 0, 48), `{"patient_id":"`...)
 	data = append(patient.Append(data), `"}`...)
 	return &Event{ID: id.New[id.EventKind](at), Type: t, At: at, Data: data}
 }
 
-// ClinicalData makes the event of records that were added or corrected.
+// ClinicalData returns the event for records that were added or corrected.
 func ClinicalData(at time.Time, patient id.Patient, records []id.Record, types []string) *Event {
 	data := append(make([]byte, 0, 96+33*len(records)), `{"patient_id":"`...)
 	data = append(patient.Append(data), `","record_ids":[`...)
@@ -56,14 +56,14 @@ func ClinicalData(at time.Time, patient id.Patient, records []id.Record, types [
 	return &Event{ID: id.New[id.EventKind](at), Type: ClinicalDataUpdated, At: at, Data: data}
 }
 
-// Report makes the event of a report that is done, or failed.
+// Report returns the event for a completed or failed report.
 func Report(t Type, at time.Time, report id.Report) *Event {
 	data := append(make([]byte, 0, 48), `{"report_id":"`...)
 	data = append(report.Append(data), `"}`...)
 	return &Event{ID: id.New[id.EventKind](at), Type: t, At: at, Data: data}
 }
 
-// Append appends the envelope's JSON form: id, type, timestamp, data.
+// Append appends the JSON form of the envelope: id, type, timestamp, data.
 func (e *Event) Append(b []byte) []byte {
 	b = append(b, `{"id":"`...)
 	b = e.ID.Append(b)

@@ -6,20 +6,21 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// All is what an endpoint subscribes to that wants every event, also those
-// that are added later.
+// All subscribes a webhook to all events, including those added in future
+// versions.
 const All Type = "*"
 
-// Test is the event that a caller has sent to one endpoint to try it. It is in
-// no log, and nobody subscribes to it.
+// Test is the event sent to a single webhook to test it. It is in no log and
+// cannot be subscribed to.
 const Test Type = "webhook.test"
 
-// Types lists the events that can be subscribed to, in the contract's order.
+// Types lists the events that can be subscribed to, in the order of the
+// contract.
 func Types() []Type {
 	return []Type{PatientCreated, PatientUpdated, ClinicalDataUpdated, ReportCompleted, ReportFailed, SystemAlert}
 }
 
-// ForTest makes the event that tries an endpoint.
+// ForTest returns an event for testing a webhook.
 func ForTest(at time.Time, webhook id.Webhook) *Event {
 	data := append(make([]byte, 0, 48), `{"webhook_id":"`...)
 	data = append(webhook.Append(data), `"}`...)

@@ -1,9 +1,9 @@
-// Package fault is the one error vocabulary of the service: a closed list of
-// codes, a message for the caller and details as the contract prints them.
+// Package fault defines the errors of the service: a closed list of codes, a
+// message for the caller, and details as specified by the contract.
 //
-// Rules and the store return a *fault.Error for everything a caller can cause
-// or should be told; any other error is internal, and its text is only logged.
-// Which HTTP status a code has is decided in internal/api, in one place.
+// Rules and the store return a *fault.Error for everything that a caller can
+// cause or should know. Any other error is internal and only logged.
+// internal/api maps codes to HTTP statuses, in one place.
 package fault
 
 import (
@@ -42,7 +42,7 @@ const (
 	Unavailable          Code = "SERVICE_UNAVAILABLE"
 )
 
-// Codes lists the codes.
+// Codes lists all codes.
 func Codes() []Code {
 	return []Code{
 		InvalidParameter, InvalidBody, UnsupportedGrantType, InvalidScope, Unauthorized, InvalidClient, Forbidden, NotFound, MethodNotAllowed,
@@ -51,20 +51,21 @@ func Codes() []Code {
 	}
 }
 
-// Error is a fault that may be told to the caller.
+// Error is an error that may be returned to the caller.
 type Error struct {
 	Code    Code
 	Message string
-	// Details becomes error.details. It echoes to the caller and must never
-	// be logged: a value in it may be a patient's.
+	// Details becomes error.details. It echoes values to the caller and must
+	// never be logged, because they may be patient data.
 	Details map[string]any
-	// RetryAfter, when positive, becomes the Retry-After header.
+	// RetryAfter, if positive, becomes the Retry-After header.
 	RetryAfter time.Duration
 	// Cause is for the log only.
 	Cause error
 }
 
-// Error is safe to log: it leaves the details out.
+// Error returns the code and message without the details, so that it is safe
+// to log.
 func (e *Error) Error() string {
 	if e.Cause != nil {
 		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
@@ -75,7 +76,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// New makes a fault from alternating detail names and values.
+// New returns a fault with details given as alternating names and values.
 func New(code Code, message string, details ...any) *Error {
 	e := &Error{Code: code, Message: message, Details: make(map[string]any, len(details)/2)}
 	for i := 0; i+1 < len(details); i += 2 {
@@ -84,17 +85,19 @@ func New(code Code, message string, details ...any) *Error {
 	return e
 }
 
-// Missing says that a resource is not there, or is another organisation's.
+// Missing returns the fault for a resource that does not exist or belongs to
+// another organisation.
 func Missing(resource, id string) *Error {
 	return New(NotFound, "There is no "+resource+" with this identifier.", "resource", resource, "id", id)
 }
 
-// Away says that the service cannot answer now; the cause is only logged.
+// Away returns the fault for a temporarily unavailable service. The cause is
+// only logged.
 func Away(message string, cause error) *Error {
 	return &Error{Code: Unavailable, Message: message, Details: map[string]any{}, RetryAfter: time.Second, Cause: cause}
 }
 
-// CodeOf returns the code of err: Internal for an error that is no fault,
+// CodeOf returns the code of err: Internal for an error that is not a fault,
 // and "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {

@@ -1,24 +1,24 @@
 package fault
 
-// Field is one thing that is wrong with a request: where, what was received,
-// and what to do about it.
+// Field is one error in a request: the parameter, the value received, and a
+// message.
 type Field struct {
 	Parameter string `json:"parameter"`
 	Value     any    `json:"value"`
 	Message   string `json:"message"`
 }
 
-// Fields collects what is wrong with a request, in order. The zero value is
-// ready.
+// Fields collects the errors of a request in order. The zero value is ready
+// for use.
 type Fields struct{ list []Field }
 
-// maxFields bounds the faults that are told: an answer must not grow many
-// times larger than the body it answers. A clinical batch may have a fault in
+// maxFields limits the number of errors returned, so that a response cannot be
+// many times larger than its request. A clinical batch may have an error in
 // each of its 1,000 records.
 const maxFields = 1000
 
-// Add notes a fault. The value is echoed as it was received: nil when it is
-// missing, a json-marshalable value otherwise.
+// Add adds an error. value is echoed as received: nil if it is missing, and
+// otherwise a value that can be marshalled to JSON.
 func (f *Fields) Add(parameter string, value any, message string) {
 	if len(f.list) == maxFields {
 		return
@@ -26,15 +26,15 @@ func (f *Fields) Add(parameter string, value any, message string) {
 	f.list = append(f.list, Field{parameter, value, message})
 }
 
-// All lists what was noted.
+// All returns the errors added.
 func (f *Fields) All() []Field { return f.list }
 
-// OK reports whether nothing was noted.
+// OK reports whether there are no errors.
 func (f *Fields) OK() bool { return len(f.list) == 0 }
 
-// Err returns nil when nothing was noted, else one INVALID_PARAMETER whose
-// details are the first fault and, when there are several, all of them in
-// "errors".
+// Err returns nil if there are no errors, and otherwise one INVALID_PARAMETER
+// fault. Its details are the first error and, if there are several, all of
+// them in "errors".
 func (f *Fields) Err() error {
 	if len(f.list) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (f *Fields) Err() error {
 	return e
 }
 
-// Parameter is the fault of a single parameter.
+// Parameter returns the fault of a single parameter.
 func Parameter(parameter string, value any, message string) *Error {
 	return New(InvalidParameter, message, "parameter", parameter, "value", value)
 }

@@ -8,21 +8,20 @@ import (
 	"anodyne.example/anodyne/internal/chart"
 )
 
-// reasons say why a figure is not there.
+// reasons explain missing figures.
 var reasons = map[string]string{
 	"suppressed": Hidden, "too_few_patients": "too few patients", "empty_stratum": "none: a stratum of the standard has nobody", "standard_without_that_dimension": "none by this standard",
 	"nobody": "no patients match", "singular": "none: the covariates are collinear", "separation": "none: a covariate separates responders from non-responders",
 }
 
-// terms are the names of figures that are compared or adjusted, and of the
-// covariates of models.
+// terms are the names of compared and adjusted figures, and of covariates.
 var terms = map[string]string{
 	"responder_30": "pain 30 % lower or more", "responder_50": "pain 50 % lower or more", "worsened_30": "pain 30 % higher or more", "missing_follow_up": "missing at follow-up",
 	"baseline": "pain at baseline", "follow_up_pain": "pain at follow-up", "change": "change of pain", "time_weighted_average": "time-weighted average of pain",
 	"baseline_pain": "baseline pain, per point", "depression": "depression, per band of PHQ-9", "opioid_use": "opioid at baseline",
 }
 
-// Term is the name of a figure that is compared or adjusted, or of a covariate.
+// Term returns the name of a compared or adjusted figure, or of a covariate.
 func Term(name string) string {
 	if known := terms[name]; known != "" {
 		return known
@@ -33,7 +32,7 @@ func Term(name string) string {
 	return Words(name)
 }
 
-// Reason says why a figure is not there.
+// Reason explains why a figure is missing.
 func Reason(reason *string) string {
 	if reason == nil {
 		return None
@@ -44,8 +43,9 @@ func Reason(reason *string) string {
 	return Words(*reason)
 }
 
-// Estimated is a number with its interval, or why there is none, with two
-// decimals: it was rounded to four before. Percent says that it is a proportion.
+// Estimated returns a number and its interval with two decimals, or the reason
+// why there is none. The number was rounded to four decimals before. percent
+// is set for a proportion.
 func Estimated(value *float64, ci *analytics.Bounds, reason *string, percent bool) string {
 	if value == nil {
 		return Reason(reason)
@@ -61,7 +61,8 @@ func Estimated(value *float64, ci *analytics.Bounds, reason *string, percent boo
 	return text
 }
 
-// Difference is one of two periods: of shares in percentage points.
+// Difference returns the difference between two periods, in percentage points
+// for proportions.
 func Difference(value *float64, ci *analytics.Bounds, reason *string, points bool) string {
 	if value == nil || !points {
 		return Estimated(value, ci, reason, false)
@@ -69,7 +70,7 @@ func Difference(value *float64, ci *analytics.Bounds, reason *string, points boo
 	return chart.Decimals(100**value, 2) + " points (" + chart.Decimals(100*ci.Low, 2) + " to " + chart.Decimals(100*ci.High, 2) + ")"
 }
 
-// Standard says in words which population rates are standardised to.
+// Standard describes the standard population.
 func Standard(s *analytics.Standardization) string {
 	if s.Standard == "given" {
 		return "The standard population is the one that was asked for."
@@ -77,13 +78,14 @@ func Standard(s *analytics.Standardization) string {
 	return "The standard population is all patients of the organisation, of the gender and ages asked for."
 }
 
-// LeftOut says who is left out of the models.
+// LeftOut describes the patients left out of the models.
 func LeftOut(a *analytics.Adjusted) string {
 	return fmt.Sprintf("Left out: without PHQ-9 at baseline %s, of the whole organisation %s; opioid use at baseline not known %s, of the whole organisation %s.",
 		Counted(a.WithoutPHQ9), Counted(a.Organization.WithoutPHQ9), Counted(a.OpioidUndetermined), Counted(a.Organization.OpioidUndetermined))
 }
 
-// EarlierPeriod says what is compared with, and what the intervals leave out.
+// EarlierPeriod describes the comparison period, and what the intervals do not
+// account for.
 func EarlierPeriod(c *analytics.Comparison) string {
 	text := fmt.Sprintf("The same filters from %s to %s: %s patients match.", c.StartDate, c.EndDate, Counted(c.Patients))
 	if c.Undetermined.Count == nil || *c.Undetermined.Count > 0 {

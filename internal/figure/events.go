@@ -14,19 +14,19 @@ import (
 	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
-// refillGap is how many days may lie between two prescriptions of a medicine
-// that are still one course: who fills a week late has not stopped.
+// refillGap is the maximum number of days between two prescriptions of one
+// course: a refill a week late is not a stop.
 const refillGap = 14
 
-// course is a medicine taken without a break.
+// course is a medicine taken without interruption.
 type course struct {
 	drug.Span
 	name  string
-	going bool // nobody says that it ended: it was only assumed, up to its last day
+	going bool // no recorded end: only assumed, up to its last day
 }
 
-// events lists when medicines began and ended, by the timeline, and what was
-// done, within the days from and to.
+// events lists when medicines were started and stopped, by the timeline, and
+// the procedures, from from to to.
 func events(records []pain.Record, from, to time.Time) ([]chart.Event, error) {
 	var list []chart.Event
 	add := func(at time.Time, kind chart.EventKind, label string) {
@@ -69,7 +69,8 @@ func events(records []pain.Record, from, to time.Time) ([]chart.Event, error) {
 	return list, nil
 }
 
-// coursesOf puts medicines on the timeline, by their names, however written.
+// coursesOf groups prescriptions into courses by name, ignoring spelling
+// variants.
 func coursesOf(medicines []series.Medication, names []string) map[string][]course {
 	timeline.Lay(medicines)
 	courses := map[string][]course{}
@@ -78,7 +79,8 @@ func coursesOf(medicines []series.Medication, names []string) map[string][]cours
 		if m.Last < m.First {
 			continue
 		}
-		// A refill that waits until the supply at hand is used up was prescribed before.
+		// A delayed refill was prescribed before the current supply was used
+		// up.
 		span := drug.Span{First: m.Start, Last: m.Last}
 		going := m.Open && m.Last == m.First+timeline.AssumedDays-1
 		key := strings.ToLower(names[i])
@@ -87,7 +89,7 @@ func coursesOf(medicines []series.Medication, names []string) map[string][]cours
 	return courses
 }
 
-// joined puts prescriptions that follow one another together.
+// joined merges consecutive prescriptions.
 func joined(list []course) []course {
 	slices.SortStableFunc(list, func(a, b course) int { return cmp.Compare(a.First, b.First) })
 	var out []course

@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/summary"
 )
 
-// Dosage is how a medicine is taken, as far as it is said.
+// Dosage returns the dosage of a medicine, as far as recorded.
 func Dosage(m *pain.Medication) string {
 	var parts []string
 	amount, unit := m.Dose, m.DoseUnit
@@ -33,9 +33,9 @@ func Dosage(m *pain.Medication) string {
 	return strings.Join(parts, ", ")
 }
 
-// Basis says what the class of a medicine rests on, when that is the word of
-// people and not the dictionary's: an alias of the organisation with what it
-// stands for, or what the record states.
+// Basis returns the basis of a medicine's class, if it is not the dictionary:
+// the organisation's alias with what it stands for, or the class stated in the
+// record.
 func Basis(m *pain.Medication) string {
 	switch drug.Basis(m.Derived.Basis) {
 	case drug.ByAlias:
@@ -46,7 +46,7 @@ func Basis(m *pain.Medication) string {
 	return ""
 }
 
-// Flag is a flag with since when it is, and what it rests on.
+// Flag returns a flag with its start and basis.
 func Flag(f *summary.Flag) string {
 	text := Words(f.Flag)
 	if f.Since != nil {
@@ -91,8 +91,7 @@ func Flag(f *summary.Flag) string {
 	return text
 }
 
-// Condition is what is known of a condition of the history beside its name:
-// whether it goes on, and since when.
+// Condition returns the status and onset of a condition of the history.
 func Condition(h *pain.HistoryEntry) string {
 	var parts []string
 	if h.Category == "family" {

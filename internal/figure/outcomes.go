@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// Proportions are shares as bars with their intervals.
+// Proportions returns a bar chart of proportions with intervals.
 func Proportions(title string, labels []string, list []*analytics.Proportion) *chart.Proportions {
 	c := &chart.Proportions{Title: title}
 	for i, p := range list {
@@ -26,7 +26,7 @@ func proportion(label string, p *analytics.Proportion) chart.Proportion {
 	return row
 }
 
-// part is a count as a share of n, from 0 to 1; nil when there is none.
+// part returns a count as a fraction of n, or nil.
 func part(count, n *int) *float64 {
 	if count == nil || n == nil || *n == 0 {
 		return nil
@@ -34,7 +34,7 @@ func part(count, n *int) *float64 {
 	return new(float64(*count) / float64(*n))
 }
 
-// Responders are the shares of those who got better or worse.
+// Responders returns a chart of the proportions that improved or worsened.
 func Responders(r *analytics.Response) *chart.Proportions {
 	return Proportions("Responders",
 		[]string{"30 % improvement or more", "50 % improvement or more", "2-point improvement or more", "30 % worsening or more", "baseline under 4", "30 % response, missing counted as non-response", "50 % response, missing counted as non-response"},
@@ -42,7 +42,7 @@ func Responders(r *analytics.Response) *chart.Proportions {
 			&r.NonresponderImputation.Responder30, &r.NonresponderImputation.Responder50})
 }
 
-// Trend is the mean pain over time.
+// Trend returns a chart of the mean pain over time.
 func Trend(t *analytics.Trend) (*chart.Trend, error) {
 	scheme := pain.DefaultScheme
 	c := &chart.Trend{Title: "Mean pain over patients", Bands: chart.Bands{Moderate: scheme.Moderate, Severe: scheme.Severe}}
@@ -56,7 +56,7 @@ func Trend(t *analytics.Trend) (*chart.Trend, error) {
 	return c, nil
 }
 
-// TimeToResponse is the share of those who have not responded yet, by day.
+// TimeToResponse returns a chart of the proportion without a response by day.
 func TimeToResponse(r *analytics.TimeToResponse) *chart.Survival {
 	c := &chart.Survival{Title: "Time to response", Event: "a confirmed response of 30 %"}
 	if r.MedianDays != nil {

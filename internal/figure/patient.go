@@ -9,17 +9,17 @@ import (
 	"anodyne.example/anodyne/internal/pain/summary"
 )
 
-// Curves are a patient's pain and opioid dose over the days of a period.
+// Curves are the charts of a patient's pain and opioid dose over a period.
 type Curves struct {
 	Pain *chart.Pain
 	MME  *chart.MME
-	// Kind says in words which scores are drawn.
+	// Kind describes the scores shown.
 	Kind string
-	// Before is how many of them lie before the period.
+	// Before is the number of scores before the period.
 	Before int
 }
 
-// CurvesOf draws what is known of a patient in a period that ends on the day
+// CurvesOf returns the charts of a patient for a period that ends on the day
 // of the summary.
 func CurvesOf(c *summary.Chart, s *summary.Summary, from, to pain.Date) (Curves, error) {
 	first, last := dayOf(from), dayOf(to)
@@ -39,8 +39,8 @@ func CurvesOf(c *summary.Chart, s *summary.Summary, from, to pain.Date) (Curves,
 	return curves, nil
 }
 
-// readScores takes the scores of the summary's series, all of them: the
-// summary itself lists only the newest.
+// readScores uses all scores of the series; the summary itself only lists the
+// newest.
 func (c *Curves) readScores(of *summary.Chart, sum *summary.Pain) {
 	if sum.Aspect == nil {
 		return
@@ -63,7 +63,7 @@ func (c *Curves) readScores(of *summary.Chart, sum *summary.Pain) {
 func dosesOf(sum *summary.MME, first, last time.Time) *chart.MME {
 	m := &chart.MME{Title: "MME a day", From: first, To: last}
 	if window, err := time.Parse(time.DateOnly, sum.From); err == nil && m.From.Before(window) {
-		m.From = window // nothing is known of the days before
+		m.From = window // there is no data before
 	}
 	for _, run := range sum.Timeline {
 		from, errFrom := time.Parse(time.DateOnly, run.From)
@@ -75,7 +75,7 @@ func dosesOf(sum *summary.MME, first, last time.Time) *chart.MME {
 	return m
 }
 
-// kindOf is what the scores are, in words.
+// kindOf describes the scores.
 func kindOf(sum *summary.Pain) string {
 	if sum.Aspect == nil {
 		return "no comparable scores"
@@ -87,7 +87,7 @@ func kindOf(sum *summary.Pain) string {
 	return text
 }
 
-// Place is a body site with its side, in words: "left knee".
+// Place returns a body site with its side, such as "left knee".
 func Place(site, side string) string { return strings.TrimSpace(Words(side) + " " + Words(site)) }
 
 func dayOf(d pain.Date) time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }

@@ -8,7 +8,7 @@ import (
 	"anodyne.example/anodyne/internal/chart"
 )
 
-// Severity is how many patients are in which band.
+// Severity returns a chart of the number of patients by severity band.
 func Severity(s *analytics.Severity) *chart.Severity {
 	row := chart.SeverityRow{Label: "all"}
 	for i, g := range s.Bands.Groups[:min(len(row.Counts), len(s.Bands.Groups))] {
@@ -17,7 +17,7 @@ func Severity(s *analytics.Severity) *chart.Severity {
 	return &chart.Severity{Title: "Severity of pain", Rows: []chart.SeverityRow{row}}
 }
 
-// Split is the groups of a whole as bars.
+// Split returns a bar chart of the groups of a whole.
 func Split(title string, of *analytics.Split) *chart.Proportions {
 	c := &chart.Proportions{Title: title}
 	for _, g := range of.Groups {
@@ -26,7 +26,7 @@ func Split(title string, of *analytics.Split) *chart.Proportions {
 	return c
 }
 
-// partOf is "18 of 40".
+// partOf returns "18 of 40".
 func partOf(count, n *int) string {
 	if count == nil || n == nil {
 		return Count(count)
@@ -34,15 +34,16 @@ func partOf(count, n *int) string {
 	return Thousands(*count) + " of " + Thousands(*n)
 }
 
-// DoseBands are the doses at which the bands of MME begin and end.
+// DoseBands are the limits of the MME bands.
 var DoseBands = map[string]chart.Bin{
 	">0-<20": {Low: 0, High: 20}, "20-<50": {Low: 20, High: 50}, "50-<90": {Low: 50, High: 90}, ">=90": {Low: 90, High: 130, Open: true},
 }
 
-// UnknownDose is the bar of those whose dose is not known.
+// UnknownDose is the label of the bar for unknown doses.
 const UnknownDose = "not known"
 
-// Doses is how many patients take which dose, and of how many it is not known.
+// Doses returns a chart of the number of patients by dose, including unknown
+// doses.
 func Doses(bands *analytics.Split) *chart.Histogram {
 	c := &chart.Histogram{Title: "Opioid dose"}
 	for _, g := range bands.Groups {
@@ -56,7 +57,7 @@ func Doses(bands *analytics.Split) *chart.Histogram {
 	return c
 }
 
-// Classes is how many patients have a medicine of which class.
+// Classes returns a chart of the number of patients by medication class.
 func Classes(list []analytics.Proportion) *chart.Proportions {
 	c := &chart.Proportions{Title: "Classes of medicines"}
 	for i := range list {
@@ -66,7 +67,7 @@ func Classes(list []analytics.Proportion) *chart.Proportions {
 	return c
 }
 
-// Disparity compares groups with the reference.
+// Disparity returns a chart that compares groups with the reference.
 func Disparity(d *analytics.Disparity) *chart.Forest {
 	c := &chart.Forest{Title: Capital(Words(d.Measure)) + " by " + Words(d.Dimension), Measure: "difference in percentage points"}
 	reference := d.Compared()
@@ -89,5 +90,5 @@ func Disparity(d *analytics.Disparity) *chart.Forest {
 	return c
 }
 
-// points are percentage points with one decimal.
+// points converts a difference to percentage points with one decimal.
 func points(difference float64) *float64 { return new(math.Round(difference*1000) / 10) }

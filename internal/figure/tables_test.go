@@ -6,7 +6,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// Every band of doses that there is has its place in the charts.
+// Every band of doses is shown in the charts.
 func TestEveryBandIsDrawn(t *testing.T) {
 	t.Parallel()
 	for mme := 1; mme < 200; mme++ {

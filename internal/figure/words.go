@@ -1,7 +1,7 @@
-// Package figure turns what is known of a patient, and what is measured of many,
-// into charts and words. Reports and the portal show the same figures, so what
-// they draw and how they say it is decided here, once; how a chart looks is
-// internal/chart's.
+// Package figure converts the data of a patient, and the measures over many,
+// to charts and text. Reports and the portal show the same figures, so their
+// content and wording are decided here; internal/chart decides how a chart
+// looks.
 package figure
 
 import (
@@ -14,13 +14,13 @@ import (
 	"anodyne.example/anodyne/internal/chart"
 )
 
-// None stands in a table where nothing is known.
+// None is shown in a table for an unknown value.
 const None = "–"
 
-// Hidden stands for a number that would tell of a few patients.
+// Hidden is shown for a number that would reveal a small group of patients.
 const Hidden = "hidden"
 
-// Num writes a number that was rounded before.
+// Num formats a number that is already rounded.
 func Num(f *float64) string {
 	if f == nil {
 		return None
@@ -28,7 +28,7 @@ func Num(f *float64) string {
 	return strings.Replace(strconv.FormatFloat(*f, 'f', -1, 64), "-", "−", 1)
 }
 
-// Signed writes a change, with its sign.
+// Signed formats a change with its sign.
 func Signed(f *float64) string {
 	if f != nil && *f > 0 {
 		return "+" + Num(f)
@@ -44,7 +44,7 @@ func Words(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// names are those that are not just words with underscores.
+// names are the exceptions, which are not just words with underscores.
 var names = map[string]string{
 	"peg": "PEG", "phq_9": "PHQ-9", "phq_2": "PHQ-2", "gad_7": "GAD-7", "rmdq": "RMDQ", "pgic": "PGIC", "bpi_severity": "BPI severity", "bpi_interference": "BPI interference",
 	"promis_pi": "PROMIS pain interference (T)", "odi": "ODI", "ndi": "NDI", "pcs": "PCS", "pain_detect": "painDETECT", "dn4": "DN4", "ort": "ORT", "ort_oud": "ORT-OUD", "comm": "COMM",
@@ -63,7 +63,7 @@ var names = map[string]string{
 	"within_90_days": "within 90 days", "over_90_days": "over 90 days ago", "age_band": "age", "high_dose_90": "≥ 90 MME a day",
 }
 
-// Count is a count, or that it is hidden.
+// Count formats a count, or states that it is hidden.
 func Count(n *int) string {
 	if n == nil {
 		return Hidden
@@ -71,7 +71,7 @@ func Count(n *int) string {
 	return Thousands(*n)
 }
 
-// Thousands writes a whole number with its thousands apart.
+// Thousands formats a whole number with thousands separators.
 func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -80,10 +80,10 @@ func Thousands(n int) string {
 	return s
 }
 
-// Counted is a count of patients as it is printed.
+// Counted formats a count of patients.
 func Counted(c analytics.Count) string { return Count(c.Count) }
 
-// OfN is "18 of 40", or why there is nothing of it.
+// OfN returns "18 of 40", or why it is missing.
 func OfN(p *analytics.Proportion) string {
 	switch {
 	case p.Suppressed && (p.Count == nil || p.N == nil):
@@ -94,9 +94,8 @@ func OfN(p *analytics.Proportion) string {
 	return Thousands(*p.Count) + " of " + Thousands(*p.N)
 }
 
-// Rate is a count as a percentage of n, or why there is none. It is worked out
-// from the counts, because a percentage that was rounded before would be
-// rounded twice.
+// Rate returns a count as a percentage of n, or why it is missing. It is
+// computed from the counts, to avoid rounding twice.
 func Rate(count, n *int) string {
 	switch {
 	case count == nil || n == nil:
@@ -107,7 +106,7 @@ func Rate(count, n *int) string {
 	return Decimal(100*float64(*count)/float64(*n)) + " %"
 }
 
-// Limits is the interval of a proportion, not rounded yet; nil without one.
+// Limits returns the unrounded interval of a proportion, or nil.
 func Limits(p *analytics.Proportion) *analytics.Bounds {
 	if p.CI95 == nil || p.Count == nil || p.N == nil {
 		return nil
@@ -115,7 +114,7 @@ func Limits(p *analytics.Proportion) *analytics.Bounds {
 	return new(analytics.Wilson(*p.Count, *p.N))
 }
 
-// Share is a percentage with its interval.
+// Share returns a percentage with its interval.
 func Share(p *analytics.Proportion) string {
 	text := Rate(p.Count, p.N)
 	if ci := Limits(p); ci != nil {
@@ -124,7 +123,7 @@ func Share(p *analytics.Proportion) string {
 	return text
 }
 
-// Fixed writes a number with two decimals.
+// Fixed formats a number with two decimals.
 func Fixed(f *float64) string {
 	if f == nil {
 		return None
@@ -132,13 +131,13 @@ func Fixed(f *float64) string {
 	return chart.Decimals(*f, 2)
 }
 
-// Capital begins a text with a capital letter.
+// Capital capitalises the first letter of a text.
 func Capital(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(first)) + s[size:]
 }
 
-// Mean is a mean with its interval.
+// Mean returns a mean with its interval.
 func Mean(m *analytics.Mean) string {
 	if m.Mean == nil {
 		if m.Suppressed {
@@ -156,13 +155,13 @@ func Mean(m *analytics.Mean) string {
 	return text
 }
 
-// Decimal writes with one decimal, and a real minus.
+// Decimal formats a number with one decimal and a real minus sign.
 func Decimal(f float64) string { return chart.Decimals(f, 1) }
 
-// OfKnown is OfN with how many more there are of whom it is not known.
+// OfKnown is OfN with the number of undetermined patients.
 func OfKnown(p *analytics.Proportion) string { return OfN(p) + NotKnown(p.Undetermined) }
 
-// NotKnown is of how many more something is not known, behind what is.
+// NotKnown returns a suffix with the number of undetermined patients.
 func NotKnown(n *int) string {
 	if n == nil || *n == 0 {
 		return ""
@@ -170,8 +169,8 @@ func NotKnown(n *int) string {
 	return ", " + Count(n) + " not known"
 }
 
-// DosesNotKnown says in words of whom [Doses] does not know the dose; "" when there
-// are none.
+// DosesNotKnown describes the patients with an unknown dose in [Doses], or
+// returns "" if there are none.
 func DosesNotKnown(bands *analytics.Split) string {
 	for _, g := range bands.Groups {
 		if g.Group == "unknown" && (g.Count == nil || *g.Count > 0) {
@@ -181,7 +180,8 @@ func DosesNotKnown(bands *analytics.Split) string {
 	return ""
 }
 
-// Excluded says how many are left out of a measure, and why; [None] for nobody.
+// Excluded lists the exclusions of a measure with their counts, or returns
+// [None].
 func Excluded(m *analytics.Measure) string {
 	var parts []string
 	for _, e := range m.Exclusions {

@@ -1,9 +1,9 @@
-// Package id makes and reads the identifiers of the service: a prefix that
-// names the kind and 26 lower-case ULID characters, sorting by creation.
+// Package id creates and parses the identifiers of the service: a prefix for
+// the kind and 26 lower-case ULID characters, which sort by creation time.
 //
-// Each kind is a Go type of its own, so that a patient's identifier cannot be
-// passed where a client's is wanted. In the database an identifier is its 16
-// bytes.
+// Each kind is a distinct Go type, so that a patient's identifier cannot be
+// passed where a client's is required. In the database an identifier is stored
+// as 16 bytes.
 package id
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Kind names what an identifier stands for.
+// Kind is the kind of an identifier, which determines its prefix.
 type Kind interface{ prefix() string }
 
-// The kinds.
+// The kinds of identifiers.
 type (
 	PatientKind struct{}
 	ClientKind  struct{}
@@ -28,7 +28,8 @@ type (
 	RequestKind struct{}
 	RecordKind  struct{}
 	WebhookKind struct{}
-	// DeliveryKind is of one event's way to one endpoint, all attempts.
+	// DeliveryKind is the delivery of one event to one webhook, with all its
+	// attempts.
 	DeliveryKind struct{}
 	ReportKind   struct{}
 	UserKind     struct{}
@@ -47,7 +48,7 @@ func (ReportKind) prefix() string   { return "rep_" }
 func (UserKind) prefix() string     { return "usr_" }
 func (AliasKind) prefix() string    { return "als_" }
 
-// The kinds of identifiers.
+// The identifier types.
 type (
 	Patient  = ID[PatientKind]
 	Client   = ID[ClientKind]
@@ -68,28 +69,28 @@ type ID[K Kind] struct{ ulid ulid.ULID }
 var source = struct {
 	sync.Mutex
 	entropy *ulid.MonotonicEntropy
-	next    ulid.ULID // made here, and copied
+	next    ulid.ULID // generated here, and copied
 }{entropy: ulid.Monotonic(rand.Reader, 0)}
 
-// New makes an identifier at a time. Identifiers made by one process in the
-// same millisecond still sort in the order in which they were made.
+// New returns a new identifier for a time. Identifiers created by one process
+// in the same millisecond sort in creation order.
 func New[K Kind](at time.Time) ID[K] {
 	ms := ulid.Timestamp(at)
 	source.Lock()
 	defer source.Unlock()
 	if err := source.next.SetTime(ms); err != nil {
-		panic(err) // a time after the year 10889
+		panic(err) // year 10889 or later
 	}
 	if err := source.entropy.MonotonicRead(ms, source.next[6:]); err != nil {
-		panic(err) // more in one millisecond than 80 bits can number
+		panic(err) // more than 2^80 in one millisecond
 	}
 	return ID[K]{source.next}
 }
 
-// ErrMalformed says that a text is no identifier of the kind.
+// ErrMalformed is returned for a text that is not an identifier of the kind.
 var ErrMalformed = errors.New("malformed identifier")
 
-// Parse reads an identifier as String writes it, and nothing else.
+// Parse parses an identifier in exactly the form returned by String.
 func Parse[K Kind](s string) (ID[K], error) {
 	var k K
 	p := k.prefix()
@@ -103,7 +104,7 @@ func Parse[K Kind](s string) (ID[K], error) {
 	return parsed, nil
 }
 
-// FromBytes reads the 16 bytes that Bytes gives.
+// FromBytes returns an identifier from the 16 bytes returned by Bytes.
 func FromBytes[K Kind](b []byte) (ID[K], error) {
 	var i ID[K]
 	if len(b) != len(i.ulid) {
@@ -113,17 +114,17 @@ func FromBytes[K Kind](b []byte) (ID[K], error) {
 	return i, nil
 }
 
-// Bytes is the form kept in the database.
+// Bytes returns the form stored in the database.
 func (i ID[K]) Bytes() []byte { return i.ulid[:] }
 
-// IsZero reports whether the identifier was never set.
+// IsZero reports whether the identifier is not set.
 func (i ID[K]) IsZero() bool { return i.ulid == ulid.ULID{} }
 
 // alphabet is Crockford's base 32 in lower case.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// Append appends the printed form to b: 128 bits in 26 digits of 5, the first
-// of which has only 3.
+// Append appends the text form to b: 128 bits in 26 digits of 5 bits, the
+// first of which has only 3.
 func (i ID[K]) Append(b []byte) []byte {
 	var k K
 	b = append(b, k.prefix()...)
@@ -137,13 +138,13 @@ func (i ID[K]) Append(b []byte) []byte {
 	return append(b, text[:]...)
 }
 
-// String is the printed form.
+// String returns the text form.
 func (i ID[K]) String() string { return string(i.Append(make([]byte, 0, 30))) }
 
-// MarshalText makes an identifier print itself in JSON.
+// MarshalText returns the text form, for JSON.
 func (i ID[K]) MarshalText() ([]byte, error) { return i.Append(nil), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText is the inverse of MarshalText.
 func (i *ID[K]) UnmarshalText(text []byte) (err error) {
 	*i, err = Parse[K](string(text))
 	return err

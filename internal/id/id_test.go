@@ -33,7 +33,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestPrintsAsULID holds our printing against the library's.
+// TestPrintsAsULID compares our formatting with the library's.
 func TestPrintsAsULID(t *testing.T) {
 	for range 1000 {
 		p := New[PatientKind](time.Now().Add(time.Duration(rand.Int64N(1 << 60))))

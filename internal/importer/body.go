@@ -9,8 +9,8 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// append appends the JSON of a part, or nothing when all its cells are empty:
-// to the API a member that is absent and one without a value are the same.
+// append appends the JSON of a part, or nothing if all its cells are empty:
+// the API treats an absent field like one without a value.
 func (n *node) append(b []byte, fields []string, dataType string) []byte {
 	if n.isValue {
 		return n.appendValue(b, fields, dataType)
@@ -24,7 +24,7 @@ func (n *node) append(b []byte, fields []string, dataType string) []byte {
 	return n.appendParts(b, fields, dataType)
 }
 
-// text is what the cells of a part say.
+// text returns the text of the cells of a part.
 func (n *node) text(fields []string) string {
 	text := ""
 	for _, column := range n.columns {
@@ -60,9 +60,9 @@ func (n *node) appendParts(b []byte, fields []string, dataType string) []byte {
 	return append(b, last)
 }
 
-// appendValue appends a record's value. A column "value" is the member of that
-// name where the data type has one; else it is the whole value, unless other
-// columns have parts of it.
+// appendValue appends a record's value. A column "value" is the field of that
+// name if the data type has one; otherwise it is the whole value, unless other
+// columns hold parts of it.
 func (n *node) appendValue(b []byte, fields []string, dataType string) []byte {
 	whole := n.text(fields)
 	start := len(b)
@@ -74,7 +74,7 @@ func (n *node) appendValue(b []byte, fields []string, dataType string) []byte {
 	if len(b) == start && !hasMember {
 		return appendWhole(b, whole)
 	}
-	if !hasMember { // the rules will say so
+	if !hasMember { // the rules will report it
 		f = asNumber
 	}
 	if len(b) == start {
@@ -87,7 +87,7 @@ func (n *node) appendValue(b []byte, fields []string, dataType string) []byte {
 	return append(appendCell(append(b, `"value":`...), whole, f), '}')
 }
 
-// appendWhole appends a value that is JSON already, or a bare number or text.
+// appendWhole appends a value that is already JSON, or a bare number or text.
 func appendWhole(b []byte, text string) []byte {
 	if strings.HasPrefix(text, "{") && jsontext.Value(text).IsValid() {
 		return append(b, text...)
@@ -95,8 +95,8 @@ func appendWhole(b []byte, text string) []byte {
 	return appendCell(b, text, asNumber)
 }
 
-// appendCell appends a cell in the form that its member has. What does not
-// have the form is a text, and the rules say what is wrong with it.
+// appendCell appends a cell in the form of its field. Anything that does not
+// fit is appended as text, and the rules will report what is wrong.
 func appendCell(b []byte, text string, f form) []byte {
 	switch {
 	case text == "":
@@ -116,7 +116,7 @@ func appendCell(b []byte, text string, f form) []byte {
 	return strictjson.AppendString(b, text)
 }
 
-// appendList appends texts separated by "|", or what is a JSON array already.
+// appendList appends texts separated by "|", or an existing JSON array.
 func appendList(b []byte, text string) []byte {
 	if strings.HasPrefix(text, "[") && jsontext.Value(text).IsValid() {
 		return append(b, text...)
@@ -134,7 +134,7 @@ func appendList(b []byte, text string) []byte {
 	return append(b, ']')
 }
 
-// isNumber reports whether a text is a number of JSON.
+// isNumber reports whether a text is a JSON number.
 func isNumber(text string) bool {
 	c := text[0]
 	return (c == '-' || '0' <= c && c <= '9') && jsontext.Value(text).IsValid()

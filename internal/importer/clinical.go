@@ -16,20 +16,19 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// groupLines is how many records of one patient are kept together, with one
-// event.
+// groupLines is the number of records of one patient that are stored together,
+// with one event.
 const groupLines = 100
 
-// heldLines is how many lines wait for others of the same patient. Tests have
-// fewer.
+// heldLines is the number of lines that wait for others of the same patient.
+// Tests lower it.
 var heldLines = 50_000
 
-// recordBuilder puts the records of one patient together, and those of several
-// patients to chunks.
+// recordBuilder groups records by patient, and groups into chunks.
 type recordBuilder struct {
 	*job
 	ctx context.Context
-	// aliases are those of the beginning; the store sees when they change.
+	// aliases are those at the start; the store detects changes.
 	aliases *pain.Aliases
 	send    func(chunk) error
 	groups  map[id.Patient]*group
@@ -39,7 +38,7 @@ type recordBuilder struct {
 	size    int // lines in the chunk
 }
 
-// group is the lines of one patient.
+// group holds the lines of one patient.
 type group struct {
 	store.ImportedRecords
 	at []int // line numbers
@@ -61,8 +60,8 @@ func (b *recordBuilder) take(r row, e entry) error {
 	}
 	var fields fault.Fields
 	record := pain.NewRecord(object, &fields, pain.Intake{PatientID: patient, Birth: birth, Now: now, Aliases: b.aliases, NewID: func() id.Record { return id.New[id.RecordKind](now) }})
-	// The API takes what is sent without a time as of now. A file is of the
-	// past: without a time nothing is known of when.
+	// The API treats records without a time as current. In a file they are from
+	// the past, at an unknown time.
 	reader := strictjson.Read(object, &fields)
 	if at, ok := reader.Value("recorded_at"); !ok || isEmpty(at) {
 		fields.Add("recorded_at", nil, "recorded_at is required in an import.")
@@ -104,11 +103,11 @@ func (b *recordBuilder) add(line int, hash store.ImportHash, record pain.Record)
 	return nil
 }
 
-// pack puts a group into the chunk.
+// pack adds a group to the chunk.
 func (b *recordBuilder) pack(g *group) error {
 	b.held -= len(g.Records)
 	for _, other := range b.chunk {
-		if other.Patient == g.Patient { // a transaction has a patient once
+		if other.Patient == g.Patient { // a patient may only occur once per transaction
 			if err := b.flush(); err != nil {
 				return err
 			}
@@ -122,8 +121,8 @@ func (b *recordBuilder) pack(g *group) error {
 	return nil
 }
 
-// packAll packs what is held, by the order of the patients: theirs is the
-// order of the records in the database.
+// packAll packs the remaining groups, ordered by patient like the records in
+// the database.
 func (b *recordBuilder) packAll() error {
 	slices.SortFunc(b.order, func(x, y id.Patient) int { return bytes.Compare(x.Bytes(), y.Bytes()) })
 	for _, patient := range b.order {
@@ -193,7 +192,7 @@ func (c recordChunk) preview(ctx context.Context, org store.Org, _ func(row, err
 	return c.lines() - int64(there), err
 }
 
-// changeOf is the change that some records of one patient are.
+// changeOf returns the change for some records of one patient.
 func changeOf(now func() time.Time, added []pain.Record) store.Change {
 	at, patient := now(), added[0].PatientID
 	ids := make([]id.Record, len(added))

@@ -11,7 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Kind is what a file holds.
+// Kind is the kind of data in a file.
 type Kind string
 
 // The kinds.
@@ -20,20 +20,20 @@ const (
 	Clinical Kind = "clinical"
 )
 
-// Members that are not the API's: they say which patient is meant, or are
-// parts of a member.
+// Fields that are not part of the API: they identify the patient, or are parts
+// of a field.
 const (
 	externalID = "external_id"
 	patientID  = "patient_id"
 	givenName  = "given_name"
 	familyName = "family_name"
-	nothing    = "" // the column is left out
+	nothing    = "" // the column is ignored
 )
 
-// historyMembers are those of an entry of the medical history.
+// historyMembers are the fields of a medical history entry.
 var historyMembers = []string{"condition", "icd10_code", "snomed_code", "onset_date", "resolved_date", "status", "severity", "category"}
 
-// also are other names of members, without case, spaces and signs.
+// also lists other names of fields, without case, spaces and punctuation.
 var also = map[Kind]map[string][]string{
 	Patients: {
 		externalID:      {"mrn", "externalkey", "externalpatientid", "medicalrecordnumber", "patientnumber"},
@@ -61,7 +61,7 @@ var also = map[Kind]map[string][]string{
 	},
 }
 
-// members lists the members of a kind that a column can stand for.
+// members lists the fields of a kind that a column can represent.
 func members(kind Kind) []string {
 	if kind == Patients {
 		list := []string{externalID, "name", givenName, familyName, "date_of_birth", "gender", "contact.email", "contact.phone", "medical_history"}
@@ -74,7 +74,7 @@ func members(kind Kind) []string {
 	return list
 }
 
-// names are the members of a kind by what a header may call them.
+// names maps possible column headers to the fields of a kind.
 var names = map[Kind]func() map[string]string{
 	Patients: sync.OnceValue(func() map[string]string { return namesOf(Patients) }),
 	Clinical: sync.OnceValue(func() map[string]string { return namesOf(Clinical) }),
@@ -88,7 +88,8 @@ func namesOf(kind Kind) map[string]string {
 			known[name] = member
 		}
 	}
-	// The members of a value go by their names alone where nothing else does.
+	// The fields of a value can be used without a prefix if they are
+	// unambiguous.
 	for _, member := range members(kind) {
 		path, inside := strings.CutPrefix(member, "value.")
 		if _, taken := known[bare(path)]; inside && !taken {
@@ -101,7 +102,7 @@ func namesOf(kind Kind) map[string]string {
 	return known
 }
 
-// bare is a name without case, spaces and signs.
+// bare returns a name without case, spaces and punctuation.
 func bare(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _-./()#\u00a0", r) {
@@ -117,8 +118,8 @@ var (
 	itemName = regexp.MustCompile(`^(?:value)?items?([1-9][0-9]?)$`)
 )
 
-// resolve finds the member that a header names: condition_2 is the second
-// entry of the history.
+// resolve finds the field named by a header: condition_2 is the second entry
+// of the history.
 func resolve(kind Kind, header string) (member string, entry int, ok bool) {
 	known := names[kind]()
 	if member, ok = known[bare(header)]; ok {
@@ -136,7 +137,7 @@ func resolve(kind Kind, header string) (member string, entry int, ok bool) {
 			continue
 		}
 		if member = known[bare(parts[1])]; isHistory(member) {
-			entry, _ = strconv.Atoi(parts[2]) // three digits at most
+			entry, _ = strconv.Atoi(parts[2]) // at most three digits
 			return member, entry, true
 		}
 	}
@@ -147,10 +148,10 @@ func isHistory(member string) bool {
 	return member == "history_notes" || slices.Contains(historyMembers, member)
 }
 
-// Rename says which member a column stands for; none when Member is "".
+// Rename maps a column to a field. If Member is "", the column is ignored.
 type Rename struct{ Column, Member string }
 
-// ParseRenames reads renames such as "Geburtstag=date_of_birth,Intern=".
+// ParseRenames parses renames such as "Geburtstag=date_of_birth,Intern=".
 func ParseRenames(list []string) ([]Rename, error) {
 	var renames []Rename
 	for _, text := range list {
@@ -163,7 +164,7 @@ func ParseRenames(list []string) ([]Rename, error) {
 	return renames, nil
 }
 
-// find gives the rename of a column, as an index.
+// find returns the index of the rename for a column.
 func find(renames []Rename, column string) (int, bool) {
 	i := slices.IndexFunc(renames, func(r Rename) bool { return r.Column == column })
 	if i < 0 {
@@ -172,7 +173,7 @@ func find(renames []Rename, column string) (int, bool) {
 	return i, i >= 0
 }
 
-// unknownColumn says what may have been meant.
+// unknownColumn returns an error message with a suggestion.
 func unknownColumn(kind Kind, name string) string {
 	list := members(kind)
 	for _, short := range valuePaths() {

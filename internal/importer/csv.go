@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// csvReader reads rows of RFC 4180, in bounded memory whatever the file holds.
-// A row that cannot be read costs its own line and no other: a quote that is
-// never closed does not swallow the rest.
+// csvReader reads RFC 4180 rows in bounded memory. A row that cannot be read
+// only affects its own line: an unclosed quote does not consume the rest of
+// the file.
 type csvReader struct {
 	lines *lines
 	comma byte
 }
 
-// row is what stands for one entry of a file.
+// row is one entry of a file.
 type row struct {
 	line   int
 	fields []string // of a CSV file
-	// text is a line of NDJSON, or of a CSV file where it cannot be read.
+	// text is a line of NDJSON, or an unreadable line of a CSV file.
 	text string
-	// problem says why the row cannot be read.
+	// problem is why the row cannot be read.
 	problem string
 }
 
@@ -33,7 +33,7 @@ const (
 	problemNUL      = "The line contains a NUL character."
 )
 
-// next gives the next row, or io.EOF. Empty lines are left out.
+// next returns the next row, or io.EOF. It skips empty lines.
 func (c *csvReader) next() (row, error) {
 	for {
 		c.lines.forget()
@@ -47,7 +47,7 @@ func (c *csvReader) next() (row, error) {
 	}
 }
 
-// assemble reads as many lines as the row has.
+// assemble reads all lines of a row.
 func (c *csvReader) assemble(first line) (row, error) {
 	p := csvParser{comma: c.comma}
 	taken := []line{first}
@@ -81,7 +81,7 @@ func (c *csvReader) assemble(first line) (row, error) {
 	}
 }
 
-// csvParser splits a row that comes line by line.
+// csvParser parses a row line by line.
 type csvParser struct {
 	comma  byte
 	fields []string
@@ -89,7 +89,7 @@ type csvParser struct {
 	quoted bool // the line ended inside a quoted field
 }
 
-// feed takes one line, and says what is wrong with it.
+// feed processes one line and returns what is wrong with it, or "".
 func (p *csvParser) feed(s string) (problem string) {
 	if p.quoted {
 		p.field = append(p.field, '\n')
@@ -134,8 +134,8 @@ func (p *csvParser) feed(s string) (problem string) {
 	}
 }
 
-// sniffComma finds what separates the fields of a header: the most frequent
-// of comma, semicolon and tab outside quotes.
+// sniffComma returns the separator of a header: the most frequent of comma,
+// semicolon and tab outside quotes.
 func sniffComma(header string) byte {
 	counts := map[rune]int{}
 	quoted := false

@@ -10,9 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// FuzzCSV holds that whatever a file has, every row becomes a body that the
-// API could have been sent, or a problem, and that the same file is read the
-// same way again.
+// FuzzCSV checks that every row of any file becomes a valid request body or an
+// error, and that the same file is always read the same way.
 func FuzzCSV(f *testing.F) {
 	f.Add("name,dob,email\nAda,1984-05-17,a@example.org\n")
 	f.Add("mrn;data_type;date;score;value\n1;pain_scores;2026-01-15;7;\n1;labs;;;{\"a\":1}\n")

@@ -9,15 +9,15 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// keyOf stands for the identifier that a patient has elsewhere.
+// keyOf returns the key for a patient's external identifier.
 func keyOf(external string) store.ImportHash { return sum([]byte("patient"), []byte(external)) }
 
-// contentOf stands for what a line says: whose, and what.
+// contentOf returns a hash of a line's content, including the patient.
 func contentOf(kind Kind, e *entry) store.ImportHash {
 	return sum([]byte(kind), []byte(e.external), []byte(e.patient), e.known)
 }
 
-// nth stands for the nth of several lines that say the same.
+// nth returns the hash of the nth line with the same content.
 func nth(content store.ImportHash, n uint32) store.ImportHash {
 	if n == 0 {
 		return content
@@ -25,19 +25,20 @@ func nth(content store.ImportHash, n uint32) store.ImportHash {
 	return sum(content[:], binary.BigEndian.AppendUint32(nil, n))
 }
 
-// timeBytes are those of a patient's identifier that say when it was made.
+// timeBytes is the length of the time in a patient's identifier.
 const timeBytes = 6
 
-// beside gives a line's hash the beginning of its patient's identifier, so
-// that the marks lie in the database as the records do, by patient: lines of
-// one patient touch one page, not one page each. 80 bits are left to tell
-// apart the lines of patients who were made in the same millisecond.
+// beside replaces the beginning of a line's hash with that of the patient's
+// identifier, so that the marks are stored next to each other by patient, like
+// the records: the lines of one patient touch one page instead of one page
+// each. The remaining 80 bits distinguish the lines of patients created in the
+// same millisecond.
 func beside(patient id.Patient, line store.ImportHash) store.ImportHash {
 	copy(line[:timeBytes], patient.Bytes())
 	return line
 }
 
-// sum hashes parts so that their borders count.
+// sum hashes parts together with their lengths.
 func sum(parts ...[]byte) store.ImportHash {
 	h := sha256.New()
 	for _, part := range parts {
@@ -54,12 +55,13 @@ func length(h hash.Hash, n int) {
 	h.Write(room[:])
 }
 
-// repeats numbers lines that say the same. Two scores of 7 on one day are two
-// scores: a line is known by what it says and by which of its likes it is.
+// repeats numbers lines with the same content. Two scores of 7 on one day are
+// two scores, so a line is identified by its content and its number among
+// equal ones.
 //
-// A first reading notes which lines have likes, in a filter of bounded size,
-// so that the second one has to count only those; the filter errs, if at all,
-// by counting a line that has none.
+// A first pass records which lines have duplicates, in a filter of limited
+// size, so that the second pass only has to count those. A false positive only
+// means that a unique line is counted.
 type repeats struct {
 	filter []uint64
 	counts map[store.ImportHash]uint32
@@ -67,7 +69,7 @@ type repeats struct {
 
 const (
 	minFilter = 1 << 16 // bits
-	maxFilter = 1 << 29 // 64 MiB: 1 line in 10 is counted for nothing at 100 million lines
+	maxFilter = 1 << 29 // 64 MiB: 1 line in 10 is counted unnecessarily at 100 million lines
 )
 
 func newRepeats(fileSize int64) *repeats {
@@ -78,7 +80,7 @@ func newRepeats(fileSize int64) *repeats {
 	return &repeats{filter: make([]uint64, bits/64), counts: map[store.ImportHash]uint32{}}
 }
 
-// note is for the first reading.
+// note records a line in the first pass.
 func (r *repeats) note(content store.ImportHash) {
 	seen := true
 	for i := range 3 {
@@ -92,10 +94,10 @@ func (r *repeats) note(content store.ImportHash) {
 	}
 }
 
-// done ends the first reading.
+// done ends the first pass.
 func (r *repeats) done() { r.filter = nil }
 
-// number gives what the next line with this content is known by.
+// number returns the identity of the next line with this content.
 func (r *repeats) number(content store.ImportHash) store.ImportHash {
 	n, counted := r.counts[content]
 	if counted {

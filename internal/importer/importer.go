@@ -1,11 +1,11 @@
-// Package importer brings patients and clinical data of CSV and NDJSON files
-// into an organisation. It owns how files are read, how columns are matched to
-// members, and how a line is known again; what a patient or a record may be is
-// decided in internal/pain, by the same functions that the API calls, and
-// internal/store keeps a line's mark in the transaction of what it brought in.
+// Package importer imports patients and clinical data from CSV and NDJSON
+// files. It owns reading files, mapping columns to fields, and recognising
+// lines that were already imported. internal/pain validates patients and
+// records with the same functions that the API uses, and internal/store stores
+// the mark of a line in the transaction that imports it.
 //
-// So an import that was cut short at any moment, be it by kill -9, is run
-// again as it was: what is there already is left out, nothing comes in twice.
+// So an import that was interrupted at any time, even by kill -9, can simply
+// be run again: existing lines are skipped, and nothing is imported twice.
 package importer
 
 import (
@@ -21,33 +21,34 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Config says what to import.
+// Config describes an import.
 type Config struct {
 	Org   store.Org
 	Files []string
-	// Kind is what the files hold; when empty it is guessed for each.
+	// Kind is the kind of data in the files. If empty, it is detected for each
+	// file.
 	Kind    Kind
 	Renames []Rename
-	// DataType is that of clinical lines that do not say theirs.
+	// DataType is the data type of clinical lines that have none.
 	DataType string
-	// Errors is the file of refused lines, when there is one file to import;
-	// by default it stands beside the file.
+	// Errors is the file for rejected lines, if there is a single file to
+	// import; by default it is created next to that file.
 	Errors string
-	// DryRun reads and judges everything, and changes nothing.
+	// DryRun reads and validates everything but changes nothing.
 	DryRun bool
 	Now    func() time.Time
-	// Progress, if set, is told of each reading how many bytes are done. The
-	// first reading, which looks for lines that say the same, imports nothing.
+	// Progress, if set, is called with the number of bytes read in each pass.
+	// The first pass, which looks for duplicate lines, imports nothing.
 	Progress func(file string, first bool, done, total int64)
 }
 
-// Summary is what became of a file.
+// Summary is the result for a file.
 type Summary struct {
 	File string
 	Kind Kind
-	// Read lines were imported, were there Already, or were Refused.
+	// Read lines were Imported, Already present, or Refused.
 	Read, Imported, Already, Refused int64
-	// Errors is the file of the refused lines, when there are any.
+	// Errors is the file of the rejected lines, if there are any.
 	Errors  string
 	Elapsed time.Duration
 }
@@ -59,9 +60,9 @@ type file struct {
 	*mapping
 }
 
-// Run imports the files, those with patients first, and tells what became of
-// each. Every header is judged before anything is imported. An error means
-// that the import did not come to its end, and can be run again.
+// Run imports the files, patients first, and returns the result for each. All
+// headers are checked before anything is imported. An error means that the
+// import is incomplete and can be run again.
 func Run(ctx context.Context, cfg Config) (done []Summary, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// open opens the files and maps their columns, and names everything that is
+// open opens the files, maps their columns, and lists everything that is
 // wrong.
 func (cfg *Config) open() (files []file, err error) {
 	var errs []error
@@ -131,7 +132,7 @@ func (cfg *Config) open() (files []file, err error) {
 	return files, errors.Join(errs...)
 }
 
-// split takes joined errors apart.
+// split separates joined errors.
 func split(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
@@ -159,12 +160,12 @@ func (cfg *Config) mapping(src *source, used []bool) (*mapping, error) {
 		return newMapping(kind, columns, cfg.Renames, used, cfg.DataType)
 	}
 	for i := range used {
-		used[i] = true // which members a later line has is not known
+		used[i] = true // the fields of later lines are unknown
 	}
 	return &mapping{kind: kind, renames: cfg.Renames, dataType: cfg.DataType}, nil
 }
 
-// entryOf maps a row, and says what is wrong when it cannot be mapped.
+// entryOf maps a row, or returns what is wrong with it.
 func (f *file) entryOf(r row) (entry, error) {
 	if r.problem != "" {
 		return entry{}, unreadable(r.problem)

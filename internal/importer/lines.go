@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// maxLine is the longest line, and the longest row of several lines, that is
-// read; the API takes no longer body either.
+// maxLine is the maximum length of a line, and of a row of several lines,
+// which is also the limit of a request body.
 const maxLine = 1 << 20
 
-// line is one line of a file without its end. Of one that is too long only
-// the beginning is kept.
+// line is one line of a file without its end. Only the beginning is kept if it
+// is too long.
 type line struct {
 	number  int
 	text    string
@@ -24,15 +24,15 @@ type lines struct {
 	r       *bufio.Reader
 	number  int
 	scratch []byte
-	// kept are the lines since some row began, of which those from at on are
-	// to be read again.
+	// kept are the lines since the start of a row. Those from at on will be
+	// read again.
 	kept []line
 	at   int
 }
 
 func newLines(r io.Reader) *lines { return &lines{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// next gives the next line, or io.EOF.
+// next returns the next line, or io.EOF.
 func (l *lines) next() (line, error) {
 	if l.at == len(l.kept) {
 		read, err := l.read()
@@ -45,13 +45,13 @@ func (l *lines) next() (line, error) {
 	return l.kept[l.at-1], nil
 }
 
-// back makes next give the last n lines again, which have been read since the
-// last call of forget.
+// back makes next return the last n lines again, which must have been read
+// since the last call of forget.
 func (l *lines) back(n int) { l.at -= n }
 
-// forget lets go of the lines that next gave.
+// forget releases the lines that next has returned.
 func (l *lines) forget() {
-	if l.at > len(l.kept)/2 { // or the copying would cost more than the reading
+	if l.at > len(l.kept)/2 { // otherwise copying would cost more than reading
 		l.kept = append(l.kept[:0], l.kept[l.at:]...)
 		l.at = 0
 	}
@@ -63,7 +63,7 @@ func (l *lines) read() (line, error) {
 	tooLong := false
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if room := maxLine - len(l.scratch); len(part) > room+2 { // the line's end does not count
+		if room := maxLine - len(l.scratch); len(part) > room+2 { // the line ending does not count
 			part, tooLong = part[:room], true
 		}
 		if !tooLong || len(l.scratch) < maxLine {

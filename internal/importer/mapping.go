@@ -8,39 +8,39 @@ import (
 	"strings"
 )
 
-// mapping turns the rows of a file into the bodies that the API takes.
+// mapping converts the rows of a file to request bodies of the API.
 type mapping struct {
 	kind     Kind
 	renames  []Rename
-	dataType string // of rows that do not say theirs
+	dataType string // of rows without one
 	columns  int    // of a CSV file
 
-	external, patient int   // columns, -1 when there is none
+	external, patient int   // columns, or -1
 	dataTypes         *node // of clinical data
-	body              *node // the body's shape
+	body              *node // shape of the body
 }
 
 // node is a part of a body: a cell, or an object or array of parts.
 type node struct {
 	name      string
-	columns   []int  // of a cell; the texts of several are joined
-	otherwise string // when the cells are empty
+	columns   []int  // of a cell; several texts are joined
+	otherwise string // if the cells are empty
 	form      form
-	path      string // of a member of a value: its form depends on the data type
+	path      string // of a field of a value; its form depends on the data type
 	parts     []*node
 	array     bool
-	isValue   bool // the member "value" of a record
+	isValue   bool // the field "value" of a record
 }
 
-// entry is a row as the API would get it.
+// entry is a row as a request body.
 type entry struct {
 	external, patient string
 	body              []byte
-	// known is the body in the form that the line is known by.
+	// known is the body in the form used for its hash.
 	known []byte
 }
 
-// newMapping maps a header. The error names all columns that are not known.
+// newMapping maps a header. The error lists all unknown columns.
 func newMapping(kind Kind, header []string, renames []Rename, used []bool, dataType string) (*mapping, error) {
 	m := &mapping{kind: kind, renames: renames, dataType: dataType, columns: len(header), external: -1, patient: -1, body: &node{}}
 	if kind == Clinical {
@@ -74,7 +74,8 @@ func newMapping(kind Kind, header []string, renames []Rename, used []bool, dataT
 	return m, nil
 }
 
-// member is what a column stands for: by the operator's word, else by its name.
+// member returns the field for a column: as renamed by the operator, or else
+// by its name.
 func (m *mapping) member(column string, used []bool) (member string, entry int, err error) {
 	name := column
 	if i, renamed := find(m.renames, column); renamed {
@@ -92,8 +93,8 @@ func (m *mapping) member(column string, used []bool) (member string, entry int, 
 	return member, entry, nil
 }
 
-// conflicts finds columns that say the same thing in two ways, and what every
-// file must have.
+// conflicts finds columns that contradict each other, and missing required
+// columns.
 func (m *mapping) conflicts(taken map[string]string) (errs []error) {
 	has := func(member string) bool { _, ok := taken[member+" 0"]; return ok }
 	if m.kind == Clinical {
@@ -114,7 +115,7 @@ func (m *mapping) conflicts(taken map[string]string) (errs []error) {
 	return errs
 }
 
-// add puts a column into the shape of the body.
+// add adds a column to the shape of the body.
 func (m *mapping) add(column int, member string, number int) {
 	switch {
 	case member == externalID:
@@ -148,7 +149,7 @@ func (m *mapping) add(column int, member string, number int) {
 	}
 }
 
-// at gives a part, making it when it is not there.
+// at returns a part, creating it if needed.
 func (n *node) at(name string) *node {
 	for _, part := range n.parts {
 		if part.name == name {
@@ -160,8 +161,8 @@ func (n *node) at(name string) *node {
 	return part
 }
 
-// sort makes the body the same whatever the order of the columns, in the order
-// of canonical JSON: the body is what a line is known by.
+// sort makes the body independent of the order of the columns, in the order of
+// canonical JSON, because lines are identified by their body.
 func (n *node) sort() {
 	slices.SortFunc(n.parts, func(a, b *node) int { return strings.Compare(a.name, b.name) })
 	for _, part := range n.parts {
@@ -169,7 +170,7 @@ func (n *node) sort() {
 	}
 }
 
-// entry makes the body of a CSV row.
+// entry returns the body of a CSV row.
 func (m *mapping) entry(fields []string) (e entry, problem string) {
 	if len(fields) != m.columns {
 		return e, "The line has " + strconv.Itoa(len(fields)) + " fields, the header " + strconv.Itoa(m.columns) + "."

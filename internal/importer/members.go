@@ -9,20 +9,20 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// form is how a cell becomes JSON.
+// form is the JSON form of a cell.
 type form uint8
 
 const (
 	asText   form = iota
-	asNumber      // of something that is none a text, which the rules refuse
+	asNumber      // otherwise a text, which the rules reject
 	asBool
-	asScalar // a number, true or false, else a text
+	asScalar // a number, true or false, or else a text
 	asList   // texts separated by "|"
-	asObject // has members of its own
+	asObject // has fields of its own
 )
 
-// valueMembers has, for each data type, the members of a value by their dotted
-// names, from the schemas that the rules publish.
+// valueMembers has, for each data type, the fields of a value by dotted name,
+// from the published schemas.
 var valueMembers = sync.OnceValue(func() map[string]map[string]form {
 	types := map[string]map[string]form{}
 	for _, t := range pain.DataTypes() {
@@ -33,7 +33,7 @@ var valueMembers = sync.OnceValue(func() map[string]map[string]form {
 	return types
 })
 
-// valuePaths lists all members of all types, sorted.
+// valuePaths lists the fields of all types, sorted.
 var valuePaths = sync.OnceValue(func() []string {
 	var paths []string
 	for _, members := range valueMembers() {
@@ -50,14 +50,14 @@ var valuePaths = sync.OnceValue(func() []string {
 type schema struct {
 	Type       any                        `json:"type"`
 	Properties map[string]json.RawMessage `json:"properties"`
-	// AnyOf has the long form of a value besides its short one.
+	// AnyOf has the long form of a value besides the short one.
 	AnyOf []json.RawMessage `json:"anyOf"`
 }
 
 func addMembers(members map[string]form, prefix string, text json.RawMessage) {
 	var object schema
 	if err := json.Unmarshal(text, &object); err != nil {
-		panic(err) // the schemas are ours
+		panic(err) // the schemas are part of the program
 	}
 	for _, alternative := range object.AnyOf {
 		addMembers(members, prefix, alternative)
@@ -90,7 +90,7 @@ func formOf(s schema) form {
 	return asScalar // one of several types
 }
 
-// formIn is how a cell of a member of a value is written for a data type.
+// formIn returns the form of a field of a value for a data type.
 func formIn(dataType, path string) form {
 	if strings.HasPrefix(path, "items.") {
 		return asScalar

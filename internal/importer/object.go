@@ -9,10 +9,10 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// object makes the body of a line of NDJSON: the API's body, besides which
-// external_id and, of a clinical record, patient_id say whose it is.
+// object returns the body of an NDJSON line: the body of the API, with
+// external_id and, for clinical records, patient_id.
 func (m *mapping) object(text string) (e entry, err error) {
-	// The whole line is judged as the API judges a body.
+	// The whole line is validated like a request body.
 	if _, err := strictjson.Parse([]byte(text)); err != nil {
 		return e, err
 	}
@@ -44,8 +44,8 @@ func (m *mapping) object(text string) (e entry, err error) {
 		b = strictjson.AppendString(append(b, `"data_type":`...), m.dataType)
 	}
 	e.body = append(b, '}')
-	// In canonical form a line is known again however it was written. Two
-	// members of one name, which a rename can make, are the rules' to refuse.
+	// The canonical form identifies a line regardless of formatting. Duplicate
+	// names, which a rename can cause, are rejected by the rules.
 	known := jsontext.Value(bytes.Clone(e.body))
 	if err := known.Canonicalize(); err == nil {
 		e.known = known
@@ -55,7 +55,7 @@ func (m *mapping) object(text string) (e entry, err error) {
 	return e, nil
 }
 
-// renamed is the member that a line's member stands for.
+// renamed returns the field that a field of a line stands for.
 func (m *mapping) renamed(name string) string {
 	if isOurs(name) {
 		return nothing
@@ -68,7 +68,7 @@ func (m *mapping) renamed(name string) string {
 	return name
 }
 
-// reference reads the identifier of a patient, here or elsewhere.
+// reference reads the identifier of a patient, internal or external.
 func reference(member string, value jsontext.Value) (string, error) {
 	switch value.Kind() {
 	case jsontext.KindNull:
@@ -82,7 +82,7 @@ func reference(member string, value jsontext.Value) (string, error) {
 	return "", fault.Parameter(member, nil, member+" must be a string.")
 }
 
-// guess says what a file holds, by the names of its columns or members.
+// guess detects the kind of a file by the names of its columns or fields.
 func guess(columns []string, renames []Rename) (Kind, bool) {
 	for _, kind := range []Kind{Patients, Clinical} {
 		for _, column := range columns {
@@ -101,8 +101,8 @@ func guess(columns []string, renames []Rename) (Kind, bool) {
 	return "", false
 }
 
-// eachMember calls fn for the members of an object; value is good during the
-// call only.
+// eachMember calls fn for the fields of an object. value is only valid during
+// the call.
 func eachMember(text string, fn func(name string, value jsontext.Value) error) error {
 	d := jsontext.NewDecoder(bytes.NewReader([]byte(text)))
 	if _, err := d.ReadToken(); err != nil {
@@ -113,7 +113,7 @@ func eachMember(text string, fn func(name string, value jsontext.Value) error) e
 		if err != nil {
 			return err
 		}
-		name := token.String() // the next read ends the token
+		name := token.String() // the next read invalidates the token
 		value, err := d.ReadValue()
 		if err != nil {
 			return err

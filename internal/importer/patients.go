@@ -12,10 +12,10 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// maxReference is how long an identifier elsewhere may be.
+// maxReference is the maximum length of an external identifier.
 const maxReference = 200
 
-// patientBuilder puts patients together to chunks, in the order of the file.
+// patientBuilder groups patients into chunks, in file order.
 type patientBuilder struct {
 	*job
 	send  func(chunk) error
@@ -55,8 +55,8 @@ func (b *patientBuilder) take(r row, e entry) error {
 	return nil
 }
 
-// errOtherValues keeps a second person with the identifier of a first from
-// being taken for that person.
+// errOtherValues prevents two persons with the same external identifier from
+// being taken for one.
 var errOtherValues = fault.Parameter(externalID, nil, "This external_id was already imported with different values; an import does not change patients.")
 
 func (b *patientBuilder) finish() error {

@@ -11,15 +11,15 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// maxPeople is how many patients are remembered.
+// maxPeople is the maximum number of cached patients.
 const maxPeople = 50_000
 
-// people finds the patients that clinical lines are about.
+// people finds the patients of clinical lines.
 type people struct {
 	org  store.Org
 	seen map[entryKey]person
-	// expected are, in a dry run, the patients that the files before would
-	// have brought in.
+	// expected are, in a dry run, the patients that earlier files would have
+	// imported.
 	expected map[store.ImportHash]expected
 }
 
@@ -44,8 +44,8 @@ type expected struct {
 	birth   pain.Date
 }
 
-// expect remembers a patient that a dry run did not bring in. It gives false
-// when a line before had the same identifier and another content.
+// expect records a patient in a dry run. It returns false if an earlier line
+// has the same identifier and different content.
 func (p *people) expect(key, content store.ImportHash, birth pain.Date) bool {
 	if p.expected == nil {
 		return true
@@ -57,8 +57,8 @@ func (p *people) expect(key, content store.ImportHash, birth pain.Date) bool {
 	return !there || before.content == content
 }
 
-// find gives the patient of a line. A patient who is not there is the line's
-// fault; any other error is not.
+// find returns the patient of a line. A missing patient is a fault of the
+// line; any other error is not.
 func (p *people) find(ctx context.Context, e entry) (id.Patient, pain.Date, error) {
 	key := entryKey{e.external, e.patient}
 	found, ok := p.seen[key]
@@ -100,7 +100,7 @@ func (p *people) byKey(ctx context.Context, key store.ImportHash) (found person,
 		return found, err
 	}
 	if awaited, ok := p.expected[key]; ok {
-		// Any identifier will do: nothing is kept in a dry run.
+		// Any identifier will do: a dry run stores nothing.
 		return person{id: id.New[id.PatientKind](time.Now()), birth: awaited.birth}, nil
 	}
 	found.missing = fault.Parameter(externalID, nil, "No patient with this external_id was imported.")

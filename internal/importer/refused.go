@@ -16,25 +16,25 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// The columns, or members, that say what is wrong with a line. They are left
-// out when a corrected file of refused lines is imported.
+// The columns or fields that describe what is wrong with a line. They are
+// ignored when a corrected file of rejected lines is imported.
 const (
 	errorLine      = "error_line"
 	errorParameter = "error_parameter"
 	errorMessage   = "error_message"
-	errorText      = "error_text" // of a line that could not be read
+	errorText      = "error_text" // an unreadable line
 )
 
 var ourColumns = []string{errorLine, errorParameter, errorMessage, errorText}
 
 func isOurs(column string) bool { return slices.Contains(ourColumns, column) }
 
-// refused is the file of the lines that were refused, in the format of the
-// file they are of. It is made with the first.
+// refused is the file of rejected lines, in the format of their source. It is
+// created with the first one.
 type refused struct {
 	mu      sync.Mutex
 	path    string
-	source  string // which it must not overwrite
+	source  string // must not be overwritten
 	header  []string
 	isCSV   bool
 	file    *os.File
@@ -68,8 +68,8 @@ func (r *refused) open() (err error) {
 	if r.file, err = os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
 		return err
 	}
-	// A file that was there keeps its mode; what is written is patients' data.
-	// Devices such as /dev/null stay as they are.
+	// An existing file keeps its mode, but the content is patient data. Devices
+	// such as /dev/null are left alone.
 	if info, err := r.file.Stat(); err != nil {
 		return err
 	} else if info.Mode().IsRegular() {
@@ -85,7 +85,7 @@ func (r *refused) open() (err error) {
 	return r.writer.Write(slices.Concat(ourColumns, r.header))
 }
 
-// add notes a line and all that is wrong with it.
+// add adds a line and everything that is wrong with it.
 func (r *refused) add(at row, faults []fault.Field) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,8 +128,8 @@ func (r *refused) addObject(at row, what []string) error {
 	b := append([]byte(`{"`+errorLine+`":`), what[0]...)
 	b = strictjson.AppendString(append(b, `,"`+errorParameter+`":`...), what[1])
 	b = strictjson.AppendString(append(b, `,"`+errorMessage+`":`...), what[2])
-	// A line that is an object stays one, so that it can be corrected and
-	// imported from here.
+	// A line that is an object remains one, so that it can be corrected and
+	// imported from this file.
 	if _, err := strictjson.Parse([]byte(at.text)); err == nil && at.problem == "" {
 		err := eachMember(at.text, func(name string, value jsontext.Value) error {
 			if !isOurs(name) {
@@ -159,8 +159,8 @@ func (r *refused) close() error {
 	return errors.Join(err, r.file.Close())
 }
 
-// faultsOf lists what a fault says is wrong. An error that is none is not the
-// line's.
+// faultsOf lists the details of a fault. It returns false if err is not a
+// fault of the line.
 func faultsOf(err error) ([]fault.Field, bool) {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok || e.Code != fault.InvalidParameter && e.Code != fault.InvalidBody && e.Code != fault.NotFound {

@@ -16,19 +16,19 @@ import (
 type jsonValue = jsontext.Value
 
 const (
-	// chunkLines is how many lines go into one transaction: some
-	// milliseconds, so that a server on the same database is not held up.
+	// chunkLines is the number of lines per transaction, which takes some
+	// milliseconds, so that a server on the same database is not blocked.
 	chunkLines = 250
-	// progressLines is how often progress is told.
+	// progressLines is the number of lines between progress reports.
 	progressLines = 200
 )
 
 func unreadable(problem string) error { return fault.New(fault.InvalidBody, problem) }
 
-// errNoReference is a clinical line that does not say whose it is.
+// errNoReference is a clinical line without a patient.
 var errNoReference = fault.Parameter(patientID, nil, "patient_id or external_id is required.")
 
-// job is a file in the course of being imported.
+// job is the import of one file.
 type job struct {
 	*Config
 	file
@@ -39,17 +39,18 @@ type job struct {
 	chunks  chan chunk
 }
 
-// chunk is what one transaction keeps.
+// chunk is what one transaction stores.
 type chunk interface {
-	// keep says how many lines were new; refuse is told of those that turned
-	// out not to fit.
+	// keep stores the chunk and returns the number of new lines. It calls
+	// refuse for lines that turned out to be invalid.
 	keep(ctx context.Context, org store.Org, refuse func(row, error) error) (added int64, err error)
-	// preview says how many would be new.
+	// preview returns how many lines would be new.
 	preview(ctx context.Context, org store.Org, refuse func(row, error) error) (added int64, err error)
 	lines() int64
 }
 
-// run imports one file: one goroutine reads and judges, this one writes.
+// run imports one file: another goroutine reads and validates, this one
+// writes.
 func (cfg *Config) run(ctx context.Context, f file, p *people) (sum Summary, err error) {
 	start := time.Now()
 	path := cfg.Errors
@@ -80,7 +81,7 @@ func (cfg *Config) run(ctx context.Context, f file, p *people) (sum Summary, err
 	}()
 	writeErr := j.write(ctx)
 	stop()
-	for range j.chunks { // the reader may be waiting with one
+	for range j.chunks { // the reader may be blocked on one
 	}
 	if err := <-read; writeErr == nil {
 		return sum, err
@@ -88,7 +89,7 @@ func (cfg *Config) run(ctx context.Context, f file, p *people) (sum Summary, err
 	return sum, writeErr
 }
 
-// each calls fn for the rows of the file, from the first on.
+// each calls fn for all rows of the file.
 func (j *job) each(ctx context.Context, first bool, fn func(row) error) error {
 	if err := j.src.begin(); err != nil {
 		return err
@@ -121,8 +122,7 @@ func (j *job) progress(first bool, done int64) {
 	}
 }
 
-// lookAhead is the first reading. It is not needed when every line has an
-// identifier.
+// lookAhead is the first pass. It is skipped if every line has an identifier.
 func (j *job) lookAhead(ctx context.Context) error {
 	defer j.repeats.done()
 	return j.each(ctx, true, func(r row) error {
@@ -133,8 +133,7 @@ func (j *job) lookAhead(ctx context.Context) error {
 	})
 }
 
-// read is the second reading: it judges the lines and puts them together to
-// chunks.
+// read is the second pass: it validates the lines and groups them into chunks.
 func (j *job) read(ctx context.Context) error {
 	var take func(row, entry) error
 	var finish func() error
@@ -171,7 +170,7 @@ func (j *job) read(ctx context.Context) error {
 	return finish()
 }
 
-// refuse notes what is wrong with a line; any other error ends the import.
+// refuse records what is wrong with a line; any other error ends the import.
 func (j *job) refuse(r row, err error) error {
 	if err == nil {
 		return nil
@@ -183,10 +182,10 @@ func (j *job) refuse(r row, err error) error {
 	return j.refused.add(r, faults)
 }
 
-// tries is how often a chunk is tried while the database is away.
+// tries is how often a chunk is attempted while the database is unavailable.
 const tries = 5
 
-// write keeps the chunks in the order in which they come.
+// write stores the chunks in order.
 func (j *job) write(ctx context.Context) error {
 	for c := range j.chunks {
 		added, err := j.keep(ctx, c)
@@ -201,7 +200,7 @@ func (j *job) write(ctx context.Context) error {
 
 func (j *job) keep(ctx context.Context, c chunk) (added int64, err error) {
 	refuse := func(r row, err error) error {
-		j.sum.Already-- // it is counted with the refused
+		j.sum.Already-- // counted as rejected
 		return j.refuse(r, err)
 	}
 	if j.DryRun {
@@ -212,7 +211,7 @@ func (j *job) keep(ctx context.Context, c chunk) (added int64, err error) {
 		if !fault.Is(err, fault.Unavailable) || try == tries {
 			return added, err
 		}
-		select { // a server may hold the database, or be starting
+		select { // a server may be blocking the database, or starting
 		case <-time.After(time.Duration(try) * time.Second):
 		case <-ctx.Done():
 			return 0, fmt.Errorf("%w: %w", ctx.Err(), err)

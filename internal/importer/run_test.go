@@ -53,8 +53,8 @@ func (p *place) file(name string, lines ...string) string {
 	return path
 }
 
-// run imports files and holds the counts against "imported already refused"
-// of each.
+// run imports files and compares the counts with "imported already refused" of
+// each.
 func (p *place) run(want string, change func(*importer.Config), files ...string) []importer.Summary {
 	p.t.Helper()
 	cfg := importer.Config{Org: p.org, Files: files, Now: time.Now}
@@ -402,8 +402,8 @@ func TestFaultsBeforeAnything(t *testing.T) {
 	})
 }
 
-// Refused lines may go to a pipe or a device, which keeps its mode: root would
-// take /dev/null away from everybody else.
+// Rejected lines may go to a pipe or a device, which keeps its mode: otherwise
+// root would make /dev/null unusable for others.
 func TestErrorsToSomethingThatIsNoFile(t *testing.T) {
 	each(t, func(p *place) {
 		pipe := filepath.Join(p.dir, "pipe")

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// source is a file that is being read.
+// source is a file being read.
 type source struct {
 	file   *os.File
 	size   int64
@@ -21,7 +21,7 @@ type source struct {
 	isCSV  bool
 }
 
-// counter counts the bytes that were read.
+// counter counts the bytes read.
 type counter struct {
 	r io.Reader
 	n int64
@@ -33,8 +33,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// openSource opens a file and finds out its format: what begins with "{" has
-// a JSON object on each line, anything else is CSV with a header.
+// openSource opens a file and detects its format: a file that begins with "{"
+// has a JSON object on each line; anything else is CSV with a header.
 func openSource(path string) (*source, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func openSource(path string) (*source, error) {
 	return s, nil
 }
 
-// begin reads up to the first row; it is called again to read once more.
+// begin reads up to the first row. It can be called again to start over.
 func (s *source) begin() error {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *source) begin() error {
 	mark, _ := l.r.Peek(3)
 	switch {
 	case strings.HasPrefix(string(mark), "\ufeff"):
-		_, _ = l.r.Discard(3) // has been read already
+		_, _ = l.r.Discard(3) // already read
 	case strings.HasPrefix(string(mark), "\xff\xfe"), strings.HasPrefix(string(mark), "\xfe\xff"):
 		return errors.New("is UTF-16; save it as UTF-8")
 	}
@@ -76,8 +76,7 @@ func (s *source) begin() error {
 	return s.beginCSV(l)
 }
 
-// isObject reports whether the first character is a "{", looking over empty
-// lines.
+// isObject reports whether the first character is "{", ignoring empty lines.
 func isObject(r *bufio.Reader) bool {
 	for n := 1; n <= 1024; n++ {
 		text, err := r.Peek(n)
@@ -145,7 +144,7 @@ func (o *objectReader) next() (row, error) {
 	}
 }
 
-// textProblem says what is wrong with the characters of a row.
+// textProblem returns what is wrong with the characters of a row, or "".
 func textProblem(taken []line) string {
 	for _, l := range taken {
 		if !utf8.ValidString(l.text) {

@@ -1,6 +1,6 @@
-// Package licenses holds the licences of everything that is linked into the
-// program, as its users are owed them. licenses.txt is generated from the module
-// cache; a test fails when it no longer matches the program.
+// Package licenses embeds the licences of everything linked into the program.
+// licenses.txt is generated from the module cache; a test fails if it no
+// longer matches the program.
 package licenses
 
 import (
@@ -13,26 +13,26 @@ import (
 //go:embed licenses.txt
 var text string
 
-// Text is the licence and notice of Anodyne, the Go standard library and every
-// module in the program, in full. Modules that share a text word for word stand
-// above it together.
+// Text returns the full licences and notices of Anodyne, the Go standard
+// library and every module in the program. Modules with the same text are
+// listed together above it.
 func Text() string { return text }
 
-// Module is a module that is part of the program on one of the systems a release
-// is built for.
+// Module is a module that is part of the program on at least one release
+// target.
 type Module struct {
 	Path, Version string
 	// Licenses are SPDX identifiers.
 	Licenses []string
 }
 
-// Heading is the prefix of the lines of the text that name a module:
-// "=== PATH VERSION [LICENSE, ...]".
+// Heading is the prefix of the lines that name a module: "=== PATH VERSION
+// [LICENSE, ...]".
 const Heading = "=== "
 
-// Modules lists the modules in the text, sorted by path within each group that
-// shares a text. Anodyne itself and the standard library have no version and are
-// not among them.
+// Modules lists the modules in the text, sorted by path within each group with
+// the same text. It excludes Anodyne itself and the standard library, which
+// have no version.
 func Modules() (list []Module) {
 	for line := range strings.Lines(text) {
 		heading, found := strings.CutPrefix(strings.TrimSuffix(line, "\n"), Heading)

@@ -8,18 +8,18 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// A node also remembers the clients that have shown a good secret, by that
-// secret's hash, under the same rules as tokens: a new secret, another tier and
-// a revocation bump the epoch. What nobody knows is never remembered, so that
-// guessing costs as before.
+// A node also caches clients that have authenticated, by the hash of their
+// secret, under the same rules as tokens: a new secret, a changed tier or a
+// revocation increments the epoch. Failed attempts are never cached, so
+// guessing does not get cheaper.
 
-// shownSecret is a client and the hash of the secret it showed.
+// shownSecret is a client and the hash of the secret it used.
 type shownSecret struct {
 	client id.Client
 	hash   [sha256.Size]byte
 }
 
-// client gives a copy of the client that showed the secret before, or nil.
+// client returns a copy of the client cached for this secret, or nil.
 func (c *cache) client(clientID id.Client, hash [sha256.Size]byte, now time.Time) *store.Client {
 	if !c.trusted(now) {
 		return nil
@@ -33,12 +33,12 @@ func (c *cache) client(clientID id.Client, hash [sha256.Size]byte, now time.Time
 	return &found
 }
 
-// putClient remembers a client that was read while the epoch was this one.
+// putClient caches a client that was read at this epoch.
 func (c *cache) putClient(clientID id.Client, hash [sha256.Size]byte, found store.Client, epoch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.epoch != epoch {
-		return // something was revoked meanwhile
+		return // something was revoked in the meantime
 	}
 	if len(c.clients) >= cacheLimit {
 		clear(c.clients)
@@ -46,11 +46,11 @@ func (c *cache) putClient(clientID id.Client, hash [sha256.Size]byte, found stor
 	c.clients[shownSecret{clientID, hash}] = found
 }
 
-// usedSecret notes that the last use of a secret is on record, so that it is
-// not written down with every token.
+// usedSecret records that the last use of a secret is stored, so that it is
+// not written again for every token.
 func (c *cache) usedSecret(client *store.Client, now time.Time) {
 	if len(client.Secret.Hash) != sha256.Size {
-		return // it showed none
+		return // it used none
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -71,8 +71,8 @@ func TestClientsAreRememberedWhileNothingChanges(t *testing.T) {
 	})
 }
 
-// What was remembered gives no token once it has ended, also before the
-// authority has looked.
+// A cached client that was revoked gets no token, even before the authority
+// has checked the epoch.
 func TestRememberedClientsThatEndGetNoToken(t *testing.T) {
 	each(t, access.AllScopes, func(t *testing.T, w *world) {
 		ctx := context.Background()

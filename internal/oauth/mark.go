@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// mark is the key with which tokens are marked. The last 64 of a token's 256
-// bits are a MAC of the others, so that a token is recognised as one of ours
-// when its row has been purged. Without the key all 256 bits are random. See
-// docs/decisions/0008-opaque-tokens.md.
+// mark is the key for marking tokens. The last 64 of a token's 256 bits are a
+// MAC of the others, so that a token can be recognised as one of this service
+// even after its row was purged. Without the key, all 256 bits look random.
+// See docs/decisions/0008-opaque-tokens.md.
 type mark []byte
 
-// drawn is how many bytes of a token are random.
+// drawn is the number of random bytes in a token.
 const drawn = 24
 
-// newToken makes an access token and the hash under which it is kept.
+// newToken returns a new access token and the hash under which it is stored.
 func (m mark) newToken() (token string, hash []byte) {
 	var number [32]byte
 	rand.Read(number[:drawn])
@@ -26,15 +26,15 @@ func (m mark) newToken() (token string, hash []byte) {
 	return written(tokenPrefix, number)
 }
 
-// of is the MAC of a token's random bits.
+// of returns the MAC of a token's random bits.
 func (m mark) of(number [32]byte) []byte {
 	mac := hmac.New(sha256.New, m)
 	mac.Write(number[:drawn])
 	return mac.Sum(nil)[:len(number)-drawn]
 }
 
-// made reports whether a token was made with this key. Tokens from before
-// there was a mark are not recognised.
+// made reports whether a token was made with this key. It does not recognise
+// tokens issued before marks were introduced.
 func (m mark) made(token string) bool {
 	digits, ok := strings.CutPrefix(token, tokenPrefix)
 	if !ok {
@@ -44,7 +44,7 @@ func (m mark) made(token string) bool {
 	return ok && hmac.Equal(number[drawn:], m.of(number))
 }
 
-// parseBase62 reads what appendBase62 wrote.
+// parseBase62 is the inverse of appendBase62.
 func parseBase62(digits string) (number [32]byte, ok bool) {
 	if len(digits) != secretDigits {
 		return number, false

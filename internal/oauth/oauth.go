@@ -1,6 +1,6 @@
-// Package oauth is the authority: it knows clients by their secrets, issues
-// and ends tokens (OAuth 2.0 client credentials, RFC 6749, 7009, 7662), and
-// says whose a token is. The endpoints' HTTP is internal/api's.
+// Package oauth authenticates clients by their secrets, issues and revokes
+// tokens (OAuth 2.0 client credentials, RFC 6749, 7009, 7662) and verifies
+// them. The HTTP endpoints are in internal/api.
 package oauth
 
 import (
@@ -17,10 +17,11 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Lifetime of a token. There are no refresh tokens: a client asks again.
+// Lifetime is the lifetime of a token. There are no refresh tokens; a client
+// requests a new token instead.
 const Lifetime = time.Hour
 
-// Authority issues and judges tokens.
+// Authority authenticates clients, and issues and verifies tokens.
 type Authority struct {
 	store store.System
 	all   *store.Store
@@ -29,8 +30,8 @@ type Authority struct {
 	mark  mark
 }
 
-// New makes the authority. Watch must run for revocations by other processes
-// to be noticed.
+// New returns an authority. [Authority.Watch] must run, or it will not notice
+// revocations by other processes.
 func New(s *store.Store, now func() time.Time) *Authority {
 	a := &Authority{store: s.System(), all: s, now: now, mark: s.System().TokenKey()}
 	a.cache.init()
@@ -39,8 +40,8 @@ func New(s *store.Store, now func() time.Time) *Authority {
 
 var errClient = fault.New(fault.InvalidClient, "The client is unknown or the secret is wrong.", "oauth_error", "invalid_client")
 
-// Authenticate knows a client by one of its live secrets. Every failure gives
-// the same answer.
+// Authenticate returns the client with this ID and one of its live secrets.
+// Every failure returns the same error.
 func (a *Authority) Authenticate(ctx context.Context, clientID, secret string) (*store.Client, error) {
 	parsed, err := id.Parse[id.ClientKind](clientID)
 	if err != nil {
@@ -72,8 +73,8 @@ func (a *Authority) Authenticate(ctx context.Context, clientID, secret string) (
 	return &found, nil
 }
 
-// Issue gives a client a token. scope narrows what it may do; "" means all
-// that was granted. A scope that was not granted is refused, never left out.
+// Issue creates an access token for a client. scope narrows its scopes; ""
+// means all that were granted. A scope that was not granted is an error.
 func (a *Authority) Issue(ctx context.Context, c *store.Client, scope string) (access.Grant, error) {
 	scopes, err := narrow(c.Scopes, scope)
 	if err != nil {
@@ -85,7 +86,7 @@ func (a *Authority) Issue(ctx context.Context, c *store.Client, scope string) (a
 		return access.Grant{}, err
 	}
 	if !issued {
-		return access.Grant{}, errClient // it was remembered, and has ended since
+		return access.Grant{}, errClient // the cached client has been revoked since
 	}
 	a.cache.usedSecret(c, a.now())
 	return access.Grant{Token: token, Lifetime: Lifetime, Scopes: scopes}, nil
@@ -107,7 +108,8 @@ func narrow(granted access.Scopes, scope string) (access.Scopes, error) {
 	return asked, nil
 }
 
-// Revoke ends a token if it is the client's; otherwise nothing happens.
+// Revoke revokes a token if it belongs to the client, and does nothing
+// otherwise.
 func (a *Authority) Revoke(ctx context.Context, c *store.Client, token string, line audit.Entry) error {
 	hash := hashOf(token)
 	p := c.Principal()
@@ -118,8 +120,8 @@ func (a *Authority) Revoke(ctx context.Context, c *store.Client, token string, l
 	return nil
 }
 
-// Introspect tells what is known of a token, if it is live and of the
-// client's own organisation.
+// Introspect returns a token if it is active and belongs to the client's
+// organisation.
 func (a *Authority) Introspect(ctx context.Context, c *store.Client, token string) (t store.Token, active bool, err error) {
 	hash := hashOf(token)
 	t, found, err := a.store.Token(ctx, hash[:])

@@ -74,7 +74,7 @@ func (w *world) issue(scope string) string {
 	return grant.Token
 }
 
-// verify gives the principal, or the reason why there is none.
+// verify returns the principal, or the reason why there is none.
 func (w *world) verify(header ...string) (*access.Principal, string) {
 	w.t.Helper()
 	p, err := w.Verify(context.Background(), header)

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// Prefixes of what must stay secret, so that scanners can find a leak.
+// Prefixes of secrets, so that secret scanners can find a leak.
 const (
 	secretPrefix = "cs_"
 	tokenPrefix  = "at_"
@@ -15,26 +15,26 @@ const (
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// secretDigits is how many base62 digits hold 256 bits.
+// secretDigits is the number of base62 digits that hold 256 bits.
 const secretDigits = 43
 
-// NewSecret makes a client secret and the hash under which it is kept.
+// NewSecret returns a new client secret and the hash under which it is stored.
 func NewSecret() (secret string, hash []byte) {
 	var number [32]byte
 	rand.Read(number[:])
 	return written(secretPrefix, number)
 }
 
-// written gives a number in base62 after a prefix, and its hash. A fast hash is
-// enough for what cannot be guessed.
+// written returns a number in base62 after a prefix, and its hash. A fast hash
+// is sufficient for values that cannot be guessed.
 func written(prefix string, number [32]byte) (text string, hash []byte) {
 	text = string(appendBase62([]byte(prefix), number))
 	sum := hashOf(text)
 	return text, sum[:]
 }
 
-// appendBase62 appends a number of 256 bits, big end first, in secretDigits
-// digits. Every token is made here, so ten digits are divided off at a time.
+// appendBase62 appends a 256-bit big-endian number with secretDigits digits.
+// It is used for every token, so it divides off ten digits at a time.
 func appendBase62(b []byte, number [32]byte) []byte {
 	const ten = 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 * 62 // 62^10, which is less than 2^64
 	var words [4]uint64
@@ -56,8 +56,8 @@ func appendBase62(b []byte, number [32]byte) []byte {
 	return append(b, digits[:]...)
 }
 
-// hashOf is the form in which a secret or token is kept.
+// hashOf returns the form in which a secret or token is stored.
 func hashOf(text string) [sha256.Size]byte {
-	var space [64]byte // keeps what every request brings off the heap
+	var space [64]byte // avoids an allocation per request
 	return sha256.Sum256(append(space[:0], text...))
 }

@@ -15,24 +15,26 @@ import (
 	"anodyne.example/anodyne/internal/worker"
 )
 
-// A node remembers the tokens it has seen. What it remembers is good as long
-// as the store's access epoch stands: any revocation or change of a client
-// bumps it, and every node looks once a second. A node that could not look
-// for a while trusts nothing it remembers.
+// cache holds the tokens a node has seen. They are valid as long as the
+// store's access epoch is unchanged: any revocation or change of a client
+// increments it, and every node checks it once a second. A node that could not
+// check for a while does not use its cache.
 type cache struct {
 	mu      sync.RWMutex
 	known   map[[sha256.Size]byte]*store.Token
-	clients map[shownSecret]store.Client // who showed a secret that is good
+	clients map[shownSecret]store.Client // clients by the valid secret they used
 	epoch   int64
-	checked atomic.Int64 // unix milliseconds of the last look at the epoch
+	checked atomic.Int64 // time of the last epoch check, in Unix milliseconds
 }
 
 const (
 	watchEvery = time.Second
-	// trustFor is how old the last look may be. With watchEvery it keeps a
-	// revocation within the promised five seconds.
+	// trustFor is the maximum age of the last epoch check. Together with
+	// watchEvery, it makes revocations effective within the promised five
+	// seconds.
 	trustFor = 3 * time.Second
-	// cacheLimit bounds the remembered tokens; at the limit all are dropped.
+	// cacheLimit limits the number of cached tokens. At the limit, all are
+	// dropped.
 	cacheLimit = 100_000
 )
 
@@ -40,10 +42,10 @@ func (c *cache) init() {
 	c.known, c.clients = map[[sha256.Size]byte]*store.Token{}, map[shownSecret]store.Client{}
 }
 
-// trusted reports whether what is remembered is good.
+// trusted reports whether the cache may be used.
 func (c *cache) trusted(now time.Time) bool {
-	// A look in the future was taken before the clock was put back: who knows
-	// how long ago.
+	// A check in the future was made before the clock was set back, at an
+	// unknown time.
 	age := now.UnixMilli() - c.checked.Load()
 	return age >= 0 && age < trustFor.Milliseconds()
 }
@@ -54,12 +56,12 @@ func (c *cache) get(hash [sha256.Size]byte) *store.Token {
 	return c.known[hash]
 }
 
-// put remembers a token that was read while the epoch was this one.
+// put caches a token that was read at this epoch.
 func (c *cache) put(hash [sha256.Size]byte, t *store.Token, epoch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.epoch != epoch {
-		return // something was revoked meanwhile
+		return // something was revoked in the meantime
 	}
 	if len(c.known) >= cacheLimit {
 		clear(c.known)
@@ -73,7 +75,7 @@ func (c *cache) forget(hash [sha256.Size]byte) {
 	delete(c.known, hash)
 }
 
-// saw notes the store's epoch as of a time.
+// saw records the store's epoch at a time.
 func (c *cache) saw(epoch int64, at time.Time) {
 	c.mu.Lock()
 	if c.epoch != epoch {
@@ -95,7 +97,7 @@ func unauthorized(reason, message string) *fault.Error {
 	return fault.New(fault.Unauthorized, message, "reason", reason)
 }
 
-// The ways in which a token is refused.
+// The reasons for rejecting a token.
 var (
 	errMissing = unauthorized("missing_token", "Send an access token: Authorization: Bearer <token>.")
 	errInvalid = unauthorized("invalid_token", "The access token is not valid.")
@@ -103,7 +105,7 @@ var (
 	errRevoked = unauthorized("revoked_token", "The access token was revoked.")
 )
 
-// Verify says whose the token of an Authorization header is.
+// Verify returns the principal of the token in an Authorization header.
 func (a *Authority) Verify(ctx context.Context, header []string) (*access.Principal, error) {
 	if len(header) == 0 {
 		return nil, errMissing
@@ -134,7 +136,7 @@ func (a *Authority) lookUp(ctx context.Context, token string, hash [sha256.Size]
 	switch {
 	case err != nil:
 		return nil, err
-	case !found && a.mark.made(token): // its row was purged after it had expired
+	case !found && a.mark.made(token): // its row was purged after it expired
 		return nil, errExpired
 	case !found:
 		return nil, errInvalid
@@ -147,7 +149,7 @@ func (a *Authority) lookUp(ctx context.Context, token string, hash [sha256.Size]
 	return &t.Principal, nil
 }
 
-// Look reads the epoch once.
+// Look checks the epoch once.
 func (a *Authority) Look(ctx context.Context) error {
 	at := a.now()
 	epoch, err := a.store.AccessEpoch(ctx)
@@ -158,10 +160,10 @@ func (a *Authority) Look(ctx context.Context) error {
 	return nil
 }
 
-// WatchEvery is how often Watch looks.
+// WatchEvery is how often Watch checks the epoch.
 const WatchEvery = watchEvery
 
-// Watch looks at the epoch until the context ends.
+// Watch checks the epoch periodically until the context ends.
 func (a *Authority) Watch(ctx context.Context, log *slog.Logger, rounds *worker.Rounds) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

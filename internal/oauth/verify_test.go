@@ -42,7 +42,7 @@ func TestVerifyHeader(t *testing.T) {
 	})
 }
 
-// What is remembered is good only while the node keeps looking.
+// The cache is only used while the node keeps checking the epoch.
 func TestVerifyRemembersWhileItLooks(t *testing.T) {
 	each(t, access.AllScopes, func(t *testing.T, w *world) {
 		ctx := context.Background()
@@ -84,8 +84,8 @@ func TestVerifyRemembersWhileItLooks(t *testing.T) {
 	})
 }
 
-// A clock that is put back, while nobody can look, does not make a node trust
-// what it remembers for as long as that.
+// A clock that is set back while the epoch cannot be checked does not make a
+// node trust its cache for longer.
 func TestVerifyWithAClockPutBack(t *testing.T) {
 	each(t, access.AllScopes, func(t *testing.T, w *world) {
 		ctx := context.Background()
@@ -122,9 +122,9 @@ func TestVerifyWithAClockPutBack(t *testing.T) {
 	})
 }
 
-// A token that was issued by a clock that was ahead does not outlast its
-// lifetime by as much when the clock is put right, whether it is remembered or
-// looked up. A clock that is a little off ends nothing.
+// A token issued while the clock was ahead does not last longer by that much
+// when the clock is corrected, whether it is cached or looked up. A small
+// difference ends nothing.
 func TestTokensOfAClockPutBack(t *testing.T) {
 	each(t, access.AllScopes, func(t *testing.T, w *world) {
 		token := w.issue("")

@@ -6,13 +6,13 @@ type AdverseEvent struct {
 	Grade         Number
 	Serious       Flag
 	SuspectedDrug string
-	Onset         string // as much of the date as is known
+	Onset         string // partial date: as much of it as is known
 	Resolved      string
 	Outcome       string
 	Derived       AdverseEventDerived
 }
 
-// AdverseEventDerived is what follows from an event.
+// AdverseEventDerived holds the values derived from an adverse event.
 type AdverseEventDerived struct {
 	GradeWord string
 }
@@ -20,7 +20,7 @@ type AdverseEventDerived struct {
 var (
 	adverseEventNames = []string{"constipation", "nausea", "sedation", "dizziness", "pruritus", "respiratory_depression", "fall",
 		"overdose", "withdrawal", "infection", "other"}
-	grades = []string{"mild", "moderate", "severe", "life-threatening", "death"} // 1 to 5, as CTCAE has them
+	grades = []string{"mild", "moderate", "severe", "life-threatening", "death"} // 1 to 5, as in CTCAE
 )
 
 var adverseEvents = kind[AdverseEvent]{

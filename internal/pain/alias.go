@@ -6,21 +6,21 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Aliases are the names that an organisation has for medicines, each for an
-// RxNorm code, at one moment. nil has none.
+// Aliases are an organisation's names for medicines, each standing for an
+// RxNorm code, at one point in time. A nil *Aliases is empty.
 type Aliases struct {
 	version int64
 	codes   map[string]string // by folded name
 }
 
-// NewAliases makes the aliases of a version from codes by folded name, which
-// must not change any more.
+// NewAliases returns the aliases of a version, given as codes by folded name.
+// codes must not be changed afterwards.
 func NewAliases(version int64, codes map[string]string) *Aliases {
 	return &Aliases{version: version, codes: codes}
 }
 
-// Code is the RxNorm code that a name stands for, in any spelling that folds
-// to the same; "" without an alias.
+// Code returns the RxNorm code for a name, in any spelling that folds to the
+// same, or "" without an alias.
 func (a *Aliases) Code(name string) string {
 	if a == nil || len(a.codes) == 0 {
 		return ""
@@ -28,7 +28,8 @@ func (a *Aliases) Code(name string) string {
 	return a.codes[dictionary.Fold(name)]
 }
 
-// Version goes up with every change; 0 is before the first.
+// Version returns the version, which increases with every change; 0 is before
+// the first.
 func (a *Aliases) Version() int64 {
 	if a == nil {
 		return 0
@@ -36,35 +37,36 @@ func (a *Aliases) Version() int64 {
 	return a.version
 }
 
-// Find looks a medicine up as a record of the organisation is understood.
+// Find looks up a medicine in the same way as for a record of the
+// organisation.
 func (a *Aliases) Find(q dictionary.Query) dictionary.Medicine {
 	q.Alias = a.Code(q.Name)
 	return dictionary.Find(q)
 }
 
-// Alias is one name for one RxNorm code.
+// Alias is a name for an RxNorm code.
 type Alias struct {
 	Name       string
 	RxNormCode string
 }
 
-// Folded is the form in which an alias is found; no two of an organisation
-// have the same.
+// Folded returns the form in which an alias is looked up, which is unique
+// within an organisation.
 func (a *Alias) Folded() string { return dictionary.Fold(a.Name) }
 
-// Medicine is what the code is.
+// Medicine returns the medicine with this code.
 func (a *Alias) Medicine() dictionary.Medicine {
 	return dictionary.Find(dictionary.Query{RxNorm: a.RxNormCode})
 }
 
-// NewAlias reads an alias. The error is an INVALID_PARAMETER fault that names
+// NewAlias parses an alias. The error is an INVALID_PARAMETER fault that lists
 // everything that is wrong.
 func NewAlias(body *strictjson.Object) (a Alias, err error) {
 	return a.merge(body, true)
 }
 
-// Patch sets those of name and code that a body has. The alias stays as it is
-// when that leaves it wrong; the error is that of [NewAlias].
+// Patch returns the alias with the name and code in body, if present. The
+// error is like that of [NewAlias].
 func (a *Alias) Patch(body *strictjson.Object) (Alias, error) { return a.merge(body, false) }
 
 func (a *Alias) merge(body *strictjson.Object, creating bool) (Alias, error) {

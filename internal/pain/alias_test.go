@@ -20,7 +20,7 @@ func parsed(t *testing.T, body string) *strictjson.Object {
 	return o
 }
 
-// faultText is a fault with its details in words.
+// faultText formats a fault with its details.
 func faultText(err error) string {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
@@ -34,8 +34,8 @@ func house() *Aliases {
 	return NewAliases(3, map[string]string{"oxyir house stock": "1049621", "calm mix": "6470", "ibuprofen": "1049621"})
 }
 
-// What a record is understood as with aliases, whoever writes it: 90 tablets of
-// 5 mg in 30 days are 15 mg a day, times 1.5 for oxycodone 22.5 MME.
+// How a record is understood with aliases, whoever writes it: 90 tablets of 5
+// mg in 30 days are 15 mg per day, times 1.5 for oxycodone 22.5 MME.
 func TestAliasesOnWrite(t *testing.T) {
 	t.Parallel()
 	const supply = `,"quantity":90,"days_supply":30`
@@ -83,8 +83,8 @@ func TestAliasesOnWrite(t *testing.T) {
 	}
 }
 
-// Without the alias the derived value goes back; a medicine that was read by an
-// alias keeps its code for those who reckon with it again.
+// Without the alias, the derived value reverts; a medicine identified by an
+// alias keeps its code for later derivations.
 func TestRederivedWithAliases(t *testing.T) {
 	t.Parallel()
 	on := Date{Year: 2024, Month: time.May, Day: 1}

@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Assessment is a questionnaire that was answered. Open instruments have
-// items and are scored here; of licensed ones only the score is taken.
+// Assessment is an answered questionnaire. Open instruments have items and are
+// scored by the service; for licensed ones, only the score is accepted.
 type Assessment struct {
 	Instrument string
 	Version    string
@@ -22,17 +22,17 @@ type Assessment struct {
 	Derived    AssessmentDerived
 }
 
-// Items are the answers of an open instrument; the zero value is none.
+// Items are the answers of an open instrument. The zero value is empty.
 type Items struct {
 	Answers instrument.Answers
-	Count   int // how many items the instrument has
+	Count   int // number of items in the instrument
 }
 
-// AssessmentDerived is what else follows from an assessment.
+// AssessmentDerived holds further values derived from an assessment.
 type AssessmentDerived struct {
-	ProratedScore Number // before rounding, when items were missing
+	ProratedScore Number // before rounding, if items are missing
 	Positive      Flag   // the score reaches the instrument's cut-off
-	SafetyFlag    Flag   // an answer asks for attention whatever the score
+	SafetyFlag    Flag   // an answer needs attention regardless of the score
 }
 
 var (
@@ -67,14 +67,14 @@ var assessments = kind[Assessment]{
 	limits: assessmentLimits(),
 }
 
-// itemsMember reads the items of the instrument, which was read before.
+// itemsMember reads the items of an instrument that has already been read.
 func itemsMember() member[Assessment] {
 	return member[Assessment]{
 		name: "items",
 		read: func(r *reading, v *Assessment) {
 			info := instrument.Find(v.Instrument)
 			if info == nil || info.TotalOnly {
-				r.Value("items") // check says why not
+				r.Value("items") // check reports the reason
 				return
 			}
 			o, ok := r.Object("items")
@@ -103,7 +103,7 @@ func itemsMember() member[Assessment] {
 	}
 }
 
-// readAnswer reads one answer. A tick may be true or false as well.
+// readAnswer reads one answer. Yes/no items also accept true and false.
 func readAnswer(value strictjson.Value, fields *fault.Fields, info *instrument.Info) int8 {
 	allowed := wholes(float64(info.ItemMin), float64(info.ItemMax))
 	if f, ok := value.AsNumber(); ok && allowed.holds(f) {
@@ -143,8 +143,8 @@ func appendItems(b []byte, items *Items) []byte {
 	return append(b, '}')
 }
 
-// totalMember takes any number, since the range depends on the instrument,
-// and null from the store.
+// totalMember accepts any number from a caller, because the range depends on
+// the instrument, and null from the store.
 func totalMember() member[Assessment] {
 	m := number("score", func(v *Assessment) *Number { return &v.Score }, between(-1e300, 1e300))
 	m.read = result("score", func(v *Assessment) *Number { return &v.Score }).read

@@ -110,7 +110,7 @@ func TestVector09(t *testing.T) {
 	}
 }
 
-// Scores are kept unrounded, so that a change of exactly 30 % is one.
+// Scores are stored unrounded, so that a change of exactly 30 % counts.
 func TestVector10(t *testing.T) {
 	before := assessed(t, `{"instrument":"peg","items":{"1":7,"2":7,"3":6}}`)
 	after := assessed(t, `{"instrument":"peg","items":{"1":5,"2":5,"3":4}}`)

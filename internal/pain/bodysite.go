@@ -2,10 +2,10 @@ package pain
 
 import "slices"
 
-// BodySite is where it hurts.
+// BodySite is a location of pain.
 type BodySite struct {
 	Name   string `json:"name"`
-	SNOMED string `json:"snomed,omitempty"` // empty until looked up
+	SNOMED string `json:"snomed,omitempty"` // empty until verified
 }
 
 var bodySites = []BodySite{

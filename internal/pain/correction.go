@@ -7,21 +7,21 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// maxReason is the length of the reason of a correction.
+// maxReason is the maximum length of a correction's reason.
 const maxReason = 1000
 
-// Correction is what becomes of a record that was wrong. Nothing is ever
-// overwritten: the old record stays, with another status.
+// Correction is the correction of a wrong record. Nothing is overwritten: the
+// old record is kept, with another status.
 type Correction struct {
 	Old      Record // with its new status
-	New      Record // in its place, when Replaced
+	New      Record // replacement, if Replaced is set
 	Replaced bool
 	Reason   string
 }
 
-// NewCorrection corrects a record with a new value, or takes it back as
-// entered in error. The error is an INVALID_PARAMETER fault that names
-// everything that is wrong, or a CONFLICT when the record no longer stands.
+// NewCorrection corrects a record with a new value, or marks it as entered in
+// error. The error is an INVALID_PARAMETER fault that lists everything that is
+// wrong, or a CONFLICT if the record is no longer active.
 func NewCorrection(old Record, body *strictjson.Object, in Intake) (Correction, error) {
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
@@ -64,8 +64,8 @@ func (c *Correction) readRetraction(r *strictjson.Reader) {
 	}
 }
 
-// readReplacement makes the new record. What the correction does not mention
-// stays as it was.
+// readReplacement builds the new record. Fields that are absent from the
+// correction keep their values.
 func (c *Correction) readReplacement(r *strictjson.Reader, fields *fault.Fields, in Intake) {
 	c.Replaced = true
 	c.New = c.Old

@@ -84,8 +84,8 @@ func TestCorrectionRules(t *testing.T) {
 	}
 }
 
-// A record that no longer stands cannot be corrected; a body that is wrong is
-// said first.
+// A record that is no longer active cannot be corrected; errors in the body
+// are reported first.
 func TestCorrectionConflicts(t *testing.T) {
 	for _, status := range []Status{Superseded, EnteredInError} {
 		old := oldRecord

@@ -6,7 +6,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// Sleep is a night's sleep.
+// Sleep is one night's sleep.
 type Sleep struct {
 	Hours            Number
 	Quality          Number
@@ -24,7 +24,7 @@ var sleeps = kind[Sleep]{
 	},
 }
 
-// Mood is a score, or the record of an assessment that speaks of mood.
+// Mood is a score, or a reference to an assessment of mood.
 type Mood struct {
 	Score        Number
 	AssessmentID string
@@ -55,7 +55,7 @@ func assessmentLink() member[Mood] {
 	return m
 }
 
-// Activity is a day's movement.
+// Activity is one day's physical activity.
 type Activity struct {
 	Steps         Number
 	ActiveMinutes Number
@@ -75,7 +75,7 @@ type Note struct {
 	NoteType string
 }
 
-// maxNoteText is the length of a note and of the notes of a record.
+// maxNoteText is the maximum length of a note and of the notes of a record.
 const maxNoteText = 20_000
 
 var notes = kind[Note]{

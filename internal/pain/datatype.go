@@ -2,8 +2,8 @@ package pain
 
 import "anodyne.example/anodyne/internal/fault"
 
-// DataType is what a clinical record is about. The numbers are stored: new
-// ones are added at the end.
+// DataType is the type of a clinical record. The numbers are stored: new types
+// are added at the end.
 type DataType uint8
 
 // The data types.
@@ -22,8 +22,9 @@ const (
 	TypeNotes
 	endOfDataTypes
 
-	// LastDataType is the highest number: what is laid out by numbers compares
-	// itself with it, so that a new type that does not fit does not compile.
+	// LastDataType is the highest number. Code with one entry per type compares
+	// itself with it at compile time, so that it must be extended for a new
+	// type.
 	LastDataType = endOfDataTypes - 1
 )
 
@@ -64,12 +65,12 @@ var kinds = [endOfDataTypes]rules{
 	TypeAdverseEvents: &adverseEvents, TypeVitals: &vitalSigns, TypeLabs: &labs, TypeNotes: &notes,
 }
 
-// DataTypes lists the data types in the contract's order.
+// DataTypes lists the data types in the order of the contract.
 func DataTypes() []DataTypeInfo { return append([]DataTypeInfo(nil), dataTypes...) }
 
 func (t DataType) valid() bool { return t >= TypePainScores && t < endOfDataTypes }
 
-// String is the type's name, or "" for a number that is none.
+// String returns the name of the type, or "" for an unknown number.
 func (t DataType) String() string {
 	if !t.valid() {
 		return ""
@@ -77,8 +78,8 @@ func (t DataType) String() string {
 	return dataTypes[t-1].Name
 }
 
-// ParseDataType reads a data type. The error is the fault of the parameter and
-// says what was probably meant.
+// ParseDataType parses the name of a data type. The error is a fault of the
+// parameter and suggests the probable name.
 func ParseDataType(parameter, name string) (DataType, error) {
 	t, ok := dataTypeNamed(name)
 	if !ok {

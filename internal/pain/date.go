@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Date is a day in the calendar, of no time zone. The zero value is no day.
+// Date is a calendar day without a time zone. The zero value means no date.
 type Date struct {
 	Year  int
 	Month time.Month
 	Day   int
 }
 
-// ErrDate says that a text is no day. Put after a parameter's name it makes a
-// sentence.
+// ErrDate is returned for an invalid date. Appended to a parameter's name, its
+// text forms a sentence.
 var ErrDate = errors.New("must be a real date in the form YYYY-MM-DD")
 
-// ParseDate reads YYYY-MM-DD, a day that exists, in the years 0001 to 9999.
+// ParseDate parses a date as YYYY-MM-DD, which must exist, in the years 0001
+// to 9999.
 func ParseDate(s string) (Date, error) {
 	if len(s) != len("YYYY-MM-DD") || s[4] != '-' || s[7] != '-' {
 		return Date{}, ErrDate
@@ -31,7 +32,7 @@ func ParseDate(s string) (Date, error) {
 	return d, nil
 }
 
-// DateOf is the day of a moment in UTC.
+// DateOf returns the date of a time in UTC.
 func DateOf(t time.Time) Date {
 	year, month, day := t.UTC().Date()
 	return Date{year, month, day}
@@ -48,8 +49,8 @@ func (d Date) Before(other Date) bool {
 	return d.Day < other.Day
 }
 
-// Age is how many years of age somebody born on d is on a day. Who was born on
-// 29 February turns a year older on 1 March.
+// Age returns the age, in years, on a day of a person born on d. Someone born
+// on 29 February turns a year older on 1 March in non-leap years.
 func (d Date) Age(on Date) int {
 	years := on.Year - d.Year
 	if on.Month < d.Month || on.Month == d.Month && on.Day < d.Day {
@@ -58,7 +59,7 @@ func (d Date) Age(on Date) int {
 	return years
 }
 
-// Append appends the day as YYYY-MM-DD.
+// Append appends the date as YYYY-MM-DD.
 func (d Date) Append(b []byte) []byte {
 	return append(b,
 		digit(d.Year/1000), digit(d.Year/100), digit(d.Year/10), digit(d.Year), '-',
@@ -66,7 +67,7 @@ func (d Date) Append(b []byte) []byte {
 		digit(d.Day/10), digit(d.Day))
 }
 
-// String is the day as YYYY-MM-DD.
+// String returns the date as YYYY-MM-DD.
 func (d Date) String() string { return string(d.Append(make([]byte, 0, 10))) }
 
 func (d Date) monthDays() int {
@@ -94,7 +95,7 @@ func digits(s string) (n int, ok bool) {
 	return n, true
 }
 
-// partialDate reports whether s is YYYY, YYYY-MM or YYYY-MM-DD and exists.
+// partialDate reports whether s is an existing YYYY, YYYY-MM or YYYY-MM-DD.
 func partialDate(s string) bool {
 	switch len(s) {
 	case len("YYYY"):
@@ -106,8 +107,8 @@ func partialDate(s string) bool {
 	return err == nil
 }
 
-// partialBefore reports whether the one partial date is surely before the
-// other: they are compared as far as both are known.
+// partialBefore reports whether a is certainly before b. They are compared as
+// far as both are known.
 func partialBefore(a, b string) bool {
 	n := min(len(a), len(b))
 	return a[:n] < b[:n]

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// FunctionalStatus is one measure of what a patient can do.
+// FunctionalStatus is one measure of a patient's function.
 type FunctionalStatus struct {
 	Measure string
 	Value   NumberOrText
 	Unit    string
 }
 
-// FunctionalMeasure is a measure with known limits. Others are taken as they
-// are.
+// FunctionalMeasure is a measure with known limits. Other measures are
+// accepted without checks.
 type FunctionalMeasure struct {
 	Name  string   `json:"name"`
 	Max   float64  `json:"max,omitempty"` // the lowest value is 0
@@ -30,21 +30,20 @@ var functionalMeasures = []FunctionalMeasure{
 	{Name: PainFrequency, Words: HowOften()},
 }
 
-// The measures of which high-impact chronic pain is made: how often, in the
-// past three months, pain limited life or work, and how often there was any.
+// The measures that define high-impact chronic pain: how often pain limited
+// life or work in the past three months, and how often there was any pain.
 const (
 	LimitsLifeOrWork = "limits_life_or_work"
 	PainFrequency    = "pain_frequency"
 )
 
-// HowOften are the answers of such measures, from the least to the most.
+// HowOften returns the answers to these measures, in ascending order.
 func HowOften() []string { return []string{"never", "some_days", "most_days", "every_day"} }
 
 // FunctionalMeasures lists the measures with known limits.
 func FunctionalMeasures() []FunctionalMeasure { return slices.Clone(functionalMeasures) }
 
-// anyNumber bounds the numbers of which nothing is known, so that no sum of
-// them can overflow.
+// anyNumber limits numbers without known limits, so that sums cannot overflow.
 var anyNumber = between(-1e12, 1e12)
 
 var functionalStatuses = kind[FunctionalStatus]{

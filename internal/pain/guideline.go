@@ -7,7 +7,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// Stands reports whether a condition is the patient's own and goes on.
+// Stands reports whether the condition is the patient's own and still active.
 func (c *Coded) Stands() bool {
 	switch c.Status {
 	case "", "active", "recurrence", "relapse":
@@ -16,8 +16,8 @@ func (c *Coded) Stands() bool {
 	return false
 }
 
-// Begins is the first day on which the condition is not known to begin only
-// later: the first of the month or of the year when no more is said.
+// Begins returns the earliest possible first day of the condition: the first
+// of the month or year if no more is known.
 func (c *Coded) Begins() drug.Day {
 	first := c.OnsetDate
 	switch len(first) {
@@ -33,12 +33,12 @@ func (c *Coded) Begins() drug.Day {
 	return on.DayNumber()
 }
 
-// Exemption is a condition with which the opioid guideline leaves a patient out,
-// and measures of opioid use do.
+// Exemption is a condition that excludes a patient from the opioid guideline
+// and from measures of opioid use.
 type Exemption uint8
 
-// The exemptions. A hospice stay has no code of its own; palliative care stands
-// for it.
+// The exemptions. A hospice stay has no code of its own and is represented by
+// palliative care.
 const (
 	Cancer Exemption = iota
 	SickleCell
@@ -46,8 +46,8 @@ const (
 	Exemptions
 )
 
-// Exemption is which of them a condition is. It counts while it stands, from its
-// beginning on.
+// Exemption returns the exemption of a condition, if it is one. It applies
+// from the beginning of the condition, while it is active.
 func (c *Coded) Exemption() (_ Exemption, ok bool) {
 	if !c.Stands() {
 		return 0, false
@@ -63,9 +63,9 @@ func (c *Coded) Exemption() (_ Exemption, ok bool) {
 	return 0, false
 }
 
-// OutsideGuideline reports whether it is one of the conditions with which the
-// opioid guideline leaves a patient out: cancer (C00 to C96), sickle cell
-// disease, palliative care. It counts while it stands, from its beginning on.
+// OutsideGuideline reports whether the condition excludes a patient from the
+// opioid guideline: cancer (C00 to C96), sickle cell disease or palliative
+// care. It applies from the beginning of the condition, while it is active.
 func (c *Coded) OutsideGuideline() bool {
 	_, ok := c.Exemption()
 	return ok

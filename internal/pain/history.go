@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Limits of a medical history; texts in characters.
+// Limits of a medical history. Lengths are in characters.
 const (
 	maxHistory   = 500
 	maxCondition = 500
@@ -22,7 +22,7 @@ const (
 )
 
 // HistoryEntry is one entry of a medical history. Only Condition is required.
-// Dates are YYYY, YYYY-MM or YYYY-MM-DD, as much as is known.
+// Dates are YYYY, YYYY-MM or YYYY-MM-DD.
 type HistoryEntry struct {
 	Condition    string `json:"condition"`
 	ICD10Code    string `json:"icd10_code"`
@@ -42,12 +42,12 @@ var (
 	historyCategories = []string{"pain", "psychiatric", "substance_use", "medical", "surgical", "family"}
 )
 
-// History is a medical history in its JSON form, which is what the database
-// keeps and the API prints; it is decoded only for those who look inside.
-// Two histories with the same entries are equal. The zero value is empty.
+// History is a medical history in JSON, as stored in the database and returned
+// by the API. It is only decoded on demand. Two histories with the same
+// entries are equal. The zero value is empty.
 type History struct{ json string }
 
-// NewHistory makes a history from entries that keep the rules.
+// NewHistory returns a history of valid entries.
 func NewHistory(entries ...HistoryEntry) History {
 	if len(entries) == 0 {
 		return History{}
@@ -59,7 +59,7 @@ func NewHistory(entries ...HistoryEntry) History {
 	return History{string(append(b, ']'))}
 }
 
-// StoredHistory takes a history back from the text that JSON gave.
+// StoredHistory returns a history from the text returned by JSON.
 func StoredHistory(text string) History {
 	if text == "[]" {
 		return History{}
@@ -67,7 +67,7 @@ func StoredHistory(text string) History {
 	return History{text}
 }
 
-// JSON is the history as a JSON array of objects.
+// JSON returns the history as a JSON array of objects.
 func (h History) JSON() string {
 	if h.json == "" {
 		return "[]"
@@ -87,7 +87,7 @@ func (h History) Entries() ([]HistoryEntry, error) {
 	return entries, nil
 }
 
-// readHistory reads a whole history; null is the empty one.
+// readHistory reads a complete history. Null is the empty history.
 func readHistory(r *strictjson.Reader, fields *fault.Fields) History {
 	list, ok := r.Array("medical_history")
 	if !ok || list.Len() == 0 {
@@ -105,7 +105,7 @@ func readHistory(r *strictjson.Reader, fields *fault.Fields) History {
 	return History{string(append(b, ']'))}
 }
 
-// readEntry reads an object, or a plain string that names the condition.
+// readEntry reads an object, or a string that is the condition.
 func readEntry(v strictjson.Value, fields *fault.Fields) HistoryEntry {
 	if text, ok := v.AsString(); ok {
 		text = strings.TrimSpace(text)
@@ -152,7 +152,7 @@ func conditionProblem(s string) string {
 	return LineProblem(s, maxCondition)
 }
 
-// readPartialDate returns a date and whether there is a good one.
+// readPartialDate returns a partial date and whether a valid one is present.
 func readPartialDate(r *strictjson.Reader, name string) (string, bool) {
 	v, ok := r.Value(name)
 	if !ok {
@@ -177,7 +177,7 @@ func readOneOf(r *strictjson.Reader, name string, allowed []string) string {
 	return s
 }
 
-// appendEntry appends an entry, after a comma unless it is the first.
+// appendEntry appends an entry, with a comma before it unless it is the first.
 func appendEntry(b []byte, e *HistoryEntry) []byte {
 	if b[len(b)-1] != '[' {
 		b = append(b, ',')
@@ -195,7 +195,7 @@ func appendEntry(b []byte, e *HistoryEntry) []byte {
 	return append(b, '}')
 }
 
-// appendSet appends a member unless it has no value.
+// appendSet appends a field unless its value is empty.
 func appendSet(b []byte, member, value string) []byte {
 	if value == "" {
 		return b

@@ -9,32 +9,34 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Value is the value of a record in its JSON form, with what the service
-// derived from it: what the database keeps and the API prints. The Read
-// functions decode it for those who look inside.
+// Value is the value of a record in JSON, including the derived values, as
+// stored in the database and returned by the API. The Read functions decode
+// it.
 type Value struct{ json string }
 
-// StoredValue takes a value back from the text that JSON gave.
+// StoredValue returns a value from the text returned by JSON.
 func StoredValue(text string) Value { return Value{text} }
 
-// JSON is the value as a JSON object.
+// JSON returns the value as a JSON object.
 func (v Value) JSON() string { return v.json }
 
-// kind holds all rules of one data type, whose values are read into a T.
+// kind holds all rules of one data type. Its values are read into a T.
 type kind[T any] struct {
 	members []member[T]
-	// short reads a value that is no object; nil when there is no short form.
+	// short reads a value that is not an object. It is nil if there is no short
+	// form.
 	short       func(v *T, value strictjson.Value) (taken bool, problem string)
 	shortSchema string
-	// check looks at several members together and sets those that follow
-	// from others. A member with a fault is as good as absent.
+	// check checks several fields together and sets those that follow from
+	// others. Invalid fields are treated as absent.
 	check func(v *T, r *reading)
-	// derive works out the computed members; on is the day of the record. It
-	// is called only when nothing is wrong.
+	// derive computes the derived fields. on is the day of the record. It is
+	// only called for a valid value.
 	derive func(v *T, on Date)
-	// limits are the rules over several members in the terms of a schema.
+	// limits are the rules across fields, in JSON Schema.
 	limits string
-	// optional is set when every member is, but not all at once.
+	// optional is set if all fields are optional but at least one must be
+	// present.
 	optional bool
 }
 
@@ -44,10 +46,10 @@ type rules interface {
 	appendSchema(b []byte, stored bool) []byte
 }
 
-// rooms are where values are printed before they become texts of their own.
+// rooms are buffers in which values are encoded before they become strings.
 var rooms = sync.Pool{New: func() any { return new(make([]byte, 0, 1024)) }}
 
-// value reads what a caller sent, in full.
+// value reads and checks a value sent by a caller.
 func (k *kind[T]) value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases) Value {
 	var v T
 	if o, ok := value.AsObject(); ok {
@@ -90,7 +92,7 @@ func (k *kind[T]) readShort(v *T, value strictjson.Value, fields *fault.Fields) 
 	return false
 }
 
-// decode reads what was stored.
+// decode reads a stored value.
 func (k *kind[T]) decode(stored Value) (v T, _ error) {
 	o, err := strictjson.Parse([]byte(stored.json))
 	if err != nil {
@@ -125,12 +127,13 @@ func (k *kind[T]) appendSchema(b []byte, stored bool) []byte {
 	return b
 }
 
-// Schema is the JSON Schema (2020-12) of a value as a caller sends it. Absent,
-// null and "" are the same to the service; the schema describes the first.
+// Schema returns the JSON Schema (2020-12) of a value sent by a caller. The
+// service treats null and "" like an absent field; the schema does not describe
+// them.
 func Schema(t DataType) json.RawMessage { return schemaOf(t, false) }
 
-// StoredSchema is the JSON Schema of a value as the service answers it, with
-// what is derived.
+// StoredSchema returns the JSON Schema of a value returned by the service,
+// including derived fields.
 func StoredSchema(t DataType) json.RawMessage { return schemaOf(t, true) }
 
 func schemaOf(t DataType, stored bool) json.RawMessage {

@@ -16,10 +16,10 @@ type Lab struct {
 	Derived  LabDerived
 }
 
-// LabDerived is what follows from a drug screen.
+// LabDerived holds the values derived from a drug screen.
 type LabDerived struct {
-	Consistent  Flag // result as expected; null when the result is invalid
-	Presumptive Flag // an immunoassay needs to be confirmed
+	Consistent  Flag // result as expected; null if the result is invalid
+	Presumptive Flag // immunoassay that needs confirmation
 }
 
 var labs = kind[Lab]{

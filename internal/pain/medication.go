@@ -6,8 +6,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// Medication is a medicine as prescribed. The strength of a combination is
-// that of its opioid.
+// Medication is a prescribed medicine. The strength of a combination is that
+// of its opioid.
 type Medication struct {
 	Name           string
 	RxNormCode     string
@@ -36,8 +36,9 @@ type Medication struct {
 	understood understanding
 }
 
-// MedicationDerived is what follows from a prescription. MME members are those
-// of opioids only, and the reason that of a medicine that may be one; covered days are unknown without a supply or an end.
+// MedicationDerived holds the values derived from a prescription. MME fields
+// are set for opioids only, and the reason for medicines that may be opioids.
+// Covered days are unknown without a supply or an end date.
 type MedicationDerived struct {
 	DrugClass         string
 	Basis             string
@@ -48,10 +49,10 @@ type MedicationDerived struct {
 	Warnings          []string
 	DosesPerDay       Number
 	FewestPerDay      Number
-	Strength          Number // of the product, when the record states none
+	Strength          Number // of the product, if the record has none
 	StrengthUnit      string
-	Route             string // likewise
-	MMEPerDay         Number // null with MMEExcludedReason
+	Route             string // of the product, if the record has none
+	MMEPerDay         Number // null if MMEExcludedReason is set
 	MMERule           string
 	MMEFactor         Number
 	MMETable          string
@@ -64,7 +65,7 @@ type MedicationDerived struct {
 
 var (
 	routes = []string{"oral", "transdermal", "sublingual", "buccal", "topical", "iv", "im", "sc", "intrathecal", "epidural", "nasal", "rectal"}
-	// medicationStatuses are those of FHIR's MedicationRequest.
+	// medicationStatuses are the statuses of a FHIR MedicationRequest.
 	medicationStatuses = []string{"active", "on-hold", "cancelled", "completed", "entered-in-error", "stopped", "draft", "unknown"}
 	mmeRules           = []string{string(drug.BySupply), string(drug.ByDose), string(drug.ByPRNMaximum), string(drug.ByPatchSupply), string(drug.ByPatchWorn)}
 	mmeReasons         = names(drug.Reasons())
@@ -126,7 +127,7 @@ var medicationDerived = []member[MedicationDerived]{
 	day("stop_recorded_on", func(v *MedicationDerived) *Date { return &v.StopRecordedOn }).means("the day of the record, if it states that the medicine was stopped but not when; the medicine counts up to the day before"),
 }
 
-// names are words of the domain as texts.
+// names converts words to strings.
 func names[S ~string](words []S) []string {
 	list := make([]string, len(words))
 	for i, w := range words {

@@ -33,7 +33,7 @@ func checkMedication(v *Medication, r *reading) {
 	}
 }
 
-// checkPair asks for a unit with every quantity, and the other way round.
+// checkPair requires a unit with every quantity and vice versa.
 func checkPair(r *reading, quantity, unit string) {
 	hasQuantity, hasUnit := isThere(r, quantity), isThere(r, unit)
 	if hasQuantity && !hasUnit {
@@ -44,8 +44,8 @@ func checkPair(r *reading, quantity, unit string) {
 	}
 }
 
-// guessed reports whether a stored class is a guess: nobody stated it, and
-// nothing says what it rests on.
+// guessed reports whether a stored class is a guess: it was not stated, and
+// has no basis.
 func (v *Medication) guessed() bool {
 	return v.Derived.DrugClass == string(drug.Other) && v.Derived.Basis == "" && v.DrugClass == ""
 }
@@ -87,8 +87,9 @@ func deriveMedication(v *Medication, on Date) {
 	}
 }
 
-// perDay is how many doses a day are taken, as stated or as the frequency
-// says: of a range the fewest and the most, which counts for risk.
+// perDay returns the number of doses per day, as stated or derived from the
+// frequency. A range has a lower and an upper end; the upper one counts for
+// risk.
 func (v *Medication) perDay() (fewest, most float64, ok bool) {
 	if stated, ok := v.DosesPerDay.Get(); ok {
 		return stated, stated, true
@@ -120,8 +121,8 @@ func (v *Medication) prescription(perDay float64) drug.Prescription {
 	}
 }
 
-// LegacyMME is the daily MME with the older table's factors for opioids that
-// the current one does not have.
+// LegacyMME returns the daily MME, using the factors of the older table for
+// opioids missing from the current one.
 func (v *Medication) LegacyMME() drug.MME {
 	_, perDay, _ := v.perDay()
 	v.understood = v.understandBy(v.Derived.AliasCode)
@@ -129,9 +130,9 @@ func (v *Medication) LegacyMME() drug.MME {
 	return p.MME(drug.WithLegacy)
 }
 
-// Covered is the days that the prescription covers, when that can be said. It
-// begins on the day of the record unless it has a start. What was cancelled,
-// is a draft or was entered in error covers nothing.
+// Covered returns the days covered by the prescription, if known. They begin
+// on the day of the record unless there is a start date. Cancelled
+// prescriptions, drafts and those entered in error cover no days.
 func (v *Medication) Covered(on Date) (_ drug.Span, ok bool) {
 	switch v.Status {
 	case "cancelled", "draft", "entered-in-error":
@@ -144,9 +145,9 @@ func (v *Medication) Covered(on Date) (_ drug.Span, ok bool) {
 	return drug.Cover(start.DayNumber(), int(v.DaysSupply.Or(0)), v.EndDate.DayNumber(), v.EndDate != (Date{}))
 }
 
-// Open reports whether nobody can say how long the prescription lasts: it has
-// neither a supply nor an end. What was cancelled, is a draft or was entered
-// in error is not open.
+// Open reports whether the duration of the prescription is unknown, because it
+// has neither a supply nor an end date. Cancelled prescriptions, drafts and
+// those entered in error are not open.
 func (v *Medication) Open() bool {
 	switch v.Status {
 	case "cancelled", "draft", "entered-in-error":

@@ -8,18 +8,18 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// A warning says that a prescription contradicts itself or what is known of
-// the medicine. The record is kept, and figures count it as stated.
+// A warning notes that a prescription contradicts itself or known facts about
+// the medicine. The record is stored, and figures use the stated values.
 type warning string
 
 const (
-	warnNotUnderstood    warning = "name_not_fully_understood"  // an opioid with a word that means nothing to us
-	warnStrengthDiffers  warning = "strength_differs_from_name" // strength, or the code, against the name
-	warnOtherIngredient  warning = "dose_of_another_ingredient" // 325 mg of oxycodone/acetaminophen 5-325
-	warnStrengthUnlisted warning = "strength_not_listed"        // no product of the ingredient has it
-	warnSupplyDisagrees  warning = "supply_disagrees_with_dose" // quantity and days of supply against dose and frequency
-	warnPatchDisagrees   warning = "patches_disagree_with_wear" // number of patches against the time each is worn
-	warnVeryHighDose     warning = "more_than_1000_mme"         // a day
+	warnNotUnderstood    warning = "name_not_fully_understood"  // an opioid whose name has an unknown word
+	warnStrengthDiffers  warning = "strength_differs_from_name" // strength or code contradicts the name
+	warnOtherIngredient  warning = "dose_of_another_ingredient" // for example 325 mg of oxycodone/acetaminophen 5-325
+	warnStrengthUnlisted warning = "strength_not_listed"        // no product with this ingredient has this strength
+	warnSupplyDisagrees  warning = "supply_disagrees_with_dose" // quantity and days of supply contradict dose and frequency
+	warnPatchDisagrees   warning = "patches_disagree_with_wear" // number of patches contradicts the wear time
+	warnVeryHighDose     warning = "more_than_1000_mme"         // per day
 )
 
 // warnings lists the warnings.
@@ -28,14 +28,15 @@ func warnings() []warning {
 }
 
 const (
-	// mostMME is what more than must be a mistake a day.
+	// mostMME is the daily MME above which a dose is assumed to be a mistake.
 	mostMME = 1000
-	// mostUnits is how many tablets nobody takes at a time: a dose that is more
-	// than that of the opioid, and fits another ingredient, is the other's.
+	// mostUnits is an implausible number of tablets per dose. A dose above it
+	// that matches another ingredient of the combination is assumed to be that
+	// ingredient's.
 	mostUnits = 12
 )
 
-// warn lists what is doubtful.
+// warn lists the doubts about a prescription.
 func (v *Medication) warn(p *drug.Prescription, mme drug.MME) (list []string) {
 	u := &v.understood
 	add := func(w warning, is bool) {
@@ -53,8 +54,8 @@ func (v *Medication) warn(p *drug.Prescription, mme drug.MME) (list []string) {
 	return list
 }
 
-// strengthDiffers reports whether the stated strength is not that of the
-// product which the name or the code means.
+// strengthDiffers reports whether the stated strength differs from that of the
+// product given by name or code.
 func (v *Medication) strengthDiffers() bool {
 	stated, ok := v.Strength.Get()
 	opioid := v.understood.opioid()
@@ -66,7 +67,7 @@ func (v *Medication) strengthDiffers() bool {
 	return isMass && alsoMass && !near(mine, theirs)
 }
 
-// strengthUnlisted reports whether no product of the opioid has the stated
+// strengthUnlisted reports whether no product with the opioid has the stated
 // strength.
 func (v *Medication) strengthUnlisted() bool {
 	stated, ok := v.Strength.Get()
@@ -75,8 +76,8 @@ func (v *Medication) strengthUnlisted() bool {
 	return ok && isMass && opioid != nil && !dictionary.Listed(opioid.Name, mass)
 }
 
-// doseOfAnother reports whether dose or strength is that of another ingredient
-// of the combination.
+// doseOfAnother reports whether the dose or strength is that of another
+// ingredient of the combination.
 func (v *Medication) doseOfAnother() bool {
 	u := &v.understood
 	opioid := u.opioid()

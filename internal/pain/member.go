@@ -5,14 +5,14 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// reading is an object in the course of being read. One that was stored has
-// the members that the service computed; a caller's must not have them. What
-// was stored once is read without judging it again: rules may change.
+// reading is an object being read. A stored object includes the computed
+// fields, which a caller must not send. Stored objects are not validated
+// again, because rules may have changed since.
 type reading struct {
 	strictjson.Reader
 	fields *fault.Fields
 	stored bool
-	// aliases are those of the organisation whose record is read.
+	// aliases are those of the organisation that owns the record.
 	aliases *Aliases
 }
 
@@ -20,17 +20,17 @@ func read(o *strictjson.Object, fields *fault.Fields, stored bool) *reading {
 	return &reading{Reader: strictjson.Read(o, fields), fields: fields, stored: stored}
 }
 
-// member declares one member of an object T: how it is read, printed and
-// described. There is no other place that knows its name.
+// member declares one field of an object T: how it is read, written and
+// described. Its name is not used anywhere else.
 type member[T any] struct {
 	name     string
-	about    string // what the schema says it is; "" when the name says it
+	about    string // description in the schema; "" if the name is sufficient
 	required bool
-	computed bool // by the service: refused from callers
+	computed bool // by the service: rejected from callers
 
 	read   func(r *reading, v *T)
-	print  func(b []byte, v *T) []byte // appends nothing when it is not set
-	schema func(b []byte) []byte       // appends the inside of a schema object
+	print  func(b []byte, v *T) []byte // appends nothing if the field is not set
+	schema func(b []byte) []byte       // appends the content of a schema object
 }
 
 func (m member[T]) must() member[T] {
@@ -48,8 +48,8 @@ func (m member[T]) means(about string) member[T] {
 	return m
 }
 
-// readMembers reads an object's members in order. From a caller the required
-// ones must be there and those that the service computes must not.
+// readMembers reads the fields of an object in order. From a caller, required
+// fields must be present and computed ones absent.
 func readMembers[T any](members []member[T], r *reading, v *T) {
 	for i := range members {
 		m := &members[i]
@@ -64,7 +64,7 @@ func readMembers[T any](members []member[T], r *reading, v *T) {
 	}
 }
 
-// anyThere reports whether a caller sent any of the members.
+// anyThere reports whether a caller sent any of the fields.
 func anyThere[T any](members []member[T], r *reading) bool {
 	for i := range members {
 		if !members[i].computed && isThere(r, members[i].name) {
@@ -74,7 +74,7 @@ func anyThere[T any](members []member[T], r *reading) bool {
 	return false
 }
 
-// isThere reports whether a member has a value. null and "" are none.
+// isThere reports whether a field has a value. Null and "" count as absent.
 func isThere(r *reading, name string) bool {
 	v, ok := r.Value(name)
 	if !ok {
@@ -84,7 +84,7 @@ func isThere(r *reading, name string) bool {
 	return !isText || text != ""
 }
 
-// appendMembers appends the object of all members that are set.
+// appendMembers appends an object with all fields that are set.
 func appendMembers[T any](b []byte, members []member[T], v *T) []byte {
 	b = append(b, '{')
 	for i := range members {
@@ -103,7 +103,7 @@ func appendMembers[T any](b []byte, members []member[T], v *T) []byte {
 	return append(b, '}')
 }
 
-// appendObjectSchema appends the inside of the schema of an object.
+// appendObjectSchema appends the content of the schema of an object.
 func appendObjectSchema[T any](b []byte, members []member[T], stored bool) []byte {
 	b = append(b, `"type":"object","additionalProperties":false,"properties":{`...)
 	for i := range members {

@@ -6,8 +6,8 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// nested is a member that is an object with members of its own, at least one
-// of them.
+// nested is a field that is an object with fields of its own, at least one of
+// which must be present.
 func nested[T, U any](name string, at func(*T) *U, members []member[U]) member[T] {
 	problem := oneOfThese(members)
 	return member[T]{
@@ -38,7 +38,7 @@ func nested[T, U any](name string, at func(*T) *U, members []member[U]) member[T
 	}
 }
 
-// oneOfThese is what is said of an object that is empty.
+// oneOfThese is the error message for an empty object.
 func oneOfThese[T any](members []member[T]) string {
 	var names []string
 	for i := range members {
@@ -49,7 +49,7 @@ func oneOfThese[T any](members []member[T]) string {
 	return "must have at least one of " + strings.Join(names, ", ") + "."
 }
 
-// day is a member with a date.
+// day is a field with a date.
 func day[T any](name string, at func(*T) *Date) member[T] {
 	return member[T]{
 		name: name,
@@ -58,7 +58,7 @@ func day[T any](name string, at func(*T) *Date) member[T] {
 				return
 			}
 			value, _ := r.Value(name)
-			s, _ := value.AsString() // of another type: no date either
+			s, _ := value.AsString() // a value of another type is not a date either
 			d, err := ParseDate(s)
 			if err != nil {
 				r.Fault(name, err.Error()+".")
@@ -76,8 +76,7 @@ func day[T any](name string, at func(*T) *Date) member[T] {
 	}
 }
 
-// partialDay is a member with a date of which the day or the month may be
-// unknown.
+// partialDay is a field with a partial date.
 func partialDay[T any](name string, at func(*T) *string) member[T] {
 	return member[T]{
 		name:   name,
@@ -88,7 +87,7 @@ func partialDay[T any](name string, at func(*T) *string) member[T] {
 	}
 }
 
-// NumberOrText is a number or a line of text; one of the two is set.
+// NumberOrText is a number or a line of text. One of the two is set.
 type NumberOrText struct {
 	Number Number
 	Text   string

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// span is the numbers that a member may have.
+// span is the range of a numeric field.
 type span struct {
 	min, max float64
 	whole    bool
-	above    bool // min itself is not allowed
+	above    bool // min itself is excluded
 	unit     string
 }
 
@@ -26,7 +26,7 @@ func (s span) holds(f float64) bool {
 	return f >= s.min && f <= s.max && (!s.above || f > s.min) && (!s.whole || f == math.Trunc(f))
 }
 
-// problem is what is said of a number outside.
+// problem is the error message for a number out of range.
 func (s span) problem() string {
 	b := []byte("must be a ")
 	if s.whole {
@@ -66,7 +66,7 @@ func (s span) appendSchema(b []byte) []byte {
 	return appendNumber(b, s.max)
 }
 
-// number is a member with a number in a range.
+// number is a numeric field with a range.
 func number[T any](name string, at func(*T) *Number, allowed span) member[T] {
 	problem := allowed.problem()
 	return member[T]{
@@ -86,7 +86,7 @@ func number[T any](name string, at func(*T) *Number, allowed span) member[T] {
 	}
 }
 
-// result is a number that was computed, or null.
+// result is a computed number or null.
 func result[T any](name string, at func(*T) *Number) member[T] {
 	return member[T]{
 		name: name,
@@ -112,8 +112,7 @@ func appendMaybeNumber(b []byte, n Number) []byte {
 	return b
 }
 
-// yesNo is a member that is true or false, or null when it was computed and
-// cannot be said.
+// yesNo is a boolean field. If computed, it may be null.
 func yesNo[T any](name string, at func(*T) *Flag) member[T] {
 	return member[T]{
 		name: name,
@@ -135,7 +134,7 @@ func yesNo[T any](name string, at func(*T) *Flag) member[T] {
 	}
 }
 
-// verdict is a yesNo that was computed, or null.
+// verdict is a computed boolean or null.
 func verdict[T any](name string, at func(*T) *Flag) member[T] {
 	m := yesNo(name, at)
 	read := m.read

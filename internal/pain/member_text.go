@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// appendText appends a text unless there is none.
+// appendText appends a text unless it is empty.
 func appendText(b []byte, s string) []byte {
 	if s == "" {
 		return b
@@ -17,7 +17,7 @@ func appendText(b []byte, s string) []byte {
 	return strictjson.AppendString(b, s)
 }
 
-// text is a member with a text that problem finds nothing wrong with.
+// text is a text field. problem returns what is wrong with a value, or "".
 func text[T any](name string, at func(*T) *string, max int, problem func(string) string) member[T] {
 	return member[T]{
 		name: name,
@@ -37,7 +37,7 @@ func text[T any](name string, at func(*T) *string, max int, problem func(string)
 	}
 }
 
-// line is a text of one line, kept trimmed.
+// line is a text field with one line, stored trimmed.
 func line[T any](name string, at func(*T) *string, max int) member[T] {
 	m := text(name, at, max, func(s string) string {
 		if strings.TrimSpace(s) == "" {
@@ -53,7 +53,7 @@ func line[T any](name string, at func(*T) *string, max int) member[T] {
 	return m
 }
 
-// pattern is a text of a form; like is an example of it.
+// pattern is a text field with a regular expression. like is an example.
 func pattern[T any](name string, at func(*T) *string, form *regexp.Regexp, like string) member[T] {
 	problem := "must be a code such as " + like + "."
 	m := text(name, at, 0, func(s string) string {
@@ -68,7 +68,7 @@ func pattern[T any](name string, at func(*T) *string, form *regexp.Regexp, like 
 	return m
 }
 
-// word is one of a closed list.
+// word is a field with an enumerated value.
 func word[T any](name string, at func(*T) *string, words []string) member[T] {
 	return member[T]{
 		name: name,
@@ -91,7 +91,8 @@ func word[T any](name string, at func(*T) *string, words []string) member[T] {
 	}
 }
 
-// WordProblem says which words are allowed and which one was meant.
+// WordProblem returns an error message that lists the allowed words and
+// suggests the probable one.
 func WordProblem(s string, words []string) string {
 	problem := "must be one of " + strings.Join(words, ", ") + "."
 	if meant := strictjson.Suggest(s, words); meant != "" {
@@ -111,7 +112,7 @@ func appendEnum(b []byte, words []string) []byte {
 	return append(b, ']')
 }
 
-// words is a list of different words of a closed list.
+// words is a list of distinct enumerated values.
 func words[T any](name string, at func(*T) *[]string, allowed []string) member[T] {
 	return member[T]{
 		name: name,
@@ -125,7 +126,7 @@ func words[T any](name string, at func(*T) *[]string, allowed []string) member[T
 				return
 			}
 			for _, element := range list.All() {
-				s, _ := element.AsString() // of another type: no word either
+				s, _ := element.AsString() // a value of another type is not a word either
 				switch i := slices.Index(allowed, s); {
 				case r.stored:
 					*at(v) = append(*at(v), s)
@@ -146,8 +147,8 @@ func words[T any](name string, at func(*T) *[]string, allowed []string) member[T
 	}
 }
 
-// texts is a list of texts that are not of a closed list. It is for what is
-// derived, and never taken from a caller.
+// texts is a list of free texts. It is only used for derived values, never
+// read from a caller.
 func texts[T any](name string, at func(*T) *[]string) member[T] {
 	return member[T]{
 		name: name,

@@ -6,7 +6,7 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// PainScore is how strong a pain is, where and of what kind.
+// PainScore is the intensity, location and quality of pain.
 type PainScore struct {
 	Scale        string
 	Score        Number
@@ -20,7 +20,7 @@ type PainScore struct {
 	Derived      PainScoreDerived
 }
 
-// Breakthrough is transient flares over controlled background pain.
+// Breakthrough describes transient flares over controlled background pain.
 type Breakthrough struct {
 	Episodes24h Number
 	Peak        Number
@@ -28,9 +28,9 @@ type Breakthrough struct {
 	Trigger     string
 }
 
-// PainScoreDerived is what follows from a score.
+// PainScoreDerived holds the values derived from a pain score.
 type PainScoreDerived struct {
-	Normalized       Number // 0-10; null when the scale cannot be put on that
+	Normalized       Number // 0-10; null if the scale cannot be converted
 	Severity         string
 	Scheme           string
 	NeuropathicCount Number
@@ -77,14 +77,14 @@ var painScores = kind[PainScore]{
 	limits: painScoreLimits(),
 }
 
-// scoreMember takes any number: which are allowed depends on the scale.
+// scoreMember accepts any number, because the range depends on the scale.
 func scoreMember() member[PainScore] {
 	m := number("score", func(v *PainScore) *Number { return &v.Score }, between(-1e300, 1e300))
 	m.schema = wholes(0, 100).appendSchema
 	return m
 }
 
-// shortPainScore takes a bare number for {"score": n}.
+// shortPainScore reads a bare number as {"score": n}.
 func shortPainScore(v *PainScore, value strictjson.Value) (bool, string) {
 	score, ok := value.AsNumber()
 	if !ok {

@@ -49,8 +49,8 @@ func TestPatchPatient(t *testing.T) {
 	}
 }
 
-// A patch is the same as creating a patient from the merged document, where
-// the merge is the algorithm of RFC 7396 as it stands there.
+// A patch is equivalent to creating a patient from the merged document, using
+// the algorithm of RFC 7396 verbatim.
 func TestPatchIsMergePatch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		old := create(t, patched)

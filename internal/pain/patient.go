@@ -1,19 +1,17 @@
-// Package pain holds the clinical rules: what a patient is, what may be
-// written about one, and how it is printed. Patients and clinical records are
-// here; what is known of medicines is in pain/drug, of questionnaires in
-// pain/instrument.
+// Package pain holds the clinical rules: patients and clinical records, their
+// validation, and their JSON form. Medicines are in pain/drug, questionnaires
+// in pain/instrument.
 //
-// A record's value has one declaration for each data type, a list of members
-// that is at once its reader, its printer and its JSON Schema. What the
-// service works out stands in the value's member "derived", so that what was
-// sent and what was computed are never confused; the only exception are the
-// members raw_score, score, band, status and scored_by of an assessment. What
-// is computed is stored with the value and refused when a caller sends it.
-// Values are never clamped or guessed: what does not fit is refused, and what
-// cannot be computed is null with its reason.
+// Each data type has one declaration, a list of fields from which its reader,
+// its writer and its JSON Schema follow. Derived values are in the field
+// "derived", so that they are never confused with what was sent. The only
+// exceptions are the fields raw_score, score, band, status and scored_by of an
+// assessment. Derived values are stored with the value and rejected if a
+// caller sends them. Values are never clamped or guessed: invalid values are
+// rejected, and values that cannot be derived are null, with the reason.
 //
-// Everything is pure: a time comes in as an argument, nothing is read or
-// stored. Storing is internal/store, status codes are internal/api.
+// The package has no I/O, and times are passed in. internal/store stores
+// records; internal/api maps errors to status codes.
 package pain
 
 import (
@@ -25,7 +23,7 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Limits of a patient's texts, in characters.
+// Limits of a patient's text fields, in characters.
 const (
 	maxName   = 200
 	maxGender = 50
@@ -35,32 +33,32 @@ const (
 
 var earliestBirth = Date{1900, time.January, 1}
 
-// Patient is a person whose pain is followed. Text without a value is "".
+// Patient is a patient. Text fields without a value are "".
 type Patient struct {
 	ID             id.Patient
 	Name           string
 	DateOfBirth    Date
-	Gender         string // as sent; folded only for grouping
+	Gender         string // as sent; folded for grouping only
 	Contact        Contact
 	MedicalHistory History
 	CreatedAt      time.Time
-	Version        int64 // 1 when created, one more with each change
+	Version        int64 // 1 when created, incremented by each change
 }
 
-// Contact says how to reach a patient.
+// Contact holds a patient's contact details.
 type Contact struct {
 	Email string
 	Phone string
 }
 
-// Change is one field that a patch changed, as text. It says what happened,
-// and leaves it to others what is kept of it.
+// Change is a field changed by a patch, with its values as text. What is
+// stored of it is up to the caller.
 type Change struct {
 	Field, Before, After string
 }
 
-// NewPatient makes a patient from a creation payload. The error is an
-// INVALID_PARAMETER fault that names everything that is wrong.
+// NewPatient creates a patient from a request body. The error is an
+// INVALID_PARAMETER fault that lists everything that is wrong.
 func NewPatient(body *strictjson.Object, patientID id.Patient, now time.Time) (Patient, error) {
 	p := Patient{ID: patientID, CreatedAt: now.UTC().Truncate(time.Second), Version: 1}
 	if err := p.merge(body, now, true); err != nil {
@@ -69,9 +67,9 @@ func NewPatient(body *strictjson.Object, patientID id.Patient, now time.Time) (P
 	return p, nil
 }
 
-// PatchPatient applies a JSON merge patch (RFC 7396) to a patient. Without an
-// effective change there are no changes and the version stays. The error is
-// an INVALID_PARAMETER fault that names everything that is wrong.
+// PatchPatient applies a JSON merge patch (RFC 7396) to a patient. If nothing
+// changes, there are no changes and the version stays the same. The error is
+// an INVALID_PARAMETER fault that lists everything that is wrong.
 func PatchPatient(old Patient, body *strictjson.Object, now time.Time) (Patient, []Change, error) {
 	updated := old
 	if err := updated.merge(body, now, false); err != nil {
@@ -84,8 +82,8 @@ func PatchPatient(old Patient, body *strictjson.Object, now time.Time) (Patient,
 	return updated, changes, nil
 }
 
-// merge sets the fields that body has. A new patient is one merged into
-// nothing, of whom the required fields must be there.
+// merge sets the fields present in body. When creating, the required fields
+// must be present.
 func (p *Patient) merge(body *strictjson.Object, now time.Time, creating bool) error {
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
@@ -143,7 +141,7 @@ func readDateOfBirth(r *strictjson.Reader, today Date) Date {
 		r.Fault("date_of_birth", "is required, in the form YYYY-MM-DD.")
 		return Date{}
 	}
-	text, _ := v.AsString() // of another type: no date either
+	text, _ := v.AsString() // a value of another type is not a date either
 	d, err := ParseDate(text)
 	switch {
 	case err != nil:

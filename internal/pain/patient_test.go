@@ -170,7 +170,7 @@ func TestPatientRules(t *testing.T) {
 	}
 }
 
-// Everything that is wrong is told at once, in the order of the contract.
+// All errors are reported at once, in the order of the contract.
 func TestNewPatientNamesEveryFault(t *testing.T) {
 	_, err := NewPatient(parse(t, `{"x":1,"contact":{"phone":1},"medical_history":["",{}]}`), testID, testNow)
 	var paths []string

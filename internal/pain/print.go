@@ -7,7 +7,7 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// AppendDetail appends the patient in the detail shape.
+// AppendDetail appends the JSON form of a patient with all details.
 func AppendDetail(b []byte, p *Patient) []byte {
 	var day [len("YYYY-MM-DD")]byte
 	return AppendRow(b, &Row[string]{
@@ -16,8 +16,8 @@ func AppendDetail(b []byte, p *Patient) []byte {
 	})
 }
 
-// Row is a patient whose texts are as the database has them: DateOfBirth is
-// YYYY-MM-DD and MedicalHistory what [History.JSON] gave.
+// Row is a patient with texts as stored in the database: DateOfBirth is
+// YYYY-MM-DD, and MedicalHistory is the result of [History.JSON].
 type Row[Text ~string | ~[]byte] struct {
 	ID                                                      id.Patient
 	Version                                                 int64
@@ -25,8 +25,7 @@ type Row[Text ~string | ~[]byte] struct {
 	Name, DateOfBirth, Gender, Email, Phone, MedicalHistory Text
 }
 
-// AppendRow appends a patient in the detail shape, from what was read, as it
-// was read.
+// AppendRow is like AppendDetail, without decoding the stored texts.
 func AppendRow[Text ~string | ~[]byte](b []byte, p *Row[Text]) []byte {
 	b = appendCommon(b, p.ID, p.Name, p.DateOfBirth, p.CreatedAt)
 	b = append(b, `,"gender":`...)
@@ -40,9 +39,9 @@ func AppendRow[Text ~string | ~[]byte](b []byte, p *Row[Text]) []byte {
 	return append(b, '}')
 }
 
-// AppendListItem appends a patient in the shape of a list item. It takes the
-// columns as they come from the database, since a page has many of them;
-// dateOfBirth is YYYY-MM-DD.
+// AppendListItem appends the JSON form of a patient in a list. It takes the
+// columns as stored, because a page has many patients; dateOfBirth is
+// YYYY-MM-DD.
 func AppendListItem[Text ~string | ~[]byte](b []byte, patientID id.Patient, name, dateOfBirth Text, createdAt time.Time) []byte {
 	return append(appendCommon(b, patientID, name, dateOfBirth, createdAt), '}')
 }

@@ -17,12 +17,12 @@ type Procedure struct {
 	Derived       ProcedureDerived
 }
 
-// ProcedureDerived is what follows from a procedure.
+// ProcedureDerived holds the values derived from a procedure.
 type ProcedureDerived struct {
-	PercentChange Number // of pain; null when there was none before
+	PercentChange Number // of pain; null if there was none before
 }
 
-// Limits of short texts in values, in characters.
+// Limits of short text fields in values, in characters.
 const (
 	maxShort = 200
 	maxLabel = 50

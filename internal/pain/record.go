@@ -8,30 +8,32 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Record is one clinical fact about a patient. Text without a value is "".
+// Record is a clinical record of a patient. Text fields without a value are
+// "".
 type Record struct {
 	ID          id.Record
 	PatientID   id.Patient
 	Type        DataType
-	RecordedAt  time.Time // the clinical time, in UTC, to the millisecond
+	RecordedAt  time.Time // clinical time, in UTC, in milliseconds
 	Value       Value
 	Notes       string
 	Source      string
 	Author      string
 	EncounterID string
 	Status      Status
-	Corrects    id.Record // zero when it corrects none
+	Corrects    id.Record // zero if it corrects none
 	CreatedAt   time.Time // whole seconds
 
-	// Aliases is the version of those by which a new medication was understood.
-	// It is not kept.
+	// Aliases is the version of the aliases used to derive a new medication. It
+	// is not stored.
 	Aliases int64
 }
 
-// Status says whether a record still stands.
+// Status is the status of a record.
 type Status string
 
-// The statuses. The last two are out of lists and analytics.
+// The statuses. Records with the last two are excluded from lists and
+// analytics.
 const (
 	Final          Status = "final"
 	Amended        Status = "amended"
@@ -42,23 +44,23 @@ const (
 // Statuses lists the statuses.
 func Statuses() []Status { return []Status{Final, Amended, Superseded, EnteredInError} }
 
-// Active reports whether the record counts.
+// Active reports whether the record is in force.
 func (s Status) Active() bool { return s == Final || s == Amended }
 
 var recordSources = []string{"patient", "clinician", "device", "import"}
 
-// Intake is what must be known to take records in.
+// Intake holds what is needed to validate new records.
 type Intake struct {
 	PatientID id.Patient
-	Birth     Date             // the zero Date is not compared with
-	NewID     func() id.Record // called once for each record that is in order
+	Birth     Date             // not checked if zero
+	NewID     func() id.Record // called once for each valid record
 	Now       time.Time
-	// Aliases are those of the organisation; nil for none.
+	// Aliases are those of the organisation; nil means none.
 	Aliases *Aliases
 }
 
-// NewRecord makes a record from one record object. Faults go to fields; the
-// record is good only when there are none.
+// NewRecord creates a record from a JSON object. Errors are added to fields;
+// the record is only valid if there are none.
 func NewRecord(o *strictjson.Object, fields *fault.Fields, in Intake) Record {
 	r := strictjson.Read(o, fields)
 	return newRecord(&r, fields, in)
@@ -96,8 +98,8 @@ func readDataType(r *strictjson.Reader) DataType {
 	return t
 }
 
-// readValue reads the value by the rules of its type; of a type that is not
-// known nothing can be said.
+// readValue reads a value by the rules of its type. It does nothing for an
+// unknown type.
 func readValue(r *strictjson.Reader, fields *fault.Fields, t DataType, at time.Time, aliases *Aliases) Value {
 	value, ok := r.Value("value")
 	if !ok {

@@ -79,8 +79,8 @@ func FuzzMedication(f *testing.F) {
 	})
 }
 
-// rewrite checks that a record is printed as valid JSON, from whose sent part
-// the same record can be made.
+// rewrite checks that a record is encoded as valid JSON, from which the same
+// record can be created.
 func rewrite(t *testing.T, record *Record) {
 	t.Helper()
 	var members map[string]json.RawMessage

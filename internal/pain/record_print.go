@@ -6,7 +6,7 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// AppendRecord appends a record as the API shows it.
+// AppendRecord appends the JSON form of a record.
 func AppendRecord(b []byte, r *Record) []byte {
 	b = append(b, `{"id":"`...)
 	b = r.ID.Append(b)

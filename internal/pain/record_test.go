@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// addOne adds a pain score of 7 with other members.
+// addOne adds a pain score of 7 with other fields.
 func addOne(t testing.TB, members string) (Record, error) {
 	t.Helper()
 	body := `{"data_type":"pain_scores","value":7` + members + `}`

@@ -7,17 +7,17 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// maxAhead is how far a clock may be ahead of ours.
+// maxAhead is the accepted clock difference of a caller that is ahead.
 const maxAhead = 5 * time.Minute
 
-// readRecordedAt reads the clinical time: a moment with any offset, or a date,
-// which means midnight in UTC.
+// readRecordedAt reads the clinical time: an RFC 3339 time with any offset, or
+// a date, which means midnight UTC.
 func readRecordedAt(r *strictjson.Reader, in Intake, otherwise time.Time) time.Time {
 	v, ok := r.Value("recorded_at")
 	if !ok {
 		return otherwise
 	}
-	text, isText := v.AsString() // of another type: no time either
+	text, isText := v.AsString() // a value of another type is not a time either
 	if isText && text == "" {
 		return otherwise
 	}
@@ -35,32 +35,34 @@ func readRecordedAt(r *strictjson.Reader, in Intake, otherwise time.Time) time.T
 	return truncate(at)
 }
 
-// ParseMoment reads an RFC 3339 time or a date.
+// ParseMoment parses an RFC 3339 time or a date.
 func ParseMoment(text string) (time.Time, bool) {
 	if d, err := ParseDate(text); err == nil {
 		return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC), true
 	}
 	at, err := time.Parse(time.RFC3339, text)
-	// Parse takes an hour of one digit, and a comma for the point.
+	// time.Parse also accepts a one-digit hour, and a comma as the decimal
+	// point.
 	return at, err == nil && text[len("YYYY-MM-DDThh")] == ':' && !strings.Contains(text, ",")
 }
 
-// localDate is the date where the moment was written down.
+// localDate returns the date in the time zone of at.
 func localDate(at time.Time) Date {
 	year, month, day := at.Date()
 	return Date{year, month, day}
 }
 
-// truncate gives the form in which clinical times are kept.
+// truncate returns a clinical time in the form in which it is stored.
 func truncate(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
 
-// Moment is a clinical time as it is printed.
+// Moment formats a clinical time.
 func Moment(at time.Time) string {
 	b := appendMoment(make([]byte, 0, 32), at)
 	return string(b[1 : len(b)-1])
 }
 
-// appendMoment appends a clinical time; milliseconds only when there are any.
+// appendMoment appends a clinical time, with milliseconds only if they are not
+// zero.
 func appendMoment(b []byte, at time.Time) []byte {
 	layout := time.RFC3339
 	if at.Nanosecond() != 0 {

@@ -5,12 +5,12 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// maxRecords is the size of a batch.
+// maxRecords is the maximum number of records in a batch.
 const maxRecords = 1000
 
-// NewRecords makes records from a body that is one record, or has many in its
-// member records; batch says which. It is all or nothing: the error is an
-// INVALID_PARAMETER fault that names everything that is wrong.
+// NewRecords creates records from a body with a single record, or with a batch
+// in its field records. It succeeds for all records or none; the error is an
+// INVALID_PARAMETER fault that lists everything that is wrong.
 func NewRecords(body *strictjson.Object, in Intake) (records []Record, batch bool, err error) {
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)

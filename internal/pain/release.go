@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// Release is how fast an opioid that is taken by mouth is set free, by its name
-// and codes.
+// Release returns the release of an oral opioid, determined from its name and
+// codes.
 func (v *Medication) Release() drug.Release {
 	if v.Derived.DrugClass != string(drug.Opioid) || v.Route != "" && v.Route != "oral" {
 		return drug.AnyRelease
@@ -27,9 +27,9 @@ func (v *Medication) Release() drug.Release {
 	return found.release
 }
 
-// knownRelease is what the dictionary says of a medicine. The same few names are
-// asked for again with each summary, and the dictionary does not change while
-// the program runs.
+// knownRelease caches what the dictionary knows about a medicine. Summaries
+// look up the same few names again and again, and the dictionary does not
+// change at run time.
 type knownRelease struct {
 	of      dictionary.Query
 	release drug.Release

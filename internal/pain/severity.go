@@ -2,7 +2,7 @@ package pain
 
 import "slices"
 
-// Severity is how bad a pain is, in words.
+// Severity is a severity band of pain.
 type Severity string
 
 // The severities.
@@ -13,18 +13,18 @@ const (
 	Severe   Severity = "severe"
 )
 
-// Scheme is a way to put scores into bands. There is no universal one, so
-// whatever shows a band names its scheme.
+// Scheme divides scores into severity bands. There is no universal scheme, so
+// every band is shown with the name of its scheme.
 type Scheme struct {
 	Name     string  `json:"name"`
-	Max      float64 `json:"max"`           // of the scores that it is for
+	Max      float64 `json:"max"`           // of the scores it applies to
 	Moderate float64 `json:"moderate_from"` // scores above 0 and below this are mild
 	Severe   float64 `json:"severe_from"`
 	Source   string  `json:"source"`
 }
 
-// The schemes. A band begins with its lowest whole score, also for means and
-// other fractions: with the default 3.9 is mild.
+// The schemes. A band begins at its lowest whole score, also for means and
+// other fractions: 3.9 is mild in the default scheme.
 var (
 	DefaultScheme   = Scheme{"default", 10, 4, 7, "customary: 1-3, 4-6, 7-10"}
 	SerlinScheme    = Scheme{"serlin", 10, 5, 7, "Serlin 1995, of cancer pain: 1-4, 5-6, 7-10"}
@@ -36,16 +36,16 @@ var (
 
 var schemes = []Scheme{DefaultScheme, SerlinScheme, MSKScheme, VASInterference, VASLabel, VRSScheme}
 
-// Schemes lists the schemes, the default first.
+// Schemes lists the schemes, with the default first.
 func Schemes() []Scheme { return slices.Clone(schemes) }
 
-// Severities are the bands, from none on.
+// Severities are the bands in ascending order.
 var Severities = [...]Severity{NoPain, Mild, Moderate, Severe}
 
 // Of returns the band of a score or of a mean of scores.
 func (s *Scheme) Of(score float64) Severity { return Severities[s.Rank(score)] }
 
-// Rank is the place of the band among [Severities].
+// Rank returns the index of the band of a score in [Severities].
 func (s *Scheme) Rank(score float64) int {
 	switch {
 	case score >= s.Severe:
@@ -64,8 +64,8 @@ type Scale struct {
 	Max   float64 `json:"max"` // the lowest score is 0
 	Step  float64 `json:"step"`
 	LOINC string  `json:"loinc,omitempty"`
-	// PerPoint is how many scores make one point of 0-10; 0 when the scale
-	// cannot be put on that one.
+	// PerPoint is the number of scores that correspond to one point of 0-10, or
+	// 0 if the scale cannot be converted.
 	PerPoint float64 `json:"scores_per_point"`
 	Scheme   string  `json:"scheme"`
 }
@@ -89,7 +89,7 @@ func scaleNamed(name string) *Scale {
 	return nil
 }
 
-// Normalize puts a score on 0-10, where the scale allows it.
+// Normalize converts a score to 0-10, if the scale can be converted.
 func (s *Scale) Normalize(score float64) (_ float64, ok bool) {
 	if s.PerPoint == 0 {
 		return 0, false
@@ -97,7 +97,7 @@ func (s *Scale) Normalize(score float64) (_ float64, ok bool) {
 	return score / s.PerPoint, true
 }
 
-// holds reports whether a score is one of the scale.
+// holds reports whether a score is valid on the scale.
 func (s *Scale) holds(score float64) bool {
 	steps := score / s.Step
 	return score >= 0 && score <= s.Max && steps == float64(int(steps))
@@ -112,7 +112,7 @@ func (s *Scale) problem() string {
 	return string(append(b, " on the scale "+s.Name+"."...))
 }
 
-// severity returns the band of a score on its scale, and the scheme.
+// severity returns the band of a score and its scheme.
 func (s *Scale) severity(score float64) (Severity, string) {
 	if s.PerPoint == 0 {
 		return VRSScheme.Of(score), VRSScheme.Name

@@ -2,15 +2,16 @@ package pain
 
 import "time"
 
-// stopsWithoutDay reports whether a medicine was stopped or paused, and the
-// value does not say when.
+// stopsWithoutDay reports whether a medicine was stopped or paused on an
+// unknown day.
 func (v *Medication) stopsWithoutDay() bool {
 	return (v.Status == "stopped" || v.Status == "on-hold") && v.EndDate == (Date{})
 }
 
-// noteStop keeps the day on which a supply was recorded as stopped, where
-// nothing else says when that was: it cannot have been taken later. A record of
-// its own day, or of a later one than the start, says it by itself.
+// noteStop records the day on which a supply was reported as stopped, if
+// nothing else gives that day: it cannot have been taken later. This is not
+// needed for a record made on its own day, or dated after the start, because
+// it gives the day itself.
 func (r *Record) noteStop(now time.Time) {
 	v, ok := r.stoppedMedication(now)
 	if _, supplied := v.DaysSupply.Get(); ok && supplied {
@@ -18,8 +19,8 @@ func (r *Record) noteStop(now time.Time) {
 	}
 }
 
-// noteStopOf does the same of a correction. What was being taken until then
-// counts up to that day, also without a supply; what had been stopped before
+// noteStopOf does the same for a correction. A medicine taken until then
+// counts up to that day, even without a supply; one that was stopped before
 // keeps its day.
 func (r *Record) noteStopOf(old *Record, now time.Time) {
 	v, ok := r.stoppedMedication(now)
@@ -35,8 +36,8 @@ func (r *Record) noteStopOf(old *Record, now time.Time) {
 	}
 }
 
-// stoppedMedication is the medicine of a record that is written after its own
-// day, if it was stopped on a day that it does not tell.
+// stoppedMedication returns the medicine of a record written after its own
+// day, if it was stopped on an unknown day.
 func (r *Record) stoppedMedication(now time.Time) (_ Medication, ok bool) {
 	if r.Type != TypeMedications || r.Value == (Value{}) || !DateOf(r.RecordedAt).Before(DateOf(now)) {
 		return Medication{}, false

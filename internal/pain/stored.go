@@ -5,12 +5,12 @@ import (
 	"anodyne.example/anodyne/internal/pain/instrument"
 )
 
-// ReadPainScore decodes the value of a pain score; the others below do the
-// same for their types. The error says that what is stored is not one.
+// ReadPainScore decodes the value of a pain score. It and the functions below
+// return an error if the stored value is not of their type.
 func ReadPainScore(v Value) (PainScore, error) { return painScores.decode(v) }
 
-// ReadMedication decodes the value of a medication. Earlier versions guessed
-// other where they knew nothing; that is read as unclassified.
+// ReadMedication decodes the value of a medication. Earlier versions stored
+// the class "other" for unknown medicines, which is read as unclassified.
 func ReadMedication(v Value) (Medication, error) {
 	m, err := medications.decode(v)
 	if err == nil && m.guessed() {
@@ -54,6 +54,6 @@ func ReadNote(v Value) (Note, error) { return notes.decode(v) }
 // and sources.
 func Instruments() []instrument.Info { return instrument.All() }
 
-// Medications lists the medicines that are recognised, with their classes,
+// Medications lists the medicines known to the service, with their classes,
 // conversion factors and sources.
 func Medications() []drug.Ingredient { return drug.Medications() }

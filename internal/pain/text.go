@@ -9,8 +9,8 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// readText reads an optional text; problem says what is wrong with it, if
-// anything.
+// readText reads an optional text. problem returns what is wrong with it, or
+// "".
 func readText(r *strictjson.Reader, name string, problem func(string) string) string {
 	s, ok := r.String(name)
 	if !ok {
@@ -22,13 +22,13 @@ func readText(r *strictjson.Reader, name string, problem func(string) string) st
 	return s
 }
 
-// readLine reads an optional text of one line and at most max characters.
+// readLine reads an optional line of at most max characters.
 func readLine(r *strictjson.Reader, name string, max int) string {
 	return readText(r, name, func(s string) string { return LineProblem(s, max) })
 }
 
-// LineProblem says what is wrong with a text of one line. Lengths are in
-// characters. Marks of writing direction are fine: names need them.
+// LineProblem returns what is wrong with a line of text, or "". Lengths are in
+// characters. Marks of writing direction are allowed, because names need them.
 func LineProblem(s string, max int) string {
 	if utf8.RuneCountInString(s) > max {
 		return atMost(max)
@@ -39,10 +39,10 @@ func LineProblem(s string, max int) string {
 	return ""
 }
 
-// notesProblem says what is wrong with the notes of a history.
+// notesProblem returns what is wrong with the notes of a history entry, or "".
 func notesProblem(s string) string { return textProblem(s, maxNotes) }
 
-// textProblem says what is wrong with a text that may have several lines.
+// textProblem returns what is wrong with a text of several lines, or "".
 func textProblem(s string, max int) string {
 	if utf8.RuneCountInString(s) > max {
 		return atMost(max)
@@ -55,14 +55,13 @@ func textProblem(s string, max int) string {
 
 func atMost(max int) string { return "must have at most " + strconv.Itoa(max) + " characters." }
 
-// isControl covers the control characters and the line and paragraph
-// separators, which some readers take for line breaks.
+// isControl reports whether r is a control character or a line or paragraph
+// separator, which some readers treat as a line break.
 func isControl(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 }
 
-// emailProblem does not try to decide which addresses exist; it keeps out
-// what cannot be one.
+// emailProblem only rejects what cannot be an e-mail address.
 func emailProblem(s string) string {
 	local, domain, _ := strings.Cut(s, "@")
 	switch {

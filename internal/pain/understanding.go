@@ -5,25 +5,26 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// understanding is what a medicine is, and how that is known.
+// understanding is the identified medicine and the basis of its
+// identification.
 type understanding struct {
 	dictionary.Medicine
 	class drug.Class
 	basis drug.Basis
 }
 
-// understand is the one place where a medicine becomes known: by its codes, by
-// its name, by the organisation's alias for what the name leaves open, and only
-// one that they do not say by what the caller states.
+// understand identifies a medicine. It uses the codes, the name, the
+// organisation's alias if the name is not sufficient, and last the class
+// stated by the caller. No other code identifies medicines.
 func (v *Medication) understand(aliases *Aliases) understanding {
 	return v.understandBy(aliases.Code(v.Name))
 }
 
-// understandBy is understand with the code that the alias of the name is for.
+// understandBy is understand with the code of the alias for the name.
 func (v *Medication) understandBy(alias string) understanding {
 	u := understanding{Medicine: dictionary.Find(dictionary.Query{Name: v.Name, RxNorm: v.RxNormCode, NDC: v.NDC, Alias: alias})}
-	// Of a medicine that is none of our classes the caller may know better, but
-	// not that it is an opioid: all of those are known.
+	// For a medicine outside our classes, the class stated by the caller is
+	// used, unless it is opioid: all opioids are known.
 	better := u.Class == drug.Other && v.DrugClass != "" && v.DrugClass != string(drug.Other) && v.DrugClass != string(drug.Opioid)
 	switch {
 	case u.Understood && !better:
@@ -36,8 +37,8 @@ func (v *Medication) understandBy(alias string) understanding {
 	return u
 }
 
-// found is what package drug reckons with. A name that was understood in part
-// only stands for nothing.
+// found returns the ingredients for package drug. It is empty for a name that
+// was only partly understood.
 func (u *understanding) found() drug.Found {
 	if !u.Understood {
 		return drug.Found{}
@@ -45,7 +46,7 @@ func (u *understanding) found() drug.Found {
 	return u.Found()
 }
 
-// ingredients are the names of what is in the medicine.
+// ingredients lists the names of the ingredients.
 func (u *understanding) ingredients() (names []string) {
 	if u.Understood {
 		for _, in := range u.Ingredients {
@@ -55,8 +56,8 @@ func (u *understanding) ingredients() (names []string) {
 	return names
 }
 
-// opioid is the one opioid in the medicine, with its strength if the product
-// or the name says; nil when there is none, or several.
+// opioid returns the only opioid in the medicine, with its strength if known
+// from the product or the name. It is nil if there is none or more than one.
 func (u *understanding) opioid() (opioid *dictionary.Ingredient) {
 	if !u.Understood {
 		return nil
@@ -73,8 +74,8 @@ func (u *understanding) opioid() (opioid *dictionary.Ingredient) {
 	return opioid
 }
 
-// strength is that of the one ingredient that gives the medicine its class, in
-// one unit of the product; 0 when it is not known, or there are several.
+// strength returns the strength of the only ingredient that determines the
+// class, per unit of the product. It is 0 if unknown or if there are several.
 func (u *understanding) strength() (_ float64, unit string) {
 	if !u.Understood {
 		return 0, ""
@@ -95,8 +96,8 @@ func (u *understanding) strength() (_ float64, unit string) {
 	return of.Strength.Value, of.Strength.Unit
 }
 
-// strength is the strength of the opioid in one unit: as stated, or else that
-// of the product.
+// strength returns the strength of the opioid per unit: as stated, or else
+// that of the product.
 func (v *Medication) strength() (_ float64, unit string) {
 	if stated, ok := v.Strength.Get(); ok {
 		return stated, v.StrengthUnit
@@ -104,7 +105,8 @@ func (v *Medication) strength() (_ float64, unit string) {
 	return v.understood.strength()
 }
 
-// route is how the medicine is taken: as stated, or else as its form implies.
+// route returns the route of administration: as stated, or else implied by the
+// form.
 func (v *Medication) route() string {
 	if v.Route != "" {
 		return v.Route

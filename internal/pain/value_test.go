@@ -13,8 +13,8 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// valueCase is a value as sent, and what becomes of it: printed, or what is
-// said to be wrong with it.
+// valueCase is a value as sent, and the result: its stored form, or the
+// errors.
 type valueCase struct {
 	value string
 	want  string // the value as printed, or "path value message" of each fault
@@ -71,7 +71,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A value that is no object is refused whatever its type.
+// A value that is not an object is rejected for every type.
 func TestValueMustBeAnObject(t *testing.T) {
 	for _, info := range DataTypes() {
 		for _, value := range []string{`[]`, `"7"`, `true`} {
@@ -165,7 +165,8 @@ func sentPart(t testing.TB, dataType DataType, printed string) string {
 	return string(sent)
 }
 
-// What was taken once can be read for ever, whatever the rules of today.
+// A value that was once accepted can always be read, whatever the current
+// rules.
 func TestReadStoredByOldRules(t *testing.T) {
 	s, err := ReadPainScore(StoredValue(`{"scale":"nrs-21","score":200,"quality":["heavy","heavy"],"gone":1,"derived":{"severity":"awful","gone":1}}`))
 	if err != nil || s.Scale != "nrs-21" || s.Score != Some(200.0) || len(s.Quality) != 2 || s.Derived.Severity != "awful" {

@@ -5,15 +5,15 @@ import (
 	"anodyne.example/anodyne/internal/figure"
 )
 
-// sheet is figures as a table, with what to make of them.
+// sheet is a table of figures with an explanation.
 type sheet struct {
 	Title, Note string
 	Header      []string
 	Rows        [][]string
 }
 
-// sheets are the comparison with an earlier period, what is adjusted, and the
-// standardised rates.
+// sheets returns the comparison with an earlier period, the adjusted outcomes
+// and the standardised rates.
 func (a *analyticsPage) sheets() (list []sheet) {
 	if c := a.Outcomes.Comparison; c != nil {
 		s := sheet{"Compared with " + c.StartDate + " to " + c.EndDate, figure.EarlierPeriod(c), []string{"Figure", "This period", "n", "Earlier", "n", "Difference"}, nil}

@@ -24,10 +24,10 @@ type analyticsPage struct {
 	Sheets     []sheet
 }
 
-// tile is one figure with what it is of.
+// tile is a single figure and its caption.
 type tile struct{ Figure, Words string }
 
-// measure is an aligned measure as a row.
+// measure is one row of the table of aligned measures.
 type measure struct {
 	Name, Numerator, Patients, Share, Unknown, Excluded, Of string
 	Proxy, Higher                                           bool
@@ -43,7 +43,7 @@ func measuresOf(list []analytics.Measure) (rows []measure) {
 	return rows
 }
 
-// analytics shows whether treatment works, and how the population is.
+// analytics shows treatment outcomes and population health.
 func (p *Portal) analytics(v *visit) error {
 	page := analyticsPage{Classes: drug.Classes()}
 	for name, values := range v.r.URL.Query() {

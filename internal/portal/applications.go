@@ -15,7 +15,8 @@ import (
 
 type applicationsPage struct {
 	Clients []store.Client
-	// Waiting are those that wait for an administrator, the first to ask first.
+	// Waiting lists the applications that wait for an administrator, oldest
+	// request first.
 	Waiting []store.Client
 }
 
@@ -55,12 +56,12 @@ func (v *visit) showNewApplication(page newApplicationPage) error {
 	return v.show("application-new", "Register an application", page)
 }
 
-// registered is the page that shows a secret, once.
+// registered is the page that shows a client secret, once.
 type registered struct {
 	Client       store.Client
 	Secret, Curl string
-	// Rotated is set when the client had a secret before, which stays good
-	// for this long.
+	// Rotated is set if the client had a secret before, which remains valid for
+	// this long.
 	Rotated bool
 	Overlap string
 }
@@ -99,7 +100,7 @@ func (v *visit) readApplication() (page newApplicationPage, err error) {
 	if page.wanted, err = v.scopes(); err != nil || page.wanted == 0 {
 		page.Wrong = append(page.Wrong, "Choose at least one scope: what the application may do.")
 	}
-	// Others than administrators get the tier that everybody has.
+	// Only administrators can choose the tier.
 	if v.may(access.Administrator) && v.form("tier") != "" {
 		if page.Tier, err = access.ParseTier(v.form("tier")); err != nil {
 			page.Wrong = append(page.Wrong, "The tier is unknown.")
@@ -108,27 +109,28 @@ func (v *visit) readApplication() (page newApplicationPage, err error) {
 	return page, nil
 }
 
-// tokenCurl is a command that gets a token, as it can be pasted.
+// tokenCurl returns a command that gets a token, ready to paste.
 func (v *visit) tokenCurl(clientID id.Client, secret string) string {
 	return fmt.Sprintf("curl -s %s/oauth/token \\\n  -d grant_type=client_credentials \\\n  -d client_id=%s \\\n  -d client_secret=%s", v.baseURL(), clientID, secret)
 }
 
-// baseURL is where the service is reached.
+// baseURL returns the base URL of the service.
 func (v *visit) baseURL() string { return v.Base(v.r) }
 
 type applicationPage struct {
 	Client store.Client
 	Used   int64
-	// Percent of the allowance, at most 100, for the bar.
+	// Percent is the used part of the allowance, at most 100, for the bar.
 	Percent   int64
 	WindowEnd time.Time
 	Usage     usageTable
 	Chart     drawing
 	Overlaps  []overlap
-	// Managed is set when the member may rotate, revoke and ask for scopes.
+	// Managed is set if the member may rotate secrets, revoke the client and
+	// request scopes.
 	Managed bool
-	// All, Missing and Asked are scopes to choose from: all, those that the
-	// application does not have, those that wait.
+	// All, Missing and Asked are choices of scopes: all scopes, those that the
+	// application does not have, and those waiting for approval.
 	All, Missing, Asked []scopeChoice
 }
 
@@ -156,7 +158,7 @@ func (p *Portal) application(v *visit) error {
 	return v.show("application", c.Name, page)
 }
 
-// client finds the application of the path.
+// client returns the application named in the path.
 func (v *visit) client() (store.Client, error) {
 	clientID, err := id.Parse[id.ClientKind](v.r.PathValue("id"))
 	if err != nil {
@@ -165,7 +167,7 @@ func (v *visit) client() (store.Client, error) {
 	return v.org.Client(v.r.Context(), clientID)
 }
 
-// overlap is how long an old secret may stay good beside a new one.
+// overlap is how long an old secret remains valid beside a new one.
 type overlap struct {
 	Value, Words string
 	length       time.Duration

@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// auditPageSize is the lines of a page.
+// auditPageSize is the number of entries on a page.
 const auditPageSize = 50
 
 type auditPage struct {
@@ -30,7 +30,7 @@ type auditLine struct {
 	Details   json.RawMessage `json:"details"`
 }
 
-// Who is the client or member that did it.
+// Who returns the client or member who acted.
 func (l auditLine) Who() string {
 	if l.Member != "" {
 		return l.Member
@@ -38,7 +38,7 @@ func (l auditLine) Who() string {
 	return l.Client
 }
 
-// Said is the details as names and values.
+// Said returns the details as names and values.
 func (l auditLine) Said() []fact { return told(string(l.Details)) }
 
 func (p *Portal) audit(v *visit) error {

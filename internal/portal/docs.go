@@ -14,24 +14,25 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// guide is a page of the documentation, rendered.
+// guide is a rendered page of the documentation.
 type guide struct {
 	docs.Guide
 	HTML template.HTML
 }
 
-// readGuides renders the guides, once. They are ours, so their HTML is trusted; raw
-// HTML in them is left out all the same.
+// readGuides renders the guides, once. They are part of the program, so their
+// HTML is trusted; raw HTML in them is omitted nevertheless.
 var readGuides = sync.OnceValue(func() []guide {
 	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	var list []guide
 	for _, g := range docs.Guides() {
 		var b bytes.Buffer
 		if err := md.Convert([]byte(g.Text), &b); err != nil {
-			panic(err) // Markdown always converts into memory
+			panic(err) // conversion to a buffer cannot fail
 		}
 		html := b.String()
-		// Guides link to each other by file, as it works in the repository.
+		// Guides link to each other by file name, which works in the
+		// repository.
 		for _, other := range docs.Guides() {
 			for _, folder := range []string{"", "guides/", "../"} {
 				html = strings.ReplaceAll(html, `href="`+folder+other.Slug+".md", `href="/docs/`+other.Slug)

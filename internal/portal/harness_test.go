@@ -121,7 +121,7 @@ func sourceOf(r *http.Request) netip.Addr {
 	return netip.MustParseAddrPort(r.RemoteAddr).Addr()
 }
 
-// member makes a member; the password is always the same.
+// member creates a member; the password is always the same.
 func (h *house) member(email, org string, role access.Role) store.Account {
 	h.t.Helper()
 	a, err := h.store.System().CreateAccount(h.t.Context(), org, store.NewAccount{Email: email, Name: "Member " + email, Role: role, PasswordHash: HashPassword(password)})
@@ -159,7 +159,7 @@ func (b *browser) tries(email, password string) int {
 	return b.post("/portal/sign-in", "email", email, "password", password).status
 }
 
-// signedIn is a browser in which a new member has signed in.
+// signedIn returns a browser in which a new member has signed in.
 func (h *house) signedIn(email, org string, role access.Role) *browser {
 	h.t.Helper()
 	h.member(email, org, role)
@@ -225,7 +225,7 @@ func (b *browser) do(method, path string, form url.Values, header ...string) pag
 	return page{answer.StatusCode, answer.Header.Get("Location"), string(body), answer.Header}
 }
 
-// find gives the first match of a pattern in a page.
+// find returns the first match of a pattern in a page.
 func (p page) find(t *testing.T, pattern string) string {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindString(p.text)
@@ -235,7 +235,7 @@ func (p page) find(t *testing.T, pattern string) string {
 	return found
 }
 
-// storeRun runs the store's workers, which give entries their position.
+// storeRun runs the store's workers, which assign positions to entries.
 func storeRun(t *testing.T, h *house) { storetest.Run(t, h.store) }
 
 // settle waits until the audit log shows an action.

@@ -13,8 +13,8 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Bounds of the hashing of passwords. A hash takes 19 MiB and some hundredths
-// of a second, so that nobody who is let in waits for long.
+// Limits of password hashing. A hash takes 19 MiB and some tens of
+// milliseconds, so nobody who is admitted waits for long.
 const (
 	hashesAtOnce    = 4
 	hashesQueued    = 64
@@ -22,9 +22,9 @@ const (
 	longestQueueing = 10 * time.Second
 )
 
-// hashQueue bounds how many passwords are hashed at once and how many wait for
-// it, in all and for one network, so that a flood of guesses neither takes the
-// memory nor keeps others waiting.
+// hashQueue limits how many passwords are hashed at once and how many wait, in
+// total and per network, so that a flood of guesses neither exhausts the
+// memory nor delays others.
 type hashQueue struct {
 	running chan struct{}
 
@@ -37,12 +37,12 @@ func newHashQueue() *hashQueue {
 	return &hashQueue{running: make(chan struct{}, hashesAtOnce), byNetwork: map[netip.Prefix]int{}}
 }
 
-// errBusy is the answer when the queue is full.
+// errBusy is returned if the queue is full.
 var errBusy = &fault.Error{
 	Code: fault.Unavailable, Message: "Too many people are signing in at this moment. Please try again in a few seconds.", RetryAfter: 2 * time.Second,
 }
 
-// enter waits for a place to hash in; leave must be called after it.
+// enter waits for a slot to hash in. The caller must call leave afterwards.
 func (q *hashQueue) enter(ctx context.Context, network netip.Prefix) (leave func(), err error) {
 	q.mu.Lock()
 	if q.inside >= hashesQueued || q.byNetwork[network] >= hashesOfNetwork {
@@ -84,12 +84,13 @@ func (v *visit) hash(password string) (string, error) {
 
 const longestLock = 15 * time.Minute
 
-// guessing says how guessing at a password is slowed down: a network is locked
-// for one e-mail address, and when many are, all others share one try a minute.
+// guessing slows down password guessing: a network is locked per e-mail
+// address, and if many networks are locked, all others share one attempt per
+// minute.
 var guessing = store.TryRules{Lock: lockFor, LongestLock: longestLock, Networks: 10, Pace: time.Minute}
 
-// lockFor slows guessing down: the first failures may be slips of the hand,
-// then each costs twice as long as the one before, up to longestLock.
+// lockFor slows down guessing. The first failures may be typing errors; after
+// that, each lock is twice as long as the previous one, up to longestLock.
 func lockFor(failures int64) time.Duration {
 	const free = 3
 	if failures <= free {
@@ -98,19 +99,19 @@ func lockFor(failures int64) time.Duration {
 	return min(longestLock, time.Second<<min(failures-free-1, 20))
 }
 
-// errAddress is the answer to an address from which too many passwords were
-// wrong, whoever was tried.
+// errAddress is returned to an address with too many failed sign-ins, for any
+// e-mail address.
 var errAddress = &fault.Error{
 	Code: fault.RateLimitExceeded, Message: "Signing in failed too often from your address. Please try again in an hour.", RetryAfter: time.Hour,
 }
 
-// guess judges a password for an e-mail address. Every check of a password goes
-// through it: the attempt is counted first, in the database, so that guesses
-// made at the same time all count; then it waits for a place to be hashed. kept
-// gives what the password is compared with, also when there is no such member.
+// guess checks a password for an e-mail address. Every password check goes
+// through it. The attempt is first counted in the database, so that parallel
+// guesses all count, and then waits for a slot to be hashed. kept returns the
+// hash to compare with, even if there is no such member.
 //
-// Besides faults of the store it refuses with fault.RateLimitExceeded or
-// errBusy, and the password was not looked at.
+// Besides store errors, it returns fault.RateLimitExceeded or errBusy; the
+// password was not checked then.
 func (v *visit) guess(email, password string, kept func() (string, error)) (right bool, try store.SignInTry, err error) {
 	source := v.Source(v.r)
 	network := ratelimit.NetworkOf(source)
@@ -139,8 +140,8 @@ func (v *visit) guess(email, password string, kept func() (string, error)) (righ
 	return right, try, nil
 }
 
-// wait says in words, and in the header, how long somebody who was refused has
-// to wait; status is 0 for another error.
+// refusedFor returns the status and message for a refused attempt and sets the
+// Retry-After header. status is 0 for other errors.
 func (v *visit) refusedFor(err error) (status int, words string) {
 	f, ok := errors.AsType[*fault.Error](err)
 	switch {

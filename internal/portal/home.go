@@ -9,13 +9,13 @@ type homePage struct {
 	Patients     int64
 	Applications []store.Client
 	Live         int
-	// Waiting is how many applications wait for an administrator.
+	// Waiting is the number of applications that wait for an administrator.
 	Waiting  int
 	Webhooks int64
 	Reports  int64
 }
 
-// home is what an organisation has, at a glance.
+// home shows an overview of the organisation.
 func (p *Portal) home(v *visit) error {
 	var page homePage
 	var err error

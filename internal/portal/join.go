@@ -14,14 +14,14 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// FirstLinkLifetime is how long the link of a new installation is good.
+// FirstLinkLifetime is the lifetime of the link of a new installation.
 const FirstLinkLifetime = 24 * time.Hour
 
-// inviteLifetime is how long an invitation of a member is good.
+// inviteLifetime is the lifetime of a member's invitation.
 const inviteLifetime = 7 * 24 * time.Hour
 
-// NewLink makes the secret part of a link to /portal/join/, and the hash under
-// which it is kept.
+// NewLink returns the secret part of a link to /portal/join/ and the hash
+// under which it is stored.
 func NewLink() (text string, hash []byte) { return newLink() }
 
 type joinPage struct {
@@ -30,8 +30,7 @@ type joinPage struct {
 	Wrong       []string
 }
 
-// errLink is the answer to a link that is good for nothing, whatever the
-// reason.
+// errLink is returned for any invalid link, whatever the reason.
 var errLink = fault.New(fault.NotFound, "This link has already been used or has expired. Ask for a new one: an administrator can create it under Members, or the operator with “anodyne user create”.")
 
 func (v *visit) invitation() (store.Invitation, []byte, error) {
@@ -87,8 +86,8 @@ func (p *Portal) join(v *visit) error {
 	return v.show("join", "Create your account", page)
 }
 
-// CheckMember says in words what is wrong with a new member; the address is in
-// lower case.
+// CheckMember lists what is wrong with a new member. email must be in lower
+// case.
 func CheckMember(email, name, password string) (wrong []string) {
 	if at, err := mail.ParseAddress(email); err != nil || at.Address != email || at.Name != "" || len(email) > 254 || email != strings.ToLower(email) {
 		wrong = append(wrong, "The e-mail address is not one.")

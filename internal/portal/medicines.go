@@ -20,14 +20,15 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// medicinesPage has the organisation's names of medicines, and what one is
-// understood as.
+// medicinesPage lists the organisation's names for medicines, and shows how
+// one is understood.
 type medicinesPage struct {
 	Rows []aliasRow
 	Form aliasForm
-	// May is set for who may change aliases.
+	// May is set if the member may change aliases.
 	May bool
-	// Look is the name or code that was looked up, and Why what it is.
+	// Look is the name or code that was looked up, and Why how it was
+	// understood.
 	Look string
 	Why  []string
 	pager
@@ -82,7 +83,7 @@ func rowOfAlias(a store.Alias) aliasRow {
 
 var rxNormCode = regexp.MustCompile(`^[0-9]{1,8}$`)
 
-// lookUp says what a name, or an RxNorm code, is understood as.
+// lookUp explains how a name or an RxNorm code is understood.
 func (v *visit) lookUp(look string) ([]string, error) {
 	if utf8.RuneCountInString(look) > 200 || !utf8.ValidString(look) {
 		return nil, fault.New(fault.InvalidParameter, "A name must have at most 200 characters.")
@@ -99,7 +100,7 @@ func (v *visit) lookUp(look string) ([]string, error) {
 	return m.Why(), nil
 }
 
-// addAlias adds a name by the rules of the API.
+// addAlias adds an alias under the rules of the API.
 func (p *Portal) addAlias(v *visit) error {
 	form := aliasForm{Name: v.form("name"), Code: v.form("rxnorm_code")}
 	body, err := json.Marshal(map[string]string{"name": form.Name, "rxnorm_code": form.Code})
@@ -133,7 +134,7 @@ func (p *Portal) addAlias(v *visit) error {
 	return v.showMedicines(form)
 }
 
-// wordsOfAlias is what is wrong with a form, in the words of the page.
+// wordsOfAlias returns the errors of a form in the terms used on the page.
 func wordsOfAlias(f *fault.Error) (list []string) {
 	messages := []string{f.Message}
 	if several, ok := f.Details["errors"].([]fault.Field); ok {

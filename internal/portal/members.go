@@ -13,14 +13,14 @@ import (
 type membersPage struct {
 	Members []store.Account
 	Self    id.User
-	// Link is an invitation that was just made, and shown once.
+	// Link is a new invitation, shown once.
 	Link     string
 	LinkRole access.Role
-	// Reset is a link by which ResetOf sets a new password, shown once.
+	// Reset is a link with which ResetOf can set a new password, shown once.
 	Reset   string
 	ResetOf store.Account
-	// Applications is how many live applications a member registered who was
-	// just disabled or given another role.
+	// Applications is the number of active applications registered by a member
+	// who was just disabled or given another role.
 	Applications int64
 }
 
@@ -83,8 +83,9 @@ func (p *Portal) changeMember(v *visit) error {
 	return nil
 }
 
-// makeReset shows a link by which a member sets a new password. Nobody makes
-// one for oneself: a browser left open would be enough to take the account.
+// makeReset shows a link for setting a member's new password. Members cannot
+// create one for themselves, because then an unattended browser would be
+// enough to take over the account.
 func (v *visit) makeReset(userID id.User) error {
 	if userID == v.member.ID {
 		return fault.New(fault.InvalidParameter, "Change your own password under Your account.")
@@ -104,8 +105,8 @@ type accountPage struct {
 
 func (p *Portal) account(v *visit) error { return v.show("account", "Your account", accountPage{}) }
 
-// changePassword wants the old password, so that a browser left open is not
-// enough, and signs out everywhere. The old one is a guess like any other.
+// changePassword requires the old password, so that an unattended browser is
+// not enough, and ends all sessions. A wrong old password counts as a guess.
 func (p *Portal) changePassword(v *visit) error {
 	var page accountPage
 	refuse := func(status int) error {

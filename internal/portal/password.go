@@ -12,8 +12,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// cost of a password's hash: what OWASP names as the least for Argon2id.
-// It is kept with the hash, so that it can be raised.
+// cost is the cost of a password hash: the minimum that OWASP recommends for
+// Argon2id. It is stored with the hash, so that it can be raised later.
 type cost struct {
 	memory, rounds uint32
 	lanes          uint8
@@ -26,8 +26,8 @@ const (
 	hashBytes = 32
 )
 
-// HashPassword gives the form in which a password is kept, the usual
-// $argon2id$v=19$m=...,t=...,p=...$salt$hash. A request goes through
+// HashPassword returns the form in which a password is stored, which is the
+// usual $argon2id$v=19$m=...,t=...,p=...$salt$hash. A request must pass
 // [hashQueue] first.
 func HashPassword(password string) string {
 	salt := make([]byte, saltBytes)
@@ -44,11 +44,11 @@ func (c cost) print(salt, hash []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.memory, c.rounds, c.lanes, b64(salt), b64(hash))
 }
 
-// nobody is a hash that no password has. It is compared with when there is no
-// member, so that the answer takes as long.
+// nobody is a hash that no password has. It is used if there is no such
+// member, so that the response takes equally long.
 var nobody = today.print(make([]byte, saltBytes), make([]byte, hashBytes))
 
-// passwordMatches compares a password with a kept form.
+// passwordMatches compares a password with a stored hash.
 func passwordMatches(kept, password string) bool {
 	c, salt, hash, err := readHash(kept)
 	if err != nil {
@@ -76,15 +76,14 @@ func readHash(kept string) (c cost, salt, hash []byte, err error) {
 	return c, salt, hash, nil
 }
 
-// Bounds of a password, in characters. Length is what makes one strong; the
-// upper bound keeps a megabyte from being hashed.
+// Limits of a password, in characters. Length makes a password strong; the
+// upper limit prevents hashing of megabytes.
 const (
 	leastPassword = 12
 	mostPassword  = 200
 )
 
-// CheckPassword says in words what is wrong with a new password; "" when
-// nothing is.
+// CheckPassword returns what is wrong with a new password, or "".
 func CheckPassword(password, email, name string) string {
 	lower := strings.ToLower(password)
 	local, _, _ := strings.Cut(strings.ToLower(email), "@")

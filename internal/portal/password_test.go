@@ -24,7 +24,7 @@ func TestPasswordHash(t *testing.T) {
 	}
 }
 
-// Who is no member is told so after as long as a member is.
+// A failed sign-in takes equally long whether or not the member exists.
 func TestNobodyCostsAsMuch(t *testing.T) {
 	if c, _, _, err := readHash(programNobody); err != nil || c != programCost {
 		t.Errorf("%q is of the cost %+v, not %+v: %v", programNobody, c, programCost, err)

@@ -22,7 +22,7 @@ type patientPage struct {
 	Current []medicineRow
 	Tiles   []tile
 	Flags   []string
-	Open    []string // flags that what is known does not decide
+	Open    []string // flags that the available data does not decide
 	Curves  []drawing
 	Records []recordRow
 	Type    string
@@ -30,7 +30,7 @@ type patientPage struct {
 	pager
 }
 
-// patient shows how one is: curves, medicines, flags, and the records.
+// patient shows a patient's charts, medicines, flags and records.
 func (p *Portal) patient(v *visit) error {
 	patientID, err := v.patientID()
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *Portal) patient(v *visit) error {
 	return v.show("patient", chart.Patient.Name, page)
 }
 
-// draw makes the curves of the last year, and the figures above them.
+// draw renders the charts of the last year and the figures above them.
 func (p *patientPage) draw(chart *summary.Chart, now time.Time) error {
 	to := pain.DateOf(now)
 	curves, err := figure.CurvesOf(chart, &p.Summary, pain.DateOf(now.AddDate(0, 0, -364)), to)
@@ -96,28 +96,28 @@ func (p *patientPage) draw(chart *summary.Chart, now time.Time) error {
 		switch {
 		case f.Active != nil && *f.Active:
 			p.Flags = append(p.Flags, figure.Capital(figure.Flag(&f)))
-		case f.Active == nil && f.Flag != "phq9_item9": // which nobody asked
+		case f.Active == nil && f.Flag != "phq9_item9": // not screened
 			p.Open = append(p.Open, figure.Capital(figure.Flag(&f)))
 		}
 	}
 	return nil
 }
 
-// condition is an entry of the history, with whether it goes on.
+// condition is an entry of the medical history and whether it is active.
 type condition struct {
 	*pain.HistoryEntry
 	State string
 }
 
-// medicineRow is a current medicine, with how it is taken and what is doubtful.
+// medicineRow is a current medicine with its dosage and any doubts.
 type medicineRow struct {
 	summary.Medication
 	Dosage   string
-	Basis    string // what the class rests on, when that is not the dictionary's word
+	Basis    string // basis of the classification, if it is not the dictionary
 	Warnings []string
 }
 
-// medicines lists the current ones.
+// medicines lists the current medicines.
 func (p *patientPage) medicines(chart *summary.Chart) error {
 	for _, m := range p.Summary.Medications.Current {
 		row := medicineRow{Medication: m}
@@ -137,8 +137,8 @@ func (p *patientPage) medicines(chart *summary.Chart) error {
 	return nil
 }
 
-// doseTile is the current dose. What is missing from it is said, never shown as
-// a lower number.
+// doseTile shows the current dose. Missing parts are stated, instead of
+// showing a lower number.
 func doseTile(m *summary.MME) tile {
 	unknown := m.CurrentBand != nil && *m.CurrentBand == summary.UnknownBand
 	switch {
@@ -146,7 +146,7 @@ func doseTile(m *summary.MME) tile {
 		return tile{"not known", "MME a day: a dose or a medicine is unknown"}
 	case unknown:
 		return tile{"≥ " + figure.Num(m.Current), "MME a day, as prescribed; partly unknown"}
-	case m.Incomplete: // what is known is in the highest band already, or it was earlier
+	case m.Incomplete: // the known part is already in the highest band, or was before
 		return tile{figure.Num(m.Current), "MME a day, as prescribed; incomplete"}
 	case len(m.Timeline) > 0 && m.Timeline[len(m.Timeline)-1].To == m.To && m.Timeline[len(m.Timeline)-1].Assumed:
 		return tile{figure.Num(m.Current), "MME a day, as prescribed; assumed to be taken"}
@@ -154,7 +154,7 @@ func doseTile(m *summary.MME) tile {
 	return tile{figure.Num(m.Current), "MME a day, as prescribed"}
 }
 
-// records reads a page of the patient's records, newest first.
+// records reads one page of the patient's records, newest first.
 func (v *visit) records(page *patientPage, patientID id.Patient) (err error) {
 	if page.pager, err = v.pager(url.Values{"type": {page.Type}}); err != nil {
 		return err
@@ -186,7 +186,7 @@ type recordPage struct {
 	Chain   []recordRow
 }
 
-// record shows a record with all that it corrects and all that corrects it.
+// record shows a record with those it corrects and those that correct it.
 func (p *Portal) record(v *visit) error {
 	patientID, err := v.patientID()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// pageSize is the rows of a list.
+// pageSize is the number of rows on a page.
 const pageSize = 25
 
 type patientsPage struct {
@@ -59,8 +59,8 @@ func (p *Portal) patients(v *visit) error {
 	return v.show("patients", "Patients", page)
 }
 
-// sawPatients leaves the line of a list, in the form that the API's lists have:
-// the numbers of a plain list, the identifiers of a search.
+// sawPatients audits a list in the same form as the API: the numbers of a
+// plain list, or the identifiers found by a search.
 func (v *visit) sawPatients(action audit.Action, rows []patientRow) error {
 	said := map[string]any{"count": len(rows)}
 	if action == audit.PatientSearch {
@@ -81,13 +81,14 @@ func (v *visit) sawPatients(action audit.Action, rows []patientRow) error {
 	return v.org.Saw(&line)
 }
 
-// pager is the place in a list of which the total is known.
+// pager is the position in a list with a known total.
 type pager struct {
 	Page, Total int64
 	query       url.Values
 }
 
-// pager reads the page of the address; query is what else stays in it.
+// pager reads the page number from the URL. query holds the parameters to keep
+// in it.
 func (v *visit) pager(query url.Values) (p pager, err error) {
 	p = pager{Page: 1, query: query}
 	if text := v.r.URL.Query().Get("page"); text != "" {
@@ -98,10 +99,10 @@ func (v *visit) pager(query url.Values) (p pager, err error) {
 	return p, nil
 }
 
-// Pages is the number of pages, at least one.
+// Pages returns the number of pages, which is at least one.
 func (p pager) Pages() int64 { return max(1, (p.Total+pageSize-1)/pageSize) }
 
-// Previous and Next are addresses, or "".
+// Previous and Next return URLs, or "".
 func (p pager) Previous() string { return p.address(p.Page - 1) }
 func (p pager) Next() string     { return p.address(p.Page + 1) }
 

@@ -98,8 +98,8 @@ func TestPatientWithRecordsAndCorrections(t *testing.T) {
 	})
 }
 
-// The page does not mislead: what is over is not shown as going on, a refill is
-// not the beginning, and what is not known is said.
+// The page does not mislead: what has ended is not shown as ongoing, a refill
+// is not shown as a start, and unknown values are stated.
 func TestPatientPageSaysWhatIsKnown(t *testing.T) {
 	h := newHouse(t, sqliteDatabase(t))
 	b := h.signedIn("ada@clinic.example", "ours", access.Viewer)

@@ -1,12 +1,12 @@
-// Package portal is the developer portal and the documentation: pages on which
-// the members of an organisation register applications, watch deliveries, look
-// at patients and analytics, and manage themselves; guides, and the reference.
-// It owns accounts' passwords and sessions, the templates and the stylesheet;
-// what it shows and changes is the store's.
+// Package portal serves the developer portal and the documentation: pages on
+// which the members of an organisation register applications, monitor
+// deliveries, view patients and analytics and manage members; guides, and the
+// API reference. It owns passwords, sessions, templates and the stylesheet;
+// the data belongs to the store.
 //
-// Pages are made on the server and work without JavaScript. Nothing is loaded
-// from another host. internal/api mounts the portal, so that its pages have
-// the headers of every answer.
+// Pages are rendered on the server and work without JavaScript. Nothing is
+// loaded from another host. internal/api mounts the portal, so that its pages
+// have the headers of every response.
 package portal
 
 import (
@@ -25,40 +25,41 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Config is what the portal is made of.
+// Config holds the dependencies and settings of the portal.
 type Config struct {
 	Store   *store.Store
 	Cohorts *cohort.Cohorts
-	// NewSecret makes a client's secret and its hash.
+	// NewSecret returns a new client secret and its hash.
 	NewSecret func() (secret string, hash []byte)
-	// CheckWebhookURL judges where events may be sent, and NewWebhookSecret
-	// makes what signs them.
+	// CheckWebhookURL checks whether events may be sent to an address, and
+	// NewWebhookSecret creates a signing secret.
 	CheckWebhookURL  func(address string) error
 	NewWebhookSecret func() string
-	// ReadReport reads what a report is to be, in the API's words.
+	// ReadReport parses a report request in the format of the API.
 	ReadReport func(body *strictjson.Object, now time.Time) (store.ReportRequest, error)
-	// OpenAPI gives the document, as JSON, that the reference is made of.
+	// OpenAPI returns the OpenAPI document as JSON, for the reference.
 	OpenAPI func() []byte
-	// Source is the caller's address.
+	// Source returns the caller's address.
 	Source func(*http.Request) netip.Addr
-	// Base is the public address of the service, for links, without a slash at
-	// the end. It is not taken from what a request says: a link with a secret in
-	// it must not lead where the caller wants.
+	// Base returns the public URL of the service, without a trailing slash. It
+	// does not depend on the request: a link with a secret must not lead to a
+	// host chosen by the caller.
 	Base func(*http.Request) string
-	// Dev allows cookies without TLS, which --dev serves.
+	// Dev allows cookies without TLS, for development mode.
 	Dev bool
-	// A session ends when it is unused for so long, and after so long in all.
+	// SessionIdle is how long a session may be unused, and SessionLifetime how
+	// long it may last in total.
 	SessionIdle, SessionLifetime time.Duration
 
-	// AnswerTime is how long a page may take, but for a download; 0 is without
-	// end.
+	// AnswerTime limits the time to render a page, except for downloads; 0
+	// means no limit.
 	AnswerTime time.Duration
 
 	Now func() time.Time
 	Log *slog.Logger
 }
 
-// Portal answers requests under /portal and /docs.
+// Portal serves the pages under /portal and /docs.
 type Portal struct {
 	Config
 	mux     http.Handler
@@ -67,15 +68,15 @@ type Portal struct {
 	guesses *ratelimit.Addresses
 	hashes  *hashQueue
 	here    *presence
-	// reference is read when somebody looks at it first.
+	// reference is parsed on first use.
 	reference func() *reference.Document
 }
 
-// guessesAllowed is how often in an hour signing in may fail from one address,
-// whoever is tried.
+// guessesAllowed is the number of failed sign-ins allowed per hour from one
+// address, for any e-mail addresses.
 const guessesAllowed = 100
 
-// New makes the portal.
+// New returns a portal with this configuration.
 func New(cfg Config) *Portal {
 	p := &Portal{Config: cfg, pages: readPages(), guides: readGuides(), guesses: ratelimit.NewAddresses(guessesAllowed, 10_000, cfg.Now), hashes: newHashQueue(), here: newPresence()}
 	p.reference = sync.OnceValue(func() *reference.Document { return readReference(cfg.OpenAPI()) })
@@ -92,26 +93,26 @@ func New(cfg Config) *Portal {
 	return p
 }
 
-// route is one page. A page is for members with the role, or above, whose role
-// has the scopes, unless it is open.
+// route is one page. Unless it is open, it requires a member with the role or
+// above whose role has the scopes.
 type route struct {
 	pattern string
 	role    access.Role
 	scopes  access.Scopes
 	open    bool
 	handle  func(*visit) error
-	// form is the page of the form that is sent here; names in braces are
-	// those of the pattern.
+	// form is the path of the page with the form that is submitted here. Names
+	// in braces are those of the pattern.
 	form string
-	// streams is set when the answer is sent while it is read, and has a time of
-	// its own for each part.
+	// streams is set if the response is sent while it is read, with a time
+	// limit for each part.
 	streams bool
 }
 
-// seesPatients is what the page of a patient shows.
+// seesPatients is required to view a patient's page.
 const seesPatients = access.PatientsRead | access.ClinicalDataRead
 
-// table is the whole portal.
+// table lists all pages.
 func (p *Portal) table() []route {
 	return []route{
 		{pattern: "GET /portal/{$}", handle: p.home},
@@ -175,7 +176,7 @@ func (p *Portal) table() []route {
 	}
 }
 
-// ServeHTTP answers a request under /portal or /docs.
+// ServeHTTP serves a request under /portal or /docs.
 func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	for name, value := range headers {
@@ -189,8 +190,8 @@ func (p *Portal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// headers of every page: nothing from elsewhere, nothing inside another page,
-// nothing kept, and no address passed on (a link may hold a secret).
+// headers are set on every page. They forbid external content, framing and
+// caching, and suppress the referrer, because a link may hold a secret.
 var headers = http.Header{
 	"Content-Security-Policy": {"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},

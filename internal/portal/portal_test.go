@@ -96,7 +96,7 @@ func TestPostsFromElsewhereAreRefused(t *testing.T) {
 func TestWrongPasswordIsSlowedThenLocked(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.member("ada@clinic.example", "default", access.Viewer)
-		for _, email := range []string{"ada@clinic.example", "nobody@clinic.example"} { // both the same, so that nobody learns who is a member
+		for _, email := range []string{"ada@clinic.example", "nobody@clinic.example"} { // the same for both, so that it does not reveal who is a member
 			b := h.browser()
 			for i := range 4 {
 				if p := b.post("/portal/sign-in", "email", email, "password", "wrong password!"); p.status != http.StatusUnauthorized {
@@ -124,8 +124,8 @@ func TestWrongPasswordIsSlowedThenLocked(t *testing.T) {
 	})
 }
 
-// A member who slipped while the clock was days ahead is not locked out until
-// then.
+// A member who mistyped the password while the clock was days ahead is not
+// locked out until then.
 func TestLockOfAClockPutBack(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.member("ada@clinic.example", "default", access.Viewer)

@@ -22,7 +22,7 @@ type recordRow struct {
 	Notes, Source, Author string
 }
 
-// fact is one member of a record's value, as text.
+// fact is one field of a record's value, as text.
 type fact struct{ Name, Text string }
 
 func rowOf(rec *pain.Record) recordRow {
@@ -32,8 +32,8 @@ func rowOf(rec *pain.Record) recordRow {
 	}
 }
 
-// facts lists the members of a JSON object in their order: those that hold an
-// object with a name of two parts, lists with their entries in a row.
+// facts lists the fields of a JSON object in order. The fields of a nested
+// object get a name of two parts; the items of a list are joined.
 func facts(object string) (list []fact) {
 	eachMember(object, func(name string, value json.RawMessage) {
 		if !bytes.HasPrefix(value, []byte("{")) {
@@ -47,8 +47,8 @@ func facts(object string) (list []fact) {
 	return list
 }
 
-// eachMember goes through the members of a JSON object in their order, up to
-// where it cannot be read.
+// eachMember calls do for each field of a JSON object in order, and stops
+// where the JSON is invalid.
 func eachMember(object string, do func(name string, value json.RawMessage)) {
 	decoder := json.NewDecoder(strings.NewReader(object))
 	if _, err := decoder.Token(); err != nil {
@@ -68,7 +68,7 @@ func eachMember(object string, do func(name string, value json.RawMessage)) {
 	}
 }
 
-// valueText is a value as a person would write it.
+// valueText formats a value for display.
 func valueText(value json.RawMessage) string {
 	var list []json.RawMessage
 	if json.Unmarshal(value, &list) == nil && list != nil {
@@ -93,7 +93,8 @@ func valueText(value json.RawMessage) string {
 	return shortened(string(value))
 }
 
-// shortened gives a number at most two decimals; a record keeps all of them.
+// shortened rounds a number to at most two decimals; the record has all of
+// them.
 func shortened(number string) string {
 	if _, decimals, ok := strings.Cut(number, "."); !ok || len(decimals) <= 2 {
 		return number
@@ -105,8 +106,8 @@ func shortened(number string) string {
 	return strconv.FormatFloat(math.Round(f*100)/100, 'f', -1, 64)
 }
 
-// Brief is the facts that a list has room for: not the answers to each
-// question of a questionnaire.
+// Brief returns the facts to show in a list, which excludes the individual
+// answers of a questionnaire.
 func (r recordRow) Brief() []fact {
 	brief := make([]fact, 0, 6)
 	for _, f := range r.Facts {

@@ -12,15 +12,14 @@ import (
 	"anodyne.example/anodyne/internal/portal/reference"
 )
 
-// readReference reads the OpenAPI document. It has passed the tests, so a
-// failure is a mistake of the build.
+// readReference parses the OpenAPI document. Tests guarantee that it is valid.
 func readReference(document []byte) *reference.Document {
 	d, err := reference.Read(document, func(text string) template.HTML {
 		var b bytes.Buffer
 		if err := goldmark.Convert([]byte(text), &b); err != nil {
-			panic(err) // Markdown always converts into memory
+			panic(err) // conversion to a buffer cannot fail
 		}
-		return template.HTML(b.String()) // ours, and raw HTML in it is left out
+		return template.HTML(b.String()) // part of the program, with raw HTML omitted
 	})
 	if err != nil {
 		panic(fmt.Sprintf("openapi.yaml: %v", err))
@@ -28,7 +27,7 @@ func readReference(document []byte) *reference.Document {
 	return d
 }
 
-// referencePage is a page of the reference; Tag and Op are what it is about.
+// referencePage is a page of the reference about Tag or Op.
 type referencePage struct {
 	*reference.Document
 	Tag      *reference.Tag
@@ -56,7 +55,7 @@ func (p *Portal) referenceOperation(v *visit) error {
 	return v.show("operation", page.Op.Summary, page)
 }
 
-// neighbours are the operations before and after, over all tags.
+// neighbours returns the previous and the next operation, across tags.
 func (p referencePage) neighbours() (before, after *reference.Operation) {
 	var last *reference.Operation
 	for _, t := range p.Tags {
@@ -73,7 +72,7 @@ func (p referencePage) neighbours() (before, after *reference.Operation) {
 	return before, nil
 }
 
-// Curl is a command that does what the operation does, to be filled in.
+// Curl returns a curl command for the operation, with placeholders.
 func (p referencePage) Curl() string {
 	path := p.Op.Path
 	for _, param := range p.Op.Parameters {
@@ -95,7 +94,7 @@ func (p referencePage) Curl() string {
 		lines = append(lines, "-H 'Content-Type: "+body.Media[0].Types[0]+"'")
 		if examples := body.Media[0].Examples; len(examples) > 0 {
 			example := examples[0].Text
-			if p.Op.Auth == "basic" { // credentials are in the form or in the header, not both
+			if p.Op.Auth == "basic" { // credentials go in the form or in the header, not both
 				example = examples[len(examples)-1].Text
 			}
 			lines = append(lines, "-d '"+strings.ReplaceAll(example, "'", `'\''`)+"'")

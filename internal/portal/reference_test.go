@@ -106,8 +106,8 @@ func TestDocumentationLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestReferenceNeedsNoMoreThanOtherPages: the policy that keeps foreign
-// scripts and styles out holds for the reference too.
+// TestReferenceNeedsNoMoreThanOtherPages: the content security policy also
+// applies to the reference.
 func TestReferenceNeedsNoMoreThanOtherPages(t *testing.T) {
 	h := newHouse(t, sqliteDatabase(t))
 	for _, path := range []string{"/docs/reference", "/docs/reference/createPatient", "/docs/reference/schemas"} {

@@ -21,14 +21,13 @@ import (
 //go:embed pages assets
 var files embed.FS
 
-// pages are the templates by name, each with the layout around it.
+// pages are the templates by name, each with its layout.
 type pages map[string]*template.Template
 
-// shared are the files that every page may use.
+// shared are the files available to every page.
 var shared = []string{"pages/layout.html", "pages/parts.html", "pages/reference-parts.html"}
 
-// readPages parses what is embedded, once; a page that does not parse is a
-// mistake of the build.
+// readPages parses the embedded templates, once. It panics if one is invalid.
 var readPages = sync.OnceValue(func() pages {
 	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, shared...))
 	names, err := fs.Glob(files, "pages/*.html")
@@ -44,7 +43,7 @@ var readPages = sync.OnceValue(func() pages {
 	return all
 })
 
-// functions of the templates.
+// functions are available in templates.
 var functions = template.FuncMap{
 	"day":    func(t time.Time) string { return whenSet(t, "2 Jan 2006") },
 	"moment": func(t time.Time) string { return whenSet(t, "2 Jan 2006, 15:04 UTC") },
@@ -66,7 +65,7 @@ func whenSet(t time.Time, layout string) string {
 	return t.UTC().Format(layout)
 }
 
-// number prints a whole number with its thousands apart.
+// number formats a whole number with thousands separators.
 func number(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -75,12 +74,12 @@ func number(n int64) string {
 	return s
 }
 
-// percent is a share in whole per cent, but never rounded up to all.
+// percent returns a proportion in whole per cent. It does not round up to 100.
 func percent(part, all int64) string {
 	return strconv.FormatInt(part*100/all, 10) + " %"
 }
 
-// shown is what every page gets besides its own data.
+// shown is the data that every page has besides its own.
 type shown struct {
 	Title   string
 	Section string
@@ -90,19 +89,18 @@ type shown struct {
 	Data    any
 }
 
-// IsDeveloper and IsAdministrator are what a page asks before it offers
-// something.
+// IsDeveloper and IsAdministrator decide which actions a page offers.
 func (s shown) IsDeveloper() bool     { return s.Member != nil && s.Role.Has(access.Developer) }
 func (s shown) IsAdministrator() bool { return s.Member != nil && s.Role.Has(access.Administrator) }
 
-// SeesPatients and MakesReports are what the role's scopes include.
+// SeesPatients and MakesReports report what the role's scopes include.
 func (s shown) SeesPatients() bool { return s.Member != nil && s.Role.Scopes().Has(seesPatients) }
 func (s shown) MakesReports() bool {
 	return s.Member != nil && s.Role.Scopes().Has(access.ReportsWrite)
 }
 
-// show answers with a page. It is made before anything is sent, so that a
-// fault in it gives a whole error page.
+// show responds with a page. The page is rendered before anything is sent, so
+// that an error in it results in a complete error page.
 func (v *visit) show(name, title string, data any) error {
 	page := v.pages[name]
 	if page == nil {
@@ -119,12 +117,12 @@ func (v *visit) show(name, title string, data any) error {
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
 	v.w.WriteHeader(v.status)
-	_, _ = v.w.Write(b.Bytes()) // a reader who is gone cannot be told
+	_, _ = v.w.Write(b.Bytes()) // the reader may be gone
 	return nil
 }
 
-// section is the first word after /portal/, or docs, which the navigation
-// marks.
+// section returns the section that the navigation highlights: the first path
+// element after /portal/, or docs.
 func section(p string) string {
 	if strings.HasPrefix(p, "/docs/") {
 		return "docs"
@@ -135,7 +133,7 @@ func section(p string) string {
 
 func escape(s string) string { return url.QueryEscape(s) }
 
-// assets serves the stylesheet, the script and the pictures.
+// assets serves the stylesheet, the script and the images.
 func assets() http.Handler {
 	sub, err := fs.Sub(files, "assets")
 	if err != nil {

@@ -36,7 +36,7 @@ func (p *Portal) reports(v *visit) error {
 	return v.showReports(reportForm{Type: string(store.ReportTypes[0]), PatientID: v.r.URL.Query().Get("patient_id")})
 }
 
-// showReports lists the reports, newest first, under the form.
+// showReports shows the form and the reports, newest first.
 func (v *visit) showReports(form reportForm) (err error) {
 	page := reportsPage{Form: form}
 	if page.pager, err = v.pager(nil); err != nil {
@@ -46,7 +46,7 @@ func (v *visit) showReports(form reportForm) (err error) {
 	if page.Total, err = v.org.Reports(v.r.Context(), store.ReportQuery{Page: 1, Limit: 1}, none); err != nil {
 		return err
 	}
-	// The store lists the oldest first: the newest are on its last page.
+	// The store lists the oldest first, so the newest are on its last page.
 	if from := page.Pages() - page.Page + 1; from >= 1 {
 		if _, err := v.org.Reports(v.r.Context(), store.ReportQuery{Page: from, Limit: pageSize}, func(rep *store.Report) {
 			page.Rows = append(page.Rows, *rep)
@@ -59,7 +59,7 @@ func (v *visit) showReports(form reportForm) (err error) {
 	return v.show("reports", "Reports", page)
 }
 
-// createReport asks for a report by the rules of the API.
+// createReport requests a report under the rules of the API.
 func (p *Portal) createReport(v *visit) error {
 	form := reportForm{
 		Type: v.form("type"), Format: v.form("format"), Title: v.form("title"), PatientID: v.form("patient_id"), StartDate: v.form("start_date"), EndDate: v.form("end_date"),
@@ -113,7 +113,7 @@ type reportPage struct {
 	Waiting, Ready bool
 }
 
-// Asked is the parameters as names and values.
+// Asked returns the parameters as names and values.
 func (r reportPage) Asked() []fact { return told(r.Parameters) }
 
 func (p *Portal) report(v *visit) error {
@@ -134,10 +134,10 @@ func (v *visit) findReport() (store.Report, error) {
 	return v.org.Report(v.r.Context(), reportID)
 }
 
-// sendTime is how long a browser may take for a part of a file.
+// sendTime limits how long a browser may take to receive a part of a file.
 const sendTime = time.Minute
 
-// download sends the file as it is read.
+// download sends the file while reading it.
 func (p *Portal) download(v *visit) error {
 	rep, err := v.findReport()
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *Portal) download(v *visit) error {
 	}
 	line := v.line()
 	line.Action, line.Resource, line.Details = audit.ReportDownload, rep.ID.String(), rep.Details()
-	if !rep.Patient.IsZero() { // who looks for the patient finds it
+	if !rep.Patient.IsZero() { // so that the entry is found by patient
 		line.Resource = rep.Patient.String()
 	}
 	if err := v.org.Saw(&line); err != nil {
@@ -164,12 +164,12 @@ func (p *Portal) download(v *visit) error {
 	}
 	connection := http.NewResponseController(v.w)
 	if err := v.org.ReportBytes(v.r.Context(), &rep, 0, rep.Size, func(chunk []byte) error {
-		// The time for an answer is too short for a large file on a slow line.
-		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not every connection has one
+		// The write timeout is too short for a large file on a slow connection.
+		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not all connections support it
 		_, err := v.w.Write(chunk)
 		return err
 	}); err != nil {
-		panic(http.ErrAbortHandler) // the file is cut off, and the browser must see that
+		panic(http.ErrAbortHandler) // the file is incomplete, which the browser must notice
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (p *Portal) deleteReport(v *visit) error {
 	return nil
 }
 
-// sized writes a size as people read it.
+// sized formats a size for display.
 func sized(bytes int64) string {
 	switch {
 	case bytes < 0:

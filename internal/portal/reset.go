@@ -9,10 +9,10 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// ResetLifetime is how long a link to set a new password is good.
+// ResetLifetime is the lifetime of a password reset link.
 const ResetLifetime = 24 * time.Hour
 
-// ResetPath is where the secret part of such a link belongs behind.
+// ResetPath is the path of a reset link, to be followed by its secret part.
 const ResetPath = "/portal/reset/"
 
 type resetPage struct {
@@ -20,8 +20,7 @@ type resetPage struct {
 	Wrong  []string
 }
 
-// errReset is the answer to a link that is good for nothing, whatever the
-// reason.
+// errReset is returned for any invalid link, whatever the reason.
 var errReset = fault.New(fault.NotFound, "This link has already been used, was replaced by a newer one or has expired. Ask for a new one: an administrator can create it under Members, or the operator with “anodyne user reset”.")
 
 func (v *visit) resetOf() (page resetPage, hash []byte, err error) {
@@ -41,8 +40,8 @@ func (p *Portal) resetForm(v *visit) error {
 	return v.show("reset", "Set a new password", page)
 }
 
-// reset sets the password. It signs nobody in: who has the link has shown
-// nothing else.
+// reset sets the password. It does not sign the member in, because having the
+// link proves nothing else.
 func (p *Portal) reset(v *visit) error {
 	page, hash, err := v.resetOf()
 	if err != nil {
@@ -67,7 +66,7 @@ func (p *Portal) reset(v *visit) error {
 	return nil
 }
 
-// checkNew says what is wrong with a new password of a member.
+// checkNew lists what is wrong with a member's new password.
 func checkNew(password, again string, member store.Account) (wrong []string) {
 	if said := CheckPassword(password, member.Email, member.Name); said != "" {
 		wrong = append(wrong, said)

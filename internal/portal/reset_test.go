@@ -10,8 +10,8 @@ import (
 
 const nextPassword = "another horse battery"
 
-// A member who has forgotten the password sets a new one by a link that an
-// administrator makes.
+// A member who has forgotten the password sets a new one with a link created
+// by an administrator.
 func TestResetLinkSetsAPassword(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		storeRun(t, h)

@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/oauth"
 )
 
-// A developer cannot give an application what he does not have.
+// Developers cannot grant an application what they do not have.
 func TestADeveloperGivesWhatHeHas(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		b := h.signedIn("dev@clinic.example", "default", access.Developer)
@@ -48,7 +48,7 @@ func TestNobodyChangesWhatSomebodyAboveOwns(t *testing.T) {
 	})
 }
 
-// A developer sees no patients, nor what is made of them.
+// Developers see no patients, and nothing derived from them.
 func TestADeveloperSeesNoPatients(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		b := h.signedIn("dev@clinic.example", "default", access.Developer)
@@ -63,8 +63,8 @@ func TestADeveloperSeesNoPatients(t *testing.T) {
 	})
 }
 
-// What goes beyond a developer's rights waits until an administrator has seen
-// who asks for what, and grants or declines it.
+// Requests beyond a developer's rights wait until an administrator has seen
+// who asks for what, and grants or declines them.
 func TestAnAdministratorDecidesAboutScopes(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		admin := h.signedIn("admin@clinic.example", "default", access.Administrator)

@@ -11,13 +11,13 @@ import (
 // scopeChoice is a scope in a form.
 type scopeChoice struct {
 	Name string
-	// Ticked says that it is chosen already, and Waits that it takes an
-	// administrator.
+	// Ticked is set if it is already selected, and Waits if it needs an
+	// administrator's approval.
 	Ticked, Waits bool
 }
 
-// choices lists scopes to choose from, with those ticked that are chosen;
-// grants are what the member may give.
+// choices lists scopes to choose from, with those in ticked selected. grants
+// are the scopes that the member may grant.
 func choices(of, ticked, grants access.Scopes) (list []scopeChoice) {
 	for _, name := range of.Names() {
 		one, _ := access.ParseScopes(name)
@@ -26,20 +26,20 @@ func choices(of, ticked, grants access.Scopes) (list []scopeChoice) {
 	return list
 }
 
-// scopes reads those that are ticked in a form, which was parsed.
+// scopes returns the scopes selected in a parsed form.
 func (v *visit) scopes() (access.Scopes, error) {
 	return access.ParseScopes(strings.Join(v.r.PostForm["scope"], " "))
 }
 
 // clientScopes is a form about an application's scopes. Seen is the request
-// that the form was about.
+// that the form showed.
 type clientScopes struct {
 	Client       store.Client
 	Ticked, Seen access.Scopes
 }
 
-// changeScopes reads a form of an application's page with scopes in it, and has
-// change do what it asks for.
+// changeScopes reads a form with scopes on an application's page and calls
+// change with it.
 func (v *visit) changeScopes(change func(clientScopes) error) error {
 	c, err := v.client()
 	if err != nil {
@@ -62,14 +62,15 @@ func (v *visit) changeScopes(change func(clientScopes) error) error {
 	return nil
 }
 
-// requestScopes asks for more; what the member may give is given at once.
+// requestScopes requests more scopes. Those that the member may grant are
+// granted at once.
 func (p *Portal) requestScopes(v *visit) error {
 	return v.changeScopes(func(f clientScopes) error {
 		return v.org.RequestScopes(v.r.Context(), f.Client.ID, f.Ticked, v.line())
 	})
 }
 
-// decideScopes grants those that are ticked of a request, and declines the
+// decideScopes grants the selected scopes of a request and declines the
 // others.
 func (p *Portal) decideScopes(v *visit) error {
 	return v.changeScopes(func(f clientScopes) error {
@@ -82,7 +83,7 @@ func (p *Portal) decideScopes(v *visit) error {
 	})
 }
 
-// setScopes makes an application's scopes those that are ticked.
+// setScopes replaces an application's scopes with the selected ones.
 func (p *Portal) setScopes(v *visit) error {
 	return v.changeScopes(func(f clientScopes) error {
 		if f.Ticked == 0 {

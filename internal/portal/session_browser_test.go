@@ -29,9 +29,9 @@ func chromium(t *testing.T) *headless.Browser {
 	return b
 }
 
-// TestSessionEndsInTheBrowser moves the clock past both ends of a session: a
-// reader is told, signs in and is back on the page; somebody who sent a form
-// is told that it was not saved, and is back at the form.
+// TestSessionEndsInTheBrowser moves the clock past both limits of a session: a
+// reader is informed, signs in and returns to the page; someone who submitted
+// a form is informed that it was not saved, and returns to the form.
 func TestSessionEndsInTheBrowser(t *testing.T) {
 	h := newHouse(t, sqliteDatabase(t))
 	h.member("dev@clinic.example", "default", access.Developer)

@@ -13,8 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// cookieName has the prefix that makes browsers insist on TLS, where there is
-// TLS.
+// cookieName has the prefix that makes browsers require TLS, if TLS is used.
 func (v *visit) cookieName() string {
 	if v.Dev {
 		return "anodyne-session"
@@ -22,7 +21,7 @@ func (v *visit) cookieName() string {
 	return "__Host-anodyne-session"
 }
 
-// newLink makes 256 random bits and their hash, for a cookie or a link.
+// newLink returns 256 random bits and their hash, for a cookie or a link.
 func newLink() (text string, hash []byte) {
 	var bits [32]byte
 	rand.Read(bits[:])
@@ -42,7 +41,8 @@ func (p *Portal) signInForm(v *visit) error {
 	return v.show("sign-in", "Sign in", page)
 }
 
-// signInPage is the form; Ended says why somebody who was signed in sees it.
+// signInPage is the sign-in form. Ended says why a signed-in member sees it
+// again.
 type signInPage struct {
 	Email, To, Wrong string
 	Ended            string
@@ -79,7 +79,8 @@ func (p *Portal) signIn(v *visit) error {
 		return err
 	}
 	if right {
-		// Not when the password was changed, or the member disabled, meanwhile.
+		// Fails if the password was changed, or the member disabled, in the
+		// meantime.
 		if err := v.begin(&member, try); !fault.Is(err, fault.Unauthorized) {
 			if err == nil {
 				v.redirect(localPath(page.To))
@@ -97,13 +98,15 @@ func (p *Portal) signIn(v *visit) error {
 	return refuse(http.StatusUnauthorized, "The address or the password is wrong.")
 }
 
-// emailHash is under what attempts with an e-mail address are counted.
+// emailHash returns the key under which attempts for an e-mail address are
+// counted.
 func emailHash(email string) []byte {
 	sum := sha256.Sum256([]byte(email))
 	return sum[:]
 }
 
-// begin signs a member in: a session of its own, whatever cookie came along.
+// begin signs a member in with a new session, regardless of any cookie in the
+// request.
 func (v *visit) begin(member *store.Account, try store.SignInTry) error {
 	cookie, hash := newLink()
 	if err := v.Store.System().SignIn(v.r.Context(), member, try, hash, v.SessionLifetime, v.line()); err != nil {
@@ -116,8 +119,8 @@ func (v *visit) begin(member *store.Account, try store.SignInTry) error {
 	return nil
 }
 
-// localPath is a page of the portal to go to after signing in: an address
-// elsewhere is not followed.
+// localPath returns the page to show after signing in. It ignores URLs outside
+// the portal.
 func localPath(to string) string {
 	if !strings.HasPrefix(to, "/portal/") || strings.ContainsAny(to, "\\\r\n") || strings.HasPrefix(to, "/portal/sign-") {
 		return "/portal/"
@@ -139,7 +142,7 @@ func (v *visit) dropCookie() {
 	http.SetCookie(v.w, &http.Cookie{Name: v.cookieName(), Path: "/", MaxAge: -1, HttpOnly: true, Secure: !v.Dev, SameSite: http.SameSiteLaxMode})
 }
 
-// inWords rounds a wait up to what a person would say.
+// inWords rounds a duration up and formats it for people.
 func inWords(d time.Duration) string {
 	if d <= time.Minute {
 		return plural(int64((d+time.Second-1)/time.Second), "second")

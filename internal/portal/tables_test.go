@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// What takes too long, or is refused because too much is asked, is 503, with
-// the words that help; what lies at the database says no more than that.
+// Requests that take too long, or are refused under load, get a 503 with
+// helpful text; database errors reveal no details.
 func TestWhatIsNotAnsweredInTime(t *testing.T) {
 	t.Parallel()
 	const away = "The database is not responding. Please try again in a moment."

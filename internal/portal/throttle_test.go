@@ -17,9 +17,8 @@ import (
 
 const wrongPassword = "wrong horse battery"
 
-// Guesses that are made at the same time count like those made one after the
-// other: of two hundred at most the free ones are judged, also when the right
-// one is among them.
+// Parallel guesses count like sequential ones: of two hundred, at most the
+// free attempts are checked, even if the right password is among them.
 func TestParallelGuessesCount(t *testing.T) {
 	fullCost(t) // so that guesses meet
 	each(t, func(t *testing.T, h *house) {
@@ -45,8 +44,8 @@ func TestParallelGuessesCount(t *testing.T) {
 	})
 }
 
-// Guessing from one address, however long, keeps nobody out who comes from
-// another.
+// Guessing from one address, however long, never locks out anyone at another
+// address.
 func TestALockIsOfOneNetwork(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		h.member("ada@clinic.example", "default", access.Viewer)
@@ -71,7 +70,7 @@ func TestALockIsOfOneNetwork(t *testing.T) {
 	})
 }
 
-// Changing the password asks for the old one, which is a guess like any other.
+// Changing the password requires the old one, which counts as a guess.
 func TestChangingThePasswordIsThrottled(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		b := h.signedIn("ada@clinic.example", "default", access.Viewer)

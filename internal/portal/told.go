@@ -7,9 +7,9 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 )
 
-// told lists what the details of a line of audit, or the parameters of a
-// report, say. It is as facts, but what is not set is left out, and a change
-// is told by the name of what changed.
+// told lists the details of an audit entry or the parameters of a report.
+// Unlike facts, it omits values that are not set and labels a change with the
+// name of the changed field.
 func told(object string) (list []fact) {
 	eachMember(object, func(name string, value json.RawMessage) {
 		var changes []audit.Change

@@ -14,11 +14,11 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// asking is what a page asks of the database: statements, how many more on
-// PostgreSQL, and the round trips they take there.
+// asking is the database work of a page: statements, how many more on
+// PostgreSQL, and the round trips there.
 type asking struct{ statements, postgres, trips int }
 
-// showing is a page, where it is found, and what it asks.
+// showing is a page, its path, and its database work.
 type showing struct {
 	page, path string
 	cost       asking
@@ -60,8 +60,7 @@ var pagesAsked = []showing{
 	{"/docs/{guide}", "/docs/{guide}", asking{statements: 1, trips: 1}},
 }
 
-// A page asks the database a number of times that does not depend on how much
-// there is to show.
+// The number of statements of a page does not depend on the amount of data.
 func TestStatementsOfAPage(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		storeRun(t, h)
@@ -96,8 +95,8 @@ func TestStatementsOfAPage(t *testing.T) {
 	})
 }
 
-// crowd makes an organisation with so many of everything, and gives a browser
-// of its administrator and the names of things there.
+// crowd creates an organisation with this many of everything, and returns a
+// browser of its administrator and the identifiers of its resources.
 func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 	h.t.Helper()
 	name := fmt.Sprintf("with%d", size)

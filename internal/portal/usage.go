@@ -7,8 +7,8 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// usageTable is a week of an application's requests, by day and outcome; the
-// chart above it has the hours.
+// usageTable is one week of an application's requests by day and outcome. The
+// chart above it shows hours.
 type usageTable struct {
 	Days  []usageDay
 	Hours []usageHour
@@ -25,7 +25,7 @@ type usageHour struct {
 	Counts [store.UsageOutcomes]int64
 }
 
-// chart is the same as bars by the hour.
+// chart returns the hourly bar chart.
 func (t *usageTable) chart() *chart.Usage {
 	c := &chart.Usage{Title: "Requests by hour"}
 	for _, h := range t.Hours {
@@ -37,8 +37,7 @@ func (t *usageTable) chart() *chart.Usage {
 	return c
 }
 
-// tableOf puts what was counted into days and hours, those without requests
-// too.
+// tableOf groups counts by day and hour, including those without requests.
 func tableOf(usage []store.Usage, since, now time.Time) usageTable {
 	var t usageTable
 	for hour := since; !hour.After(now); hour = hour.Add(time.Hour) {

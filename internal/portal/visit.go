@@ -24,15 +24,15 @@ type visit struct {
 	r      *http.Request
 	now    time.Time
 	status int
-	// Of a member who is signed in.
+	// Set if a member is signed in.
 	member  *store.Account
 	org     store.Org
 	session []byte
-	// ended is set when the browser had a session that is over.
+	// ended is set if the browser had a session that has ended.
 	ended bool
 }
 
-// page takes a request through what every page needs: who is it, may it.
+// page runs what every page needs: authentication and authorisation.
 func (p *Portal) page(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.AnswerTime > 0 && !rt.streams {
@@ -58,7 +58,7 @@ func (p *Portal) page(rt route) http.Handler {
 	})
 }
 
-// admit finds the session, and refuses a role that is not enough.
+// admit finds the session and checks the role.
 func (v *visit) admit(rt route) error {
 	cookie, err := v.r.Cookie(v.cookieName())
 	if err != nil {
@@ -82,16 +82,16 @@ func (v *visit) admit(rt route) error {
 	return nil
 }
 
-// noteHere has what a member may look at next worked out.
+// noteHere prepares what a member may view next.
 func (v *visit) noteHere(member *store.Account, org store.Org) {
 	if member.Role.Scopes().Has(access.AnalyticsRead) {
 		v.here.note(org)
 	}
 }
 
-// askToSignIn sends to the sign-in page, and from there back to the page that
-// was asked for, or to that of the form that was sent. Whoever was signed in
-// is told that the session has ended, and that a form was not saved.
+// askToSignIn redirects to the sign-in page, and from there back to the
+// requested page or to the page of the submitted form. A member who was signed
+// in is told that the session has ended and that a form was not saved.
 func (v *visit) askToSignIn(rt route) {
 	query := url.Values{}
 	to := v.r.URL.RequestURI()
@@ -117,10 +117,10 @@ func (v *visit) askToSignIn(rt route) {
 
 var wildcards = regexp.MustCompile(`\{\w+\}`)
 
-// redirect answers that another page is to be shown.
+// redirect sends the browser to another page.
 func (v *visit) redirect(target string) { http.Redirect(v.w, v.r, target, http.StatusSeeOther) }
 
-// line begins the audit line of this visit.
+// line starts the audit entry of this visit.
 func (v *visit) line() audit.Entry {
 	e := audit.Entry{At: v.now, RequestID: v.w.Header().Get("X-Request-Id"), Source: v.Source(v.r).String()}
 	if v.member != nil {
@@ -129,25 +129,25 @@ func (v *visit) line() audit.Entry {
 	return e
 }
 
-// saw leaves the line of a read of patients' data before it is shown.
+// saw audits a read of patient data before it is shown.
 func (v *visit) saw(action audit.Action, resource string) error {
 	line := v.line()
 	line.Action, line.Resource = action, resource
 	return v.org.Saw(&line)
 }
 
-// may reports whether the member has a role, for what a page offers.
+// may reports whether the member has a role, to decide what a page offers.
 func (v *visit) may(role access.Role) bool { return v.member != nil && v.member.Role.Has(role) }
 
-// has reports whether the member's role has scopes.
+// has reports whether the member's role has these scopes.
 func (v *visit) has(scopes access.Scopes) bool {
 	return v.member != nil && v.member.Role.Scopes().Has(scopes)
 }
 
-// form reads the form of a POST; a value is trimmed.
+// form returns a form value of a POST, trimmed.
 func (v *visit) form(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
 
-// fail shows what went wrong. What is not the caller's fault is only logged.
+// fail shows an error page. Internal errors are only logged.
 func (v *visit) fail(err error) {
 	status, words := statusOf(err)
 	f, _ := errors.AsType[*fault.Error](err)
@@ -163,14 +163,15 @@ func (v *visit) fail(err error) {
 	}
 }
 
-// retryAfter sets the header, in whole seconds, for a wait that is not zero.
+// retryAfter sets the Retry-After header, in whole seconds, unless wait is
+// zero.
 func (v *visit) retryAfter(wait time.Duration) {
 	if wait > 0 {
 		v.w.Header().Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
 	}
 }
 
-// statusOf says of an error which status it is and what a member is told.
+// statusOf returns the status and the message for an error.
 func statusOf(err error) (status int, words string) {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok && tooLarge != nil {
 		return http.StatusRequestEntityTooLarge, "The form is too large."

@@ -13,12 +13,12 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// presence is the organisations whose members were just here: they may look at
-// analytics next, or search.
+// presence holds the organisations with recently active members, who may view
+// analytics or search next.
 type presence struct {
 	mu   sync.Mutex
 	orgs map[access.OrgNo]store.Org
-	// noted has something in it when there may be organisations.
+	// noted is non-empty if there may be organisations.
 	noted chan struct{}
 }
 
@@ -26,7 +26,7 @@ func newPresence() *presence {
 	return &presence{orgs: map[access.OrgNo]store.Org{}, noted: make(chan struct{}, 1)}
 }
 
-// note never waits.
+// note never blocks.
 func (p *presence) note(org store.Org) {
 	p.mu.Lock()
 	p.orgs[org.No()] = org
@@ -44,8 +44,8 @@ func (p *presence) take() []store.Org {
 	return slices.Collect(maps.Values(p.orgs))
 }
 
-// KeepWarm works out, until the context ends, what the page of analytics shows
-// first to the members who are here, one organisation after the other.
+// KeepWarm precomputes the first analytics page for organisations with active
+// members, one after the other, until the context ends.
 func (p *Portal) KeepWarm(ctx context.Context) error {
 	for {
 		select {
@@ -57,8 +57,8 @@ func (p *Portal) KeepWarm(ctx context.Context) error {
 	}
 }
 
-// warm does it for those who were here since the last time. Nobody is shown
-// anything, so there is no line of audit.
+// warm does this for the organisations noted since the last call. Nothing is
+// shown to anybody, so it is not audited.
 func (p *Portal) warm(ctx context.Context) {
 	for _, org := range p.here.take() {
 		var fields fault.Fields

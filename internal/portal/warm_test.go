@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// What is shown first is there after somebody signed in, or opened a page, and
-// nobody has seen it.
+// The first view is precomputed after a member signed in or opened a page,
+// without being audited.
 func TestAnalyticsAreWarm(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		storeRun(t, h)
@@ -33,7 +33,7 @@ func TestAnalyticsAreWarm(t *testing.T) {
 			if page := b.get(path); page.status != 200 {
 				t.Fatalf("%s: %d", path, page.status)
 			}
-			// What a page costs whose models are in memory; see pagesAsked.
+			// The cost of a page with its models in memory; see pagesAsked.
 			if tally := h.trips.Last(); strings.Contains(tally.String(), "BETWEEN") {
 				t.Errorf("%s reads patients:%v", path, tally)
 			}
@@ -41,7 +41,7 @@ func TestAnalyticsAreWarm(t *testing.T) {
 	})
 }
 
-// A page says who is here, and whoever is not signed in does not.
+// A page records active members, but not visitors without a session.
 func TestPagesNoteWhoIsHere(t *testing.T) {
 	h := newHouse(t, storetest.Database(t, storetest.SQLite))
 	h.browser().get("/portal/sign-in")
@@ -60,7 +60,7 @@ func TestPagesNoteWhoIsHere(t *testing.T) {
 	}
 }
 
-// Once there is nobody, nothing goes on; and it ends with its context.
+// Without active members, nothing is computed; and it ends with its context.
 func TestKeepWarmEnds(t *testing.T) {
 	h := newHouse(t, storetest.Database(t, storetest.SQLite))
 	h.signedIn("anna@example.org", "general", access.Viewer)

@@ -20,11 +20,11 @@ type webhookPage struct {
 	Deliveries []store.Delivery
 	Older      string
 	Waiting    bool
-	// Changeable is set when the member may change the endpoint.
+	// Changeable is set if the member may change the webhook.
 	Changeable bool
 }
 
-// showWebhook shows an endpoint, how it does, and its deliveries.
+// showWebhook shows a webhook, its statistics and its deliveries.
 func (p *Portal) showWebhook(v *visit) error {
 	w, err := v.webhook()
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *Portal) showWebhook(v *visit) error {
 	}
 	next, err := v.org.Deliveries(v.r.Context(), w.ID, q, func(d *store.Delivery) {
 		page.Deliveries = append(page.Deliveries, *d)
-		// One that was never tried will be within moments.
+		// A delivery without attempts will be attempted within moments.
 		page.Waiting = page.Waiting || d.Status == store.Pending && len(d.Attempts) == 0
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ type deliveryPage struct {
 	Webhook  store.Webhook
 	Delivery store.Delivery
 	Payload  string
-	// Changeable is set when the member may have it sent again.
+	// Changeable is set if the member may redeliver it.
 	Changeable bool
 }
 
@@ -115,10 +115,10 @@ func (p *Portal) redeliver(v *visit) error {
 	return nil
 }
 
-// nothing is the outcome of what is not repeated by key.
+// nothing is the outcome of a request without an idempotency key.
 func nothing(*store.Delivery) store.Outcome { return store.Outcome{} }
 
-// actOnWebhook does what a button of an endpoint's page says.
+// actOnWebhook runs the action of a button on a webhook's page.
 func (p *Portal) actOnWebhook(v *visit) error {
 	w, err := v.webhook()
 	if err != nil {
@@ -167,7 +167,7 @@ func (v *visit) rotateWebhook(w store.Webhook) error {
 	return v.show("webhook-secret", "New signing secret", page)
 }
 
-// recover has what was missed since a day sent again.
+// recover sends the events missed since a day.
 func (v *visit) recover(w store.Webhook) error {
 	since, err := time.Parse(time.DateOnly, strings.TrimSpace(v.form("since")))
 	if err != nil || since.After(v.now) {

@@ -26,7 +26,7 @@ type webhooksPage struct {
 	Most int
 }
 
-// webhooks lists the endpoints with how they do.
+// webhooks lists the webhooks with their statistics.
 func (p *Portal) webhooks(v *visit) error {
 	hooks, stats, err := v.org.WatchWebhooks(v.r.Context(), v.now)
 	if err != nil {
@@ -43,22 +43,22 @@ func rowOfWebhook(w store.Webhook, stats store.WebhookStats) webhookRow {
 	return webhookRow{w, healthOf(&w, stats), disabledReasons[w.DisabledReason]}
 }
 
-// disabledReasons says why an endpoint is disabled.
+// disabledReasons explains why a webhook is disabled.
 var disabledReasons = map[string]string{
 	store.DisabledByRequest: "A member disabled it.",
 	store.DisabledGone:      "The receiver answered 410 Gone.",
 	store.DisabledFailing:   "Every delivery failed for five days.",
 }
 
-// webhookHealth is an endpoint's statistics in words.
+// webhookHealth is a summary of a webhook's statistics.
 type webhookHealth struct {
 	store.WebhookStats
-	// Word and Class are the state at a glance.
+	// Word and Class are the label and style of the overall state.
 	Word, Class string
 	Percent     string
 }
 
-// Attempts24 is how many attempts the percentage is of.
+// Attempts24 returns the number of attempts that the percentage refers to.
 func (h webhookHealth) Attempts24() int64 { return h.Succeeded + h.Failed }
 
 func healthOf(w *store.Webhook, s store.WebhookStats) webhookHealth {
@@ -90,14 +90,14 @@ type webhookForm struct {
 // Choices lists the events that can be subscribed to.
 func (webhookForm) Choices() []event.Type { return append([]event.Type{event.All}, event.Types()...) }
 
-// Has reports whether an event is ticked.
+// Has reports whether an event is selected.
 func (f webhookForm) Has(t event.Type) bool { return slices.Contains(f.Events, t) }
 
 func (p *Portal) newWebhook(v *visit) error {
 	return v.show("webhook-form", "New webhook", webhookForm{Events: []event.Type{event.All}})
 }
 
-// readWebhook reads the form into an endpoint.
+// readWebhook reads the form into a webhook.
 func (v *visit) readWebhook(w *store.Webhook) (form webhookForm, err error) {
 	if err := v.r.ParseForm(); err != nil {
 		return form, fault.New(fault.InvalidBody, "The form could not be read.")
@@ -180,7 +180,7 @@ func (p *Portal) saveWebhook(v *visit) error {
 	})
 }
 
-// updateWebhook changes an endpoint and goes to its page.
+// updateWebhook changes a webhook and redirects to its page.
 func (v *visit) updateWebhook(webhookID id.Webhook, edit func(*store.Webhook)) error {
 	_, err := v.org.UpdateWebhook(v.r.Context(), webhookID, func(old store.Webhook) (store.Webhook, *store.Change, error) {
 		updated := old
@@ -201,7 +201,7 @@ func (v *visit) updateWebhook(webhookID id.Webhook, edit func(*store.Webhook)) e
 	return nil
 }
 
-// webhook finds the endpoint of the path.
+// webhook returns the webhook named in the path.
 func (v *visit) webhook() (store.Webhook, error) {
 	webhookID, err := id.Parse[id.WebhookKind](v.r.PathValue("id"))
 	if err != nil {
@@ -210,7 +210,7 @@ func (v *visit) webhook() (store.Webhook, error) {
 	return v.org.Webhook(v.r.Context(), webhookID)
 }
 
-// change begins what a write leaves besides its rows.
+// change returns the metadata of a write, such as its audit entry.
 func (v *visit) change(action audit.Action, resource string) store.Change {
 	line := v.line()
 	line.Action, line.Resource = action, resource

@@ -2,23 +2,23 @@ package ratelimit
 
 import "time"
 
-// account is what this process knows of one client's window. Its shard's lock
-// guards it.
+// account is what this process knows about one client's window. It is guarded
+// by its shard's lock.
 type account struct {
-	end    time.Time // of the window, as the store said; zero before the first grant
-	used   int64     // of the window, as the store said
-	spare  int64     // of used, reserved by this process and not spent
-	next   *round    // gathers those who have to wait for the store
-	served bool      // a goroutine is working on the rounds
+	end    time.Time // end of the window according to the store; zero before the first grant
+	used   int64     // used part of the window according to the store
+	spare  int64     // part of used that is reserved by this process and not spent
+	next   *round    // collects the requests that have to wait for the store
+	served bool      // a goroutine is processing the rounds
 	told   uses      // thresholds of the window that were crossed
-	news   uses      // of told, those that nobody was warned of yet
+	news   uses      // part of told without a warning yet
 }
 
-// spent is how much of the window is gone, as far as this process knows.
+// spent returns how much of the window is used, as far as this process knows.
 func (a *account) spent() int64 { return a.used - a.spare }
 
-// take decides one request from memory, or says that only the store knows.
-// This is the only place where allowance is spent.
+// take decides one request from memory, or returns false if only the store
+// can. This is the only place where allowance is spent.
 func (a *account) take(limit int64, now time.Time) (d Decision, known bool) {
 	if !now.Before(a.end) || !endOf(a.end, now).Equal(a.end) {
 		return Decision{}, false
@@ -35,9 +35,9 @@ func (a *account) take(limit int64, now time.Time) (d Decision, known bool) {
 	return decide(true, limit, a.spent(), a.end, now), true
 }
 
-// credit takes in the answer to a request for n under limit.
+// credit applies the response to a request for n under limit.
 func (a *account) credit(g Grant, limit, n int64) {
-	// Windows are compared by the wall clock, which is all the store knows.
+	// Windows are compared by wall clock, because the store knows nothing else.
 	end := g.WindowEnd.Round(0)
 	if !end.Equal(a.end) {
 		a.end, a.spare, a.told, a.news = end, 0, 0, 0
@@ -45,7 +45,7 @@ func (a *account) credit(g Grant, limit, n int64) {
 	a.spare += g.Granted
 	a.used = g.Used
 	if g.Granted < n {
-		// Exhausted: from here to the window's end nobody is asked again,
+		// Exhausted: until the end of the window the store is not asked again,
 		// unless the limit is raised.
 		a.used = max(a.used, limit)
 	}
@@ -53,7 +53,7 @@ func (a *account) credit(g Grant, limit, n int64) {
 
 // round is a set of requests that share one call to the store.
 type round struct {
-	limit   int64 // of the request that came last, so that a tier change takes effect
+	limit   int64 // of the latest request, so that a tier change takes effect
 	waiters []waiter
 	err     error
 	done    chan struct{} // closed when the round is over; nothing changes after that
@@ -65,7 +65,7 @@ type waiter struct {
 	left     bool
 }
 
-// join adds a request to the round that is gathering.
+// join adds a request to the current round.
 func (a *account) join(limit int64) (*round, int) {
 	if a.next == nil {
 		a.next = &round{done: make(chan struct{})}
@@ -76,8 +76,8 @@ func (a *account) join(limit int64) (*round, int) {
 	return r, len(r.waiters) - 1
 }
 
-// leave takes out a request whose caller has gone. What was already spent on
-// it goes back to the spare, if it is of the same window.
+// leave removes a request whose caller is gone. If it was already counted in
+// the same window, that is returned to spare.
 func (a *account) leave(r *round, i int) {
 	w := &r.waiters[i]
 	if w.answered {
@@ -87,14 +87,14 @@ func (a *account) leave(r *round, i int) {
 		return
 	}
 	select {
-	case <-r.done: // the round failed; there is nothing to undo
+	case <-r.done: // the round failed; nothing to undo
 	default:
 		w.left = true
 	}
 }
 
-// settle answers from memory all waiters it can, in order of arrival, and
-// counts the others.
+// settle decides as many waiting requests from memory as possible, in order of
+// arrival, and returns the number of the others.
 func (a *account) settle(r *round, now time.Time) (open int64) {
 	for i := range r.waiters {
 		w := &r.waiters[i]

@@ -32,8 +32,8 @@ func TestEndedAccountsAreSwept(t *testing.T) {
 	}
 }
 
-// A client whose round is under way has no window yet, or an ended one; were
-// it swept, its next request would start a second call beside the first.
+// A client with a round in progress has no window yet, or an expired one; if
+// it were swept, its next request would start a second call.
 func TestServedAccountsAreKept(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	served := &account{served: true}

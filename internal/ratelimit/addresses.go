@@ -11,11 +11,11 @@ import (
 )
 
 // Addresses counts requests without valid credentials by source address, in
-// the memory of this process: the count only slows guessing down, so it need
-// not survive a restart. It holds a bounded number of addresses. To make room
-// it drops an ended window, else one of the least used, so that a caller who
-// cycles through addresses pushes out his own before those of a guesser who is
-// being held back. All of it is O(1) a request.
+// the memory of this process. The count only slows down guessing, so it need
+// not survive a restart. It holds a limited number of addresses. To make room,
+// it drops an expired window or else one of the least used, so that a caller
+// who cycles through addresses evicts their own before those of an attacker
+// being slowed down. All operations are O(1).
 type Addresses struct {
 	limit    int64
 	capacity int
@@ -23,16 +23,16 @@ type Addresses struct {
 
 	mu      sync.Mutex
 	sources map[sourceKey]*source
-	ages    list     // in order of opening, which is the order of ending
-	levels  [65]list // by the bit length of the use count
+	ages    list     // in order of opening, which is the order of expiry
+	levels  [65]list // by the bit length of the count
 }
 
 // sourceKey is an IPv4 address, or the upper half of an IPv6 address: a /64 is
-// the least a site is given, so all of it counts as one source.
+// the smallest network assigned to a site, so it counts as one source.
 type sourceKey struct {
 	bits    uint64
-	version byte            // 4 or 6, or 0 for an address that is not valid
-	client  access.ClientNo // whose requests are counted there; 0 for those of all
+	version byte            // 4 or 6, or 0 for an invalid address
+	client  access.ClientNo // client whose requests are counted; 0 for all
 }
 
 func keyOf(addr netip.Addr) sourceKey {
@@ -47,8 +47,8 @@ func keyOf(addr netip.Addr) sourceKey {
 	return sourceKey{}
 }
 
-// NetworkOf is what counts as one source: an IPv4 address, or the /64 of an
-// IPv6 address. Addresses that are not valid share the zero one.
+// NetworkOf returns what counts as one source: an IPv4 address, or the /64 of
+// an IPv6 address. Invalid addresses share the zero prefix.
 func NetworkOf(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap()
 	bits := 64
@@ -68,12 +68,12 @@ func NewAddresses(limit int64, capacity int, now func() time.Time) *Addresses {
 	return &Addresses{limit: limit, capacity: max(capacity, 1), now: now, sources: make(map[sourceKey]*source)}
 }
 
-// Take counts one request from the address. Those whose address is not known
+// Take counts one request from the address. Requests from unknown addresses
 // share one allowance.
 func (a *Addresses) Take(addr netip.Addr) Decision { return a.take(keyOf(addr)) }
 
-// TakeFor counts one request of the client from the address, apart from those
-// of others there.
+// TakeFor counts one request of the client from the address, separately from
+// those of other clients.
 func (a *Addresses) TakeFor(client access.ClientNo, addr netip.Addr) Decision {
 	key := keyOf(addr)
 	key.client = client
@@ -100,13 +100,13 @@ func (a *Addresses) take(key sourceKey) Decision {
 	return decide(true, a.limit, s.used, s.end, now)
 }
 
-// Return takes back one request that Take counted.
+// Return undoes one call of Take.
 func (a *Addresses) Return(addr netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.sources[keyOf(addr)]
 	if s == nil || s.used == 0 {
-		return // its window has ended meanwhile
+		return // its window has expired in the meantime
 	}
 	s.used--
 	if level := levelOf(s.used); level != levelOf(s.used+1) {
@@ -115,7 +115,7 @@ func (a *Addresses) Return(addr netip.Addr) {
 	}
 }
 
-// Peek describes the address's window without counting.
+// Peek returns the state of the address's window without counting.
 func (a *Addresses) Peek(addr netip.Addr) Decision {
 	key, now := keyOf(addr), a.now()
 	a.mu.Lock()
@@ -127,8 +127,9 @@ func (a *Addresses) Peek(addr netip.Addr) Decision {
 	return decide(s.used < a.limit, a.limit, s.used, endOf(s.end, now), now)
 }
 
-// open starts a window for the key, whose last window, if any, is ended. Each
-// call drops up to two ended windows, so memory falls again after a flood.
+// open starts a window for the key. ended is its expired window, if any. Each
+// call drops up to two expired windows, so that memory shrinks again after a
+// flood.
 func (a *Addresses) open(key sourceKey, ended *source, now time.Time) *source {
 	if ended != nil {
 		a.drop(ended)
@@ -154,7 +155,7 @@ func (a *Addresses) open(key sourceKey, ended *source, now time.Time) *source {
 	return spare
 }
 
-// leastUsed finds the source that was first to reach the lowest level.
+// leastUsed returns the source that was first to reach the lowest level.
 func (a *Addresses) leastUsed() *source {
 	for i := range a.levels {
 		if s := a.levels[i].first; s != nil {

@@ -66,7 +66,7 @@ func TestAddressesDecide(t *testing.T) {
 	check("new window", l.Take(addr), Decision{true, 3, 2, reset + 3600, 3600})
 }
 
-// A clock that was days ahead is put right: an address waits for an hour, not
+// A clock that was days ahead is corrected: an address waits for an hour, not
 // for days.
 func TestAddressesOfAClockFarBack(t *testing.T) {
 	begin := time.Unix(1_700_000_000, 0)
@@ -171,7 +171,7 @@ func numbered(i uint32) netip.Addr {
 	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, 10<<24+i)))
 }
 
-// check holds the two kinds of lists against the map.
+// check verifies that the two kinds of lists match the map.
 func (a *Addresses) check(t *testing.T) {
 	t.Helper()
 	aged, levelled := 0, 0
@@ -191,7 +191,7 @@ func (a *Addresses) check(t *testing.T) {
 	}
 }
 
-// Return gives back what Take took, and no more.
+// Return undoes exactly what Take counted.
 func TestReturn(t *testing.T) {
 	a := NewAddresses(3, 10, time.Now)
 	addr := netip.MustParseAddr("192.0.2.1")

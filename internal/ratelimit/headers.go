@@ -5,20 +5,20 @@ import (
 	"strconv"
 )
 
-// The header names as they go out. They are not in Go's canonical form, so
-// they are used as map keys directly: index the server's own header map, or a
-// ResponseRecorder's, with these names, since Header.Get does not find them
-// there. A client's Header.Get does: names are made canonical on reading.
+// The header names as sent. They are not in Go's canonical form and are used
+// as map keys directly: read them from the server's own header map, or from a
+// ResponseRecorder, by index, because Header.Get does not find them there. It
+// does on a client, where names are canonicalised.
 const (
 	LimitHeader     = "X-RateLimit-Limit"
 	RemainingHeader = "X-RateLimit-Remaining"
 	ResetHeader     = "X-RateLimit-Reset"
 	FieldHeader     = "RateLimit"        // draft-ietf-httpapi-ratelimit-headers
-	PolicyHeader    = "RateLimit-Policy" // of the same draft
+	PolicyHeader    = "RateLimit-Policy" // from the same draft
 )
 
-// Set writes the rate-limit headers, in place of any that are there. All
-// values are cut from one string and one array: this runs on every response.
+// Set sets the rate-limit headers, replacing existing ones. It runs for every
+// response, so all values are slices of one string and one array.
 func Set(h http.Header, d Decision) {
 	const policy, field, window = `"hour";q=`, `"hour";r=`, `;w=3600`
 	var space [128]byte
@@ -43,7 +43,7 @@ func Set(h http.Header, d Decision) {
 		s[policyEnd:fieldEnd],
 		s[:policyEnd],
 	}
-	// The third index keeps an Add to one header from writing into the next.
+	// The third index keeps an Add to one header from overwriting the next.
 	h[LimitHeader] = v[0:1:1]
 	h[RemainingHeader] = v[1:2:2]
 	h[ResetHeader] = v[2:3:3]

@@ -95,8 +95,8 @@ func TestClockGoingBackReopensNothing(t *testing.T) {
 	}
 }
 
-// A clock that was days ahead when an allowance was used up is put right: the
-// client waits for an hour, not for days, and has nothing anew before.
+// A clock that was days ahead when an allowance was used up is corrected: the
+// client waits for an hour, not for days, and gets nothing before that.
 func TestClockGoingFarBackRefusesForAnHour(t *testing.T) {
 	const limit = 5
 	for _, ahead := range []int64{0, 2} {

@@ -11,7 +11,7 @@ type source struct {
 	next [2]*source
 }
 
-// order names the list whose links are meant.
+// order selects a list.
 type order int
 
 const (
@@ -19,7 +19,7 @@ const (
 	byLevel
 )
 
-// list is a queue that any member can leave.
+// list is a queue from which any element can be removed.
 type list struct{ first, last *source }
 
 func (l *list) push(o order, s *source) {

@@ -12,8 +12,8 @@ import (
 	"anodyne.example/anodyne/internal/ratelimit"
 )
 
-// Whatever happens, in whatever order, a window never lets more through than
-// the highest limit that was in force in it, and no caller is told nonsense.
+// Whatever happens, in any order, a window never lets more through than the
+// highest limit in force during it, and all decisions are consistent.
 func TestNoHistoryExceedsTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHistory(rapid.IntRange(1, 3).Draw(t, "nodes"), rapid.Int64Range(0, 6).Draw(t, "ahead"))

@@ -1,12 +1,12 @@
 // Package ratelimit decides whether a request is within its allowance: by
 // client for callers with valid credentials (Limiter), by source address for
-// all others (Addresses). Both count in one fixed window of an hour that the
-// first request opens.
+// all others (Addresses). Both use a fixed window of an hour that is opened by
+// the first request.
 //
 // The package owns the window arithmetic, the coalescing of waiting requests
-// and the response headers. The durable count of a client lives in
-// internal/store and is reached by the function values Reserve and Return; who
-// a caller is, and which requests are counted, is decided by the caller.
+// and the response headers. The durable count of a client is in internal/store
+// and is accessed through the functions Reserve and Return. The caller
+// identifies clients and decides which requests are counted.
 package ratelimit
 
 import (
@@ -20,47 +20,48 @@ import (
 // Window is the length of a window.
 const Window = time.Hour
 
-// Farthest is farther ahead than a window ends, by more than the clocks of nodes
-// differ. One that ends beyond it was opened by a clock that has been put back
-// since, and would refuse its client for as long as that.
+// Farthest is the furthest that the end of a window can be in the future, with
+// a margin for clock differences between nodes. A window that ends later was
+// opened by a clock that has been set back since, and would block its client
+// for too long.
 const Farthest = Window + 5*time.Minute
 
-// Reserve takes up to n of the client's allowance, durably, and opens a window
-// of length Window when none is open at now. It must be exact over processes:
-// the sum of all that is granted in a window, less what was returned, never
-// exceeds the limit. A limit below what is already used grants nothing and
-// leaves the count as it is. A window that ends after now by more than Farthest
-// ends Window after now from then on, with all that is used of it.
+// Reserve durably takes up to n of the client's allowance, and opens a window
+// of length Window if none is open at now. It must be exact across processes:
+// the sum of all grants in a window, minus returns, never exceeds the limit.
+// If the limit is below what is already used, it grants nothing and leaves the
+// count unchanged. A window that ends later than now plus Farthest is
+// shortened to end Window after now, and keeps its count.
 type Reserve func(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (Grant, error)
 
-// Grant is the answer to a Reserve.
+// Grant is the result of a Reserve.
 type Grant struct {
-	Granted   int64     // of the n asked for; less only when the window is exhausted
-	Used      int64     // of the window, this grant included
-	WindowEnd time.Time // after the now that was asked with
+	Granted   int64     // out of n; less only if the window is exhausted
+	Used      int64     // in the window, including this grant
+	WindowEnd time.Time // after the now of the call
 }
 
-// Return gives back what was reserved and not used. It must do nothing when
-// the client's window is no longer the one that ends at windowEnd.
+// Return returns unused reservations. It must do nothing if the client's
+// window is no longer the one that ends at windowEnd.
 type Return func(ctx context.Context, client access.ClientNo, windowEnd time.Time, n int64) error
 
-// Decision is the verdict on one request and what the headers say about it.
+// Decision is the result for one request, with the values of the headers.
 type Decision struct {
 	Allowed   bool
 	Limit     int64
 	Remaining int64
-	Reset     int64 // the window's end in epoch seconds, rounded up
-	ResetIn   int64 // seconds from the decision to the window's end, rounded up
+	Reset     int64 // end of the window in epoch seconds, rounded up
+	ResetIn   int64 // seconds until the end of the window, rounded up
 }
 
-// Fault is what a refused caller is told.
+// Fault returns the error for a refused request.
 func (d Decision) Fault() *fault.Error {
 	e := fault.New(fault.RateLimitExceeded, "The hourly rate limit is exceeded.", "limit", d.Limit, "reset", d.Reset)
 	e.RetryAfter = time.Duration(max(d.ResetIn, 1)) * time.Second
 	return e
 }
 
-// decide fills in a decision; spent counts the request itself if it is
+// decide returns a decision. spent includes the request itself if it is
 // allowed, and exceeds the limit after that was lowered.
 func decide(allowed bool, limit, spent int64, end, now time.Time) Decision {
 	resetIn := end.Unix() - now.Unix()
@@ -89,7 +90,7 @@ func resetAt(end time.Time) int64 {
 	return end.Unix()
 }
 
-// endOf is when a window that was to end then does, by the clock as it is now.
+// endOf returns the end of a window according to the current clock.
 func endOf(end, now time.Time) time.Time {
 	if end.After(now.Add(Farthest)) {
 		return now.Add(Window).Round(0)

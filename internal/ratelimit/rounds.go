@@ -11,15 +11,15 @@ import (
 	"anodyne.example/anodyne/internal/access"
 )
 
-// reserveTimeout bounds one call to the store, so that a store that hangs does
-// not hold a client's requests for longer than this.
+// reserveTimeout limits one call to the store, so that a hanging store does
+// not block a client's requests for longer.
 const reserveTimeout = 10 * time.Second
 
-// returners is how many clients Close gives back for at a time: enough that
-// the store can put several into one commit.
+// returners is how many clients Close processes in parallel: enough for the
+// store to group them into one commit.
 const returners = 16
 
-// serve works on a client's rounds until nobody waits.
+// serve processes a client's rounds until no request waits.
 func (l *Limiter) serve(ctx context.Context, sh *shard, client access.ClientNo, a *account) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -27,8 +27,8 @@ func (l *Limiter) serve(ctx context.Context, sh *shard, client access.ClientNo, 
 		r := a.next
 		a.next = nil
 		now := l.now()
-		// The round before may have left spare, or the news that the window
-		// is exhausted; then there is no need to ask.
+		// The previous round may have left spare, or the window may be
+		// exhausted; then the store need not be asked.
 		if open := a.settle(r, now); open > 0 {
 			limit := r.limit
 			n := open + max(l.ahead(limit), 0)
@@ -37,8 +37,8 @@ func (l *Limiter) serve(ctx context.Context, sh *shard, client access.ClientNo, 
 			sh.mu.Lock()
 			if err == nil {
 				a.credit(g, limit, n)
-				// With the time of asking: a grant holds for those who
-				// waited for it, even if its window has ended meanwhile.
+				// At the time of asking: a grant is valid for those who waited
+				// for it, even if its window has expired in the meantime.
 				a.settle(r, now)
 			}
 			r.err = err
@@ -51,9 +51,8 @@ func (l *Limiter) serve(ctx context.Context, sh *shard, client access.ClientNo, 
 	a.served = false
 }
 
-// ask calls the store, and holds its answer to what Reserve promises. A panic
-// becomes an error: it must not leave waiters behind, nor end the process for
-// what is the work of one request.
+// ask calls the store and checks that the result is valid. A panic becomes an
+// error: it must neither leave waiting requests behind nor end the process.
 func (l *Limiter) ask(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (g Grant, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -73,11 +72,11 @@ func (l *Limiter) ask(ctx context.Context, client access.ClientNo, limit, n int6
 	return g, nil
 }
 
-// Close waits for the calls under way and gives back what is reserved and not
-// spent, so that a restart costs the clients nothing. Requests that would need
-// the store are failed from then on. Closing again is safe; after an error it
-// gives back what the first call did not come to. A return that failed is not
-// tried again, since it may have been carried out.
+// Close waits for running calls and returns unused reservations, so that a
+// restart costs the clients nothing. Requests that need the store fail from
+// then on. Close may be called again; after an error it returns what the first
+// call did not get to. A failed return is not retried, because it may have
+// been carried out.
 func (l *Limiter) Close(ctx context.Context) error {
 	for i := range l.shards {
 		sh := &l.shards[i]
@@ -118,14 +117,14 @@ func (l *Limiter) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// unspent is what one client is to be given back.
+// unspent is what is to be returned for one client.
 type unspent struct {
 	client access.ClientNo
 	end    time.Time
 	n      int64
 }
 
-// collect empties the spare of all open windows of the shard.
+// collect removes the spare of all open windows of the shard.
 func (sh *shard) collect(now time.Time) (all []unspent) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

@@ -186,7 +186,7 @@ func TestBadAnswersAreErrors(t *testing.T) {
 	}
 }
 
-// Less than was asked for means exhausted, whatever the count says.
+// A grant of less than requested means exhausted, whatever the count says.
 func TestShortGrantIsExhaustion(t *testing.T) {
 	calls, now := 0, newClock().now
 	stingy := func(_ context.Context, _ access.ClientNo, _, _ int64, now time.Time) (ratelimit.Grant, error) {

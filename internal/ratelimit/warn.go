@@ -8,14 +8,13 @@ import (
 	"anodyne.example/anodyne/internal/access"
 )
 
-// Warn is told that a client has used so many percent of the allowance of the
-// window that ends then: 80, and 100 when it is used up. Each process tells it
-// once a window, with the first request that finds it so; who is to be warned
-// once over all processes sees to that. After an error the next request tells
-// it again.
+// Warn is called when a client has used 80 or 100 percent of the allowance of
+// the window that ends at windowEnd. Each process calls it once per window,
+// with the first request that notices; deduplication across processes is up to
+// the callee. After an error, the next request calls it again.
 type Warn func(ctx context.Context, client access.ClientNo, windowEnd time.Time, percent int) error
 
-// OnUse has a limiter warn. It is called before the first request.
+// OnUse sets the function to call. It must be called before the first request.
 func (l *Limiter) OnUse(warn Warn) { l.warn = warn }
 
 // uses is a set of thresholds.
@@ -26,8 +25,8 @@ const (
 	all                   // 100 %
 )
 
-// note looks whether a threshold is crossed. A jump over both counts as the
-// higher one.
+// note checks whether a threshold was crossed. Crossing both at once counts as
+// the higher one.
 func (a *account) note(limit int64) {
 	spent := a.spent()
 	if spent < limit-limit/5 || limit <= 0 {
@@ -44,7 +43,7 @@ func (a *account) note(limit int64) {
 	a.told |= crossed | crossed>>1
 }
 
-// tell warns of what was crossed. It is called with the shard
+// tell calls Warn for crossed thresholds. It must be called with the shard
 // locked; no request waits for the warning.
 func (l *Limiter) tell(ctx context.Context, sh *shard, client access.ClientNo, a *account) {
 	news, end := a.news, a.end
@@ -70,7 +69,8 @@ func (l *Limiter) tell(ctx context.Context, sh *shard, client access.ClientNo, a
 	})
 }
 
-// warned is one call of Warn. A panic is an error: it must not end the process.
+// warned calls Warn once. A panic becomes an error and does not end the
+// process.
 func (l *Limiter) warned(ctx context.Context, client access.ClientNo, end time.Time, percent int) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -79,8 +79,8 @@ func TestWarnsOfUse(t *testing.T) {
 	}
 }
 
-// A process that finds a window as another left it tells what holds, and of a
-// jump over both thresholds the higher.
+// A process that finds a window as another left it warns of its current state,
+// and only of the higher threshold if both were crossed.
 func TestWarnsOfWhatItFinds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, c, w := newLedger(), newClock(), &warnings{}
@@ -101,8 +101,7 @@ func TestWarnsOfWhatItFinds(t *testing.T) {
 	})
 }
 
-// What could not be told is told with the next request, and keeps no request
-// from being answered.
+// A failed warning is retried with the next request, and delays no response.
 func TestWarningIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, c, w := newLedger(), newClock(), &warnings{err: errors.New("the database is away")}

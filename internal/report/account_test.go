@@ -14,9 +14,8 @@ import (
 	"anodyne.example/anodyne/internal/chart"
 )
 
-// account is the text of a PDF, in the order in which it was set, from which a
-// test takes what it can explain. A number that is left is one that nobody
-// answers for.
+// account is the text of a PDF, in order, from which a test removes what it
+// can explain. Any number left over is unexplained.
 type account struct {
 	t    *testing.T
 	text string
@@ -93,7 +92,8 @@ func (a *account) replace(from, to int) {
 	a.at = from + len(taken) + 1 // at the space behind
 }
 
-// match takes what comes next and looks like an expression; it gives the groups.
+// match removes what follows if it matches an expression, and returns the
+// groups.
 func (a *account) match(expression string) []string {
 	a.t.Helper()
 	found := regexp.MustCompile(` ` + expression + ` `).FindStringSubmatchIndex(a.text[a.at:])
@@ -214,8 +214,9 @@ func (a *answer) ofN(path string) string {
 	return grouped(count) + " of " + grouped(n)
 }
 
-// rate is a count as a percentage of n. The answer's own percentage has two
-// decimals, and would be rounded twice: it is only held against this one.
+// rate returns a count as a percentage of n. The response's own percentage has
+// two decimals and would be rounded twice, so it is only compared with this
+// one.
 func (a *answer) rate(place, n string) string {
 	a.t.Helper()
 	count, counted := a.count(place + ".count")
@@ -243,8 +244,8 @@ func (a *answer) percent(path string) string {
 	return a.rate(path, path+".n")
 }
 
-// near checks that a number of the answer is another with four decimals, and
-// gives that in percent with one.
+// near checks that a number of the response equals another to four decimals,
+// and returns it in percent with one.
 func (a *answer) near(path string, want float64) string {
 	a.t.Helper()
 	got, ok := a.float(path)
@@ -285,7 +286,7 @@ func (a *answer) share(path string) string {
 	return text
 }
 
-// bar is what stands beside a bar of a proportion.
+// bar returns the text beside the bar of a proportion.
 func (a *answer) bar(path string) string {
 	a.t.Helper()
 	if a.at(path+".proportion") == nil {
@@ -320,7 +321,7 @@ func (a *answer) interval(path string) string {
 	return fmt.Sprintf("95 %% CI %s to %s", a.decimals(path+".low", 1, 1), a.decimals(path+".high", 1, 1))
 }
 
-// middle is a mean by itself, mean with its interval.
+// middle returns a mean alone, mean the mean with its interval.
 func (a *answer) middle(path string) string {
 	a.t.Helper()
 	if a.at(path+".mean") == nil && a.truth(path+".suppressed") {

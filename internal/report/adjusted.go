@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/report/grid"
 )
 
-// standardized lists the main rates as they are and standardised.
+// standardized lists the main rates, crude and standardised.
 func (p *populationPages) standardized() {
 	s := &p.Standardized
 	p.section("Standardised by gender and age", 110)
@@ -23,7 +23,7 @@ func (p *populationPages) standardized() {
 	t.end()
 }
 
-// comparison sets the main figures beside those of an earlier period.
+// comparison compares the main figures with those of an earlier period.
 func (s *sheet) comparison(c *analytics.Comparison) {
 	if c == nil {
 		return
@@ -44,7 +44,7 @@ func (s *sheet) comparison(c *analytics.Comparison) {
 	t.end()
 }
 
-// adjusted shows outcomes adjusted for the case mix, and the models.
+// adjusted shows outcomes adjusted for case mix, and the models.
 func (p *outcomePages) adjusted() {
 	a := p.Adjusted
 	if a == nil {
@@ -82,9 +82,9 @@ func (p *outcomePages) coefficients(title string, list []analytics.Coefficient) 
 	t.end()
 }
 
-// Lines and tables of the same.
+// The same figures for tables.
 
-// estimate adds a number that a model gives.
+// estimate adds a number estimated by a model.
 func (f *figures) estimate(section, figure string, value *float64, ci *analytics.Bounds, unstable bool, definition string) {
 	low, high := limits(ci)
 	f.lines = append(f.lines, []any{section, figure, nil, nil, value, nil, low, high, unstable, nil, definition, nil, nil, nil})
@@ -128,8 +128,8 @@ func (f *figures) comparison(c *analytics.Comparison) {
 	}
 }
 
-// comparisonGrid is the differences, each with what it is of; none when no
-// earlier period was asked for.
+// comparisonGrid returns the differences with their figures, or nothing if no
+// earlier period was requested.
 func comparisonGrid(c *analytics.Comparison) []grid.Table {
 	if c == nil {
 		return nil
@@ -147,7 +147,8 @@ func comparisonGrid(c *analytics.Comparison) []grid.Table {
 		Rows: slices.Values(rows)}}
 }
 
-// coefficientsGrid is the models; none when no adjustment was asked for.
+// coefficientsGrid returns the models, or nothing if no adjustment was
+// requested.
 func coefficientsGrid(a *analytics.Adjusted) []grid.Table {
 	if a == nil {
 		return nil
@@ -165,8 +166,7 @@ func coefficientsGrid(a *analytics.Adjusted) []grid.Table {
 	return []grid.Table{{Name: "Coefficients", Columns: []string{"model", "method", "term", "status", "estimate", "standard_error", "ci95_low", "ci95_high", "odds_ratio"}, Rows: slices.Values(rows)}}
 }
 
-// standardGrids are the standardised rates, and the population that they are
-// standardised to.
+// standardGrids returns the standardised rates and the standard population.
 func standardGrids(s *analytics.Standardization) []grid.Table {
 	var rates, strata [][]any
 	for i := range s.Rates {

@@ -13,9 +13,9 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// answer is the JSON form of a report, which is that of the analytics or of the
-// summary, read without any type of ours. It knows which of its numbers a test
-// has asked for, so that none can be forgotten.
+// answer is the JSON form of a report, which is that of the analytics or of
+// the summary, decoded without any of our types. It tracks which of its
+// numbers a test has used, so that none can be forgotten.
 type answer struct {
 	t    *testing.T
 	root any

@@ -10,18 +10,18 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 )
 
-// binder keeps the pages of a document that are full, and puts them into the
-// file at the end. The library would hold what is drawn on all of them, and
-// make a compressor for each: many times the file that comes of it.
+// binder holds completed pages and writes them to the file at the end. The PDF
+// library would keep the content of all pages and create a compressor for
+// each, which takes many times the size of the file.
 type binder struct {
-	kept     [][]byte // what is drawn on each page, compressed
+	kept     [][]byte // compressed content of each page
 	buf      bytes.Buffer
 	deflater *zlib.Writer
 	inflater io.ReadCloser
 }
 
-// keep draws the next page. Its fonts are those of the document, which thereby
-// learns the letters that are used.
+// keep draws the next page. It uses the fonts of the document, which thereby
+// records the glyphs used.
 func (b *binder) keep(doc *fpdf.Fpdf, strokes []func(*fpdf.Fpdf)) error {
 	var failed error
 	page := doc.CreateTemplate(func(page *fpdf.Tpl) {
@@ -38,7 +38,7 @@ func (b *binder) keep(doc *fpdf.Fpdf, strokes []func(*fpdf.Fpdf)) error {
 	return err
 }
 
-// deflate gives bytes that are good until the next call.
+// deflate returns bytes that are valid until the next call.
 func (b *binder) deflate(body []byte) ([]byte, error) {
 	b.buf.Reset()
 	if b.deflater == nil {
@@ -67,8 +67,8 @@ func (b *binder) inflate(into *bytes.Buffer, kept []byte) (err error) {
 	return err
 }
 
-// bind writes a document that has a page for each that is kept, with what is
-// drawn on both.
+// bind writes a document with a page for each stored one, combining the
+// content of both.
 func (b *binder) bind(w io.Writer, doc *fpdf.Fpdf) error {
 	doc.SetCompression(false)
 	var file bytes.Buffer
@@ -86,8 +86,8 @@ func (b *binder) bind(w io.Writer, doc *fpdf.Fpdf) error {
 	for _, number := range shell.order {
 		offsets[number] = out.n
 		object := shell.objects[number]
-		// The n-th page is object 2n+1 and what is on it the next one: the
-		// library's own links count on that.
+		// Page n is object 2n+1 and its content the next object; the library's
+		// own links rely on that.
 		if n := (number - 2) / 2; number%2 == 0 && n >= 1 && n <= len(b.kept) {
 			body.Reset()
 			if err := b.inflate(&body, b.kept[n-1]); err != nil {
@@ -109,7 +109,7 @@ func (b *binder) bind(w io.Writer, doc *fpdf.Fpdf) error {
 	return out.err
 }
 
-// filled is the object of a page's content: a body, and what it had.
+// filled returns the object of a page's content: body plus its own content.
 func (b *binder) filled(number int, body *bytes.Buffer, object []byte) ([]byte, error) {
 	_, had, found := bytes.Cut(object, []byte(">>\nstream\n"))
 	had, ended := bytes.CutSuffix(had, []byte("\nendstream\nendobj\n"))
@@ -125,7 +125,7 @@ func (b *binder) filled(number int, body *bytes.Buffer, object []byte) ([]byte, 
 	return slices.Concat(object, data, []byte("\nendstream\nendobj\n")), nil
 }
 
-// counting knows where in the file it is. After an error it writes nothing.
+// counting tracks its position in the file. After an error it writes nothing.
 type counting struct {
 	w   io.Writer
 	n   int

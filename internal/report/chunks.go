@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// chunks keeps what is written to it as the chunks of a report's file. It holds
-// no more than one.
+// chunks stores what is written to it as the chunks of a report file. It
+// buffers at most one.
 type chunks struct {
 	ctx   context.Context
 	claim *store.ReportClaim
@@ -23,7 +23,7 @@ func newChunks(ctx context.Context, claim *store.ReportClaim) *chunks {
 	return &chunks{ctx: ctx, claim: claim, buf: make([]byte, 0, store.ReportChunk), sum: sha256.New()}
 }
 
-// Write keeps all full chunks.
+// Write stores all full chunks.
 func (c *chunks) Write(p []byte) (int, error) {
 	written := len(p)
 	for len(p) > 0 {
@@ -39,7 +39,7 @@ func (c *chunks) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// flush keeps what is left. Only the last chunk may be short.
+// flush stores the rest. Only the last chunk may be short.
 func (c *chunks) flush() error {
 	if len(c.buf) == 0 {
 		return nil

@@ -23,11 +23,10 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// A clinic is an organisation of made-up patients in a real database, with what
-// lists of good examples leave out: records that were corrected or taken back,
-// values that are not known, names that are no names. What was recorded and
-// still stands is kept beside it, so that numbers can be worked out again
-// without any part of the program.
+// clinic is an organisation of synthetic patients in a real database,
+// including what clean examples lack: corrected and withdrawn records, unknown
+// values, odd names. The active records are also kept in memory, so that
+// numbers can be recomputed independently of the program.
 type clinic struct {
 	org      store.Org
 	cohorts  *cohort.Cohorts
@@ -39,7 +38,7 @@ type clinic struct {
 	files   map[store.ReportFormat][]byte
 }
 
-// chronicle is a patient with the records that stand, by time.
+// chronicle is a patient with the active records, sorted by time.
 type chronicle struct {
 	pain.Patient
 	history []pain.HistoryEntry
@@ -67,13 +66,13 @@ var hostile = []string{
 	`"quoted", comma`, "_x0041_", "&amp; <b>", "O'Hara {nb} %s",
 }
 
-// TestNumbers holds every number of every report, in every format, against the
-// answer, over a clinic and over one without patients.
+// TestNumbers compares every number of every report, in every format, with the
+// response, for a clinic and for one without patients.
 func TestNumbers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()
-		// What is made of the same data on one engine is not made again on the
-		// other, but for the tables of one report of each type.
+		// What is generated from the same data on one engine is not generated
+		// again on the other, except for the tables of one report of each type.
 		all := strings.HasSuffix(t.Name(), "/"+storetest.SQLite)
 		for name, c := range map[string]*clinic{"clinic": newClinic(t, s), "nobody": emptyClinic(t, s)} {
 			c.all = all
@@ -365,7 +364,7 @@ func (c *clinic) made(t *testing.T, r request) contents {
 	return d
 }
 
-// checkAgain reads the data of a report again: it gives the same bytes.
+// checkAgain reads the data of a report again: it results in the same bytes.
 func (c *clinic) checkAgain(t *testing.T, r request, d contents) {
 	t.Helper()
 	again := c.made(t, r)
@@ -398,8 +397,8 @@ func file(t *testing.T, d contents, format store.ReportFormat) []byte {
 	return b.Bytes()
 }
 
-// checkMeasures compares the measures of the list of patients with those of the
-// population: nobody outside of the list is in one.
+// checkMeasures compares the measures of the list of patients with those of
+// the population: they include no patient outside the list.
 func (c *clinic) checkMeasures(t *testing.T) {
 	for _, parameters := range []string{`{}`, `{"gender":"male","start_date":"2025-07-01","end_date":"2025-11-30"}`} {
 		listed := c.made(t, request{kind: store.StewardshipReport, parameters: parameters}).(*Stewardship).Measures

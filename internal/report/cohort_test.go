@@ -114,8 +114,7 @@ func TestPopulation(t *testing.T) {
 	}
 }
 
-// TestOfFew is about cohorts that leave nothing to say, or nothing that may be
-// said.
+// TestOfFew is about cohorts with no results, or none that may be shown.
 func TestOfFew(t *testing.T) {
 	for _, c := range []struct {
 		name string

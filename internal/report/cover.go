@@ -8,7 +8,7 @@ import (
 	"anodyne.example/anodyne/internal/figure"
 )
 
-// cover is the top of a document about many patients.
+// cover writes the top of a document about many patients.
 func (s *sheet) cover(about string) {
 	h := s.head
 	const side = 150.0

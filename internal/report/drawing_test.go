@@ -150,7 +150,7 @@ func (s *shape) gridLine() (lying, standing bool) {
 	return bottom-top < 0.01, right-left < 0.01
 }
 
-// scale is a place for a number, by two numbers whose places are known.
+// scale maps numbers to positions, given two known pairs.
 func scale(at0, at1, v0, v1 float64) func(v float64) float64 {
 	return func(v float64) float64 { return at0 + (at1-at0)*(v-v0)/(v1-v0) }
 }

@@ -7,15 +7,15 @@ import (
 	"anodyne.example/anodyne/internal/figure"
 )
 
-// step is a number of patients on the way to a figure, and of how many; of is nil
-// for where they come from. Share is what is printed instead of the plain share.
+// step is a count of patients in a flow, with the count it is a part of, which
+// is nil for the first. share replaces the plain percentage.
 type step struct {
 	words     string
 	count, of *int
 	share     string
 }
 
-// flow shows where patients went, each number with the one that it is of.
+// flow shows how patients are divided, with the whole of each count.
 func (s *sheet) flow(steps []step) {
 	s.section("Cohort", 90)
 	t := s.newTable(column{title: "", share: 60}, column{title: "Patients", share: 25, right: true}, column{title: "Share (95 % CI)", share: 30, right: true})
@@ -33,7 +33,7 @@ func (s *sheet) flow(steps []step) {
 	t.end()
 }
 
-// ofAll is "18 of 40".
+// ofAll returns "18 of 40".
 func ofAll(count, of *int) string {
 	if count == nil || of == nil {
 		return figure.Count(count)
@@ -41,12 +41,12 @@ func ofAll(count, of *int) string {
 	return figure.Thousands(*count) + " of " + figure.Thousands(*of)
 }
 
-// ofRate is "18 of 40, 45.0 %".
+// ofRate returns "18 of 40, 45.0 %".
 func ofRate(p *analytics.Proportion) string {
 	return strings.TrimPrefix(figure.OfN(p)+", "+rate(p), "no patients match, ")
 }
 
-// sites shows where the pain is that was followed.
+// sites shows the location of the pain.
 func (p *outcomePages) sites() {
 	sites := &p.Cohort.BySite
 	p.section("Site of the primary outcome", 70)
@@ -58,8 +58,8 @@ func (p *outcomePages) sites() {
 	t.end()
 }
 
-// journey is what became of the patients of a comparison; without is nil where
-// nobody can lack a baseline.
+// journey shows the patients lost in a comparison. without is nil if every
+// patient has a baseline.
 type journey struct {
 	name             string
 	patients, notDue analytics.Count
@@ -68,7 +68,7 @@ type journey struct {
 	compared         *int
 }
 
-// journeys shows why fewer patients were compared than there are.
+// journeys explains why fewer patients were compared than there are.
 func (p *outcomePages) journeys(of string, list []journey) {
 	p.paragraph("Patient flow:", small)
 	t := p.newTable(column{title: of, share: 30}, column{title: "Patients", share: 15, right: true}, column{title: "Not yet due", share: 15, right: true}, column{title: "No score before", share: 18, right: true},

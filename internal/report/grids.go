@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/report/grid"
 )
 
-// aboutGrid says what a file is about.
+// aboutGrid describes the file.
 func (h *Head) aboutGrid() grid.Table {
 	lines := [][]any{
 		{"title", h.Title}, {"organisation", h.Organisation}, {"as_of", h.AsOf}, {"start_date", h.From}, {"end_date", h.To},
@@ -24,8 +24,8 @@ func (h *Head) aboutGrid() grid.Table {
 	return grid.Table{Name: "About", Columns: []string{"name", "value"}, Rows: slices.Values(lines)}
 }
 
-// grids are the list of patients, and the measures. CSV has only the list, which
-// programs can read as it is.
+// grids returns the list of patients and the measures. CSV only has the list,
+// so that programs can read it directly.
 func (d *Stewardship) grids() []grid.Table {
 	return []grid.Table{d.listGrid(), measureGrid(d.Measures)}
 }
@@ -54,7 +54,7 @@ func (d *Stewardship) listGrid() grid.Table {
 	}
 }
 
-// typed is a text of an answer as what it is: a day, a time, or a text.
+// typed converts a text to a date or time if it is one.
 func typed(text string) any {
 	if day, err := pain.ParseDate(text); err == nil {
 		return day
@@ -65,7 +65,7 @@ func typed(text string) any {
 	return text
 }
 
-// typedOrNone is typed of a text that may be missing.
+// typedOrNone is typed for an optional text.
 func typedOrNone(text *string) any {
 	if text == nil {
 		return nil
@@ -73,7 +73,7 @@ func typedOrNone(text *string) any {
 	return typed(*text)
 }
 
-// chain is one sequence after another.
+// chain concatenates sequences.
 func chain[T any](parts ...iter.Seq[T]) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, part := range parts {

@@ -8,9 +8,9 @@ import (
 	"anodyne.example/anodyne/internal/report/grid"
 )
 
-// Of the analytics each figure is a line: which, of how many, its value with
-// its interval, and by which definition. What a table of its own makes easier
-// to read has one.
+// Each figure of the analytics is one line: its name, the number of patients,
+// its value with the interval, and its definition. Figures that are easier to
+// read in a table have their own.
 
 // figures collects lines of figures.
 type figures struct{ lines, groups [][]any }
@@ -229,7 +229,7 @@ func (d *Population) grids() []grid.Table {
 	return slices.Concat(tables, standardGrids(&r.Standardized), comparisonGrid(r.Comparison))
 }
 
-// insightLines are the numbers that a sentence rests on, a line each.
+// insightLines returns the figures behind an insight, one line each.
 func insightLines(in *analytics.Insight) (lines [][]any) {
 	for _, name := range slices.Sorted(maps.Keys(in.Figures)) {
 		if b, ok := in.Figures[name].(analytics.Bounds); ok {

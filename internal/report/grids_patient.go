@@ -54,7 +54,8 @@ func (d *PatientSummary) grids() []grid.Table {
 	return tables
 }
 
-// aboutPatient says what a file is about, and what has one value per patient.
+// aboutPatient describes the file and lists the values that occur once per
+// patient.
 func (d *PatientSummary) aboutPatient() grid.Table {
 	s, p := d.Summary, &d.Chart.Patient
 	about := d.aboutGrid()
@@ -84,7 +85,7 @@ func painLines(p *summary.Pain) (lines [][]any) {
 	return lines
 }
 
-// basisLines are the numbers that flags rest on, a line each.
+// basisLines returns the figures behind flags, one line each.
 func basisLines(flags []summary.Flag) (lines [][]any) {
 	for _, f := range flags {
 		for _, name := range slices.Sorted(maps.Keys(f.Basis)) {

@@ -83,8 +83,8 @@ func usual(t testing.TB, name string) *PatientSummary {
 
 type document interface{ WritePDF(io.Writer) error }
 
-// written is the file of a document. With ANODYNE_TEST_KEEP it is also kept
-// there, to be looked at.
+// written returns the file of a document. With ANODYNE_TEST_KEEP it is also
+// stored there for inspection.
 func written(t testing.TB, name string, d document) []byte {
 	t.Helper()
 	var b bytes.Buffer

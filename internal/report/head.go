@@ -1,9 +1,9 @@
-// Package report makes documents out of what the platform knows: PDF for
-// people, CSV, XLSX and JSON for programs.
+// Package report generates documents: PDF for people, and CSV, XLSX and JSON
+// for programs.
 //
-// A document is a value that holds its data and knows how to write itself. It
-// is a pure function of that data: written again it gives the same bytes, so
-// nothing here looks at a clock, and a map is never walked unsorted.
+// A document is a value that holds its data and can write itself. Its output
+// is a pure function of that data and always has the same bytes, so nothing
+// here uses a clock or the iteration order of a map.
 package report
 
 import (
@@ -12,22 +12,21 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// Head is what every document says of itself on its first page.
+// Head holds what every document states on its first page.
 type Head struct {
 	ID           string // of the report
-	Title        string // "" for that of the type
+	Title        string // defaults to the title of the type
 	Organisation string
-	// From and To are the period, both included.
+	// From and To are the first and last day of the period.
 	From, To pain.Date
-	// AsOf is the moment of the data. It is also the creation date in the
-	// file, so that the same data gives the same bytes.
+	// AsOf is the time of the data. It is also the creation date of the file,
+	// so that the same data gives the same bytes.
 	AsOf time.Time
-	// Filters are the parameters in force, as they are to be printed.
+	// Filters are the parameters in force, as printed.
 	Filters []Filter
 }
 
-// Filter is one parameter of a report. Number is what is counted with, of those
-// that are numbers.
+// Filter is one parameter of a report. Number is set for numeric parameters.
 type Filter struct {
 	Name, Value string
 	Number      *int

@@ -69,7 +69,7 @@ func TestHostileTitles(t *testing.T) {
 	}
 }
 
-// begin is as much of a text as has room everywhere.
+// begin returns as much of a text as fits everywhere.
 func begin(text string) string {
 	letters := []rune(text)
 	return string(letters[:min(len(letters), 40)])

@@ -15,13 +15,15 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Analyst runs the analytics; internal/cohort has it.
+// Analyst computes the analytics. It is implemented by internal/cohort.
 type Analyst interface {
+	// Outcomes returns the treatment outcomes of an organisation's patients.
 	Outcomes(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Outcomes, error)
+	// Population returns the population health of an organisation's patients.
 	Population(ctx context.Context, org store.Org, p *analytics.Params, now time.Time) (*analytics.Population, error)
 }
 
-// contents is a report with its data, which knows how to write itself.
+// contents is a report with its data.
 type contents interface {
 	WritePDF(w io.Writer) error
 	writeJSON(w io.Writer) error
@@ -29,8 +31,8 @@ type contents interface {
 	head() *Head
 }
 
-// read reads the data of a report, all of one moment. progress is told how far
-// it is, from 0 to 1.
+// read reads the data of a report, all as of one time. progress is called with
+// values from 0 to 1.
 func read(ctx context.Context, analyst Analyst, o store.Org, q *store.ReportRequest, progress func(float64)) (contents, error) {
 	p, err := paramsOf(q)
 	if err != nil {
@@ -60,8 +62,8 @@ func read(ctx context.Context, analyst Analyst, o store.Org, q *store.ReportRequ
 	return nil, fmt.Errorf("there is no report of type %q", q.Type)
 }
 
-// headOf is what a document says of itself. The report's identifier is left
-// out: the same data as of the same moment gives the same bytes.
+// headOf returns the head of a document. It omits the report's identifier, so
+// that the same data as of the same time gives the same bytes.
 func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analytics.Params) (Head, error) {
 	name, err := o.OrgName(ctx)
 	period := p.Period()
@@ -117,14 +119,14 @@ func writeTo(w io.Writer, d contents, format store.ReportFormat) error {
 	return fmt.Errorf("there is no format %q", format)
 }
 
-// encode writes a value as the API's answers are written.
+// encode writes a value in the format of API responses.
 func encode(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(v)
 }
 
-// The JSON form of these is the API's own answer.
+// The JSON form of these reports is the response of the API.
 
 func (d *PatientSummary) writeJSON(w io.Writer) error { return encode(w, d.Summary) }
 func (d *Outcomes) writeJSON(w io.Writer) error       { return encode(w, d.Result) }

@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/report/grid"
 )
 
-// measures lists aligned measures, each with what it is of and who was left out.
+// measures lists aligned measures with their denominators and exclusions.
 func (s *sheet) measures(title string, list []analytics.Measure) {
 	if len(list) == 0 {
 		return
@@ -28,7 +28,7 @@ func (s *sheet) measures(title string, list []analytics.Measure) {
 	t.end()
 }
 
-// measureWords is a measure's name with its numerator.
+// measureWords returns a measure's name with its numerator.
 func measureWords(m *analytics.Measure) string {
 	text := m.Name + ": " + m.Numerator
 	if m.Proxy {
@@ -40,8 +40,7 @@ func measureWords(m *analytics.Measure) string {
 	return text
 }
 
-// measureGrid is a line for each measure, with a column for each reason to
-// exclude.
+// measureGrid has a line for each measure, with a column for each exclusion.
 func measureGrid(list []analytics.Measure) grid.Table {
 	columns := strings.Fields("measure name aligned proxy direction count n proportion percent ci95_low ci95_high unstable suppressed considered undetermined not_recorded")
 	for _, reason := range analytics.ExclusionReasons() {

@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/internal/worker"
 )
 
-// metrics counts reports by how their making ended: completed, failed,
-// put_off, released or lost.
+// metrics counts reports by result: completed, failed, put_off, released or
+// lost.
 type metrics struct {
 	made    *prometheus.CounterVec
 	seconds prometheus.Histogram
@@ -27,7 +27,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		rounds: worker.NewRounds(registry, "reports", poll),
 	}
 	for _, result := range []string{"completed", "failed", "put_off", "released", "lost"} {
-		m.made.WithLabelValues(result) // at 0, so that the first is an increase
+		m.made.WithLabelValues(result) // starts at 0, so that the first is an increase
 	}
 	if registry != nil {
 		registry.MustRegister(m.made, m.seconds)

@@ -99,7 +99,7 @@ func (p *prescription) sameAs(other *prescription) bool {
 // carries reports whether a refill of it waits until it is used up.
 func (p *prescription) carries() bool { return p.supply > 0 && p.product != "" && !p.beside }
 
-// isNotice reports whether it says no more than that it was stopped.
+// isNotice reports whether it only says that the medicine was stopped.
 func (p *prescription) isNotice() bool {
 	return p.over && p.supply == 0 && (p.open && p.first == p.last || p.ended && p.first == p.end)
 }

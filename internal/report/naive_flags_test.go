@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sharedDays are the days of the period on which both an opioid and a medicine
-// of a class are taken; certain are those of which neither is assumed.
+// sharedDays returns the days of the period on which both an opioid and a
+// medicine of a class are taken; with certain, those that are not assumed.
 func (n *naive) sharedDays(class string, certain bool) (days []int) {
 	for day := n.from; day <= n.to; day++ {
 		has := func(class string) bool {

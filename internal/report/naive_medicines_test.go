@@ -161,8 +161,7 @@ func (n *naive) taken(class string) bool {
 	return slices.ContainsFunc(n.drugs, func(p prescription) bool { return p.class == class && n.current(&p) })
 }
 
-// roughly stands for a number of the answer that is so near that rounding
-// explains it.
+// roughly matches a number of the response up to rounding.
 type roughly struct {
 	value    float64
 	decimals int

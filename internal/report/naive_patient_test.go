@@ -176,7 +176,7 @@ func (n *naive) primary() (chosen kind, scores []fact) {
 var naiveSites = []string{"head", "face", "jaw", "neck", "shoulder", "upper arm", "elbow", "forearm", "wrist", "hand", "chest", "upper back", "lower back",
 	"abdomen", "pelvis", "buttock", "hip", "groin", "thigh", "knee", "lower leg", "ankle", "foot", "widespread", "other"}
 
-// pain is the primary series and what became of it.
+// pain returns the primary series and its change.
 func (n *naive) pain() map[string]any {
 	chosen, scores := n.primary()
 	if len(scores) == 0 {
@@ -474,7 +474,7 @@ func same(path string, got, want any) string {
 	return ""
 }
 
-// checkSummaries holds the summaries of all patients against the records.
+// checkSummaries compares the summaries of all patients with the records.
 func (c *clinic) checkSummaries(t *testing.T) {
 	periods := [][2]string{{"2025-09-01", "2025-12-15"}, {"2025-01-16", "2026-01-15"}, {"2025-03-01", "2025-06-30"}}
 	if !c.all {

@@ -11,7 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/figure"
 )
 
-// Outcomes is how the patients of a period fared.
+// Outcomes is the outcomes report.
 type Outcomes struct {
 	Head
 	Result *analytics.Outcomes
@@ -42,7 +42,7 @@ func (d *Outcomes) WritePDF(w io.Writer) error {
 	return s.finish(w)
 }
 
-// outcomePages are the pages of the outcomes.
+// outcomePages writes the pages of an outcomes report.
 type outcomePages struct {
 	*sheet
 	*analytics.Outcomes
@@ -59,7 +59,7 @@ func (p *outcomePages) tiles() {
 	})
 }
 
-// mayMatch says how many more may match a filter by class.
+// mayMatch states how many more patients may match a medication class filter.
 func (s *sheet) mayMatch(c analytics.Count) {
 	if c.Count == nil || *c.Count > 0 {
 		s.paragraph("May match the filter by class too: "+figure.Counted(c)+", with a medicine that is not understood.", small)
@@ -68,7 +68,7 @@ func (s *sheet) mayMatch(c analytics.Count) {
 
 func rate(p *analytics.Proportion) string { return figure.Rate(p.Count, p.N) }
 
-// mean0 is a mean without its interval.
+// mean0 returns a mean without its interval.
 func mean0(m *analytics.Mean) string {
 	switch {
 	case m.Mean != nil:

@@ -11,18 +11,17 @@ import (
 	"anodyne.example/anodyne/internal/pain/summary"
 )
 
-// PatientSummary is one patient, on one page as far as it goes.
+// PatientSummary is the summary of one patient, on a single page if possible.
 type PatientSummary struct {
 	Head
-	// Chart is what was read of the patient; its history and its medications
-	// are printed by name.
+	// Chart is the patient's data; history and medications are printed by name.
 	Chart *summary.Chart
-	// Summary is the chart summed up as of Head.To.
+	// Summary is the summary of the chart as of Head.To.
 	Summary *summary.Summary
 }
 
-// WritePDF writes the page that a clinician hands to a colleague, and what
-// does not fit on it.
+// WritePDF writes the one-page summary that a clinician can hand to a
+// colleague, and further pages if needed.
 func (d *PatientSummary) WritePDF(w io.Writer) error {
 	s := newSheet(&d.Head, "Pain summary")
 	p := patientPages{sheet: s, PatientSummary: d}
@@ -33,8 +32,8 @@ func (d *PatientSummary) WritePDF(w io.Writer) error {
 	p.header()
 	p.tiles()
 
-	// What must be on the first page stands at its foot. The medicines get the
-	// room above it, and go on behind when that is not enough.
+	// What must be on the first page is at its foot. The medicines fill the
+	// space above it and continue on the next page if needed.
 	definitions := p.definitions()
 	foot := floor - blockHeight(fullWidth, definitions, small, 30)
 	safety := foot - 8 - p.safetyHeight()
@@ -51,12 +50,12 @@ func (d *PatientSummary) WritePDF(w io.Writer) error {
 	return s.finish(w)
 }
 
-// patientPages are the pages of a patient's summary.
+// patientPages writes the pages of a patient summary.
 type patientPages struct {
 	*sheet
 	*PatientSummary
 	history   []pain.HistoryEntry
-	medicines map[string]pain.Medication // by the id of their record
+	medicines map[string]pain.Medication // by record identifier
 	drawn     figure.Curves
 }
 
@@ -100,13 +99,15 @@ func (p *patientPages) header() {
 	p.y += 8
 }
 
-// The heights of the curves. That of pain gives way to what is below.
+// The heights of the charts. The pain chart shrinks to make room for what is
+// below.
 const (
 	painHeight, leastPainHeight = 188.0, 105.0
 	mmeHeight                   = 84.0
 )
 
-// curves draws pain and dose so that they end above a height, if they can.
+// curves draws the pain and dose charts so that they end above limit, if
+// possible.
 func (p *patientPages) curves(limit float64) {
 	room := limit - p.y - mmeHeight - 2*figureFrame
 	p.figure(fmt.Sprintf("Pain (%s)", p.drawn.Kind), p.drawn.Pain, min(max(room, leastPainHeight), painHeight))

@@ -34,26 +34,27 @@ func (p *patientPages) medicationCells(m *summary.Medication) []string {
 	return []string{m.Name, figure.Words(m.DrugClass), p.dose(m.RecordID), m.FirstStartDate, until, mme}
 }
 
-// dose is how a medicine is taken, as far as it is said.
+// dose returns the dosage of a medicine, as far as recorded.
 func (p *patientPages) dose(recordID string) string {
 	m := p.medicines[recordID]
 	return figure.Dosage(&m)
 }
 
-// The heights of the title above the medicines and of a note under them.
+// The heights of the title above the medicines and of a note below them.
 const (
 	listTitle  = 14.0
 	noteHeight = smallSize * lineGap
 )
 
-// leastMedications is the height that the first few medicines should have on
-// the first page.
+// leastMedications returns the height that the first few medicines should have
+// on the first page.
 func (p *patientPages) leastMedications() float64 {
 	return listTitle + headHeight + oneLine*float64(min(len(p.Summary.Medications.Current), 4)) + noteHeight
 }
 
-// byRisk puts medicines that are dangerous together first, and what may be one
-// of them, so that a long list does not hide them on the next page.
+// byRisk puts medicines that are dangerous in combination first, and those
+// that may be one of them, so that a long list does not move them to the next
+// page.
 func byRisk(list []summary.Medication) []summary.Medication {
 	rank := func(m summary.Medication) int {
 		watched := []drug.Class{drug.Opioid, drug.Benzodiazepine, drug.Gabapentinoid, drug.Unclassified}
@@ -67,8 +68,8 @@ func byRisk(list []summary.Medication) []summary.Medication {
 	return list
 }
 
-// medications lists the current medicines down to a height, and returns those
-// that did not fit.
+// medications lists the current medicines down to limit and returns those that
+// did not fit.
 func (p *patientPages) medications(limit float64) (rest []summary.Medication) {
 	current := byRisk(p.Summary.Medications.Current)
 	p.text(margin, p.y+bodySize, fmt.Sprintf("Current medicines (%d)", len(current)), strong)
@@ -83,7 +84,7 @@ func (p *patientPages) medications(limit float64) (rest []summary.Medication) {
 	}
 	t := p.medicationTable()
 	for i := range current {
-		keep := noteHeight // for the word that the list goes on
+		keep := noteHeight // for the note that the list continues
 		if i == len(current)-1 && !p.uncounted() {
 			keep = 0
 		}
@@ -194,8 +195,8 @@ func (p *patientPages) diagnoses() {
 	t.end()
 }
 
-// definitions says what the numbers of the first page are, of how many, and
-// what is missing.
+// definitions explains the figures on the first page: their definitions,
+// numbers and missing data.
 func (p *patientPages) definitions() string {
 	sum := &p.Summary.Pain
 	scheme := pain.DefaultScheme
@@ -218,7 +219,7 @@ func (p *patientPages) definitions() string {
 	return b.String()
 }
 
-// missing lists what a reader could take for nothing, and is not known.
+// missing lists unknown values that a reader could mistake for zero.
 func (p *patientPages) missing() (list []string) {
 	if len(p.drawn.Pain.Points) == 0 {
 		list = append(list, "no score in the period")

@@ -12,17 +12,17 @@ import (
 const (
 	safetyHead  = 18.0
 	safetyGap   = 1.2  // between two flags
-	safetyInset = 62.0 // of what a flag says
+	safetyInset = 62.0 // of the text of a flag
 	safetyWidth = fullWidth - 20 - safetyInset
-	safetyLines = 4 // of one flag
+	safetyLines = 4 // per flag
 )
 
-// asks reports whether a flag asks for review. That a patient is outside the
-// guideline's scope only says how to read the others.
+// asks reports whether a flag asks for review. Being outside the guideline's
+// scope only affects how the other flags are read.
 func asks(f *summary.Flag) bool { return is(f.Active) && f.Flag != "out_of_guideline_scope" }
 
-// review are the flags that say something: those that ask for review, those
-// that cannot be decided, and notes; the rest are named in one line.
+// review returns the flags to show: those that ask for review, the undecided
+// ones and notes. The rest are named in one line.
 func (p *patientPages) review() (lines []summary.Flag, quiet string) {
 	var open, notes []summary.Flag
 	var absent, unasked []string
@@ -64,7 +64,7 @@ func (p *patientPages) safetyHeight() float64 {
 	return height
 }
 
-// safety draws the box of what asks for review.
+// safety draws the box of flags for review.
 func (p *patientPages) safety(y float64) {
 	lines, quiet := p.review()
 	title, ground, edge := "Safety", chart.FillNone, chart.Axis

@@ -11,7 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/summary"
 )
 
-// tile is a number that is seen first.
+// tile is a key figure.
 type tile struct{ title, value, line, note string }
 
 // tileRow draws tiles side by side.
@@ -134,10 +134,10 @@ func (p *patientPages) mmeTile() tile {
 	return t
 }
 
-// bandWords is a band of MME as it is printed.
+// bandWords returns an MME band as printed.
 func bandWords(band string) string {
 	return strings.NewReplacer(">=", "≥ ", "-<", " to < ", ">0", "> 0").Replace(band)
 }
 
-// dayPart is the day of a time in RFC 3339.
+// dayPart returns the date of an RFC 3339 time.
 func dayPart(at string) string { return at[:min(len(at), len("YYYY-MM-DD"))] }

@@ -258,7 +258,8 @@ func (p *account) curves(a *answer, who *chronicle, drawn []string) {
 	}
 }
 
-// medicines takes those of the first page, and gives those that come later.
+// medicines removes those of the first page, and returns those that come
+// later.
 func (p *account) medicines(a *answer, who *chronicle) (rest []string) {
 	p.t.Helper()
 	list := a.each("medications.current")
@@ -324,7 +325,8 @@ func (p *account) medicine(a *answer, who *chronicle, m string) {
 	p.takef("%s %s %s %s %s %s", a.text(m+".name"), figure.Words(a.text(m+".drug_class")), strings.Join(dose, ", "), a.text(m+".first_start_date"), until, mme)
 }
 
-// safety takes the flags: those that ask for review, the open ones, the notes.
+// safety removes the flags: those for review, the undecided ones, and the
+// notes.
 func (p *account) safety(a *answer) {
 	p.t.Helper()
 	p.take("Safety" + map[bool]string{true: ": please review"}[slices.ContainsFunc(a.each("flags"), func(f string) bool { return a.truth(f+".active") && a.text(f+".flag") != "out_of_guideline_scope" })])

@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/figure"
 )
 
-// Population is how the patients of a period are.
+// Population is the population health report.
 type Population struct {
 	Head
 	Result *analytics.Population
@@ -37,7 +37,7 @@ func (d *Population) WritePDF(w io.Writer) error {
 	return s.finish(w)
 }
 
-// populationPages are the pages of the population.
+// populationPages writes the pages of a population health report.
 type populationPages struct {
 	*sheet
 	*analytics.Population
@@ -59,7 +59,7 @@ func (p *populationPages) tiles() {
 	})
 }
 
-// insights are the sentences that the numbers make.
+// insights lists the insights.
 func (p *populationPages) insights() {
 	if len(p.Insights) == 0 {
 		return
@@ -117,7 +117,7 @@ func (p *populationPages) doses() {
 	t.end()
 }
 
-// proportions lists shares, each with what it is of.
+// proportions lists proportions with their denominators.
 func (p *populationPages) proportions(list []*analytics.Proportion) {
 	t := p.newTable(column{title: "Measure", share: 34}, column{title: "Patients", share: 18, right: true}, column{title: "Share (95 % CI)", share: 26, right: true}, column{title: "Unknown", share: 13, right: true}, column{title: "Of", share: 50})
 	p.need(60)
@@ -141,7 +141,7 @@ func (p *populationPages) treatments() {
 	p.parts("Last pain score", &p.FollowUpGap.Last)
 }
 
-// disparities compares groups, as far as they can be compared.
+// disparities compares groups, where possible.
 func (p *populationPages) disparities() {
 	first := true
 	for i := range p.Disparities {

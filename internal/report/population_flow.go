@@ -1,6 +1,6 @@
 package report
 
-// whoWasLookedAt shows how the patients of the measures come about.
+// whoWasLookedAt shows how the cohort is composed.
 func (p *populationPages) whoWasLookedAt() {
 	c, o := &p.Cohort, &p.Opioids
 	matched, active, scored, exposed := c.Patients.Count, c.Active.Count, p.Severity.Bands.N, o.Exposure.Count

@@ -15,7 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// titles are what a report is called unless its title is given.
+// titles are the default titles of reports.
 var titles = map[store.ReportType]string{
 	store.PatientSummaryReport: "Patient summary",
 	store.OutcomesReport:       "Pain outcomes",
@@ -25,9 +25,9 @@ var titles = map[store.ReportType]string{
 
 const maxTitle = 200
 
-// takes are the parameters of each type, beside as_of; they are those of the
-// analytics. Small cells are not hidden in a clinician's own list of patients,
-// so stewardship does not take min_cell_size.
+// takes lists the parameters of each type besides as_of, which are those of
+// the analytics. Stewardship does not take min_cell_size, because a
+// clinician's own list of patients does not hide small counts.
 var takes = map[store.ReportType][]string{
 	store.PatientSummaryReport: {"start_date", "end_date"},
 	store.OutcomesReport:       analytics.OutcomesNames,
@@ -38,9 +38,9 @@ var takes = map[store.ReportType][]string{
 // numeric are the parameters that are numbers in JSON.
 var numeric = []string{"follow_up", "age_min", "age_max", "min_cell_size"}
 
-// parameters are those in force, as they are kept and shown. What they say is
-// fixed when a report is asked for: the same parameters ask for the same
-// report again.
+// parameters are the parameters in force, as stored and shown. They are fixed
+// when a report is requested: the same parameters request the same report
+// again.
 type parameters struct {
 	AsOf            string  `json:"as_of"`
 	PatientID       string  `json:"patient_id,omitempty"`
@@ -60,8 +60,9 @@ type parameters struct {
 	CompareEnd      *string `json:"compare_end_date,omitempty"`
 }
 
-// ReadRequest reads what a caller asks for. The error names everything that is
-// wrong; the type is good nevertheless, or "" when that is wrong too.
+// ReadRequest parses a report request. The error lists everything that is
+// wrong. The type of the result is valid nevertheless, or "" if it is wrong
+// too.
 func ReadRequest(body *strictjson.Object, now time.Time) (q store.ReportRequest, err error) {
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
@@ -86,11 +87,11 @@ func ReadRequest(body *strictjson.Object, now time.Time) (q store.ReportRequest,
 	return q, fields.Err()
 }
 
-// noParameters is an empty object in its place.
+// noParameters returns an empty object.
 func noParameters() *strictjson.Object {
 	body, err := strictjson.Parse([]byte(`{"parameters":{}}`))
 	if err != nil {
-		panic(err) // it is JSON
+		panic(err) // valid JSON
 	}
 	r := strictjson.Read(body, &fault.Fields{})
 	object, _ := r.Object("parameters")
@@ -118,7 +119,7 @@ func readWord[T ~string](r *strictjson.Reader, name string, words []T, otherwise
 	return T(text)
 }
 
-// earliest is the first day that anything can be known of.
+// earliest is the first day with possible data.
 var earliest = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRequest, now time.Time) {
@@ -166,7 +167,7 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRe
 	q.Parameters = kept(q, &p)
 }
 
-// kept is the JSON form of the parameters in force, those that the type takes.
+// kept returns the JSON form of the parameters in force that the type takes.
 func kept(q *store.ReportRequest, p *analytics.Params) string {
 	k := parameters{
 		AsOf: q.AsOf.Format(time.RFC3339), StartDate: p.StartDate, EndDate: p.EndDate,
@@ -183,12 +184,12 @@ func kept(q *store.ReportRequest, p *analytics.Params) string {
 	}
 	text, err := json.Marshal(k)
 	if err != nil {
-		panic(err) // words and numbers
+		panic(err) // words and numbers can always be marshalled
 	}
 	return string(text)
 }
 
-// paramsOf reads what kept wrote.
+// paramsOf parses the result of kept.
 func paramsOf(q *store.ReportRequest) (analytics.Params, error) {
 	var k parameters
 	if err := json.Unmarshal([]byte(q.Parameters), &k); err != nil {

@@ -10,40 +10,40 @@ import (
 	"anodyne.example/anodyne/internal/chart"
 )
 
-// A page is A4, measured in points from the top left.
+// Pages are A4, measured in points from the top left.
 const (
 	pageWidth  = 595.28
 	pageHeight = 841.89
 	margin     = 40.0
 	fullWidth  = pageWidth - 2*margin
-	// floor is where the body of a page ends and its foot begins.
+	// floor is where the body of a page ends and its footer begins.
 	floor = pageHeight - 46
 )
 
-// The sizes of letters.
+// The font sizes.
 const (
 	bodySize  = 8.5
 	smallSize = 7.2
-	lineGap   = 1.32 // from base line to base line, in sizes
+	lineGap   = 1.32 // distance of base lines, in font sizes
 )
 
-// sheet is a PDF in the making: pages that fill from the top down. Everything
-// it sets is made printable first, so no text of a patient can break it.
+// sheet is a PDF being written, with pages filled from the top. All text is
+// made printable first, so that no patient's text can break it.
 type sheet struct {
-	// doc has the pages, their feet and the bookmarks; what is drawn on the
-	// pages is the binder's.
+	// doc has the pages, their footers and the bookmarks; the binder has the
+	// content of the pages.
 	doc     *fpdf.Fpdf
 	binder  binder
-	strokes []func(*fpdf.Fpdf) // on the page in the making
-	err     error              // of a page that could not be drawn
+	strokes []func(*fpdf.Fpdf) // on the current page
+	err     error              // first error while drawing a page
 	head    *Head
 	title   string
-	running string  // what the top of each page but the first says
-	y       float64 // where the next thing goes
+	running string  // header of each page but the first
+	y       float64 // position of the next element
 	inexact bool    // a character was replaced
 }
 
-// newSheet begins a document with an empty first page.
+// newSheet starts a document with an empty first page.
 func newSheet(h *Head, title string) *sheet {
 	if h.Title != "" {
 		title = h.Title
@@ -51,7 +51,7 @@ func newSheet(h *Head, title string) *sheet {
 	s := &sheet{head: h, title: printable(title)}
 	s.running = s.title
 	s.doc = fpdf.NewCustom(&fpdf.InitType{OrientationStr: "P", UnitStr: "pt", Size: fpdf.SizeType{Wd: pageWidth, Ht: pageHeight}})
-	// Without these a map's order or a clock would show in the bytes.
+	// Otherwise map order or the clock would change the bytes.
 	s.doc.SetCatalogSort(true)
 	s.doc.SetCreationDate(h.AsOf.UTC())
 	s.doc.SetModificationDate(h.AsOf.UTC())
@@ -73,11 +73,11 @@ func printable(text string) string {
 	return text
 }
 
-// draw puts a stroke on the page. All strokes of a page are drawn when it is
-// full.
+// draw adds a stroke to the current page. All strokes are drawn when the page
+// is complete.
 func (s *sheet) draw(stroke func(*fpdf.Fpdf)) { s.strokes = append(s.strokes, stroke) }
 
-// turn ends the page in the making.
+// turn ends the current page.
 func (s *sheet) turn() {
 	if err := s.binder.keep(s.doc, s.strokes); s.err == nil {
 		s.err = err
@@ -86,7 +86,7 @@ func (s *sheet) turn() {
 	s.strokes = s.strokes[:0]
 }
 
-// set is how a text looks.
+// set is the style of a text.
 type set struct {
 	weight chart.Weight
 	size   float64
@@ -103,7 +103,7 @@ var (
 
 func (l set) at(anchor chart.Anchor) set { l.anchor = anchor; return l }
 
-// text sets one line with its base line at y.
+// text writes one line with its base line at y.
 func (s *sheet) text(x, y float64, text string, look set) {
 	text, exact := chart.Printable(text)
 	s.inexact = s.inexact || !exact
@@ -120,14 +120,14 @@ func (s *sheet) text(x, y float64, text string, look set) {
 	})
 }
 
-// fitted sets one line that is shortened to a width.
+// fitted writes one line, shortened to a width.
 func (s *sheet) fitted(x, y, width float64, text string, look set) {
 	text, exact := chart.Printable(text)
 	s.inexact = s.inexact || !exact
 	s.text(x, y, look.weight.Fit(text, look.size, width), look)
 }
 
-// shrunk sets one line, in smaller letters when it would be too wide.
+// shrunk writes one line, in a smaller font if it is too wide.
 func (s *sheet) shrunk(x, y, width float64, text string, look set) {
 	text, exact := chart.Printable(text)
 	s.inexact = s.inexact || !exact
@@ -137,8 +137,7 @@ func (s *sheet) shrunk(x, y, width float64, text string, look set) {
 	s.fitted(x, y, width, text, look)
 }
 
-// heading sets a text large, and whole however long it is; it returns the
-// height.
+// heading writes a large text in full, however long, and returns its height.
 func (s *sheet) heading(y, width float64, text string) float64 {
 	look := set{size: 18, ink: chart.Text, weight: chart.Bold}
 	for look.size > 8 && len(look.weight.Wrap(printable(text), look.size, width, 4)) > 3 {
@@ -147,7 +146,7 @@ func (s *sheet) heading(y, width float64, text string) float64 {
 	return s.block(margin, y, width, text, look, 99)
 }
 
-// block sets lines from the top y on and returns their height.
+// block writes lines from y downwards and returns their height.
 func (s *sheet) block(x, y, width float64, text string, look set, most int) float64 {
 	text, exact := chart.Printable(text)
 	s.inexact = s.inexact || !exact
@@ -158,12 +157,12 @@ func (s *sheet) block(x, y, width float64, text string, look set, most int) floa
 	return look.size * lineGap * float64(len(lines))
 }
 
-// blockHeight is what block would return.
+// blockHeight returns the height that block would return.
 func blockHeight(width float64, text string, look set, most int) float64 {
 	return look.size * lineGap * float64(len(look.weight.Wrap(printable(text), look.size, width, most)))
 }
 
-// rule draws a thin line across.
+// rule draws a thin horizontal line.
 func (s *sheet) rule(y float64, ink chart.Ink) {
 	s.draw(func(pdf *fpdf.Fpdf) {
 		pdf.SetDrawColor(ink.RGB())
@@ -172,7 +171,7 @@ func (s *sheet) rule(y float64, ink chart.Ink) {
 	})
 }
 
-// panel draws a box to write on; with no edge only its ground.
+// panel draws a box. Without an edge, only the background is drawn.
 func (s *sheet) panel(x, y, width, height float64, ground, edge chart.Ink) {
 	s.draw(func(pdf *fpdf.Fpdf) {
 		pdf.SetFillColor(ground.RGB())
@@ -186,7 +185,7 @@ func (s *sheet) panel(x, y, width, height float64, ground, edge chart.Ink) {
 	})
 }
 
-// breakPage goes on at the top of a new page.
+// breakPage continues at the top of a new page.
 func (s *sheet) breakPage() {
 	s.turn()
 	s.doc.AddPage()
@@ -195,14 +194,14 @@ func (s *sheet) breakPage() {
 	s.y = margin + 20
 }
 
-// need goes to a new page unless so much fits on this one.
+// need starts a new page unless this height fits on the current one.
 func (s *sheet) need(height float64) {
 	if s.y+height > floor {
 		s.breakPage()
 	}
 }
 
-// section begins a part, with at least so much of it on the same page.
+// section starts a section with at least this height on the same page.
 func (s *sheet) section(title string, height float64) {
 	s.need(height + 26)
 	s.y += 8
@@ -211,7 +210,7 @@ func (s *sheet) section(title string, height float64) {
 	s.y += 18
 }
 
-// paragraph sets text across the page; it may go on on the next one.
+// paragraph writes text across the page, and may continue on the next.
 func (s *sheet) paragraph(text string, look set) {
 	text, exact := chart.Printable(text)
 	s.inexact = s.inexact || !exact
@@ -223,10 +222,10 @@ func (s *sheet) paragraph(text string, look set) {
 	s.y += look.size * 0.4
 }
 
-// figureFrame is the height of a figure's title and of the room below it.
+// figureFrame is the height of a figure's title and of the space below it.
 const figureFrame = 23.0
 
-// figure draws a chart across the page with its title above.
+// figure draws a chart across the page with a title above.
 func (s *sheet) figure(title string, c chart.Chart, height float64) {
 	s.need(height + figureFrame)
 	s.text(margin, s.y+bodySize, title, strong)
@@ -235,8 +234,8 @@ func (s *sheet) figure(title string, c chart.Chart, height float64) {
 	s.y += height + figureFrame
 }
 
-// finish puts the foot on every page, which only now can say how many there
-// are, and writes the file.
+// finish adds the footers, which include the number of pages, and writes the
+// file.
 func (s *sheet) finish(w io.Writer) error {
 	s.turn()
 	pages := s.doc.PageCount()
@@ -249,7 +248,7 @@ func (s *sheet) finish(w io.Writer) error {
 			s.text(margin, y+smallSize*lineGap, fmt.Sprintf("Some characters are not in the font of this document: they are printed without their accents, or as %c.", chart.Replacement), small)
 		}
 		s.doc.SetPage(n)
-		s.doc.SetFont(chart.Family, "", smallSize) // the library takes it for that of the page before
+		s.doc.SetFont(chart.Family, "", smallSize) // the library assumes that of the previous page
 		for _, stroke := range s.strokes {
 			stroke(s.doc)
 		}
@@ -271,5 +270,5 @@ func (s *sheet) foot() string {
 	return text
 }
 
-// moment is a time as people read it.
+// moment formats a time for people.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }

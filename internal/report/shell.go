@@ -8,21 +8,21 @@ import (
 	"strconv"
 )
 
-// shell is a PDF file in its parts.
+// shell is a PDF file in parts.
 type shell struct {
 	header  []byte
-	objects [][]byte // by number; there is none of number 0
-	order   []int    // the numbers, as they stand in the file
+	objects [][]byte // by number, starting at 1
+	order   []int    // numbers in file order
 	trailer []byte
 }
 
-// referenceSize is that of a line of the table of references.
+// referenceSize is the size of a line in the cross-reference table.
 const referenceSize = len("0000000000 00000 n \n")
 
 var errShell = errors.New("the PDF library writes its files differently now")
 
-// readShell takes a file of the PDF library apart, by the table of references
-// at its end.
+// readShell splits a file written by the PDF library, using its
+// cross-reference table.
 func readShell(file []byte) (*shell, error) {
 	tail := bytes.LastIndex(file, []byte("startxref\n"))
 	if tail < 0 {
@@ -60,7 +60,7 @@ func readShell(file []byte) (*shell, error) {
 	return s, nil
 }
 
-// natural reads a number from 0 to most.
+// natural parses a number from 0 to most.
 func natural(digits []byte, most int) (n int, ok bool) {
 	n, err := strconv.Atoi(string(digits))
 	return n, err == nil && n >= 0 && n <= most

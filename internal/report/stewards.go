@@ -13,7 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// readStewardship lists who takes opioids, in one snapshot.
+// readStewardship lists the patients with opioids, in one snapshot.
 func readStewardship(ctx context.Context, o store.Org, h Head, p *analytics.Params, progress func(float64)) (*Stewardship, error) {
 	d := &Stewardship{Head: h}
 	period := p.Period()
@@ -36,7 +36,7 @@ func readStewardship(ctx context.Context, o store.Org, h Head, p *analytics.Para
 	return d, err
 }
 
-// orNone orders what is not known behind zero.
+// orNone sorts unknown values after zero.
 func orNone(f *float64) float64 {
 	if f == nil {
 		return -1
@@ -44,7 +44,7 @@ func orNone(f *float64) float64 {
 	return *f
 }
 
-// wants is the filter of the parameters; nil when everybody passes.
+// wants returns the filter of the parameters, or nil if all patients match.
 func wants(p *analytics.Params) func(*pain.Patient) bool {
 	if p.Gender == nil && p.AgeMin == nil && p.AgeMax == nil && p.Condition == nil {
 		return nil
@@ -56,7 +56,7 @@ func wants(p *analytics.Params) func(*pain.Patient) bool {
 	}
 }
 
-// person is what analytics know of a patient without the series.
+// person returns the data of a patient for analytics, without the series.
 func person(patient *pain.Patient) analytics.Patient {
 	a := analytics.Patient{Born: patient.DateOfBirth.DayNumber(), Gender: analytics.FoldGender(patient.Gender)}
 	patient.MedicalHistory.Codes(func(c pain.Coded) {
@@ -97,8 +97,9 @@ func dateOrNone(d *drug.Day) pain.Date {
 	return pain.DateOfDay(*d)
 }
 
-// atLeast says whether the current dose reaches a threshold, as the flags of the
-// patient's summary do; nil when the dose is below it and not all is known.
+// atLeast returns whether the current dose reaches a threshold, as in the
+// flags of the patient summary. It is nil if the known dose is below it and
+// incomplete.
 func (r *StewardshipRow) atLeast(threshold float64) *bool {
 	switch {
 	case r.MME != nil && drug.AtLeast(*r.MME, threshold):
@@ -109,8 +110,8 @@ func (r *StewardshipRow) atLeast(threshold float64) *bool {
 	return new(false)
 }
 
-// band is the exposure band of the current dose: unknown when something is
-// missing below the highest one, nil when there is no dose that counts.
+// band returns the exposure band of the current dose. It is unknown if the
+// dose is incomplete and below the highest band, and nil if no dose counts.
 func (r *StewardshipRow) band() *string {
 	switch {
 	case r.MMEIncomplete && !is(r.atLeast(90)):
@@ -121,14 +122,15 @@ func (r *StewardshipRow) band() *string {
 	return new(drug.Band(*r.MME))
 }
 
-// withinYear reports whether a day lies in the 12 months up to the last day.
+// withinYear reports whether a day is in the 12 months up to the last day.
 func (d *Stewardship) withinYear(day pain.Date) bool {
 	last := d.To.DayNumber()
 	return day != (pain.Date{}) && day.DayNumber() > last-summary.Window && day.DayNumber() <= last
 }
 
-// lacks says whether a patient with a current opioid has not had something for
-// 12 months; nil of one who has not, and may take an opioid.
+// lacks returns whether a patient with a current opioid has not had something
+// for 12 months. It is nil for a patient who has not and who may take an
+// opioid.
 func (d *Stewardship) lacks(r *StewardshipRow, last pain.Date) *bool {
 	if d.withinYear(last) {
 		return new(false)
@@ -136,13 +138,13 @@ func (d *Stewardship) lacks(r *StewardshipRow, last pain.Date) *bool {
 	return r.Current
 }
 
-// severalPrescribers says whether a patient's opioids come from many; nil when
-// one that may be an opioid makes the difference.
+// severalPrescribers returns whether a patient's opioids come from many
+// prescribers. It is nil if that depends on a medicine that may be an opioid.
 func (r *StewardshipRow) severalPrescribers() *bool {
 	return r.reaches(r.Prescribers, r.MostPrescribers, ManyPrescribers)
 }
 
-// longTerm says whether opioids were taken on many days.
+// longTerm returns whether opioids were taken on many days.
 func (r *StewardshipRow) longTerm() *bool { return r.reaches(r.OpioidDays, r.MostOpioidDays, LongTerm) }
 
 func (r *StewardshipRow) reaches(certain, most, limit int) *bool {

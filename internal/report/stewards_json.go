@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/summary"
 )
 
-// stewardshipJSON is the JSON form, without the patients.
+// stewardshipJSON is the JSON form without the patients.
 type stewardshipJSON struct {
 	GeneratedAt string            `json:"generated_at"`
 	Title       string            `json:"title"`
@@ -27,8 +27,8 @@ type stewardshipJSON struct {
 	Measures []analytics.Measure `json:"measures"`
 }
 
-// stewardshipCounts are of the patients that are listed: of how many something
-// holds. Of those under undetermined, what is known does not decide it.
+// stewardshipCounts counts listed patients with some property. Those under
+// undetermined are not decided by the available data.
 type stewardshipCounts struct {
 	Listed          int            `json:"listed"`
 	Current         int            `json:"current"`
@@ -41,7 +41,7 @@ type stewardshipCounts struct {
 	NoPEG           int            `json:"no_peg_12_months"`
 	ManyPrescribers int            `json:"prescribers_ge_4"`
 	Incomplete      int            `json:"incomplete"`
-	Assumed         int            `json:"assumed"` // whose figures rest on assumed days
+	Assumed         int            `json:"assumed"` // with figures that depend on assumed days
 	OutOfScope      int            `json:"out_of_guideline_scope"`
 	Undetermined    struct {
 		Exposed         int `json:"opioid_exposure"`
@@ -56,7 +56,7 @@ type stewardshipCounts struct {
 	} `json:"undetermined"`
 }
 
-// stewardshipJSONRow is a patient in the JSON form.
+// stewardshipJSONRow is the JSON form of a patient.
 type stewardshipJSONRow struct {
 	PatientID       string   `json:"patient_id"`
 	Name            string   `json:"name"`
@@ -154,7 +154,7 @@ func tally(n *int, holds bool) {
 	}
 }
 
-// writeJSON writes one patient after the other: there may be many.
+// writeJSON writes the patients one by one, because there may be many.
 func (d *Stewardship) writeJSON(w io.Writer) error {
 	top := stewardshipJSON{
 		GeneratedAt: d.AsOf.UTC().Format(time.RFC3339), Title: d.Title, StartDate: d.From.String(), EndDate: d.To.String(), Filters: map[string]string{},

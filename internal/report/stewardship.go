@@ -5,70 +5,72 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// Stewardship is who takes opioids on a day, and what asks for review there.
-// A flag is a prompt for review, never a verdict. Who takes a medicine that is
-// not understood may take an opioid, and is listed too.
+// Stewardship lists the patients with opioids on a day, and prompts for
+// review. A flag is a prompt for review, not a diagnosis. Patients with an
+// unclassified medicine may take an opioid, and are listed too.
 type Stewardship struct {
 	Head
-	// Patients is how many were looked at, with an opioid or without.
+	// Patients is the number of patients examined, with or without an opioid.
 	Patients int
-	// Rows are the patients who have, or may have, an opioid in the period, in
-	// the order in which they are to be listed.
+	// Rows are the patients who have or may have an opioid in the period, in
+	// listing order.
 	Rows []StewardshipRow
-	// Measures are the aligned measures of opioid use; nobody else can be in one.
+	// Measures are the aligned measures of opioid use; only these patients can
+	// be in one.
 	Measures []analytics.Measure
 }
 
-// StewardshipRow is one patient who takes, or took, or may have taken an opioid:
-// what is not understood makes the difference. The day is the
-// last of the period. Numbers are not rounded.
+// StewardshipRow is a patient who takes, took or may have taken an opioid;
+// unclassified medicines leave that open. The day is the last of the period.
+// Numbers are not rounded.
 type StewardshipRow struct {
 	PatientID   string
 	Name        string
 	DateOfBirth pain.Date
 	Age         int      // on the day
-	Opioids     []string // names of the current ones, each once
-	// Exposed and Current are whether an opioid is taken in the period, and on
-	// the day; nil when only a medicine that is not understood may be one.
+	Opioids     []string // distinct names of the current ones
+	// Exposed and Current report whether an opioid is taken in the period and
+	// on the day. They are nil if only an unclassified medicine may be one.
 	Exposed, Current *bool
-	Unclassified     []string // names of those of the period, each once
-	// MME is the daily dose of the current opioids: 0 without one, nil when
-	// none of them counts. MMEIncomplete says that it may be too low, because
-	// the dose of one is not known or another medicine may be one.
+	Unclassified     []string // distinct names of those in the period
+	// MME is the daily dose of the current opioids: 0 without one, nil if none
+	// counts. MMEIncomplete is set if it may be too low, because a dose is
+	// unknown or another medicine may be an opioid.
 	MME *float64
-	// MMEAssumed says that one of them is assumed to be taken: it has neither
-	// supply nor end.
+	// MMEAssumed is set if one of them is assumed to be taken because it has
+	// neither supply nor end date.
 	MMEIncomplete, MMEAssumed bool
-	// Peak and Average are definitions 4 and 2 of MME a day, over the period; of
-	// PeakOverlapped early refills count beside the supply at hand. Incomplete is
-	// of any of its days, and AssumedDays how many of them rest on an assumption.
+	// Peak and Average are definitions 4 and 2 of daily MME over the period. In
+	// PeakOverlapped, early refills count on top of the current supply.
+	// Incomplete covers all days of the period, and AssumedDays is the number
+	// of days that are assumed.
 	Peak, PeakOverlapped, Average *float64
 	Incomplete                    bool
 	AssumedDays                   int
-	// OpioidDays are those of the period, and MostOpioidDays with medicines
-	// that may be an opioid.
+	// OpioidDays are the days of the period with an opioid, and MostOpioidDays
+	// those including medicines that may be opioids.
 	OpioidDays, MostOpioidDays int
-	// Overlap is whether an opioid and a benzodiazepine share days; nil when that is not known. OverlapDays are those shared.
+	// Overlap is whether an opioid and a benzodiazepine share days, or nil if
+	// unknown. OverlapDays is the number of these days.
 	Overlap     *bool
 	OverlapDays int
-	// NaloxoneGap is as in the patient's summary; nil when not known.
+	// NaloxoneGap is as in the patient summary, or nil if unknown.
 	NaloxoneGap     *bool
 	NaloxoneReasons []string
-	LastNaloxone    pain.Date // zero without one in 365 days
-	// LastUDS and LastPEG are the newest, however old; zero without one.
+	LastNaloxone    pain.Date // zero if there is none within 365 days
+	// LastUDS and LastPEG are the latest of any age; zero if there is none.
 	LastUDS, LastPEG pain.Date
-	UnexpectedUDS    bool // the newest has a result that was not expected
-	// Prescribers and Pharmacies of opioids, counted over the period; those that
-	// are not named are not counted. MostPrescribers is with those of medicines
-	// that may be an opioid.
+	UnexpectedUDS    bool // the latest has an unexpected result
+	// Prescribers and Pharmacies count those of opioids in the period, ignoring
+	// unnamed ones. MostPrescribers includes medicines that may be opioids.
 	Prescribers, Pharmacies, MostPrescribers int
-	// OutOfScope: the guideline leaves the patient out (cancer, sickle cell
-	// disease, palliative care).
+	// OutOfScope is set if the guideline excludes the patient (cancer, sickle
+	// cell disease, palliative care).
 	OutOfScope bool
 }
 
-// LongTerm is from how many days of opioids a use is long-term.
+// LongTerm is the number of opioid days that make long-term use.
 const LongTerm = 90
 
-// ManyPrescribers is from how many prescribers on a patient is listed for it.
+// ManyPrescribers is the number of prescribers from which a patient is listed.
 const ManyPrescribers = 4

@@ -28,17 +28,17 @@ func (d *Stewardship) WritePDF(w io.Writer) error {
 	return s.finish(w)
 }
 
-// stewardPages are the pages of a stewardship report.
+// stewardPages writes the pages of a stewardship report.
 type stewardPages struct {
 	*sheet
 	*Stewardship
 }
 
-// list is the patients whom something asks to review.
+// list is a list of patients to review.
 type list struct {
 	title, why string
-	detail     string                      // the heading of its own column
-	is         func(*StewardshipRow) *bool // nil when it is not known
+	detail     string                      // heading of its own column
+	is         func(*StewardshipRow) *bool // nil if unknown
 	words      func(*StewardshipRow) string
 }
 
@@ -106,7 +106,8 @@ func (p *stewardPages) lists() []list {
 	}
 }
 
-// count is how many rows something holds of, and of how many that is not known.
+// count returns the number of rows for which something holds, and the number
+// for which it is unknown.
 func (p *stewardPages) count(holds func(*StewardshipRow) *bool) (n, unknown int) {
 	for i := range p.Rows {
 		if yes := holds(&p.Rows[i]); yes == nil {
@@ -134,7 +135,7 @@ func (p *stewardPages) tiles() {
 	})
 }
 
-// orMore marks a number that may be larger, because of some it is not known.
+// orMore marks a number that may be larger because of unknown cases.
 func orMore(unknown int) string {
 	if unknown == 0 {
 		return ""
@@ -198,7 +199,7 @@ func (p *stewardPages) overviewRow(t *table, title string, holds func(*Stewardsh
 	t.row(title, figure.Thousands(n), figure.Thousands(unknown), figure.Thousands(outside))
 }
 
-// list prints the patients of a list, over as many pages as it takes.
+// list prints the patients of a list, over as many pages as needed.
 func (p *stewardPages) list(l *list) {
 	var rows []*StewardshipRow
 	for i := range p.Rows {

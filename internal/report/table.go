@@ -6,12 +6,12 @@ import (
 	"anodyne.example/anodyne/internal/chart"
 )
 
-// column is one of a table. Share is its part of the width.
+// column is a column of a table. share is its part of the width.
 type column struct {
 	title string
 	share float64
 	right bool // numbers
-	fine  bool // identifiers, which nobody reads aloud
+	fine  bool // identifiers, in small print
 }
 
 func (c *column) look() set {
@@ -24,10 +24,10 @@ func (c *column) look() set {
 const (
 	cellPad  = 4.0
 	rowPad   = 3.2
-	mostRows = 12 // lines in a cell; what is longer is shortened
+	mostRows = 12 // lines in a cell; longer text is shortened
 )
 
-// table is rows under a head that is repeated on every page.
+// table is rows below a header that is repeated on every page.
 type table struct {
 	*sheet
 	columns []column
@@ -51,7 +51,8 @@ func (s *sheet) newTable(columns ...column) *table {
 	return t
 }
 
-// headHeight and oneLine are the heights of the head and of a row of one line.
+// headHeight and oneLine are the heights of the header and of a row with one
+// line.
 const (
 	headHeight = smallSize*lineGap + 2*rowPad
 	oneLine    = bodySize*lineGap + 2*rowPad
@@ -71,7 +72,7 @@ func (t *table) header() {
 	t.striped = false
 }
 
-// cell sets a line of a cell; y is the top of the line.
+// cell writes a line of a cell; y is the top of the line.
 func (t *table) cell(i int, y float64, text string, look set) {
 	x := t.lefts[i] + cellPad
 	if t.columns[i].right {
@@ -80,7 +81,7 @@ func (t *table) cell(i int, y float64, text string, look set) {
 	t.text(x, y+look.size*0.9, text, look)
 }
 
-// lines breaks the cells of a row, and says how high it is.
+// lines wraps the cells of a row and returns its height.
 func (t *table) lines(cells []string) (lines [][]string, height float64) {
 	lines = make([][]string, len(cells))
 	most := 1
@@ -93,7 +94,7 @@ func (t *table) lines(cells []string) (lines [][]string, height float64) {
 	return lines, oneLine + bodySize*lineGap*float64(most-1)
 }
 
-// row adds a row, on a new page with the head when it must.
+// row adds a row, on a new page with the header if needed.
 func (t *table) row(cells ...string) {
 	lines, height := t.lines(cells)
 	if t.y+height > floor {
@@ -103,7 +104,7 @@ func (t *table) row(cells ...string) {
 	t.set(lines, height)
 }
 
-// rowAbove adds a row only if it ends above a height.
+// rowAbove adds a row only if it ends above limit.
 func (t *table) rowAbove(limit float64, cells ...string) bool {
 	lines, height := t.lines(cells)
 	if t.y+height > limit {
@@ -123,5 +124,5 @@ func (t *table) set(lines [][]string, height float64) {
 	t.rule(t.y, chart.Grid)
 }
 
-// end leaves room below.
+// end adds space below the table.
 func (t *table) end() { t.y += 10 }

@@ -434,8 +434,8 @@ func (c *clinic) wantedOf(t *testing.T, a *answer, d contents) (tables []wanted)
 	return tables
 }
 
-// sums checks the counts of a stewardship answer, which the table leaves to
-// whoever reads it, by counting its rows.
+// sums checks the counts of a stewardship response, which are not in the
+// table, by counting its rows.
 func (c *clinic) sums(t *testing.T, a *answer) {
 	t.Helper()
 	want := map[string]int{}

@@ -25,8 +25,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// The histories of some patients, once with medicines that nobody understands,
-// and once with an opioid of 200 MME a day in the place of each.
+// The histories of some patients, once with unclassified medicines, and once
+// with an opioid of 200 MME per day in place of each.
 
 // history is what is recorded of one patient.
 type history struct {
@@ -61,7 +61,7 @@ func drawHistory(d *rand.Rand) history {
 	return h
 }
 
-// chartOf is the patient's chart; reveal puts the opioids in.
+// chartOf returns the patient's chart; reveal inserts the opioids.
 func (h *history) chartOf(t testing.TB, reveal bool) *summary.Chart {
 	t.Helper()
 	c := &summary.Chart{Patient: pain.Patient{ID: h.id, Name: "P", Gender: h.gender, DateOfBirth: h.born}}
@@ -243,7 +243,7 @@ func (t unknownTest) populations(before, after tree) {
 		t.moves("cohort "+name, before.number("cohort."+name+".count"), after.number("cohort."+name+".count"), cohort)
 	}
 	if cohort > 0 {
-		return // whoever joins the cohort may change everything else
+		return // a patient joining the cohort may change everything else
 	}
 	for _, same := range []string{"severity_prevalence", "age_bands", "genders", "follow_up_gap"} {
 		t.open(same, before.at(same), after.at(same), false)
@@ -285,7 +285,7 @@ func (t unknownTest) populations(before, after tree) {
 	t.moves("cohort before", before.number("comparison.patients.count"), after.number("comparison.patients.count"), maybe)
 	for i, r := range before.list("comparison.rates") {
 		if maybe > 0 {
-			break // whoever joins the cohort may change everything
+			break // a patient joining the cohort may change everything
 		}
 		s := after.list("comparison.rates")[i]
 		t.share(fmt.Sprint(r["figure"], " now"), r.in("current"), s.in("current"))
@@ -330,8 +330,9 @@ func alertsOn(s *series.Series, day drug.Day) []event.Alert {
 	return alerts
 }
 
-// TestUnknownIsNeverZero replaces what nobody understands by 200 MME of an
-// opioid: every total, band, flag and count that differs then was marked.
+// TestUnknownIsNeverZero replaces unclassified medicines by 200 MME of an
+// opioid: every total, band, flag and count that changes was marked as
+// uncertain.
 func TestUnknownIsNeverZero(t *testing.T) {
 	today := pain.DateOf(asOf)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -18,7 +18,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Config is what the worker is made of.
+// Config holds the dependencies and settings of a worker.
 type Config struct {
 	Store   *store.Store
 	Analyst Analyst
@@ -27,29 +27,29 @@ type Config struct {
 	Log       *slog.Logger
 	// Registry may be nil.
 	Registry prometheus.Registerer
-	// Lease is how long a report is left alone by others when its node says
-	// nothing; 15 s when zero. Tests shorten it.
+	// Lease is how long a claimed report is reserved for its node without
+	// renewal; the default is 15 s. Tests shorten it.
 	Lease time.Duration
 }
 
 const (
-	// atOnce is how many reports a node makes at a time.
+	// atOnce is how many reports a node generates in parallel.
 	atOnce = 2
-	// poll is how often the queue is looked at without being told to: for what
-	// other nodes put in or left behind, and for what has been kept enough.
+	// poll is how often the queue is checked without a notification, for
+	// reports queued or abandoned by other nodes and for expired files.
 	poll = time.Second
-	// goodbye is how long a node that stops takes to give reports back.
+	// goodbye is how long a stopping node takes to release its reports.
 	goodbye = 5 * time.Second
 )
 
-// Worker makes the reports that are asked for.
+// Worker generates the requested reports.
 type Worker struct {
 	Config
 	node    string
 	metrics *metrics
 }
 
-// NewWorker makes a worker; Run makes it work.
+// NewWorker returns a worker; Run starts it.
 func NewWorker(cfg Config) *Worker {
 	if cfg.Lease == 0 {
 		cfg.Lease = 15 * time.Second
@@ -61,8 +61,9 @@ func NewWorker(cfg Config) *Worker {
 	return &Worker{Config: cfg, node: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), metrics: newMetrics(cfg.Registry)}
 }
 
-// Run takes reports from the queue until the context ends, at once when this
-// process puts one in. Reports that are under way at the end are given back.
+// Run takes reports from the queue until the context ends. Reports queued by
+// this process are taken immediately. Unfinished reports are released at the
+// end.
 func (w *Worker) Run(ctx context.Context) error {
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -84,13 +85,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// takeAll begins reports while there is room.
+// takeAll starts reports while there is room.
 func (w *Worker) takeAll(ctx context.Context, room chan struct{}, under *sync.WaitGroup) error {
 	for {
 		select {
 		case room <- struct{}{}:
 		default:
-			return nil // whoever is done looks again
+			return nil // a finishing report checks again
 		}
 		claim, err := w.Store.System().ClaimReport(ctx, w.node, w.Lease)
 		if err != nil && ctx.Err() == nil {
@@ -108,7 +109,7 @@ func (w *Worker) takeAll(ctx context.Context, room chan struct{}, under *sync.Wa
 	}
 }
 
-// sweep ends what has been kept long enough.
+// sweep expires reports after the retention.
 func (w *Worker) sweep(ctx context.Context) error {
 	sys := w.Store.System()
 	err := errors.Join(sys.ExpireReports(ctx), sys.PurgeReports(ctx))
@@ -118,18 +119,18 @@ func (w *Worker) sweep(ctx context.Context) error {
 	return err
 }
 
-// work makes one report and says how it ended.
+// work generates one report and records the result.
 func (w *Worker) work(ctx context.Context, claim *store.ReportClaim) {
 	began := time.Now()
 	err := w.produce(ctx, claim)
 	result := "completed"
-	// What follows must be said even when the service is about to stop.
+	// The result must be recorded even if the service is about to stop.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer cancel()
 	switch {
 	case err == nil:
 	case errors.Is(err, store.ErrClaimLost):
-		result, err = "lost", nil // it is somebody else's, or nobody's
+		result, err = "lost", nil // taken over by another node, or deleted
 	case ctx.Err() != nil:
 		result, err = "released", claim.Release(last, 0, false)
 	case fault.Is(err, fault.Unavailable), errors.Is(err, context.DeadlineExceeded):
@@ -140,13 +141,14 @@ func (w *Worker) work(ctx context.Context, claim *store.ReportClaim) {
 		result, err = "failed", claim.Fail(last, reasonOf(err))
 	}
 	if err != nil && !errors.Is(err, store.ErrClaimLost) {
-		// The lease ends, and then another try is made.
+		// The lease will expire, and another attempt follows.
 		w.Log.Warn("could not save the report's status", "report", claim.ID, "result", result, "error", err)
 	}
 	w.metrics.done(result, time.Since(began))
 }
 
-// reasonOf tells the caller why. What went wrong inside is only logged.
+// reasonOf returns the error message for the caller. Internal errors are only
+// logged.
 func reasonOf(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code != fault.Internal {
 		return f.Message
@@ -154,8 +156,8 @@ func reasonOf(err error) string {
 	return "Something went wrong on our side. Give the operator the report ID."
 }
 
-// produce reads the data, writes the file and completes the report. The lease
-// is renewed meanwhile; when it is lost, the work stops.
+// produce reads the data, writes the file and completes the report. It renews
+// the lease meanwhile, and stops if the lease is lost.
 func (w *Worker) produce(ctx context.Context, claim *store.ReportClaim) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -192,7 +194,7 @@ func (w *Worker) produce(ctx context.Context, claim *store.ReportClaim) (err err
 	return claim.Complete(ctx, out.size, out.sum.Sum(nil), w.Retention)
 }
 
-// keepLease renews the lease, three times as often as need be, and notes the
+// keepLease renews the lease three times as often as necessary, and stores the
 // progress with it.
 func (w *Worker) keepLease(ctx context.Context, claim *store.ReportClaim, progress *atomic.Int32, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(w.Lease / 3)

@@ -15,24 +15,25 @@ import (
 // KeySize is the size of every derived key.
 const KeySize = 32
 
-// SaltSize is the size of the salts that derivations are made with.
+// SaltSize is the size of the salt for deriving keys.
 const SaltSize = 16
 
-// Key is what an operator gives to encrypt with: 64 hexadecimal digits, or a
-// passphrase. Other keys are derived from it; it encrypts nothing itself.
+// Key is an encryption key provided by an operator: 64 hexadecimal digits, or
+// a passphrase. Other keys are derived from it; it is not used for encryption
+// itself.
 type Key struct {
 	secret     []byte
 	passphrase bool
 
 	mu    sync.Mutex
-	roots map[string][]byte // by salt, because stretching is slow on purpose
+	roots map[string][]byte // by salt, because stretching is deliberately slow
 }
 
-// shortest is the length from which a passphrase is taken.
+// shortest is the minimum length of a passphrase.
 const shortest = 12
 
-// ParseKey reads a key as it stands in a file or in the environment. White
-// space around it does not count.
+// ParseKey parses a key from a file or the environment. Surrounding white
+// space is ignored.
 func ParseKey(text []byte) (*Key, error) {
 	text = bytes.TrimSpace(text)
 	if raw, err := hex.DecodeString(string(text)); err == nil && len(raw) == KeySize {
@@ -44,27 +45,27 @@ func ParseKey(text []byte) (*Key, error) {
 	return &Key{secret: bytes.Clone(text), passphrase: true, roots: map[string][]byte{}}, nil
 }
 
-// Passphrase reports a key that is stretched with a salt, without which it is
-// of no use.
+// Passphrase reports whether the key is a passphrase, which is stretched and
+// therefore needs a salt.
 func (k *Key) Passphrase() bool { return k.passphrase }
 
-// Derive gives the key for one purpose. A passphrase is stretched with
+// Derive returns the key for one purpose. A passphrase is stretched with
 // Argon2id, once for each salt.
 func (k *Key) Derive(salt []byte, purpose string) []byte {
 	derived, err := hkdf.Key(sha256.New, k.root(salt), salt, purpose, KeySize)
 	if err != nil {
-		panic(err) // only for a length that is too great
+		panic(err) // only if the length is too large
 	}
 	return derived
 }
 
-// Derive gives the key for one purpose from a key of random bytes, such as a
-// master key.
+// Derive returns the key for one purpose, derived from a key of random bytes
+// such as a master key.
 func Derive(key []byte, purpose string) []byte {
 	return (&Key{secret: key}).Derive(nil, purpose)
 }
 
-// root is the secret, stretched when it is a passphrase.
+// root returns the secret, stretched if it is a passphrase.
 func (k *Key) root(salt []byte) []byte {
 	if !k.passphrase {
 		return k.secret

@@ -1,6 +1,6 @@
-// Package seal holds the cryptography of data at rest, without I/O: the key
-// that an operator gives and what is derived from it, and the sealing of
-// small secrets that the service must be able to read again.
+// Package seal holds the cryptography of data at rest, without I/O: the
+// operator's key and the keys derived from it, and the sealing of small
+// secrets that the service must be able to read.
 package seal
 
 import (
@@ -13,9 +13,9 @@ import (
 	"fmt"
 )
 
-// A Master seals secrets that must be kept readable, such as the signing
-// secret of a webhook, for storing them in a database. Sealing is AES-256-GCM
-// with a random nonce.
+// Master seals secrets that must remain readable, such as the signing secret
+// of a webhook, for storage in a database. It uses AES-256-GCM with a random
+// nonce.
 type Master struct {
 	aead cipher.AEAD
 	id   [idSize]byte
@@ -27,13 +27,14 @@ const (
 )
 
 var (
-	// ErrOtherKey is a secret that was sealed under another master key.
+	// ErrOtherKey is returned for a secret that was sealed with another master
+	// key.
 	ErrOtherKey = errors.New("sealed under another master key")
-	// ErrDamaged is a secret that is not as it was sealed, or not in its place.
+	// ErrDamaged is returned for a secret that was modified or moved.
 	ErrDamaged = errors.New("the sealed secret is damaged or not in its place")
 )
 
-// NewMaster makes a sealer from a key of 32 bytes.
+// NewMaster returns a sealer for a key of 32 bytes.
 func NewMaster(key []byte) (*Master, error) {
 	if len(key) != KeySize {
 		return nil, fmt.Errorf("a master key has %d bytes, not %d", KeySize, len(key))
@@ -50,18 +51,18 @@ func NewMaster(key []byte) (*Master, error) {
 	return m, nil
 }
 
-// MasterCheck is a value that tells whether two nodes hold the same master
-// key, without telling the key.
+// MasterCheck returns a value that shows whether two nodes have the same
+// master key, without revealing the key.
 func MasterCheck(key []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("anodyne master key check"))
 	return mac.Sum(nil)[:16]
 }
 
-// Seal encrypts a secret. place says what the secret belongs to, such as the
-// table, the organisation and the row: it opens only there, so that a sealed
-// value cannot be moved to another row. The result starts with the version
-// and the key's id, so that keys can be told apart when they are changed.
+// Seal encrypts a secret. place identifies what the secret belongs to, such as
+// the table, the organisation and the row: it only opens there, so a sealed
+// value cannot be moved to another row. The result starts with the version and
+// the key's ID, so that keys can be distinguished after a change.
 func (m *Master) Seal(secret, place []byte) []byte {
 	sealed := make([]byte, 1+idSize+m.aead.NonceSize(), 1+idSize+m.aead.NonceSize()+len(secret)+m.aead.Overhead())
 	sealed[0] = version1
@@ -71,7 +72,7 @@ func (m *Master) Seal(secret, place []byte) []byte {
 	return m.aead.Seal(sealed, nonce, secret, m.bound(sealed, place))
 }
 
-// Open gives the secret back.
+// Open decrypts a secret.
 func (m *Master) Open(sealed, place []byte) ([]byte, error) {
 	head := 1 + idSize + m.aead.NonceSize()
 	if len(sealed) < head+m.aead.Overhead() || sealed[0] != version1 {
@@ -87,7 +88,7 @@ func (m *Master) Open(sealed, place []byte) ([]byte, error) {
 	return secret, nil
 }
 
-// bound is what is authenticated beside the secret.
+// bound returns the additional authenticated data.
 func (m *Master) bound(sealed, place []byte) []byte {
 	return append(append(make([]byte, 0, 1+idSize+len(place)), sealed[:1+idSize]...), place...)
 }

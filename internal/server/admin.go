@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// buildInfo says which program exports the metrics.
+// buildInfo exports the version of the program as a metric.
 func buildInfo(version string) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "anodyne_build_info", Help: "Version of the program and of Go; always 1.",
@@ -23,8 +23,8 @@ func buildInfo(version string) prometheus.Collector {
 	return info
 }
 
-// withToken lets through who has the token, which is read anew each time, so
-// that it can be changed while the server runs.
+// withToken requires the token, which is read for every request, so that it
+// can be changed while the server runs.
 func withToken(next http.Handler, token func() (string, error), log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		want, err := token()
@@ -35,7 +35,8 @@ func withToken(next http.Handler, token func() (string, error), log *slog.Logger
 		}
 		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		ok := strings.EqualFold(scheme, "Bearer")
-		// Of equal length, so that the time says nothing about the token.
+		// Compare hashes, which have equal length, so that timing reveals
+		// nothing about the token.
 		wantSum, givenSum := sha256.Sum256([]byte(want)), sha256.Sum256([]byte(given))
 		if !ok || subtle.ConstantTimeCompare(wantSum[:], givenSum[:]) != 1 {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="anodyne admin"`)
@@ -46,7 +47,7 @@ func withToken(next http.Handler, token func() (string, error), log *slog.Logger
 	})
 }
 
-// adminHandler serves what only the operator of the machine may see.
+// adminHandler serves the endpoints for the operator of the machine.
 func adminHandler(registry *prometheus.Registry) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))

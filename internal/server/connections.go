@@ -18,35 +18,33 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// connections is a listener that bounds how many connections are open at a
-// time. When there are as many as may be, room is made by closing connections
-// that wait for their caller, of the address that has the most of those; see
-// room.go. When there is none to be made, a few more are let in whose requests
-// are answered only if they are health checks, and beyond those the next one is
-// told to come again. So whoever opens connections and leaves them costs the
-// others nothing, and the files that the process itself needs are never used
-// up.
+// connections is a listener that limits the number of open connections. At the
+// limit, it makes room by closing connections that wait for their caller, from
+// the address that has the most of these; see room.go. If it cannot make room,
+// it accepts a few spare connections, on which only health checks are served,
+// and responds to any further one that it should retry later. So connections
+// that are opened and left idle do not affect other callers, and the file
+// descriptors that the process needs are never used up.
 type connections struct {
 	net.Listener
 	most  int
-	spare int // let in beyond most
+	spare int // accepted beyond most
 	log   *slog.Logger
-	// answer is what a caller is told whom no handler answers; nil where nothing
-	// can be said, as before a TLS handshake.
+	// answer builds the response to a caller that no handler serves. It is nil
+	// if no response is possible, as before a TLS handshake.
 	answer func(status int, peer string) []byte
-	// proxies speak for many callers. source is the one that a request comes
-	// from.
+	// proxies serve many callers. source returns the caller of a request.
 	proxies []netip.Prefix
 	source  func(*http.Request) netip.Addr
-	// encrypted is true when what is read and written is TLS.
+	// encrypted is set if the raw bytes are TLS.
 	encrypted bool
-	refused   chan struct{} // holds one for each caller who is being told
+	refused   chan struct{} // has one element per caller being refused
 
 	mu       sync.Mutex
-	open     int       // of which spares
-	spares   int       // are let in beyond most
-	idle     ring.Ring // the seats of idle connections follow it, the longest idle first
-	busy     ring.Ring // the seats of all others
+	open     int       // number of connections, including spares
+	spares   int       // number accepted beyond most
+	idle     ring.Ring // seats of idle connections, longest idle first
+	busy     ring.Ring // seats of all others
 	origins  map[netip.Addr]*origin
 	searches uint64
 	warned   time.Time
@@ -55,26 +53,26 @@ type connections struct {
 	shed  *prometheus.CounterVec
 }
 
-// connection is one of them. It has its seat itself, so that a request, which
-// makes it busy and idle again, looks for nothing and makes nothing. What else
-// a TCP connection can do, such as sending files, net/http finds on it.
+// connection is an accepted connection. It embeds its seat, so that switching
+// between busy and idle on each request needs no lookup and no allocation.
+// Other methods of a TCP connection, such as sending files, remain available
+// to net/http.
 type connection struct {
 	*net.TCPConn
 	room *connections
-	// framing follows what is read, unless it is encrypted.
+	// framing tracks the requests read, unless the bytes are encrypted.
 	framing framing
-	// The caller is waited for while it sends a body, and while it takes an
-	// answer.
+	// Waits for the caller: to send a body, and to receive a response.
 	sending, taking wait
-	// spare is true of one that was let in beyond the bound.
+	// spare is set if the connection was accepted beyond the limit.
 	spare atomic.Bool
-	// The room's lock guards these.
+	// Guarded by the lock of connections.
 	seat       ring.Ring // its Value is the connection
 	idle, gone bool
 	served     bool
-	since      time.Time // when it came or became idle
-	peer       *origin   // where it comes from
-	origin     *origin   // whose it is now; another when a proxy says so
+	since      time.Time // time of accept or of becoming idle
+	peer       *origin   // address of the connection
+	origin     *origin   // current caller; differs from peer behind a proxy
 }
 
 func newConnections(l net.Listener, most int, log *slog.Logger, registry prometheus.Registerer) *connections {
@@ -91,7 +89,7 @@ func newConnections(l net.Listener, most int, log *slog.Logger, registry prometh
 	return c
 }
 
-// Accept waits for the next connection that there is room for.
+// Accept waits for the next connection for which there is room.
 func (c *connections) Accept() (net.Conn, error) {
 	for {
 		accepted, err := c.Listener.Accept()
@@ -102,7 +100,7 @@ func (c *connections) Accept() (net.Conn, error) {
 				c.makeRoom(netip.IPv6Unspecified(), time.Now())
 				c.mu.Unlock()
 			}
-			return nil, err // after which net/http waits a little
+			return nil, err // net/http waits a little and retries
 		}
 		conn := &connection{TCPConn: accepted.(*net.TCPConn), room: c}
 		if c.enter(conn) {
@@ -114,7 +112,7 @@ func (c *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// enter counts a connection in, if there is room or can be made.
+// enter adds a connection if there is room or room can be made.
 func (c *connections) enter(conn *connection) bool {
 	from, now := originOf(conn.RemoteAddr()), time.Now()
 	c.mu.Lock()
@@ -129,29 +127,29 @@ func (c *connections) enter(conn *connection) bool {
 	conn.seat.Value = conn
 	conn.peer = c.hold(from)
 	conn.origin = conn.peer
-	c.rest(conn, now) // until it has sent the head of a request
+	c.rest(conn, now) // idle until it has sent a request header
 	c.open++
 	c.gauge.Set(float64(c.open))
 	return true
 }
 
-// rest puts a connection behind all that are idle.
+// rest appends a connection to the idle list.
 func (c *connections) rest(conn *connection, now time.Time) {
 	c.idle.Prev().Link(&conn.seat)
 	conn.idle, conn.since = true, now
 }
 
-// wake takes a connection from those that are idle.
+// wake removes a connection from the idle list.
 func (c *connections) wake(conn *connection) {
 	conn.seat.Prev().Unlink(1)
 	c.busy.Prev().Link(&conn.seat)
 	conn.idle, conn.served = false, true
 }
 
-// leave counts a connection out.
+// leave removes a connection.
 func (c *connections) leave(conn *connection) {
 	if conn.gone {
-		return // it was closed for another
+		return // already closed to make room
 	}
 	conn.gone = true
 	conn.seat.Prev().Unlink(1)
@@ -166,7 +164,7 @@ func (c *connections) leave(conn *connection) {
 	c.gauge.Set(float64(c.open))
 }
 
-// drop closes a connection that the server does not have yet.
+// drop closes a connection that was not yet passed to the server.
 func (c *connections) drop(conn *connection) {
 	_ = conn.Close()
 	c.mu.Lock()
@@ -174,19 +172,19 @@ func (c *connections) drop(conn *connection) {
 	c.leave(conn)
 }
 
-// close closes a connection for another.
+// close closes a connection to make room for another.
 func (c *connections) close(conn *connection, kind string) {
 	c.leave(conn)
-	_ = conn.Close() // which ends what reads from it
+	_ = conn.Close() // ends pending reads
 	c.shed.WithLabelValues(kind).Inc()
 }
 
-// refuse tells a caller to come again, as far as that can be said, without
-// keeping anybody else waiting.
+// refuse responds to a caller, if possible, that it should retry later. It
+// does not block other callers.
 func (c *connections) refuse(conn net.Conn) {
 	select {
 	case c.refused <- struct{}{}:
-	default: // enough are being told
+	default: // too many refusals in progress
 		_ = conn.Close()
 		return
 	}
@@ -200,19 +198,20 @@ func (c *connections) refuse(conn net.Conn) {
 			return
 		}
 		if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-			// What is closed with something unread is reset, and the answer lost.
+			// Closing with unread data resets the connection and loses the
+			// response.
 			_, _ = io.Copy(io.Discard, io.LimitReader(conn, 64<<10))
 		}
 	}()
 }
 
-// state is told by the server what becomes of a connection.
+// state handles a change of a connection's state, as reported by the server.
 func (c *connections) state(served net.Conn, state http.ConnState) {
 	conn := under(served)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if conn.gone {
-		return // it was closed for another
+		return // already closed to make room
 	}
 	switch state {
 	case http.StateActive:
@@ -238,7 +237,7 @@ func (c *connections) state(served net.Conn, state http.ConnState) {
 	}
 }
 
-// under is the connection that the server has, perhaps below TLS.
+// under returns the connection below served, which may be a TLS connection.
 func under(served net.Conn) *connection {
 	switch conn := served.(type) {
 	case *tls.Conn: // HTTP/2
@@ -251,12 +250,12 @@ func under(served net.Conn) *connection {
 
 type connectionKey struct{}
 
-// context lets the handler find the connection of a request.
+// context makes the connection available to the handler of a request.
 func (c *connections) context(ctx context.Context, served net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, under(served))
 }
 
-// warn says something at most once a minute.
+// warn logs a warning at most once a minute.
 func (c *connections) warn(message string, args ...any) {
 	c.mu.Lock()
 	due := time.Since(c.warned) > time.Minute
@@ -269,7 +268,7 @@ func (c *connections) warn(message string, args ...any) {
 	}
 }
 
-// Read hands on what is read, one request at a time.
+// Read returns data of one request at a time.
 func (c *connection) Read(p []byte) (int, error) {
 	if c.room.encrypted {
 		return c.TCPConn.Read(p)
@@ -277,7 +276,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	return c.framing.read(p, c.TCPConn.Read)
 }
 
-// Write puts the service's answer in the place of a refusal by net/http.
+// Write replaces a refusal by net/http with the service's own response.
 func (c *connection) Write(b []byte) (int, error) {
 	c.taking.begin()
 	defer c.taking.end()

@@ -87,7 +87,7 @@ func (s *Server) awaitIdle(t *testing.T, want int) {
 	}
 }
 
-// awaitLast waits until a guest's connection is the one that became idle last.
+// awaitLast waits until a guest's connection is the last one that became idle.
 func (s *Server) awaitLast(t *testing.T, g *guest) {
 	t.Helper()
 	room := s.listener.(*connections)
@@ -131,8 +131,8 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// When all are busy, the next is told to come again, and is let in when one
-// has gone.
+// If all connections are busy, the next one gets a 503, and is accepted when
+// one has ended.
 func TestNoRoomForAnotherConnection(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--max-connections", "2", "--admin-listen", "127.0.0.1:0")
@@ -169,8 +169,8 @@ func TestNoRoomForAnotherConnection(t *testing.T) {
 	}
 }
 
-// Under TLS nothing can be said before the handshake; idle connections make
-// room all the same.
+// With TLS, no response is possible before the handshake; idle connections
+// make room nevertheless.
 func TestIdleConnectionsMakeRoomUnderTLS(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t)

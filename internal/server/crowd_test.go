@@ -47,8 +47,8 @@ func (s *Server) awaitBusy(t *testing.T, want int) {
 
 const slowForm = "POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\n"
 
-// probe asks on a new connection, and gives the status; 0 when there is no
-// answer.
+// probe sends a request on a new connection and returns the status, or 0
+// without a response.
 func (s *Server) probe(t *testing.T, address, path string) int {
 	t.Helper()
 	g := s.from(t, address)
@@ -80,8 +80,8 @@ func eachTransport(t *testing.T, test func(t *testing.T, flags ...string)) {
 	})
 }
 
-// A hundred forms from one address that are not sent to their end fill the room
-// for nobody else, nor for health checks.
+// A hundred incomplete forms from one address block neither other callers nor
+// health checks.
 func TestSlowFormsShutNobodyOut(t *testing.T) {
 	t.Parallel()
 	for _, forms := range []int{100, 300} {
@@ -153,7 +153,7 @@ func TestSlowCallersOfAllKindsMakeRoom(t *testing.T) {
 	}
 }
 
-// Whoever does not take answers makes room too, once it shows.
+// Callers who do not read responses make room too, once that is noticed.
 func TestCallersThatDoNotReadMakeRoom(t *testing.T) {
 	t.Parallel()
 	eachTransport(t, func(t *testing.T, flags ...string) {
@@ -179,8 +179,8 @@ func TestCallersThatDoNotReadMakeRoom(t *testing.T) {
 	})
 }
 
-// A trusted proxy carries many callers: room is made by those it names, and its
-// own connections are not held against it.
+// A trusted proxy serves many callers: the callers it names make room, and its
+// own connections do not count against it.
 func TestSlowFormsThroughAProxy(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--max-connections", "40", "--trusted-proxy", "127.0.0.9/32")
@@ -215,8 +215,8 @@ func TestSlowFormsThroughAProxy(t *testing.T) {
 	}
 }
 
-// While there is room, nobody is bounded: all the users of a hospital may come
-// from one address.
+// While there is room, there is no limit per address: all users of a hospital
+// may share one.
 func TestOneAddressMayFillTheRoom(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--max-connections", "60")

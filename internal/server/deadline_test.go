@@ -16,8 +16,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// What takes longer than the server lets a connection be written to is answered
-// with 503: the connection is not closed without an answer.
+// A request that takes longer than the write timeout gets a 503: the
+// connection is not closed without a response.
 func TestNoAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 	slow := limits
@@ -65,7 +65,8 @@ func TestNoAnswerIsCutOff(t *testing.T) {
 	t.Logf("answers by status: %v", count)
 }
 
-// get gives the status of an answer that is 200, or 503 with a time to come back.
+// get returns the status of a response, which must be 200, or 503 with
+// Retry-After.
 func get(address, token string) (int, error) {
 	request, err := http.NewRequest(http.MethodGet, address, nil)
 	if err != nil {

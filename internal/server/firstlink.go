@@ -14,23 +14,24 @@ import (
 	"anodyne.example/anodyne/internal/portal"
 )
 
-// firstOrganisation is the one whose administrator a new installation invites.
+// firstOrganisation is the organisation whose administrator a new installation
+// invites.
 const firstOrganisation = "default"
 
-// firstLinkFile is where the link of a new installation is kept, in the data
-// directory, when nobody watches it start.
+// firstLinkFile is the file in the data directory that holds the link of a new
+// installation if the server is not started from a terminal.
 const firstLinkFile = "first-administrator-link.txt"
 
-// A FirstLink is a one-time link by which the first administrator is made.
-// Whoever has it has the installation.
+// FirstLink is a one-time link for creating the first administrator. It gives
+// control over the installation.
 type FirstLink struct {
 	URL  string
 	s    *Server
 	hash []byte
 }
 
-// FirstLink makes the link. It is nil when there is a member. A file with the
-// link of an earlier start is removed.
+// FirstLink creates the link, or returns nil if there already is a member. It
+// removes the file with the link of an earlier start.
 func (s *Server) FirstLink(ctx context.Context) (*FirstLink, error) {
 	if err := os.Remove(s.firstLinkPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -49,8 +50,8 @@ func (s *Server) FirstLink(ctx context.Context) (*FirstLink, error) {
 
 func (s *Server) firstLinkPath() string { return filepath.Join(s.cfg.DataDir, firstLinkFile) }
 
-// Keep writes the link into a file that only the service's user can read, and
-// says where. The file is removed when the link is no longer good.
+// Keep writes the link to a file that only the service's user can read, and
+// returns its path. The file is removed once the link is no longer valid.
 func (l *FirstLink) Keep() (path string, err error) {
 	path = l.s.firstLinkPath()
 	f, err := os.CreateTemp(l.s.cfg.DataDir, "."+firstLinkFile+"-*") // mode 0600
@@ -71,8 +72,8 @@ func (l *FirstLink) Keep() (path string, err error) {
 	return path, nil
 }
 
-// lookAtFirstLink is how often it is looked whether the link is still good. It
-// may be used up on another node, or on the command line.
+// lookAtFirstLink is the interval for checking whether the link is still
+// valid. It may be used on another node or replaced on the command line.
 const lookAtFirstLink = 2 * time.Second
 
 // watch removes the file once the link was used or has expired.
@@ -86,18 +87,18 @@ func (l *FirstLink) watch(ctx context.Context) error {
 			return nil
 		}
 		if open, err := l.s.store.System().InvitesFirst(ctx, l.hash); err != nil || open {
-			continue // when the database is away, it may be
+			continue // database unavailable; the link may still be valid
 		}
 		path := l.s.firstLinkPath()
 		if text, err := os.ReadFile(path); err != nil || strings.TrimSpace(string(text)) != l.URL {
-			return nil // it is gone, or another process's
+			return nil // removed, or replaced by another process
 		}
 		return os.Remove(path)
 	}
 }
 
-// reachable is an address that a listener has, as it stands in a link: one that
-// listens on all addresses is named by its own machine.
+// reachable returns a listener's address in the form used in links. A wildcard
+// address is replaced by that of the local machine.
 func reachable(at net.Addr) string {
 	if local, err := netip.ParseAddrPort(at.String()); err == nil && local.Addr().IsUnspecified() {
 		_, port, _ := net.SplitHostPort(at.String())

@@ -5,27 +5,26 @@ import (
 	"strconv"
 )
 
-// framing follows the requests on a connection of HTTP/1, to see what net/http
-// does not tell: whether a head has both a Content-Length and a
-// Transfer-Encoding. Two programs that read such a request differently, one
-// behind the other, can be made to take a part of its body for another request
-// (request smuggling), so it is refused; see
+// framing tracks the requests on an HTTP/1 connection to detect what net/http
+// does not report: a header with both Content-Length and Transfer-Encoding. If
+// two programs in a chain read such a request differently, part of its body
+// can be smuggled as another request, so it is rejected; see
 // docs/decisions/0038-callers-that-hold-others-up.md.
 //
-// What is read is handed on one request at a time. So the head that was followed
-// last is that of the request that is being handled, and when the two readers
-// ever came to different ends, that would show (settled).
+// Data is passed on one request at a time. So the last header tracked is that
+// of the request being handled, and any disagreement with net/http about where
+// a request ends would be detected (settled).
 type framing struct {
 	phase phase
-	left  uint64 // of a body or a chunk
-	line  []byte // the start of the line that is being read
+	left  uint64 // remaining bytes of a body or chunk
+	line  []byte // start of the current line
 	begun int    // bytes of this request so far
 
-	heads, handled  int // requests whose head was read, and those that were handled
+	heads, handled  int // requests with a complete header, and requests handled
 	length, coded   bool
 	size            uint64
 	chunked, faulty bool
-	held            []byte // read, and behind the end of the request
+	held            []byte // data read beyond the end of the request
 }
 
 type phase byte
@@ -37,13 +36,14 @@ const (
 	inChunk
 	inChunkEnd
 	inTrailer
-	lost // what follows is refused, and the connection closed
+	lost // framing is unknown: reject what follows and close the connection
 )
 
-// keptLine is how much of a line is looked at: more than any that counts has.
+// keptLine is how much of a line is examined, which is more than any relevant
+// line has.
 const keptLine = 256
 
-// read reads by from, up to the end of a request.
+// read reads with from, up to the end of a request.
 func (f *framing) read(p []byte, from func([]byte) (int, error)) (n int, err error) {
 	if len(f.held) > 0 {
 		n = copy(p, f.held)
@@ -58,7 +58,7 @@ func (f *framing) read(p []byte, from func([]byte) (int, error)) (n int, err err
 	return n, err
 }
 
-// follow takes in bytes up to the end of a request, and says how many.
+// follow processes bytes up to the end of a request and returns their number.
 func (f *framing) follow(b []byte) (taken int) {
 	for taken < len(b) {
 		rest := b[taken:]
@@ -94,8 +94,8 @@ func (f *framing) keep(part []byte) {
 	}
 }
 
-// bodyEnds goes on after the last byte of a body, a chunk or a chunk's end, and
-// reports whether that was the request's.
+// bodyEnds moves on after the last byte of a body, a chunk or a chunk's end,
+// and reports whether the request is complete.
 func (f *framing) bodyEnds() bool {
 	switch f.phase {
 	case inChunk:
@@ -109,7 +109,7 @@ func (f *framing) bodyEnds() bool {
 	return false
 }
 
-// lineEnds takes in the last part of a line, and reports whether the request
+// lineEnds processes the last part of a line and reports whether the request
 // ends with it.
 func (f *framing) lineEnds(part []byte) (ended bool) {
 	line := part
@@ -135,14 +135,14 @@ func (f *framing) lineEnds(part []byte) (ended bool) {
 func (f *framing) headLine(line []byte) (ended bool) {
 	switch {
 	case len(line) == 0 && f.begun <= len("\r\n\r\n"):
-		// Empty lines before a request, which net/http passes over after a POST.
+		// Empty lines before a request, which net/http skips after a POST.
 	case len(line) == 0:
 		return f.headEnds()
 	case line[0] == 'C' || line[0] == 'c' || line[0] == 'T' || line[0] == 't':
 		f.header(line)
 	case line[0] == ' ' || line[0] == '\t':
-		// It belongs to the header before; one that counts would have been
-		// found faulty for having no value.
+		// A continuation of the previous header. One that matters would have
+		// been rejected for its empty value.
 	}
 	return false
 }
@@ -161,7 +161,8 @@ func (f *framing) header(line []byte) {
 	}
 }
 
-// headEnds decides what follows a head, and reports whether nothing does.
+// headEnds determines what follows a header, and reports whether the request
+// has no body.
 func (f *framing) headEnds() bool {
 	f.heads++
 	f.chunked = f.coded
@@ -186,7 +187,7 @@ func (f *framing) chunkSize(line []byte) {
 	size, err := strconv.ParseUint(string(bytes.TrimRight(line, " \t")), 16, 64)
 	switch {
 	case err != nil:
-		f.phase = lost // net/http refuses it too
+		f.phase = lost // net/http rejects it too
 	case size == 0:
 		f.phase = inTrailer
 	default:
@@ -194,16 +195,16 @@ func (f *framing) chunkSize(line []byte) {
 	}
 }
 
-// handle reports whether the request that is about to be handled is sound. old
-// is true for HTTP/1.0, which has no Transfer-Encoding.
+// handle reports whether the request about to be handled has valid framing.
+// old is set for HTTP/1.0, which has no Transfer-Encoding.
 func (f *framing) handle(old bool) bool {
 	f.handled++
 	return !f.faulty && f.heads == f.handled && !(old && f.chunked)
 }
 
-// settled reports whether the end of the request that was handled is where
-// net/http has found it. It may have read the first byte of the next already,
-// to notice when the caller leaves.
+// settled reports whether the handled request ended where net/http says it
+// did. net/http may already have read the first byte of the next request, to
+// detect a disconnect.
 func (f *framing) settled() bool {
 	return f.phase == inHead && f.begun <= 1 && f.heads == f.handled
 }

@@ -9,12 +9,13 @@ import (
 	"anodyne.example/anodyne/internal/api"
 )
 
-// guard is before all handlers: it refuses what must not be handled, keeps the
-// room's account of whom is waited for, and sets the pace of bodies.
+// guard runs before all handlers. It rejects requests that must not be
+// handled, records which callers are being waited for, and enforces a minimum
+// rate for bodies.
 type guard struct {
 	room   *connections
 	api    *api.API
-	next   http.Handler // the API, traced or not
+	next   http.Handler // the API, with or without tracing
 	limits timeouts
 }
 
@@ -39,7 +40,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body.begin()
 		if r.ProtoMajor > 1 {
 			defer body.end()
-		} // else net/http may wait for the rest of it
+		} // otherwise net/http may wait for the rest
 		r.Body = body
 	}
 	if r.ProtoMajor > 1 {
@@ -48,25 +49,24 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// refuse answers a request that is not handled. The rest of it is not waited
-// for long.
+// refuse responds to a request that is not handled, and does not wait long for
+// the rest of it.
 func (g *guard) refuse(w http.ResponseWriter, r *http.Request, conn *connection, status int) {
 	conn.sending.begin()
 	if r.ProtoMajor > 1 {
 		defer conn.sending.end()
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // not every connection has one
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // not all connections support it
 	g.api.Refuse(w, r, status)
 }
 
-// isHealthCheck reports whether a load balancer asks; it is answered when
-// nobody else is.
+// isHealthCheck reports whether the request is a health check, which is served
+// even if no others are.
 func isHealthCheck(r *http.Request) bool {
 	return (r.URL.Path == "/readyz" || r.URL.Path == "/healthz") && (r.Method == http.MethodGet || r.Method == http.MethodHead) && r.Body == http.NoBody
 }
 
-// promote gives a connection that was let in beyond the bound a place within
-// it, if there is one by now.
+// promote gives a spare connection a regular place, if there is one by now.
 func (c *connections) promote(conn *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,8 +79,7 @@ func (c *connections) promote(conn *connection) bool {
 	return true
 }
 
-// comesFrom counts a connection from a proxy for the caller whose request it
-// carries.
+// comesFrom attributes a connection from a proxy to the caller of its request.
 func (c *connections) comesFrom(conn *connection, r *http.Request) {
 	if len(c.proxies) == 0 || !conn.peer.proxy {
 		return
@@ -93,11 +92,11 @@ func (c *connections) comesFrom(conn *connection, r *http.Request) {
 	}
 }
 
-// leastRate is how many bytes of a body must come in a second, on average.
+// leastRate is the minimum average rate of a body, in bytes per second.
 const leastRate = 1 << 10
 
-// paced is a body whose sender must not be too slow: there is time for the next
-// part, and all of it together must come at leastRate.
+// paced is a body with a time limit for its next part and a minimum rate for
+// the whole.
 type paced struct {
 	io.ReadCloser
 	control  *http.ResponseController
@@ -116,10 +115,10 @@ func (p *paced) begin() {
 
 func (p *paced) until(deadline time.Time) {
 	p.deadline = deadline
-	_ = p.control.SetReadDeadline(deadline) // not every connection has one
+	_ = p.control.SetReadDeadline(deadline) // not all connections support it
 }
 
-// end notes that the caller is no longer waited for.
+// end records that the caller is no longer waited for.
 func (p *paced) end() {
 	if !p.ended {
 		p.ended = true
@@ -134,7 +133,7 @@ func (p *paced) Read(b []byte) (n int, err error) {
 	case errors.Is(err, io.EOF) && !p.ended:
 		p.end()
 		p.until(time.Time{})
-		if now := time.Now(); now.Sub(p.began) > time.Second { // the time for the answer begins here
+		if now := time.Now(); now.Sub(p.began) > time.Second { // the time for the response starts here
 			_ = p.control.SetWriteDeadline(now.Add(p.limits.write))
 		}
 	case err == nil && n > 0:
@@ -149,8 +148,8 @@ func (p *paced) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// stream is an answer over HTTP/2, whose caller may hold it up without holding
-// up the connection.
+// stream is an HTTP/2 response. Its caller may stall it without stalling the
+// connection.
 type stream struct {
 	http.ResponseWriter
 	conn *connection
@@ -162,5 +161,5 @@ func (s *stream) Write(b []byte) (int, error) {
 	return s.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController reach the stream.
+// Unwrap gives http.ResponseController access to the stream.
 func (s *stream) Unwrap() http.ResponseWriter { return s.ResponseWriter }

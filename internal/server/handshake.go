@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// handshakes is a listener whose connections have their TLS handshake behind
-// them. net/http would make it itself; but of HTTP/1 it would then read and write
-// on the connection of crypto/tls, of which nothing can be seen in between.
+// handshakes is a listener that performs the TLS handshake before it returns a
+// connection. net/http could do it itself, but for HTTP/1 it would then read
+// from and write to the crypto/tls connection directly, and framing could not
+// see the requests.
 type handshakes struct {
 	*connections
 	config *tls.Config
@@ -33,7 +34,7 @@ func (h *handshakes) run() {
 		conn, err := h.connections.Accept()
 		if err != nil {
 			select {
-			case h.failed <- err: // net/http decides how to go on, and waits before it asks again
+			case h.failed <- err: // net/http decides how to proceed, and waits before the next call
 			case <-h.ctx.Done():
 			}
 			if errors.Is(err, net.ErrClosed) {
@@ -45,18 +46,18 @@ func (h *handshakes) run() {
 	}
 }
 
-// greet makes the handshake of one connection and hands it on.
+// greet performs the handshake of one connection and passes it on.
 func (h *handshakes) greet(conn *connection) {
 	ctx, cancel := context.WithTimeout(h.ctx, h.within)
 	defer cancel()
 	secure := tls.Server(conn, h.config)
-	if err := secure.HandshakeContext(ctx); err != nil { // which has closed the connection if time ran out
+	if err := secure.HandshakeContext(ctx); err != nil { // closes the connection on timeout
 		h.sayPlain(conn, err)
 		h.log.Debug("TLS handshake failed", "error", err)
 		h.drop(conn)
 		return
 	}
-	var next net.Conn = secure // net/http speaks HTTP/2 on it
+	var next net.Conn = secure // net/http uses HTTP/2 on it
 	if secure.ConnectionState().NegotiatedProtocol != "h2" {
 		next = &secured{Conn: secure}
 	}
@@ -67,7 +68,7 @@ func (h *handshakes) greet(conn *connection) {
 	}
 }
 
-// sayPlain tells a caller who speaks HTTP without TLS to use it.
+// sayPlain responds to a caller that uses HTTP without TLS.
 func (h *handshakes) sayPlain(conn *connection, err error) {
 	record, ok := errors.AsType[tls.RecordHeaderError](err)
 	if !ok || record.Conn == nil {
@@ -80,7 +81,7 @@ func (h *handshakes) sayPlain(conn *connection, err error) {
 	}
 }
 
-// Accept waits for the next connection that has made its handshake.
+// Accept waits for the next connection with a completed handshake.
 func (h *handshakes) Accept() (net.Conn, error) {
 	select {
 	case conn := <-h.ready:
@@ -92,21 +93,21 @@ func (h *handshakes) Accept() (net.Conn, error) {
 	}
 }
 
-// Close stops listening, and ends handshakes that are under way.
+// Close stops listening and aborts handshakes in progress.
 func (h *handshakes) Close() error {
 	h.stop()
 	return h.connections.Close()
 }
 
-// secured is a connection on which HTTP/1 is spoken over TLS.
+// secured is an HTTP/1 connection over TLS.
 type secured struct{ *tls.Conn }
 
 func (s *secured) connection() *connection { return s.NetConn().(*connection) }
 
-// Read hands on what is read, one request at a time.
+// Read returns data of one request at a time.
 func (s *secured) Read(p []byte) (int, error) { return s.connection().framing.read(p, s.Conn.Read) }
 
-// Write puts the service's answer in the place of a refusal by net/http.
+// Write replaces a refusal by net/http with the service's own response.
 func (s *secured) Write(b []byte) (int, error) {
 	return s.connection().room.speak(b, s.RemoteAddr(), s.Conn.Write)
 }

@@ -9,27 +9,27 @@ import (
 )
 
 const (
-	// linesEvery is how long a line waits for others at most, and linesFull
-	// how many bytes do not wait.
+	// linesEvery is how long a line is buffered at most, and linesFull the
+	// number of bytes that are written at once.
 	linesEvery = 50 * time.Millisecond
 	linesFull  = 64 << 10
-	// linesMost bounds what waits for an output that takes nothing.
+	// linesMost limits the buffer for an output that blocks.
 	linesMost = 4 << 20
-	// linesGoodbye is how long a stop waits for such an output.
+	// linesGoodbye is how long a shutdown waits for such an output.
 	linesGoodbye = 5 * time.Second
 )
 
-// lineBuffer writes lines in the background, many at a time, so that no request
-// pays for a system call or waits for whoever reads the log. When the output
-// does not keep up, lines are dropped and counted.
+// lineBuffer writes lines in the background and in batches, so that no request
+// pays for a system call or waits for a log reader. If the output does not
+// keep up, lines are dropped and counted.
 type lineBuffer struct {
 	out     io.Writer
 	dropped prometheus.Counter
 
 	mu      sync.Mutex
 	lines   []byte
-	begun   chan struct{} // there are lines
-	full    chan struct{} // and they shall not wait
+	begun   chan struct{} // signals that there are lines
+	full    chan struct{} // signals that they should be written at once
 	closing chan struct{}
 	done    chan struct{}
 	once    sync.Once
@@ -47,7 +47,7 @@ func newLineBuffer(out io.Writer, registry prometheus.Registerer) *lineBuffer {
 	return b
 }
 
-// Write takes a line. It never fails and never waits.
+// Write buffers a line. It never fails and never blocks.
 func (b *lineBuffer) Write(line []byte) (int, error) {
 	b.mu.Lock()
 	before := len(b.lines)
@@ -95,22 +95,22 @@ func (b *lineBuffer) run() {
 	}
 }
 
-// flush writes what there is, and gives the memory back that it was in.
+// flush writes the buffered lines and returns their memory for reuse.
 func (b *lineBuffer) flush(spare []byte) []byte {
 	b.mu.Lock()
 	lines := b.lines
 	b.lines = spare[:0]
 	b.mu.Unlock()
 	if len(lines) > 0 {
-		_, _ = b.out.Write(lines) // where would one say that the log fails?
+		_, _ = b.out.Write(lines) // a failing log cannot be reported
 	}
 	if cap(lines) > 4*linesFull {
-		return nil // a backlog must not stay in memory
+		return nil // do not keep the memory of a backlog
 	}
 	return lines
 }
 
-// close writes what is left. Twice is safe, and so is nil.
+// close writes the remaining lines. It may be called twice, and on nil.
 func (b *lineBuffer) close() {
 	if b == nil {
 		return

@@ -11,8 +11,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// An output that takes nothing holds nobody up: lines are dropped, and counted.
-// What was taken is written when it goes on.
+// An output that blocks delays no request: lines are dropped and counted.
+// Buffered lines are written when it continues.
 func TestLogThatIsNotReadHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	reader, writer := io.Pipe()

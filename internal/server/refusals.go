@@ -6,12 +6,13 @@ import (
 	"strconv"
 )
 
-// The service speaks for net/http, which answers what it cannot read by itself,
-// before any handler: in plain text, without a request id and the rate-limit
-// headers. See docs/decisions/0022-answers-to-what-is-not-http.md.
+// net/http itself responds to requests that it cannot parse, before any
+// handler runs: in plain text, without a request ID and rate-limit headers.
+// The code below replaces these responses with the service's own. See
+// docs/decisions/0022-answers-to-what-is-not-http.md.
 
-// speak puts the service's answer in the place of a refusal by net/http, which
-// writes one at once.
+// speak replaces a refusal by net/http, which is written in a single call,
+// with the service's own response.
 func (c *connections) speak(b []byte, peer net.Addr, write func([]byte) (int, error)) (int, error) {
 	status, ok := refusal(b)
 	if !ok || c.answer == nil {
@@ -25,14 +26,14 @@ func (c *connections) speak(b []byte, peer net.Addr, write func([]byte) (int, er
 
 var (
 	statusLine = []byte("HTTP/1.1 ")
-	// ownHead is what net/http puts behind the status line of a refusal. No
-	// answer of the service has these headers and no others.
+	// ownHead follows the status line in a refusal by net/http. No response of
+	// the service has exactly these headers.
 	ownHead = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
-	// unexpected begins the answer to an Expect header that is not known.
+	// unexpected starts the response to an unknown Expect header.
 	unexpected = []byte("HTTP/1.1 417 Expectation Failed\r\n")
 )
 
-// refusal says whether what is written is one by net/http, and its status.
+// refusal reports whether b is a refusal by net/http, and its status.
 func refusal(b []byte) (status int, ok bool) {
 	if len(b) < len("HTTP/1.1 400") || b[9] != '4' && b[9] != '5' || !bytes.HasPrefix(b, statusLine) {
 		return 0, false

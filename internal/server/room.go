@@ -8,25 +8,26 @@ import (
 	"time"
 )
 
-// How room is made when there are as many connections as may be. There is no
-// bound for an address while there is room: a hospital may come from one. When
-// there is none, connections that wait for their caller are closed, of the
-// address that has the most of them; a request that the server itself works on
-// is never broken off. See docs/decisions/0038-callers-that-hold-others-up.md.
+// This file decides which connections to close at the connection limit. There
+// is no limit per address while there is room, because a whole hospital may
+// share one address. If there is no room, connections that wait for their
+// caller are closed, from the address that has the most of them; a request
+// being processed is never aborted. See
+// docs/decisions/0038-callers-that-hold-others-up.md.
 
-// origin is an address that connections come from, an IPv6 network of 64 bits
-// counting as one.
+// origin is an address that connections come from. An IPv6 /64 network counts
+// as one address.
 type origin struct {
 	addr  netip.Addr
 	proxy bool
-	held  int       // connections
-	vain  time.Time // when room was last looked for in vain on its behalf
+	held  int       // number of connections
+	vain  time.Time // last time no room could be made for it
 
-	search  uint64 // the last one that counted
-	waiting int    // its connections that waited for their caller then
+	search  uint64 // number of the last search that counted it
+	waiting int    // connections waiting for their caller in that search
 }
 
-// originOf masks the host's part of an address.
+// originOf returns the address without its host part.
 func originOf(remote net.Addr) netip.Addr {
 	at, err := netip.ParseAddrPort(remote.String())
 	if err != nil {
@@ -62,8 +63,8 @@ func (c *connections) letGo(o *origin) {
 	}
 }
 
-// attribute makes a connection one of another origin, for as long as a request
-// of it takes. It goes on being held by its peer.
+// attribute assigns a connection to another origin for the duration of a
+// request. Its peer continues to hold it.
 func (c *connections) attribute(conn *connection, to *origin) {
 	if conn.origin == to {
 		return
@@ -74,8 +75,8 @@ func (c *connections) attribute(conn *connection, to *origin) {
 	conn.origin = to
 }
 
-// wait is the time since when a caller is waited for. Over HTTP/2 a connection
-// may wait for several things at once.
+// wait is the time since when a caller has been waited for. An HTTP/2
+// connection may wait for several things at once.
 type wait struct {
 	mu    sync.Mutex
 	count int
@@ -102,7 +103,7 @@ func (w *wait) clear() {
 	w.count = 0
 }
 
-// age is how long it has been waited; less than nothing when it is not.
+// age returns the duration of the wait, or a negative value if there is none.
 func (w *wait) age(now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,17 +114,19 @@ func (w *wait) age(now time.Time) time.Duration {
 }
 
 const (
-	// patience is how long a caller may be slow, whoever asks for room.
+	// patience is how long any caller may be slow before its connection may be
+	// closed.
 	patience = 2 * time.Second
-	// fresh is how long a new connection, or a caller that takes an answer, is
-	// not held to be slow.
+	// fresh is how long a new connection, or a caller receiving a response, is
+	// not considered slow.
 	fresh = time.Second
-	// inVain is how long room is not looked for again for one address.
+	// inVain is the minimum time between two failed searches for the same
+	// address.
 	inVain = 100 * time.Millisecond
 )
 
-// slow is how long a busy connection has waited for its caller, or less than
-// nothing.
+// slow returns how long a busy connection has waited for its caller, or a
+// negative value.
 func (conn *connection) slow(now time.Time) time.Duration {
 	if age := conn.taking.age(now); age >= fresh {
 		return age
@@ -131,8 +134,8 @@ func (conn *connection) slow(now time.Time) time.Duration {
 	return conn.sending.age(now)
 }
 
-// makeRoom closes connections so that one from this address may be opened, and
-// reports whether there were any to close.
+// makeRoom closes connections to make room for one from this address, and
+// reports whether it closed any.
 func (c *connections) makeRoom(from netip.Addr, now time.Time) bool {
 	asks := c.origins[from]
 	if asks != nil && now.Sub(asks.vain) < inVain && !asks.vain.After(now) {
@@ -145,8 +148,8 @@ func (c *connections) makeRoom(from netip.Addr, now time.Time) bool {
 			held = asks.held
 		}
 		victims := c.victims(most, most.held > held, now)
-		// Several at once, so that a crowd does not make for a search each; but
-		// not more than bring it down to the next.
+		// Close several at once, so that a burst does not need a search for
+		// each, but no more than it takes to equal the next address.
 		n := min(max(c.most/100, 1), max(most.waiting-second, 1), len(victims))
 		for _, victim := range victims[:n] {
 			if victim.idle {
@@ -159,7 +162,8 @@ func (c *connections) makeRoom(from netip.Addr, now time.Time) bool {
 			return true
 		}
 	}
-	// Nobody has to make room for an address that fills most of it.
+	// No other caller has to make room for an address that uses most of the
+	// connections.
 	if (asks == nil || asks != most || 2*most.waiting < c.most) && c.closeOldest(now) {
 		return true
 	}
@@ -169,8 +173,9 @@ func (c *connections) makeRoom(from netip.Addr, now time.Time) bool {
 	return false
 }
 
-// count finds the address with the most connections that wait for their caller,
-// and how many the next one has. Idle connections of proxies are nobody's.
+// count finds the address with the most connections that wait for their
+// caller, and the number that the next one has. Idle connections of proxies
+// count for no address.
 func (c *connections) count(now time.Time) (most *origin, second int) {
 	c.searches++
 	add := func(conn *connection) {
@@ -202,7 +207,8 @@ func (c *connections) count(now time.Time) (most *origin, second int) {
 	return most, second
 }
 
-// seats are the connections that are idle, the longest idle first, or busy.
+// seats iterates over the busy connections, or over the idle ones, longest
+// idle first.
 func (c *connections) seats(busy bool) func(yield func(*connection) bool) {
 	first := &c.idle
 	if busy {
@@ -214,10 +220,10 @@ func (c *connections) seats(busy bool) func(yield func(*connection) bool) {
 	}
 }
 
-// victims are the connections of an origin that may be closed, in that order:
-// those that are idle, and those that wait for a slow caller, the longest first.
-// From others than a greater one only those are taken that have waited for a
-// while.
+// victims lists the connections of an origin that may be closed, in order: the
+// idle ones, then those waiting for a slow caller, longest first. If the
+// origin is not greater than the one asking for room, it lists only those that
+// have waited for a while.
 func (c *connections) victims(of *origin, greater bool, now time.Time) (list []*connection) {
 	for conn := range c.seats(false) {
 		if conn.origin == of && !conn.spare.Load() && (greater || conn.settledIn(now)) {
@@ -246,7 +252,7 @@ func (conn *connection) settledIn(now time.Time) bool {
 	return conn.served || now.Sub(conn.since) >= fresh
 }
 
-// closeOldest closes the connection that has been idle for the longest.
+// closeOldest closes the connection that has been idle longest.
 func (c *connections) closeOldest(now time.Time) bool {
 	for conn := range c.seats(false) {
 		if !conn.spare.Load() && conn.settledIn(now) {
@@ -257,8 +263,8 @@ func (c *connections) closeOldest(now time.Time) bool {
 	return false
 }
 
-// closeSpare closes one of the connections beyond the bound that waits for its
-// caller, of the address that has the most of them, idle ones first.
+// closeSpare closes a spare connection that waits for its caller, from the
+// address that has the most of them, idle ones first.
 func (c *connections) closeSpare(now time.Time) bool {
 	var waiting []*connection
 	count := map[*origin]int{}

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// crowd is a room with connections that nobody is at the other end of.
+// crowd returns a listener with connections without a peer.
 func crowd(tb testing.TB, most int, from func(i int) string) *connections {
 	tb.Helper()
 	c := newConnections(nil, most, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
@@ -34,7 +34,8 @@ func (c *connections) held(from string) int {
 }
 
 // The address with the most connections that wait for their caller makes room,
-// until the next has as many; one that works on its requests does not.
+// until the next has as many; connections whose requests are being processed
+// do not.
 func TestWhoMakesRoom(t *testing.T) {
 	t.Parallel()
 	const many, some, working = "192.0.2.1", "192.0.2.2", "192.0.2.3"
@@ -114,7 +115,7 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// A search over a full room, by as many addresses as there are connections.
+// A search with all places taken, from as many addresses as connections.
 func BenchmarkMakeRoom(b *testing.B) {
 	c := crowd(b, 10_000, func(i int) string { return fmt.Sprintf("10.0.%d.%d", i>>8, i&0xff) })
 	for b.Loop() {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A browser that opens the address of the service lands in the portal; programs
-// are told that there is nothing at "/", as on every unknown path.
+// A browser that opens the address of the service is redirected to the portal;
+// programs get a 404 at "/", as for every unknown path.
 func TestRootSendsBrowsersToThePortal(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

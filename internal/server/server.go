@@ -1,6 +1,5 @@
-// Package server puts the rooms together: it opens the store, builds the
-// interface, listens, starts the workers, and stops everything in reverse
-// order.
+// Package server assembles the service: it opens the store, builds the API,
+// listens, starts the workers, and stops everything in reverse order.
 package server
 
 import (
@@ -47,42 +46,42 @@ type Server struct {
 	draining context.Context
 	drain    context.CancelFunc
 
-	// deliveries sends webhooks; closeSender lets its connections go.
+	// deliveries sends webhooks; closeSender closes its connections.
 	deliveries  *worker.Group
 	closeSender func()
 
-	lines   *lineBuffer    // about requests; nil without them
-	tracing *tracing.Spans // nil when off
+	lines   *lineBuffer    // request log; nil if disabled
+	tracing *tracing.Spans // nil if disabled
 }
 
-// timeouts are within what a caller must speak and listen.
+// timeouts limit how long a caller may take to send and receive.
 type timeouts struct {
-	header time.Duration // for a TLS handshake, and for the head of a request
-	stall  time.Duration // for the next part of a body; see paced
-	write  time.Duration // from there to the end of the answer
+	header time.Duration // TLS handshake, and request header
+	stall  time.Duration // next part of a body; see paced
+	write  time.Duration // from the end of the body to the end of the response
 	idle   time.Duration // between two requests
 }
 
-// answer is how long an answer may be in the making, from the head of the
-// request on: what takes longer is answered with 503, as long as the connection
-// can still be written to.
+// answer returns how long computing a response may take, counted from the
+// request header. After that, a 503 is sent while the connection can still be
+// written to.
 func (t timeouts) answer() time.Duration { return t.write - t.write/6 }
 
-// limits are those of the public listener. A wait for events takes up to 30 s,
-// and a report's file has a time of its own for each part.
+// limits are the timeouts of the public listener. A wait for events takes up
+// to 30 s; each part of a report file has its own limit.
 var limits = timeouts{header: 10 * time.Second, stall: 10 * time.Second, write: 90 * time.Second, idle: 120 * time.Second}
 
-// addressCapacity bounds the source addresses whose failed requests are
-// counted.
+// addressCapacity limits the number of source addresses whose failed requests
+// are counted.
 const addressCapacity = 100_000
 
-// Start migrates and opens the database and begins to serve. Whoever gets a
-// server must Stop it.
+// Start migrates and opens the database and starts serving. The caller must
+// Stop the server.
 func Start(ctx context.Context, cfg config.Config, log *slog.Logger) (*Server, error) {
 	return startWithin(ctx, cfg, log, limits)
 }
 
-// startWithin is Start with other limits for slow callers.
+// startWithin is Start with other timeouts.
 func startWithin(ctx context.Context, cfg config.Config, log *slog.Logger, slow timeouts) (*Server, error) {
 	s := &Server{cfg: cfg, log: log, limits: slow, workers: worker.NewGroup(log), deliveries: worker.NewGroup(log)}
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -128,7 +127,7 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, registr
 	return store.Open(ctx, sc)
 }
 
-// handler builds the rooms and starts the workers.
+// handler builds the API and starts the workers.
 func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*api.API, error) {
 	sys := s.store.System()
 	authority := oauth.New(s.store, time.Now)
@@ -162,7 +161,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		CheckWebhookURL:  s.checkWebhookURL,
 		NewWebhookSecret: webhook.NewSecret,
 		RequestLog:       s.requestLog(),
-		MaxWaiting:       max(1, s.cfg.MaxConnections/2), // the others stay free
+		MaxWaiting:       max(1, s.cfg.MaxConnections/2), // the rest stays available
 		Traced:           s.tracing != nil,
 	})
 	s.workers.Start("sequencer", sys.Sequence)
@@ -180,9 +179,10 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	return handler, s.startWebhooks(registry)
 }
 
-// ahead is how much allowance is reserved before it is asked for. On SQLite
-// one process serves, and a little ahead saves a write a request; several
-// nodes on PostgreSQL must not hold allowance that another one needs.
+// ahead returns how much of an allowance is reserved in advance. On SQLite
+// there is one process, and a small reserve saves a write per request. With
+// several nodes on PostgreSQL, a node must not hold allowance that another
+// needs.
 func (s *Server) ahead() func(limit int64) int64 {
 	if s.store.Engine() == "sqlite" {
 		return func(limit int64) int64 { return limit / 50 }
@@ -193,11 +193,11 @@ func (s *Server) ahead() func(limit int64) int64 {
 // listen opens the sockets and serves on them.
 func (s *Server) listen(handler *api.API, registry *prometheus.Registry) error {
 	s.public = &http.Server{
-		ReadHeaderTimeout: s.limits.header, // bodies have a pace of their own
+		ReadHeaderTimeout: s.limits.header, // bodies are limited by paced
 		WriteTimeout:      s.limits.write,
 		IdleTimeout:       s.limits.idle,
 		MaxHeaderBytes:    api.MaxHeaderBytes,
-		// OPTIONS * gets the answer of every unknown path, with its headers.
+		// OPTIONS * gets the response of an unknown path, with its headers.
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
@@ -250,7 +250,7 @@ func (s *Server) serve(srv *http.Server, l net.Listener) {
 	}
 }
 
-// URL is where the service is reached.
+// URL returns the base URL of the service.
 func (s *Server) URL() string {
 	if s.cfg.TLSCert != "" {
 		return "https://" + reachable(s.listener.Addr())
@@ -258,7 +258,7 @@ func (s *Server) URL() string {
 	return "http://" + reachable(s.listener.Addr())
 }
 
-// AdminURL is where the metrics are, or "".
+// AdminURL returns the base URL of the admin listener, or "".
 func (s *Server) AdminURL() string {
 	if s.adminLn == nil {
 		return ""
@@ -269,11 +269,11 @@ func (s *Server) AdminURL() string {
 	return "http://" + s.adminLn.Addr().String()
 }
 
-// adminIsSecure reports whether the admin listener has TLS: beyond this
-// machine, when there is a certificate.
+// adminIsSecure reports whether the admin listener uses TLS, which it does if
+// it is not local and there is a certificate.
 func (s *Server) adminIsSecure() bool { return s.cfg.TLSCert != "" && !s.cfg.AdminIsLocal() }
 
-// requestLog takes the lines about requests; nil when there are none.
+// requestLog returns the handler for request log lines, or nil if disabled.
 func (s *Server) requestLog() slog.Handler {
 	if s.lines == nil {
 		return nil
@@ -281,15 +281,16 @@ func (s *Server) requestLog() slog.Handler {
 	return s.cfg.LogHandler(s.lines)
 }
 
-// Store is the open database.
+// Store returns the open database.
 func (s *Server) Store() *store.Store { return s.store }
 
-// Stop drains: no new connections, requests under way are finished, waits
-// are ended, what is counted and spooled is written, the database is closed.
+// Stop shuts the server down gracefully: it accepts no new connections, ends
+// waits, finishes running requests, writes counts and buffers, and closes the
+// database.
 func (s *Server) Stop() error {
 	s.drain()
-	s.log.Info("stopping; waiting for running requests to finish") // after drain: whoever reads it finds /readyz saying 503
-	time.Sleep(s.cfg.ShutdownDelay)                                // a load balancer sees /readyz and sends no more
+	s.log.Info("stopping; waiting for running requests to finish") // after drain: from now on /readyz returns 503
+	time.Sleep(s.cfg.ShutdownDelay)                                // load balancers notice /readyz and stop sending requests
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ShutdownTimeout)
 	defer cancel()
 	delivered := make(chan struct{})
@@ -309,7 +310,7 @@ func (s *Server) Stop() error {
 	return errors.Join(err, s.limiter.Close(ctx), s.abandon())
 }
 
-// abandon stops what was started, from the top down.
+// abandon stops everything that was started, in reverse order.
 func (s *Server) abandon() error {
 	s.drain()
 	s.stopWebhooks()

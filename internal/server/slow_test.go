@@ -88,7 +88,7 @@ func TestSlowCallersAreCutOff(t *testing.T) {
 	idle.ended()
 }
 
-// Whoever asks and does not read the answers is cut off.
+// Callers who do not read the responses are disconnected.
 func TestCallersThatDoNotReadAreCutOff(t *testing.T) {
 	t.Parallel()
 	s := serveWith(t, short)
@@ -96,7 +96,7 @@ func TestCallersThatDoNotReadAreCutOff(t *testing.T) {
 	failed := make(chan struct{})
 	go func() {
 		defer close(failed)
-		for { // until all buffers between are full, and the server gives up
+		for { // until all buffers in between are full, and the server gives up
 			if _, err := io.WriteString(g, "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 				return
 			}

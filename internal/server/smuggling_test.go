@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A request whose length is given in two ways is refused, and what follows it
-// on the connection is not looked at.
+// A request with two conflicting lengths is rejected, and what follows on the
+// connection is not read.
 func TestTwoLengthsAreRefused(t *testing.T) {
 	t.Parallel()
 	const (
@@ -100,8 +100,8 @@ func TestPipelinedRequests(t *testing.T) {
 	})
 }
 
-// Under TLS what is not HTTP is refused in the error shape too, HTTP/2 is
-// spoken, and a caller without TLS is told.
+// With TLS, malformed requests also get an error in the error format, HTTP/2
+// works, and a caller without TLS is told to use it.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t)

@@ -124,8 +124,8 @@ func (c *traceCaller) send(method, path, body string, want int) map[string]any {
 	return out
 }
 
-// Requests, what they ask of the store, and deliveries reach the collector, at
-// the latest when the server stops, and say nothing about patients.
+// Requests, their store operations, and deliveries reach the collector, at the
+// latest when the server stops, and contain no patient data.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	there := newCollector(t)

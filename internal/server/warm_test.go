@@ -79,8 +79,8 @@ func TestAnalyticsAreCountedAfterSignIn(t *testing.T) {
 	}
 }
 
-// talliesOfBoth is what the tallies of both measures take, asked as the page
-// asks first.
+// talliesOfBoth returns the size of the tallies of both measures for the first
+// query of the page.
 func talliesOfBoth(t *testing.T, org store.Org) float64 {
 	t.Helper()
 	registry := prometheus.NewRegistry()

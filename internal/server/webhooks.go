@@ -9,12 +9,13 @@ import (
 	"anodyne.example/anodyne/internal/webhook"
 )
 
-// attemptGrace is how long attempts that are under way may go on at a stop. A
-// receiver that takes longer gets the message again from whoever comes next.
+// attemptGrace is how long running attempts may continue during a shutdown. A
+// receiver that takes longer gets the message again from another node or after
+// the restart.
 const attemptGrace = 5 * time.Second
 
-// startWebhooks starts the delivery of events to webhooks. It is stopped before
-// the other workers, and while requests are finished.
+// startWebhooks starts the delivery of events to webhooks. It is stopped
+// before the other workers, while requests are being finished.
 func (s *Server) startWebhooks(registry prometheus.Registerer) error {
 	cfg, err := s.cfg.Webhooks()
 	if err != nil {
@@ -26,14 +27,15 @@ func (s *Server) startWebhooks(registry prometheus.Registerer) error {
 	}
 	w := webhook.NewWorker(webhook.Delivery{
 		Store: s.store, Send: sender.Send, Grace: min(attemptGrace, s.cfg.ShutdownTimeout), Log: s.log, Registry: registry, Tracer: s.tracing.Tracer(),
-		Failing: config.OpenFiles() / 4, // clients may take half of them
+		Failing: config.OpenFiles() / 4, // clients may use half of them
 	})
 	s.closeSender = sender.Close
 	s.deliveries.Start("webhooks", w.Run)
 	return nil
 }
 
-// stopWebhooks waits until all is delivered, or given up, and written.
+// stopWebhooks waits until running attempts have ended and their results are
+// stored.
 func (s *Server) stopWebhooks() {
 	s.deliveries.Stop()
 	if s.closeSender != nil {
@@ -41,8 +43,8 @@ func (s *Server) stopWebhooks() {
 	}
 }
 
-// checkWebhookURL judges an address that is to be registered by the same
-// configuration that messages are sent with.
+// checkWebhookURL checks an address to be registered with the same rules that
+// apply to sending.
 func (s *Server) checkWebhookURL(address string) error {
 	cfg, err := s.cfg.Webhooks()
 	if err != nil {

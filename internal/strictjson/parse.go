@@ -1,11 +1,10 @@
-// Package strictjson reads a request body that must be exactly one JSON
-// object, and gives typed access to its members that collects every fault.
+// Package strictjson parses a request body that must be exactly one JSON
+// object, with typed access to its fields that collects all errors.
 //
-// Strict means what the contract asks for: no duplicate members, no invalid
-// UTF-8, no trailing data, bounded nesting, and no member that nobody asked
-// for. The grammar itself is the jsontext package's; here are the tree, the
-// faults and their paths. What a value has to be is decided by the packages
-// that read it.
+// Strict follows the contract: no duplicate fields, no invalid UTF-8, no
+// trailing data, limited nesting, and no unknown fields. Package jsontext
+// implements the grammar; this package adds the tree, the errors and their
+// paths. The packages that read a body validate its values.
 package strictjson
 
 import (
@@ -21,12 +20,13 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// MaxDepth is how deep objects and arrays may nest, the body itself included.
+// MaxDepth is the maximum nesting depth of objects and arrays, including the
+// body itself.
 const MaxDepth = 32
 
-// document is a parsed body: its nodes in the order of the text, each value
-// kept as a range of the body. One slice holds the whole tree, so that a body
-// costs a handful of allocations however many members it has.
+// document is a parsed body: its nodes in text order, with each value as a
+// range of the body. A single slice holds the whole tree, so that a body takes
+// a handful of allocations however many fields it has.
 type document struct {
 	body  []byte
 	nodes []node
@@ -34,18 +34,18 @@ type document struct {
 }
 
 // node is one value. The children of an object or array are the nodes that
-// follow it up to next.
+// follow it, up to next.
 type node struct {
-	name, nameEnd uint32 // the member's name with its quotes; empty in an array
+	name, nameEnd uint32 // name of the field with its quotes; empty in an array
 	start, end    uint32 // the value as sent
-	next          uint32 // index of the node after this value's own subtree
+	next          uint32 // index of the node after this subtree
 	count         uint32 // number of children
 	kind          jsontext.Kind
 	escapedName   bool
-	asked         bool // a reader asked for this member
+	asked         bool // a reader has asked for this field
 }
 
-// decoding is what Parse needs only while it runs.
+// decoding is what Parse needs while it runs.
 type decoding struct {
 	source  bytes.Buffer
 	decoder jsontext.Decoder
@@ -53,9 +53,9 @@ type decoding struct {
 
 var decodings = sync.Pool{New: func() any { return new(decoding) }}
 
-// Parse reads body, which must be one JSON object and nothing else. The
-// object refers to body, which must not be changed while it is in use, and is
-// for one goroutine at a time. The error is an INVALID_BODY fault.
+// Parse parses body, which must be one JSON object and nothing else. The
+// object refers to body, which must not be changed while it is in use. It is
+// not safe for concurrent use. The error is an INVALID_BODY fault.
 func Parse(body []byte) (*Object, error) {
 	if uint64(len(body)) > math.MaxUint32 {
 		return nil, invalid("it is too long", 0)
@@ -66,7 +66,7 @@ func Parse(body []byte) (*Object, error) {
 	doc := &document{body: body, nodes: make([]node, 0, min(4+len(body)/24, 1024))}
 	err := doc.read(&work.decoder)
 	work.source = bytes.Buffer{}
-	work.decoder.Reset(&work.source) // lets go of the body
+	work.decoder.Reset(&work.source) // releases the body
 	decodings.Put(work)
 	if err != nil {
 		return nil, err
@@ -88,9 +88,9 @@ func (doc *document) read(d *jsontext.Decoder) error {
 		return invalid("it is not an object", doc.skipSpace(0))
 	}
 
-	var open [MaxDepth]uint32 // indices of the containers around the current position
+	var open [MaxDepth]uint32 // indexes of the enclosing containers
 	depth := 0
-	var pending node // carries a member's name until its value comes
+	var pending node // holds the name of a field until its value follows
 	for {
 		kind := d.PeekKind()
 		switch kind {
@@ -142,7 +142,7 @@ func (doc *document) read(d *jsontext.Decoder) error {
 	}
 }
 
-// expectEnd says what is wrong when anything but white space follows.
+// expectEnd returns an error if anything but white space follows.
 func (doc *document) expectEnd(d *jsontext.Decoder) error {
 	if next := doc.skipSpace(d.InputOffset()); next < int64(len(doc.body)) {
 		return invalid("more data follows the object", next)
@@ -155,8 +155,9 @@ func (doc *document) skipSpace(offset int64) int64 {
 	return int64(len(doc.body) - len(rest))
 }
 
-// explain puts a decoder's error into plain words. The decoder's own text
-// quotes the body, which must not get into messages or logs.
+// explain converts a decoder's error to a message for the caller. The
+// decoder's own message quotes the body, which must not appear in messages or
+// logs.
 func (doc *document) explain(err error) error {
 	syntax, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {

@@ -8,33 +8,33 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// maxUnknown bounds how many unknown members of one object are noted, so that
-// a body of nothing else cannot make an answer many times its size.
+// maxUnknown limits how many unknown fields of one object are reported, so
+// that a response cannot be many times larger than its request.
 const maxUnknown = 50
 
-// Reader gives typed access to the members of one object. A member that is
-// wrong is noted with its path and its value as received, and read as if it
-// were absent. Done notes the members that were never asked for.
+// Reader provides typed access to the fields of one object. An invalid field
+// is recorded with its path and value, and read as if it were absent. Done
+// records the fields that were never read.
 type Reader struct {
 	object *Object
 	fields *fault.Fields
-	names  [16]string // asked for so far: what an unknown member may have meant
-	more   []string   // beyond those
+	names  [16]string // names read so far, for suggestions
+	more   []string   // names beyond those
 	count  int
 }
 
-// Read begins reading an object; faults go to fields.
+// Read returns a reader for an object. Errors are added to fields.
 func Read(o *Object, fields *fault.Fields) Reader {
 	return Reader{object: o, fields: fields}
 }
 
-// Has reports whether a member is there, and whether it is null.
+// Has reports whether a field is present, and whether it is null.
 func (r *Reader) Has(name string) (present, null bool) {
 	v, ok := r.member(name)
 	return ok, ok && v.node().kind == jsontext.KindNull
 }
 
-// Value returns a member of any type; null counts as absent.
+// Value returns a field of any type. Null counts as absent.
 func (r *Reader) Value(name string) (Value, bool) {
 	v, ok := r.member(name)
 	if !ok || v.node().kind == jsontext.KindNull {
@@ -43,7 +43,7 @@ func (r *Reader) Value(name string) (Value, bool) {
 	return v, true
 }
 
-// String returns a text. Absent, null and "" are the same: not present.
+// String returns a text. Absent, null and "" all mean not present.
 func (r *Reader) String(name string) (s string, present bool) {
 	v, ok := r.Value(name)
 	if !ok {
@@ -55,8 +55,8 @@ func (r *Reader) String(name string) (s string, present bool) {
 	return s, s != ""
 }
 
-// Required returns a text that must be there and not be empty; else that is
-// noted.
+// Required returns a text that must be present and not empty; otherwise it
+// records an error.
 func (r *Reader) Required(name string) (s string, ok bool) {
 	v, present := r.Value(name)
 	if present {
@@ -83,7 +83,7 @@ func (r *Reader) Number(name string) (f float64, present bool) {
 	return f, ok
 }
 
-// Bool returns true or false.
+// Bool returns a boolean.
 func (r *Reader) Bool(name string) (b, present bool) {
 	v, ok := r.Value(name)
 	if !ok {
@@ -122,8 +122,8 @@ func (r *Reader) Array(name string) (a Array, present bool) {
 	return Array{v}, true
 }
 
-// Fault notes what is wrong with a member, there or not. The problem
-// continues a sentence that begins with the member's path.
+// Fault records an error of a field, present or not. problem continues a
+// sentence that begins with the path of the field.
 func (r *Reader) Fault(name, problem string) {
 	if at, ok := r.object.find(name); ok {
 		Value{r.object.doc, at}.Fault(r.fields, problem)
@@ -133,7 +133,7 @@ func (r *Reader) Fault(name, problem string) {
 	r.fields.Add(path, nil, path+" "+problem)
 }
 
-// Refuse notes a problem when a member is there at all. It is not proposed
+// Refuse records an error if a field is present. The field is not suggested
 // for a misspelt one.
 func (r *Reader) Refuse(name, problem string) {
 	if at, ok := r.object.find(name); ok {
@@ -142,8 +142,8 @@ func (r *Reader) Refuse(name, problem string) {
 	}
 }
 
-// Done notes every member that was not asked for, up to a bound, and what was
-// probably meant. The message leaves the name out: it is the caller's text.
+// Done records every field that was not read, up to a limit, with a
+// suggestion. The message omits the name, which is controlled by the caller.
 func (r *Reader) Done() {
 	doc := r.object.doc
 	var parent string
@@ -168,10 +168,10 @@ func (r *Reader) Done() {
 	}
 }
 
-// member looks a member up and remembers that its name is known.
+// member looks up a field and records its name as known.
 func (r *Reader) member(name string) (Value, bool) {
 	switch {
-	case r.count > 0 && r.names[r.count-1] == name: // Has, then the value
+	case r.count > 0 && r.names[r.count-1] == name: // Has was called before
 	case r.count < len(r.names):
 		r.names[r.count] = name
 		r.count++

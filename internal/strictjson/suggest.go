@@ -2,12 +2,12 @@ package strictjson
 
 import "strings"
 
-// maxSuggested is the longest word, in bytes, for which a suggestion is
-// looked for; no known name is longer.
+// maxSuggested is the maximum length in bytes of a word for which a suggestion
+// is computed; no known name is longer.
 const maxSuggested = 64
 
 // Suggest returns the known name that word was probably meant to be, or "".
-// Case, "_" and "-" do not count; beyond that, up to two letters may be wrong,
+// Case, "_" and "-" are ignored; beyond that, up to two letters may be wrong,
 // missing, added or swapped (one in a word of up to four letters). The first
 // of equally near names wins.
 func Suggest(word string, known []string) string {
@@ -32,8 +32,8 @@ var separators = strings.NewReplacer("_", "", "-", "")
 
 func bare(name string) string { return separators.Replace(strings.ToLower(name)) }
 
-// distance is the number of edits, where swapping two neighbours is one edit,
-// or limit+1 when it is over the limit.
+// distance returns the number of edits, where swapping two neighbours is one
+// edit, or limit+1 if it exceeds limit.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit || len(b) > maxSuggested {
 		return limit + 1

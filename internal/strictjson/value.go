@@ -12,17 +12,17 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// maxEcho is how many bytes of a value, or of an unknown member's name, are
-// echoed to the caller.
+// maxEcho is the maximum number of bytes of a value, or of an unknown field's
+// name, echoed to the caller.
 const maxEcho = 200
 
-// Value is any value in a body. It knows where in the body it stands.
+// Value is any value in a body, with its position.
 type Value struct {
 	doc *document
 	at  uint32
 }
 
-// Object is an object in a body; Read gives access to its members.
+// Object is an object in a body; Read gives access to its fields.
 type Object struct{ Value }
 
 // Array is an array in a body.
@@ -43,7 +43,7 @@ func (v Value) AsString() (string, bool) {
 	return unquote(v.raw()), true
 }
 
-// AsNumber returns a number. One that a float64 cannot hold is none.
+// AsNumber returns a number. A number that does not fit a float64 is rejected.
 func (v Value) AsNumber() (float64, bool) {
 	if v.node().kind != jsontext.KindNumber {
 		return 0, false
@@ -63,15 +63,15 @@ func (v Value) AsObject() (*Object, bool) {
 	return &Object{v}, true
 }
 
-// Fault notes what is wrong with the value. The problem continues a sentence
-// that begins with the value's path.
+// Fault records an error of the value. problem continues a sentence that
+// begins with the path of the value.
 func (v Value) Fault(fields *fault.Fields, problem string) {
 	path := v.Path()
 	fields.Add(path, v.Echo(), path+" "+problem)
 }
 
-// Path is the dotted path of the value, such as medical_history[3].notes. It
-// is worked out only when asked for, since most bodies are in order.
+// Path returns the dotted path of the value, such as medical_history[3].notes.
+// It is computed on demand, because most bodies are valid.
 func (v Value) Path() string {
 	var path []byte
 	nodes := v.doc.nodes
@@ -98,8 +98,8 @@ func (v Value) Path() string {
 	return string(path)
 }
 
-// Echo is the value in a form that prints as it was sent. Long texts are cut
-// short, long objects and arrays become the beginning of their text. It
+// Echo returns the value in a form that prints as it was sent. Long texts are
+// truncated; long objects and arrays become the beginning of their text. It
 // shares no memory with the body.
 func (v Value) Echo() any {
 	raw := v.raw()
@@ -116,10 +116,10 @@ func (v Value) Echo() any {
 	return json.RawMessage(bytes.Clone(raw))
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (a Array) Len() int { return int(a.node().count) }
 
-// All gives the elements in order.
+// All iterates over the elements in order.
 func (a Array) All() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		i, end := 0, a.node().next
@@ -132,7 +132,7 @@ func (a Array) All() iter.Seq2[int, Value] {
 	}
 }
 
-// find returns the index of an object's member.
+// find returns the index of a field of the object.
 func (o *Object) find(name string) (at uint32, ok bool) {
 	doc := o.doc
 	end := o.node().next
@@ -150,7 +150,7 @@ func (doc *document) name(at uint32) string {
 	return unquote(doc.body[n.name:n.nameEnd])
 }
 
-// unquote returns the text of a string that has been checked already.
+// unquote returns the text of a string that is known to be valid.
 func unquote(quoted []byte) string {
 	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner)
@@ -159,7 +159,7 @@ func unquote(quoted []byte) string {
 	return string(text)
 }
 
-// shorten cuts a text that is too long to echo, never inside a character.
+// shorten truncates a text that is too long to echo, never within a character.
 func shorten(s string) string {
 	if len(s) <= maxEcho {
 		return s

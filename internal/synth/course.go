@@ -2,22 +2,22 @@ package synth
 
 import "math"
 
-// Kind is how a patient's pain goes.
+// Kind is the course of a patient's pain.
 type Kind int
 
-// The kinds, with how many in a hundred go that way.
+// The kinds, with their frequency in percent.
 const (
 	Improving Kind = iota // by 40 to 75 %, most of it within three months
 	Partial               // by 12 to 30 %
 	Unchanged
-	Relapsing // better, and back again after half of the time
+	Relapsing // improves, and returns to the start after half of the time
 	Worsening
 )
 
-// Kinds is the share of each kind in a hundred patients.
+// Kinds is the number of patients of each kind out of a hundred.
 var Kinds = [...]int{Improving: 40, Partial: 25, Unchanged: 18, Relapsing: 11, Worsening: 6}
 
-// choose makes up how the course goes.
+// choose chooses the course.
 func (c *course) choose() {
 	left := c.IntN(100)
 	for kind, share := range Kinds {
@@ -28,12 +28,12 @@ func (c *course) choose() {
 	}
 	c.start = 4 + 5*math.Sqrt(c.Float64())
 	c.enrolled, c.last = c.IntN(270), Days-1
-	if c.chance(10) { // stops coming
+	if c.chance(10) { // drops out
 		c.last = c.enrolled + c.IntN(c.last-c.enrolled)
 	}
 }
 
-// level is the pain behind the scores on a day, from 0 to 10.
+// level returns the underlying pain on a day, from 0 to 10.
 func (c *course) level(day int, depth, speed float64) float64 {
 	since := float64(day - c.enrolled)
 	eased := 1 - math.Exp(-since/speed)
@@ -55,7 +55,7 @@ type visit struct {
 	pain float64
 }
 
-// visits makes up when the patient came and what was measured.
+// visits generates visits and their measurements.
 func (c *course) visits() {
 	depth, speed := 0.0, 30+50*c.Float64()
 	switch c.kind {
@@ -80,7 +80,7 @@ func (c *course) visits() {
 
 func rounded(level float64) int { return int(math.Round(min(10, max(0, level)))) }
 
-// measure records what is asked at a visit.
+// measure records the measurements of a visit.
 func (c *course) measure(v visit, number int) {
 	score := map[string]any{"scale": "nrs", "score": rounded(v.pain), "aspect": "average", "recall": "7d", "body_site": c.site}
 	if c.neuropathic {
@@ -111,8 +111,7 @@ func (c *course) measure(v visit, number int) {
 	}
 }
 
-// phq9 answers nine questions that follow the pain; the ninth is seldom said
-// yes to.
+// phq9 generates answers that follow the pain; the ninth is rarely positive.
 func (c *course) phq9(level float64) map[string]int {
 	items := map[string]int{}
 	for i, name := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"} {
@@ -125,14 +124,14 @@ func (c *course) phq9(level float64) map[string]int {
 	return items
 }
 
-// impression is the patient's own view of the change, 1 to 7.
+// impression returns the patient's global impression of change, from 1 to 7.
 func (c *course) impression(level float64) int {
 	change := (level - c.start) / max(1, c.start)
 	return min(7, max(1, int(math.Round(4+5*change+0.5*c.NormFloat64()))))
 }
 
-// impact answers, at every second visit, how often there was pain and how often
-// it limited life or work.
+// impact generates, at every second visit, how often there was pain and how
+// often it limited life or work.
 func (c *course) impact() {
 	for i, v := range c.seen {
 		if i%2 > 0 {

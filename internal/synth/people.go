@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// condition is a cause of pain with what goes with it.
+// condition is a cause of pain with its attributes.
 type condition struct {
 	name, icd10 string
 	site        string
 	weight      int
-	// neuropathic pain is treated with other medicines first.
+	// neuropathic pain has a different first-line treatment.
 	neuropathic bool
 	procedures  []string
 }
@@ -26,8 +26,7 @@ var conditions = []condition{
 	{"Pain in the shoulder", "M25.51", "shoulder", 7, false, []string{"joint_injection", "nerve_block", "physical_therapy"}},
 }
 
-// others are conditions that may come along, with how many in a hundred have
-// them.
+// others are comorbidities with their frequency in percent.
 var others = []struct {
 	Condition
 	percent int
@@ -40,21 +39,21 @@ var others = []struct {
 	{Condition{"Type 2 diabetes", "E11.9", "active", "medical", ""}, 12},
 }
 
-// given and family are names that a list of English ones leaves out; a
-// program that shows names must show these.
+// given and family are names that English lists lack; a program that shows
+// names must be able to show them.
 var (
 	given  = []string{"María", "José", "Aisha", "Zoë", "Björn", "Łukasz", "Priya", "Νίκος", "Ольга", "Élodie", "Tomás", "Mehmet", "Yuki", "Kwame"}
 	family = []string{"García", "Nguyễn", "O’Brien", "Müller", "Kowalska", "Okafor", "Παπαδόπουλος", "Иванова", "Novák", "Yılmaz", "Sørensen", "Haddad"}
 )
 
-// who makes up the person. Addresses are of a domain that nobody has.
+// who generates the person. E-mail addresses use a reserved domain.
 func (c *course) who(n int) {
 	c.condition = c.weighted()
 	name := c.person.FirstName() + " " + c.person.LastName()
 	if c.chance(22) {
 		name = oneOf(c, given) + " " + oneOf(c, family)
 	}
-	age := 24 + c.IntN(40) + c.IntN(28) // most between 40 and 75
+	age := 24 + c.IntN(40) + c.IntN(28) // mostly between 40 and 75
 	c.patient = Patient{
 		Name: name, DateOfBirth: time.Date(c.first.Year()-age, time.Month(1+c.IntN(12)), 1+c.IntN(28), 0, 0, 0, 0, time.UTC),
 		Gender: oneOf(c, []string{"female", "female", "female", "female", "female", "female", "male", "male", "male", "male", "male", "non-binary", ""}),

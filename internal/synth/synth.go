@@ -1,21 +1,21 @@
-// Package synth makes up patients with a year of pain treatment, for the
-// demonstration, for benchmarks and for trying things out. It is pure: the
-// same seed, number and day always give the same patient.
+// Package synth generates patients with a year of pain treatment, for the
+// demo, for benchmarks and for experiments. It is deterministic: the same
+// seed, number and day always give the same patient.
 //
-// The courses are made so that outcomes are neither flat nor magic. A patient
-// enrols some time in the year with a condition and a pain of 4 to 9, and
-// belongs to one of five kinds of course (see Kinds): most improve, some a
+// The courses are realistic enough that outcomes are neither flat nor perfect.
+// A patient enrols some time in the year with a condition and a pain of 4 to
+// 9, and follows one of five kinds of course (see Kinds): most improve, some a
 // little, some not at all, some relapse, a few get worse. Pain is measured at
-// visits two to five weeks apart; about one in eight is missed, and one patient
-// in ten stops coming. Treatment follows the condition: a first-line medicine,
-// for a third an opioid whose dose is raised while pain stays and lowered when
-// it goes, for some of those a benzodiazepine as well, naloxone for some with
-// high doses; procedures and physiotherapy for a third, with pain before and
-// after. Questionnaires, and how often pain was there and limited life or work,
-// follow the pain with noise of their own.
+// visits two to five weeks apart; about one in eight is missed, and one
+// patient in ten drops out. Treatment follows the condition: a first-line
+// medicine; for a third an opioid, with a dose that is raised while pain
+// persists and lowered when it improves; for some of those also a
+// benzodiazepine, and naloxone for some with high doses; procedures and
+// physiotherapy for a third, with pain before and after. Questionnaires and
+// the impact of pain follow the pain, with noise of their own.
 //
-// None of the shares is taken from a study: they are chosen so that every
-// figure of the analytics has something to show.
+// The frequencies are not taken from a study: they are chosen so that every
+// figure of the analytics has data.
 package synth
 
 import (
@@ -25,16 +25,16 @@ import (
 	"github.com/brianvoe/gofakeit/v7"
 )
 
-// Generator makes up patients. Their year ends at Until: nothing is later.
+// Generator generates patients. Their year ends at Until.
 type Generator struct {
 	Seed  uint64
 	Until time.Time
 }
 
-// Days is how long the courses go back.
+// Days is the length of the courses.
 const Days = 365
 
-// Patient is a made-up person with all that was recorded of them, by time.
+// Patient is a synthetic patient with all records, sorted by time.
 type Patient struct {
 	Name        string
 	DateOfBirth time.Time
@@ -50,7 +50,7 @@ type Condition struct {
 	Name, ICD10, Status, Category, Onset string
 }
 
-// Record is a clinical record in the API's words.
+// Record is a clinical record in the format of the API.
 type Record struct {
 	Type   string
 	At     time.Time
@@ -58,7 +58,7 @@ type Record struct {
 	Value  map[string]any
 }
 
-// Patient makes up the n-th patient.
+// Patient generates the n-th patient.
 func (g Generator) Patient(n int) Patient {
 	random := rand.New(rand.NewPCG(g.Seed, uint64(n)))
 	c := &course{
@@ -69,11 +69,11 @@ func (g Generator) Patient(n int) Patient {
 	c.choose()
 	c.visits()
 	c.treat()
-	c.impact() // last: what is made up before stays as it was
+	c.impact() // last, so that what was generated before does not change
 	return c.finish(g.Until)
 }
 
-// course is a patient in the making.
+// course is a patient being generated.
 type course struct {
 	*rand.Rand
 	person  *gofakeit.Faker
@@ -81,19 +81,19 @@ type course struct {
 	patient Patient
 	condition
 	kind Kind
-	// enrolled and last are the days of the first and the last visit.
+	// enrolled and last are the days of the first and last visit.
 	enrolled, last int
-	start          float64 // pain on enrolment
+	start          float64 // pain at enrolment
 	seen           []visit
 	opioid         bool
 }
 
-// at is a time of a day, in whole minutes within office hours.
+// at returns a time on a day, in whole minutes within office hours.
 func (c *course) at(day int) time.Time {
 	return c.first.AddDate(0, 0, day).Add(8*time.Hour + time.Duration(c.IntN(9*60))*time.Minute)
 }
 
-// chance is true so often out of a hundred.
+// chance returns true with this probability.
 func (c *course) chance(percent int) bool { return c.IntN(100) < percent }
 
 func (c *course) add(kind string, day int, source string, value map[string]any) {

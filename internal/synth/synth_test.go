@@ -23,7 +23,7 @@ func TestSameSeedSamePatient(t *testing.T) {
 	}
 }
 
-// TestEverythingIsValid holds what is made up against the rules of the API.
+// TestEverythingIsValid checks synthetic data against the rules of the API.
 func TestEverythingIsValid(t *testing.T) {
 	types := map[string]int{}
 	for n := range 300 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// medicine is a prescription in the API's words, without its days.
+// medicine is a prescription in the format of the API, without its days.
 type medicine map[string]any
 
 func tablet(name string, dose float64, frequency string) medicine {
@@ -15,7 +15,7 @@ func tablet(name string, dose float64, frequency string) medicine {
 var (
 	nociceptive = []medicine{tablet("ibuprofen", 400, "TID"), tablet("naproxen", 500, "BID"), tablet("celecoxib", 200, "QD"), tablet("acetaminophen", 1000, "TID")}
 	neuropathic = []medicine{tablet("gabapentin", 300, "TID"), tablet("pregabalin", 75, "BID"), tablet("duloxetine", 60, "QD"), tablet("amitriptyline", 25, "QHS")}
-	// opioids are steps of a dose; a course starts low.
+	// opioids are the dose steps; a course starts low.
 	opioids = [][]medicine{
 		{tablet("tramadol", 50, "BID"), tablet("tramadol", 50, "QID"), tablet("tramadol", 100, "QID")},
 		{tablet("oxycodone", 5, "BID"), tablet("oxycodone", 10, "BID"), tablet("oxycodone", 10, "QID"), tablet("oxycodone", 20, "QID")},
@@ -25,7 +25,7 @@ var (
 	benzodiazepines = []medicine{tablet("lorazepam", 0.5, "QHS"), tablet("clonazepam", 0.5, "BID"), tablet("diazepam", 5, "QHS")}
 )
 
-// treat makes up what was done about the pain.
+// treat generates the treatment.
 func (c *course) treat() {
 	first := nociceptive
 	if c.neuropathic {
@@ -43,14 +43,14 @@ func (c *course) treat() {
 	}
 }
 
-// prescribe renews a medicine, some days early or late, until a day.
+// prescribe renews a medicine until a day, some days early or late.
 func (c *course) prescribe(m medicine, from, until, days int) {
 	for day := from; day <= until; day += days + c.IntN(9) - 2 {
 		c.supply(m, day, days)
 	}
 }
 
-// supply is one prescription.
+// supply adds one prescription.
 func (c *course) supply(m medicine, day, days int) {
 	value := map[string]any{"days_supply": days, "prescriber_id": oneOf(c, []string{"dr-ng", "dr-okafor", "dr-silva"}), "indication": c.name}
 	for name, v := range m {
@@ -59,8 +59,8 @@ func (c *course) supply(m medicine, day, days int) {
 	c.add("medications", day, "clinician", value)
 }
 
-// titrate gives an opioid month by month: more while pain stays, less when it
-// goes, and no more when it has gone.
+// titrate prescribes an opioid month by month: more while pain persists, less
+// when it improves, and none when it is gone.
 func (c *course) titrate() {
 	steps, step := oneOf(c, opioids), 0
 	benzodiazepine := c.chance(12)
@@ -95,7 +95,7 @@ func (c *course) titrate() {
 	}
 }
 
-// painOn is the pain at the last visit up to a day.
+// painOn returns the pain at the last visit up to a day.
 func (c *course) painOn(day int) float64 {
 	level := c.start
 	for _, v := range c.seen {
@@ -126,8 +126,7 @@ func (c *course) intervene() {
 	}
 }
 
-// finish puts the records in order of time. What would lie in the future is
-// left out.
+// finish sorts the records by time and removes those in the future.
 func (c *course) finish(until time.Time) Patient {
 	c.patient.Records = slices.DeleteFunc(c.patient.Records, func(r Record) bool { return r.At.After(until) })
 	slices.SortStableFunc(c.patient.Records, func(a, b Record) int { return a.At.Compare(b.At) })

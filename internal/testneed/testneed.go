@@ -1,10 +1,10 @@
-// Package testneed is the one way in which a test may leave itself out: it
-// needs something that this machine does not have, or more time than a run with
-// -short has, and says what.
+// Package testneed is the only way for a test to skip itself: because it needs
+// something that this machine does not have, or more time than a run with
+// -short allows.
 //
-// The reason is also written to the file that ANODYNE_TEST_SKIPS names, so
-// that scripts/test can say at the end what was not run. Where everything must
-// run, ANODYNE_TEST_NO_SKIP=1 turns a skip into a failure.
+// The reason is also written to the file named by ANODYNE_TEST_SKIPS, so that
+// scripts/test can list at the end what was not run. ANODYNE_TEST_NO_SKIP=1
+// turns a skip into a failure, for environments where everything must run.
 package testneed
 
 import (
@@ -20,15 +20,15 @@ const (
 	skipsEnv  = "ANODYNE_TEST_SKIPS"
 )
 
-// Skip ends the test for the reason given, which completes the sentence "not
-// run: ...". It never returns.
+// Skip skips the test. reason completes the sentence "not run: ...". It never
+// returns.
 func Skip(tb testing.TB, reason string) {
 	tb.Helper()
 	if os.Getenv(noSkipEnv) == "1" {
 		tb.Fatalf("%s (%s=1 forbids to skip)", reason, noSkipEnv)
 	}
-	// The file has another name in each run, and go test notes which variables
-	// a test reads: a package that skips is therefore never answered from the
+	// The file has a different name in each run, and go test records which
+	// variables a test reads. So a package that skips is never served from the
 	// test cache, which would leave the file empty.
 	if path := os.Getenv(skipsEnv); path != "" {
 		if err := record(path, tb.Name(), reason); err != nil {
@@ -38,7 +38,7 @@ func Skip(tb testing.TB, reason string) {
 	tb.Skip(reason)
 }
 
-// Long ends the test in a run with -short, which is for quick feedback: no
+// Long skips the test in a run with -short, which is for quick feedback: no
 // PostgreSQL, no browser, nothing that takes longer than a few seconds. what
 // says which of these the test needs.
 func Long(tb testing.TB, what string) {
@@ -48,8 +48,9 @@ func Long(tb testing.TB, what string) {
 	}
 }
 
-// record appends one line, reason first so that the lines sort by it. Packages
-// are tested in parallel; one short write in append mode does not mix lines.
+// record appends one line, with the reason first so that the lines sort by it.
+// Packages are tested in parallel; a single short write in append mode does
+// not mix lines.
 func record(path, test, reason string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -62,7 +63,7 @@ func record(path, test, reason string) error {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// testedPackage is the import path of the package whose tests this process runs.
+// testedPackage returns the import path of the package under test.
 func testedPackage() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

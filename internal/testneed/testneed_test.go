@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// spyTB stands in for a test that leaves itself out, so that the test here
-// can look at how it ended.
+// spyTB stands in for a test that skips itself, so that a test can examine how
+// it ended.
 type spyTB struct {
 	testing.TB
 	ending string

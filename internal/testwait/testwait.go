@@ -1,8 +1,8 @@
-// Package testwait is how tests wait: for something that another goroutine,
-// node or process does, and for the goroutines of a package to end.
+// Package testwait lets tests wait: for another goroutine, node or process,
+// and for the goroutines of a package to end.
 //
-// A test asserts what happens and in which order, never how fast. Its bounds
-// only end a hang, and are far beyond what a busy machine needs.
+// A test asserts what happens and in which order, never how fast. Its time
+// limits only end a hang, and are far beyond what a busy machine needs.
 package testwait
 
 import (
@@ -14,16 +14,16 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Bound is how long a test waits for something that will happen. It ends a
-// test that hangs and measures nothing.
+// Bound is how long a test waits for something that will happen. It only ends
+// a test that hangs.
 const Bound = 5 * time.Minute
 
-// A pause between questions is a twentieth of the wait so far, within bounds:
-// what is near is seen soon, and a long wait neither takes the processor from
-// what it waits for nor uses up a client's allowance of requests.
+// The pause between checks is a twentieth of the time waited so far, within
+// limits: fast events are noticed soon, and a long wait neither takes CPU time
+// from what it waits for nor uses up a client's rate limit.
 const shortestPause, longestPause = time.Millisecond, 500 * time.Millisecond
 
-// Until asks until the answer is yes.
+// Until waits until ask returns true, and fails the test after Bound.
 func Until(tb testing.TB, what string, ask func() bool) {
 	tb.Helper()
 	if !Within(Bound, ask) {
@@ -31,9 +31,9 @@ func Until(tb testing.TB, what string, ask func() bool) {
 	}
 }
 
-// Within asks until the answer is yes, and reports whether it ever was. The
-// last question is asked after the limit: what holds from then on is found,
-// even if the test itself stood still meanwhile.
+// Within calls ask until it returns true, and reports whether it did. The last
+// call is made after the limit, so that the condition is checked even if the
+// test itself was suspended.
 func Within(limit time.Duration, ask func() bool) bool {
 	began := time.Now()
 	for {
@@ -49,12 +49,12 @@ func Within(limit time.Duration, ask func() bool) bool {
 	}
 }
 
-// leakBound is how long goroutines have to end after the last test. goleak
-// alone gives them less than half a second.
+// leakBound is how long goroutines have to end after the last test. The
+// default of goleak is less than half a second.
 const leakBound = time.Minute
 
-// Main runs the tests of a package and fails if they leave goroutines behind.
-// It then calls the functions, and never returns.
+// Main runs the tests of a package and fails if they leak goroutines. It then
+// calls the functions, and never returns.
 func Main(m *testing.M, after ...func()) {
 	code := m.Run()
 	if code == 0 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Whoever asks at last asks after the limit, also when one question took
-// longer than that.
+// The last check is made after the limit, even if one check took longer than
+// that.
 func TestWithinAsksAfterTheLimit(t *testing.T) {
 	for name, took := range map[string]time.Duration{"quick": 0, "slow": 7 * time.Second, "stands still": time.Hour} {
 		t.Run(name, func(t *testing.T) {

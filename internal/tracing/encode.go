@@ -10,7 +10,7 @@ import (
 	otlp "go.opentelemetry.io/proto/slim/otlp/trace/v1"
 )
 
-// encode puts spans, which are all of one provider, into the form of the wire.
+// encode converts spans, all of one provider, to the wire format.
 func encode(spans []sdktrace.ReadOnlySpan) *collector.ExportTraceServiceRequest {
 	scopes := map[string]*otlp.ScopeSpans{}
 	all := &otlp.ResourceSpans{Resource: &resource.Resource{}}
@@ -30,7 +30,7 @@ func encodeSpan(s sdktrace.ReadOnlySpan) *otlp.Span {
 	traceID, spanID := s.SpanContext().TraceID(), s.SpanContext().SpanID()
 	out := &otlp.Span{
 		TraceId: traceID[:], SpanId: spanID[:], TraceState: s.SpanContext().TraceState().String(),
-		Name: s.Name(), Kind: otlp.Span_SpanKind(s.SpanKind()), // the numbers are the same
+		Name: s.Name(), Kind: otlp.Span_SpanKind(s.SpanKind()), // the numbers are identical
 		StartTimeUnixNano: uint64(s.StartTime().UnixNano()), EndTimeUnixNano: uint64(s.EndTime().UnixNano()),
 		Attributes: attributes(s.Attributes()), DroppedAttributesCount: uint32(s.DroppedAttributes()),
 		Status: &otlp.Status{Message: s.Status().Description},
@@ -55,7 +55,7 @@ func attributes(list []attribute.KeyValue) []*common.KeyValue {
 	return out
 }
 
-// value is of the kinds that are used here; others are written as text.
+// value converts the kinds in use; others become text.
 func value(v attribute.Value) *common.AnyValue {
 	switch v.Type() {
 	case attribute.BOOL:

@@ -17,14 +17,16 @@ import (
 )
 
 const (
-	// exportTime bounds one request to the collector.
+	// exportTime limits one request to the collector.
 	exportTime = 10 * time.Second
-	// warnEvery bounds how often a collector that is away is logged.
+	// warnEvery is the minimum time between warnings about an unreachable
+	// collector.
 	warnEvery = time.Minute
 )
 
-// exporter posts spans to a collector. It stands in for OpenTelemetry's own,
-// which brings gRPC along; see docs/decisions/0041-own-otlp-exporter.md.
+// exporter posts spans to a collector. It replaces OpenTelemetry's own
+// exporter, which depends on gRPC; see
+// docs/decisions/0041-own-otlp-exporter.md.
 type exporter struct {
 	url             string
 	client          *http.Client
@@ -49,7 +51,7 @@ func newExporter(cfg Config) *exporter {
 	return e
 }
 
-// tracesURL adds the path of traces to an endpoint that has none.
+// tracesURL adds the default path to an endpoint without one.
 func tracesURL(endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err == nil && (u.Path == "" || u.Path == "/") {
@@ -59,8 +61,8 @@ func tracesURL(endpoint string) string {
 	return endpoint
 }
 
-// ExportSpans sends a batch. What fails is not tried again: the next batch
-// comes soon, and memory is for requests.
+// ExportSpans sends a batch. A failed batch is not retried: the next one
+// follows soon, and memory is needed for requests.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := e.post(ctx, spans)
 	if err == nil {
@@ -72,7 +74,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	if last := e.warned.Load(); now-last > int64(warnEvery) && e.warned.CompareAndSwap(last, now) {
 		e.log.Warn("the collector did not accept traces; they are lost", "spans", len(spans), "error", err)
 	}
-	return nil // said already
+	return nil // already logged
 }
 
 func (e *exporter) post(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
@@ -88,19 +90,19 @@ func (e *exporter) post(ctx context.Context, spans []sdktrace.ReadOnlySpan) erro
 	answer, err := e.client.Do(request)
 	if err != nil {
 		if u, ok := err.(*url.Error); ok {
-			err = u.Err // without the URL, which may hold a password
+			err = u.Err // without the URL, which may contain a password
 		}
 		return err
 	}
 	defer answer.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // so that the connection is used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // so that the connection can be reused
 	if answer.StatusCode/100 != 2 {
 		return fmt.Errorf("the collector returned %s", answer.Status)
 	}
 	return nil
 }
 
-// Shutdown lets the connection go.
+// Shutdown closes idle connections.
 func (e *exporter) Shutdown(context.Context) error {
 	e.client.CloseIdleConnections()
 	return nil

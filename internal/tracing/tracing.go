@@ -1,5 +1,5 @@
-// Package tracing sends spans to an OpenTelemetry collector, by OTLP over HTTP.
-// Who makes spans takes a tracer and does without when it is nil: switched off,
+// Package tracing sends spans to an OpenTelemetry collector with OTLP over
+// HTTP. Code that creates spans takes a tracer, which may be nil: disabled
 // tracing costs nothing.
 package tracing
 
@@ -20,29 +20,30 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config says where spans go.
+// Config configures tracing.
 type Config struct {
-	// Endpoint is the collector's URL; without a path it gets /v1/traces.
+	// Endpoint is the collector's URL; /v1/traces is added if it has no path.
 	Endpoint string
-	// Version is the program's.
+	// Version is the version of the program.
 	Version string
 	Log     *slog.Logger
-	// Registry takes the metrics; nil keeps them private.
+	// Registry is for the metrics; if nil, they are not published.
 	Registry prometheus.Registerer
 }
 
-// goodbye is how long a stop waits for the collector.
+// goodbye is how long Stop waits for the collector.
 const goodbye = 5 * time.Second
 
-// Spans makes spans and sends them in the background. A nil *Spans makes none.
+// Spans creates spans and sends them in the background. A nil *Spans creates
+// none.
 type Spans struct {
 	provider *sdktrace.TracerProvider
 	once     sync.Once
 }
 
-// Start begins to send. A collector that is away costs spans, which are
-// counted, and nothing else. How many requests are traced follows the standard
-// variables OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
+// Start starts sending spans. If the collector is unreachable, spans are
+// dropped and counted. The standard variables OTEL_TRACES_SAMPLER and
+// OTEL_TRACES_SAMPLER_ARG set the sampling.
 func Start(cfg Config) *Spans {
 	about := resource.NewSchemaless(attribute.String("service.name", "anodyne"), attribute.String("service.version", cfg.Version))
 	if merged, err := resource.Merge(about, resource.Environment()); err == nil {
@@ -51,7 +52,7 @@ func Start(cfg Config) *Spans {
 	return &Spans{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(newExporter(cfg)), sdktrace.WithResource(about))}
 }
 
-// Tracer makes spans; nil when tracing is off.
+// Tracer returns a tracer, or nil if tracing is disabled.
 func (s *Spans) Tracer() trace.Tracer {
 	if s == nil {
 		return nil
@@ -59,8 +60,8 @@ func (s *Spans) Tracer() trace.Tracer {
 	return s.provider.Tracer("anodyne")
 }
 
-// Handler makes a span for each request, below that of the caller when there is
-// a traceparent.
+// Handler creates a span for each request, as a child of the caller's if there
+// is a traceparent header.
 func (s *Spans) Handler(next http.Handler) http.Handler {
 	if s == nil {
 		return next
@@ -69,7 +70,7 @@ func (s *Spans) Handler(next http.Handler) http.Handler {
 		otelhttp.WithPropagators(propagation.TraceContext{}), otelhttp.WithMeterProvider(metricnoop.NewMeterProvider()))
 }
 
-// Stop sends what is left. Twice is safe, and so is nil.
+// Stop sends the remaining spans. It may be called twice, and on nil.
 func (s *Spans) Stop() {
 	if s == nil {
 		return
@@ -77,6 +78,6 @@ func (s *Spans) Stop() {
 	s.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), goodbye)
 		defer cancel()
-		_ = s.provider.Shutdown(ctx) // spans that are lost are counted
+		_ = s.provider.Shutdown(ctx) // lost spans are counted
 	})
 }

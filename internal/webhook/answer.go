@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	// maxAnswer is how much of an answer is read. It is more than is kept,
-	// because a connection can be used again only when the answer was read
-	// to its end.
+	// maxAnswer is how much of a response is read. It is more than is kept,
+	// because a connection can only be reused after the response was read
+	// completely.
 	maxAnswer = 16 << 10
-	// keptAnswer is how much of it is shown to whoever registered the webhook.
+	// keptAnswer is how much of a response is shown to the owner of the
+	// webhook.
 	keptAnswer = 1 << 10
 )
 
-// answerError is an answer that cannot be taken, whatever its status says.
+// answerError is a response that cannot be accepted, regardless of its status.
 type answerError string
 
 func (e answerError) Error() string { return string(e) }
@@ -30,9 +31,8 @@ const (
 	errEncodedAnswer answerError = "the receiver used a Content-Encoding that was not requested; respond without one"
 )
 
-// readAnswer reads an answer and returns what is kept of it. What is longer
-// than maxAnswer is left unread, and what is compressed as it is: either may
-// be without end.
+// readAnswer reads a response and returns the part that is kept. It does not
+// read beyond maxAnswer or decompress, because either may be endless.
 func readAnswer(response *http.Response) (string, error) {
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return "", errEncodedAnswer
@@ -57,8 +57,8 @@ func readAnswer(response *http.Response) (string, error) {
 	return printable(kept[:n]), err
 }
 
-// printable makes text of whatever a receiver sent: white space becomes
-// spaces, and what is no character or cannot be seen is left out.
+// printable converts a response to text: white space becomes spaces, and
+// invalid or invisible characters are removed.
 func printable(raw []byte) string {
 	var text strings.Builder
 	for len(raw) > 0 {
@@ -75,8 +75,8 @@ func printable(raw []byte) string {
 	return strings.TrimSpace(text.String())
 }
 
-// retryAfter reads the Retry-After header: seconds, or a date. It returns 0
-// for one that says nothing, or the past.
+// retryAfter parses a Retry-After header, which is in seconds or a date. It
+// returns 0 if the header is invalid or in the past.
 func retryAfter(header string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseInt(header, 10, 64); err == nil {
 		if seconds > int64(longestPause/time.Second) {

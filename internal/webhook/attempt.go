@@ -5,37 +5,38 @@ import (
 	"time"
 )
 
-// Message is what one attempt sends.
+// Message is the content of one attempt.
 type Message struct {
 	URL string
-	// ID is the same in every attempt, so that a receiver can tell a repeat.
+	// ID is the same in every attempt, so that a receiver can recognise a
+	// repeat.
 	ID string
-	// Secrets sign the message, each of them; there are two while a secret
-	// is being rotated.
+	// Secrets all sign the message. There are two while a secret is being
+	// rotated.
 	Secrets []string
 	Body    []byte
-	// At is the moment of the attempt, which is signed: receivers refuse
-	// what is old.
+	// At is the time of the attempt. It is signed, so that receivers can reject
+	// old messages.
 	At time.Time
 }
 
-// Attempt is what came of sending a message.
+// Attempt is the result of sending a message.
 type Attempt struct {
 	At      time.Time
 	Latency time.Duration
-	// Status is 0 when no answer came.
+	// Status is 0 if there was no response.
 	Status int
-	// Answer is the beginning of the answer's body, as printable text.
+	// Answer is the beginning of the response body, as printable text.
 	Answer string
-	// Error says in plain words why the attempt failed; empty when it did not.
+	// Error explains why the attempt failed; it is empty if it did not.
 	Error string
-	// RetryAfter is how long the receiver asks to be left alone; 0 when it
-	// does not say.
+	// RetryAfter is the delay requested by the receiver, or 0.
 	RetryAfter time.Duration
 }
 
-// OK reports whether the message was delivered: a 2xx, complete and in time.
+// OK reports whether the message was delivered: a complete 2xx response within
+// the time limit.
 func (a Attempt) OK() bool { return a.Error == "" && a.Status/100 == 2 }
 
-// Gone reports whether the receiver asks to be sent nothing any more.
+// Gone reports whether the receiver asks for no further messages.
 func (a Attempt) Gone() bool { return a.Status == http.StatusGone }

@@ -14,7 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// counter is a receiver that counts, and tells when it has so many.
+// counter is a receiver that counts, and signals when it has this many.
 type counter struct {
 	url  string
 	mu   sync.Mutex

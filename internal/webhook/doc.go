@@ -1,11 +1,12 @@
-// Package webhook takes events to the addresses that organisations registered:
-// what may be registered (url.go), which addresses may be dialled (guard.go),
-// how a message is signed (sign.go), one attempt to deliver it (sender.go),
-// when to try again (schedule.go), and the worker that does all that.
+// Package webhook delivers events to the URLs that organisations have
+// registered. It covers which URLs may be registered (url.go), which addresses
+// may be dialled (guard.go), signing (sign.go), a delivery attempt
+// (sender.go), the retry schedule (schedule.go), and the worker that drives
+// all of it.
 //
-// A Sender makes one attempt and remembers nothing. A Worker finds endpoints
-// that have work and claims them (look.go), hands their work out (serve.go,
-// endpoint.go), and writes what became of it (record.go, health.go). What it
-// has in memory is not needed after a crash: events, cursors and deliveries are
-// kept by internal/store.
+// A Sender makes single attempts and has no state. A Worker finds endpoints
+// with work and claims them (look.go), dispatches their work (serve.go,
+// endpoint.go), and stores the results (record.go, health.go). Its memory is
+// not needed after a crash: internal/store holds events, cursors and
+// deliveries.
 package webhook

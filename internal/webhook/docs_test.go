@@ -85,7 +85,7 @@ func nodeProgram(t *testing.T, program string) *exec.Cmd {
 	return exec.Command(node, source)
 }
 
-// listen starts a receiver, which ends with the test, and gives its URL.
+// listen starts a receiver, which ends with the test, and returns its URL.
 func listen(t *testing.T, cmd *exec.Cmd, secret string) string {
 	t.Helper()
 	cmd.Env = append(os.Environ(), "PORT=0", "WEBHOOK_SECRET="+secret)

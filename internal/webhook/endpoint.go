@@ -10,34 +10,34 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// endpoint is one that this worker has claimed. Nothing of it is needed after
-// a crash: what is under way has no row yet, or one that is still due.
+// endpoint is an endpoint claimed by this worker. Nothing in it is needed
+// after a crash: attempts in progress have no row yet, or one that is still
+// due.
 type endpoint struct {
 	claim *store.WebhookClaim
-	own   chan struct{} // one attempt under way needs no room in a lane
+	own   chan struct{} // the first attempt in progress needs no place in a lane
 
 	mu              sync.Mutex
 	events, retries line
-	lost            bool      // the claim is not ours any more
-	opened          bool      // what the claim found open is handed out
-	active          time.Time // when it last had something to do
-	// due is when the next retry is that nobody has handed out; zero when none
-	// is known of. looked is what the store said when all that was due was
-	// handed out; waits that there is work which has to wait for results to be
-	// written.
+	lost            bool      // the claim was lost
+	opened          bool      // deliveries found open by the claim are dispatched
+	active          time.Time // last time it had work
+	// due is the time of the next known retry that is not dispatched, or zero.
+	// looked is what the store reported when everything due was dispatched.
+	// waits is set if there is work that must wait for results to be stored.
 	due, looked time.Time
 	waits       bool
-	// taken is the position up to which all is handed out, or not wanted;
-	// written is what of it the store knows.
+	// taken is the position up to which all entries are dispatched or not
+	// subscribed; written is the part of it that is stored.
 	taken, written store.Pos
-	// open are the positions that are handed out and not written, with the
-	// times of their events.
+	// open are the positions dispatched but not stored, with the times of their
+	// events.
 	open map[store.Pos]time.Time
-	// retrying are the deliveries that are handed out again and not written.
+	// retrying are the deliveries dispatched again but not stored.
 	retrying map[id.Delivery]struct{}
-	// health is as of the last result that is written. hanging are attempts
-	// under way that are slow and began after the last success; answered counts
-	// the successes.
+	// health is as of the last stored result. hanging are slow attempts in
+	// progress that began after the last success; answered counts the
+	// successes.
 	health   health
 	hanging  map[*permit]struct{}
 	answered int
@@ -49,13 +49,13 @@ func newEndpoint(c *store.WebhookClaim, now time.Time) *endpoint {
 		open: map[store.Pos]time.Time{}, retrying: map[id.Delivery]struct{}{}, hanging: map[*permit]struct{}{}, health: health{failingSince: c.FailingSince},
 	}
 	for _, pos := range c.Open {
-		e.open[pos] = now // its event is read when it is handed out
+		e.open[pos] = now // its event is read when it is dispatched
 	}
 	return e
 }
 
-// begin takes the right to serve a line; without it, whoever has it will look
-// once more.
+// begin acquires the right to serve a line. If it is taken, its holder will
+// check once more.
 func (e *endpoint) begin(l *line) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,7 +70,7 @@ func (e *endpoint) begin(l *line) bool {
 	return true
 }
 
-// end gives that right back, unless there is more to do.
+// end releases that right, unless there is more to do.
 func (e *endpoint) end(l *line, more bool) (ended bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,8 +88,8 @@ func (e *endpoint) lose() {
 	e.lost = true
 }
 
-// behind reports whether there are entries that were not looked at, or
-// attempts that another node left.
+// behind reports whether there are unprocessed entries, or attempts left by
+// another node.
 func (e *endpoint) behind(head store.Pos) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,7 +102,7 @@ func (e *endpoint) position() store.Pos {
 	return e.taken
 }
 
-// take notes that a task is handed out.
+// take records that a task is dispatched.
 func (e *endpoint) take(t *store.WebhookTask, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -115,8 +115,8 @@ func (e *endpoint) take(t *store.WebhookTask, now time.Time) {
 	e.taken = max(e.taken, t.Pos)
 }
 
-// idle reports that nothing is under way, and nothing was since a time. It is
-// then lost: whoever wants it again has to claim it.
+// idle reports whether nothing is in progress and nothing was since a time. If
+// so, the endpoint is marked as lost and must be claimed again before use.
 func (e *endpoint) idle(since time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -127,14 +127,14 @@ func (e *endpoint) idle(since time.Time) bool {
 	return true
 }
 
-// unopened reports whether attempts that another node left are to be made.
+// unopened reports whether there are attempts left by another node.
 func (e *endpoint) unopened() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !e.opened
 }
 
-// noteDue remembers that a retry is due at a time.
+// noteDue records the time of a retry.
 func (e *endpoint) noteDue(at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -143,8 +143,8 @@ func (e *endpoint) noteDue(at time.Time) {
 	}
 }
 
-// takeDue reports whether a retry is due, which is then forgotten, and else when
-// the next one is.
+// takeDue reports whether a retry is due, and clears it, or else returns the
+// time of the next.
 func (e *endpoint) takeDue(now time.Time) (due bool, next time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -155,32 +155,31 @@ func (e *endpoint) takeDue(now time.Time) (due bool, next time.Time) {
 	return true, time.Time{}
 }
 
-// look notes that all is handed out that was due when the store said this, or
-// waits for results to be written.
+// look records that everything due according to the store is dispatched, or
+// waits for results to be stored.
 func (e *endpoint) look(due time.Time, waits bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.looked, e.waits = due, waits
 }
 
-// news reports whether the store says anything about what is due that was not
-// looked at yet.
+// news reports whether the store has due work that was not processed yet.
 func (e *endpoint) news(due time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return !due.Equal(e.looked)
 }
 
-// state says whether the claim is lost, and whether the endpoint fails: many
-// attempts in a row, or any for a while.
+// state returns whether the claim is lost, and whether the endpoint is
+// failing: many attempts in a row, or all for a while.
 func (e *endpoint) state(now time.Time) (lost, failing bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.lost, e.health.failures+len(e.hanging) >= failingAfter || e.health.failingAt(now)
 }
 
-// hangs notes that an attempt is slow, unless another succeeded since it began;
-// hangsNoMore that it is over.
+// hangs records that an attempt is slow, unless another succeeded since it
+// began; hangsNoMore records its end.
 func (e *endpoint) hangs(p *permit, since int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -195,7 +194,7 @@ func (e *endpoint) hangsNoMore(p *permit) {
 	delete(e.hanging, p)
 }
 
-// succeeded notes that the receiver answers; successes counts that.
+// succeeded records that the receiver responds; successes returns the count.
 func (e *endpoint) succeeded() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -209,15 +208,15 @@ func (e *endpoint) successes() int {
 	return e.answered
 }
 
-// busy gives the deliveries that are handed out again.
+// busy returns the deliveries dispatched again.
 func (e *endpoint) busy() map[id.Delivery]struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return maps.Clone(e.retrying)
 }
 
-// pass notes that all entries up to a position were looked at, and all that
-// is wanted of them handed out. It reports whether the store should be told
+// pass records that all entries up to a position were processed, and all
+// subscribed ones dispatched. It reports whether the position should be stored
 // soon.
 func (e *endpoint) pass(next store.Pos) (far bool) {
 	e.mu.Lock()
@@ -227,16 +226,16 @@ func (e *endpoint) pass(next store.Pos) (far bool) {
 	return e.taken-e.written > passUnwritten
 }
 
-// giveUp takes a task back whose attempt was broken off: the next who claims
-// the endpoint sends it again.
+// giveUp releases a task whose attempt was aborted. It will be sent again by
+// the next node that claims the endpoint.
 func (e *endpoint) giveUp(t *store.WebhookTask) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.retrying, t.Delivery)
 }
 
-// lag says how many entries up to a head are not looked at or not written, and
-// since when the oldest event is under way.
+// lag returns the number of entries up to head that are not processed or not
+// stored, and the time of the oldest event in progress.
 func (e *endpoint) lag(head store.Pos) (behind int64, oldest time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -248,7 +247,8 @@ func (e *endpoint) lag(head store.Pos) (behind int64, oldest time.Time) {
 	return int64(max(0, head-e.taken)) + int64(len(e.open)), oldest
 }
 
-// underWay reports whether the attempt at a position is not written yet.
+// underWay reports whether the result of the attempt at a position is not
+// stored yet.
 func (e *endpoint) underWay(pos store.Pos) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -256,8 +256,8 @@ func (e *endpoint) underWay(pos store.Pos) bool {
 	return open
 }
 
-// progress is what is to be written when these results are: everything up to
-// the position that is taken, but for what is still under way.
+// progress returns what to store together with these results: everything up to
+// the position taken, except for attempts in progress.
 func (e *endpoint) progress(results []*result) (pos store.Pos, open []store.Pos) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -276,8 +276,8 @@ func (e *endpoint) progress(results []*result) (pos store.Pos, open []store.Pos)
 	return e.taken, open
 }
 
-// wrote notes that results are written up to a position, and reports whether
-// there is work that waited for it.
+// wrote records that results are stored up to a position, and reports whether
+// work was waiting for that.
 func (e *endpoint) wrote(results []*result, pos store.Pos) (waited bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// timeoutError is an attempt that took too long, and how far it came.
+// timeoutError is an attempt that timed out, and how far it got.
 type timeoutError struct{ connected, answered bool }
 
 func (e *timeoutError) Error() string {
@@ -25,7 +25,7 @@ func (e *timeoutError) Error() string {
 	return "no connection was established"
 }
 
-// statusError is an answer that is not 2xx.
+// statusError is a response that is not 2xx.
 type statusError struct{ status int }
 
 func (e *statusError) Error() string {
@@ -39,13 +39,14 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// addressError is a URL that may not be sent to, for instance since the
-// server left development mode.
+// addressError is a URL that must not be used, for example since the server
+// left development mode.
 type addressError struct{ err error }
 
 func (e *addressError) Error() string { return "the URL " + e.err.Error() }
 
-// plainWords says why an attempt failed, for the developer of the receiver.
+// plainWords explains why an attempt failed, for the developer of the
+// receiver.
 func plainWords(err error, timeout time.Duration) string {
 	if late, ok := errors.AsType[*timeoutError](err); ok {
 		return fmt.Sprintf("no complete response within %v: %v", timeout, late)
@@ -69,17 +70,17 @@ func plainWords(err error, timeout time.Duration) string {
 		return "the receiver closed the connection without a response"
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		return "the connection failed: " + op.Err.Error() // not op itself, which has the addresses of this side
+		return "the connection failed: " + op.Err.Error() // not op itself, which contains local addresses
 	}
-	// What is left may quote the receiver.
+	// The rest may quote the receiver.
 	text := err.Error()
 	return printable([]byte(text[:min(len(text), longestError)]))
 }
 
 const longestError = 300
 
-// certificateWords says what is wrong with the receiver's TLS; "" if that is
-// not what failed.
+// certificateWords explains what is wrong with the receiver's TLS, or returns
+// "" if TLS did not fail.
 func certificateWords(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "the receiver's certificate is not signed by a known authority, or intermediate certificates are missing; " +

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// guard says which addresses may be dialled. Whoever registers a webhook
-// chooses where this server connects to, so everything that is not a public
-// address is refused unless the operator allowed its network: otherwise a
-// webhook would be a way into the network the server stands in.
+// guard decides which addresses may be dialled. Since users choose the URLs of
+// webhooks, everything except public addresses is refused unless the operator
+// has allowed the network. Otherwise a webhook could be used to reach the
+// server's internal network.
 type guard struct{ allow []netip.Prefix }
 
 func newGuard(dev bool, allow []netip.Prefix) guard {
@@ -20,7 +20,7 @@ func newGuard(dev bool, allow []netip.Prefix) guard {
 	return guard{allow}
 }
 
-// refusedError is an address that may not be dialled.
+// refusedError is an address that must not be dialled.
 type refusedError struct {
 	addr netip.Addr
 	is   string
@@ -30,10 +30,10 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("the address %s %s; the operator of this server can allow it with --webhook-allow-cidr", e.addr, e.is)
 }
 
-// control is the net.Dialer.ControlContext of every connection. It sees the
-// address that is about to be dialled, after the name was looked up, so there
-// is no second look-up that could answer differently; of a name with several
-// addresses each is judged as its turn comes.
+// control is the net.Dialer.ControlContext of every connection. It checks the
+// address about to be dialled, after name resolution, so there is no second
+// lookup that could return something else. If a name has several addresses,
+// each is checked when it is dialled.
 func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -42,7 +42,7 @@ func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) 
 	return g.judge(at.Addr())
 }
 
-// judge returns a *refusedError for an address that may not be dialled.
+// judge returns a *refusedError for an address that must not be dialled.
 func (g guard) judge(addr netip.Addr) error {
 	inner := addr.Unmap()
 	for {
@@ -75,8 +75,8 @@ var (
 	sixToFour = netip.MustParsePrefix("2002::/16")
 )
 
-// embedded returns the IPv4 address that a translator or relay would connect
-// to for addr.
+// embedded returns the IPv4 address to which a translator or relay would
+// connect for addr.
 func embedded(addr netip.Addr) (netip.Addr, bool) {
 	if !addr.Is6() {
 		return addr, false

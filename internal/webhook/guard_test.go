@@ -80,8 +80,8 @@ func lastOf(p netip.Prefix) netip.Addr {
 	return last
 }
 
-// TestNoFormOfAnAddressIsALoophole holds every way to write an IPv4 address
-// in IPv6 against the address itself.
+// TestNoFormOfAnAddressIsALoophole checks every IPv6 form of an IPv4 address
+// like the address itself.
 func TestNoFormOfAnAddressIsALoophole(t *testing.T) {
 	g := newGuard(false, nil)
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,23 +6,23 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// health is how an endpoint does.
+// health is the health of an endpoint.
 type health struct {
-	// failingSince is the time of the first failure after the last success;
-	// zero when the last attempt succeeded.
+	// failingSince is the time of the first failure after the last success, or
+	// zero if the last attempt succeeded.
 	failingSince time.Time
-	// failures counts those in a row.
+	// failures counts consecutive failures.
 	failures int
 }
 
-// failingAt reports an endpoint that has been failing for a while.
+// failingAt reports whether the endpoint has been failing for a while.
 func (h health) failingAt(now time.Time) bool {
 	return !h.failingSince.IsZero() && now.Sub(h.failingSince) >= failingFor
 }
 
-// after judges one attempt more. The reason, when not empty, is why the
-// endpoint is to be disabled: the receiver says so, or nothing but failure for
-// long, of which this attempt is one.
+// after returns the health after an attempt. disable, if not empty, is the
+// reason to disable the endpoint: the receiver asked for it, or all attempts
+// including this one have failed for too long.
 func (h health) after(a Attempt) (_ health, disable string) {
 	if a.OK() {
 		return health{}, ""

@@ -24,8 +24,8 @@ func afterRequest(serve func(net.Conn)) func(net.Conn) {
 	}
 }
 
-// TestReceiversThatTakeTheirTime: whatever a receiver delays, the attempt
-// ends, and says that it was the time.
+// TestReceiversThatTakeTheirTime: whatever a receiver delays, the attempt ends
+// and reports a timeout.
 func TestReceiversThatTakeTheirTime(t *testing.T) {
 	drip := func(text string) func(net.Conn) {
 		return afterRequest(func(conn net.Conn) {
@@ -124,9 +124,9 @@ func TestRefusedConnection(t *testing.T) {
 	wantFailure(t, newSender(t, Config{}).Send(t.Context(), message("http://127.0.0.1:1")), "refused the connection")
 }
 
-// TestLargeAnswersFail: a receiver decides how much it sends, not how much is
-// read or kept. What is sent is a gigabyte; what may be allocated, by both
-// ends together, is a small part of it.
+// TestLargeAnswersFail: a receiver decides how much it sends, but not how much
+// is read or kept. It sends a gigabyte; both ends together may only allocate a
+// small part of that.
 func TestLargeAnswersFail(t *testing.T) {
 	const gigabyte, mostMemory = 1 << 30, 64 << 20
 	var taken atomic.Int64
@@ -175,7 +175,7 @@ func TestLargeAnswersFail(t *testing.T) {
 			if used := after.TotalAlloc - before.TotalAlloc; used > mostMemory {
 				t.Errorf("%d MiB were allocated for 5 attempts", used>>20)
 			}
-			// In HTTP/1.1 the kernel takes what it has buffers for.
+			// With HTTP/1.1, the kernel accepts what fits its buffers.
 			if n := taken.Load(); c.name == "HTTP/2" && n > 5*4*http2Buffer {
 				t.Errorf("%d KiB were taken in 5 attempts", n>>10)
 			}
@@ -183,8 +183,9 @@ func TestLargeAnswersFail(t *testing.T) {
 	}
 }
 
-// TestLongestAnswer: 16 KiB are taken, a byte more is not; and of an answer
-// that is no success, the status is told and obeyed, however long it is.
+// TestLongestAnswer: 16 KiB are accepted, one byte more is not. The status of
+// an unsuccessful response is reported and obeyed, however long the response
+// is.
 func TestLongestAnswer(t *testing.T) {
 	s := newSender(t, Config{})
 	send := func(status, size int) Attempt {

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// line is one of an endpoint's two lines of work: events that are sent for the
-// first time, and deliveries that are tried again. Neither waits for the other,
-// so that retries are on time behind any number of events whose receiver hangs.
+// line is one of an endpoint's two queues: events sent for the first time, and
+// deliveries retried. Neither waits for the other, so that retries are on time
+// even if many events wait for a slow receiver.
 type line struct {
-	slots chan struct{} // an attempt under way has one
-	young chan struct{} // while the endpoint fails, an attempt that has just begun has one
-	// Under the endpoint's mutex: somebody is handing out the work, and shall
-	// look once more.
+	slots chan struct{} // held by an attempt in progress
+	young chan struct{} // held by a recent attempt while the endpoint is failing
+	// Guarded by the endpoint's mutex: a goroutine is dispatching the work, and
+	// should check once more.
 	serving, again bool
 }
 
@@ -21,21 +21,21 @@ func newLine() line {
 	return line{slots: make(chan struct{}, inFlight), young: make(chan struct{}, youngFailing)}
 }
 
-// permit is what an attempt has taken: places that it leaves when it turns out
-// to be slow, and places that it keeps to its end.
+// permit holds the places taken by an attempt: some are released when it turns
+// out to be slow, the others at its end.
 type permit struct {
 	mu          sync.Mutex
 	early, late []chan struct{}
 }
 
-// slow leaves the places of attempts that are quick.
+// slow releases the places reserved for fast attempts.
 func (p *permit) slow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.early = leave(p.early)
 }
 
-// end leaves all of them; twice is safe.
+// end releases all places. It may be called twice.
 func (p *permit) end() {
 	p.slow()
 	p.mu.Lock()
@@ -50,7 +50,7 @@ func leave(places []chan struct{}) []chan struct{} {
 	return nil
 }
 
-// enter waits for a place. It is false when the context ends.
+// enter waits for a place. It returns false if the context ends.
 func enter(ctx context.Context, place chan struct{}) bool {
 	select {
 	case place <- struct{}{}:
@@ -60,12 +60,12 @@ func enter(ctx context.Context, place chan struct{}) bool {
 	}
 }
 
-// permit waits until an attempt of an endpoint may begin; nil when the worker
-// stops, or the endpoint is lost.
+// permit waits until an attempt for an endpoint may begin. It returns nil if
+// the worker stops or the endpoint is lost.
 //
-// Every endpoint has a place of its own, so that it waits for no other as long
-// as it has one attempt under way. For more it needs room in a lane, which it
-// shares with its like.
+// Every endpoint has one place of its own, so that its first attempt never
+// waits for other endpoints. Further attempts need a place in a lane shared
+// with similar endpoints.
 func (w *Worker) permit(ctx context.Context, e *endpoint, l *line) *permit {
 	if !enter(ctx, l.slots) {
 		return nil
@@ -121,8 +121,8 @@ func (w *Worker) room(ctx context.Context, e *endpoint, failing bool, p *permit)
 	return true
 }
 
-// watch has an attempt leave the quick ones when it is not over after a while,
-// and notes that it hangs. done ends that.
+// watch releases the places for fast attempts if an attempt is not over after
+// a while, and records that it hangs. done ends that.
 func (w *Worker) watch(e *endpoint, p *permit) (done func()) {
 	since := e.successes()
 	slow := time.AfterFunc(w.slowAfter, func() {

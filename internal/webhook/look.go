@@ -10,32 +10,32 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// looker finds endpoints that have work. Being told of a commit it looks at
-// that organisation only. Of its own endpoints it knows when a retry is due; of
-// the others it asks for those that have become due since it asked last. Once a
-// second it asks whether a node has gone, and whether any journal has grown, and
-// where. Every sweep it looks at all endpoints that are not its own.
+// looker finds endpoints with work. When notified of a commit, it checks that
+// organisation only. It knows when a retry of its own endpoints is due; for
+// others, it queries those that have become due since the last query. Once a
+// second it checks whether a node is gone and which journals have grown. With
+// every sweep it checks all endpoints that are not its own.
 type looker struct {
 	*Worker
 	polled bool      // since the last tick
-	swept  time.Time // when all endpoints were looked at
+	swept  time.Time // last time all endpoints were checked
 	size   int64     // of all journals, at the last poll
 	heads  map[access.OrgNo]store.Pos
-	// dueUpTo is the moment up to which what is due was looked at, and dueNext
-	// when to look again; zero at the next poll.
+	// dueUpTo is the time up to which due work was checked, and dueNext when to
+	// check again; zero means at the next poll.
 	dueUpTo, dueNext time.Time
-	others           []int64   // the nodes that were there
-	rejoined         time.Time // when the lock was taken again, by the machine's clock
+	others           []int64   // nodes that were present
+	rejoined         time.Time // when the lock was reacquired, by the local clock
 }
 
-// claimsAtOnce bounds the endpoints that one transaction claims.
+// claimsAtOnce limits the endpoints claimed in one transaction.
 const claimsAtOnce = 200
 
-// patience is how long to wait for a word.
+// patience returns how long to wait for a notification.
 func (l *looker) patience() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	wait, now := 2*poll, l.now() // the next poll comes before
+	wait, now := 2*poll, l.now() // the next poll comes first
 	for _, at := range []time.Time{l.nextDue, l.dueNext} {
 		if !at.IsZero() {
 			wait = min(wait, max(0, at.Sub(now)))
@@ -44,7 +44,7 @@ func (l *looker) patience() time.Duration {
 	return wait
 }
 
-// round looks once, and has what it found served.
+// round checks once and serves what it finds.
 func (l *looker) round(ctx context.Context, news *store.News) error {
 	orgs, all := news.Take()
 	l.mu.Lock()
@@ -68,7 +68,7 @@ func (l *looker) round(ctx context.Context, news *store.News) error {
 	return err
 }
 
-// serveDue has those of our endpoints served that have a retry due.
+// serveDue serves own endpoints with a due retry.
 func (l *looker) serveDue(ctx context.Context) {
 	now := l.now()
 	l.mu.Lock()
@@ -92,7 +92,7 @@ func (l *looker) serveDue(ctx context.Context) {
 	}
 }
 
-// lookAt has the endpoints of one organisation served.
+// lookAt serves the endpoints of one organisation.
 func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 	waiting, err := l.sys.WebhooksOf(ctx, org)
 	if err != nil {
@@ -104,7 +104,7 @@ func (l *looker) lookAt(ctx context.Context, org access.OrgNo) error {
 	return l.serveAll(ctx, waiting)
 }
 
-// poll is what is done once a second.
+// poll runs once a second.
 func (l *looker) poll(ctx context.Context) error {
 	l.dueNext = time.Time{}
 	l.attend(ctx)
@@ -122,7 +122,7 @@ func (l *looker) poll(ctx context.Context) error {
 		return err
 	}
 	steps := []func(context.Context) error{l.keep, l.lookAtDue, l.lookAtGrown}
-	if missed || gone || l.now().Sub(l.swept).Abs() >= sweep { // negative when the clock was put back
+	if missed || gone || l.now().Sub(l.swept).Abs() >= sweep { // negative if the clock was set back
 		steps = append(steps, l.sweep)
 	}
 	for _, step := range steps {
@@ -134,9 +134,9 @@ func (l *looker) poll(ctx context.Context) error {
 	return nil
 }
 
-// callRoll looks which nodes are there, and takes the claims of those that are
-// not away from them. It reports whether one has gone, be it one that came and
-// went since the last time: there is work to be had.
+// callRoll checks which nodes are present and releases the claims of those
+// that are gone. It reports whether one is gone, including nodes that joined
+// and left since the last check.
 func (l *looker) callRoll(ctx context.Context) (gone bool, err error) {
 	if !l.rejoined.IsZero() && time.Since(l.rejoined) < regather {
 		return false, nil
@@ -161,12 +161,12 @@ func (l *looker) callRoll(ctx context.Context) (gone bool, err error) {
 	return gone, nil
 }
 
-// lookAtDue looks at what has become due since it looked last, however much is
-// still being worked on, and when to look again.
+// lookAtDue checks what has become due since the last check, however much is
+// still in progress, and determines when to check again.
 func (l *looker) lookAtDue(ctx context.Context) error {
 	now := l.now()
 	after := store.DuePlace{}
-	if !l.dueUpTo.IsZero() && !l.dueUpTo.After(now) { // else the clock was put back
+	if !l.dueUpTo.IsZero() && !l.dueUpTo.After(now) { // otherwise the clock was set back
 		after = store.DueAfter(l.dueUpTo)
 	}
 	l.dueNext = time.Time{}
@@ -192,8 +192,8 @@ func (l *looker) lookAtDue(ctx context.Context) error {
 	return nil
 }
 
-// lookAtGrown looks at the organisations whose journals have grown without
-// our being told.
+// lookAtGrown checks the organisations whose journals have grown without a
+// notification.
 func (l *looker) lookAtGrown(ctx context.Context) error {
 	size, err := l.sys.JournalSize(ctx)
 	if err != nil || size == l.size {
@@ -240,9 +240,9 @@ func (l *looker) sweep(ctx context.Context) error {
 	return l.measure(ctx)
 }
 
-// keep renews the lease in time, as long as there is a claim. One that ran out
-// is renewed too: what another node has taken meanwhile has another token. So is
-// one that a clock wrote which has been put back since.
+// keep renews the lease in time, as long as there is a claim. An expired lease
+// is renewed too, since anything taken over by another node has a new token,
+// and so is one written before the clock was set back.
 func (l *looker) keep(ctx context.Context) error {
 	now := l.now()
 	if l.held.IsZero() || now.Before(l.held.Add(-lease*2/3)) && !l.held.After(now.Add(lease)) {
@@ -263,8 +263,8 @@ func (l *looker) keep(ctx context.Context) error {
 	return nil
 }
 
-// dropIdle forgets endpoints that had nothing to do for long, so that those
-// that never have, or are deleted, cost nothing.
+// dropIdle releases endpoints that had no work for long, so that inactive and
+// deleted ones cost nothing.
 func (l *looker) dropIdle(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -275,8 +275,8 @@ func (l *looker) dropIdle(now time.Time) {
 	}
 }
 
-// serveAll has endpoints served that have work: those that are ours, and
-// those that can be claimed.
+// serveAll serves endpoints with work: own ones, and those that can be
+// claimed.
 func (l *looker) serveAll(ctx context.Context, waiting []store.WaitingWebhook) error {
 	var free []store.WaitingWebhook
 	now := l.now()
@@ -284,7 +284,7 @@ func (l *looker) serveAll(ctx context.Context, waiting []store.WaitingWebhook) e
 		l.mu.Lock()
 		e := l.endpoints[found.WebhookKey]
 		if e != nil && e.claim.Token != found.Token {
-			e.lose() // taken over, or to begin anew
+			e.lose() // taken over, or to be restarted
 			delete(l.endpoints, found.WebhookKey)
 			e = nil
 		}
@@ -307,8 +307,7 @@ func (l *looker) serveAll(ctx context.Context, waiting []store.WaitingWebhook) e
 	return nil
 }
 
-// serveOwn has an endpoint of ours served when it has work that was not looked
-// at yet.
+// serveOwn serves an own endpoint if it has new work.
 func (l *looker) serveOwn(ctx context.Context, e *endpoint, found *store.WaitingWebhook, now time.Time) {
 	if e.behind(found.Head) {
 		l.serve(ctx, e, &e.events)
@@ -322,7 +321,7 @@ func (l *looker) serveOwn(ctx context.Context, e *endpoint, found *store.Waiting
 	}
 }
 
-// claim claims endpoints and has those served that it got.
+// claim claims endpoints and serves those it got.
 func (l *looker) claim(ctx context.Context, free []store.WaitingWebhook) error {
 	keys := make([]store.WebhookKey, len(free))
 	found := make(map[store.WebhookKey]*store.WaitingWebhook, len(free))
@@ -345,7 +344,7 @@ func (l *looker) claim(ctx context.Context, free []store.WaitingWebhook) error {
 		l.endpoints[c.WebhookKey] = e
 		l.mu.Unlock()
 		waiting := found[c.WebhookKey]
-		waiting.Due = c.Due // it may have changed since
+		waiting.Due = c.Due // may have changed since
 		l.serveOwn(ctx, e, waiting, now)
 	}
 	return nil

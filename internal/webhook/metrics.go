@@ -54,7 +54,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}),
 		rounds: background.NewRounds(registry, "webhooks", poll),
 	}
-	// From the start, so that the first failure is seen as an increase.
+	// Export zeros from the start, so that the first failure is an increase.
 	for _, result := range []store.DeliveryStatus{store.Delivered, store.Pending, store.Failed} {
 		m.results.WithLabelValues(result.String())
 	}
@@ -64,8 +64,8 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	return m
 }
 
-// measure says what there is to do: deliveries that wait, of all organisations,
-// and what the endpoints of this worker are behind.
+// measure exports the backlog: pending deliveries of all organisations, and
+// the lag of this worker's endpoints.
 func (l *looker) measure(ctx context.Context) error {
 	b, err := l.sys.WebhookBacklog(ctx)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// names is a DNS server whose answers a test chooses; the zero value knows no
-// address.
+// names is a DNS server with responses chosen by a test; the zero value knows
+// no address.
 type names struct {
 	mu      sync.Mutex
 	answers func(question int) []netip.Addr
 	asked   int
 }
 
-// resolver asks the server over a pipe instead of a socket.
+// resolver queries the server over a pipe instead of a socket.
 func (n *names) resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		near, far := net.Pipe()

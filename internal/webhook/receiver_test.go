@@ -52,7 +52,7 @@ func receiver(t testing.TB, handler http.HandlerFunc) string {
 	return server.URL
 }
 
-// tlsReceiver is a server whose certificate, also written to a file, is for
+// tlsReceiver returns a server with a certificate, also written to a file, for
 // 127.0.0.1 and example.com.
 func tlsReceiver(t testing.TB, prepare func(*httptest.Server), handler http.HandlerFunc) (url, caFile string) {
 	t.Helper()
@@ -115,8 +115,8 @@ func rawReceiver(t testing.TB, serve func(net.Conn)) string {
 	return "http://" + listener.Addr().String() + "/"
 }
 
-// untilClosed keeps a connection open without reading it to the end of the
-// test: a write fails once somebody closes it.
+// untilClosed keeps a connection open without reading until the end of the
+// test: a write fails once it is closed.
 func untilClosed(conn net.Conn, write string, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

@@ -9,23 +9,22 @@ import (
 )
 
 const (
-	// batchResults bounds the results that one transaction writes.
+	// batchResults limits the results stored in one transaction.
 	batchResults = 256
-	// batchTime is how long the first of a batch waits for others: nobody
-	// waits for a result to be written, and a crash repeats little more.
+	// batchTime is how long the first result of a batch waits for others.
+	// Nothing waits for results, and a crash only repeats slightly more.
 	batchTime = 20 * time.Millisecond
 )
 
-// result is what came of a task; without one it only says that an endpoint has
-// come further.
+// result is the result of a task. Without a task, it only advances the
+// position of an endpoint.
 type result struct {
 	endpoint *endpoint
 	task     *store.WebhookTask
 	attempt  Attempt
 }
 
-// record writes results, many in one transaction, until there are no more to
-// come.
+// record stores results in batches until the channel is closed.
 func (w *Worker) record() {
 	for first := range w.results {
 		w.write(w.gather(first))
@@ -33,7 +32,7 @@ func (w *Worker) record() {
 	w.settleRest()
 }
 
-// gather takes what comes shortly after a result.
+// gather collects the results that follow shortly after the first.
 func (w *Worker) gather(first *result) []*result {
 	batch := append(make([]*result, 0, batchResults), first)
 	ripe := time.NewTimer(batchTime)
@@ -52,8 +51,8 @@ func (w *Worker) gather(first *result) []*result {
 	return batch
 }
 
-// write writes a batch. As long as the store is away it is tried again: until
-// then no attempt more than the channel holds can end, and none begin.
+// write stores a batch, retrying while the store is unavailable. Until then,
+// attempts can only end until the channel is full, and none can begin.
 func (w *Worker) write(batch []*result) {
 	list, order := w.weigh(batch)
 	for {
@@ -65,7 +64,7 @@ func (w *Worker) write(batch []*result) {
 		}
 		w.log.Warn("could not save the results of webhook deliveries; trying again", "results", len(batch), "error", err)
 		if w.sending.Err() != nil {
-			return // stopping: what was sent is sent again by whoever comes next
+			return // stopping: these messages will be sent again by the next node
 		}
 		select {
 		case <-time.After(time.Second):
@@ -77,14 +76,14 @@ func (w *Worker) write(batch []*result) {
 	}
 }
 
-// part is what a batch has of one endpoint.
+// part is the part of a batch for one endpoint.
 type part struct {
 	endpoint *endpoint
 	results  []*result
 	health   health
 }
 
-// weigh says what the results of a batch mean for each endpoint.
+// weigh determines the consequences of a batch for each endpoint.
 func (w *Worker) weigh(batch []*result) (list []*store.WebhookProgress, parts []*part) {
 	at := map[*endpoint]*part{}
 	for _, r := range batch {
@@ -104,7 +103,7 @@ func (w *Worker) weigh(batch []*result) (list []*store.WebhookProgress, parts []
 	return list, parts
 }
 
-// progress is what is written of a part.
+// progress returns what to store for a part.
 func (p *part) progress() *store.WebhookProgress {
 	e := p.endpoint
 	out := &store.WebhookProgress{Claim: e.claim, Results: make([]store.WebhookResult, 0, len(p.results))}
@@ -123,7 +122,7 @@ func (p *part) progress() *store.WebhookProgress {
 	return out
 }
 
-// outcome is what an attempt makes of its delivery.
+// outcome returns the consequence of an attempt for its delivery.
 func outcome(r *result) store.WebhookResult {
 	a := r.attempt
 	out := store.WebhookResult{Task: r.task, Status: store.Delivered,
@@ -140,7 +139,7 @@ func outcome(r *result) store.WebhookResult {
 	return out
 }
 
-// settled takes note of what was written.
+// settled applies what was stored.
 func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 	e := p.endpoint
 	if written.Lost {
@@ -174,7 +173,7 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 	}
 }
 
-// settleRest writes how far endpoints have come that had nothing to send.
+// settleRest stores the positions of endpoints that had nothing to send.
 func (w *Worker) settleRest() {
 	rest := w.unwritten()
 	for len(rest) > 0 {
@@ -188,7 +187,8 @@ func (w *Worker) settleRest() {
 	}
 }
 
-// unwritten gives the endpoints that are further than the store knows.
+// unwritten returns the endpoints that have advanced beyond their stored
+// position.
 func (w *Worker) unwritten() (list []*endpoint) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,26 +17,26 @@ import (
 	"time"
 )
 
-// Config is how messages are sent.
+// Config configures a Sender.
 type Config struct {
-	// Version is told to receivers in the User-Agent.
+	// Version is part of the User-Agent header.
 	Version string
-	// Dev allows loopback, and there http.
+	// Dev allows loopback addresses, and http for them.
 	Dev bool
-	// Allow are networks that may be dialled although they are not public.
+	// Allow lists networks that may be dialled although they are not public.
 	Allow []netip.Prefix
-	// CAFile has certificates (PEM) of authorities that are believed beside
-	// the system's; empty for none.
+	// CAFile has certificates (PEM) of authorities that are trusted in addition
+	// to the system's; empty means none.
 	CAFile string
-	// Timeout is for a whole attempt, from the look-up of the name to the
-	// end of the answer; DefaultTimeout when zero.
+	// Timeout limits a whole attempt, from name resolution to the end of the
+	// response. It defaults to DefaultTimeout.
 	Timeout time.Duration
 }
 
-// DefaultTimeout is the time of a whole attempt.
+// DefaultTimeout is the default time limit of a whole attempt.
 const DefaultTimeout = 15 * time.Second
 
-// What a receiver may make us keep in memory.
+// Limits of what a receiver can make the service keep in memory.
 const (
 	maxHeaderBytes     = 16 << 10
 	maxIdleConnections = 1024
@@ -44,8 +44,8 @@ const (
 	http2Buffer        = 64 << 10
 )
 
-// Sender makes attempts. It can be used by many goroutines, and keeps
-// connections open between attempts.
+// Sender makes delivery attempts. It is safe for concurrent use and reuses
+// connections.
 type Sender struct {
 	guard     guard
 	dev       bool
@@ -55,7 +55,7 @@ type Sender struct {
 	transport *http.Transport
 }
 
-// NewSender makes a Sender.
+// NewSender returns a Sender.
 func NewSender(c Config) (*Sender, error) {
 	roots, err := readRoots(c.CAFile)
 	if err != nil {
@@ -65,18 +65,17 @@ func NewSender(c Config) (*Sender, error) {
 		c.Timeout = DefaultTimeout
 	}
 	s := &Sender{guard: newGuard(c.Dev, c.Allow), dev: c.Dev, timeout: c.Timeout, userAgent: "Anodyne/" + c.Version}
-	// A dial may outlive the attempt that asked for it, when another waits
-	// for its connection, so it has a bound of its own. It is longer, so that
-	// of an attempt that takes too long always the attempt's own time-out is
-	// told.
+	// A dial may outlive the attempt that started it, if another attempt waits
+	// for its connection, so it has its own limit. It is longer, so that an
+	// attempt that takes too long always reports its own timeout.
 	bound := 2 * c.Timeout
 	s.dialer = &net.Dialer{Timeout: bound, ControlContext: s.guard.control}
 	s.transport = &http.Transport{
-		Proxy:                  nil, // the guard would judge the proxy instead of the receiver
+		Proxy:                  nil, // the guard would check the proxy instead of the receiver
 		DialContext:            s.dialer.DialContext,
 		TLSHandshakeTimeout:    bound,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
-		DisableCompression:     true, // nothing is inflated
+		DisableCompression:     true, // do not decompress
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		MaxIdleConns:           maxIdleConnections,
 		MaxIdleConnsPerHost:    maxIdlePerHost,
@@ -85,8 +84,8 @@ func NewSender(c Config) (*Sender, error) {
 		HTTP2: &http.HTTP2Config{
 			MaxReceiveBufferPerStream:     http2Buffer,
 			MaxReceiveBufferPerConnection: 16 * http2Buffer,
-			// One connection carries the attempts of a host: one that has
-			// gone silent is found out instead of failing all that follow.
+			// One connection carries all attempts to a host: detect a dead one
+			// instead of failing all that follow.
 			SendPingTimeout:  c.Timeout,
 			PingTimeout:      c.Timeout,
 			WriteByteTimeout: c.Timeout,
@@ -95,8 +94,8 @@ func NewSender(c Config) (*Sender, error) {
 	return s, nil
 }
 
-// readRoots returns the system's authorities and those in a file; nil, which
-// means the system's, without a file.
+// readRoots returns the system's authorities and those in a file, or nil,
+// which means the system's, without a file.
 func readRoots(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
@@ -115,12 +114,11 @@ func readRoots(file string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// Close closes the connections that wait for the next attempt.
+// Close closes idle connections.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
-// Send makes one attempt, which ends within the time-out whatever the
-// receiver does. When ctx ends first, the attempt says nothing about the
-// receiver.
+// Send makes one attempt, which ends within the timeout whatever the receiver
+// does. If ctx ends first, the attempt says nothing about the receiver.
 func (s *Sender) Send(ctx context.Context, m Message) Attempt {
 	begin := time.Now()
 	attempt := Attempt{At: m.At}
@@ -144,8 +142,9 @@ func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error
 	if err != nil {
 		return err
 	}
-	// The transport itself, not a http.Client: it follows no redirects and
-	// does not put the URL, which may hold a password, into its errors.
+	// Use the transport instead of an http.Client: it does not follow
+	// redirects, and its errors do not include the URL, which may contain a
+	// password.
 	response, err := s.transport.RoundTrip(request)
 	if err == nil {
 		defer response.Body.Close()
@@ -154,7 +153,7 @@ func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error
 	}
 	_, unfit := errors.AsType[answerError](err)
 	switch {
-	case err == nil || unfit: // the status comes first
+	case err == nil || unfit: // the status takes precedence
 	case parent.Err() != nil:
 		return errBrokenOff
 	case ctx.Err() != nil:
@@ -169,7 +168,7 @@ func (s *Sender) send(parent context.Context, m Message, attempt *Attempt) error
 	return err
 }
 
-// request makes the signed request of a message.
+// request returns the signed request of a message.
 func (s *Sender) request(ctx context.Context, m Message) (*http.Request, error) {
 	if err := judgeURL(m.URL, s.dev, s.guard); err != nil {
 		return nil, &addressError{err}
@@ -190,9 +189,8 @@ func (s *Sender) request(ctx context.Context, m Message) (*http.Request, error) 
 		headerID:          {m.ID},
 		headerTimestamp:   {strconv.FormatInt(timestamp, 10)},
 		headerSignature:   {signature},
-		// Not sent, but tells the transport that it may send the request
-		// again when a kept connection turns out to be closed: a receiver
-		// knows a repeat by its id.
+		// Not sent, but allows the transport to retry if a reused connection
+		// turns out to be closed. Receivers recognise a repeat by its ID.
 		"Idempotency-Key": {},
 	}
 	return request, nil

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// eventsAtOnce and retriesAtOnce are how much of an endpoint's work is
-	// read in one go, and kept in memory until it is handed out. Twice what
-	// can be under way leaves something to begin behind what is.
+	// eventsAtOnce and retriesAtOnce limit how much of an endpoint's work is
+	// read at once and kept in memory. Twice the number of concurrent attempts
+	// leaves enough to continue with.
 	eventsAtOnce  = 4 * inFlight
 	retriesAtOnce = 2 * inFlight
-	// passUnwritten is after how many entries without an attempt the store is
-	// told how far an endpoint has come.
+	// passUnwritten is the number of entries without an attempt after which the
+	// position of an endpoint is stored.
 	passUnwritten = 1000
 )
 
-// serve has a line of an endpoint's work handed out, until there is none.
+// serve dispatches the work of a line until there is none.
 func (w *Worker) serve(ctx context.Context, e *endpoint, l *line) {
 	if !e.begin(l) {
 		return
@@ -42,13 +42,13 @@ func (w *Worker) serve(ctx context.Context, e *endpoint, l *line) {
 	})
 }
 
-// about is the log for lines about one endpoint.
+// about returns a logger for one endpoint.
 func (w *Worker) about(e *endpoint) *slog.Logger {
 	return w.log.With("webhook_id", e.claim.ID.String(), "organization_id", e.claim.OrgID.String())
 }
 
-// handEvents reads a slice of an endpoint's events and begins their attempts.
-// More says that there are others.
+// handEvents reads some of an endpoint's events and starts their attempts.
+// more is set if there are others.
 func (w *Worker) handEvents(ctx context.Context, e *endpoint) (more bool, err error) {
 	work, held, err := w.work(ctx, e, 0, eventsAtOnce)
 	if err == nil && held && e.unopened() {
@@ -65,7 +65,7 @@ func (w *Worker) handEvents(ctx context.Context, e *endpoint) (more bool, err er
 	}
 	for i := range work.Events {
 		if !w.start(ctx, e, &e.events, &work, &work.Events[i]) {
-			return false, nil // what is left was not taken
+			return false, nil // the rest was not taken
 		}
 	}
 	if e.pass(work.Next) {
@@ -74,10 +74,10 @@ func (w *Worker) handEvents(ctx context.Context, e *endpoint) (more bool, err er
 	return work.More, nil
 }
 
-// handRetries reads deliveries of an endpoint that are due and begins their
-// attempts. More says that there are others that can be begun at once.
+// handRetries reads due deliveries of an endpoint and starts their attempts.
+// more is set if others can be started at once.
 func (w *Worker) handRetries(ctx context.Context, e *endpoint) (more bool, err error) {
-	// A delivery whose result is written while we read would look due.
+	// A delivery whose result is stored while we read would look due.
 	busy := e.busy()
 	work, held, err := w.work(ctx, e, retriesAtOnce, 0)
 	if err != nil {
@@ -116,8 +116,8 @@ func (w *Worker) handRetries(ctx context.Context, e *endpoint) (more bool, err e
 	return more, nil
 }
 
-// work reads from the store, a few endpoints at a time: the store's readers
-// are there for requests too. Those that fail do not hold the others up.
+// work reads from the store, for a few endpoints at a time, because the
+// readers are shared with requests. Failing endpoints do not delay the others.
 func (w *Worker) work(ctx context.Context, e *endpoint, retries, events int) (work store.WebhookWork, held bool, err error) {
 	looking := w.looking
 	if _, failing := e.state(w.now()); failing {
@@ -130,8 +130,8 @@ func (w *Worker) work(ctx context.Context, e *endpoint, retries, events int) (wo
 	return w.sys.WebhookWork(ctx, e.claim, e.position(), retries, events)
 }
 
-// start begins an attempt as soon as there is room for it. It is false when
-// the worker stops, or the endpoint is lost.
+// start starts an attempt as soon as there is room. It returns false if the
+// worker stops or the endpoint is lost.
 func (w *Worker) start(ctx context.Context, e *endpoint, l *line, work *store.WebhookWork, task *store.WebhookTask) bool {
 	p := w.permit(ctx, e, l)
 	if p == nil {
@@ -146,7 +146,7 @@ func (w *Worker) start(ctx context.Context, e *endpoint, l *line, work *store.We
 	return true
 }
 
-// attempt sends one task and hands the result in.
+// attempt sends one task and passes on the result.
 func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.WebhookTask) {
 	w.metrics.inFlight.Inc()
 	a := w.traced(e, work.ID, Message{URL: work.URL, ID: task.Event.ID.String(), Secrets: work.Secrets, Body: task.Body, At: w.now()})
@@ -162,8 +162,7 @@ func (w *Worker) attempt(e *endpoint, work *store.WebhookWork, task *store.Webho
 	w.results <- &result{endpoint: e, task: task, attempt: a}
 }
 
-// try sends a message. A panic is the attempt's failure: it must not end the
-// service.
+// try sends a message. A panic fails the attempt and does not end the service.
 func (w *Worker) try(ctx context.Context, e *endpoint, m Message) (a Attempt) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -174,7 +173,7 @@ func (w *Worker) try(ctx context.Context, e *endpoint, m Message) (a Attempt) {
 	return w.send(ctx, m)
 }
 
-// drop forgets an endpoint that is not ours any more.
+// drop removes an endpoint whose claim was lost.
 func (w *Worker) drop(e *endpoint) {
 	e.lose()
 	w.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The headers of Standard Webhooks, as net/http writes them.
+// The headers of Standard Webhooks, in canonical form.
 const (
 	headerID        = "Webhook-Id"
 	headerTimestamp = "Webhook-Timestamp"
@@ -22,21 +22,21 @@ const (
 	secretBytes  = 32
 )
 
-// NewSecret makes a signing secret.
+// NewSecret returns a new signing secret.
 func NewSecret() string {
 	var key [secretBytes]byte
 	rand.Read(key[:]) // never fails
 	return secretPrefix + base64.StdEncoding.EncodeToString(key[:])
 }
 
-// errSecret does not show the secret.
+// errSecret does not reveal the secret.
 var errSecret = errors.New("cannot read a signing secret of this webhook")
 
-// sign makes the value of the signature header as Standard Webhooks v1 has
-// it: for each secret "v1," and the HMAC-SHA256 of id, timestamp and body.
+// sign returns the signature header of Standard Webhooks v1: for each secret,
+// "v1," and the HMAC-SHA256 of id, timestamp and body.
 //
-// It is written here because the official library copies the body into a
-// string for each secret; the tests hold it against that library.
+// It does not use the official library, which copies the body to a string for
+// each secret; tests compare it with that library.
 func sign(id string, timestamp int64, body []byte, secrets []string) (string, error) {
 	head := make([]byte, 0, 64)
 	head = append(append(head, id...), '.')

@@ -55,8 +55,8 @@ func TestOfficialLibraryAcceptsEverySecret(t *testing.T) {
 	})
 }
 
-// The Go client verifies what the official library signs. Its own tests use
-// nothing but the standard library.
+// The Go client verifies what the official library signs. Its own tests only
+// use the standard library.
 func TestClientAcceptsTheOfficialLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.StringMatching(`evt_[0-9a-z]{26}`).Draw(t, "id")

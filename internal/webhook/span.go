@@ -8,9 +8,9 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// traced is try, with a span around it when there is a tracer. The span names
-// the endpoint and the event by their identifiers, not the address, which may
-// hold a password. The receiver is not told of it.
+// traced is try with a span, if there is a tracer. The span has the
+// identifiers of endpoint and event, but not the URL, which may contain a
+// password. The trace context is not sent to the receiver.
 func (w *Worker) traced(e *endpoint, webhook id.Webhook, m Message) Attempt {
 	if w.tracer == nil {
 		return w.try(w.sending, e, m)

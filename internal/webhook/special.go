@@ -2,17 +2,16 @@ package webhook
 
 import "net/netip"
 
-// network is a range of addresses that are not for the public, and what an
-// address in it is.
+// network is a range of non-public addresses, with a description.
 type network struct {
 	prefix netip.Prefix
 	is     string
 }
 
-// networks are those of the IANA registries of special-purpose addresses
-// (IPv4 and IPv6), multicast and reserved space, and ranges that were
-// withdrawn but are still routed somewhere. Where two contain an address, the
-// first one names it.
+// networks are those of the IANA special-purpose address registries (IPv4 and
+// IPv6), multicast and reserved space, and ranges that were withdrawn but are
+// still routed somewhere. If two contain an address, the first one describes
+// it.
 var networks = parseNetworks(
 	"0.0.0.0/8", "is the current network",
 	"10.0.0.0/8", "is private",
@@ -38,8 +37,8 @@ var networks = parseNetworks(
 	"::/128", "is unspecified",
 	"::1/128", "is loopback",
 	"::/96", "is an IPv4 address in a withdrawn form",
-	// The layout of a local translator's addresses is its operator's choice,
-	// so the address behind it cannot be told.
+	// The address layout of a local translator is its operator's choice, so the
+	// IPv4 address cannot be extracted.
 	"64:ff9b:1::/48", "is behind a local translator (NAT64)",
 	"100::/64", "is for discarding",
 	"100:0:0:1::/64", "is a dummy prefix",
@@ -59,10 +58,10 @@ var networks = parseNetworks(
 	"ff00::/8", "is multicast",
 )
 
-// global6 is all that has been given out of IPv6; the rest is reserved.
+// global6 is the allocated part of IPv6; the rest is reserved.
 var global6 = netip.MustParsePrefix("2000::/3")
 
-// special says what addr is if it is not for the public, and "" if it is.
+// special describes addr if it is not public, and returns "" otherwise.
 func special(addr netip.Addr) string {
 	addr = addr.WithZone("")
 	for _, n := range networks {

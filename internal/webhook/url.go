@@ -11,13 +11,12 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// longestURL is in characters.
+// longestURL is the maximum length in characters.
 const longestURL = 2000
 
-// CheckURL judges an address that is to be registered; the error is a
-// *fault.Error that names the parameter url. Names are not looked up: what
-// they resolve to is judged at each connection. With dev, loopback may be
-// registered, and there http too.
+// CheckURL checks a URL to be registered. The error is a *fault.Error for the
+// parameter url. Names are not resolved: their addresses are checked at each
+// connection. With dev, loopback addresses are allowed, also with http.
 func CheckURL(raw string, dev bool, allow ...netip.Prefix) error {
 	if raw == "" {
 		return fault.Parameter("url", nil, "url is missing.")
@@ -28,8 +27,8 @@ func CheckURL(raw string, dev bool, allow ...netip.Prefix) error {
 	return nil
 }
 
-// judgeURL says what is wrong with a receiver's address; the text of its
-// error completes the sentence "the URL ...".
+// judgeURL returns what is wrong with a URL, as the rest of a sentence that
+// begins with "the URL".
 func judgeURL(raw string, dev bool, g guard) error {
 	if utf8.RuneCountInString(raw) > longestURL {
 		return errors.New("must have at most 2000 characters")
@@ -64,8 +63,8 @@ var (
 	errHost  = errors.New("must have a host name of letters, digits, hyphens and dots (xn-- for others), or an IP address")
 )
 
-// judgeHost judges a host by what is written; plain says that the connection
-// would not be encrypted.
+// judgeHost checks a host as written. plain is set if the connection would not
+// be encrypted.
 func judgeHost(host string, plain bool, g guard) error {
 	host = strings.ToLower(host)
 	addr, err := netip.ParseAddr(host)
@@ -91,9 +90,9 @@ func judgeHost(host string, plain bool, g guard) error {
 	return nil
 }
 
-// isName reports whether host, in lower case, is a name and nothing that some
-// resolver would read as an address: 2130706433, 0x7f.1 and 0177.0.0.1 are
-// all loopback to getaddrinfo.
+// isName reports whether host, in lower case, is a name and not something that
+// a resolver might read as an address: 2130706433, 0x7f.1 and 0177.0.0.1 are
+// all loopback for getaddrinfo.
 func isName(host string) bool {
 	if len(host) > 253 {
 		return false

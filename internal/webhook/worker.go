@@ -14,71 +14,72 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Delivery is what a Worker needs.
+// Delivery holds the dependencies and settings of a Worker.
 type Delivery struct {
 	Store *store.Store
-	// Send makes one attempt; it is a Sender's.
+	// Send makes one attempt; see [Sender.Send].
 	Send func(context.Context, Message) Attempt
-	// Failing is how many endpoints that fail may have an attempt under way at
-	// a time; mostFailing when zero or more than that.
+	// Failing limits how many failing endpoints may have an attempt in
+	// progress. Zero, or a larger value, means mostFailing.
 	Failing int
-	// Grace is how long attempts that are under way may go on when the worker
-	// is stopped. What is given up then is sent again by whoever comes next.
+	// Grace is how long running attempts may continue when the worker is
+	// stopped. Aborted ones are sent again by the next node.
 	Grace time.Duration
-	// Now is the clock, which is also the store's; time.Now when nil.
+	// Now is the clock, which must be that of the store; it defaults to
+	// time.Now.
 	Now func() time.Time
-	// Log is slog.Default() when nil.
+	// Log defaults to slog.Default().
 	Log *slog.Logger
-	// Registry takes the metrics; nil keeps them to itself.
+	// Registry is for the metrics; if nil, they are not published.
 	Registry prometheus.Registerer
-	// Tracer makes a span of each attempt; nil for none.
+	// Tracer creates a span for each attempt; nil means none.
 	Tracer trace.Tracer
 }
 
 const (
-	// inFlight is how many first attempts, and how many retries, an endpoint
-	// has under way at most. One that fails begins no more than youngFailing of
-	// either at a time, and the next when one is over or has taken slowAfter:
-	// a receiver that refuses is not overrun, and one that hangs is not waited
-	// for.
+	// inFlight limits the first attempts, and the retries, in progress per
+	// endpoint. A failing endpoint starts at most youngFailing of either at a
+	// time, and the next one when one has ended or has taken slowAfter. So a
+	// receiver that refuses is not overloaded, and one that hangs does not
+	// block.
 	inFlight     = 32
 	youngFailing = 4
-	// An endpoint fails when its last failingAfter attempts did, or all since
-	// failingFor.
+	// An endpoint is failing if its last failingAfter attempts failed, or all
+	// since failingFor.
 	failingAfter = 8
 	failingFor   = time.Minute
-	// Each endpoint can have one attempt under way whatever the others do. For
-	// more than one it needs room in a lane: fastLane, which an attempt leaves
-	// when it is not over after slowAfter, so that slow receivers cannot fill
-	// it, or failingLane for an endpoint that fails.
+	// Each endpoint can have one attempt in progress regardless of the others.
+	// For more, it needs a place in a lane: in fastLane, which an attempt
+	// leaves if it is not over after slowAfter, so that slow receivers cannot
+	// fill it, or in failingLane if it is failing.
 	fastLane    = 1024
 	slowAfter   = time.Second
 	failingLane = 512
-	// mostFailing bounds the endpoints that fail and have an attempt under way
-	// by themselves; each takes a connection.
+	// mostFailing limits the failing endpoints with an attempt in progress;
+	// each takes a connection.
 	mostFailing = 8192
-	// lookers bounds how many endpoints read from the store at once, of those
-	// that fail and of the others.
+	// lookers limits how many endpoints read from the store at once, for
+	// failing ones and for the others.
 	lookers = 2
 
-	// lease is how long a node's claims are good when it is not heard of.
+	// lease is how long a node's claims remain valid without renewal.
 	lease = 15 * time.Second
-	// poll is how often the worker looks without having been told to, and
-	// sweep how often it looks at everything, for what a dead node left. Between
-	// polls it looks for what is due, not more often than dueEvery.
+	// poll is how often the worker checks without a notification, and sweep how
+	// often it checks everything, for work left by a dead node. Between polls
+	// it checks for due work, at most every dueEvery.
 	poll     = time.Second
 	sweep    = 10 * time.Second
 	dueEvery = 100 * time.Millisecond
-	// regather is how long a node whose lock was lost, as all are when the
-	// database is restarted, gives the others to take theirs again.
+	// regather is how long a node that lost its lock, as all do when the
+	// database restarts, waits for the others to reacquire theirs.
 	regather = 5 * time.Second
-	// idleFor is after how long without an attempt a claim is given up.
+	// idleFor is how long a claim without an attempt is kept.
 	idleFor = 5 * time.Minute
 )
 
-// Worker delivers events to the endpoints of all organisations. Several of
-// them, in one process or in many, share the endpoints among them: each has
-// those that it claimed.
+// Worker delivers events to the endpoints of all organisations. Several
+// workers, in one or more processes, share the endpoints: each serves those it
+// has claimed.
 type Worker struct {
 	sys     store.System
 	send    func(context.Context, Message) Attempt
@@ -88,17 +89,17 @@ type Worker struct {
 	metrics *metrics
 	tracer  trace.Tracer
 
-	// attendance names this worker to the others, and tells them that it is
-	// there; unattended is why it does not. It holds its claims until held.
+	// attendance identifies this worker to the others and signals its presence;
+	// unattended is why it could not. Claims are valid until held.
 	attendance *store.Attendance
 	unattended error
 	held       time.Time
 
 	mu        sync.Mutex
 	endpoints map[store.WebhookKey]*endpoint
-	nextDue   time.Time   // not after the first retry of all endpoints; zero for none
-	waited    []*endpoint // could begin nothing until now
-	failed    []*endpoint // could not be read; to be tried at the next poll
+	nextDue   time.Time   // not after the first retry of any endpoint; zero for none
+	waited    []*endpoint // could not start anything until now
+	failed    []*endpoint // could not be read; retried at the next poll
 	missed    bool        // an endpoint may be free: sweep at the next poll
 
 	slowAfter               time.Duration
@@ -106,12 +107,13 @@ type Worker struct {
 	looking, lookingFailing chan struct{}
 	results                 chan *result
 	woken                   chan struct{}
-	// attempts are sent under sending, which ends Grace after the worker's.
+	// sending is the context of attempts. It ends Grace after that of the
+	// worker.
 	sending context.Context
-	running sync.WaitGroup // endpoints that are served, and attempts
+	running sync.WaitGroup // endpoints being served, and attempts
 }
 
-// NewWorker makes a worker, which Run starts.
+// NewWorker returns a worker; Run starts it.
 func NewWorker(d Delivery) *Worker {
 	if d.Now == nil {
 		d.Now = time.Now
@@ -130,9 +132,9 @@ func NewWorker(d Delivery) *Worker {
 	}
 }
 
-// Run delivers until the context ends. Attempts that are under way then are
-// finished, or given up after Grace; nothing is lost either way. It can be run
-// again.
+// Run delivers events until the context ends. Running attempts are then
+// finished, or aborted after Grace; nothing is lost in either case. It can be
+// run again.
 func (w *Worker) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	var giveUp context.CancelFunc
@@ -144,7 +146,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		defer close(recorded)
 		w.record()
 	}()
-	defer func() { // also after a panic, so that nobody is left behind
+	defer func() { // also after a panic, so that no goroutine is left
 		stop()
 		patience := time.AfterFunc(w.grace, giveUp)
 		w.running.Wait()
@@ -161,7 +163,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// dispatch finds the endpoints that have work, until the context ends.
+// dispatch finds endpoints with work until the context ends.
 func (w *Worker) dispatch(ctx context.Context) {
 	news, stop := w.sys.Follow()
 	defer stop()
@@ -189,7 +191,7 @@ func (w *Worker) dispatch(ctx context.Context) {
 	}
 }
 
-// wake has the dispatcher go round.
+// wake triggers the next round of the dispatcher.
 func (w *Worker) wake() {
 	select {
 	case w.woken <- struct{}{}:
@@ -197,14 +199,14 @@ func (w *Worker) wake() {
 	}
 }
 
-// miss has the next poll look at everything.
+// miss makes the next poll check everything.
 func (w *Worker) miss() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.missed = true
 }
 
-// noteDue remembers that a retry of an endpoint is due at a time.
+// noteDue records the time of a retry of an endpoint.
 func (w *Worker) noteDue(e *endpoint, at time.Time) {
 	e.noteDue(at)
 	w.mu.Lock()
@@ -218,10 +220,10 @@ func (w *Worker) noteDue(e *endpoint, at time.Time) {
 	}
 }
 
-// attend tells the other nodes that this one is there.
+// attend signals this node's presence to the others.
 func (w *Worker) attend(ctx context.Context) {
 	if w.attendance != nil && (w.attendance.Locked() || !w.held.IsZero()) {
-		return // with claims it keeps the number that they are under
+		return // with claims it keeps the number they belong to
 	}
 	w.attendance, w.unattended = w.sys.Attend(ctx)
 }
@@ -234,7 +236,7 @@ func (w *Worker) leave() {
 	}
 }
 
-// release gives the claims up.
+// release releases the claims.
 func (w *Worker) release(ctx context.Context) {
 	if w.held.IsZero() {
 		return
@@ -245,5 +247,5 @@ func (w *Worker) release(ctx context.Context) {
 	}
 }
 
-// newToken makes a number that nobody else makes; 0 stands for none.
+// newToken returns a unique nonzero number.
 func newToken() int64 { return rand.Int64N(1<<62) + 1 }

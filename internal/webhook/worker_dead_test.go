@@ -83,7 +83,7 @@ func (s *service) pending(n int) func() bool {
 }
 
 // Five thousand endpoints whose retries are all due, and hang or are refused,
-// keep nobody from being retried on time: on one node or on several.
+// delay no other retry, on one node or on several.
 func TestFiveThousandDeadEndpoints(t *testing.T) {
 	const dead, healthy = 5000, 3
 	eachService(t, func(t *testing.T, s *service) {
@@ -139,8 +139,8 @@ func TestFiveThousandDeadEndpoints(t *testing.T) {
 	})
 }
 
-// An endpoint that failed for a while is tried on time although more others
-// than any lane has room for have been failing, and hang.
+// An endpoint that failed for a while is retried on time, although more others
+// than any lane can hold are failing and hanging.
 func TestRecoveringEndpointBesideDeadOnes(t *testing.T) {
 	const dead = failingLane + 88
 	eachService(t, func(t *testing.T, s *service) {

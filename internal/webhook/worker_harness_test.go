@@ -134,7 +134,7 @@ func (s *service) fill(n int) {
 	wg.Wait()
 }
 
-// eventually asks until the answer is yes, and moves no clock.
+// eventually waits until ask returns true, without moving a clock.
 func (s *service) eventually(what string, ask func() bool) {
 	s.Helper()
 	testwait.Until(s, what, ask)
@@ -155,8 +155,8 @@ type inbox struct {
 	url string
 	mu  sync.Mutex
 	got map[string]int // by webhook-id
-	// answer gives the status for a message and how often it came, the first
-	// time 1; 200 when nil.
+	// answer returns the status for a message and how often it arrived,
+	// starting at 1; nil means always 200.
 	answer func(id string, times int) int
 }
 
@@ -178,7 +178,7 @@ func newInbox(tb testing.TB, answer func(id string, times int) int) *inbox {
 	return in
 }
 
-// counts gives how many messages came, and how many different ones.
+// counts returns the number of messages, and of different ones.
 func (in *inbox) counts() (all, different int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -58,15 +58,16 @@ func (s *service) child() *exec.Cmd {
 	return child
 }
 
-// A process that is killed loses nothing: the next one sends again what was
-// under way, or sent and not written, with the same identifiers; and nothing
-// else. It knows that the other one is dead, and need not wait for its lease.
+// A killed process loses nothing: the next one sends again what was in
+// progress, or sent but not stored, with the same identifiers, and nothing
+// else. It detects that the other one is dead, and need not wait for its
+// lease.
 func TestFaultKillLosesNothing(t *testing.T) {
 	const events, killAt = 600, 300
 	for _, c := range []struct {
 		name string
-		// hold keeps those beyond killAt from being answered, so that all
-		// that was answered is written before the kill.
+		// hold delays the responses beyond killAt, so that all results before
+		// are stored before the kill.
 		hold  bool
 		twice int // how many may come again
 	}{
@@ -103,7 +104,7 @@ func TestFaultKillLosesNothing(t *testing.T) {
 				bury()
 				written := storetest.Deliveries(t, s.org, w.ID)
 
-				s.deliver() // on a clock that stands still, so that no lease ends
+				s.deliver() // with a stopped clock, so that no lease expires
 				s.eventually("all have come and are written", func() bool {
 					_, different := in.counts()
 					return different == events && s.statuses(w)[store.Delivered] == events

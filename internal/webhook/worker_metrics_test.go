@@ -70,7 +70,7 @@ func TestMetrics(t *testing.T) {
 	})
 }
 
-// Lines about a webhook say which it is, and whose.
+// Log lines about a webhook have its identifier and organisation.
 func TestLogNamesTheWebhook(t *testing.T) {
 	eachService(t, func(t *testing.T, s *service) {
 		gone, failing := newInbox(t, func(string, int) int { return http.StatusGone }), newInbox(t, nil)

@@ -93,8 +93,8 @@ func (s *service) recover(w store.Webhook, since time.Time) {
 	}
 }
 
-// Five days of nothing but failure disable, and the others are told; an
-// endpoint that now and then answers is never disabled.
+// Five days of failures disable an endpoint, and the others are notified; an
+// endpoint that occasionally succeeds is never disabled.
 func TestFiveDaysOfFailure(t *testing.T) {
 	eachService(t, func(t *testing.T, s *service) {
 		var flips atomic.Bool
@@ -145,8 +145,8 @@ func TestFiveDaysOfFailure(t *testing.T) {
 	})
 }
 
-// Whatever fails how often, in whatever order: everything is delivered in the
-// end, and the cursor has nothing open behind it.
+// Whatever fails how often, and in any order: everything is delivered in the
+// end, and the cursor leaves nothing open behind it.
 func TestCursorUnderFailures(t *testing.T) {
 	eachService(t, func(t *testing.T, s *service) {
 		const events = 200
@@ -334,8 +334,8 @@ func TestNewAddress(t *testing.T) {
 	})
 }
 
-// An endpoint is served although its organisation has others that nobody
-// answers at, more than any lane holds.
+// An endpoint is served although its organisation has more unresponsive
+// endpoints than any lane can hold.
 func TestManyDeadEndpoints(t *testing.T) {
 	s := newService(t, storetest.Database(t, storetest.SQLite))
 	in := newInbox(t, nil)

@@ -65,7 +65,7 @@ func TestDeadEndpointsOnSockets(t *testing.T) {
 	})
 }
 
-// closedPort is an address at which nobody listens.
+// closedPort returns an address without a listener.
 func closedPort(tb testing.TB) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

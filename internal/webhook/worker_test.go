@@ -47,7 +47,7 @@ func TestEveryEventIsDeliveredOnce(t *testing.T) {
 	})
 }
 
-// One who does not answer delays nobody but himself.
+// An unresponsive endpoint delays no other.
 func TestDeadEndpointDelaysNoOther(t *testing.T) {
 	eachService(t, func(t *testing.T, s *service) {
 		hang := make(chan struct{})
@@ -108,8 +108,8 @@ func TestScheduleToTheEnd(t *testing.T) {
 // poke has the worker look at what is due on the test's clock.
 func (w *worker) poke() { w.wake() }
 
-// A retry that a clock put days ahead does not wait for days when the clock is
-// put right.
+// A retry scheduled while the clock was days ahead does not wait for days when
+// the clock is corrected.
 func TestRetryOfAClockPutBack(t *testing.T) {
 	eachService(t, func(t *testing.T, s *service) {
 		var open atomic.Bool

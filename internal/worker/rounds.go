@@ -7,17 +7,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Rounds counts the rounds of one background loop by result, so that a loop
-// that stalls or only fails shows in the metrics.
+// Rounds counts the rounds of a background loop by result, so that the metrics
+// show a loop that stalls or fails.
 type Rounds struct {
 	ok, failed prometheus.Counter
 	last       prometheus.Gauge
 }
 
-// NewRounds makes the metrics of a loop, at zero, so that the first failure is
-// an increase. every is how long the loop waits between two rounds at most.
-// Loops of one registry share their metrics and differ by name; a nil registry
-// keeps them private.
+// NewRounds creates the metrics of a loop, starting at zero so that the first
+// failure is an increase. every is the maximum time between two rounds. Loops
+// of one registry share their metrics and differ by name; with a nil registry
+// they are private.
 func NewRounds(registry prometheus.Registerer, name string, every time.Duration) *Rounds {
 	loop := []string{"worker"}
 	total := shared(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -45,7 +45,7 @@ func (r *Rounds) Done(err error) {
 	r.last.SetToCurrentTime()
 }
 
-// shared registers a collector, or gives the one that is registered already.
+// shared registers a collector, or returns the one already registered.
 func shared[C prometheus.Collector](registry prometheus.Registerer, c C) C {
 	if registry == nil {
 		return c

@@ -1,6 +1,5 @@
-// Package worker runs what goes on in the background. Start returns when a
-// worker is launched; Stop blocks until all have ended, and may be called
-// twice.
+// Package worker runs background tasks. Start returns as soon as a worker is
+// launched; Stop blocks until all have ended, and may be called twice.
 package worker
 
 import (
@@ -20,15 +19,16 @@ type Group struct {
 	wg     sync.WaitGroup
 }
 
-// NewGroup makes an empty group.
+// NewGroup returns an empty group.
 func NewGroup(log *slog.Logger) *Group {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Group{log: log, ctx: ctx, cancel: cancel}
 }
 
-// Start launches a worker. It runs until its context ends; one that panics
-// or returns an error before that is run again after a pause, because the
-// service must not quietly go on without it. One that returns nil is done.
+// Start launches a worker. It runs until its context ends. A worker that
+// panics or returns an error before that is restarted after a pause, because
+// the service must not silently continue without it. One that returns nil is
+// done.
 func (g *Group) Start(name string, run func(context.Context) error) {
 	g.wg.Go(func() {
 		for g.ctx.Err() == nil {
@@ -45,7 +45,7 @@ func (g *Group) Start(name string, run func(context.Context) error) {
 	})
 }
 
-// Stop ends the workers and waits for them.
+// Stop stops the workers and waits for them.
 func (g *Group) Stop() {
 	g.cancel()
 	g.wg.Wait()

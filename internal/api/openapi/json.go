@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// mustJSON converts the embedded document. It cannot fail on a document that
-// has passed the tests, so a failure stops the program at its start.
+// mustJSON converts the embedded document. Tests guarantee that the document
+// is valid, so it panics on failure.
 func mustJSON(document []byte) []byte {
 	converted, err := toJSON(document)
 	if err != nil {
@@ -18,7 +18,7 @@ func mustJSON(document []byte) []byte {
 	return converted
 }
 
-// toJSON converts YAML to JSON and keeps the order of the members, so that
+// toJSON converts YAML to JSON and preserves the order of the fields, so that
 // both forms of the document read alike.
 func toJSON(document []byte) ([]byte, error) {
 	var root yaml.Node
@@ -53,7 +53,7 @@ func writeNode(out *bytes.Buffer, node *yaml.Node) error {
 		return nil
 	case yaml.ScalarNode:
 		return writeScalar(out, node)
-	default: // aliases are not JSON's, and not every reader of OpenAPI knows them
+	default: // JSON has no aliases, and not every OpenAPI reader supports them
 		return fmt.Errorf("line %d: not a mapping, a sequence or a scalar", node.Line)
 	}
 }
@@ -83,7 +83,7 @@ func writeMapping(out *bytes.Buffer, node *yaml.Node) error {
 }
 
 func writeScalar(out *bytes.Buffer, node *yaml.Node) error {
-	// What YAML takes for a time is text in JSON.
+	// JSON has no timestamps; they become strings.
 	if tag := node.ShortTag(); tag == "!!str" || tag == "!!timestamp" {
 		return writeValue(out, node.Value)
 	}

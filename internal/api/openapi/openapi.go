@@ -1,7 +1,7 @@
-// Package openapi holds the OpenAPI document of the service, which is the
+// Package openapi embeds the OpenAPI document of the service, which is the
 // published form of its contract. The document is written by hand in
-// openapi.yaml; serving it is the business of internal/api, and holding
-// answers against it that of openapitest.
+// openapi.yaml. internal/api serves it, and openapitest validates responses
+// against it.
 package openapi
 
 import (
@@ -17,8 +17,9 @@ import (
 //go:embed openapi.yaml
 var YAML []byte
 
-// JSON is the same document as JSON, with its members in the same order. It
-// is made when somebody asks first: a command must not wait for it.
+// JSON returns the same document as JSON, with its fields in the same order.
+// It is converted on first use, so that commands that do not need it start
+// quickly.
 var JSON = sync.OnceValue(func() []byte { return mustJSON(YAML) })
 
 // Route is an operation of the document.
@@ -52,8 +53,8 @@ func Routes() []Route {
 	return routes
 }
 
-// IsMethod reports whether a member of a path item is an operation; the
-// others are things like parameters that all its operations share.
+// IsMethod reports whether a field of a path item is an operation, and not,
+// for example, the list of parameters shared by its operations.
 func IsMethod(member string) bool {
 	switch member {
 	case "get", "put", "post", "delete", "options", "head", "patch", "trace":

@@ -151,8 +151,8 @@ func TestScopesAreThoseOfTheService(t *testing.T) {
 	}
 }
 
-// TestListsAreThoseOfTheService holds closed lists of the document against
-// the packages that own them.
+// TestListsAreThoseOfTheService compares enumerations of the document with the
+// packages that own them.
 func TestListsAreThoseOfTheService(t *testing.T) {
 	schemas := at(t, document(t), "components", "schemas")
 	for _, action := range at(t, schemas, "AuditAction", "enum").([]any) {
@@ -198,7 +198,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// The document knows the aligned measures, and why somebody is excluded from one.
+// The document has the aligned measures and their exclusions.
 func TestMeasures(t *testing.T) {
 	words := func(list any) (words []string) {
 		for _, word := range list.([]any) {

@@ -32,7 +32,7 @@ func Compare(w io.Writer, old, new *bench.Report) error {
 	return nil
 }
 
-// like finds the run that can be held against another.
+// like finds the run that is comparable to another.
 func like(report *bench.Report, r *bench.Result) *bench.Result {
 	for i := range report.Runs {
 		if o := &report.Runs[i]; o.Engine == r.Engine && o.Target == r.Target && o.Patients == r.Patients && o.Connections == r.Connections {
@@ -67,11 +67,11 @@ func compareRuns(w io.Writer, before, after *bench.Result) error {
 	}
 	fmt.Fprintf(w, "\nready after %.0f ms, %.0f ms (%s); at most %s, %s of memory (%s)\n", before.ReadySeconds*1000, after.ReadySeconds*1000, times(before.ReadySeconds, after.ReadySeconds),
 		mib(before.ServerPeakRSS), mib(after.ServerPeakRSS), times(float64(before.ServerPeakRSS), float64(after.ServerPeakRSS)))
-	_, err := fmt.Fprintln(w, "RATIO is to the floor of the same run: where the two ran on machines that differ, or were busy, compare it and CPU, not REQ/S.")
+	_, err := fmt.Fprintln(w, "RATIO is relative to the baseline of the same run. If the machines differ or were busy, compare RATIO and CPU, not REQ/S.")
 	return err
 }
 
-// times is the new figure as a multiple of the old.
+// times returns the new figure as a multiple of the old.
 func times(old, new float64) string {
 	if old <= 0 || new <= 0 {
 		return "-"

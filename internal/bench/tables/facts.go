@@ -6,10 +6,10 @@ import (
 	"anodyne.example/anodyne/internal/bench"
 )
 
-// fact is a figure that stands by itself.
+// fact is a single figure.
 type fact struct{ what, figure string }
 
-// facts are the figures of a run beside those of its paths.
+// facts returns the figures of a run besides those of its paths.
 func facts(r *bench.Result) (list figures) {
 	if r.Target != "" {
 		list.add("no ratio", bench.NoFloor)
@@ -35,10 +35,10 @@ func (list *figures) add(what, format string, args ...any) {
 	*list = append(*list, fact{what, fmt.Sprintf(format, args...)})
 }
 
-// ofStart is what came before the paths.
+// ofStart adds the figures from before the paths.
 func (list *figures) ofStart(r *bench.Result) {
 	if r.CPUsWorth > 0 {
-		list.add("processors", "%d; all at once do %.2f times what one does", r.CPUs, r.CPUsWorth)
+		list.add("CPUs", "%d; together %.2f times as fast as one", r.CPUs, r.CPUsWorth)
 	}
 	list.add("filled in", "%.1f s (%s patients, %s records)", r.FillSeconds, count(r.Patients), count(r.Records))
 	if s := r.Start; s != nil {
@@ -49,7 +49,7 @@ func (list *figures) ofStart(r *bench.Result) {
 	}
 }
 
-// ofPaths is what single paths have besides.
+// ofPaths adds the additional figures of single paths.
 func (list *figures) ofPaths(r *bench.Result) {
 	if r.DeepPageCost > 0 {
 		list.add("last page", "%.2f times the cost of the first", r.DeepPageCost)
@@ -70,7 +70,7 @@ func (list *figures) ofPaths(r *bench.Result) {
 	}
 }
 
-// ofServer is what is known of a server of our own only.
+// ofServer adds the figures that are only known for a server started here.
 func (list *figures) ofServer(r *bench.Result) {
 	if w := r.Webhook; w != nil {
 		list.add("webhooks", "%s deliveries a second of a backlog of %s; from request to receipt p50 %s, p99 %s, beside dead receivers p50 %s, p99 %s (%s a second, p50 %.0f ms: %s)",

@@ -7,15 +7,15 @@ import (
 	"anodyne.example/anodyne/internal/chart"
 )
 
-// Growth is the plot of what each path costs at the sizes that were measured,
-// or nil when there were not several of one engine. The cost is the server's
-// processor time, which a busy machine hardly changes.
+// Growth returns the plot of what each path costs by size, or nil if there are
+// not several sizes of one engine. The cost is the server's CPU time, which
+// hardly depends on the load of the machine.
 func Growth(report *bench.Report) *chart.Growth {
 	runs := sizes(report)
 	if len(runs) < 2 {
 		return nil
 	}
-	c := &chart.Growth{Title: "Cost by number of patients", Size: "patients", Cost: "the server's processor time for a request, in microseconds"}
+	c := &chart.Growth{Title: "Cost by number of patients", Size: "patients", Cost: "CPU time of the server per request, in microseconds"}
 	for _, p := range runs[0].Paths {
 		line := chart.GrowthLine{Label: p.Title}
 		for _, r := range runs {
@@ -30,7 +30,7 @@ func Growth(report *bench.Report) *chart.Growth {
 	return c
 }
 
-// sizes are the runs on the first engine, from the smallest up.
+// sizes returns the runs on the first engine in ascending order.
 func sizes(report *bench.Report) (runs []*bench.Result) {
 	for i := range report.Runs {
 		if r := &report.Runs[i]; r.Engine == report.Runs[0].Engine {
@@ -41,7 +41,7 @@ func sizes(report *bench.Report) (runs []*bench.Result) {
 	return slices.CompactFunc(runs, func(a, b *bench.Result) bool { return a.Patients == b.Patients })
 }
 
-// GrowthSVG draws the plot as a file; nil when there is none.
+// GrowthSVG returns the plot as an SVG file, or nil if there is none.
 func GrowthSVG(report *bench.Report) []byte {
 	c := Growth(report)
 	if c == nil {

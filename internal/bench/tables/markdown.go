@@ -8,7 +8,7 @@ import (
 	"anodyne.example/anodyne/internal/bench"
 )
 
-// Markdown writes the tables of a report as docs/performance.md has them.
+// Markdown writes the tables of a report in the format of docs/performance.md.
 func Markdown(w io.Writer, report *bench.Report) error {
 	var b strings.Builder
 	for i := range report.Runs {
@@ -38,18 +38,18 @@ func Markdown(w io.Writer, report *bench.Report) error {
 	return err
 }
 
-// markdownGrowth writes what a path costs by size, when several were measured.
+// markdownGrowth writes the cost of paths by size, if several were measured.
 func markdownGrowth(b *strings.Builder, runs []*bench.Result) {
 	if len(runs) < 2 {
 		return
 	}
 	least, most := runs[0], runs[len(runs)-1]
-	fmt.Fprintf(b, "\n### %s, from %s to %s patients\n\nThe server's processor time for a request, and the part of the floor that it reaches.\n\n", engineNames[least.Engine], count(least.Patients), count(most.Patients))
+	fmt.Fprintf(b, "\n### %s, from %s to %s patients\n\nCPU time of the server per request and, in parentheses, the fraction of the baseline.\n\n", engineNames[least.Engine], count(least.Patients), count(most.Patients))
 	header := []string{"path"}
 	for _, r := range runs {
 		header = append(header, count(r.Patients))
 	}
-	header = append(header, "most to least")
+	header = append(header, "largest to smallest")
 	row(b, header...)
 	row(b, rule(len(header))...)
 	for _, p := range least.Paths {
@@ -87,7 +87,7 @@ func markdownGrowth(b *strings.Builder, runs []*bench.Result) {
 }
 
 func markdownPaths(b *strings.Builder, paths []bench.PathResult) {
-	header := []string{"path", "req/s", "floor", "ratio", "gate", "p50", "p95", "p99", "CPU", "allocations"}
+	header := []string{"path", "req/s", "baseline", "ratio", "gate", "p50", "p95", "p99", "CPU", "allocations"}
 	row(b, header...)
 	row(b, rule(len(header))...)
 	for i := range paths {
@@ -115,7 +115,7 @@ func markdownNodes(b *strings.Builder, n *bench.NodesResult) {
 	}
 }
 
-// rule is the line under a header.
+// rule returns the line under a header.
 func rule(columns int) []string {
 	cells := make([]string, columns)
 	for i := range cells {

@@ -1,6 +1,6 @@
-// Package tables shows what a bench measured: as a table on a terminal, as
+// Package tables formats benchmark results: as a table for a terminal, as
 // Markdown for docs/performance.md, as a comparison of two runs, and as a plot
-// of cost against size. It measures nothing itself.
+// of cost by size.
 package tables
 
 import (
@@ -11,10 +11,10 @@ import (
 	"anodyne.example/anodyne/internal/bench"
 )
 
-// engineNames are the engines as people write them.
+// engineNames are the display names of the engines.
 var engineNames = map[string]string{bench.SQLite: "SQLite", bench.SQLiteEncrypted: "SQLite, encrypted", bench.Postgres: "PostgreSQL"}
 
-// title names a run by what can be different between runs.
+// title returns a title with everything that may differ between runs.
 func title(r *bench.Result) string {
 	if r.Target != "" {
 		return fmt.Sprintf("%s, %s patients, %s", r.Target, count(r.Patients), plural(r.Connections, "connection"))
@@ -29,7 +29,7 @@ func plural(n int, word string) string {
 	return count(n) + " " + word
 }
 
-// count writes a whole number with commas between thousands.
+// count formats a whole number with thousands separators.
 func count[N int | int64](n N) string {
 	s := strconv.FormatInt(int64(n), 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -38,7 +38,7 @@ func count[N int | int64](n N) string {
 	return s
 }
 
-// part writes a part of the floor; there may be none.
+// part formats a ratio to the baseline, if there is one.
 func part(p *bench.PathResult, f float64) string {
 	if p.FloorRate == 0 {
 		return "-"
@@ -46,7 +46,7 @@ func part(p *bench.PathResult, f float64) string {
 	return fmt.Sprintf("%.3f", f)
 }
 
-// floor writes the floor's rate; there may be none.
+// floor formats the rate of the baseline, if there is one.
 func floor(p *bench.PathResult) string {
 	if p.FloorRate == 0 {
 		return "-"
@@ -54,7 +54,7 @@ func floor(p *bench.PathResult) string {
 	return rate(p.FloorRate)
 }
 
-// allocations writes how many there were; they may not be known.
+// allocations formats the number of allocations, if known.
 func allocations(p *bench.PathResult) string {
 	if p.Allocations == 0 {
 		return "-"
@@ -62,7 +62,7 @@ func allocations(p *bench.PathResult) string {
 	return count(int64(p.Allocations + 0.5))
 }
 
-// rate writes requests a second: exactly where they are few.
+// rate formats requests per second, with decimals for small numbers.
 func rate(f float64) string {
 	if f < 100 {
 		return fmt.Sprintf("%.1f", f)
@@ -70,7 +70,7 @@ func rate(f float64) string {
 	return count(int64(f + 0.5))
 }
 
-// ms writes milliseconds.
+// ms formats milliseconds.
 func ms(f float64) string {
 	if f < 10 {
 		return fmt.Sprintf("%.2f ms", f)
@@ -78,7 +78,7 @@ func ms(f float64) string {
 	return fmt.Sprintf("%.1f ms", f)
 }
 
-// micros writes microseconds, in milliseconds where they are many.
+// micros formats microseconds, as milliseconds if they are many.
 func micros(f float64) string {
 	switch {
 	case f == 0:
@@ -89,7 +89,7 @@ func micros(f float64) string {
 	return count(int64(f+0.5)) + " µs"
 }
 
-// mib writes bytes as whole MiB.
+// mib formats bytes as whole MiB.
 func mib(n int64) string { return count((n+1<<19)>>20) + " MiB" }
 
 func met(ok bool) string {
@@ -99,8 +99,7 @@ func met(ok bool) string {
 	return "not met"
 }
 
-// gate says what a path must reach, and whether it does; "" when nothing is
-// asked of it.
+// gate returns what a path must reach and whether it does, or "".
 func gate(p *bench.PathResult) string {
 	var parts []string
 	if p.Gate > 0 {

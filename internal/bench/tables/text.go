@@ -32,9 +32,9 @@ func Text(w io.Writer, r *bench.Result) error {
 	return textNodes(w, r.Nodes)
 }
 
-const titleWidth = 22 // names stand left, numbers right
+const titleWidth = 22 // names are left-aligned, numbers right-aligned
 
-// textNodes prints what several servers did.
+// textNodes prints the comparison of several servers with one.
 func textNodes(w io.Writer, n *bench.NodesResult) error {
 	fmt.Fprintf(w, "\n%d servers on one database, against one, on this machine\n\n", n.Nodes)
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
@@ -46,11 +46,11 @@ func textNodes(w io.Writer, n *bench.NodesResult) error {
 	return table.Flush()
 }
 
-// textPaths prints what was measured of the paths.
+// textPaths prints the results of the paths.
 func textPaths(w io.Writer, paths []bench.PathResult) error {
 	fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "%-*s\tREQ/S\tFLOOR\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tCPU\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
+	fmt.Fprintf(table, "%-*s\tREQ/S\tBASELINE\tRATIO\tMEDIAN\tQUARTILES\tP50\tP95\tP99\tCPU\tALLOCS\tERRORS\tGATE\t\n", titleWidth, "PATH")
 	for i := range paths {
 		p := &paths[i]
 		goal := gate(p)

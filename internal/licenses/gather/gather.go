@@ -13,16 +13,16 @@ import (
 	"anodyne.example/anodyne/internal/licenses"
 )
 
-// document is one file with a licence or a notice.
+// document is a file with a licence or notice.
 type document struct{ name, text string }
 
-// section is what stands under one or more headings.
+// section is the text under one or more headings.
 type section struct {
 	headings  []string
 	documents []document
 }
 
-// gather makes the text of all licences.
+// gather returns the text of all licences.
 func gather(root string) (string, error) {
 	systems, err := targets(root)
 	if err != nil {
@@ -37,7 +37,7 @@ func gather(root string) (string, error) {
 		return "", err
 	}
 	var sections []section
-	// Neither has a version here: that of Anodyne comes with each build, and any
+	// Neither has a version here: that of Anodyne is set by each build, and any
 	// Go toolchain may build it.
 	for _, m := range slices.Concat([]*module{
 		{path: "Anodyne", dir: root, packages: []string{root}},
@@ -76,14 +76,14 @@ func render(sections []section) string {
 }
 
 var (
-	// isDocument finds the files that people put licences and notices in.
+	// isDocument matches files with licences and notices.
 	isDocument = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|patents)`)
-	// isCode leaves out programs with such a name.
+	// isCode excludes source files with such names.
 	isCode = regexp.MustCompile(`(?i)\.(go|s|c|h|py|js|sh)$`)
 )
 
-// documents reads what applies to the packages of the module that are linked:
-// the documents of their folders and of those above, up to the module's own.
+// documents reads the documents that apply to the linked packages of the
+// module: those in their directories and in the parents up to the module root.
 func (m *module) documents() (list []document, err error) {
 	var folders []string
 	for _, folder := range m.packages {
@@ -126,7 +126,7 @@ func (m *module) documents() (list []document, err error) {
 	if len(list) == 0 {
 		return nil, errors.New("there is no licence in " + m.dir)
 	}
-	// The module's own documents come first.
+	// The documents in the module root come first.
 	slices.SortFunc(list, func(a, b document) int {
 		if byDepth := strings.Count(a.name, "/") - strings.Count(b.name, "/"); byDepth != 0 {
 			return byDepth
@@ -136,12 +136,12 @@ func (m *module) documents() (list []document, err error) {
 	return list, nil
 }
 
-// has reports whether a package in the folder is linked.
+// has reports whether a package in the directory is linked.
 func (m *module) has(folder string) bool {
 	return slices.ContainsFunc(m.packages, func(dir string) bool { return isIn(filepath.Join(m.dir, filepath.FromSlash(folder)), dir) })
 }
 
-// read reads a document as lines without space at their ends.
+// read reads a document without trailing white space.
 func (m *module) read(path string) (document, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// known are the licences that are accepted: all permissive. A text is under one
-// when it has all its sentences and none of the others.
+// known are the accepted licences, all of which are permissive. A text is
+// recognised if it has all sentences of one and none of the others.
 var known = []struct {
 	id           string
 	has, without []string
@@ -39,8 +39,8 @@ var known = []struct {
 
 const redistribution = "redistribution and use in source and binary forms, with or without modification, are permitted provided that the following conditions are met"
 
-// only names the folder that a document is about, where that is not its own:
-// without a linked package there it does not apply.
+// only names the directory to which a document applies, if it is not its own:
+// it is ignored if no package there is linked.
 var only = map[string]string{
 	"gonum.org/v1/gonum/THIRD_PARTY_LICENSES/Bogaert-LICENSE":       "integrate/quad",
 	"gonum.org/v1/gonum/THIRD_PARTY_LICENSES/Fike-LICENSE":          "num",
@@ -51,16 +51,16 @@ var only = map[string]string{
 	"gonum.org/v1/gonum/THIRD_PARTY_LICENSES/W3C-TestSuite-LICENSE": "graph/formats/rdf",
 }
 
-// restrictive are words of licences that ask for more than a notice. A text
-// that has one is not accepted, whatever else is in it.
+// restrictive are phrases of licences that require more than a notice. A text
+// with one of them is rejected.
 var restrictive = []string{
 	"general public license", "mozilla public license", "eclipse public license", "common development and distribution license", "server side public license",
 	"business source license", "elastic license", "commons clause", "creative commons attribution-sharealike", "creative commons attribution-noncommercial",
 	"non-commercial", "noncommercial",
 }
 
-// identifyAll says which licences a module is under. Every document but a notice
-// or a grant of patents must be a known licence.
+// identifyAll returns the licences of a module. Every document except for
+// notices and patent grants must be a known licence.
 func identifyAll(documents []document) (ids []string, err error) {
 	for _, d := range documents {
 		found, err := identify(d.text)
@@ -79,7 +79,7 @@ func identifyAll(documents []document) (ids []string, err error) {
 	return ids, nil
 }
 
-// identify says which of the known licences are in a text.
+// identify returns the known licences in a text.
 func identify(text string) (ids []string, err error) {
 	plain := strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	for _, word := range restrictive {

@@ -1,6 +1,6 @@
-// Gather writes internal/licenses/licenses.txt: the licences of all modules that
-// are linked into the program on any of the systems a release is built for, read
-// from the module cache. go generate runs it after a dependency has changed.
+// Gather writes internal/licenses/licenses.txt: the licences of all modules
+// linked into the program on any release target, read from the module cache.
+// Run it with go generate after a dependency has changed.
 package main
 
 import (

@@ -17,19 +17,19 @@ import (
 // module is a module with packages in the program.
 type module struct {
 	path, version, dir string
-	// packages are the folders of the packages that are linked.
+	// packages are the directories of the linked packages.
 	packages []string
 }
 
-// repository is the root of this repository.
+// repository returns the root of this repository.
 func repository() (string, error) {
 	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}")
-	cmd.Env = append(os.Environ(), "GOWORK=off") // not the client's module, too
+	cmd.Env = append(os.Environ(), "GOWORK=off") // excludes the client module
 	out, err := output(cmd)
 	return strings.TrimSpace(out), err
 }
 
-// targets are the systems a release is built for, as GOOS/GOARCH.
+// targets returns the release targets as GOOS/GOARCH.
 func targets(root string) ([]string, error) {
 	cmd := exec.Command(filepath.Join(root, "scripts", "release"), "--targets")
 	out, err := output(cmd)
@@ -37,7 +37,7 @@ func targets(root string) ([]string, error) {
 }
 
 // linked lists the modules with packages in the program on any of the targets,
-// sorted by path. What lives in this repository is not among them.
+// sorted by path. It excludes modules in this repository.
 func linked(root string, targets []string) ([]*module, error) {
 	found := map[string]*module{}
 	for _, target := range targets {
@@ -74,7 +74,7 @@ func linkedOn(root, target string, found map[string]*module) error {
 		} else if err != nil {
 			return err
 		}
-		if p.Module == nil || isIn(root, p.Dir) { // of the standard library, or ours
+		if p.Module == nil || isIn(root, p.Dir) { // standard library, or ours
 			continue
 		}
 		m := *p.Module
@@ -90,12 +90,12 @@ func linkedOn(root, target string, found map[string]*module) error {
 	}
 }
 
-// isIn reports whether a path is the folder or below it.
+// isIn reports whether a path is the directory or below it.
 func isIn(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, folder+string(filepath.Separator))
 }
 
-// output runs a command; its error has what the command wrote to stderr.
+// output runs a command. The error includes what the command wrote to stderr.
 func output(cmd *exec.Cmd) (string, error) {
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

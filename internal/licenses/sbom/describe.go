@@ -11,17 +11,16 @@ import (
 	"anodyne.example/anodyne/internal/licenses"
 )
 
-// spec is the version of CycloneDX: old enough for the tools that read it.
+// spec is the CycloneDX version, chosen to be old enough for common tools.
 const spec = cdx.SpecVersion1_6
 
-// release is what a program's build information does not have.
+// release holds what a program's build information lacks.
 type release struct {
 	version, time string
 	sum           [32]byte // SHA-256 of the program
 }
 
-// describe makes the SBOM. Every module must be listed with its
-// licences.
+// describe returns the SBOM. Every module must have known licences.
 func describe(info *debug.BuildInfo, listed []licenses.Module, r release) (*cdx.BOM, error) {
 	setting := map[string]string{}
 	for _, s := range info.Settings {
@@ -45,7 +44,7 @@ func describe(info *debug.BuildInfo, listed []licenses.Module, r release) (*cdx.
 		if dep.Replace != nil {
 			dep = dep.Replace
 		}
-		if strings.HasPrefix(dep.Path, info.Main.Path+"/") { // the client: ours
+		if strings.HasPrefix(dep.Path, info.Main.Path+"/") { // the client module: ours
 			continue
 		}
 		i := slices.IndexFunc(listed, func(m licenses.Module) bool { return m.Path == dep.Path && m.Version == dep.Version })
@@ -70,12 +69,12 @@ func describe(info *debug.BuildInfo, listed []licenses.Module, r release) (*cdx.
 	return bom, nil
 }
 
-// purl is the package URL of a module.
+// purl returns the package URL of a module.
 func purl(path, version string) string {
 	return "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
 }
 
-// under is a choice of one licence, or an expression of those that all apply.
+// under returns a single licence, or an expression if several apply.
 func under(ids ...string) *cdx.Licenses {
 	if len(ids) == 1 {
 		return &cdx.Licenses{{License: &cdx.License{ID: ids[0]}}}
@@ -83,11 +82,11 @@ func under(ids ...string) *cdx.Licenses {
 	return &cdx.Licenses{{Expression: strings.Join(ids, " AND ")}}
 }
 
-// serial is a UUID made of the program's checksum, so that the same program has
-// the same one.
+// serial returns a UUID derived from the program's checksum, so that the same
+// program always has the same one.
 func serial(sum [32]byte) string {
 	b := sum[:16]
-	b[6] = b[6]&0x0f | 0x80 // version 8: of our own making
+	b[6] = b[6]&0x0f | 0x80 // version 8: custom
 	b[8] = b[8]&0x3f | 0x80
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }

@@ -1,5 +1,5 @@
-// Sbom prints the software bill of materials of a built program, in CycloneDX
-// JSON, from the build information that Go puts into it:
+// Sbom prints the software bill of materials of a built program in CycloneDX
+// JSON, from the build information in the binary:
 //
 //	sbom -version VERSION -time RFC3339 BINARY
 //

@@ -1,9 +1,9 @@
-// Package alert says when what a patient is prescribed calls for a system
-// alert: the opioids of a day reach 50 or 90 MME, or an opioid and a
+// Package alert decides when a patient's prescriptions trigger a system alert:
+// when the opioids of a day reach 50 or 90 MME, or an opioid and a
 // benzodiazepine cover the same day. An alert is a prompt for review.
 //
-// It is pure. internal/store keeps how each patient stands, and asks in the
-// transaction of a write and when a prescription begins.
+// The package has no I/O. internal/store keeps the state of each patient, and
+// evaluates it in the transaction of a write and when a prescription begins.
 package alert
 
 import (
@@ -11,36 +11,37 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// Thresholds are the daily MME that are alerted, in order.
+// Thresholds are the daily MME that trigger an alert, in ascending order.
 var Thresholds = []int{50, 90}
 
-// Slack is how many days the clock may have gone back without a day being
-// judged again. A patient who was judged on a day still further ahead was
-// judged by a clock that was wrong.
+// Slack is how many days the clock may be set back without re-evaluating a
+// patient. If the last evaluation is further in the future, the clock was
+// wrong then.
 const Slack drug.Day = 7
 
-// Standing is what has been alerted of a patient and holds: every day since
-// was at least so.
+// Standing is the alert state of a patient: the alerts that were raised and
+// still apply. They have applied on every day since.
 type Standing struct {
-	Day     drug.Day // judged last
+	Day     drug.Day // last day evaluated
 	Level   int      // 0 or one of Thresholds
 	Overlap bool
-	// Next is the next day on which a watched prescription begins, and so the
-	// next one that can call for an alert without a write; Never when none
-	// does.
+	// Next is the next day on which a watched prescription begins, which is the
+	// next day that can trigger an alert without a write. It is Never if there
+	// is none.
 	Next drug.Day
 }
 
-// Due reports whether a day has to be judged without a write.
+// Due reports whether the patient must be evaluated without a write.
 func (s Standing) Due(today drug.Day) bool { return s.Next <= today || s.Day > today+Slack }
 
-// Judge says how a patient stands on a day, and what is to be alerted.
-// Before is what was prescribed when the patient was judged last, and now what
-// is; without a write they are the same.
+// Judge evaluates a patient on a day and returns the new state and the alerts
+// to raise. before are the prescriptions at the last evaluation, and now the
+// current ones; without a write they are the same.
 //
-// A dose is that of a day. So a supply that runs out lets go of a level only
-// once a day has ended without it: one that is renewed on the day after its
-// last raises nothing. A write that lowers the dose lets go at once.
+// Doses are daily doses. So when a supply runs out, its level is only reset
+// once a day has ended without it: a supply that is renewed on the day after
+// its last raises no alert. A write that lowers the dose resets the level at
+// once.
 func Judge(old Standing, before, now *Watched, today drug.Day) (Standing, []event.Alert) {
 	day := today
 	if old.Day > today && old.Day <= today+Slack {
@@ -72,8 +73,8 @@ func Judge(old Standing, before, now *Watched, today drug.Day) (Standing, []even
 	return stands, alerts
 }
 
-// highDose is the alert of the highest threshold that was crossed: one that
-// jumps both is told once.
+// highDose returns the alert for the highest threshold crossed. Crossing both
+// at once raises one alert.
 func highDose(threshold int) event.Alert {
 	severity := event.Warning
 	if threshold == Thresholds[len(Thresholds)-1] {

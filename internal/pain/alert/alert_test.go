@@ -9,9 +9,9 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// prescribed makes prescriptions: "60 1-10" is an opioid of 60 MME on these
+// prescribed parses prescriptions: "60 1-10" is an opioid of 60 MME on these
 // days, "benzo 3-4" a benzodiazepine, "? 3-4" an opioid without MME, "open 60"
-// one that nobody says how long lasts.
+// one of unknown duration.
 func prescribed(t *testing.T, all string) *Watched {
 	t.Helper()
 	w := &Watched{}

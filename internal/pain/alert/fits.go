@@ -7,18 +7,18 @@ import (
 	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
-// Fits reports whether a patient with these prescriptions can stand so: the
-// next start is the right one, and all that the day judged last calls for was
-// alerted. More than that may stand, of a supply that has just run out.
+// Fits reports whether the state is valid for these prescriptions: Next is
+// correct, and everything that the last evaluated day triggers was alerted. It
+// may include more, from a supply that has just run out.
 func (s Standing) Fits(now *Watched) bool {
 	is := now.on(s.Day)
 	return s.Next == now.starts(s.Day) && s.Level >= is.level && (s.Overlap || !is.overlap)
 }
 
-// Reached reports whether what stands may ever have been so: on some day of all
-// the prescriptions that there have been, those taken back included. Each counts
-// on all days that the timeline could have given it: a stop, a replacement or a
-// refill that was written later may have taken days away.
+// Reached reports whether the state can have been true on any day, given all
+// prescriptions there have ever been, including withdrawn ones. Each counts on
+// all days that it could have covered, because a stop, replacement or refill
+// recorded later may have removed days.
 func (s Standing) Reached(ever *Watched) bool {
 	widest := ever.widest()
 	var most reading
@@ -29,7 +29,8 @@ func (s Standing) Reached(ever *Watched) bool {
 	return s.Level <= most.level && (most.overlap || !s.Overlap)
 }
 
-// widest has each prescription on all days on which it may ever have counted.
+// widest returns the prescriptions with all days on which they may ever have
+// counted.
 func (w *Watched) widest() *Watched {
 	list := slices.Clone(w.recorded)
 	for i := range list {

@@ -2,8 +2,8 @@ package alert
 
 import "testing"
 
-// Each case is what is prescribed, and how a patient may and may not stand with
-// it.
+// Each case has prescriptions, and the states that are and are not valid for
+// them.
 func TestFitsAndReached(t *testing.T) {
 	for _, tt := range []struct {
 		name, active, ever string

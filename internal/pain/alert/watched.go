@@ -9,8 +9,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
-// Watched is the prescriptions of a patient that alerts are about: those of
-// opioids and benzodiazepines, on the days of the timeline.
+// Watched holds a patient's prescriptions of opioids and benzodiazepines, on
+// the days of the timeline.
 type Watched struct {
 	recorded        []series.Medication
 	opioids         []drug.Course
@@ -22,15 +22,15 @@ var (
 	benzodiazepine = series.ClassOf(drug.Benzodiazepine)
 )
 
-// Concerns reports whether any of the medicines is one that alerts are about.
+// Concerns reports whether any of the medicines is relevant for alerts.
 func Concerns(medications []series.Medication) bool {
 	return slices.ContainsFunc(medications, func(m series.Medication) bool { return isWatched(&m) })
 }
 
 func isWatched(m *series.Medication) bool { return m.Class == opioid || m.Class == benzodiazepine }
 
-// Add puts in those of the medicines that are watched. What is there already may
-// get other days by them.
+// Add adds the relevant medicines. This may change the days of those already
+// present.
 func (w *Watched) Add(medications []series.Medication) {
 	known := len(w.recorded)
 	for i := range medications {
@@ -43,19 +43,19 @@ func (w *Watched) Add(medications []series.Medication) {
 	}
 }
 
-// layOut finds the days of all that is watched.
+// layOut computes the days of all prescriptions.
 func (w *Watched) layOut() {
 	list := slices.Clone(w.recorded)
 	timeline.Lay(list)
 	w.take(list)
 }
 
-// take keeps prescriptions with their days.
+// take stores prescriptions with their days.
 func (w *Watched) take(list []series.Medication) {
 	w.opioids, w.benzodiazepines = w.opioids[:0], w.benzodiazepines[:0]
 	for i := range list {
 		switch m := &list[i]; {
-		case m.Last < m.First: // it counts on no day
+		case m.Last < m.First: // counts on no day
 		case m.Class == opioid:
 			w.opioids = append(w.opioids, m.Course())
 		default:
@@ -64,13 +64,13 @@ func (w *Watched) take(list []series.Medication) {
 	}
 }
 
-// reading is how a patient's day is.
+// reading is the situation of a patient on one day.
 type reading struct {
-	level   int // the highest threshold that the day's dose reaches, or 0
+	level   int // highest threshold reached by the day's dose, or 0
 	overlap bool
 }
 
-// on reads a day.
+// on returns the situation on a day.
 func (w *Watched) on(day drug.Day) (r reading) {
 	today := drug.Span{First: day, Last: day}
 	dose := drug.Measure(w.opioids, today)
@@ -86,18 +86,20 @@ func (w *Watched) on(day drug.Day) (r reading) {
 	return r
 }
 
-// least is what two days have in common.
+// least returns what two days have in common.
 func (r reading) least(other reading) reading {
 	return reading{min(r.level, other.level), r.overlap && other.overlap}
 }
 
-// Never is the day that does not come.
+// Never is a day in the infinite future.
 const Never drug.Day = math.MaxInt32
 
-// starts is the first day after another on which a prescription begins.
+// starts returns the first day after the given one on which a prescription
+// begins.
 func (w *Watched) starts(after drug.Day) drug.Day { return w.next(after, false) }
 
-// changes is the first day after another that may differ from the one before.
+// changes returns the first day after the given one that may differ from the
+// previous day.
 func (w *Watched) changes(after drug.Day) drug.Day { return w.next(after, true) }
 
 func (w *Watched) next(after drug.Day, ends bool) drug.Day {

@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// An alias is a name that an organisation gives a medicine: "oxyIR house stock"
-// for an RxNorm code. It says what the dictionary's own names leave open, and
-// never turns a medicine that they know into another.
+// An alias is an organisation's name for a medicine, such as "oxyIR house
+// stock" for an RxNorm code. It adds what the dictionary's own names do not
+// cover, and never turns a known medicine into another.
 
-// Fold is the form in which names are compared: words in lower case with one
-// blank between them, without marks, apostrophes and punctuation. It is "" for
-// a name without letters and digits.
+// Fold returns the form in which names are compared: lower-case words
+// separated by one blank, without marks, apostrophes and punctuation. It is ""
+// for a name without letters and digits.
 func Fold(name string) string { return fold(name) }
 
-// complete reports whether a name leaves nothing open.
+// complete reports whether the name was understood completely.
 func (m *match) complete() bool { return m.found() && m.reason == understood && len(m.unknown) == 0 }
 
-// aliased is what a name means by its alias; ok is false when the alias does
-// not count, because the name says enough, or something else.
+// aliased returns the meaning of a name according to its alias. It is not ok
+// if the alias does not apply, because the name is complete or contradicts it.
 func (b *book) aliased(named *match, code string) (_ match, ok bool) {
 	meant := b.byCode(strings.TrimSpace(code))
 	if !meant.found() || named.complete() || b.against(named, &meant) != "" {
 		return match{}, false
 	}
 	if len(meant.products) != 1 && slices.Equal(meant.set, named.set) {
-		// The alias only says that the other words mean nothing: what the name
-		// has of brand, strength and form stays.
+		// The alias only shows that the other words have no meaning: brand,
+		// strength and form in the name still count.
 		meant = *named
 		meant.reason, meant.word, meant.unknown, meant.readings, meant.near = understood, "", nil, nil, nil
 	}
@@ -35,11 +35,11 @@ func (b *book) aliased(named *match, code string) (_ match, ok bool) {
 	return meant, true
 }
 
-// against says in words what in a name that was not understood in full speaks
-// against its being the medicine of a code; "" when nothing does.
+// against explains what in a partly understood name contradicts the medicine
+// of a code, or returns "".
 func (b *book) against(named, meant *match) string {
 	switch {
-	case named.reason == denied && named.found(): // "no" alone may be a number's
+	case named.reason == denied && named.found(): // "no" alone may precede a number
 		return fmt.Sprintf("has the word %q, which means that the medicine is not taken.", named.word)
 	case slices.ContainsFunc(named.set, func(s int32) bool { return !slices.Contains(meant.set, s) }):
 		return "says " + b.list(named.order) + ", but rxnorm_code is that of " + b.list(meant.order) + "."
@@ -55,7 +55,7 @@ func (b *book) against(named, meant *match) string {
 	return ""
 }
 
-// list names substances.
+// list joins the names of substances.
 func (b *book) list(substances []int32) string {
 	names := make([]string, len(substances))
 	for i, s := range substances {
@@ -64,9 +64,9 @@ func (b *book) list(substances []int32) string {
 	return strings.Join(names, " and ")
 }
 
-// AliasProblem says why a name cannot be an alias for an RxNorm code: what is
-// wrong with which of the two, name or rxnorm_code, as the rest of a sentence.
-// Both are "" for one that can.
+// AliasProblem explains why a name cannot be an alias for an RxNorm code: the
+// field, name or rxnorm_code, and the rest of a sentence about it. Both are ""
+// if it can.
 func AliasProblem(name, code string) (field, problem string) {
 	b := loaded()
 	if fold(name) == "" {
@@ -109,7 +109,7 @@ func sameContents(a, b []Ingredient) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(in Ingredient) bool { return !slices.Contains(b, in) })
 }
 
-// contents are the ingredients in words, with the strengths that are known.
+// contents lists the ingredients with their strengths, if known.
 func (m *Medicine) contents() string {
 	names := make([]string, len(m.Ingredients))
 	for i, in := range m.Ingredients {

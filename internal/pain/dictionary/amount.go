@@ -2,7 +2,7 @@ package dictionary
 
 import "math"
 
-// per says what an amount is of.
+// per is what an amount refers to.
 type per uint8
 
 const (
@@ -13,28 +13,28 @@ const (
 	perMilligram             // an ointment
 )
 
-// measure says what an amount counts.
+// measure is the kind of quantity of an amount.
 type measure uint8
 
 const (
 	unknown measure = iota // no strength
 	milligrams
-	units       // international units and the like
+	units       // international units and similar
 	equivalents // milliequivalents
-	plain       // a bare number, as people type it
+	plain       // a number without unit, as people type it
 	percent
 	otherMeasure
 )
 
-// amount is a strength: so many milligrams (or units) of a substance in one
-// tablet, millilitre, hour or spray.
+// amount is a strength: milligrams (or units) of a substance per tablet,
+// millilitre, hour or spray.
 type amount struct {
 	value   float64
 	measure measure
 	per     per
 }
 
-// rxAmount reads a strength as RxNorm writes it.
+// rxAmount parses a strength as written by RxNorm.
 func rxAmount(value float64, unit string) amount {
 	switch unit {
 	case "":
@@ -67,10 +67,9 @@ func rxAmount(value float64, unit string) amount {
 	return amount{value, otherMeasure, perUnit}
 }
 
-// Strength is how much of an ingredient one unit of a product has, in the
-// units that package drug reckons with: mg, mg/mL, mcg/h; beside them
-// mg/actuation, %, unit, unit/mL, meq and meq/mL. Unit is "" when it is not
-// known.
+// Strength is the amount of an ingredient in one unit of a product, in the
+// units of package drug: mg, mg/mL, mcg/h; and also mg/actuation, %, unit,
+// unit/mL, meq and meq/mL. Unit is "" if unknown.
 type Strength struct {
 	Value float64
 	Unit  string
@@ -108,7 +107,7 @@ func (a amount) strength() Strength {
 	return Strength{}
 }
 
-// tidy removes the noise of binary fractions.
+// tidy removes binary rounding noise.
 func tidy(x float64) float64 {
 	scale := math.Pow(10, 9-math.Ceil(math.Log10(math.Abs(x)+1e-300)))
 	return math.Round(x*scale) / scale
@@ -116,9 +115,9 @@ func tidy(x float64) float64 {
 
 func same(x, y float64) bool { return math.Abs(x-y) <= 1e-6*math.Max(math.Abs(x), math.Abs(y)) }
 
-// fits reports whether an amount as people type it may be that of a product.
-// Bare numbers may be of either milligrams or micrograms; an amount without
-// "per hour" may be that of a patch.
+// fits reports whether an amount as people type it may be that of a product. A
+// number without unit may be milligrams or micrograms; an amount without "per
+// hour" may be that of a patch.
 func (typed amount) fits(a amount) bool {
 	switch typed.measure {
 	case plain:

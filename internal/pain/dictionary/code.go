@@ -49,9 +49,9 @@ func (b *book) byNDC(ndc string) match {
 	return match{brand: -1, alias: -1}
 }
 
-// packageCodes gives the eleven digits that a package code stands for. Ten
-// digits without hyphens may be any of three; they count when only one of
-// those is known.
+// packageCodes returns the 11-digit codes that a package code may stand for.
+// Ten digits without hyphens may be any of three; they are only accepted if
+// exactly one of these is known.
 func packageCodes(ndc string) []string {
 	parts := strings.FieldsFunc(ndc, func(r rune) bool { return r == '-' || r == ' ' || r == '*' })
 	for _, part := range parts {
@@ -93,7 +93,7 @@ func packageCodes(ndc string) []string {
 	return nil
 }
 
-// productOf searches the data, which are sorted, for a line of eleven digits.
+// productOf searches the sorted data for an 11-digit code.
 func productOf(ndc string) (rxcui string, ok bool) {
 	low, high := 0, len(ndcData)
 	for low < high {

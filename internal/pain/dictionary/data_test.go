@@ -73,7 +73,7 @@ func TestDataAreWhole(t *testing.T) {
 	}
 }
 
-// TestOpioidsAreDecidedOn fails for a new opioid that nobody has looked at.
+// TestOpioidsAreDecidedOn fails for a new opioid that has not been reviewed.
 func TestOpioidsAreDecidedOn(t *testing.T) {
 	table := map[string]drug.Ingredient{}
 	for _, in := range drug.Medications() {

@@ -1,14 +1,13 @@
-// Package dictionary knows medicines by the codes and names under which the
-// world writes them: RxNorm codes of any kind, package codes (NDC), and names
-// as people type them, with brand, salt, strength and form inside. It answers
-// what is in a medicine, of which class and strength, and how it was
-// understood. What it does not understand it says; it never guesses, and a
-// near miss in spelling is only suggested.
+// Package dictionary identifies medicines by codes and names: RxNorm codes of
+// any kind, package codes (NDC), and names as people type them, including
+// brand, salt, strength and form. It returns the ingredients, class and
+// strength of a medicine, and how it was understood. It never guesses: what it
+// does not understand is reported, and similar names are only suggested.
 //
-// The data files are in data. The generator writes them from a release of
-// RxNorm; extra.tsv, names.tsv and the classes in ingredients.tsv are written
-// by hand. docs/medicines.md says how to bring in a new release. Factors and
-// doses are the business of package drug, which stands below.
+// The data files are in data. The generator writes them from an RxNorm
+// release; extra.tsv, names.tsv and the classes in ingredients.tsv are
+// maintained by hand. docs/medicines.md explains how to import a new release.
+// Conversion factors and doses are in package drug.
 package dictionary
 
 //go:generate go run ./generate -rrf rrf -release $RXNORM_RELEASE
@@ -16,7 +15,7 @@ package dictionary
 // Release is the date of the RxNorm release in the data files.
 const Release = "2025-10-06"
 
-// Sources says where the data come from, for whoever shows them.
+// Sources returns the sources of the data, for display.
 func Sources() []string {
 	return []string{
 		"RxNorm, Current Prescribable Content of " + Release + ", courtesy of the U.S. National Library of Medicine (NLM), which does not endorse or recommend this product",

@@ -8,71 +8,72 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// Query is what is written of a medicine. Any of it may be empty.
+// Query describes a medicine as written. Any field may be empty.
 type Query struct {
 	Name   string
-	RxNorm string // of an ingredient, a brand, a product or a pack
+	RxNorm string // of an ingredient, brand, product or pack
 	NDC    string // of a package
-	// Alias is the RxNorm code that the organisation keeps for the name. It
-	// counts where the name leaves something open.
+	// Alias is the RxNorm code of the organisation's alias for the name. It
+	// applies if the name is not complete.
 	Alias string
 }
 
 // Ingredient is an active substance of a medicine.
 type Ingredient struct {
 	Name     string
-	RxNorm   string // "" when the code is not known
+	RxNorm   string // "" if unknown
 	Class    drug.Class
-	Strength Strength // of one unit of the product
+	Strength Strength // per unit of the product
 }
 
-// Product is one that RxNorm has a code for.
+// Product is a product with an RxNorm code.
 type Product struct {
 	RxNorm string
 	Name   string
-	// Current is false for one that is not in the release any more.
+	// Current is false if the product is no longer in the release.
 	Current bool
 }
 
-// Medicine is what was understood.
+// Medicine is the result of [Find].
 type Medicine struct {
-	// Understood is false for a medicine that is unclassified: it may be an
-	// opioid. Ingredients then are what was understood in part.
+	// Understood is false for an unclassified medicine, which may be an opioid.
+	// Ingredients then holds those that were recognised.
 	Understood  bool
-	Class       drug.Class // of the combination; "" unless Understood
+	Class       drug.Class // of the combination; "" if not Understood
 	Basis       drug.Basis
 	Ingredients []Ingredient
-	Product     Product // when exactly one is meant
+	Product     Product // set if exactly one product matches
 	Brand       string
-	Form        string       // dose form of RxNorm
-	Route       string       // that the form implies; see Route
-	Release     drug.Release // of what is taken by mouth
-	Unit        string       // that a dose is counted in: tablet, mL, patch
-	// Unknown are words that mean nothing here. An opioid stays one, with a
-	// partner that nobody knows; anything else is not understood with them.
+	Form        string       // RxNorm dose form
+	Route       string       // implied by the form; see Route
+	Release     drug.Release // of oral medicines
+	Unit        string       // unit of a dose: tablet, mL, patch
+	// Unknown are the words that were not recognised. With them, an opioid is
+	// still classified as an opioid, with an unknown partner; any other
+	// medicine is not understood.
 	Unknown     []string
 	Suggestions []string // at most three; never applied
-	// Contradiction: the code is that of another medicine than the name.
+	// Contradiction is set if code and name refer to different medicines.
 	Contradiction bool
-	// Several: there is more than one medicine in it, such as an opioid and a
-	// benzodiazepine. Nobody can tell which of them the rest of a record is
-	// about, so it is not understood.
+	// Several is set if the text names more than one medicine, such as an
+	// opioid and a benzodiazepine. It is not understood then, because it is
+	// unclear which of them the rest of a record refers to.
 	Several bool
-	// StrengthDiffers: the name has another strength than the code.
+	// StrengthDiffers is set if the strengths in name and code differ.
 	StrengthDiffers bool
-	// Alias is that of the query if it counted, else "".
+	// Alias is the alias of the query if it was applied, otherwise "".
 	Alias string
 
 	query  Query
 	reason reason
-	word   string // that reason is about
+	word   string // the word concerned
 	byCode bool
 	noCode bool
 	noNDC  bool
 	drugs  []*drug.Ingredient
 }
 
-// reason says why a name is not understood.
+// reason is why a name is not understood.
 type reason uint8
 
 const (
@@ -89,12 +90,12 @@ const (
 	several
 )
 
-// longestName is how many bytes of a name are looked at: nobody writes more.
+// longestName limits how many bytes of a name are read.
 const longestName = 400
 
-// Find looks a medicine up: by its RxNorm code, by its package code, and by
-// its name, which also says what the code leaves open. It is safe for
-// concurrent use.
+// Find looks up a medicine by its RxNorm code, its package code and its name,
+// which also supplies what the code leaves open. It is safe for concurrent
+// use.
 func Find(q Query) Medicine { return loaded().find(q) }
 
 func (b *book) find(q Query) Medicine {
@@ -118,7 +119,7 @@ func (b *book) find(q Query) Medicine {
 		case !b.agree(coded.set, packed.set):
 			conflict = true
 			coded.join(&packed)
-		case len(coded.products) != 1: // an ingredient or brand: the package says more
+		case len(coded.products) != 1: // an ingredient or brand: the package code is more specific
 			coded = packed
 		}
 	}
@@ -137,15 +138,15 @@ func (b *book) find(q Query) Medicine {
 	return m
 }
 
-// match is what a code or a name was understood as.
+// match is the meaning of a code or name.
 type match struct {
-	set      []int32 // substances, sorted, each once
-	order    []int32 // the same, as they are written
+	set      []int32 // substances, sorted and distinct
+	order    []int32 // the same, in the order written
 	brand    int32   // or -1
 	alias    int32   // or -1
-	products []int32 // those that are meant, when they are known
-	stated   bool    // a strength was written, and those products have it
-	vague    bool    // it does not say which product is meant
+	products []int32 // matching products, if known
+	stated   bool    // a strength was written, and these products have it
+	vague    bool    // it does not identify the product
 	amounts  []amount
 	typed    form
 	unknown  []string
@@ -153,8 +154,8 @@ type match struct {
 	word     string
 	readings []string
 	near     []string
-	strength [8]amount // of order, when no product says
-	byAlias  bool      // an organisation's alias says so
+	strength [8]amount // of order, if no product has it
+	byAlias  bool      // based on an organisation's alias
 }
 
 func (m *match) found() bool { return len(m.set) > 0 }
@@ -166,7 +167,7 @@ func (m *match) add(substance int32) {
 	}
 }
 
-// join adds what another one has.
+// join adds the content of another match.
 func (m *match) join(other *match) {
 	for _, s := range other.order {
 		m.add(s)
@@ -175,8 +176,8 @@ func (m *match) join(other *match) {
 	m.strength = [8]amount{}
 }
 
-// agree reports whether one set is part of the other, and an opioid of the
-// code is in the name.
+// agree reports whether one set is a subset of the other, and an opioid of the
+// code is also in the name.
 func (b *book) agree(x, y []int32) bool {
 	if len(x) > len(y) {
 		x, y = y, x
@@ -193,7 +194,7 @@ func (b *book) hasOpioid(set []int32) bool {
 	return slices.ContainsFunc(set, func(s int32) bool { return b.substances[s].class == drug.Opioid })
 }
 
-// answer puts together what the code and the name say.
+// answer combines the meanings of code and name.
 func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 	m := Medicine{Basis: basis}
 	chosen := named
@@ -201,7 +202,7 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 	case coded.found():
 		chosen, m.byCode = coded, true
 		if named.reason == understood && named.found() {
-			// A code of the ingredient alone is often written for a combination;
+			// The code of an ingredient is often written for a combination, but
 			// a name without the opioid of its code is another medicine.
 			m.Contradiction = !b.agree(coded.set, named.set) || b.hasOpioid(coded.set) && !b.hasOpioid(named.set)
 			m.StrengthDiffers = !m.Contradiction && b.strengthDiffers(coded, named)
@@ -210,7 +211,7 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 		case m.Contradiction:
 			coded.join(named)
 		case named.reason == understood && len(named.set) > len(coded.set), named.reason == understood && named.found() && coded.products == nil:
-			chosen = named // it says more
+			chosen = named // it is more specific
 		case named.found() && b.hasOpioid(named.set) && !b.hasOpioid(coded.set):
 			coded.join(named)
 		}
@@ -260,12 +261,12 @@ func (b *book) answer(coded, named *match, basis drug.Basis) Medicine {
 	return m
 }
 
-// countedApart are the classes whose overlap on one day is a flag. No product
-// has two of them in it.
+// countedApart are the classes whose overlap on one day raises a flag. No
+// product contains two of them.
 var countedApart = []drug.Class{drug.Opioid, drug.Benzodiazepine, drug.Gabapentinoid}
 
-// apart reports whether there are substances of more than one of these classes
-// in a set, or one beside a word that is spelled like another.
+// apart reports whether a set contains substances of more than one of these
+// classes, or one next to a word that is spelled similarly to another.
 func (b *book) apart(set []int32, near []string) bool {
 	var has [3]bool
 	note := func(set []int32) {
@@ -287,8 +288,9 @@ func (b *book) apart(set []int32, near []string) bool {
 	return has[0] && has[1] || has[0] && has[2] || has[1] && has[2]
 }
 
-// strengthsOfCode gives ingredients the strengths that the product of the code
-// has, where the name says more about what is in it: the code comes first.
+// strengthsOfCode sets the strengths of ingredients to those of the product
+// given by the code, which takes precedence, if the name has more detail about
+// the ingredients.
 func (b *book) strengthsOfCode(m *Medicine, coded, named *match) {
 	if len(coded.products) != 1 {
 		return
@@ -302,8 +304,8 @@ func (b *book) strengthsOfCode(m *Medicine, coded, named *match) {
 	}
 }
 
-// strengthDiffers reports whether the name writes a strength that the products
-// of the code do not have.
+// strengthDiffers reports whether the name has a strength that no product of
+// the code has.
 func (b *book) strengthDiffers(coded, named *match) bool {
 	if len(coded.products) != 1 || len(named.amounts) == 0 {
 		return false
@@ -318,7 +320,7 @@ func (b *book) strengthDiffers(coded, named *match) bool {
 	return len(withUnits) > 0 && !b.hasAmounts(p, withUnits)
 }
 
-// describe fills in the ingredients with their strengths, and the product.
+// describe sets the ingredients with their strengths, and the product.
 func (b *book) describe(m *Medicine, chosen *match) {
 	if !chosen.found() {
 		return
@@ -357,8 +359,8 @@ func (b *book) describe(m *Medicine, chosen *match) {
 	}
 }
 
-// describeForm gives the form and route on which all products agree, or else
-// what is written.
+// describeForm sets the form and route that all products share, or else those
+// in the name.
 func (b *book) describeForm(m *Medicine, chosen *match) {
 	var f form
 	if len(chosen.products) > 0 {
@@ -397,8 +399,8 @@ func (b *book) describeForm(m *Medicine, chosen *match) {
 	m.Unit = f.unit(p)
 }
 
-// commonAmount is how much of a substance all the products have; none when
-// they differ, or when the medicines of a pack do.
+// commonAmount returns the amount of a substance that all products share, or
+// the zero amount if they or the medicines of a pack differ.
 func (b *book) commonAmount(products []int32, substance int32) (common amount) {
 	for n, i := range products {
 		p := &b.products[i]
@@ -434,6 +436,6 @@ func (b *book) commonAmount(products []int32, substance int32) (common amount) {
 	return common
 }
 
-// Found is the medicine as package drug reckons with it: its ingredients of a
-// class beside other, which has no part in doses.
+// Found returns the ingredients for package drug. Ingredients of class other
+// are omitted, because they do not affect doses.
 func (m *Medicine) Found() drug.Found { return drug.Of(m.drugs...) }

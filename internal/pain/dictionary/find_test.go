@@ -170,7 +170,7 @@ func TestRandomWordsAreNoOpioid(t *testing.T) {
 	})
 }
 
-// TestUnknownPartnersHideNothing puts words that mean nothing beside names.
+// TestUnknownPartnersHideNothing adds unknown words to names.
 func TestUnknownPartnersHideNothing(t *testing.T) {
 	names := typed()
 	rapid.Check(t, func(t *rapid.T) {

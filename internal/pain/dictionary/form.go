@@ -2,7 +2,7 @@ package dictionary
 
 import "strings"
 
-// kind is what a medicine looks like, as far as people say.
+// kind is the physical kind of a medicine, such as a tablet or liquid.
 type kind uint8
 
 const (
@@ -20,7 +20,7 @@ const (
 	otherKind
 )
 
-// release says how fast a medicine is set free.
+// release is the release of a medicine.
 type release uint8
 
 const (
@@ -30,16 +30,16 @@ const (
 	delayed
 )
 
-// form is what a dose form implies, and what people say of one.
+// form describes a dose form, as implied by RxNorm or as typed.
 type form struct {
 	kind    kind
 	release release
 	route   string
-	solves  bool // said as disintegrating, chewable or effervescent
+	solves  bool // disintegrating, chewable or effervescent
 }
 
-// Routes beyond those that a prescription may state are "injection" (into a
-// vein, a muscle or under the skin: the form does not say), "mucosal",
+// Routes beyond those allowed in a prescription are "injection" (into a vein,
+// a muscle or under the skin, which the form does not specify), "mucosal",
 // "inhalation", "ophthalmic", "otic", "vaginal" and "implant".
 var routeWords = []struct{ word, route string }{
 	{"Transdermal", "transdermal"}, {"Sublingual", "sublingual"}, {"Buccal", "buccal"}, {"Mucosal", "mucosal"},
@@ -61,7 +61,7 @@ var kindWords = []struct {
 	{"Topical", topical}, {"Medicated", topical}, {"Oral Solution", liquid}, {"Suspension", liquid}, {"Solution", liquid},
 }
 
-// formOf reads a dose form of RxNorm.
+// formOf parses an RxNorm dose form.
 func formOf(name string) form {
 	f := form{kind: otherKind, release: immediate}
 	for _, r := range routeWords {
@@ -86,7 +86,7 @@ func formOf(name string) form {
 	return f
 }
 
-// fits reports whether a form may be the one that somebody typed.
+// fits reports whether f may be the form that was typed.
 func (typed form) fits(f form) bool {
 	return (typed.kind == anyKind || typed.kind == f.kind) &&
 		(typed.release == anyRelease || typed.release == f.release || typed.release == immediate && f.release == delayed) &&
@@ -94,7 +94,8 @@ func (typed form) fits(f form) bool {
 		(!typed.solves || f.solves)
 }
 
-// unit is what one counts of a form: the dose unit of package drug.
+// unit returns the unit in which doses of a form are counted, as in package
+// drug.
 func (f form) unit(per per) string {
 	switch {
 	case per == perMillilitre:

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestHeap keeps the dictionary to a few megabytes.
+// TestHeap limits the dictionary to a few megabytes.
 func TestHeap(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Listed reports whether a generic product has so many milligrams of an
-// ingredient in one unit, such as a tablet. Of an ingredient without such
-// products every strength is listed: the dictionary cannot tell.
+// Listed reports whether a generic product contains this many milligrams of an
+// ingredient per unit, such as a tablet. It is true for all strengths if the
+// dictionary has no such product with the ingredient.
 func Listed(ingredient string, mg float64) bool {
 	b := loaded()
 	meant, ok := b.byName[strings.ToLower(ingredient)]

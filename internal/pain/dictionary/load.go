@@ -30,16 +30,16 @@ var (
 	nameData string
 )
 
-// undecided is the class of an ingredient of a new release that nobody has
-// looked at: it is not understood.
+// undecided is the class of an ingredient of a new release that has not been
+// reviewed. It is treated as not understood.
 const undecided = drug.Class("?")
 
-// substance is an ingredient. None is the number of no substance.
+// substance is an ingredient.
 type substance struct {
 	name, code string
 	class      drug.Class
-	rank       int              // of its class, the most important first
-	drug       *drug.Ingredient // as package drug takes it; nil for one of no class of ours
+	rank       int              // of its class, most important first
+	drug       *drug.Ingredient // entry in package drug; nil if it has no class there
 }
 
 // part is one component of a product.
@@ -49,25 +49,25 @@ type part struct {
 	amount    amount
 }
 
-// product is one that RxNorm has a code for. Kind and name are in the data.
+// product is a product with an RxNorm code. Its kind and name are in the data.
 type product struct {
 	code        uint32
 	brand       int32 // or -1
 	name        string
 	kind        byte
 	form        uint8 // index of forms
-	first, past int32 // its parts
+	first, past int32 // range of its parts
 }
 
-// brandEntry is a trade name.
+// brandEntry is a brand name.
 type brandEntry struct {
 	name, code string
 	products   []int32
-	set        []int32 // what its products have in them, sorted
-	common     bool    // a word of plain English, too
+	set        []int32 // substances of its products, sorted
+	common     bool    // also a word of plain English
 }
 
-// alias is a name written by hand.
+// alias is a name maintained by hand.
 type alias struct {
 	name     string
 	brand    bool
@@ -76,10 +76,11 @@ type alias struct {
 	readings []string // of an ambiguous name
 }
 
-// meaning is what a name stands for: one of the three, and -1 the others.
+// meaning is what a name stands for. Exactly one of the three is set; the
+// others are -1.
 type meaning struct{ substance, brand, alias int32 }
 
-// book is the dictionary in memory. It is not changed once it is loaded.
+// book is the dictionary in memory. It is immutable once loaded.
 type book struct {
 	substances []substance
 	brands     []brandEntry
@@ -89,18 +90,18 @@ type book struct {
 	forms      []form
 	formNames  []string
 	byName     map[string]meaning
-	longest    map[string]int8    // words in the longest name that begins with this one, if more than one
+	longest    map[string]int8    // number of words in the longest name that begins with this word, if more than one
 	codes      map[uint32]meaning // of ingredients and brands
 	withIn     [][]int32          // generic products by substance
 	spelling   spellings          // names to suggest
-	shadowed   []string           // names written by hand that RxNorm has, too
+	shadowed   []string           // names maintained by hand that RxNorm also has
 }
 
-// loaded is the dictionary; it is read when it is first asked.
+// loaded returns the dictionary, loaded on first use.
 var loaded = sync.OnceValue(func() *book {
 	b, err := load()
 	if err != nil {
-		panic("dictionary: " + err.Error()) // the data are part of the program, and tested
+		panic("dictionary: " + err.Error()) // the data is part of the program, and tested
 	}
 	return b
 })
@@ -172,8 +173,8 @@ func load() (*book, error) {
 
 var classes = drug.Classes()
 
-// rows gives the first three columns of each line. It cuts by hand, because
-// reading the products is most of the time that loading takes.
+// rows iterates over the first three columns of each line. It splits lines by
+// hand, because reading the products takes most of the loading time.
 func rows(data string) func(yield func([3]string) bool) {
 	return func(yield func([3]string) bool) {
 		for data := data; data != ""; {
@@ -252,8 +253,8 @@ func (b *book) readProducts(ids, brands map[string]int32) error {
 	return nil
 }
 
-// indexProducts lists the products of each brand, and the generic ones of each
-// substance. It counts first, so that all lists are in one piece of memory.
+// indexProducts lists the products of each brand and the generic products of
+// each substance. It counts first, so that all lists share one allocation.
 func (b *book) indexProducts() {
 	ofBrand, ofSubstance := make([]int32, len(b.brands)), make([]int32, len(b.substances))
 	var set []int32
@@ -289,7 +290,7 @@ func (b *book) indexProducts() {
 		if p.brand >= 0 {
 			brand := &b.brands[p.brand]
 			brand.products = append(brand.products, int32(i))
-			brand.set = b.setOf(p, brand.set) // of different products, what any of them has
+			brand.set = b.setOf(p, brand.set) // union over its products
 			continue
 		}
 		set = b.setOf(p, set[:0])
@@ -299,7 +300,7 @@ func (b *book) indexProducts() {
 	}
 }
 
-// setOf lists the substances of a product, each once and in order.
+// setOf returns the substances of a product, sorted and distinct.
 func (b *book) setOf(p *product, set []int32) []int32 {
 	for _, part := range b.parts[p.first:p.past] {
 		if i, found := slices.BinarySearch(set, part.substance); !found {
@@ -309,7 +310,7 @@ func (b *book) setOf(p *product, set []int32) []int32 {
 	return set
 }
 
-// name makes a meaning known by a name. The first stands.
+// name registers a name for a meaning. The first registration wins.
 func (b *book) name(name string, m meaning) {
 	key := fold(name)
 	if len(key) < 2 || !strings.ContainsAny(key, "abcdefghijklmnopqrstuvwxyz") {
@@ -329,7 +330,7 @@ func (b *book) name(name string, m meaning) {
 	}
 }
 
-// readNames reads the names written by hand.
+// readNames reads the names maintained by hand.
 func (b *book) readNames(ids map[string]int32) error {
 	for c := range rows(nameData) {
 		a := alias{name: c[0], brand: c[1] == "brand"}
@@ -352,7 +353,7 @@ func (b *book) readNames(ids map[string]int32) error {
 		b.aliases = append(b.aliases, a)
 		key := fold(c[0])
 		if _, ok := b.byName[key]; ok && a.readings == nil {
-			b.shadowed = append(b.shadowed, c[0]) // RxNorm has it now
+			b.shadowed = append(b.shadowed, c[0]) // RxNorm has it by now
 		}
 		if a.readings != nil {
 			delete(b.byName, key)

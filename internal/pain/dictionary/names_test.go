@@ -22,7 +22,7 @@ func typed() (list []typedName) {
 
 type typedName struct{ name, class, ingredients string }
 
-// written puts what was understood into the form of the fixture.
+// written formats what was understood like the fixture.
 func written(m Medicine) string {
 	var list []string
 	for _, in := range m.Ingredients {

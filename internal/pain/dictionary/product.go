@@ -6,8 +6,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// findProducts looks for the products that a name may mean, and the strengths
-// that they or the words give.
+// findProducts finds the products that a name may refer to, and the strengths
+// given by them or by the words.
 func (r *reader) findProducts() {
 	m := r.m
 	fixed := m.alias >= 0 && m.strength[0].measure != unknown
@@ -42,7 +42,8 @@ func (r *reader) findProducts() {
 	}
 	if len(m.products) > 0 {
 		m.stated = true
-		// "hydrocodone 10" is mostly said of a combination: only its strength counts.
+		// "hydrocodone 10" usually refers to a combination: only its strength
+		// is used.
 		m.vague = m.brand < 0 && len(m.set) == 1 && m.typed == (form{})
 		r.narrow()
 		return
@@ -50,11 +51,11 @@ func (r *reader) findProducts() {
 	if !fixed {
 		r.assign()
 	}
-	m.products = candidates // for the form and route on which they agree
+	m.products = candidates // for the form and route that they share
 }
 
-// candidates are the products of the brand, or the generic ones with the same
-// in them, of the form that is written.
+// candidates returns the products of the brand, or the generic ones with the
+// same ingredients, that match the form in the name.
 func (r *reader) candidates() (list []int32) {
 	b, m := r.book, r.m
 	var from []int32
@@ -77,7 +78,7 @@ func (r *reader) candidates() (list []int32) {
 	return list
 }
 
-// hasSet reports whether a product has these substances and no other.
+// hasSet reports whether a product has exactly these substances.
 func (b *book) hasSet(p *product, set []int32) bool {
 	parts := b.parts[p.first:p.past]
 	if len(parts) < len(set) {
@@ -108,8 +109,8 @@ func (r *reader) withAmounts(candidates []int32, amounts []amount) (list []int32
 	return list
 }
 
-// hasAmounts reports whether a product has a component for each amount. One
-// number for a combination with an opioid is that of the opioid.
+// hasAmounts reports whether a product has a component for each amount. A
+// single number for a combination with an opioid refers to the opioid.
 func (b *book) hasAmounts(p *product, amounts []amount) bool {
 	parts := b.parts[p.first:p.past]
 	if len(amounts) > len(parts) || len(amounts) == 0 {
@@ -131,13 +132,13 @@ func (b *book) hasAmounts(p *product, amounts []amount) bool {
 	return assignable(amounts, parts)
 }
 
-// mostParts is how many components of a product are compared with amounts.
+// mostParts is the maximum number of components compared with amounts.
 const mostParts = 24
 
-// assignable reports whether each amount can have a component of its own:
-// those that have one move to another as long as that helps.
+// assignable reports whether each amount can be assigned a component of its
+// own (bipartite matching by augmenting paths).
 func assignable(amounts []amount, parts []part) bool {
-	var holder [mostParts]int8 // the amount that has a component, from 1
+	var holder [mostParts]int8 // index of the amount assigned to a component, from 1
 	parts = parts[:min(len(parts), mostParts)]
 	for i := range amounts {
 		var seen [mostParts]bool
@@ -162,8 +163,8 @@ func settle(amounts []amount, parts []part, i int, holder *[mostParts]int8, seen
 	return false
 }
 
-// narrow leaves the one product that is meant, if the products that fit are
-// not all the same to the eye.
+// narrow keeps the single product that is meant, if the matching products can
+// be told apart.
 func (r *reader) narrow() {
 	m := r.m
 	if len(m.products) < 2 {
@@ -187,15 +188,15 @@ func (r *reader) narrow() {
 	}
 }
 
-// largePartners are the partners of opioids that no product has less of than of
-// the opioid.
+// largePartners are partners of opioids that are never present in a smaller
+// amount than the opioid.
 var largePartners = []string{"acetaminophen", "aspirin", "ibuprofen"}
 
-// assign gives each ingredient the number that stands in its place, where no
-// product is known. Beside acetaminophen, aspirin or ibuprofen the smaller
-// number is that of the opioid, whichever comes first. Other painkillers come
-// in smaller amounts than an opioid, too (tramadol 75 mg, dexketoprofen 25 mg):
-// the numbers need their units to be taken in the order of the names.
+// assign gives each ingredient the number at its position, if no product is
+// known. Next to acetaminophen, aspirin or ibuprofen, the smaller number is
+// that of the opioid, regardless of the order. Other analgesics can have
+// smaller amounts than an opioid (tramadol 75 mg, dexketoprofen 25 mg), so
+// numbers need units to be assigned in the order of the names.
 func (r *reader) assign() {
 	b, m := r.book, r.m
 	n := len(m.order)

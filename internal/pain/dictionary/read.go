@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// reader goes through the words of a name.
+// reader parses the words of a name.
 type reader struct {
 	book   *book
 	text   []byte
 	tokens []token
 	m      *match
-	// Where the names were, for salts that follow them.
+	// Positions of the names, for salts that follow them.
 	lastName int
-	// The number before this token is chained to it: 5-325.
-	chain   int // amounts of the chain begin here; -1 without one
+	// The previous number is joined to this token, as in 5-325.
+	chain   int // start of the joined amounts, or -1
 	counts  bool
-	common  int32 // a brand that is plain English; -1 without one
-	unclear int32 // an ambiguous alias; -1 without one
+	common  int32 // a brand that is also plain English, or -1
+	unclear int32 // an ambiguous alias, or -1
 	mixed   bool  // more than one brand
 }
 
-// read understands a name.
+// read parses a name.
 func (b *book) read(name string, m *match) {
 	m.brand, m.alias = -1, -1
 	if strings.TrimSpace(name) == "" {
@@ -45,7 +45,8 @@ func (b *book) read(name string, m *match) {
 
 func (r *reader) word(i int) []byte { return r.text[r.tokens[i].begin:r.tokens[i].end] }
 
-// next understands what begins at a token and gives the one after it.
+// next parses what begins at token i and returns the index of the token after
+// it.
 func (r *reader) next(i int) int {
 	word := r.word(i)
 	entry, inLexicon := lexicon[string(word)]
@@ -84,7 +85,8 @@ func (r *reader) next(i int) int {
 	return i + 1
 }
 
-// nameAt is the longest name that begins at a token, and its words.
+// nameAt returns the longest name that begins at a token, and its number of
+// words.
 func (r *reader) nameAt(i int) (meaning, int) {
 	first := r.tokens[i]
 	longest := int(r.book.longest[string(r.text[first.begin:first.end])])
@@ -97,7 +99,7 @@ func (r *reader) nameAt(i int) (meaning, int) {
 	return meaning{-1, -1, -1}, 0
 }
 
-// joined is the name that two words make when they are written as one.
+// joined returns the name formed by two words written as one.
 func (r *reader) joined(i int) (meaning, bool) {
 	if i+1 >= len(r.tokens) || r.tokens[i+1].sign == '/' || r.tokens[i+1].sign == '+' {
 		return meaning{}, false
@@ -108,7 +110,7 @@ func (r *reader) joined(i int) (meaning, bool) {
 	return m, ok && len(key) >= 4 && (m.alias < 0 || r.book.aliases[m.alias].readings == nil)
 }
 
-// take adds what a name stands for.
+// take adds the meaning of a name.
 func (r *reader) take(m meaning, i, n int) {
 	switch {
 	case m.substance >= 0:
@@ -151,7 +153,7 @@ func (r *reader) takeBrand(id int32) {
 	}
 }
 
-// shape takes a word of the lexicon.
+// shape adds a word of the lexicon.
 func (r *reader) shape(w word, i int) {
 	r.counts = w.role == before
 	switch w.role {
@@ -167,7 +169,7 @@ func (r *reader) shape(w word, i int) {
 	}
 }
 
-// merge adds what another word says of the form.
+// merge adds what another word says about the form.
 func (f *form) merge(other form) {
 	if f.kind == anyKind || other.kind == injection || other.kind != anyKind && (f.kind == film || f.kind == liquid || f.kind == topical) {
 		if other.kind != anyKind {
@@ -183,7 +185,7 @@ func (f *form) merge(other form) {
 	f.solves = f.solves || other.solves
 }
 
-// number takes a number with its unit: a strength, a count or a time.
+// number parses a number with its unit: a strength, a count or a duration.
 func (r *reader) number(i int) int {
 	value, suffix, ok := cutNumber(r.word(i))
 	if !ok {
@@ -212,7 +214,7 @@ func (r *reader) number(i int) int {
 	case unitWord.role == counted:
 		r.m.typed.merge(unitWord.form)
 		isCount = true
-	case unitWord.role == unit && unitWord.measure == otherMeasure: // a volume, a time
+	case unitWord.role == unit && unitWord.measure == otherMeasure: // a volume or a duration
 		isCount = true
 	case unitWord.role == unit:
 		a = amount{value * unitWord.size, unitWord.measure, perUnit}
@@ -240,12 +242,13 @@ func (r *reader) isVolume(j int) bool {
 	return r.per(j, &a) > j && a.per == perMillilitre
 }
 
-// singular are the words after which a number may still be a strength: Norco
+// singular are the words before which a number may still be a strength: Norco
 // 10 tab.
 var singular = map[string]bool{"tab": true, "tablet": true, "cap": true, "capsule": true, "patch": true, "film": true, "lozenge": true}
 
-// chained keeps an amount, and scale, what one of its number was turned into.
-// Numbers that hang together, as in 7.5-325 mg/15 mL, have the unit of the last.
+// chained adds an amount; scale is the factor by which its number was
+// multiplied. Joined numbers, as in 7.5-325 mg/15 mL, have the unit of the
+// last.
 func (r *reader) chained(a amount, scale float64, isCount bool, j int) {
 	if r.chain < 0 {
 		r.chain = len(r.m.amounts)
@@ -271,7 +274,8 @@ func (r *reader) chained(a amount, scale float64, isCount bool, j int) {
 	}
 }
 
-// per reads what an amount is of: mg/mL, mg/5 mL, mcg/h, mcg per hour, mg in 5 mL.
+// per parses what an amount refers to: mg/mL, mg/5 mL, mcg/h, mcg per hour, mg
+// in 5 mL.
 func (r *reader) per(j int, a *amount) int {
 	k := j
 	if k < len(r.tokens) && (string(r.word(k)) == "per" || string(r.word(k)) == "in" && k+1 < len(r.tokens) && isDigit(rune(r.word(k + 1)[0]))) {
@@ -332,13 +336,13 @@ func cutNumber(word []byte) (value float64, suffix []byte, ok bool) {
 	return value, word[n:], err == nil && n > 0
 }
 
-// judge decides what the words come to.
+// judge decides on the meaning of all words together.
 func (r *reader) judge() {
 	m := r.m
 	if r.common >= 0 {
 		if brand := &r.book.brands[r.common]; m.reason == understood && !m.found() && len(m.unknown) == 0 && r.fitsProduct(brand.products) {
 			r.takeBrand(r.common)
-		} else if m.found() && r.book.agree(brand.set, m.set) { // its ingredients are written, too
+		} else if m.found() && r.book.agree(brand.set, m.set) { // its ingredients are written as well
 			r.takeBrand(r.common)
 		} else if !m.found() {
 			m.readings = append(m.readings, brand.name)
@@ -371,7 +375,7 @@ func (r *reader) judge() {
 	}
 }
 
-// cleared reports whether the other words say which reading is meant.
+// cleared reports whether the other words resolve an ambiguous name.
 func (r *reader) cleared() bool {
 	return slices.ContainsFunc(r.book.aliases[r.unclear].readings, func(reading string) bool {
 		meaning, ok := r.book.byName[fold(reading)]

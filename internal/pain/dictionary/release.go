@@ -2,10 +2,10 @@ package dictionary
 
 import "anodyne.example/anodyne/internal/pain/drug"
 
-// releaseOf is how fast an oral medicine is set free, when the products that may
-// be meant agree on it, or the words say. A product of which a strength or form
-// is written, and neither a brand nor that it lasts, is an immediate one, if
-// there are both.
+// releaseOf returns the release of an oral medicine, if all possible products
+// or the words agree on it. If both releases exist, a product with a strength
+// or form but neither a brand nor a word for extended release is
+// immediate-release.
 func (b *book) releaseOf(m *Medicine, chosen *match) drug.Release {
 	if m.Route != "" && m.Route != "oral" {
 		return drug.AnyRelease

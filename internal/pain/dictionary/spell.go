@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// spellings are the names that may be suggested, by their length, so that a
-// search reads little more than their letters.
+// spellings are the names that may be suggested, grouped by length to make the
+// search fast.
 type spellings struct {
 	keys     []string
 	meanings []meaning
-	letters  []uint32                  // a bit for each letter of the key
-	from     [longestSpelled + 4]int32 // the first of each length
+	letters  []uint32                  // one bit per letter of the key
+	from     [longestSpelled + 4]int32 // index of the first of each length
 }
 
 const shortestSpelled, longestSpelled = 4, 30
@@ -52,7 +52,7 @@ func letters(text string) (set uint32) {
 	return set
 }
 
-// display is the name that a suggestion shows.
+// display returns the name shown in a suggestion.
 func (b *book) display(m meaning) string {
 	switch {
 	case m.substance >= 0:
@@ -63,7 +63,7 @@ func (b *book) display(m meaning) string {
 	return b.aliases[m.alias].name
 }
 
-// rank is that of the class that matters most in what a name stands for.
+// rank returns the rank of the most important class of a meaning.
 func (b *book) rank(m meaning) int {
 	best := len(classes)
 	if m.substance >= 0 {
@@ -80,8 +80,8 @@ func (b *book) rank(m meaning) int {
 	return best
 }
 
-// near are the names that differ in a letter or two from a word that means
-// nothing, alone or with the one beside it.
+// near returns the names that differ by a letter or two from an unknown word,
+// alone or joined with its neighbour.
 func (r *reader) near() []string {
 	type hit struct {
 		distance, rank int
@@ -131,9 +131,8 @@ func (r *reader) near() []string {
 	return names
 }
 
-// distance is how many letters must be changed, added, left out or swapped
-// with their neighbour, as long as it is not more than most (optimal string
-// alignment).
+// distance returns the number of letters that must be changed, added, removed
+// or swapped with their neighbour, up to most (optimal string alignment).
 func distance(a, b string, most int) int {
 	var rows [3][32]int
 	before, last, here := rows[0][:len(b)+1], rows[1][:len(b)+1], rows[2][:len(b)+1]

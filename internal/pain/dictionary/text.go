@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// token is a word or number of a name: where it stands in the folded text, and
-// the sign before it that says most: # / + - or a blank.
+// token is a word or number of a name: its position in the folded text, and
+// the most significant sign before it: # / + - or a blank.
 type token struct {
 	begin, end int32
 	sign       byte
 }
 
-// plainLetters are the letters with marks that names of medicines have.
+// plainLetters are the letters with marks in names of medicines.
 var plainLetters = map[rune]byte{
 	'à': 'a', 'á': 'a', 'â': 'a', 'ã': 'a', 'ä': 'a', 'å': 'a', 'ç': 'c', 'è': 'e', 'é': 'e', 'ê': 'e', 'ë': 'e',
 	'ì': 'i', 'í': 'i', 'î': 'i', 'ï': 'i', 'ñ': 'n', 'ò': 'o', 'ó': 'o', 'ô': 'o', 'õ': 'o', 'ö': 'o', 'ø': 'o',
@@ -21,9 +21,9 @@ var plainLetters = map[rune]byte{
 
 var signRank = map[rune]int{'-': 1, '–': 1, '+': 2, '&': 2, '/': 3, '#': 4}
 
-// scan folds a name into words in lower case with one blank between them, and
-// gives their places. Marks, apostrophes and punctuation go; a point or comma
-// inside a number stays, as a point.
+// scan folds a name into lower-case words separated by one blank, and returns
+// their positions. Marks, apostrophes and punctuation are removed; a point or
+// comma within a number is kept as a point.
 func scan(name string, text []byte, tokens []token) ([]byte, []token) {
 	sign, open := byte(' '), false
 	begin := func() {
@@ -97,7 +97,8 @@ func scan(name string, text []byte, tokens []token) ([]byte, []token) {
 func isDigit(r rune) bool  { return '0' <= r && r <= '9' }
 func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 
-// isThousands holds for the three digits after the comma of 1,000.
+// isThousands reports whether rest has the three digits after the comma of
+// 1,000.
 func isThousands(rest string) bool {
 	n := 0
 	for n < len(rest) && isDigit(rune(rest[n])) {
@@ -106,19 +107,19 @@ func isThousands(rest string) bool {
 	return n == 3
 }
 
-// isInitial holds while only single letters have come: b.i.d.
+// isInitial reports whether there are only single letters so far, as in b.i.d.
 func isInitial(text []byte, tokens []token) bool {
 	word := text[tokens[len(tokens)-1].begin:]
 	return len(word) <= 3 && isLetter(rune(word[0]))
 }
 
-// isLastLetter holds when rest is one letter and then none.
+// isLastLetter reports whether rest is a single letter.
 func isLastLetter(rest string, size int) bool {
 	r, _ := utf8.DecodeRuneInString(rest[size:])
 	return !isLetter(r) && !isDigit(r)
 }
 
-// fold is the text under which a name is kept.
+// fold returns the key of a name.
 func fold(name string) string {
 	var text [96]byte
 	var tokens [24]token

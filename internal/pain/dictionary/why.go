@@ -7,8 +7,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// Why says in plain sentences what was understood and how, for whoever looks a
-// medicine up.
+// Why explains in plain sentences what was understood and how, for display.
 func (m *Medicine) Why() []string {
 	var why []string
 	say := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }

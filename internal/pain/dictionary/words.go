@@ -2,40 +2,41 @@ package dictionary
 
 import "strings"
 
-// role is what a word does in the name of a medicine that is no name.
+// role is the role of a word that is not a name.
 type role uint8
 
 const (
 	noRole  role = iota
 	salt         // hydrochloride
 	shape        // tablet, ER, oral: see form
-	counted      // tablets, days: the number before it is a count, no strength
+	counted      // tablets, days: the preceding number is a count, not a strength
 	unit         // mg
-	noise        // says nothing about what is in it
-	before       // qty, take: the number after it is a count
+	noise        // does not describe the content
+	before       // qty, take: the following number is a count
 	deny         // the medicine is not taken, or no medicine is meant
-	either       // or: nobody can say which
+	either       // or: ambiguous
 )
 
 // word is an entry of the lexicon.
 type word struct {
 	role role
 	form form
-	// Of a unit: what one is.
+	// Of a unit: its size.
 	size    float64
 	measure measure
 }
 
-// lexicon has the words of prescriptions. Names go before it. A word that may
-// stand for an ingredient has no place in it: AC is "before meals" and "with
-// codeine", and Forte and Plus are brands with codeine in some countries.
+// lexicon has the words used in prescriptions. Names take precedence over it.
+// It excludes words that may stand for an ingredient: AC is "before meals" and
+// "with codeine", and Forte and Plus are brands with codeine in some
+// countries.
 var lexicon = makeLexicon()
 
 func makeLexicon() map[string]word {
 	l := make(map[string]word, 700)
 	add := func(w word, words string) {
 		for text := range strings.FieldsSeq(words) {
-			if _, twice := l[text]; !twice { // the first stands
+			if _, twice := l[text]; !twice { // the first one wins
 				l[text] = w
 			}
 		}
@@ -112,8 +113,8 @@ func makeLexicon() map[string]word {
 	return l
 }
 
-// commonBrands are brands that are plain English, too: they need a strength to
-// be understood.
+// commonBrands are brands that are also plain English. They are only
+// recognised with a strength.
 var commonBrands = func() map[string]bool {
 	set := map[string]bool{}
 	for _, name := range []string{"align", "perform", "rid", "stye", "soma", "active q", "deep sea", "my choice", "my way", "new day",
@@ -122,6 +123,6 @@ var commonBrands = func() map[string]bool {
 		"nice", "alli", "ella", "breo", "baza"} {
 		set[name] = true
 	}
-	delete(set, "soma") // it is a medicine first
+	delete(set, "soma") // mainly known as a medicine
 	return set
 }()

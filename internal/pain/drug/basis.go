@@ -1,6 +1,6 @@
 package drug
 
-// Basis is what a medicine's class rests on.
+// Basis is the basis of a medicine's class.
 type Basis string
 
 // The bases.
@@ -9,9 +9,9 @@ const (
 	ByNDC    Basis = "ndc"
 	ByName   Basis = "name"
 	ByBrand  Basis = "brand"
-	ByAlias  Basis = "alias"  // of the organisation
-	ByStated Basis = "stated" // what the caller said
-	ByNone   Basis = "none"   // nothing: the medicine is not understood
+	ByAlias  Basis = "alias"  // the organisation's alias
+	ByStated Basis = "stated" // stated by the caller
+	ByNone   Basis = "none"   // the medicine is unknown
 )
 
 // Bases lists the bases.

@@ -1,20 +1,20 @@
-// Package drug knows the medicines of pain care: which class one belongs to,
-// what an opioid counts in morphine milligram equivalents (MME), and what a
-// set of prescriptions adds up to, day by day.
+// Package drug describes the medicines of pain care: their classes, the
+// morphine milligram equivalents (MME) of opioids, and the daily totals of a
+// set of prescriptions.
 //
-// The tables are in table.go, each with its source. Everything is pure and
-// knows nothing of records: package pain reads those and asks here. MME are
-// for judging risk, never for converting one opioid into another.
+// The tables are in table.go, each with its source. The package has no I/O and
+// knows nothing of records, which package pain reads. MME are for assessing
+// risk, never for converting one opioid to another.
 package drug
 
 import "slices"
 
-// Class is a group of medicines.
+// Class is a class of medicines.
 type Class string
 
-// The classes. Of a combination the class that stands first here counts. Other
-// is known to be none of those before it; of Unclassified nobody knows what it
-// is: it may be any of them.
+// The classes. The class of a combination is the first in this list. Other is
+// known to be none of the classes before it; Unclassified is unknown and may
+// be any of them.
 const (
 	Opioid           Class = "opioid"
 	Benzodiazepine   Class = "benzodiazepine"
@@ -36,26 +36,25 @@ var classes = []Class{Opioid, Benzodiazepine, Gabapentinoid, NSAID, Antidepressa
 // Classes lists the classes in order.
 func Classes() []Class { return slices.Clone(classes) }
 
-// Stated lists the classes that somebody can say a medicine is of: all but
-// Unclassified, which is to say nothing.
+// Stated lists the classes that a caller may state: all except Unclassified.
 func Stated() []Class {
 	return slices.DeleteFunc(Classes(), func(c Class) bool { return c == Unclassified })
 }
 
-// Ingredient is an active substance. What is not known is empty.
+// Ingredient is an active substance. Unknown fields are empty.
 type Ingredient struct {
 	Name   string   `json:"name"`
-	Also   []string `json:"also,omitempty"` // other names and brands by which it is recognised
+	Also   []string `json:"also,omitempty"` // other names and brands
 	RxNorm string   `json:"rxnorm,omitempty"`
 	ATC    string   `json:"atc,omitempty"`
 	Class  Class    `json:"class"`
-	// Factor is the MME of one milligram a day, or for fentanyl of one
-	// microgram an hour through the skin. 0: the table has none.
+	// Factor is the MME of one milligram per day or, for transdermal fentanyl,
+	// of one microgram per hour. It is 0 if the table has none.
 	Factor float64 `json:"mme_factor,omitempty"`
-	// LegacyFactor is one of the older table, used only when asked for.
+	// LegacyFactor is the factor of the older table, only used on request.
 	LegacyFactor float64 `json:"legacy_mme_factor,omitempty"`
 	Source       string  `json:"source"`
 }
 
-// Medications lists the ingredients that are known, opioids first.
+// Medications lists the known ingredients, opioids first.
 func Medications() []Ingredient { return slices.Clone(ingredients) }

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// Day is a calendar day, counted from 1970-01-01.
+// Day is a calendar day, as the number of days since 1970-01-01.
 type Day int32
 
-// Span is a run of days, both ends included.
+// Span is a range of days, including both ends.
 type Span struct{ First, Last Day }
 
-// Days is the number of days.
+// Days returns the number of days.
 func (s Span) Days() int { return int(s.Last-s.First) + 1 }
 
-// Within returns the part of s that lies in window; ok when there is any.
+// Within returns the part of s within window, and whether there is any.
 func (s Span) Within(window Span) (_ Span, ok bool) {
 	s = Span{max(s.First, window.First), min(s.Last, window.Last)}
 	return s, s.First <= s.Last
 }
 
-// Cover is the days that a prescription covers: its days of supply from the
-// start on, cut at the end. Either may be unknown (0, and hasEnd false); when
-// both are, or the end is before the start, nothing is covered for sure.
+// Cover returns the days covered by a prescription: its days of supply from
+// the start, limited by the end. Either may be unknown (0, and hasEnd false).
+// It is not ok if both are, or if the end is before the start.
 func Cover(start Day, daysSupply int, end Day, hasEnd bool) (_ Span, ok bool) {
 	s := Span{start, end}
 	if daysSupply > 0 {
@@ -36,41 +36,43 @@ func Cover(start Day, daysSupply int, end Day, hasEnd bool) (_ Span, ok bool) {
 	return s, s.First <= s.Last
 }
 
-// Course is the days that one opioid prescription covers, with its MME a day;
-// or those of a medicine that may be an opioid, with [NotUnderstood].
+// Course is the days covered by one opioid prescription with its daily MME, or
+// by a medicine that may be an opioid, with [NotUnderstood].
 type Course struct {
 	Span
 	MME    float64
-	Reason Reason // why MME is not known; "" when it is
+	Reason Reason // why MME is unknown; otherwise ""
 }
 
-// Dose is what courses add up to on each day of a span.
+// Dose is the daily total of courses over a span of days.
 type Dose struct {
 	Span
 	MME float64
 }
 
-// Timeline sums the courses of known MME for each calendar day. Spans are in
-// order and do not overlap; days without a course are left out.
+// Timeline sums the courses with known MME for each calendar day. The
+// resulting spans are in order and do not overlap; days without a course are
+// omitted.
 func Timeline(courses []Course) []Dose { return new(Meter).Timeline(courses) }
 
-// Meter measures exposures one after the other in the same memory. The zero
-// value is ready; it is for one goroutine at a time.
+// Meter measures exposures, reusing its memory. The zero value is ready for
+// use. It is not safe for concurrent use.
 type Meter struct {
 	inside []Course
 	spans  []Span
 	doses  []Dose
-	// Where courses begin, and the days after they ended.
+	// Where courses begin, and the days after their end.
 	begins, ends []step
 }
 
-// step is where a course begins, or has ended.
+// step is the beginning of a course, or the day after its end.
 type step struct {
 	day Day
 	mme float64
 }
 
-// Timeline is [Timeline]; the doses are good until the meter is used again.
+// Timeline is like the function [Timeline]. The doses are valid until the
+// meter is used again.
 func (m *Meter) Timeline(courses []Course) []Dose {
 	begins, ends, doses := m.begins[:0], m.ends[:0], m.doses[:0]
 	for i := range courses {
@@ -79,13 +81,13 @@ func (m *Meter) Timeline(courses []Course) []Dose {
 			ends = append(ends, step{c.Last + 1, c.MME})
 		}
 	}
-	// Courses mostly come in order, and end in the order in which they began.
+	// Courses are mostly in order, and end in the order in which they begin.
 	inOrder(begins)
 	inOrder(ends)
 	m.begins, m.ends = begins, ends
 	var sum float64
 	running := 0
-	for len(ends) > 0 { // there is an end for each beginning, and after it
+	for len(ends) > 0 { // each beginning has an end after it
 		day := ends[0].day
 		if len(begins) > 0 {
 			day = min(day, begins[0].day)
@@ -119,23 +121,23 @@ func inOrder(steps []step) {
 	}
 }
 
-// Exposure is what courses amount to. The four published ways to speak of MME
-// a day follow from it; a report must name the one it uses.
+// Exposure summarises courses. The four published definitions of daily MME
+// follow from it; a report must name the definition it uses.
 type Exposure struct {
 	TotalMME     float64
 	SuppliedDays int     // summed over the courses of known MME
-	CoveredDays  int     // each calendar day once
+	CoveredDays  int     // counting each calendar day once
 	Peak         float64 // definition 4: the highest single day
 	DaysFrom50   int     // days with 50 MME or more
 	DaysFrom90   int
-	OpioidDays   int  // days covered by any opioid, of known MME or not
+	OpioidDays   int  // days covered by any opioid, with known MME or not
 	Incomplete   bool // a course is missing from the total
 }
 
-// Measure sums the courses up, as far as they lie in the window.
+// Measure summarises the courses within the window.
 func Measure(courses []Course, window Span) Exposure { return new(Meter).Measure(courses, window) }
 
-// Measure sums the courses up, as far as they lie in the window.
+// Measure summarises the courses within the window.
 func (m *Meter) Measure(courses []Course, window Span) Exposure {
 	var e Exposure
 	inside, spans := m.inside[:0], m.spans[:0]
@@ -161,7 +163,7 @@ func (m *Meter) Measure(courses []Course, window Span) Exposure {
 	return e
 }
 
-// Add counts the doses of a timeline, as far as they lie in the window.
+// Add adds the doses of a timeline within the window.
 func (e *Exposure) Add(doses []Dose, window Span) {
 	for i := range doses {
 		d := &doses[i]
@@ -172,7 +174,7 @@ func (e *Exposure) Add(doses []Dose, window Span) {
 		days := span.Days()
 		e.CoveredDays += days
 		e.TotalMME += d.MME * float64(days)
-		if d.MME > e.Peak { // max would look for NaN
+		if d.MME > e.Peak { // max would also check for NaN
 			e.Peak = d.MME
 		}
 		if AtLeast(d.MME, 50) {
@@ -184,13 +186,15 @@ func (e *Exposure) Add(doses []Dose, window Span) {
 	}
 }
 
-// PerSuppliedDay is definition 1: the total over the summed days of supply.
+// PerSuppliedDay returns definition 1: the total divided by the summed days of
+// supply.
 func (e Exposure) PerSuppliedDay() (_ float64, ok bool) { return perDay(e.TotalMME, e.SuppliedDays) }
 
-// Average is definition 2: the total over the days that are covered.
+// Average returns definition 2: the total divided by the covered days.
 func (e Exposure) Average() (_ float64, ok bool) { return perDay(e.TotalMME, e.CoveredDays) }
 
-// PerWindowDay is definition 3: the total over a fixed number of days.
+// PerWindowDay returns definition 3: the total divided by a fixed number of
+// days.
 func (e Exposure) PerWindowDay(days int) (_ float64, ok bool) { return perDay(e.TotalMME, days) }
 
 func perDay(total float64, days int) (float64, bool) {
@@ -200,11 +204,11 @@ func perDay(total float64, days int) (float64, bool) {
 	return total / float64(days), true
 }
 
-// AtLeast compares a dose with a threshold, whatever binary fractions made of
-// the last digits.
+// AtLeast reports whether a dose reaches a threshold, allowing for rounding
+// errors.
 func AtLeast(mme, threshold float64) bool { return mme >= threshold-1e-9 }
 
-// Band is the exposure band of a daily dose.
+// Band returns the exposure band of a daily dose.
 func Band(mme float64) string {
 	switch {
 	case mme <= 0:
@@ -219,10 +223,10 @@ func Band(mme float64) string {
 	return ">=90"
 }
 
-// Overlap is the number of days that both sets of spans cover.
+// Overlap returns the number of days covered by both sets of spans.
 func Overlap(a, b []Span) int { return count(Shared(a, b)) }
 
-// Shared is the days that both sets of spans cover, in order.
+// Shared returns the days covered by both sets of spans, in order.
 func Shared(a, b []Span) []Span {
 	a, b = union(a), union(b)
 	var shared []Span
@@ -239,7 +243,7 @@ func Shared(a, b []Span) []Span {
 	return shared
 }
 
-// Twice is the days that two or more of some spans cover, in order.
+// Twice returns the days covered by two or more spans, in order.
 func Twice(spans []Span) []Span {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b Span) int { return int(a.First) - int(b.First) })
@@ -253,17 +257,17 @@ func Twice(spans []Span) []Span {
 	return Join(twice)
 }
 
-// CoveredDays counts the days that spans cover, each day once. It puts the
-// spans in another order.
+// CoveredDays returns the number of distinct days covered by spans. It
+// reorders spans.
 func CoveredDays(spans []Span) int { return count(Join(spans)) }
 
-// union returns the same days as spans in order that do not touch.
+// union returns the days of spans as ordered spans that do not touch.
 func union(spans []Span) []Span { return Join(slices.Clone(spans)) }
 
-// Join gives the same days as spans in order that do not touch, in the memory of
-// the spans.
+// Join returns the days of spans as ordered spans that do not touch, reusing
+// the memory of spans.
 func Join(spans []Span) []Span {
-	for i := 1; i < len(spans); i++ { // nearly always in order
+	for i := 1; i < len(spans); i++ { // almost always already in order
 		if spans[i].First < spans[i-1].First {
 			slices.SortFunc(spans, func(a, b Span) int { return int(a.First) - int(b.First) })
 			break
@@ -288,5 +292,5 @@ func count(spans []Span) int {
 	return days
 }
 
-// Always is a window that cuts nothing.
+// Always is a window that contains all days.
 var Always = Span{math.MinInt32 / 2, math.MaxInt32 / 2}

@@ -1,12 +1,12 @@
 package drug
 
-// Found is the ingredients of a medicine, as far as they are known.
+// Found holds the known ingredients of a medicine.
 type Found struct{ ingredients []*Ingredient }
 
-// Of is a medicine of some ingredients.
+// Of returns a medicine with these ingredients.
 func Of(ingredients ...*Ingredient) Found { return Found{ingredients} }
 
-// opioids are the opioid components.
+// opioids returns the opioid ingredients.
 func (f Found) opioids() (list []*Ingredient) {
 	for _, in := range f.ingredients {
 		if in.Class == Opioid {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// frequencies are what the usual abbreviations and words mean in doses a day.
-// Those with a number in them are read by numbered.
+// frequencies maps common abbreviations and words to doses per day. Those with
+// a number are handled by numbered.
 var frequencies = map[string]float64{
 	"qd": 1, "daily": 1, "once daily": 1, "once a day": 1, "every day": 1,
 	"qam": 1, "mane": 1, "every morning": 1, "in the morning": 1, "qpm": 1, "every evening": 1, "in the evening": 1,
@@ -21,25 +21,25 @@ var frequencies = map[string]float64{
 	"twice weekly": 2.0 / 7, "twice a week": 2.0 / 7,
 }
 
-// numbered are the forms with a number, or a range of two. The first says how
-// many doses a day the number means.
+// numbered are the forms with a number or a range. The function converts the
+// number to doses per day.
 var numbered = []struct {
 	form   *regexp.Regexp
 	perDay func(n float64) float64
-	most   float64 // the largest number that is believed
+	most   float64 // largest plausible number
 }{
 	{regexp.MustCompile(`^(?:q ?|every )([0-9]{1,3})(?: ?(?:-|to) ?([0-9]{1,3}))? ?(?:h|hr|hrs|hour|hours)$`), func(n float64) float64 { return 24 / n }, 168},
 	{regexp.MustCompile(`^(?:q ?|every )([0-9]{1,2})(?: ?(?:-|to) ?([0-9]{1,2}))? ?(?:d|day|days)$`), func(n float64) float64 { return 1 / n }, 31},
 	{regexp.MustCompile(`^([0-9]{1,2})(?: ?(?:-|to) ?([0-9]{1,2}))? ?(?:x|times) ?(?:daily|a day|per day|/ ?day|each day)$`), func(n float64) float64 { return n }, 24},
 }
 
-// asNeeded is left out of what is read: whether it is taken as needed is said
-// elsewhere, and how often at most is in the rest.
+// asNeeded is removed before parsing: the record has a separate field for it,
+// and the rest gives the maximum frequency.
 var asNeeded = regexp.MustCompile(`[ ,(]+(?:prn|as needed|if needed|as required)\)?$`)
 
-// PerDay returns the doses a day that a frequency means, in any case; of a
-// range such as q4-6h the fewest and the most. Other words are allowed; they
-// only cannot be counted with.
+// PerDay returns the doses per day of a frequency, ignoring case. A range such
+// as q4-6h has a lower and an upper end. Other texts are allowed but cannot be
+// converted.
 func PerDay(frequency string) (fewest, most float64, ok bool) {
 	text := strings.ReplaceAll(strings.ToLower(frequency), ".", "") // b.i.d.
 	text = strings.NewReplacer("–", "-", "—", "-").Replace(strings.Join(strings.Fields(text), " "))

@@ -8,15 +8,15 @@ import (
 	"unicode"
 )
 
-// Prescription is what is known of one, as far as its daily dose goes. Zero
-// and "" mean not known.
+// Prescription holds the facts that determine a daily dose. Zero and "" mean
+// unknown.
 type Prescription struct {
 	Medicine     Found
-	Strength     float64 // of the opioid component, in one unit
+	Strength     float64 // of the opioid, per unit
 	StrengthUnit string
 	Dose         float64
 	DoseUnit     string
-	Route        string // "" counts as oral, or transdermal in micrograms an hour
+	Route        string // "" means oral, or transdermal for micrograms per hour
 	PerDay       float64
 	PRN          bool
 	MaxPerDay    float64
@@ -25,19 +25,19 @@ type Prescription struct {
 	Indication   string
 }
 
-// Rule names how a daily dose was worked out.
+// Rule is the rule by which a daily dose was calculated.
 type Rule string
 
 // The rules, in the order in which they are tried.
 const (
 	BySupply      Rule = "supply"       // strength x quantity / days of supply
-	ByDose        Rule = "dose"         // dose x doses a day
-	ByPRNMaximum  Rule = "prn_max"      // dose x most doses a day
-	ByPatchSupply Rule = "patch_supply" // micrograms an hour x patches x days worn / days of supply
-	ByPatchWorn   Rule = "patch_worn"   // micrograms an hour x patches worn
+	ByDose        Rule = "dose"         // dose x doses per day
+	ByPRNMaximum  Rule = "prn_max"      // dose x maximum doses per day
+	ByPatchSupply Rule = "patch_supply" // micrograms per hour x patches x days worn / days of supply
+	ByPatchWorn   Rule = "patch_worn"   // micrograms per hour x patches worn
 )
 
-// Reason says why a prescription has no MME. [Reasons] lists them.
+// Reason is why a prescription has no MME. [Reasons] lists them.
 type Reason string
 
 // The reasons.
@@ -50,7 +50,7 @@ const (
 	RouteNotCovered       Reason = "route_not_covered"
 	UnitNotConvertible    Reason = "unit_not_convertible"
 	MissingDose           Reason = "missing_dose_or_supply"
-	// NotUnderstood is that of a medicine that may be an opioid, or not.
+	// NotUnderstood is for a medicine that may or may not be an opioid.
 	NotUnderstood Reason = "unclassified_medicine"
 )
 
@@ -59,38 +59,39 @@ func Reasons() []Reason {
 	return []Reason{ExcludedBuprenorphine, ExcludedMethadone, NoFactor, UnknownOpioid, SeveralOpioids, RouteNotCovered, UnitNotConvertible, MissingDose, NotUnderstood}
 }
 
-// Incomplete reports whether a total without the prescription is too low.
-// Medicines that must not be counted do not make it so.
+// Incomplete reports whether a total without the prescription is too low. This
+// is not so for medicines that must not be counted.
 func (r Reason) Incomplete() bool {
 	return r != "" && r != ExcludedBuprenorphine && r != ExcludedMethadone
 }
 
-// MME is the morphine milligram equivalents a day of one prescription, or the
-// reason why there are none. They are never zero.
+// MME is the daily morphine milligram equivalents of one prescription, which
+// are never zero, or the reason why there are none.
 type MME struct {
 	PerDay float64
 	Factor float64
 	Table  string
 	Rule   Rule
-	Reason Reason // "" when there is a number
-	// PatchesDisagree says that the number of patches is not that of the time
-	// each is worn; the larger dose counts.
+	Reason Reason // "" if there is a number
+	// PatchesDisagree is set if the number of patches contradicts the wear
+	// time. The larger dose counts then.
 	PatchesDisagree bool
 }
 
-// Table chooses the factors to use.
+// Table selects the conversion factors.
 type Table uint8
 
 // The tables.
 const (
 	Current    Table = iota // the 2022 factors only
-	WithLegacy              // and the older ones for opioids that have no other
+	WithLegacy              // also the older ones for opioids without a current one
 )
 
-// wearDays is how long a fentanyl patch is worn unless the frequency says.
+// wearDays is how long a fentanyl patch is worn unless the frequency says
+// otherwise.
 const wearDays = 3
 
-// MME works out the daily dose of an opioid.
+// MME returns the daily MME of an opioid.
 func (p *Prescription) MME(table Table) MME {
 	opioids := p.Medicine.opioids()
 	switch len(opioids) {
@@ -127,7 +128,7 @@ func (p *Prescription) MME(table Table) MME {
 	return m
 }
 
-// milligrams is the amount of the opioid a day.
+// milligrams returns the daily amount of the opioid.
 func (p *Prescription) milligrams() (float64, Rule, Reason) {
 	strength := strengthUnitOf(p.StrengthUnit)
 	hasMass := p.Strength > 0 && (strength.per == perUnit || strength.per == perMillilitre)
@@ -157,8 +158,8 @@ func (p *Prescription) milligrams() (float64, Rule, Reason) {
 	return 0, "", UnitNotConvertible
 }
 
-// patch is the micrograms an hour that fentanyl patches give off. The factor
-// already stands for a whole day.
+// patch returns the micrograms per hour released by fentanyl patches. The
+// factor already covers a whole day.
 func (p *Prescription) patch() (_ float64, _ Rule, _ Reason, disagree bool) {
 	strength, dose := strengthUnitOf(p.StrengthUnit), strengthUnitOf(p.DoseUnit)
 	hourly := p.Strength > 0 && strength.per == perHour
@@ -176,8 +177,8 @@ func (p *Prescription) patch() (_ float64, _ Rule, _ Reason, disagree bool) {
 		if p.PerDay > 0 {
 			days = 1 / p.PerDay
 		}
-		supplied := p.Quantity / p.DaysSupply * days // worn at a time, by their number
-		// Ten patches for 28 days are no contradiction.
+		supplied := p.Quantity / p.DaysSupply * days // worn at a time, according to their number
+		// Ten patches for 28 days are not a contradiction.
 		disagree = supplied > patches*nearly || supplied < patches/nearly
 		if supplied < patches-tolerance {
 			return p.Strength * strength.size * patches, ByPatchWorn, "", disagree
@@ -196,15 +197,17 @@ func (p *Prescription) patch() (_ float64, _ Rule, _ Reason, disagree bool) {
 }
 
 const (
-	// nearly is the ratio up to which two accounts of the patches agree, and
-	// farOff that from which on two accounts of a dose do not.
+	// nearly is the largest ratio at which two figures for the number of
+	// patches agree, and farOff the smallest ratio at which two figures for a
+	// dose disagree.
 	nearly, farOff = 1.1, 1.5
-	// tolerance is what comparisons allow for binary fractions.
+	// tolerance allows for rounding errors in comparisons.
 	tolerance = 1e-9
 )
 
-// SupplyDisagrees reports whether quantity and days of supply make a dose that
-// is far from dose and frequency. As needed, less may be taken than at most.
+// SupplyDisagrees reports whether quantity and days of supply result in a dose
+// far from dose and frequency. For use as needed, less than the maximum is not
+// a contradiction.
 func (p *Prescription) SupplyDisagrees() bool {
 	if p.Quantity <= 0 || p.DaysSupply <= 0 || p.Dose <= 0 {
 		return false
@@ -213,7 +216,7 @@ func (p *Prescription) SupplyDisagrees() bool {
 	if p.PRN {
 		perDay = p.MaxPerDay
 	}
-	units := p.Dose * perDay // a day
+	units := p.Dose * perDay // per day
 	if mass, ok := Milligrams(p.Dose, p.DoseUnit); ok {
 		strength, known := Milligrams(p.Strength, p.StrengthUnit)
 		if !known {
@@ -227,9 +230,9 @@ func (p *Prescription) SupplyDisagrees() bool {
 	return units > 0 && (supplied > farOff*units+tolerance || !p.PRN && supplied < units/farOff-tolerance)
 }
 
-// isOpioidUseDisorder recognises the diagnosis by its code, its abbreviations
-// and its words, unless its part of the text denies it or speaks of the past.
-// The maintenance of analgesia is none.
+// isOpioidUseDisorder recognises the diagnosis by its code, abbreviations and
+// words, unless the text negates it or refers to the past. Maintenance of
+// analgesia does not count.
 func isOpioidUseDisorder(indication string) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(indication), func(r rune) bool { return strings.ContainsRune(",;()", r) }) {
 		if namesOpioidUseDisorder(part) {
@@ -263,12 +266,12 @@ func namesOpioidUseDisorder(text string) bool {
 	return substance && disorder || maintenance && !pain
 }
 
-// tidy removes the noise of binary fractions, so that 3 x 5 x 4.7 is 70.5: it
-// keeps twelve digits, whatever the size.
+// tidy removes binary rounding noise, so that 3 x 5 x 4.7 is 70.5. It keeps
+// twelve significant digits.
 func tidy(x float64) float64 {
 	if sixteenths := 16 * x; sixteenths == math.Trunc(sixteenths) && math.Abs(x) < 1e8 {
-		return x // it has 12 digits at most, and nothing behind them
+		return x // at most 12 digits and no fraction
 	}
-	tidied, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64) // reads what it wrote
+	tidied, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64) // parses its own output
 	return tidied
 }

@@ -1,17 +1,18 @@
 package drug
 
-// Release says how fast an oral medicine is set free. People take one of each
-// side by side: morphine that lasts, and morphine for pain that breaks through.
+// Release is the release of an oral medicine. Patients often take both at
+// once, for example extended-release morphine, and immediate-release morphine
+// for breakthrough pain.
 type Release uint8
 
 // The releases.
 const (
-	AnyRelease Release = iota // not known
+	AnyRelease Release = iota // unknown
 	Immediate
 	Extended
 )
 
-// MayBe reports whether two may be the same.
+// MayBe reports whether two releases may be the same.
 func (r Release) MayBe(other Release) bool {
 	return r == other || r == AnyRelease || other == AnyRelease
 }

@@ -1,12 +1,12 @@
 package drug
 
-// The tables' names and versions, as they stand in what is derived from them.
+// The names and versions of the tables, as used in derived values.
 const (
 	MMETable       = "CDC 2022"
 	LegacyMMETable = "CDC 2018 research file"
 )
 
-// Where the rows come from.
+// The sources of the rows.
 const (
 	cdc2022 = "CDC Clinical Practice Guideline 2022, table of conversion factors; RxNorm codes of CDC's opioid decision support 3.0.0"
 	cdc2018 = "CDC research file of conversion factors; not in the 2022 table"
@@ -15,8 +15,8 @@ const (
 	general = "general knowledge"
 )
 
-// ingredients are all that the service recognises. A code that nobody has
-// looked up is left empty: a wrong one would do more harm.
+// ingredients are all known ingredients. Unverified codes are left empty,
+// because a wrong code would do more harm.
 var ingredients = []Ingredient{
 	{Name: "codeine", RxNorm: "2670", ATC: "R05DA04", Class: Opioid, Factor: 0.15, Source: cdc2022},
 	{Name: fentanyl, Also: []string{"duragesic"}, RxNorm: "4337", ATC: "N02AB03", Class: Opioid, Factor: 2.4, Source: cdc2022},
@@ -79,11 +79,11 @@ var ingredients = []Ingredient{
 	{Name: "acetaminophen", Also: []string{"paracetamol", "apap"}, RxNorm: "161", Class: OtherAnalgesic, Source: general},
 }
 
-// Names that have rules of their own.
+// Ingredients with special rules.
 const (
 	Naloxone      = "naloxone"
 	buprenorphine = "buprenorphine"
 	fentanyl      = "fentanyl"
 	methadone     = "methadone"
-	levomethadone = "levomethadone" // twice as strong: the factor is of the racemate
+	levomethadone = "levomethadone" // twice as strong; the factor is that of the racemate
 )

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTidyKeepsTwelveDigits holds the short way against the printed number.
+// TestTidyKeepsTwelveDigits compares the fast path with the formatted number.
 func TestTidyKeepsTwelveDigits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SampledFrom([]float64{1, 2, 16, 32, 10, 1e3, 1e9}).Draw(t, "parts")

@@ -2,18 +2,18 @@ package drug
 
 import "slices"
 
-// per says what a strength is a strength of.
+// per is the basis of a strength.
 type per uint8
 
 const (
 	perUnit       per = iota // a tablet, capsule, patch
 	perMillilitre            // a liquid
-	perHour                  // a patch that gives off so much
-	perOther                 // a percentage, international units: no mass
+	perHour                  // release rate of a patch
+	perOther                 // percentage or international units: not a mass
 )
 
-// strengthUnit is a unit of strength: how many milligrams, or for a patch
-// micrograms an hour, one of it is.
+// strengthUnit is a unit of strength, with its value in milligrams or, for a
+// patch, in micrograms per hour.
 type strengthUnit struct {
 	name string
 	size float64
@@ -28,14 +28,14 @@ var strengthUnits = []strengthUnit{
 	{"%", 0, perOther}, {"unit", 0, perOther}, {"iu", 0, perOther}, {"meq", 0, perOther},
 }
 
-// doseUnits are the units of a dose beside those of mass.
+// doseUnits are the units of a dose other than units of mass.
 var (
 	countUnits  = []string{"tablet", "capsule", "patch", "suppository", "lozenge", "film", "ampoule"}
 	volumeUnits = []string{"ml", "mL"}
 	otherUnits  = []string{"spray", "puff", "drop", "application", "unit", "iu", "meq"}
 )
 
-// StrengthUnits lists the units in which a strength may be given.
+// StrengthUnits lists the units of a strength.
 func StrengthUnits() []string {
 	var names []string
 	for _, u := range strengthUnits {
@@ -44,7 +44,7 @@ func StrengthUnits() []string {
 	return names
 }
 
-// DoseUnits lists the units in which a dose may be given.
+// DoseUnits lists the units of a dose.
 func DoseUnits() []string {
 	var names []string
 	for _, u := range strengthUnits {
@@ -55,8 +55,8 @@ func DoseUnits() []string {
 	return slices.Concat(names, countUnits, volumeUnits, otherUnits)
 }
 
-// Milligrams is a strength or dose of one unit in milligrams; not ok in a unit
-// of another kind.
+// Milligrams converts a strength or dose to milligrams. It is not ok for units
+// that are not a mass.
 func Milligrams(value float64, unit string) (_ float64, ok bool) {
 	u := strengthUnitOf(unit)
 	return value * u.size, value > 0 && u.per == perUnit

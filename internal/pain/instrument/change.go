@@ -1,9 +1,9 @@
 package instrument
 
-// Met reports whether a score fell by at least the points and the percentage
-// that matter to patients; lower is better on every instrument that has them.
-// Scores are compared as they are, never rounded first. A percentage of a
-// baseline of 0, or of one that is lower than PercentFrom, is not met.
+// Met reports whether a score fell by at least the important number of points
+// and the important percentage. Lower is better on every instrument that has
+// them. Scores are compared without rounding. A percentage is never met from a
+// baseline of 0 or below PercentFrom.
 func (c Change) Met(before, after float64) (points, percent bool) {
 	const tolerance = 1e-9
 	fall := before - after

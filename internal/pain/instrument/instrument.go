@@ -1,9 +1,9 @@
-// Package instrument knows the questionnaires of pain care: their ranges,
-// what may be missing, their cut-offs, what change matters, and who owns them.
+// Package instrument describes the questionnaires of pain care: their ranges,
+// rules for missing items, cut-offs, important changes and licences.
 //
-// The table is in table.go, each row with its source. Instruments that are
-// free to use are scored here from their items, by number: no item's text is
-// held. Of licensed ones only a total that was worked out elsewhere is taken.
+// The table is in table.go; each row has its source. Instruments that are free
+// to use are scored from their numbered items; item texts are not included.
+// For licensed ones, only a total calculated elsewhere is accepted.
 package instrument
 
 import (
@@ -11,29 +11,28 @@ import (
 	"slices"
 )
 
-// Info describes an instrument. It is printed as it is by the reference
-// endpoint.
+// Info describes an instrument. The reference endpoint returns it unchanged.
 type Info struct {
 	Name    string `json:"name"`
 	Title   string `json:"title"`
-	Measure string `json:"measure"` // how the score comes about
+	Measure string `json:"measure"` // how the score is calculated
 
-	// TotalOnly is set for licensed instruments: there are no items, and
-	// Score is given by the caller.
+	// TotalOnly is set for licensed instruments: there are no items, and the
+	// caller provides the score.
 	TotalOnly bool    `json:"total_only"`
 	Items     int     `json:"items,omitempty"`
 	ItemMin   int     `json:"item_min"`
 	ItemMax   int     `json:"item_max"`
 	ScoreMin  float64 `json:"score_min"`
 	ScoreMax  float64 `json:"score_max"`
-	Whole     bool    `json:"whole"` // a score has no fraction
+	Whole     bool    `json:"whole"` // scores are whole numbers
 
-	Missing string `json:"missing"` // the rule for items without an answer, in words
+	Missing string `json:"missing"` // rule for missing items, in plain English
 	MayMiss int    `json:"may_miss"`
 
 	Bands    []Band  `json:"bands,omitempty"`
 	Positive float64 `json:"positive_from,omitempty"` // 0: no cut-off
-	Safety   int     `json:"safety_item,omitempty"`   // item that raises a flag when above 0
+	Safety   int     `json:"safety_item,omitempty"`   // item that raises a safety flag if above 0
 
 	Change  Change `json:"important_change"`
 	LOINC   LOINC  `json:"loinc"`
@@ -43,23 +42,23 @@ type Info struct {
 	combine func(sum float64, answered, items int) float64
 }
 
-// Band is a range of scores that begins at From, or just above it.
+// Band is a range of scores that starts at From, or just above it.
 type Band struct {
 	Name  string  `json:"name"`
 	From  float64 `json:"from"`
 	Above bool    `json:"above,omitempty"`
 }
 
-// Change is the smallest change that matters to patients; 0 is not known.
+// Change is the minimal clinically important difference; 0 means unknown.
 type Change struct {
 	Points  float64 `json:"points,omitempty"`
 	Percent float64 `json:"percent,omitempty"`
-	// PercentFrom is the baseline from which on the percentage counts.
+	// PercentFrom is the lowest baseline to which the percentage applies.
 	PercentFrom float64 `json:"percent_from,omitempty"`
 	Note        string  `json:"note,omitempty"`
 }
 
-// LOINC holds the codes of an instrument.
+// LOINC holds the LOINC codes of an instrument.
 type LOINC struct {
 	Panel string   `json:"panel,omitempty"`
 	Score string   `json:"score,omitempty"`
@@ -69,7 +68,7 @@ type LOINC struct {
 // All lists the instruments.
 func All() []Info { return slices.Clone(table) }
 
-// Names lists the instruments' names in the table's order.
+// Names lists the names of the instruments in table order.
 func Names() []string {
 	names := make([]string, len(table))
 	for i := range table {
@@ -88,16 +87,16 @@ func Find(name string) *Info {
 	return nil
 }
 
-// MaxItems is the most items that an instrument has.
+// MaxItems is the maximum number of items of an instrument.
 const MaxItems = 24
 
-// Missing is an item without an answer.
+// Missing marks an unanswered item.
 const Missing = math.MinInt8
 
 // Answers are the items in order.
 type Answers [MaxItems]int8
 
-// Status says how a score came about.
+// Status is how a score was obtained.
 type Status string
 
 // The statuses.
@@ -110,15 +109,15 @@ const (
 // Result is a scored instrument.
 type Result struct {
 	Status   Status
-	Raw      float64 // sum of the answers; no value when unscorable
+	Raw      float64 // sum of the answers; not set if unscorable
 	Exact    float64 // before rounding
 	Score    float64
 	Band     string
 	Positive bool
-	Safety   bool // said of an unscorable one too
+	Safety   bool // also set if unscorable
 }
 
-// Score works the score out from the items' answers.
+// Score calculates the score from the answers.
 func (i *Info) Score(answers *Answers) Result {
 	var sum float64
 	answered := 0
@@ -159,14 +158,14 @@ func (i *Info) BandOf(score float64) string {
 	return name
 }
 
-// HasCutOff reports whether there is a score from which on the screen is
-// positive.
+// HasCutOff reports whether the instrument has a cut-off for a positive
+// screen.
 func (i *Info) HasCutOff() bool { return i.Positive != 0 }
 
 // IsPositive reports whether a score reaches the cut-off.
 func (i *Info) IsPositive(score float64) bool { return i.HasCutOff() && score >= i.Positive }
 
-// InRange reports whether a total can be one of the instrument.
+// InRange reports whether a total is possible on the instrument.
 func (i *Info) InRange(score float64) bool {
 	return score >= i.ScoreMin && score <= i.ScoreMax && (!i.Whole || score == math.Trunc(score))
 }
@@ -175,7 +174,8 @@ func mean(sum float64, answered, _ int) float64 { return sum / float64(answered)
 
 func plainSum(sum float64, _, _ int) float64 { return sum }
 
-// substituted is the sum with the mean of the answers for what is missing.
+// substituted returns the sum with missing answers replaced by the mean of the
+// others.
 func substituted(sum float64, answered, items int) float64 {
 	return sum * float64(items) / float64(answered)
 }

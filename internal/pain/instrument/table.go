@@ -1,16 +1,16 @@
 package instrument
 
-// Version names the state of the table, for those who print from it.
+// Version is the version of the table, for output that depends on it.
 const Version = "2026-01"
 
-// What the licence means for us.
+// What the licence permits.
 const (
 	free     = "free to use; scored from items"
 	licensed = "licensed; only the total is accepted, no item text is stored"
 )
 
-// table is the closed list of instruments. "General knowledge" marks what has
-// not been checked against a publication.
+// table is the closed list of instruments. "General knowledge" marks facts
+// that were not checked against a publication.
 var table = []Info{
 	{
 		Name: "peg", Title: "PEG (pain, enjoyment, general activity)", Measure: "mean of 3 items, past week",

@@ -7,8 +7,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// words gives words the numbers by which they are stored: the place in the
-// list, from 1. Lists only ever grow at their end. 0 is no word.
+// words maps words to the numbers by which they are stored: the index in the
+// list, starting at 1. Lists only grow at the end. 0 means none.
 type words []string
 
 func (w words) code(word string) uint8 {
@@ -25,7 +25,7 @@ func (w words) word(code uint8) string {
 	return w[code-1]
 }
 
-// Numbers that stand for words; their String methods give the words.
+// Numeric codes for words. Their String methods return the words.
 type (
 	Scale            uint8
 	Aspect           uint8
@@ -42,27 +42,52 @@ type (
 	Level            uint8
 )
 
-func (c Scale) String() string            { return scales.word(uint8(c)) }
-func (c Aspect) String() string           { return aspects.word(uint8(c)) }
-func (c Site) String() string             { return sites.word(uint8(c)) }
-func (c Instrument) String() string       { return instruments.word(uint8(c)) }
-func (c Status) String() string           { return statuses.word(uint8(c)) }
-func (c ProcedureType) String() string    { return procedureTypes.word(uint8(c)) }
-func (c Class) String() string            { return classes.word(uint8(c)) }
-func (c Ingredient) String() string       { return ingredients.word(uint8(c)) }
-func (c MedicationStatus) String() string { return medicationStatuses.word(uint8(c)) }
-func (c Reason) String() string           { return reasons.word(uint8(c)) }
-func (c Side) String() string             { return sides.word(uint8(c)) }
-func (c Question) String() string         { return questions.word(uint8(c)) }
-func (c Level) String() string            { return levels.word(uint8(c)) }
+// String returns the name of the scale.
+func (c Scale) String() string { return scales.word(uint8(c)) }
 
-// Aspects of a pain score that measures speak of.
+// String returns the name of the aspect.
+func (c Aspect) String() string { return aspects.word(uint8(c)) }
+
+// String returns the name of the body site.
+func (c Site) String() string { return sites.word(uint8(c)) }
+
+// String returns the name of the instrument.
+func (c Instrument) String() string { return instruments.word(uint8(c)) }
+
+// String returns the name of the status.
+func (c Status) String() string { return statuses.word(uint8(c)) }
+
+// String returns the name of the procedure type.
+func (c ProcedureType) String() string { return procedureTypes.word(uint8(c)) }
+
+// String returns the name of the medication class.
+func (c Class) String() string { return classes.word(uint8(c)) }
+
+// String returns the name of the ingredient.
+func (c Ingredient) String() string { return ingredients.word(uint8(c)) }
+
+// String returns the name of the status.
+func (c MedicationStatus) String() string { return medicationStatuses.word(uint8(c)) }
+
+// String returns the name of the reason.
+func (c Reason) String() string { return reasons.word(uint8(c)) }
+
+// String returns the name of the side.
+func (c Side) String() string { return sides.word(uint8(c)) }
+
+// String returns the name of the question.
+func (c Question) String() string { return questions.word(uint8(c)) }
+
+// String returns the name of the level.
+func (c Level) String() string { return levels.word(uint8(c)) }
+
+// Aspects of a pain score used by measures.
 const (
 	Current Aspect = 1
 	Average Aspect = 2
 )
 
-// What is asked about the impact of pain, and the answers that count as often.
+// Questions about the impact of pain, and the answers that count as often.
 const (
 	Limits    Question = 1
 	Frequency Question = 2
@@ -71,17 +96,17 @@ const (
 	EveryDay Level = 4
 )
 
-// ClassOf is the number of a class.
+// ClassOf returns the code of a class.
 func ClassOf(c drug.Class) Class { return Class(classes.code(string(c))) }
 
-// Unclassified is the class of medicines that are not understood: each may be of
-// any other class. It has the highest number.
+// Unclassified is the class of medicines that were not understood. Each may
+// belong to any other class. It has the highest code.
 var Unclassified = ClassOf(drug.Unclassified)
 
-// InstrumentOf is the number of an instrument.
+// InstrumentOf returns the code of an instrument.
 func InstrumentOf(name string) Instrument { return Instrument(instruments.code(name)) }
 
-// perPoint is how many scores of a scale make one point of 0-10.
+// perPoint is the number of scores of a scale per point of 0-10.
 var perPoint = func() (list [8]float64) {
 	for _, s := range pain.Scales() {
 		list[scales.code(s.Name)] = s.PerPoint
@@ -89,7 +114,7 @@ var perPoint = func() (list [8]float64) {
 	return list
 }()
 
-// Normalized puts the score on 0-10, where its scale allows that.
+// Normalized converts the score to 0-10, if the scale can be converted.
 func (s *Score) Normalized() (_ float64, ok bool) {
 	if int(s.Scale) >= len(perPoint) || perPoint[s.Scale] == 0 {
 		return 0, false
@@ -97,7 +122,8 @@ func (s *Score) Normalized() (_ float64, ok bool) {
 	return float64(s.Value) / perPoint[s.Scale], true
 }
 
-// Ended reports whether the medicine was no longer taken on its record's day.
+// Ended reports whether the medicine was no longer taken on the day of its
+// record.
 func (m *Medication) Ended() bool {
 	switch m.Status.String() {
 	case "stopped", "completed", "on-hold":
@@ -106,8 +132,8 @@ func (m *Medication) Ended() bool {
 	return false
 }
 
-// Course is an opioid's days with its MME, or with the reason why there is
-// none. One that is unclassified may be an opioid.
+// Course returns the days of an opioid with its MME, or with the reason why
+// there is none. An unclassified medicine may be an opioid.
 func (m *Medication) Course() drug.Course {
 	c := drug.Course{Span: m.Span, MME: m.MME, Reason: drug.Reason(m.Reason.String())}
 	if m.Class == Unclassified {
@@ -124,7 +150,7 @@ var (
 		"pain_detect", "dn4", "ort", "ort_oud", "comm"}
 	sites = words{"head", "face", "jaw", "neck", "shoulder", "upper arm", "elbow", "forearm", "wrist", "hand", "chest", "upper back", "lower back",
 		"abdomen", "pelvis", "buttock", "hip", "groin", "thigh", "knee", "lower leg", "ankle", "foot", "widespread", "other"}
-	// A side that does not apply is none.
+	// 0 if a side does not apply.
 	sides          = words{"left", "right", "bilateral", "midline"}
 	questions      = words{pain.LimitsLifeOrWork, pain.PainFrequency}
 	levels         = words(pain.HowOften())

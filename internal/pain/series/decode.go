@@ -11,11 +11,12 @@ import (
 
 var opioid = ClassOf(drug.Opioid)
 
-// ErrFormat says that bytes are no packed series of this version.
+// ErrFormat is returned for bytes that are not a packed series of this
+// version.
 var ErrFormat = errors.New("not a packed series")
 
-// Decode adds what bytes hold, after what is there. On an error the series is
-// good for nothing.
+// Decode appends the decoded entries to the series. After an error, the series
+// must not be used.
 func (s *Series) Decode(packed []byte) error {
 	if len(packed) < 2 || packed[0] != version || int(packed[1]) >= len(units) {
 		return ErrFormat
@@ -33,11 +34,12 @@ func (s *Series) Decode(packed []byte) error {
 	return nil
 }
 
-// Outdated reports whether bytes are a series in the form of another version of
-// the program, which is made anew from the records.
+// Outdated reports whether bytes are a series packed by another version of the
+// program, which must be rebuilt from the records.
 func Outdated(packed []byte) bool { return len(packed) > 0 && packed[0] != version }
 
-// decoder reads on from where it is; once something is bad it gives zeros.
+// decoder reads bytes from its current position. After an error, it returns
+// zeros.
 type decoder struct {
 	b    []byte
 	unit int64
@@ -60,16 +62,17 @@ func (d *decoder) uvarint() uint64 {
 	return u
 }
 
-// maxShort is how many bytes a varint has that short can read: all but a few
-// have so many at most.
+// maxShort is the maximum length of a varint that short can read. Nearly all
+// are that short.
 const maxShort = 4
 
-// short reads a varint from the next eight bytes without a branch for each of
-// them, which nobody could foretell. n is above maxShort when it is longer.
+// short reads a varint from the next eight bytes without branching on each
+// byte, because such branches are unpredictable. n is above maxShort if it is
+// longer.
 func short(next uint64) (u uint64, n int) {
 	ends := ^next & 0x80808080_80808080
 	n = bits.TrailingZeros64(ends)>>3 + 1
-	next &= ends ^ (ends - 1) // up to the end of the first byte without a 1 in front
+	next &= ends ^ (ends - 1) // up to the first byte without a continuation bit
 	return next&0x7f | next>>1&(0x7f<<7) | next>>2&(0x7f<<14) | next>>3&(0x7f<<21), n
 }
 
@@ -83,8 +86,7 @@ func (d *decoder) byte() byte {
 	return c
 }
 
-// count reads how many entries there are, which cannot be more than the bytes
-// that are left have room for.
+// count reads the number of entries, which is limited by the remaining bytes.
 func (d *decoder) count(atLeast int) int {
 	n := d.uvarint()
 	if n > uint64(len(d.b)/atLeast) {
@@ -94,7 +96,7 @@ func (d *decoder) count(atLeast int) int {
 	return int(n)
 }
 
-// time adds a distance to a time.
+// time adds a difference to a time.
 func (d *decoder) time(at int64, step uint64) int64 { return at + unzigzag(step)*d.unit }
 
 func (d *decoder) number() float64 {
@@ -118,7 +120,7 @@ func (d *decoder) value(known bool) Value {
 	return Value{d.number(), true}
 }
 
-// room makes room for n more entries.
+// room grows a list by n entries.
 func room[T any](list []T, n int) []T {
 	if cap(list)-len(list) >= n {
 		return list
@@ -126,8 +128,9 @@ func room[T any](list []T, n int) []T {
 	return append(make([]T, 0, len(list)+n), list...)
 }
 
-// scores are nearly all of what is decoded: as long as one load has all of a
-// score, it is read from that, and the rest entry by entry.
+// scores decodes pain scores, which are nearly all of the data. As long as one
+// load covers a whole score, the score is read from it; the rest is read field
+// by field.
 func (d *decoder) scores(s *Series) {
 	n := d.count(2)
 	s.Scores = room(s.Scores, n)
@@ -225,7 +228,7 @@ func (d *decoder) medications(s *Series) {
 	}
 }
 
-// day reads the distance to another day.
+// day reads the difference from another day.
 func (d *decoder) day(from int64) drug.Day {
 	from += unzigzag(d.uvarint())
 	if from < math.MinInt32/2 || from > math.MaxInt32/2 {
@@ -235,7 +238,7 @@ func (d *decoder) day(from int64) drug.Day {
 	return drug.Day(from)
 }
 
-// name reads what stands for a name, which is never 0.
+// name reads the hash of a name, which is never 0.
 func (d *decoder) name() uint32 {
 	if len(d.b) < 4 {
 		d.bad, d.b = true, nil

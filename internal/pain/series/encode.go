@@ -7,18 +7,18 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// The packed form: a version, the unit of time, then scores, assessments,
-// procedures, medications, impacts and screens, each as their number and the
-// entries. Times are the distance to the one before, the first to 1970. Numbers
-// are varints unless said.
+// The packed form has a version, the unit of time, and then scores,
+// assessments, procedures, medications, impacts and screens, each as a count
+// and the entries. Times are differences from the previous one, starting at
+// 1970. Numbers are varints unless noted.
 //
-// The version is that of the rules by which medications are derived, so that a
-// series shows by which ones it was made. When only the packed form changes,
-// [pain.Derivation] goes up too.
+// The version is that of the derivation rules for medications, so that it
+// shows by which rules a series was made. If only the packed form changes,
+// [pain.Derivation] is increased too.
 const version = pain.Derivation
 
-// units are the units of time in milliseconds; the largest that all times are
-// a multiple of is used. Most clinical times are whole minutes.
+// units are the units of time in milliseconds. The largest unit that divides
+// all times is used; most clinical times are whole minutes.
 var units = [...]int64{1, 1000, 60_000}
 
 // Encode appends the packed form of a sorted series.
@@ -33,7 +33,7 @@ func (s *Series) Encode(b []byte) []byte {
 	return s.encodeScreens(b)
 }
 
-// unit is the index of the largest unit that fits all times.
+// unit returns the index of the largest unit that divides all times.
 func (s *Series) unit() int {
 	unit := len(units) - 1
 	fit := func(at int64) {
@@ -56,9 +56,9 @@ func (s *Series) unit() int {
 	return unit
 }
 
-// encodeScores: the lowest bit of the time says whether scale and aspect (a
-// nibble each), site, and side with the context follow, because they are not
-// those of the one before.
+// encodeScores encodes pain scores. The lowest bit of the time is set if scale
+// and aspect (a nibble each), site, and side with the context follow, because
+// they differ from those of the previous score.
 func (s *Series) encodeScores(b []byte, unit int64) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s.Scores)))
 	var at int64
@@ -103,8 +103,9 @@ func (s *Series) encodeProcedures(b []byte, unit int64) []byte {
 	return b
 }
 
-// encodeMedications: days instead of times; the number of days has a bit below
-// it for an open one. The dose follows for an opioid.
+// encodeMedications encodes medications. It uses days instead of times. The
+// lowest bit of the number of days is set for open ones. The dose follows for
+// opioids.
 func (s *Series) encodeMedications(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s.Medications)))
 	var first int64
@@ -130,7 +131,7 @@ func (s *Series) encodeMedications(b []byte) []byte {
 	return b
 }
 
-// flags says what there is of a medicine.
+// flags encodes which fields of a medicine are present.
 func (m *Medication) flags() byte {
 	return flag(m.Supplied, 1) | flag(m.HasEnd, 1<<1) | flag(m.Drug != 0, 1<<2) | flag(m.Product != 0, 1<<3) | flag(m.Prescriber != 0, 1<<4) | flag(m.Pharmacy != 0, 1<<5) | byte(m.Release)<<6
 }
@@ -172,11 +173,13 @@ func appendValue(b []byte, v Value) []byte {
 	return appendNumber(b, v.Number)
 }
 
-// parts: a number that is a whole number of sixtieths (tenths, thirds, halves:
-// nearly all are) is that whole number; the quotient gives it back exactly.
+// parts is the denominator of most numbers: those that are a whole number of
+// sixtieths (tenths, thirds, halves) are encoded as that whole number. The
+// division restores them exactly.
 const parts = 60
 
-// appendNumber: even is a number of sixtieths, 1 is followed by all 8 bytes.
+// appendNumber encodes a number: an even value is a number of sixtieths, and 1
+// is followed by all 8 bytes.
 func appendNumber(b []byte, f float64) []byte {
 	if n := math.Round(f * parts); math.Abs(n) < 1<<50 && n/parts == f {
 		return binary.AppendUvarint(b, zigzag(int64(n))<<1)
@@ -184,7 +187,7 @@ func appendNumber(b []byte, f float64) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, 1), math.Float64bits(f))
 }
 
-// zigzag makes small numbers of either sign small.
+// zigzag maps small numbers of either sign to small unsigned ones.
 func zigzag(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) }
 
 func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }

@@ -7,8 +7,8 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// addImpact adds how often there was pain, or how often it limited life or work.
-// Other measures of function add nothing.
+// addImpact adds how often there was pain, or how often it limited life or
+// work. Other functional measures are ignored.
 func (s *Series) addImpact(at time.Time, v pain.Value) error {
 	f, err := pain.ReadFunctionalStatus(v)
 	if err != nil {
@@ -21,7 +21,8 @@ func (s *Series) addImpact(at time.Time, v pain.Value) error {
 	return nil
 }
 
-// addScreen adds the day of a drug screen. Other laboratory results add nothing.
+// addScreen adds the day of a drug screen. Other laboratory results are
+// ignored.
 func (s *Series) addScreen(at time.Time, v pain.Value) error {
 	lab, err := pain.ReadLab(v)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// leading is the ingredient that gives a medicine its class.
+// leading returns the ingredient that determines a medicine's class.
 func leading(m *pain.Medication) string {
 	for _, name := range m.Derived.Ingredients {
 		if classOf[name] == m.Derived.DrugClass {
@@ -28,9 +28,10 @@ var classOf = func() map[string]string {
 	return byName
 }()
 
-// identity gives what prescriptions of the same ingredient and route share, and
-// what those of the same strength do; that is 0 when the strength is not known.
-// One without a known ingredient is told by its name.
+// identity returns hashes shared by prescriptions of the same ingredient and
+// route, and by those with the same strength as well. The latter is 0 if the
+// strength is unknown. Medicines without a known ingredient are identified by
+// name.
 func identity(m *pain.Medication) (same, product uint32) {
 	what := leading(m)
 	if what == "" {
@@ -50,8 +51,8 @@ func identity(m *pain.Medication) (same, product uint32) {
 	return hash(what, route), product
 }
 
-// routeOf is how a medicine is taken, by the rule of conversion where nobody
-// says it: by mouth, or through the skin when it has micrograms an hour.
+// routeOf returns the route of administration. If it is not recorded, the rule
+// for conversion applies: oral, or transdermal for micrograms per hour.
 func routeOf(m *pain.Medication, unit string) string {
 	switch {
 	case m.Route != "":
@@ -64,7 +65,7 @@ func routeOf(m *pain.Medication, unit string) string {
 	return "oral"
 }
 
-// nameOf stands for a name; 0 is none.
+// nameOf returns the hash of a name, or 0 for none.
 func nameOf(name string) uint32 {
 	if name == "" {
 		return 0
@@ -72,7 +73,8 @@ func nameOf(name string) uint32 {
 	return hash(name)
 }
 
-// hash is never 0. Within one patient's records it tells names apart.
+// hash is never 0. It is sufficient to distinguish names within one patient's
+// records.
 func hash(parts ...string) uint32 {
 	h := fnv.New32a()
 	for _, p := range parts {

@@ -8,37 +8,37 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// BaselineDays is how many days, up to and including the index date, a baseline
-// is made of.
+// BaselineDays is the number of days, up to and including the index date, that
+// a baseline covers.
 const BaselineDays = 14
 
 const millisecondsPerDay = 24 * 60 * 60 * 1000
 
-// Outcome reports whether scores of a kind can be the primary outcome: average or
-// current pain on a scale that can be put on 0 to 10.
+// Outcome reports whether scores of this kind can be the primary outcome:
+// average or current pain on a scale that can be converted to 0-10.
 func (k Kind) Outcome() bool {
 	return (k.Aspect == Average || k.Aspect == Current) && int(k.Scale) < len(perPoint) && perPoint[k.Scale] != 0
 }
 
-// Chooser chooses the kind of scores that is a patient's primary outcome. It keeps
-// its memory for the next patient, and is for one goroutine at a time.
+// Chooser selects the kind of score that is a patient's primary outcome. It
+// reuses its memory and is not safe for concurrent use.
 type Chooser struct{ candidates []candidate }
 
 type candidate struct {
 	Kind
-	first  int64 // when it was scored first in the period
-	count  int   // of scores at baseline
-	tenths int   // their sum
+	first  int64 // time of the first score in the period
+	count  int   // number of scores at baseline
+	tenths int   // sum of these scores
 }
 
-// Choose gives the primary outcome and the index date of scores in order, of which
-// those from a place on lie in the period. Average pain goes before current pain,
-// if it was scored in the period. The index date is the day of the first score in
-// the period of that aspect. Of the kinds of that aspect that were scored in the
-// period, the one with the most scores at baseline is chosen: in the 14 days up to
-// and including the index date. Of as many it is the one with the worst mean, then
-// the first by scale, site and side. Not ok when no score of the period can be the
-// primary outcome.
+// Choose returns the primary outcome and the index date. scores are in order,
+// and those from index from lie in the period. Average pain takes precedence
+// over current pain if it was scored in the period. The index date is the day
+// of the first score of that aspect in the period. Among the kinds of that
+// aspect scored in the period, Choose takes the one with the most scores at
+// baseline, which is the 14 days up to and including the index date. Ties are
+// resolved by the worst mean, then by scale, site and side. It is not ok if no
+// score of the period can be the primary outcome.
 func (c *Chooser) Choose(scores []Score, from int) (kind Kind, index drug.Day, ok bool) {
 	if c.gather(scores[from:]); len(c.candidates) == 0 {
 		return Kind{}, 0, false
@@ -60,7 +60,8 @@ func (c *Chooser) Choose(scores []Score, from int) (kind Kind, index drug.Day, o
 	return slices.MaxFunc(c.candidates, candidate.compare).Kind, index, true
 }
 
-// gather finds the kinds of the highest aspect, and when each was scored first.
+// gather finds the kinds of the preferred aspect and the time of the first
+// score of each.
 func (c *Chooser) gather(scores []Score) {
 	c.candidates = c.candidates[:0]
 	for i := range scores {
@@ -72,7 +73,7 @@ func (c *Chooser) gather(scores []Score) {
 			if s.Aspect < c.candidates[0].Aspect {
 				continue
 			}
-			if s.Aspect > c.candidates[0].Aspect { // average is the higher number
+			if s.Aspect > c.candidates[0].Aspect { // average has the higher number
 				c.candidates = c.candidates[:0]
 			}
 		}
@@ -95,17 +96,17 @@ func (c *Chooser) count(s *Score) {
 	if of := c.find(s.Kind); of != nil {
 		score, _ := s.Normalized()
 		of.count++
-		of.tenths += int(math.Round(10 * score)) // whole on every scale
+		of.tenths += int(math.Round(10 * score)) // a whole number on every scale
 	}
 }
 
-// compare is above 0 when a candidate goes before another.
+// compare returns a positive number if c is preferred over o.
 func (c candidate) compare(o candidate) int {
 	return cmp.Or(cmp.Compare(c.count, o.count), cmp.Compare(c.tenths, o.tenths),
 		cmp.Compare(o.Scale, c.Scale), cmp.Compare(o.Site, c.Site), cmp.Compare(o.Side, c.Side))
 }
 
-// dayOf is the UTC day of a time.
+// dayOf returns the UTC day of a time.
 func dayOf(ms int64) drug.Day {
 	day := ms / millisecondsPerDay
 	if ms%millisecondsPerDay < 0 {

@@ -7,8 +7,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// The rule in vectors; internal/analytics holds it against a plain model of many
-// random patients.
+// Test vectors of the rule; internal/analytics compares it with a naive model
+// for many random patients.
 func TestChoose(t *testing.T) {
 	start := time.Date(2024, time.March, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	nrs := Kind{Scale: 1, Aspect: Average}

@@ -1,16 +1,18 @@
-// Package series holds what is comparable of a patient's records: pain scores,
-// instruments, procedures, medicines, drug screens and how far pain limits life,
-// reduced to what is counted with and packed into a few bytes each, so that
-// measures over a hundred thousand patients never touch the records.
+// Package series holds the comparable part of a patient's records: pain
+// scores, instruments, procedures, medicines, drug screens and the impact of
+// pain, reduced to what analytics need and packed into a few bytes each, so
+// that measures over a hundred thousand patients do not read the records.
 //
-// A series is made of the active records of one patient, a year at a time. An
-// entry belongs to the UTC year of its record's clinical time, a medicine too,
-// whatever days it covers: a year is then made from one range of records, and
-// who asks about medicines looks at all years of a patient. The packed form is
-// canonical: the same records give the same bytes, provided that those of one
-// time are added in the order of their identifiers.
+// A series is built from the active records of one patient and year. Every
+// entry, including a medicine, belongs to the UTC year of its record's
+// clinical time, regardless of the days it covers. So a year is built from one
+// range of records, and analyses of medicines read all years of a patient. The
+// packed form is canonical: the same records result in the same bytes,
+// provided that records with equal times are added in the order of their
+// identifiers.
 //
-// It is pure; internal/store keeps the bytes in the transaction of each write.
+// The package has no I/O; internal/store stores the bytes in the transaction
+// of each write.
 package series
 
 import (
@@ -24,26 +26,26 @@ import (
 	"anodyne.example/anodyne/internal/pain/instrument"
 )
 
-// Series is what is comparable of some records, each kind in order.
+// Series is the comparable part of some records, with each kind in order.
 type Series struct {
 	Scores      []Score
 	Assessments []Assessment
 	Procedures  []Procedure
 	Medications []Medication
 	Impacts     []Impact
-	Screens     []drug.Day // days with a drug screen, each once
+	Screens     []drug.Day // days with a drug screen, distinct
 }
 
-// Score is a pain score. Scores may be compared when scale, aspect, site and
-// side are the same.
+// Score is a pain score. Scores are comparable if scale, aspect, site and side
+// are the same.
 type Score struct {
 	At int64 // milliseconds since 1970
 	Kind
 	Value uint8 // on its own scale
-	After bool  // taken after a procedure, by its context
+	After bool  // taken after a procedure, according to its context
 }
 
-// Kind is what two scores must share to be compared.
+// Kind is what comparable scores have in common.
 type Kind struct {
 	Scale  Scale
 	Aspect Aspect
@@ -56,11 +58,11 @@ type Assessment struct {
 	At         int64
 	Instrument Instrument
 	Status     Status
-	Safety     Truth // the answer to the safety item asks for attention
+	Safety     Truth // answer to the safety item needs attention
 	Score      Value
 }
 
-// Procedure is an intervention, with pain before and after.
+// Procedure is an intervention with pain before and after.
 type Procedure struct {
 	At        int64
 	Type      ProcedureType
@@ -68,72 +70,73 @@ type Procedure struct {
 	Pre, Post Value
 }
 
-// Medication is a prescription that covers days, or may cover some.
+// Medication is a prescription that covers or may cover some days.
 type Medication struct {
-	// Span is the days that are covered. Of an open one, which has neither
-	// supply nor end, only the first is known; Last is the record's day, on
-	// which it went on or, by its status, had ended.
+	// Span is the days covered. For an open prescription, which has neither
+	// supply nor end date, only the first day is known; Last is then the day of
+	// the record, on which it was still taken or, according to its status, had
+	// ended.
 	drug.Span
 	Open       bool
 	Class      Class
-	Ingredient Ingredient // the one that gives the class
+	Ingredient Ingredient // the ingredient that determines the class
 	Status     MedicationStatus
 	Reason     Reason // why an opioid has no MME
-	// Supplied is set when the days are those of a supply, which an early refill
-	// carries on; HasEnd when it is known to have ended on a day, which is End:
-	// by its end date, or, of a supply that was stopped, on the day before the
-	// record that says so.
+	// Supplied is set if the days are those of a supply, which an early refill
+	// carries forward. HasEnd is set if the prescription is known to have ended
+	// on the day End: by its end date or, for a stopped supply, on the day
+	// before the record of the stop.
 	Supplied, HasEnd bool
 	Release          drug.Release // of an oral opioid
 	End              drug.Day
-	// Start is the first day by the record, once package timeline has moved Span
-	// to the days on which it counts. It is not stored.
+	// Start is the first day according to the record, after package timeline
+	// has set Span to the days that count. It is not stored.
 	Start drug.Day
 	MME   float64
-	// Drug is what prescriptions of the same ingredient and route share, and
-	// Product those of the same strength too; 0 when strength is not known.
+	// Drug is shared by prescriptions of the same ingredient and route, and
+	// Product by those with the same strength as well. It is 0 if the strength
+	// is unknown.
 	Drug, Product uint32
-	// Prescriber and Pharmacy are told apart by these; 0 when not recorded.
+	// Prescriber and Pharmacy are hashes of the names; 0 if not recorded.
 	Prescriber, Pharmacy uint32
 }
 
-// Impact is an answer to how often there was pain, or how often it limited life
-// or work.
+// Impact is an answer about how often there was pain, or how often it limited
+// life or work.
 type Impact struct {
 	At    int64
 	Asks  Question
 	Level Level
 }
 
-// Value is a number that may be missing.
+// Value is an optional number.
 type Value struct {
 	Number float64
 	Known  bool
 }
 
-// Truth is true, false, or not said.
+// Truth is true, false or unknown.
 type Truth uint8
 
-// The truths.
+// The values of Truth.
 const (
 	NotSaid Truth = iota
 	False
 	True
 )
 
-// Types are the data types that a series is made of.
+// Types are the data types included in a series.
 var Types = []pain.DataType{pain.TypePainScores, pain.TypeMedications, pain.TypeAssessments, pain.TypeProcedures, pain.TypeFunctionalStatus, pain.TypeLabs}
 
-// Takes reports whether a series is made of such records.
+// Takes reports whether records of this type are included in a series.
 func Takes(t pain.DataType) bool { return slices.Contains(Types, t) }
 
-// YearOf is the year that a record belongs to.
+// YearOf returns the year that a record belongs to.
 func YearOf(at time.Time) int { return at.UTC().Year() }
 
-// Add puts a record in, at the end; [Series.Sort] puts it in its place, after
-// those of the same time that are there. A record of another type adds nothing,
-// nor does a medicine that covers no day.
-// The error says that what is stored is no value of its type.
+// Add appends a record; [Series.Sort] then moves it after those with the same
+// time. Records of other types, and medicines that cover no day, are ignored.
+// It returns an error if the stored value does not match its type.
 func (s *Series) Add(t pain.DataType, at time.Time, v pain.Value) (err error) {
 	switch t {
 	case pain.TypePainScores:
@@ -208,8 +211,9 @@ func (s *Series) addMedication(at time.Time, v pain.Value) error {
 	return nil
 }
 
-// MedicationOf is the entry of a prescription; not ok when it covers no day:
-// it was cancelled, is a draft, or ends before it begins.
+// MedicationOf returns the entry of a prescription. It is not ok if the
+// prescription covers no day, because it was cancelled, is a draft or ends
+// before it begins.
 func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	entry := Medication{
 		Class: Class(classes.code(m.Derived.DrugClass)), Ingredient: Ingredient(ingredients.code(leading(m))),
@@ -228,7 +232,7 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 		return entry, true
 	}
 	if entry.Ended() && entry.HasEnd && m.StartDate == (pain.Date{}) {
-		// It ended on a day before the record, and only that is known.
+		// It ended on a day before the record; nothing else is known.
 		entry.Span = drug.Span{First: entry.End, Last: entry.End}
 		entry.Supplied = false
 		return entry, true
@@ -245,8 +249,9 @@ func MedicationOf(m *pain.Medication, at time.Time) (_ Medication, ok bool) {
 	return entry, true
 }
 
-// stopOf is the day that tells that a medicine was stopped: that of the record,
-// or, if it is not after the first, the one on which it was recorded as such.
+// stopOf returns the day on which a medicine is known to have been stopped:
+// that of the record or, if that is not after the first day, the day on which
+// the stop was recorded.
 func stopOf(m *pain.Medication, on pain.Date, first drug.Day) drug.Day {
 	if on.DayNumber() <= first && m.Derived.StopRecordedOn != (pain.Date{}) {
 		return m.Derived.StopRecordedOn.DayNumber()
@@ -254,9 +259,8 @@ func stopOf(m *pain.Medication, on pain.Date, first drug.Day) drug.Day {
 	return on.DayNumber()
 }
 
-// stopSupply ends a supply that was stopped on a day that only the record's own
-// tells: it was taken up to the day before. A record of the first day says
-// nothing about when.
+// stopSupply ends a supply that was stopped on an unknown day: it was taken up
+// to the day before the record. A record on the first day does not tell when.
 func (m *Medication) stopSupply(on drug.Day) {
 	if status := m.Status.String(); m.HasEnd || on <= m.First || on > m.Last || status != "stopped" && status != "on-hold" {
 		return
@@ -270,7 +274,7 @@ func valueOf(n pain.Number) Value {
 	return Value{f, ok}
 }
 
-// Join adds all of another series, at the end.
+// Join appends all entries of another series.
 func (s *Series) Join(other *Series) {
 	s.Scores = append(s.Scores, other.Scores...)
 	s.Assessments = append(s.Assessments, other.Assessments...)
@@ -286,14 +290,14 @@ func (s *Series) Reset() {
 	s.Impacts, s.Screens = s.Impacts[:0], s.Screens[:0]
 }
 
-// Empty reports whether there is nothing in it.
+// Empty reports whether the series has no entries.
 func (s *Series) Empty() bool {
 	return len(s.Scores)+len(s.Assessments)+len(s.Procedures)+len(s.Medications)+len(s.Impacts)+len(s.Screens) == 0
 }
 
-// Sort puts everything in the one order that Encode wants: by time, and what has
-// the same time in the order in which it was added. Medicines have days, and are
-// told apart by all that they have.
+// Sort puts the entries in the order that Encode requires: by time, and those
+// with the same time in the order in which they were added. Medicines are
+// sorted by day and then by all other fields.
 func (s *Series) Sort() {
 	slices.SortStableFunc(s.Scores, func(a, b Score) int { return cmp.Compare(a.At, b.At) })
 	slices.SortStableFunc(s.Assessments, func(a, b Assessment) int { return cmp.Compare(a.At, b.At) })
@@ -304,8 +308,7 @@ func (s *Series) Sort() {
 	s.Screens = slices.Compact(s.Screens)
 }
 
-// Compare orders medicines by their first days, and those of one day by all
-// else that they have.
+// Compare orders medicines by first day, then by all other fields.
 func (m *Medication) Compare(other *Medication) int {
 	if m.First != other.First {
 		return cmp.Compare(m.First, other.First)
@@ -316,7 +319,7 @@ func (m *Medication) Compare(other *Medication) int {
 		cmp.Compare(m.Prescriber, other.Prescriber), cmp.Compare(m.Pharmacy, other.Pharmacy))
 }
 
-// length is the number of days, and whether it is open, in one number.
+// length encodes the number of days and whether the prescription is open.
 func (m *Medication) length() uint64 {
 	days := uint64(m.Days()) << 1
 	if m.Open {

@@ -24,7 +24,7 @@ func TestEveryWordHasANumber(t *testing.T) {
 		name   string
 		have   words
 		want   []string
-		within int // the highest number that the packed form has room for
+		within int // highest number that fits the packed form
 	}{
 		{"scales", scales, enum(t, pain.TypePainScores, "scale"), 7},
 		{"aspects", aspects, enum(t, pain.TypePainScores, "aspect"), 15},
@@ -64,7 +64,7 @@ func ingredientNames() (names []string) {
 	return names
 }
 
-// enum reads the words of a member from the schema of its type.
+// enum reads the enumeration of a field from the schema of its type.
 func enum(t *testing.T, dataType pain.DataType, path ...string) []string {
 	t.Helper()
 	type schema struct {
@@ -85,7 +85,7 @@ func enum(t *testing.T, dataType pain.DataType, path ...string) []string {
 	return s.Enum
 }
 
-// add puts a value in as a caller would send it.
+// add adds a value as sent by a caller.
 func add(t testing.TB, s *Series, at, dataType, value string) {
 	t.Helper()
 	body, err := strictjson.Parse([]byte(`{"data_type":"` + dataType + `","recorded_at":"` + at + `","value":` + value + `}`))
@@ -237,7 +237,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// same is equality, where an empty list is as good as none.
+// same reports equality, treating an empty list like nil.
 func same(a, b *Series) bool {
 	return reflect.DeepEqual(append([]Score{}, a.Scores...), append([]Score{}, b.Scores...)) &&
 		reflect.DeepEqual(append([]Assessment{}, a.Assessments...), append([]Assessment{}, b.Assessments...)) &&
@@ -247,8 +247,8 @@ func same(a, b *Series) bool {
 		reflect.DeepEqual(append([]drug.Day{}, a.Screens...), append([]drug.Day{}, b.Screens...))
 }
 
-// The same entries in any order, and in any parts, give the same bytes; those
-// of one time have an order of their own.
+// The same entries in any order, and in any parts, result in the same bytes;
+// those with equal times keep their order.
 func TestOneFormForTheSameEntries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := aSeries.Draw(t, "a"), aSeries.Draw(t, "b")

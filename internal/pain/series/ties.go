@@ -2,8 +2,8 @@ package series
 
 import "slices"
 
-// Ties are the times at which both series have something whose order within its
-// time matters: of the same list, and not the same.
+// Ties returns the times at which both series have different entries of a list
+// in which the order of equal times matters.
 func (s *Series) Ties(other *Series) map[int64]bool {
 	times := map[int64]bool{}
 	ties(s.Scores, other.Scores, func(e *Score) int64 { return e.At }, times)
@@ -30,7 +30,8 @@ func ties[T comparable](these, those []T, at func(*T) int64, times map[int64]boo
 	}
 }
 
-// Without takes out what is of some times and has an order within its time.
+// Without removes the entries at these times from lists in which the order of
+// equal times matters.
 func (s *Series) Without(times map[int64]bool) {
 	s.Scores = slices.DeleteFunc(s.Scores, func(e Score) bool { return times[e.At] })
 	s.Assessments = slices.DeleteFunc(s.Assessments, func(e Assessment) bool { return times[e.At] })

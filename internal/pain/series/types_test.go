@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// Records of the types that a series is made of are read, which shows in what
-// is no value; those of other types are not.
+// Records of the types in a series are read, which an invalid value proves;
+// those of other types are not.
 func TestEveryTypeIsTaken(t *testing.T) {
 	for _, kind := range pain.DataTypes() {
 		err := new(Series).Add(kind.Type, time.Unix(0, 0), pain.StoredValue("no value"))

@@ -9,13 +9,14 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Flag asks for review. Active is null when what is known does not decide it.
+// Flag is a prompt for review. Active is null if the available data does not
+// decide it.
 type Flag struct {
 	Flag   string `json:"flag"`
 	Active *bool  `json:"active"`
-	// Since is the first day of it, as far as there is one.
+	// Since is the first day, if there is one.
 	Since *string `json:"since"`
-	// Basis is the numbers it rests on.
+	// Basis holds the figures behind the flag.
 	Basis map[string]any `json:"basis"`
 }
 
@@ -32,8 +33,9 @@ func (e *evidence) flags() []Flag {
 	return append(flags, e.selfHarm(), scope)
 }
 
-// doseFlag is about the dose of the current medicines. Below the threshold it
-// is not known when an opioid, or what may be one, is missing from the dose.
+// doseFlag flags the dose of the current medicines. Below the threshold it is
+// undecided if an opioid, or a medicine that may be one, is missing from the
+// dose.
 func (e *evidence) doseFlag(name string, threshold float64) Flag {
 	now := e.prescribed()
 	f := Flag{Flag: name, Basis: map[string]any{"mme": now.shown(), "threshold": threshold, "incomplete": now.incomplete, "assumed": now.assumed, "since_incomplete": false,
@@ -48,9 +50,9 @@ func (e *evidence) doseFlag(name string, threshold float64) Flag {
 	return f
 }
 
-// since is the first of the days on end up to the day with a dose of at least
-// so much. It may be earlier when something is missing from the dose of the day
-// before.
+// since returns the first of the consecutive days up to the current day with
+// at least this dose. It may be earlier if something is missing from the dose
+// of the day before.
 func (e *evidence) since(threshold float64) (_ *string, mayBeEarlier bool) {
 	first := e.day + 1
 	for i := len(e.doses) - 1; i >= 0; i-- {
@@ -70,9 +72,9 @@ func (e *evidence) since(threshold float64) (_ *string, mayBeEarlier bool) {
 	return new(date(first)), mayBeEarlier
 }
 
-// overlapFlag is about days of the window on which an opioid and a medicine of
-// another class are both taken. One of which nobody knows what it is otherwise
-// leaves it open.
+// overlapFlag flags days of the window on which an opioid and a medicine of
+// another class are both taken. An unclassified medicine may leave this
+// undecided.
 func (e *evidence) overlapFlag(name string, class series.Class) Flag {
 	shared := drug.Shared(e.spans(opioid), e.spans(class))
 	certain := drug.Overlap(e.certainSpans(opioid), e.certainSpans(class))
@@ -96,9 +98,9 @@ func (e *evidence) overlapFlag(name string, class series.Class) Flag {
 	return f
 }
 
-// naloxoneGap: an opioid is taken, something makes an overdose likelier, and
-// no naloxone was given within a year. A medicine that is not understood may be
-// the opioid, what makes an overdose likelier, or the naloxone.
+// naloxoneGap flags that an opioid is taken, there is a risk factor for
+// overdose, and no naloxone was given within a year. An unclassified medicine
+// may be the opioid, a risk factor or naloxone.
 func (e *evidence) naloxoneGap() Flag {
 	reasons := e.overdoseRisks()
 	taken := e.anyCurrent(opioid)
@@ -119,7 +121,7 @@ func (e *evidence) naloxoneGap() Flag {
 	return f
 }
 
-// overdoseRisks lists what makes an overdose likelier.
+// overdoseRisks lists the risk factors for overdose.
 func (e *evidence) overdoseRisks() []string {
 	reasons := []string{}
 	for _, risk := range []struct {
@@ -140,7 +142,8 @@ func (e *evidence) overdoseRisks() []string {
 	return reasons
 }
 
-// substanceUse is a history of it, however long ago; tobacco is not meant.
+// substanceUse reports a history of substance use, regardless of when, except
+// for tobacco.
 func (e *evidence) substanceUse() bool {
 	return len(e.conditions((*pain.Coded).Own, "F10", "F11", "F12", "F13", "F14", "F15", "F16", "F18", "F19", "T40")) > 0 ||
 		slices.ContainsFunc(e.history, func(h pain.HistoryEntry) bool {
@@ -153,12 +156,12 @@ func (e *evidence) age() int {
 	return e.Patient.DateOfBirth.Age(pain.DateOfDay(e.day))
 }
 
-// year is the days in which naloxone must have been given.
+// year returns the days in which naloxone must have been given.
 func (e *evidence) year() drug.Span { return drug.Span{First: e.day - Window + 1, Last: e.day} }
 
-// lastNaloxone is the newest day within a year on which naloxone was given or
-// covered; nil when there is none. That it is at hand is never assumed, and
-// naloxone within an opioid is not meant.
+// lastNaloxone returns the last day within a year on which naloxone was given
+// or covered, or nil. Assumed days do not count, nor does naloxone in a
+// combination with an opioid.
 func (e *evidence) lastNaloxone() *drug.Day {
 	year := e.year()
 	var last *drug.Day
@@ -178,7 +181,7 @@ func (e *evidence) lastNaloxone() *drug.Day {
 	return last
 }
 
-// selfHarm is about item 9 of the latest PHQ-9.
+// selfHarm flags item 9 of the latest PHQ-9.
 func (e *evidence) selfHarm() Flag {
 	f := Flag{Flag: "phq9_item9", Basis: map[string]any{"recorded_at": nil}}
 	phq9 := series.InstrumentOf("phq_9")
@@ -199,15 +202,15 @@ func (e *evidence) selfHarm() Flag {
 	return f
 }
 
-// guidelineScope: the opioid guideline leaves out cancer, sickle cell disease
-// and palliative care.
+// guidelineScope flags conditions that the opioid guideline excludes: cancer,
+// sickle cell disease and palliative care.
 func (e *evidence) guidelineScope() Flag {
 	codes := e.conditions((*pain.Coded).OutsideGuideline, "")
 	return Flag{Flag: "out_of_guideline_scope", Active: new(len(codes) > 0), Basis: map[string]any{"icd10_codes": codes}}
 }
 
-// conditions lists the codes of the history, each once, that begin with one of
-// some prefixes.
+// conditions lists the distinct codes of the history that have one of the
+// prefixes.
 func (e *evidence) conditions(counts func(*pain.Coded) bool, prefixes ...string) []string {
 	codes := []string{}
 	for i := range e.history {
@@ -221,5 +224,5 @@ func (e *evidence) conditions(counts func(*pain.Coded) bool, prefixes ...string)
 	return codes
 }
 
-// begun reports whether a condition is not known to begin only after the day.
+// begun reports whether a condition may have begun by the day.
 func (e *evidence) begun(c *pain.Coded) bool { return c.Begins() <= e.day }

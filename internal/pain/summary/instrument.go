@@ -10,28 +10,29 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Instrument is where the patient stands on a questionnaire.
+// Instrument is the patient's state on a questionnaire.
 type Instrument struct {
 	Instrument string `json:"instrument"`
 	RecordedAt string `json:"recorded_at"`
 	Status     string `json:"status"`
-	// Score is null when the latest answers cannot be scored.
+	// Score is null if the latest answers cannot be scored.
 	Score    *float64  `json:"score"`
 	Band     string    `json:"band"`
 	Previous *Previous `json:"previous"`
 	Change   *float64  `json:"change"`
-	// MCIDMet is whether the change matters to patients, by points or by
-	// percentage; null when there is no change, or no published threshold.
+	// MCIDMet reports whether the change is clinically important, by points or
+	// by percentage. It is null if there is no change or no published
+	// threshold.
 	MCIDMet *bool `json:"mcid_met"`
 }
 
-// Previous is the last scored one before the latest.
+// Previous is the last scored assessment before the latest.
 type Previous struct {
 	RecordedAt string   `json:"recorded_at"`
 	Score      *float64 `json:"score"`
 }
 
-// instruments lists those that were answered, in the order of the table.
+// instruments lists the answered instruments in table order.
 func (e *evidence) instruments() []Instrument {
 	list := []Instrument{}
 	for _, info := range instrument.All() {
@@ -73,7 +74,7 @@ func instrumentOf(info *instrument.Info, latest, previous *series.Assessment) In
 	return in
 }
 
-// Procedure is an intervention, with pain before and after.
+// Procedure is an intervention with pain before and after.
 type Procedure struct {
 	RecordID      string   `json:"record_id"`
 	RecordedAt    string   `json:"recorded_at"`
@@ -86,7 +87,7 @@ type Procedure struct {
 	ReliefPercent *float64 `json:"relief_percent"`
 }
 
-// maxProcedures is how many procedures are shown, the newest.
+// maxProcedures limits the procedures shown to the newest.
 const maxProcedures = 20
 
 type procedure struct {
@@ -102,7 +103,7 @@ func (e *evidence) readProcedure(rec *pain.Record) error {
 	return err
 }
 
-// procedures lists the newest ones, the newest last.
+// procedures lists the newest procedures, newest last.
 func (e *evidence) procedures() []Procedure {
 	list := []Procedure{}
 	done := slices.Clone(e.treatments)

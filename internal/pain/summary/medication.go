@@ -16,26 +16,26 @@ type Medications struct {
 	Current []Medication `json:"current"`
 }
 
-// Medication is a medicine that is taken on the day, by the timeline.
+// Medication is a medicine that is taken on the day according to the timeline.
 type Medication struct {
 	RecordID  string `json:"record_id"`
 	Name      string `json:"name"`
 	DrugClass string `json:"drug_class"`
 	Status    string `json:"status"`
-	// FirstStartDate is the first day of any prescription of the same medicine
-	// on record, and LastStartDate the last up to the day; StartDate is that of
-	// this one. A refill may wait until it is used up.
+	// FirstStartDate is the first day of any recorded prescription of the same
+	// medicine, and LastStartDate that of the latest up to the day. StartDate
+	// is that of this prescription. A refill may begin later, when the previous
+	// supply is used up.
 	FirstStartDate string `json:"first_start_date"`
 	LastStartDate  string `json:"last_start_date"`
 	StartDate      string `json:"start_date"`
-	// EndDate is the last day that is covered; null when that is not known. The
-	// medicine is then assumed to be taken after its first day, up to
-	// AssumedUntil.
+	// EndDate is the last day covered, or null if unknown. In that case the
+	// medicine is assumed to be taken after its first day, until AssumedUntil.
 	EndDate      *string `json:"end_date"`
 	Assumed      bool    `json:"assumed"`
 	AssumedUntil *string `json:"assumed_until"`
-	// MMEPerDay is null of what is no opioid, and with a reason of an opioid and
-	// of a medicine that may be one.
+	// MMEPerDay is null for a medicine that is not an opioid, and null with a
+	// reason for an opioid without MME or a medicine that may be an opioid.
 	MMEPerDay         *float64 `json:"mme_per_day"`
 	MMEExcludedReason *string  `json:"mme_excluded_reason"`
 }
@@ -43,10 +43,10 @@ type Medication struct {
 // medicine is a prescription with the days on which it counts.
 type medicine struct {
 	series.Medication
-	overlapped           drug.Span // the days without supply being carried
+	overlapped           drug.Span // days if no supply is carried forward
 	record               *pain.Record
 	name                 string
-	same                 string // what prescriptions of the same medicine share
+	same                 string // shared by prescriptions of the same medicine
 	prescriber, pharmacy string
 }
 
@@ -61,7 +61,7 @@ func (e *evidence) readMedicine(rec *pain.Record) error {
 	return nil
 }
 
-// layOut puts the medicines on the timeline.
+// layOut determines the days of the medicines.
 func (e *evidence) layOut() {
 	list := make([]series.Medication, len(e.medicines))
 	for i := range e.medicines {
@@ -74,8 +74,8 @@ func (e *evidence) layOut() {
 	}
 }
 
-// sameAs is what prescriptions of the same medicine share: the ingredients, or
-// the name when they are not known.
+// sameAs returns a key shared by prescriptions of the same medicine: the
+// ingredients, or the name if they are unknown.
 func sameAs(v *pain.Medication) string {
 	if len(v.Derived.Ingredients) == 0 {
 		return strings.ToLower(v.Name)
@@ -83,7 +83,7 @@ func sameAs(v *pain.Medication) string {
 	return strings.Join(slices.Sorted(slices.Values(v.Derived.Ingredients)), "\n")
 }
 
-// starts are the first and the last day on which a prescription of the same
+// starts returns the first and last day on which a prescription of the same
 // medicine begins.
 func (e *evidence) starts(m *medicine) (first, last drug.Day) {
 	first, last = m.Start, m.Start
@@ -130,18 +130,18 @@ func (e *evidence) current() []Medication {
 	return list
 }
 
-// The classes that are asked for.
+// The classes used in flags.
 var (
 	opioid         = series.ClassOf(drug.Opioid)
 	benzodiazepine = series.ClassOf(drug.Benzodiazepine)
 	gabapentinoid  = series.ClassOf(drug.Gabapentinoid)
 )
 
-// mayBeOpioid reports whether a medicine is an opioid, or nobody knows what it
-// is.
+// mayBeOpioid reports whether a medicine is an opioid or unclassified.
 func (m *medicine) mayBeOpioid() bool { return m.Class == opioid || m.Class == series.Unclassified }
 
-// courses are the days and doses of the opioids and of what may be one.
+// courses returns the days and doses of opioids and of medicines that may be
+// opioids.
 func (e *evidence) courses() []drug.Course {
 	var list []drug.Course
 	for i := range e.medicines {
@@ -152,7 +152,7 @@ func (e *evidence) courses() []drug.Course {
 	return list
 }
 
-// overlappedCourses are the same without supply being carried.
+// overlappedCourses is courses with no supply carried forward.
 func (e *evidence) overlappedCourses() []drug.Course {
 	var list []drug.Course
 	for i := range e.medicines {
@@ -165,7 +165,8 @@ func (e *evidence) overlappedCourses() []drug.Course {
 	return list
 }
 
-// spans are the days in the window on which medicines of a class are taken.
+// spans returns the days of the window on which medicines of a class are
+// taken.
 func (e *evidence) spans(class series.Class) []drug.Span {
 	var list []drug.Span
 	for i := range e.medicines {
@@ -177,7 +178,7 @@ func (e *evidence) spans(class series.Class) []drug.Span {
 	return list
 }
 
-// certainSpans are those of spans that are not assumed.
+// certainSpans is spans without assumed days.
 func (e *evidence) certainSpans(class series.Class) []drug.Span {
 	var list []drug.Span
 	for i := range e.medicines {
@@ -193,9 +194,9 @@ func (e *evidence) certainSpans(class series.Class) []drug.Span {
 	return list
 }
 
-// possiblyShared is on how many days an opioid and a medicine of another class
-// may both have been taken: one that is not understood may be either, but not
-// both.
+// possiblyShared returns the number of days on which an opioid and a medicine
+// of another class may both have been taken. An unclassified medicine may be
+// either, but not both.
 func (e *evidence) possiblyShared(class series.Class) int {
 	opioids, others, unknown := e.spans(opioid), e.spans(class), e.spans(series.Unclassified)
 	days := drug.Shared(opioids, others)
@@ -205,8 +206,8 @@ func (e *evidence) possiblyShared(class series.Class) int {
 	return drug.CoveredDays(days)
 }
 
-// notUnderstood names the medicines that are taken in a span and of which nobody
-// knows what they are, each once.
+// notUnderstood lists the names of the unclassified medicines taken in a span,
+// without duplicates.
 func (e *evidence) notUnderstood(in drug.Span) []string {
 	return e.unclassified(func(m *medicine) bool {
 		_, ok := m.Within(in)
@@ -214,7 +215,8 @@ func (e *evidence) notUnderstood(in drug.Span) []string {
 	})
 }
 
-// unclassified names those of the medicines that are not understood.
+// unclassified lists the names of the unclassified medicines for which counts
+// is true.
 func (e *evidence) unclassified(counts func(*medicine) bool) []string {
 	names := []string{}
 	for i := range e.medicines {

@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
-// Caveat goes with every MME that is shown.
+// Caveat is shown with every MME.
 const Caveat = "MME is for risk assessment, not for converting between opioids."
 
 // MME is the daily opioid dose over the window.
@@ -18,44 +18,46 @@ type MME struct {
 	Table       string      `json:"table"`
 	From        string      `json:"from"`
 	To          string      `json:"to"`
-	// Current is the dose of the last day of the timeline. It, Peak and Average
-	// are of opioids whose MME is known: 0 when there is no opioid and nothing
-	// that may be one, null when there is none that counts. Average is null
-	// without covered days too.
+	// Current is the dose on the last day of the timeline. Current, Peak and
+	// Average cover opioids with known MME. They are 0 if there is neither an
+	// opioid nor a medicine that may be one, and null if none counts. Average
+	// is also null without covered days.
 	Current *float64 `json:"current"`
-	// CurrentBand is unknown when something is missing from the current dose,
-	// unless what is known alone is in the highest band.
+	// CurrentBand is unknown if something is missing from the current dose,
+	// unless the known part alone is in the highest band.
 	CurrentBand *string  `json:"current_band"`
 	Peak        *float64 `json:"peak"`
-	// PeakOverlapped is the peak when early refills are not carried forward, but
-	// count beside the supply at hand.
+	// PeakOverlapped is the peak if early refills count on top of the current
+	// supply instead of being carried forward.
 	PeakOverlapped *float64 `json:"peak_overlapped"`
 	Average        *float64 `json:"average"`
 	CoveredDays    int      `json:"covered_days"`
-	// AssumedDays are the days of the timeline on which an opioid, or what may be
-	// one, is assumed to be taken: it has neither supply nor end.
+	// AssumedDays are the days of the timeline on which an opioid, or a
+	// medicine that may be one, is assumed to be taken because it has neither
+	// supply nor end date.
 	AssumedDays int `json:"assumed_days"`
 	DaysFrom50  int `json:"days_ge_50"`
 	DaysFrom90  int `json:"days_ge_90"`
-	// Incomplete is set when the MME of an opioid, or its days, are not known, or
-	// a medicine is not understood and may be an opioid: the numbers may then be
-	// too low. IncompleteReasons says why.
+	// Incomplete is set if the MME or the days of an opioid are unknown, or an
+	// unclassified medicine may be an opioid. The figures may then be too low.
+	// IncompleteReasons lists the reasons.
 	Incomplete        bool     `json:"incomplete"`
 	IncompleteReasons []string `json:"incomplete_reasons"`
 	Timeline          []Run    `json:"timeline"`
 	Caveat            string   `json:"caveat"`
 }
 
-// Definitions names what the numbers are: there are four published ways.
+// Definitions names the definitions behind the figures; four have been
+// published.
 type Definitions struct {
 	Peak           string `json:"peak"`
 	PeakOverlapped string `json:"peak_overlapped"`
 	Average        string `json:"average"`
 }
 
-// Run is days with the same dose. Days that neither an opioid covers nor what
-// may be one are left out; MME is null when nothing of the days counts. Assumed
-// is set when one of the medicines is assumed to be taken on them.
+// Run is a range of days with the same dose. Days covered by neither an opioid
+// nor a medicine that may be one are omitted. MME is null if nothing on these
+// days counts. Assumed is set if a medicine is assumed to be taken.
 type Run struct {
 	From       string   `json:"from"`
 	To         string   `json:"to"`
@@ -89,13 +91,13 @@ func (e *evidence) mme() MME {
 	return m
 }
 
-// UnknownBand is the band of a dose that is not known.
+// UnknownBand is the band of an unknown dose.
 const UnknownBand = "unknown"
 
-// band is the exposure band; nil when no opioid counts, and none should.
+// band returns the exposure band, or nil if no opioid counts and none should.
 func (d *dose) band() *string {
 	switch {
-	case d.incomplete && !drug.AtLeast(d.mme, 90): // there is no band above
+	case d.incomplete && !drug.AtLeast(d.mme, 90): // already in the highest band
 		return new(UnknownBand)
 	case d.known:
 		return new(drug.Band(d.mme))
@@ -103,7 +105,7 @@ func (d *dose) band() *string {
 	return nil
 }
 
-// peakOf is the highest dose of a single day; nil when it is not known.
+// peakOf returns the highest daily dose, or nil if unknown.
 func peakOf(over *drug.Exposure) *float64 {
 	if over.CoveredDays > 0 || over.OpioidDays == 0 && !over.Incomplete {
 		return &over.Peak
@@ -111,8 +113,8 @@ func peakOf(over *drug.Exposure) *float64 {
 	return nil
 }
 
-// overlappedPeak is the peak when no supply is carried. Days that are carried into
-// a window may make the other one higher; the higher counts.
+// overlappedPeak returns the peak if no supply is carried forward. Days
+// carried into a window may make the other peak higher; the higher one counts.
 func overlappedPeak(carried, overlapped *drug.Exposure) *float64 {
 	peak, other := peakOf(carried), peakOf(overlapped)
 	if peak == nil || other != nil && *other > *peak {
@@ -128,7 +130,7 @@ func shownDose(mme *float64) *float64 {
 	return rounded(*mme, 1)
 }
 
-// assumedDays is on how many days of a window something is assumed.
+// assumedDays returns the number of days in a window with an assumed medicine.
 func (e *evidence) assumedDays(window drug.Span) (days int) {
 	for _, d := range e.doses {
 		if span, ok := d.Within(window); ok && d.assumed {
@@ -138,8 +140,8 @@ func (e *evidence) assumedDays(window drug.Span) (days int) {
 	return days
 }
 
-// incompleteReasons says why something is missing from the dose of a window,
-// each reason once.
+// incompleteReasons returns the distinct reasons why something is missing from
+// the dose in a window.
 func incompleteReasons(courses []drug.Course, window drug.Span) []string {
 	there := map[drug.Reason]bool{}
 	for i := range courses {
@@ -156,8 +158,8 @@ func incompleteReasons(courses []drug.Course, window drug.Span) []string {
 	return reasons
 }
 
-// prescribed is the dose of the day. Without an opioid, and without anything
-// that may be one, it is 0.
+// prescribed returns the dose of the day. It is 0 without an opioid or a
+// medicine that may be one.
 func (e *evidence) prescribed() dose {
 	if n := len(e.doses) - 1; n >= 0 && e.doses[n].Last == e.day {
 		return e.doses[n]
@@ -165,13 +167,13 @@ func (e *evidence) prescribed() dose {
 	return dose{known: true}
 }
 
-// dose is what opioids amount to on each day of a span.
+// dose is the opioid dose on each day of a span.
 type dose struct {
 	drug.Span
 	mme        float64
-	known      bool // an opioid of the days counts
-	incomplete bool // one does not, and should
-	assumed    bool // one is assumed to be taken
+	known      bool // an opioid on these days counts
+	incomplete bool // an opioid does not count but should
+	assumed    bool // an opioid is assumed to be taken
 }
 
 func (d *dose) shown() *float64 {
@@ -181,15 +183,16 @@ func (d *dose) shown() *float64 {
 	return rounded(d.mme, 1)
 }
 
-// step is what changes on a day.
+// step is a change on a day.
 type step struct {
 	day                               drug.Day
 	mme                               float64
 	known, incomplete, assumed, count int
 }
 
-// dosesByDay sums the opioids, and what may be one, up for each calendar day up
-// to the last. Runs are in order; days without any are left out.
+// dosesByDay returns the total of opioids, and of medicines that may be
+// opioids, for each calendar day up to the current one. Runs are in order;
+// days without any are omitted.
 func (e *evidence) dosesByDay() []dose {
 	var steps []step
 	upTo := drug.Span{First: drug.Always.First, Last: e.day}
@@ -216,7 +219,8 @@ func (e *evidence) dosesByDay() []dose {
 	return runsOf(steps)
 }
 
-// runsOf is the days between steps in order, those that are alike together.
+// runsOf returns the days between steps in order, with equal neighbours
+// merged.
 func runsOf(steps []step) (runs []dose) {
 	var sum step
 	for i, s := range steps {
@@ -243,5 +247,5 @@ func (d dose) same(other dose) bool {
 	return d == other
 }
 
-// tidy takes the noise of binary fractions out of a sum.
+// tidy removes binary rounding noise from a sum.
 func tidy(f float64) float64 { return math.Round(f*1e6) / 1e6 }

@@ -9,49 +9,50 @@ import (
 	"anodyne.example/anodyne/internal/pain/timeline"
 )
 
-// Opioids is what opioid stewardship asks about one patient, by the rules of
-// the summary. Numbers are not rounded. The window is the period that is
-// looked at, its last day the day.
+// Opioids holds the opioid stewardship figures of one patient, by the rules of
+// the summary. Numbers are not rounded. The window is the period examined; its
+// last day is the current day.
 type Opioids struct {
 	Age   int
-	Names []string // of the current ones, each once
-	// Exposed and Current say whether an opioid is taken in the window, and on
-	// the day; nil when only a medicine that is not understood may be one.
+	Names []string // distinct names of the current opioids
+	// Exposed and Current report whether an opioid is taken in the window and
+	// on the day. They are nil if only an unclassified medicine may be one.
 	Exposed, Current *bool
-	// Unclassified names the medicines of the window that are not understood.
+	// Unclassified lists the unclassified medicines of the window.
 	Unclassified []string
-	// MME is of the current opioids: 0 without one, nil when none counts. Band
-	// is unknown when something is missing from it, and MMEIncomplete says so.
+	// MME is that of the current opioids: 0 without one, nil if none counts. If
+	// something is missing from it, Band is unknown and MMEIncomplete is set.
 	MME           *float64
 	Band          *string
 	MMEIncomplete bool
-	// Peak and Average are definitions 4 and 2, over the window; of
-	// PeakOverlapped early refills count beside the supply at hand.
+	// Peak and Average are definitions 4 and 2 over the window. In
+	// PeakOverlapped, early refills count on top of the current supply.
 	Peak, PeakOverlapped, Average *float64
-	// Incomplete is set when the dose of an opioid of the window is not known, or
-	// a medicine of it may be an opioid.
+	// Incomplete is set if the dose of an opioid in the window is unknown, or a
+	// medicine in it may be an opioid.
 	Incomplete bool
-	// AssumedDays are the days of the window on which something is assumed to be
-	// taken, and MMEAssumed says whether the day is one.
+	// AssumedDays are the days of the window with an assumed medicine, and
+	// MMEAssumed reports whether the current day is one.
 	AssumedDays int
 	MMEAssumed  bool
-	Days        int // of the window that an opioid covers
-	MostDays    int // that an opioid or what may be one covers
-	// Overlap with benzodiazepines; nil when what is known does not decide it.
+	Days        int // days of the window covered by an opioid
+	MostDays    int // days covered by an opioid or a medicine that may be one
+	// Overlap with benzodiazepines; nil if the available data does not decide
+	// it.
 	Overlap         *bool
 	OverlapDays     int
 	NaloxoneGap     *bool
 	NaloxoneReasons []string
 	LastNaloxone    *drug.Day // within a year
 	LastPEG         *drug.Day
-	// Prescribers and Pharmacies are of opioids that cover a day of the window,
-	// and MostPrescribers of what may be one too.
+	// Prescribers and Pharmacies count those of opioids that cover a day of the
+	// window; MostPrescribers includes medicines that may be opioids.
 	Prescribers, Pharmacies, MostPrescribers int
 	OutOfScope                               bool
 }
 
-// OpioidsOver says how a patient takes opioids. The error says that something
-// stored cannot be read.
+// OpioidsOver returns a patient's opioid figures for a period. It returns an
+// error if stored data cannot be read.
 func OpioidsOver(c *Chart, period drug.Span) (Opioids, error) {
 	e := evidenceOf(c, period)
 	if err := e.read(); err != nil {
@@ -79,7 +80,7 @@ func OpioidsOver(c *Chart, period drug.Span) (Opioids, error) {
 	return o, nil
 }
 
-// decide is yes, no, or nil when what is not understood may make it so.
+// decide returns yes or no, or nil if it depends on an unclassified medicine.
 func decide(is, may bool) *bool {
 	if may && !is {
 		return nil
@@ -87,8 +88,8 @@ func decide(is, may bool) *bool {
 	return &is
 }
 
-// MayTakeOpioid reports whether an opioid is taken on a day of a period, or a
-// medicine that may be one.
+// MayTakeOpioid reports whether an opioid, or a medicine that may be one, is
+// taken on a day of a period.
 func MayTakeOpioid(s *series.Series, period drug.Span) bool {
 	var list []series.Medication
 	for i := range s.Medications {
@@ -103,8 +104,8 @@ func MayTakeOpioid(s *series.Series, period drug.Span) bool {
 	})
 }
 
-// opioidSources names the current opioids, and counts who prescribed and who
-// dispensed those of the window.
+// opioidSources returns the names of the current opioids, and the numbers of
+// prescribers and pharmacies in the window.
 func (e *evidence) opioidSources() (names []string, prescribers, pharmacies, mostPrescribers int) {
 	prescribing, dispensing, possibly := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range e.medicines {
@@ -126,13 +127,14 @@ func (e *evidence) opioidSources() (names []string, prescribers, pharmacies, mos
 			prescribing[m.prescriber], dispensing[m.pharmacy] = true, true
 		}
 	}
-	delete(prescribing, "") // who is not named is not counted
+	delete(prescribing, "") // unnamed prescribers are not counted
 	delete(dispensing, "")
 	delete(possibly, "")
 	return names, len(prescribing), len(dispensing), len(possibly)
 }
 
-// lastScored is the day of the newest scored answers to an instrument.
+// lastScored returns the day of the latest scored assessment with an
+// instrument.
 func (e *evidence) lastScored(of series.Instrument) *drug.Day {
 	var last *drug.Day
 	for i := range e.Series.Assessments {
@@ -143,15 +145,15 @@ func (e *evidence) lastScored(of series.Instrument) *drug.Day {
 	return last
 }
 
-// DrugScreen is the newest urine drug screen of some laboratory results.
+// DrugScreen is the latest urine drug screen.
 type DrugScreen struct {
 	Day drug.Day
-	// Unexpected is set when a result of that day is not what was expected.
+	// Unexpected is set if a result of that day differs from the expected one.
 	Unexpected bool
 }
 
-// LastDrugScreen finds it, up to and including a day; nil when there is none.
-// Records of other types are passed over.
+// LastDrugScreen returns the latest drug screen up to and including a day, or
+// nil. It ignores records of other types.
 func LastDrugScreen(records []pain.Record, day drug.Day) (*DrugScreen, error) {
 	var last *DrugScreen
 	for i := range records {

@@ -9,24 +9,24 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// maxPoints bounds the points that are shown; the numbers rest on all.
+// maxPoints limits the points shown; the figures are based on all.
 const maxPoints = 1000
 
-// seriesRule says which scores are the primary series.
+// seriesRule describes which scores form the primary series.
 const seriesRule = "Scores of one scale, aspect, body site and side. Among those with a score in the period (in a summary, the last 365 days), or all if none has one: aspect average, otherwise current; " +
 	"among these, the scale, site and side with the most scores on the day of the first of all their scores, then with the worst mean on that day. Scores are from 0 to 10; vrs4 cannot be converted and is excluded."
 
 const baselineRule = "Mean of the comparable scores in the 14 days up to and including the index date, the day of the first one."
 
-// Pain is the primary series of comparable scores, and what became of it.
+// Pain is the primary series of comparable scores and its change.
 type Pain struct {
 	Scheme string `json:"scheme"`
 	Rule   string `json:"rule"`
-	// Aspect is which one is primary; null when there is no score.
+	// Aspect is the primary aspect, or null if there is no score.
 	Aspect   *string `json:"aspect"`
 	Scale    *string `json:"scale"`
 	BodySite *string `json:"body_site"`
-	// Laterality is the side; empty when there is none.
+	// Laterality is the side, or empty if there is none.
 	Laterality *string   `json:"laterality"`
 	Scores     int       `json:"scores"`
 	Points     []Point   `json:"points"`
@@ -36,7 +36,7 @@ type Pain struct {
 	Change     *Change   `json:"change"`
 }
 
-// Point is one score, put on 0 to 10.
+// Point is one score, converted to 0-10.
 type Point struct {
 	RecordedAt string   `json:"recorded_at"`
 	Score      *float64 `json:"score"`
@@ -45,7 +45,7 @@ type Point struct {
 	Scale      string   `json:"scale"`
 }
 
-// Baseline is where the patient began.
+// Baseline is the patient's baseline pain.
 type Baseline struct {
 	Rule      string   `json:"rule"`
 	IndexDate string   `json:"index_date"`
@@ -54,8 +54,8 @@ type Baseline struct {
 	Band      string   `json:"band"`
 }
 
-// Change is from the baseline to the latest score. Percentages are null when
-// the baseline is 0, and mislead when it is low.
+// Change is the change from the baseline to the latest score. Percentages are
+// null if the baseline is 0, and misleading if it is low.
 type Change struct {
 	Points      *float64 `json:"points"`
 	Percent     *float64 `json:"percent"`
@@ -94,7 +94,7 @@ func (e *evidence) pain() Pain {
 	return p
 }
 
-// primary is the scores of the kind that the rule chooses.
+// primary returns the scores of the kind selected by the rule.
 func (e *evidence) primary() (scores []series.Score) {
 	all := e.Series.Scores
 	end, _ := slices.BinarySearchFunc(all, e.before, func(s series.Score, at int64) int { return cmp.Compare(s.At, at) })
@@ -132,7 +132,7 @@ func pointOf(s *series.Score) Point {
 	return Point{moment(s.At), rounded(score, 1), string(pain.DefaultScheme.Of(score)), s.Aspect.String(), s.Scale.String()}
 }
 
-// dayOf is the UTC day of a time.
+// dayOf returns the UTC day of a time.
 func dayOf(ms int64) drug.Day {
 	day := ms / millisecondsPerDay
 	if ms%millisecondsPerDay < 0 {
@@ -141,8 +141,8 @@ func dayOf(ms int64) drug.Day {
 	return drug.Day(day)
 }
 
-// baseline is the mean of the scores of the index date, which is the day of
-// the first: of the 14 days up to it the others have none.
+// baseline returns the mean of the scores on the index date, which is the day
+// of the first score: there are none in the days before it.
 func baseline(scores []series.Score) (mean float64, n int) {
 	var sum float64
 	for i := range scores {
@@ -156,7 +156,7 @@ func baseline(scores []series.Score) (mean float64, n int) {
 	return sum / float64(n), n
 }
 
-// changeOf judges by the numbers as they are, never rounded first.
+// changeOf uses unrounded numbers.
 func changeOf(base, latest float64) *Change {
 	const tolerance = 1e-9
 	c := &Change{Points: rounded(latest-base, 1), NRSAtLeast2: base-latest >= 2-tolerance, LowBaseline: base < 4}

@@ -1,10 +1,10 @@
-// Package summary says how one patient is on a day: pain and its change,
-// medicines and daily MME, instruments, procedures, and flags that ask for
-// review. It is pure: what is known comes in, the answer's JSON form goes out.
+// Package summary summarises one patient on a day: pain and its change,
+// medicines and daily MME, instruments, procedures, and flags for review. It
+// has no I/O: it turns a chart into the JSON form of the response.
 //
-// What cannot be said is null, never zero or false. Numbers are rounded only
-// here, at the end: scores and MME to one decimal, percentages to two. A flag
-// is a prompt for review, not a verdict.
+// Unknown values are null, never zero or false. Numbers are only rounded here,
+// at the end: scores and MME to one decimal, percentages to two. A flag is a
+// prompt for review, not a diagnosis.
 package summary
 
 import (
@@ -16,17 +16,17 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Chart is what is known of a patient.
+// Chart is the data about a patient.
 type Chart struct {
 	Patient pain.Patient
-	// Series has all years; its scores and assessments are read.
+	// Series covers all years. Its scores and assessments are used.
 	Series series.Series
-	// Records are the active medications, procedures and adverse events, by
-	// clinical time.
+	// Records are the active medications, procedures and adverse events, sorted
+	// by clinical time.
 	Records []pain.Record
 }
 
-// readers read the records of a chart, by their type.
+// readers read the records of a chart by type.
 var readers = []struct {
 	of   pain.DataType
 	read func(*evidence, *pain.Record) error
@@ -36,7 +36,7 @@ var readers = []struct {
 	{pain.TypeAdverseEvents, (*evidence).readEvent},
 }
 
-// RecordTypes are the types of a chart's records: those that are read.
+// RecordTypes are the types of records that a chart needs.
 var RecordTypes = func() (types []pain.DataType) {
 	for _, r := range readers {
 		types = append(types, r.of)
@@ -44,13 +44,14 @@ var RecordTypes = func() (types []pain.DataType) {
 	return types
 }()
 
-// Window is how many days up to and including the day of the summary the
-// medicines are looked at.
+// Window is the number of days, up to and including the day of the summary,
+// for which medicines are examined.
 const Window = 365
 
 const millisecondsPerDay = 24 * 60 * 60 * 1000
 
-// Summary is how a patient is. Its JSON form is the API's answer.
+// Summary is the summary of a patient. Its JSON form is the response of the
+// API.
 type Summary struct {
 	PatientID   string       `json:"patient_id"`
 	GeneratedAt string       `json:"generated_at"`
@@ -63,17 +64,17 @@ type Summary struct {
 	Flags       []Flag       `json:"flags"`
 }
 
-// Of sums a chart up as of the end of a UTC day. Scores, assessments,
-// procedures and events count by their clinical time; medicines by the days on
-// which they are taken by the timeline, whenever they were recorded. The error says that something
-// stored cannot be read.
+// Of summarises a chart as of the end of a UTC day. Scores, assessments,
+// procedures and events count by clinical time; medicines count by the days on
+// which they are taken according to the timeline, whenever they were recorded.
+// It returns an error if stored data cannot be read.
 func Of(c *Chart, asOf pain.Date, now time.Time) (Summary, error) {
 	day := asOf.DayNumber()
 	return Over(c, drug.Span{First: day - Window + 1, Last: day}, now)
 }
 
-// Over is Of the last day of a period, with the medicines of the period instead
-// of those of the last year.
+// Over is Of for the last day of a period, with the medicines of the period
+// instead of those of the last year.
 func Over(c *Chart, period drug.Span, now time.Time) (Summary, error) {
 	e := evidenceOf(c, period)
 	if err := e.read(); err != nil {
@@ -87,17 +88,17 @@ func Over(c *Chart, period drug.Span, now time.Time) (Summary, error) {
 	return s, nil
 }
 
-// evidence is a chart as far as it counts on a day.
+// evidence is the part of a chart that counts on a day.
 type evidence struct {
 	*Chart
 	day        drug.Day
-	from       drug.Day // since when medicines are looked at
-	before     int64    // the end of the day, in milliseconds
+	from       drug.Day // first day for which medicines are examined
+	before     int64    // end of the day, in milliseconds
 	history    []pain.HistoryEntry
 	medicines  []medicine
 	treatments []procedure
 	overdoses  int
-	doses      []dose // of all days up to the day
+	doses      []dose // of all days up to the current one
 }
 
 func evidenceOf(c *Chart, period drug.Span) *evidence {
@@ -132,14 +133,14 @@ func (e *evidence) readEvent(rec *pain.Record) error {
 	return err
 }
 
-// window is the days that are looked at for medicines.
+// window returns the days for which medicines are examined.
 func (e *evidence) window() drug.Span { return drug.Span{First: e.from, Last: e.day} }
 
 func moment(ms int64) string { return pain.Moment(time.UnixMilli(ms)) }
 
 func date(d drug.Day) string { return pain.DateOfDay(d).String() }
 
-// rounded is a number at output.
+// rounded returns a number rounded for output.
 func rounded(f float64, decimals int) *float64 {
 	unit := math.Pow10(decimals)
 	return new(math.Round(f*unit)/unit + 0) // no -0

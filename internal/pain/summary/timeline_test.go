@@ -52,8 +52,8 @@ func TestEarlyRefill(t *testing.T) {
 	is(t, "on the next", []any{later.MME.Current, later.Medications.Current[0].StartDate, later.Medications.Current[0].FirstStartDate, later.Medications.Current[0].EndDate}, `[60,"2024-01-25","2024-01-01","2024-02-29"]`)
 }
 
-// TestFiguresAgree holds everything that is said of a patient against the
-// timeline, day by day, over random histories.
+// TestFiguresAgree compares all figures about a patient with the timeline, day
+// by day, for random histories.
 func TestFiguresAgree(t *testing.T) {
 	const day = drug.Day(19904) // 2024-06-30
 	rapid.Check(t, func(rt *rapid.T) {
@@ -134,8 +134,8 @@ func TestFiguresAgree(t *testing.T) {
 	})
 }
 
-// checkAlerts holds alerts of a day on which nothing was alerted before against
-// the flags of the day.
+// checkAlerts compares the alerts of a day without earlier alerts with the
+// flags of the day.
 func checkAlerts(t *rapid.T, s Summary, medications []series.Medication, day drug.Day) {
 	var none, now alert.Watched
 	now.Add(medications)

@@ -6,7 +6,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// What nobody understands may be an opioid of any dose, a benzodiazepine, a
+// An unclassified medicine may be an opioid of any dose, a benzodiazepine, a
 // gabapentinoid or naloxone.
 func TestUnclassified(t *testing.T) {
 	// 10 mg x 90 / 30 days x 1.5 = 45 MME; 25 mcg/h x 2.4 = 60; 40 mg x 4.7 = 188.

@@ -8,21 +8,23 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// never is the day that does not come.
+// never is a day in the infinite future.
 const never = drug.Day(math.MaxInt32)
 
-// Records say in three ways that a medicine was stopped: the prescription is
-// corrected and gets an end; it is recorded again, from the same day, as
-// stopped; or a new record says only that it was stopped, and when.
+// Records can express in three ways that a medicine was stopped: the
+// prescription is corrected and gets an end date; it is recorded again, from
+// the same day, as stopped; or a new record only says that it was stopped, and
+// when.
 
-// isNotice reports whether a record says no more than that the medicine was
-// stopped, and on which day.
+// isNotice reports whether a record only says that the medicine was stopped,
+// and on which day.
 func isNotice(m *series.Medication) bool {
 	return m.Ended() && !m.Supplied && (m.Open && m.First == m.Last || m.HasEnd && m.First == m.End)
 }
 
-// stopDay is the last day, by a record, of what began before it; not ok when it
-// stops nothing. One that was completed ends itself.
+// stopDay returns the last day, according to m, of prescriptions that began
+// before it. It is not ok if m stops nothing. A completed prescription only
+// ends itself.
 func stopDay(m *series.Medication) (_ drug.Day, ok bool) {
 	if !m.Ended() || m.Status.String() == "completed" && !isNotice(m) {
 		return 0, false
@@ -33,10 +35,10 @@ func stopDay(m *series.Medication) (_ drug.Day, ok bool) {
 	return m.End, m.HasEnd
 }
 
-// matchRecordedAgain finds prescriptions that were recorded again as ended, from
-// the same day on: the later word counts, with the dose of the first where it
-// states none. A notice is about what was being taken until then, if there is
-// such: one dose is stopped, and on the same day another begins.
+// matchRecordedAgain finds prescriptions that were recorded again as ended,
+// from the same day. The later record counts, with the dose of the first if it
+// has none. A notice refers to what was taken until then, if there is such a
+// prescription: one dose is stopped and another begins on the same day.
 func (p *Planner) matchRecordedAgain(list []series.Medication, order []int) {
 	for from := 0; from < len(order); {
 		n := sameFirst(list, order[from:])
@@ -49,8 +51,8 @@ func (p *Planner) matchRecordedAgain(list []series.Medication, order []int) {
 	}
 }
 
-// anyRunning reports whether one of some prescriptions, which may be of the same
-// product, is taken up to the day before a notice, by its record.
+// anyRunning reports whether one of the prescriptions that may be of the same
+// product is taken up to the day before a notice, according to its record.
 func (p *Planner) anyRunning(list []series.Medication, before []int, notice *series.Medication) bool {
 	return slices.ContainsFunc(before, func(i int) bool {
 		m := &list[i]
@@ -62,8 +64,8 @@ func (p *Planner) anyRunning(list []series.Medication, before []int, notice *ser
 	})
 }
 
-// takePlaceOf puts a record that has ended in the place of the first of the same
-// day that goes on and is the same prescription.
+// takePlaceOf replaces the first ongoing record of the same day and
+// prescription with a record that has ended.
 func (p *Planner) takePlaceOf(list []series.Medication, sameDay []int, ended int) {
 	again := &list[ended]
 	for _, i := range sameDay {
@@ -84,8 +86,8 @@ func (p *Planner) takePlaceOf(list []series.Medication, sameDay []int, ended int
 	}
 }
 
-// dropNotices finds the notices of prescriptions that are there: they count on
-// no day. Of another one the day is all that is known.
+// dropNotices finds notices of known prescriptions, which count on no day. If
+// the prescription is unknown, the day of the notice is all that is known.
 func (p *Planner) dropNotices(list []series.Medication, order []int) {
 	p.begun = p.begun[:0]
 	for len(order) > 0 {
@@ -105,7 +107,7 @@ func (p *Planner) dropNotices(list []series.Medication, order []int) {
 	}
 }
 
-// sameFirst is how many begin on the day of the first.
+// sameFirst returns how many begin on the same day as the first.
 func sameFirst(list []series.Medication, order []int) (n int) {
 	for n < len(order) && list[order[n]].First == list[order[0]].First {
 		n++
@@ -113,7 +115,7 @@ func sameFirst(list []series.Medication, order []int) (n int) {
 	return n
 }
 
-// kind is what is known of the product of a medicine.
+// kind identifies the product of a medicine, as far as known.
 type kind struct {
 	product uint32
 	release drug.Release
@@ -121,14 +123,14 @@ type kind struct {
 
 func kindOf(m *series.Medication) kind { return kind{m.Product, m.Release} }
 
-// kindDay is the earliest day, of records looked at, on which a kind was stopped
-// or began.
+// kindDay is the earliest day on which a kind was stopped or began, in the
+// records examined so far.
 type kindDay struct {
 	kind
 	day drug.Day
 }
 
-// lookAhead finds out what later records mean for each prescription of a
+// lookAhead determines the effect of later records on each prescription of a
 // medicine.
 func (p *Planner) lookAhead(list []series.Medication, order []int) {
 	p.stops, p.starts = p.stops[:0], p.starts[:0]
@@ -154,7 +156,7 @@ func (p *Planner) lookAhead(list []series.Medication, order []int) {
 	}
 }
 
-// withDay enters a day of a kind.
+// withDay adds a day of a kind.
 func withDay(list []kindDay, k kind, day drug.Day) []kindDay {
 	for i := range list {
 		if d := &list[i]; d.kind == k {
@@ -165,7 +167,7 @@ func withDay(list []kindDay, k kind, day drug.Day) []kindDay {
 	return append(list, kindDay{k, day})
 }
 
-// earliest is the first day of those kinds that stand in some relation to one.
+// earliest returns the first day of the kinds that are related to k.
 func earliest(list []kindDay, k kind, related func(a, b kind) bool) drug.Day {
 	day := never
 	for _, d := range list {
@@ -176,14 +178,14 @@ func earliest(list []kindDay, k kind, related func(a, b kind) bool) drug.Day {
 	return day
 }
 
-// alike reports whether two products may be the same: they are, or the strength
-// of one is not known, and they may be released in the same way.
+// alike reports whether two products may be the same: their strengths are
+// equal or one is unknown, and their release may be the same.
 func alike(a, b kind) bool {
 	return a.product == b.product && a.product != 0 || (a.product == 0 || b.product == 0) && a.release.MayBe(b.release)
 }
 
-// replaces reports whether one product may be taken in the place of another: it
-// is the same, or is not known to be released in another way.
+// replaces reports whether product a may replace product b: it is the same, or
+// not known to have a different release.
 func replaces(a, b kind) bool {
 	return a.product == b.product && a.product != 0 || a.release.MayBe(b.release)
 }

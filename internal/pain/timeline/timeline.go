@@ -1,26 +1,26 @@
-// Package timeline says on which days each prescription of a patient counts as
-// taken. Everything that speaks of days with a medicine asks it: the current
-// dose, peak and average, bands, flags, overlaps, alerts, worklists, population
-// measures and reports. So no figure contradicts another.
+// Package timeline determines on which days each prescription of a patient
+// counts as taken. All figures about days with a medicine use it: current
+// dose, peak and average, bands, flags, overlaps, alerts, worklists,
+// population measures and reports. So no figure contradicts another.
 //
-// A prescription with a supply or an end counts on the days that its record
-// covers. Three rules change that, each among prescriptions of the same
+// A prescription with a supply or an end date counts on the days covered by
+// its record. Three rules change that, each among prescriptions of the same
 // ingredient and route:
 //
-//   - One that is open, with neither supply nor end, counts from its first day
-//     until it is stopped, until a later one begins, or for [AssumedDays] days,
-//     whichever is first. All of them but the first are assumed. One of
-//     immediate release does not take the place of one of extended release, nor
-//     the other way round, unless the strength is the same: both are taken.
-//   - An early refill of the same strength too begins when the supply at hand is
-//     used up, of which at most [MostCarried] days are carried: what is more is
-//     dropped. Without a known strength nothing is carried, and both count; so do
-//     two of one day with different doses.
+//   - An open prescription, with neither supply nor end date, counts from its
+//     first day until it is stopped, until a later one begins, or for
+//     [AssumedDays] days, whichever comes first. All days but the first are
+//     assumed. Immediate release does not replace extended release, nor vice
+//     versa, unless the strength is the same: both are taken.
+//   - An early refill of the same strength begins when the current supply is used
+//     up. At most [MostCarried] days are carried forward; the rest is dropped.
+//     Nothing is carried forward if the strength is unknown, or if two
+//     prescriptions of the same day have different doses; both count then.
 //   - A stop ends what began before it, unless both strengths are known and
-//     differ, or one strength is not known and the release is another.
+//     differ, or one strength is unknown and the release differs.
 //
-// Days depend only on what begins up to them, so that a look at a past day is
-// not changed by what was prescribed later.
+// A day only depends on prescriptions that begin up to it, so later
+// prescriptions do not change past days.
 package timeline
 
 import (
@@ -33,24 +33,27 @@ import (
 )
 
 const (
-	// AssumedDays is for how many days an open prescription counts at most, the
-	// first included.
+	// AssumedDays is the maximum number of days that an open prescription
+	// counts, including the first.
 	AssumedDays = 90
-	// MostCarried is how many days of a supply a refill carries on at most.
+	// MostCarried is the maximum number of days of supply carried forward to a
+	// refill.
 	MostCarried = 30
 )
 
-// Planner lays prescriptions out, one patient after the other in the same
-// memory. The zero value is ready; it is for one goroutine at a time.
+// Planner computes the days of prescriptions, reusing its memory from one
+// patient to the next. The zero value is ready for use. It is not safe for
+// concurrent use.
 type Planner struct {
-	// Overlapped has, after Lay, the days of each prescription without supply
-	// being carried, in the order of the list; Shifted says whether any differ.
+	// Overlapped has, after Lay, the days of each prescription if no supply
+	// were carried forward, in the order of the list. Shifted reports whether
+	// any differ.
 	Overlapped []drug.Span
 	Shifted    bool
 
 	order []int
 	plans []plan
-	// Of one medicine: the stops and starts to come, the kinds that were prescribed, and
+	// Of one medicine: the stops and starts to come, the kinds prescribed, and
 	// the newest supply of each.
 	stops    []kindDay
 	starts   []kindDay
@@ -58,13 +61,13 @@ type Planner struct {
 	supplies []supply
 }
 
-// plan is what is found out about a prescription on the way.
+// plan holds intermediate results about a prescription.
 type plan struct {
-	next    drug.Day // when a later one of the medicine begins
-	stop    drug.Day // the last day, by later records that say it was stopped
-	dropped bool     // it counts on no day
-	beside  bool     // another supply of the product is taken beside it
-	earlier int      // the supply before of the same product, or -1
+	next    drug.Day // start of the next prescription of the medicine
+	stop    drug.Day // last day according to later records of a stop
+	dropped bool     // counts on no day
+	beside  bool     // another supply of the product is taken at the same time
+	earlier int      // index of the previous supply of the same product, or -1
 }
 
 // supply is the newest supply of a product.
@@ -73,10 +76,10 @@ type supply struct {
 	fill    int
 }
 
-// Lay sets the Span of each prescription to the days on which it counts, none
-// when Last is before First, and Start to its first day by the record. The list
-// has all prescriptions of a patient, at least of some classes, and stays in
-// its order. Days after the first of an open one are assumed.
+// Lay sets the Span of each prescription to the days on which it counts (none
+// if Last is before First) and Start to its first day according to the record.
+// The list holds all prescriptions of a patient, at least of some classes, and
+// keeps its order. Days after the first of an open prescription are assumed.
 func (p *Planner) Lay(list []series.Medication) {
 	p.Shifted = false
 	p.Overlapped = p.Overlapped[:0]
@@ -100,7 +103,7 @@ func (p *Planner) Lay(list []series.Medication) {
 	})
 	for order := p.order; len(order) > 0; {
 		n := 1
-		if first := &list[order[0]]; first.Drug != 0 { // else nothing is known to be the same
+		if first := &list[order[0]]; first.Drug != 0 { // otherwise the medicine is unknown
 			for n < len(order) && list[order[n]].Class == first.Class && list[order[n]].Drug == first.Drug {
 				n++
 			}
@@ -110,7 +113,8 @@ func (p *Planner) Lay(list []series.Medication) {
 	}
 }
 
-// layMedicine lays out the prescriptions of one medicine, by their first days.
+// layMedicine computes the days of the prescriptions of one medicine, sorted
+// by first day.
 func (p *Planner) layMedicine(list []series.Medication, order []int) {
 	if len(order) > 1 {
 		p.matchRecordedAgain(list, order)
@@ -134,8 +138,8 @@ func (p *Planner) layMedicine(list []series.Medication, order []int) {
 }
 
 // findBeside finds supplies of one product that begin on the same day with
-// different doses: one in the morning and two at night. They are no refills of
-// each other, so both count, and nothing is carried.
+// different doses, for example one in the morning and two at night. They are
+// not refills of each other: both count, and nothing is carried forward.
 func (p *Planner) findBeside(list []series.Medication, order []int) {
 	for len(order) > 0 {
 		n := sameFirst(list, order)
@@ -151,7 +155,8 @@ func (p *Planner) findBeside(list []series.Medication, order []int) {
 	}
 }
 
-// lastOfOpen is the last day of an open prescription, stops by others apart.
+// lastOfOpen returns the last day of an open prescription, ignoring stops by
+// other records.
 func lastOfOpen(m *series.Medication, next drug.Day) drug.Day {
 	last := min(m.First+AssumedDays-1, next-1)
 	if m.Ended() { // on the day of its record, which is Last
@@ -160,8 +165,8 @@ func lastOfOpen(m *series.Medication, next drug.Day) drug.Day {
 	return last
 }
 
-// cut ends a prescription at the stop, and gives the days on which it would
-// count without supply being carried.
+// cut ends a prescription at the stop, and sets the days on which it would
+// count if nothing were carried forward.
 func (p *Planner) cut(m *series.Medication, i int) {
 	plan := &p.plans[i]
 	m.Last = max(min(m.Last, plan.stop), m.First-1)
@@ -173,8 +178,8 @@ func (p *Planner) cut(m *series.Medication, i int) {
 	p.Shifted = p.Shifted || p.Overlapped[i] != m.Span
 }
 
-// carry lets a refill begin when the supply at hand is used up, of which it
-// drops what is more than is carried.
+// carry delays a refill until the current supply is used up, and drops the
+// excess supply.
 func (p *Planner) carry(list []series.Medication, i int) {
 	m := &list[i]
 	at := slices.IndexFunc(p.supplies, func(s supply) bool { return s.product == m.Product })
@@ -192,7 +197,7 @@ func (p *Planner) carry(list []series.Medication, i int) {
 		list[k].Last = max(most, list[k].First-1)
 	}
 	first := min(list[before].Last, most) + 1
-	if !m.HasEnd || m.Last < m.End { // else more is there, and the end cuts it
+	if !m.HasEnd || m.Last < m.End { // otherwise there is more supply, and the end date limits it
 		m.Last += first - m.First
 		if m.HasEnd {
 			m.Last = min(m.Last, m.End)
@@ -202,8 +207,8 @@ func (p *Planner) carry(list []series.Medication, i int) {
 	m.Last = max(m.Last, first-1)
 }
 
-// Assumed is the days of a laid out prescription that are assumed; ok when
-// there are any.
+// Assumed returns the days of a prescription that are assumed, after Lay. It
+// is ok if there are any.
 func Assumed(m *series.Medication) (_ drug.Span, ok bool) {
 	s := drug.Span{First: m.First + 1, Last: m.Last}
 	return s, m.Open && s.First <= s.Last
@@ -211,7 +216,7 @@ func Assumed(m *series.Medication) (_ drug.Span, ok bool) {
 
 var planners = sync.Pool{New: func() any { return new(Planner) }}
 
-// Lay is [Planner.Lay] in memory that is used again.
+// Lay is [Planner.Lay] with pooled memory.
 func Lay(list []series.Medication) {
 	p := planners.Get().(*Planner)
 	p.Lay(list)

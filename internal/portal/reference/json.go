@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// member is one of an object, in the order of the document: a reader expects
-// what the author put first.
+// member is a field of an object. Fields are kept in document order, because
+// authors put the important ones first.
 type member struct {
 	name  string
 	value json.RawMessage
 }
 
-// members reads an object.
+// members parses an object.
 func members(raw json.RawMessage) (list []member, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
@@ -35,23 +35,23 @@ func members(raw json.RawMessage) (list []member, err error) {
 	return list, nil
 }
 
-// items reads an array.
+// items parses an array.
 func items(raw json.RawMessage) (list []json.RawMessage, err error) {
 	err = json.Unmarshal(raw, &list)
 	return list, err
 }
 
-// printWidth is how long a line of an example may get.
+// printWidth is the maximum line length of an example.
 const printWidth = 76
 
-// pretty lays JSON out: what fits on a line is on one line.
+// pretty formats JSON, with values on one line if they fit.
 func pretty(raw json.RawMessage) string {
 	var b strings.Builder
 	layOut(&b, raw, "", 0)
 	return b.String()
 }
 
-// layOut writes a value that begins after `used` characters of its line.
+// layOut writes a value that starts after `used` characters of its line.
 func layOut(b *strings.Builder, raw json.RawMessage, indent string, used int) {
 	line := oneLine(raw)
 	object, isObject := members(raw)
@@ -77,7 +77,7 @@ func layOut(b *strings.Builder, raw json.RawMessage, indent string, used int) {
 	b.WriteString("\n" + indent + "]")
 }
 
-// opening is what stands before the i-th part of an object or array.
+// opening returns the text before the i-th part of an object or array.
 func opening(bracket string, i int) string {
 	if i == 0 {
 		return bracket + "\n"
@@ -85,7 +85,7 @@ func opening(bracket string, i int) string {
 	return ",\n"
 }
 
-// oneLine is JSON on a line, with a space after each comma and colon.
+// oneLine returns JSON on one line, with a space after each comma and colon.
 func oneLine(raw json.RawMessage) string {
 	if object, err := members(raw); err == nil {
 		parts := make([]string, len(object))
@@ -110,12 +110,12 @@ func quoted(s string) json.RawMessage {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(s); err != nil {
-		panic(err) // a string is always JSON
+		panic(err) // strings can always be marshalled
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// asForm is an object as the body of a form, in its order.
+// asForm encodes an object as a form body, in document order.
 func asForm(raw json.RawMessage) string {
 	object, err := members(raw)
 	if err != nil {
@@ -128,7 +128,7 @@ func asForm(raw json.RawMessage) string {
 	return strings.Join(parts, "&")
 }
 
-// plain is a value as a person writes it: text without quotes.
+// plain formats a value for display: strings without quotes.
 func plain(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

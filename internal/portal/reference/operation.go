@@ -11,25 +11,24 @@ import (
 	"strings"
 )
 
-// Operation is one thing that can be asked for, or that is sent to those who
-// subscribed.
+// Operation is an operation of the API, or an event sent to webhooks.
 type Operation struct {
 	ID, Method, Path, Summary string
 	Description               template.HTML
-	// Auth is how the caller proves itself: "bearer", "basic" or "".
+	// Auth is the authentication scheme: "bearer", "basic" or "".
 	Auth   string
 	Scopes []string
 	// Sent is set for events, which the service sends.
 	Sent       bool
 	Parameters []Parameter
 	Body       *Body
-	// Answers are those of success, Errors the others.
+	// Answers are the successful responses, Errors the others.
 	Answers, Errors []Answer
 
 	tag string
 }
 
-// Parameter is one in the path, the query or the headers.
+// Parameter is a path, query or header parameter.
 type Parameter struct {
 	Name, In    string
 	Required    bool
@@ -38,34 +37,34 @@ type Parameter struct {
 	Examples    []Example
 }
 
-// Example is a value to start from.
+// Example is an example value.
 type Example struct{ Summary, Text string }
 
-// Body is what is sent with a request.
+// Body is a request body.
 type Body struct {
 	Required    bool
 	Description template.HTML
 	Media       []Media
 }
 
-// Media is a body in one format, or in several that say the same.
+// Media is a body in one format, or in several equivalent ones.
 type Media struct {
 	Types    []string
 	Schema   *Schema
 	Examples []Example
 }
 
-// Answer is one that may come.
+// Answer is a possible response.
 type Answer struct {
 	Status      string
 	Description template.HTML
 	Headers     []Parameter
 	Media       []Media
-	// Codes are the words for programs that an error may have.
+	// Codes are the possible error codes.
 	Codes []string
 }
 
-// Word is the name of the status.
+// Word returns the name of the status.
 func (a Answer) Word() string {
 	n, err := strconv.Atoi(a.Status)
 	if err != nil {
@@ -74,7 +73,7 @@ func (a Answer) Word() string {
 	return http.StatusText(n)
 }
 
-// operation reads one; shared are the parameters of its path.
+// operation parses an operation. shared are the parameters of its path.
 func (r *reader) operation(method, path string, raw json.RawMessage, shared []json.RawMessage) (*Operation, error) {
 	var o struct {
 		OperationID, Summary, Description string
@@ -201,7 +200,7 @@ func (r *reader) media(raw json.RawMessage) (list []Media, err error) {
 	return list, nil
 }
 
-// printer says how an example of a media type is written.
+// printer returns the formatter for examples of a media type.
 func printer(mediaType string) func(json.RawMessage) string {
 	switch {
 	case mediaType == "application/x-www-form-urlencoded":
@@ -240,7 +239,8 @@ func (r *reader) examples(one, several json.RawMessage, print func(json.RawMessa
 	return list, nil
 }
 
-// answer reads one; those that several operations share are read once.
+// answer parses a response. Responses shared by several operations are parsed
+// once.
 func (r *reader) answer(status string, raw json.RawMessage) (a Answer, err error) {
 	shared := string(raw)
 	if known, is := r.answers[shared]; is {
@@ -287,7 +287,7 @@ func (r *reader) answer(status string, raw json.RawMessage) (a Answer, err error
 	return a, nil
 }
 
-// codes collects the values that error.code may have, in any of the forms.
+// codes collects the possible values of error.code, in all variants.
 func codes(s *Schema, list []string) []string {
 	if s == nil {
 		return list
@@ -297,7 +297,7 @@ func codes(s *Schema, list []string) []string {
 		list = codes(choice, list)
 	}
 	if len(list) > before {
-		return list // the forms say it closer
+		return list // the variants are more specific
 	}
 	for _, m := range s.Members {
 		if m.Name != "error" {

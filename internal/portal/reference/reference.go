@@ -1,8 +1,7 @@
-// Package reference reads an OpenAPI document into what the pages of the API
-// reference show: operations by tag, parameters, bodies, answers, schemas and
-// examples. It knows nothing of pages; internal/portal lays them out. What the
-// document says and this package does not know is an error, so that a page
-// cannot leave something out in silence.
+// Package reference parses an OpenAPI document into the content of the API
+// reference: operations by tag, parameters, bodies, responses, schemas and
+// examples. internal/portal renders the pages. Unknown parts of the document
+// are errors, so that the reference cannot silently omit anything.
 package reference
 
 import (
@@ -12,13 +11,13 @@ import (
 	"strings"
 )
 
-// Document is the whole reference.
+// Document is the content of the reference.
 type Document struct {
 	Title, Version, Summary string
-	// Description is what holds for all operations.
+	// Description applies to all operations.
 	Description template.HTML
 	Tags        []*Tag
-	// Schemas are the components, each with those inside it only named.
+	// Schemas are the components. Nested components are only named.
 	Schemas []*Schema
 
 	operations map[string]*Operation
@@ -32,23 +31,23 @@ type Tag struct {
 	Operations  []*Operation
 }
 
-// Operation finds one by its operationId, with its tag; both nil when there
-// is none.
+// Operation returns the operation with this operationId and its tag, or nil
+// for both.
 func (d *Document) Operation(id string) (*Operation, *Tag) {
 	return d.operations[id], d.tagOf[id]
 }
 
-// reader reads one document.
+// reader parses one document.
 type reader struct {
 	root     json.RawMessage
 	markdown func(string) template.HTML
-	// objects are those that references led through, by pointer, and answers
-	// those that operations share.
+	// objects caches the objects reached through references, by pointer, and
+	// answers the responses shared by operations.
 	objects map[string]map[string]json.RawMessage
 	answers map[string]Answer
 }
 
-// Read reads a document, as JSON. Descriptions are Markdown.
+// Read parses a document in JSON. markdown renders its descriptions.
 func Read(document []byte, markdown func(string) template.HTML) (*Document, error) {
 	r := &reader{document, markdown, map[string]map[string]json.RawMessage{}, map[string]Answer{}}
 	var o struct {
@@ -91,10 +90,10 @@ func Read(document []byte, markdown func(string) template.HTML) (*Document, erro
 	return d, nil
 }
 
-// slug is a name in an address.
+// slug returns a name in the form used in URLs.
 func slug(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }
 
-// paths reads the operations of all paths, or of what is sent.
+// paths parses the operations of all paths, or of all webhooks if sent is set.
 func (r *reader) paths(d *Document, raw json.RawMessage, sent bool) error {
 	if len(raw) == 0 {
 		return nil
@@ -145,7 +144,7 @@ func (d *Document) add(op *Operation) error {
 	return fmt.Errorf("the tag %s of %s is not declared", op.tag, op.ID)
 }
 
-// resolve gives what a value is, or what it refers to.
+// resolve returns a value, or what it refers to.
 func (r *reader) resolve(raw json.RawMessage) (json.RawMessage, error) {
 	var o struct {
 		Ref json.RawMessage `json:"$ref"`
@@ -157,7 +156,7 @@ func (r *reader) resolve(raw json.RawMessage) (json.RawMessage, error) {
 	return found, err
 }
 
-// follow finds what a reference leads to, and its name.
+// follow returns the target of a reference and its name.
 func (r *reader) follow(ref json.RawMessage) (found json.RawMessage, name string, err error) {
 	pointer, local := strings.CutPrefix(plain(ref), "#/")
 	if !local {
@@ -171,7 +170,7 @@ func (r *reader) follow(ref json.RawMessage) (found json.RawMessage, name string
 	return found, name, nil
 }
 
-// at finds the value at a pointer; objects on the way are read once.
+// at returns the value at a pointer. Objects on the way are parsed once.
 func (r *reader) at(pointer string) (json.RawMessage, error) {
 	if pointer == "" {
 		return r.root, nil

@@ -72,7 +72,7 @@ func TestOperationSaysWhatTheDocumentSays(t *testing.T) {
 	}
 }
 
-// of puts a schema into a small document and reads it.
+// of parses a schema in a small document.
 func of(t *testing.T, schema string) (*reference.Schema, error) {
 	t.Helper()
 	d, err := reference.Read([]byte(`{"info":{},"paths":{},"components":{"schemas":{"Thing":`+schema+`,

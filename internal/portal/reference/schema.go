@@ -9,44 +9,45 @@ import (
 	"strings"
 )
 
-// Schema is what a value may be.
+// Schema describes the possible values of a field or body.
 type Schema struct {
-	// Name is that of the component it is, if it is one.
+	// Name is the name of the component, if it is one.
 	Name, Title string
-	// Type in words: "string (date) or null", "array of Patient".
+	// Type is a description such as "string (date) or null" or "array of
+	// Patient".
 	Type        string
 	Description template.HTML
-	// Rules are bounds and the like, in words; Pattern is one in its own
-	// language.
+	// Rules are constraints in plain English; Pattern is a regular expression.
 	Rules    []string
 	Pattern  string
 	Values   []string
 	Examples []string
 	Members  []Member
-	// Items are those of an array, if there is more to say than their type.
+	// Items describes the items of an array, if there is more to show than
+	// their type.
 	Items *Schema
-	// Choices are the forms it may have.
+	// Choices are the alternatives of a value.
 	Choices []*Schema
-	// Again is set where a component stands inside itself, or is only named.
+	// Again is set for a component nested in itself, or one that is only named.
 	Again bool
 
 	types, required []string
 	format          string
 }
 
-// Member is a property of an object. A member of any name is called "*".
+// Member is a property of an object. A property of any name is called "*".
 type Member struct {
 	Name     string
 	Required bool
 	*Schema
 }
 
-// Deep reports whether there is something to unfold.
+// Deep reports whether there is something to expand.
 func (s *Schema) Deep() bool {
 	return len(s.Members) > 0 || len(s.Choices) > 0 || s.Items != nil
 }
 
-// Inside says what is unfolded.
+// Inside describes what can be expanded.
 func (s *Schema) Inside() string {
 	switch {
 	case s.Items != nil && s.Items.Name != "":
@@ -61,8 +62,8 @@ func (s *Schema) Inside() string {
 	return "its members"
 }
 
-// schema reads a schema; within are the components around it. With shallow
-// set, components inside are named and not unfolded.
+// schema parses a schema. within lists the enclosing components. If shallow is
+// set, nested components are named and not expanded.
 func (r *reader) schema(raw json.RawMessage, shallow bool, within ...string) (*Schema, error) {
 	s := &Schema{}
 	if string(raw) == "true" || string(raw) == "false" {
@@ -73,7 +74,7 @@ func (r *reader) schema(raw json.RawMessage, shallow bool, within ...string) (*S
 	if err != nil {
 		return nil, err
 	}
-	var least, most [4]string // of numbers, characters, items, members
+	var least, most [4]string // of numbers, characters, items, properties
 	for _, m := range object {
 		if err := r.keyword(s, m, &least, &most, shallow, within); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.name, err)
@@ -92,8 +93,8 @@ func (r *reader) schema(raw json.RawMessage, shallow bool, within ...string) (*S
 	return s, nil
 }
 
-// keyword takes one keyword of a schema. One that is not known is an error,
-// so that nothing of the document is left out by accident.
+// keyword processes one keyword of a schema. Unknown keywords are errors, so
+// that nothing is omitted by accident.
 func (r *reader) keyword(s *Schema, m member, least, most *[4]string, shallow bool, within []string) (err error) {
 	switch m.name {
 	case "$ref":
@@ -126,7 +127,7 @@ func (r *reader) keyword(s *Schema, m member, least, most *[4]string, shallow bo
 		return r.properties(s, m.value, shallow, within)
 	case "additionalProperties":
 		if string(m.value) == "true" || string(m.value) == "false" {
-			return nil // said once for all of the API
+			return nil // stated once for the whole API
 		}
 		any, err := r.schema(m.value, shallow, within...)
 		if err != nil {
@@ -162,14 +163,14 @@ func (r *reader) keyword(s *Schema, m member, least, most *[4]string, shallow bo
 		least[place(m.name)] = plain(m.value)
 	case "maximum", "maxLength", "maxItems", "maxProperties":
 		most[place(m.name)] = plain(m.value)
-	case "unevaluatedProperties", "if", "then", "else", "contentMediaType": // finer than a reader wants
+	case "unevaluatedProperties", "if", "then", "else", "contentMediaType": // more detail than the reference shows
 	default:
 		return fmt.Errorf("the keyword is not known")
 	}
 	return nil
 }
 
-// place is that of a bound in the list of bounds.
+// place returns the index of a limit in the list of limits.
 func place(keyword string) int {
 	switch {
 	case strings.HasSuffix(keyword, "Length"):
@@ -197,7 +198,7 @@ func bounds(least, most, unit string) string {
 	return least + " to " + most + unit
 }
 
-// thousands puts commas into a number of at least five digits.
+// thousands adds commas to a number of at least five digits.
 func thousands(s string) string {
 	if _, err := strconv.Atoi(s); err != nil || len(s) < 5 {
 		return s
@@ -215,13 +216,13 @@ func shownValue(raw json.RawMessage) string {
 	return `""`
 }
 
-// component takes what a reference leads to.
+// component processes the target of a reference.
 func (r *reader) component(s *Schema, raw json.RawMessage, shallow bool, within []string) error {
 	at, name, err := r.follow(raw)
 	if err != nil {
 		return err
 	}
-	// A name of a plain value says less than what the value is.
+	// For a simple value, the name says less than the type.
 	if slices.Contains(within, name) {
 		s.Name, s.Again = name, true
 		return nil
@@ -270,7 +271,7 @@ func (r *reader) properties(s *Schema, raw json.RawMessage, shallow bool, within
 	return nil
 }
 
-// add puts a member to the others, or into the one of its name.
+// add adds a property, or merges it with the one of the same name.
 func (s *Schema) add(m Member) {
 	for i := range s.Members {
 		if s.Members[i].Name == m.Name {
@@ -282,8 +283,8 @@ func (s *Schema) add(m Member) {
 	s.Members = append(s.Members, m)
 }
 
-// narrow adds what another schema says of the same value; where both say
-// something, the other one is taken to be the closer one.
+// narrow adds the constraints of another schema for the same value, which
+// takes precedence.
 func (s *Schema) narrow(by *Schema) {
 	for _, text := range []struct{ to, from *string }{{&s.Name, &by.Name}, {&s.Title, &by.Title}, {&s.Pattern, &by.Pattern}, {&s.format, &by.format}} {
 		if *text.from != "" {
@@ -311,7 +312,7 @@ func (s *Schema) narrow(by *Schema) {
 	s.Type = s.inWords()
 }
 
-// dropNull makes "one of this and null" to "this or null".
+// dropNull turns "one of this and null" into "this or null".
 func (s *Schema) dropNull() {
 	rest := slices.DeleteFunc(slices.Clone(s.Choices), func(c *Schema) bool { return slices.Equal(c.types, []string{"null"}) })
 	if len(rest) == len(s.Choices) || len(rest) != 1 {
@@ -324,7 +325,7 @@ func (s *Schema) dropNull() {
 	}
 }
 
-// inWords is the type as it is read.
+// inWords returns the type as shown to readers.
 func (s *Schema) inWords() string {
 	var words []string
 	for _, t := range s.types {

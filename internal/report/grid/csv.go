@@ -12,11 +12,12 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// WriteCSV writes tables as RFC 4180 has it: UTF-8, CRLF, a header line.
+// WriteCSV writes tables according to RFC 4180: UTF-8, CRLF, with a header
+// line.
 //
-// Several tables go into one file like this: the first column names the table,
-// each table begins with a header line of its own, and all lines are filled up
-// to the width of the widest.
+// Several tables are written to one file as follows: the first column is the
+// name of the table, each table begins with its own header line, and all lines
+// are padded to the width of the widest.
 func WriteCSV(w io.Writer, tables []Table) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -40,7 +41,7 @@ func WriteCSV(w io.Writer, tables []Table) error {
 	return out.Error()
 }
 
-// writeLines writes one table; name, if any, goes before each line.
+// writeLines writes one table. name, if any, precedes each line.
 func writeLines(out *csv.Writer, t Table, name string, width int) error {
 	line := make([]string, 0, width+1)
 	begin := func() {
@@ -97,9 +98,9 @@ func csvText(cell any) string {
 	}
 }
 
-// guard keeps a spreadsheet from taking a text for a formula: one that begins
-// like a formula gets an apostrophe before it. Numbers are not texts, and stay
-// as they are.
+// guard prevents spreadsheets from interpreting a text as a formula: a text
+// that begins like a formula gets a leading apostrophe. Numbers are not
+// affected.
 func guard(s string) string {
 	first, _ := utf8.DecodeRuneInString(s)
 	if s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {

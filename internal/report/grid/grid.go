@@ -1,6 +1,6 @@
-// Package grid writes tables for programs: as CSV and as XLSX. Cells keep their
-// type, and text stays text: a name that looks like a formula is no formula in
-// either. Both writers stream, and the same tables give the same bytes.
+// Package grid writes tables for programs, as CSV and XLSX. Cells keep their
+// type, and text is never interpreted as a formula. Both writers stream, and
+// the same tables give the same bytes.
 package grid
 
 import (
@@ -12,18 +12,17 @@ import (
 
 // Table is one table of a file.
 type Table struct {
-	// Name is of the sheet: at most 31 characters, none of []:*?/\.
+	// Name is the name of the sheet: at most 31 characters, none of []:*?/\.
 	Name    string
 	Columns []string
-	// Rows yields the cells of each row, as many as there are columns. A cell
-	// is a string, int, float64, bool, pain.Date or time.Time, a pointer to
-	// one of the first four, or nil for what is not known; the zero date and
-	// the zero time are not known either. The slice may be used again for the
-	// next row.
+	// Rows yields the cells of each row, one per column. A cell is a string,
+	// int, float64, bool, pain.Date or time.Time, a pointer to one of the first
+	// four, or nil if unknown. The zero date and the zero time mean unknown
+	// too. The slice may be reused for the next row.
 	Rows iter.Seq[[]any]
 }
 
-// plain is a cell without its pointer.
+// plain returns a cell without its pointer.
 func plain(cell any) any {
 	switch v := cell.(type) {
 	case *string:

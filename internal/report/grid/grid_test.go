@@ -100,7 +100,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// No text begins like a formula, and taking the guard away gives it back.
+// No text begins like a formula, and removing the guard restores the original.
 func TestCSVIsNoFormula(t *testing.T) {
 	_, lines := csvOf(t, texts())
 	for i, line := range lines[1:] {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The parts of an XLSX file that say what the others are.
+// The parts of an XLSX file that describe the others.
 
 const (
 	header   = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
@@ -21,7 +21,7 @@ const (
 		`<Relationship Id="rId1" Type="` + office + `/officeDocument" Target="xl/workbook.xml"/>` +
 		`<Relationship Id="rId2" Type="` + packages + `/relationships/metadata/core-properties" Target="docProps/core.xml"/></Relationships>`
 
-	// styles has the formats that sheet.go counts: normal, bold, day, moment.
+	// styles has the formats referenced by sheet.go: normal, bold, date, time.
 	styles = `<styleSheet xmlns="` + sheetML + `"><numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/>` +
 		`<numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/></numFmts>` +
 		`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
@@ -51,7 +51,7 @@ func contentTypes(sheets int) string {
 func properties(book Book) string {
 	at := book.Created.UTC().Format(time.RFC3339)
 	var title bytes.Buffer
-	_ = xml.EscapeText(&title, []byte(book.Title)) // a buffer takes everything; the escapes of cells mean nothing here
+	_ = xml.EscapeText(&title, []byte(book.Title)) // a buffer never fails; cell escapes do not apply here
 	return `<cp:coreProperties xmlns:cp="` + packages + `/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
 		`xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>` +
 		title.String() + `</dc:title><dc:creator>Anodyne</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">` + at +

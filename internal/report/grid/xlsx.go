@@ -14,11 +14,11 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// Book is what an XLSX file says of itself.
+// Book holds the metadata of an XLSX file.
 type Book struct {
 	Title string
-	// Created is printed as the file's date, so that the same data gives the
-	// same bytes.
+	// Created is the date of the file. It is set by the caller, so that the
+	// same data gives the same bytes.
 	Created time.Time
 }
 
@@ -28,16 +28,16 @@ const (
 	maxText = 32767
 )
 
-// ErrTooLong says that a sheet cannot hold a table.
+// ErrTooLong is returned if a table has too many rows for a sheet.
 var ErrTooLong = errors.New("a sheet has at most 1,048,576 rows")
 
-// WriteXLSX writes a sheet for each table: a header that is bold and stays in
-// view, columns as wide as what is in them, real numbers, dates and truths, and
-// text as text.
+// WriteXLSX writes a sheet for each table: a bold header that stays in view,
+// columns as wide as their content, real numbers, dates and booleans, and text
+// as text.
 //
-// The format is written by hand, part by part in a fixed order, rather than
-// with a library: nothing is held in memory or left in temporary files, where
-// patients' data would lie in the clear.
+// The format is written directly, part by part in a fixed order, instead of
+// with a library. So nothing is held in memory or written to temporary files,
+// which would expose patient data.
 func WriteXLSX(w io.Writer, book Book, tables []Table) error {
 	z := zip.NewWriter(w)
 	part := func(name, content string) error {
@@ -77,7 +77,7 @@ type sheet struct {
 	row int
 }
 
-// widthRows is how many rows are looked at to find the widths of columns.
+// widthRows is how many rows are examined to determine the widths of columns.
 const widthRows = 200
 
 func (s *sheet) write(t Table) error {
@@ -100,10 +100,10 @@ func (s *sheet) write(t Table) error {
 		}
 	}
 	_, _ = s.w.WriteString(`</sheetData></worksheet>`)
-	return s.w.Flush() // has the error of all writes before it
+	return s.w.Flush() // returns the error of any earlier write
 }
 
-// The formats of cells, in the order of the styles.
+// The cell formats, in the order of the styles.
 const (
 	normal = iota
 	bold
@@ -166,20 +166,21 @@ func appendCell(b []byte, column, row int, cell any, style int) []byte {
 	return b
 }
 
-// serial is the number of a day: the format counts from 1899-12-30, days after
-// a 29 February 1900 that never was. Dates before March 1900 are a day off in
-// programs that believe in it.
+// serial returns the number of a day. The format counts from 1899-12-30 and
+// assumes that 29 February 1900 existed, so dates before March 1900 are off by
+// one in some programs.
 func serial(d pain.Date) int64 { return int64(d.DayNumber()) + epoch }
 
 // epoch is the number of 1970-01-01.
 const epoch = 25569
 
-// serialMoment is the number of a time, whose fraction is of the day in UTC.
+// serialMoment returns the number of a time. The fraction is that of the day
+// in UTC.
 func serialMoment(at time.Time) float64 {
 	return epoch + float64(at.UnixMilli())/(24*60*60*1000)
 }
 
-// columnName is A, B, ..., Z, AA, ...
+// columnName returns A, B, ..., Z, AA, ...
 func columnName(i int) string {
 	name := ""
 	for i++; i > 0; i = (i - 1) / 26 {
@@ -188,7 +189,7 @@ func columnName(i int) string {
 	return name
 }
 
-// widths guesses how wide columns are, in characters, from the first rows.
+// widths estimates the widths of columns, in characters, from the first rows.
 func widths(t Table) []int {
 	list := make([]int, len(t.Columns))
 	see := func(i, size int) { list[i] = min(max(list[i], size+2), 60) }
@@ -207,9 +208,9 @@ func widths(t Table) []int {
 	return list
 }
 
-// appendText appends a text as XML. What XML cannot hold becomes the
-// replacement character; what programs would take for an escape of theirs,
-// such as _x0041_, is escaped.
+// appendText appends a text as XML. Characters that XML cannot represent
+// become the replacement character; sequences that programs would treat as an
+// escape, such as _x0041_, are escaped.
 func appendText(b []byte, s string) []byte {
 	if utf8.RuneCountInString(s) > maxText {
 		s = string([]rune(s)[:maxText-1]) + "…"

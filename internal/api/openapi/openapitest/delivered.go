@@ -7,9 +7,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Delivered reports a body that was sent to a webhook and is not as the
-// document has the event of its type. The schemas name every member, so what
-// they let through is identifiers and words of closed lists.
+// Delivered fails the test if a body sent to a webhook does not match the
+// schema of its event type. The schemas are closed and allow only identifiers
+// and enumerated values.
 func Delivered(tb testing.TB, body []byte) {
 	tb.Helper()
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
@@ -29,7 +29,7 @@ func Delivered(tb testing.TB, body []byte) {
 	}
 }
 
-// compileDelivered compiles the bodies of the webhooks.
+// compileDelivered compiles the schemas of webhook bodies.
 func (d *document) compileDelivered() (err error) {
 	d.delivered = make(map[string]*jsonschema.Schema)
 	webhooks, _ := d.root["webhooks"].(object)

@@ -26,8 +26,8 @@ func sent() map[event.Type]*event.Event {
 	}
 }
 
-// Every event that there is goes out with identifiers and words of closed
-// lists, and with nothing else.
+// Every event is sent with identifiers and enumerated values, and nothing
+// else.
 func TestEventsLeaveWithIdentifiersOnly(t *testing.T) {
 	all := sent()
 	for _, name := range event.Types() {
@@ -42,7 +42,7 @@ func TestEventsLeaveWithIdentifiersOnly(t *testing.T) {
 		if err := json.Unmarshal(body, &envelope); err != nil || len(envelope.Data) == 0 {
 			t.Fatalf("%s: %s, %v", name, body, err)
 		}
-		// The check can fail: whatever is added to an event is found.
+		// The check can fail: any addition to an event is detected.
 		for _, more := range []string{`"name":"Ada Nowak"`, `"score":7`, `"value":{"score":7}`, `"notes":"x"`} {
 			changed := strings.Replace(string(body), `"data":{`, `"data":{`+more+`,`, 1)
 			if !reports(func(tb testing.TB) { Delivered(tb, []byte(changed)) }) {

@@ -1,9 +1,9 @@
-// Package openapitest holds the answers of the service against its OpenAPI
-// document, in the tests of any package that talks HTTP. It checks answers
-// only: tests send bad requests on purpose.
+// Package openapitest validates responses of the service against its OpenAPI
+// document, for tests of any package that uses HTTP. It does not validate
+// requests: tests send invalid ones on purpose.
 //
-// The schemas are compiled once for the process, so that the check of an
-// answer costs microseconds and thousands can be made.
+// The schemas are compiled once per process, so that checking a response takes
+// microseconds.
 package openapitest
 
 import (
@@ -17,36 +17,37 @@ import (
 	"anodyne.example/anodyne/internal/api/openapi"
 )
 
-// documentURL names the document to the schema compiler; nothing is fetched.
+// documentURL identifies the document in the schema compiler. It is never
+// fetched.
 const documentURL = "anodyne:openapi"
 
 // object is a JSON object.
 type object = map[string]any
 
-// document is the compiled form of the OpenAPI document. It is not changed
-// once it is compiled.
+// document is the compiled form of the OpenAPI document. It is immutable once
+// compiled.
 type document struct {
 	root     object
 	compiler *jsonschema.Compiler
 	paths    []path
-	// delivered has the schemas of what is sent to webhooks, by event.
+	// delivered has the schemas of webhook bodies by event type.
 	delivered map[string]*jsonschema.Schema
-	// What is said about the answers to requests that are no operation of the
-	// document; anyError is for those judged before the path was.
+	// Responses to requests that match no operation of the document. anyError
+	// is for requests rejected before the path was examined.
 	unknownPath, wrongMethod, anyError *response
 }
 
-// path is a path of the document with its operations by upper-case method.
+// path is a path of the document and its operations by upper-case method.
 type path struct {
 	template   string
-	segments   []string // of the template
+	segments   []string // segments of the template
 	operations map[string]operation
 }
 
-// operation is the answers of an operation by status, as text.
+// operation holds the responses of an operation by status.
 type operation map[string]*response
 
-// compiled gives the service's document, compiled when it is first needed.
+// compiled returns the service's document, compiled on first use.
 var compiled = sync.OnceValue(func() *document {
 	d, err := compile(openapi.JSON())
 	if err != nil {
@@ -113,13 +114,13 @@ func (d *document) compilePath(template string) (path, error) {
 	return p, nil
 }
 
-// schema compiles the schema at a pointer, or the one it refers to.
+// schema compiles the schema at a JSON pointer, following a reference.
 func (d *document) schema(at string) (*jsonschema.Schema, error) {
 	return d.compiler.Compile(documentURL + at)
 }
 
-// resolve gives the object at a pointer, or the one it refers to, and where
-// that is.
+// resolve returns the object at a JSON pointer, following a reference, and its
+// location.
 func (d *document) resolve(at string) (object, string, error) {
 	var value any = d.root
 	for step := range strings.SplitSeq(strings.TrimPrefix(at, "#/"), "/") {
@@ -139,13 +140,13 @@ func (d *document) resolve(at string) (object, string, error) {
 	return found, at, nil
 }
 
-// JSON pointers write "~" and "/" within a name as "~0" and "~1".
+// JSON pointers escape "~" and "/" as "~0" and "~1".
 var (
 	escape   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescape = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// pointer goes on from a pointer by names.
+// pointer appends names to a JSON pointer.
 func pointer(base string, names ...string) string {
 	for _, name := range names {
 		base += "/" + escape.Replace(name)

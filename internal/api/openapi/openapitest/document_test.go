@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEveryExampleIsValid holds each example of the document, of requests as
-// well as of answers, against the schema that it stands with.
+// TestEveryExampleIsValid validates each example of the document, of requests
+// and responses, against its schema.
 func TestEveryExampleIsValid(t *testing.T) {
 	d := compiled()
 	checked := 0

@@ -12,12 +12,12 @@ import (
 	"anodyne.example/anodyne/internal/api/openapi"
 )
 
-// Example is a request that the document shows.
+// Example is an example request in the document.
 type Example struct {
-	// Name is the operationId and the names of the examples that it is made of.
+	// Name is the operationId and the names of the examples used.
 	Name   string
 	Method string
-	// Path is the template of the operation; Request fills it.
+	// Path is the path template of the operation; Request fills it in.
 	Path        string
 	Query       url.Values
 	Header      http.Header
@@ -27,10 +27,10 @@ type Example struct {
 	Security string
 }
 
-// Examples lists the requests that the document shows: each operation with
-// each example of its body and, one at a time, with each example of its
-// query and header parameters. A request without a body is listed bare as well,
-// unless the operation wants one of several parameters.
+// Examples lists the example requests of the document: each operation with
+// each example of its body and, one at a time, with each example of its query
+// and header parameters. An operation without a body is also listed without
+// parameters, unless it requires one of several.
 func Examples() []Example {
 	d := compiled()
 	paths := d.root["paths"].(object)
@@ -61,7 +61,8 @@ func security(operation object) string {
 	return ""
 }
 
-// bodies gives the request with each example of its body, or bare.
+// bodies returns bare with each example of its body, or bare itself if there
+// is none.
 func (d *document) bodies(operation object, bare Example) (all []Example) {
 	body, ok := operation["requestBody"].(object)
 	if !ok {
@@ -91,12 +92,12 @@ func encode(mediaType string, value any) []byte {
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // it was read from JSON
+		panic(err) // it was decoded from JSON
 	}
 	return text
 }
 
-// parameters gives the request with each example of each of its parameters.
+// parameters returns the request with each example of each of its parameters.
 func (d *document) parameters(operation object, e Example) (all []Example) {
 	list, _ := operation["parameters"].([]any)
 	for _, item := range list {
@@ -119,7 +120,7 @@ func (d *document) parameters(operation object, e Example) (all []Example) {
 	return all
 }
 
-// examples gives the examples of a parameter or a media type by name.
+// examples returns the examples of a parameter or media type by name.
 func (d *document) examples(owner object) object {
 	found := make(object)
 	if value, ok := owner["example"]; ok {
@@ -132,7 +133,7 @@ func (d *document) examples(owner object) object {
 	return found
 }
 
-// deref gives the object, or the one it refers to.
+// deref follows a reference, if o is one.
 func (d *document) deref(o object) object {
 	ref, ok := o["$ref"].(string)
 	if !ok {
@@ -140,7 +141,7 @@ func (d *document) deref(o object) object {
 	}
 	o, _, err := d.resolve(ref)
 	if err != nil {
-		panic(err) // a test resolves every reference
+		panic(err) // a test resolves all references
 	}
 	return o
 }

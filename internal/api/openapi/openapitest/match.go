@@ -8,7 +8,7 @@ import (
 )
 
 // operation finds the operation of a request by its escaped path. HEAD is
-// answered like GET.
+// treated as GET.
 func (d *document) operation(method, escapedPath string) (operation, bool) {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -20,7 +20,7 @@ func (d *document) operation(method, escapedPath string) (operation, bool) {
 		if !matches(p.segments, got) {
 			continue
 		}
-		// A path without parameters wins, as it does in the router.
+		// A path without parameters takes precedence, as in the router.
 		if found == nil || !strings.Contains(p.template, "{") {
 			found = p
 		}
@@ -32,8 +32,8 @@ func (d *document) operation(method, escapedPath string) (operation, bool) {
 	return op, ok
 }
 
-// segment is a part of a path between slashes, without its escapes if these
-// are as they should be.
+// segment is a part of a path between slashes, unescaped if its escapes are
+// valid.
 type segment struct {
 	plain  string
 	broken bool
@@ -47,8 +47,8 @@ func segmentsOf(escapedPath string) (list []segment) {
 	return list
 }
 
-// matches reports whether a path is of the form of a template, whose
-// parameters each stand for one whole segment.
+// matches reports whether a path matches a template. Each parameter matches
+// one whole segment.
 func matches(template []string, path []segment) bool {
 	return slices.EqualFunc(template, path, func(want string, got segment) bool {
 		if strings.HasPrefix(want, "{") {

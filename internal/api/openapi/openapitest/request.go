@@ -11,8 +11,8 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// Live is what exists on the server under test. The document's own
-// identifiers and credentials exist nowhere.
+// Live identifies what exists on the server under test, to replace the
+// identifiers and credentials in the document.
 type Live struct {
 	PatientID    string
 	RecordID     string // of that patient
@@ -25,8 +25,8 @@ type Live struct {
 	ClientSecret string
 }
 
-// Request makes the example a request to the server at base, with live
-// identifiers and credentials in place of the document's.
+// Request returns the example as a request to the server at base, with the
+// identifiers and credentials in live.
 func (e Example) Request(ctx context.Context, base string, live Live) (*http.Request, error) {
 	body, inForm := e.Body, false
 	if e.ContentType == formType {
@@ -65,7 +65,7 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 	case e.Security == "oauth2":
 		request.Header.Set("Authorization", "Bearer "+live.AccessToken)
 	case e.Security == "clientBasic" && !inForm:
-		// RFC 6749 has both parts form-encoded first.
+		// RFC 6749 requires form-encoding of both parts.
 		request.SetBasicAuth(url.QueryEscape(live.ClientID), url.QueryEscape(live.ClientSecret))
 	}
 	return request, nil

@@ -11,11 +11,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// response is what the document says about one answer.
+// response is the specification of one response.
 type response struct {
 	headers []header
-	// content has the schemas of the body by media type; no entry means that
-	// there is no body.
+	// content has the schemas of the body by media type. It is empty if there
+	// is no body.
 	content map[string]*jsonschema.Schema
 }
 
@@ -54,7 +54,7 @@ func (d *document) compileResponse(at string) (*response, error) {
 	return r, nil
 }
 
-// checkHeaders names the headers that are missing or have a wrong value.
+// checkHeaders lists headers that are missing or invalid.
 func (r *response) checkHeaders(got http.Header) (faults []string) {
 	for _, h := range r.headers {
 		value, present := lookup(got, h.name)
@@ -71,9 +71,9 @@ func (r *response) checkHeaders(got http.Header) (faults []string) {
 	return faults
 }
 
-// check takes a value for text or, where that does not fit, for a number. What
-// looks like a number is taken for one first: to explain why it is no text
-// costs more than everything else here.
+// check validates a value as a string and as a number. It tries a number first
+// if the value looks like one, because producing the error for a failed string
+// check is expensive.
 func (h *header) check(value string) error {
 	if value != "" && '0' <= value[0] && value[0] <= '9' {
 		if number, notJSON := jsonschema.UnmarshalJSON(strings.NewReader(value)); notJSON == nil && h.schema.Validate(number) == nil {
@@ -90,8 +90,8 @@ func (h *header) check(value string) error {
 	return err
 }
 
-// lookup finds a header whatever its case: a recorder, other than a
-// connection, hands names on as the handler wrote them.
+// lookup finds a header regardless of case: unlike a connection, a recorder
+// does not canonicalise names.
 func lookup(headers http.Header, name string) (string, bool) {
 	if values := headers.Values(name); len(values) > 0 {
 		return strings.Join(values, ", "), true
@@ -104,7 +104,7 @@ func lookup(headers http.Header, name string) (string, bool) {
 	return "", false
 }
 
-// checkBody names what is wrong with a body or its media type.
+// checkBody lists the errors in a body or its media type.
 func (r *response) checkBody(contentType string, body []byte) (faults []string) {
 	if len(r.content) == 0 {
 		if len(body) > 0 {
@@ -136,10 +136,10 @@ func (r *response) checkBody(contentType string, body []byte) (faults []string) 
 	return nil
 }
 
-// brief is what a failed validation says, on one line and without a dump.
+// brief returns the message of a failed validation on one line.
 func brief(err error) string {
 	const most = 400
-	// The first line names the schema only.
+	// The first line only names the schema.
 	if _, rest, found := strings.Cut(err.Error(), "\n"); found {
 		text := strings.Join(strings.Fields(rest), " ")
 		if len(text) > most {

@@ -11,20 +11,20 @@ import (
 	"testing"
 )
 
-// Validator reports answers that are not as the OpenAPI document has them.
-// It can be used from several goroutines.
+// Validator reports responses that do not match the OpenAPI document. It is
+// safe for concurrent use.
 type Validator struct {
 	tb       testing.TB
 	document *document
 }
 
-// New makes a validator that reports to tb.
+// New returns a validator that reports to tb.
 func New(tb testing.TB) *Validator { return &Validator{tb, compiled()} }
 
-// Wrap returns a round tripper that checks every answer that next brings,
-// and hands it on unchanged. With nil it wraps http.DefaultTransport.
+// Wrap returns a round tripper that checks every response of next and returns
+// it unchanged. If next is nil, it wraps http.DefaultTransport.
 //
-// The whole body is read before the answer is handed on.
+// The whole body is read before the response is returned.
 func (v *Validator) Wrap(next http.RoundTripper) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport
@@ -38,7 +38,7 @@ func (v *Validator) Wrap(next http.RoundTripper) http.RoundTripper {
 		closeErr := answer.Body.Close()
 		answer.Body = io.NopCloser(bytes.NewReader(raw))
 		if readErr = errors.Join(readErr, closeErr); readErr != nil {
-			// The caller gets what came, and then the error.
+			// The caller gets what was read, and then the error.
 			answer.Body = io.NopCloser(io.MultiReader(bytes.NewReader(raw), failing{readErr}))
 			return answer, nil
 		}
@@ -58,7 +58,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// check names what is wrong with an answer.
+// check lists the errors in a response.
 func (d *document) check(request *http.Request, answer *http.Response, raw []byte) []string {
 	want, fault := d.find(request, answer)
 	if fault != "" {
@@ -78,7 +78,7 @@ func (d *document) check(request *http.Request, answer *http.Response, raw []byt
 	return append(faults, want.checkBody(answer.Header.Get("Content-Type"), body)...)
 }
 
-// decode undoes the compression that the transport has left to the caller.
+// decode decompresses a body if the transport has not done so.
 func decode(answer *http.Response, raw []byte) ([]byte, error) {
 	if len(raw) == 0 || !strings.EqualFold(answer.Header.Get("Content-Encoding"), "gzip") {
 		return raw, nil
@@ -90,8 +90,8 @@ func decode(answer *http.Response, raw []byte) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// find gives what the document says about an answer, or the fault that it
-// says nothing. Both are empty for what is none of the document's business.
+// find returns the specification of a response, or an error if the document
+// has none. Both are empty for requests that the document does not cover.
 func (d *document) find(request *http.Request, answer *http.Response) (want *response, fault string) {
 	if operation, ok := d.operation(request.Method, request.URL.EscapedPath()); ok {
 		if want, ok = operation[strconv.Itoa(answer.StatusCode)]; !ok {
@@ -103,13 +103,13 @@ func (d *document) find(request *http.Request, answer *http.Response) (want *res
 	case strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html"):
 		return nil, "" // a page
 	case request.Method == http.MethodOptions && answer.StatusCode == http.StatusNoContent:
-		return nil, "" // a question about CORS
+		return nil, "" // CORS preflight
 	case answer.StatusCode == http.StatusMethodNotAllowed:
 		return d.wrongMethod, ""
 	case answer.StatusCode == http.StatusNotFound:
 		return d.unknownPath, ""
 	case answer.StatusCode >= http.StatusBadRequest:
-		return d.anyError, "" // judged before the path was
+		return d.anyError, "" // rejected before the path was examined
 	case strings.HasPrefix(request.URL.Path, "/v1/"), strings.HasPrefix(request.URL.Path, "/oauth/"):
 		return nil, "the operation is not documented"
 	}

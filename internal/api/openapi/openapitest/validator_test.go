@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// recorder is a testing.TB that keeps what is reported to it.
+// recorder is a testing.TB that records what is reported to it.
 type recorder struct {
 	testing.TB
 	mu     sync.Mutex
@@ -69,7 +69,7 @@ func (a answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// faultsOf sends a request to a server that gives the answer, and returns
+// faultsOf sends a request to a server that gives this response, and returns
 // what the validator reports.
 func faultsOf(t *testing.T, method, path string, a answer) []string {
 	t.Helper()
@@ -206,7 +206,8 @@ func TestWrapReadsGzip(t *testing.T) {
 		server := httptest.NewServer(answer{200, map[string]string{"Content-Encoding": "gzip"}, packed.String()})
 		defer server.Close()
 
-		// By itself the transport unpacks; when the caller asks, it does not.
+		// The transport decompresses by itself, unless the caller asks for
+		// compression.
 		for _, asked := range []string{"", "gzip"} {
 			seen := &recorder{TB: t}
 			request, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/healthz", nil)

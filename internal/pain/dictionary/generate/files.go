@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// readData reads the data files as they are; none at all is a release without
-// content.
+// readData reads the existing data files. If there are none, it returns an
+// empty release.
 func readData(dir string) (*release, error) {
 	r := newRelease()
 	for _, f := range []struct {
@@ -44,7 +44,7 @@ func list(text string) []string {
 	return strings.Split(text, "; ")
 }
 
-// eachRow calls row with the columns of each line that is no comment.
+// eachRow calls row with the columns of each line that is not a comment.
 func eachRow(path, separator string, least int, row func(columns []string)) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func eachRow(path, separator string, least int, row func(columns []string)) erro
 	return lines.Err()
 }
 
-// write writes the data files in an order that makes two releases easy to
+// write writes the data files in a stable order, so that releases are easy to
 // compare.
 func (r *release) write(dir string) error {
 	var ingredients, substances, brands, products, codes []string

@@ -1,13 +1,13 @@
 // Command generate writes the data files of package dictionary. It is run by
-// go generate; docs/medicines.md says how to bring in a new release.
+// go generate; docs/medicines.md explains how to import a new release.
 //
 //	generate -rrf rrf -release 2025-11-03    a release of RxNorm as NLM publishes it
 //	generate -tables dir -release 2025-10-06 the tables that the first release came in
 //
-// What an earlier release had and the new one has not is kept and marked as
-// retired, because records of the past name it. A class is never guessed: an
-// ingredient that is new gets the class "?", which package dictionary does not
-// understand and its tests do not accept, until somebody writes a class there.
+// Entries that are missing from the new release are kept and marked as
+// retired, because old records refer to them. Classes are never guessed: a new
+// ingredient gets the class "?", which package dictionary treats as not
+// understood and its tests reject, until someone enters a class.
 package main
 
 import (

@@ -10,14 +10,14 @@ import (
 	"anodyne.example/anodyne/internal/pain/dictionary/rxname"
 )
 
-// undecided is the class of an ingredient that nobody has looked at.
+// undecided is the class of an ingredient that has not been reviewed.
 const undecided = "?"
 
-// release is what the data files hold. Keys are in lower case.
+// release is the content of the data files. Keys are in lower case.
 type release struct {
 	date        string
 	ingredients map[string]*ingredient // by name
-	extra       map[string]*ingredient // those written by hand; read only
+	extra       map[string]*ingredient // maintained by hand; read only
 	substances  map[string]string      // name with salt -> name of the ingredient
 	brands      map[string]*brand
 	products    map[string]*product // by code
@@ -28,11 +28,11 @@ type ingredient struct{ code, name, class string }
 
 type brand struct {
 	code, name  string
-	ingredients []string // only of a brand without a product
+	ingredients []string // only for a brand without a product
 }
 
-// product has the kind S (SCD), B (SBD), G (GPCK) or K (BPCK); in lower case
-// when it is not in the current release.
+// product has the kind S (SCD), B (SBD), G (GPCK) or K (BPCK), in lower case
+// if it is not in the current release.
 type product struct{ code, kind, name string }
 
 func newRelease() *release {
@@ -42,7 +42,7 @@ func newRelease() *release {
 	}
 }
 
-// kinds are the types of product that RxNorm has.
+// kinds are the RxNorm product types.
 var kinds = map[string]string{"SCD": "S", "SBD": "B", "GPCK": "G", "BPCK": "K"}
 
 func (r *release) addIngredient(code, name string) {
@@ -69,7 +69,7 @@ func (r *release) addProduct(code, tty, name string) {
 	r.products[code] = &product{code, kinds[tty], name}
 }
 
-// of is the ingredient of a substance.
+// of returns the ingredient of a substance.
 func (r *release) of(substance string) (string, bool) {
 	key := strings.ToLower(substance)
 	if in := r.ingredients[key]; in != nil {
@@ -93,8 +93,8 @@ func (r *release) classOf(name string) string {
 	return undecided
 }
 
-// keep takes over what is known already: the classes of all ingredients, and
-// what the release no longer has.
+// keep takes over what is already known: the classes of all ingredients, and
+// entries that the release no longer has.
 func (r *release) keep(known *release) {
 	r.extra = known.extra
 	for key, in := range known.ingredients {
@@ -134,7 +134,7 @@ func (r *release) keep(known *release) {
 	r.tidy()
 }
 
-// tidy takes out what the data files have no use for.
+// tidy removes what the data files do not need.
 func (r *release) tidy() {
 	for key, name := range r.substances {
 		if strings.ToLower(name) == key {
@@ -151,7 +151,7 @@ func (r *release) tidy() {
 	}
 	for key, b := range r.brands {
 		if sold[key] {
-			b.ingredients = nil // its products say
+			b.ingredients = nil // its products have them
 		}
 	}
 	for ndc, code := range r.ndc {
@@ -161,8 +161,8 @@ func (r *release) tidy() {
 	}
 }
 
-// watched reports whether a product is an opioid or a benzodiazepine. Only
-// their package codes are kept: those of all medicines would be ten times as
+// watched reports whether a product contains an opioid or a benzodiazepine.
+// Package codes are only kept for these; all others would be ten times as
 // many.
 func (r *release) watched(p *product) bool {
 	var d rxname.Drug
@@ -176,7 +176,7 @@ func (r *release) watched(p *product) bool {
 	return false
 }
 
-// report says what needs a person.
+// report lists what needs manual review.
 func (r *release) report(w io.Writer) error {
 	for _, key := range slices.Sorted(maps.Keys(r.ingredients)) {
 		if in := r.ingredients[key]; in.class == undecided {

@@ -7,8 +7,8 @@ import (
 	"anodyne.example/anodyne/internal/pain/dictionary/rxname"
 )
 
-// Columns of the files, by their place. RXNCONSO names concepts, RXNREL says
-// how they are related, RXNSAT holds their attributes; see
+// Columns of the files, by index. RXNCONSO has the names of concepts, RXNREL
+// their relations and RXNSAT their attributes; see
 // https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html.
 const (
 	consoCode, consoSource, consoType, consoName, consoSuppress = 0, 11, 12, 14, 16
@@ -16,8 +16,8 @@ const (
 	satCode, satName, satSource, satValue, satSuppress          = 0, 8, 9, 10, 11
 )
 
-// readRRF reads a release of the Current Prescribable Content, or of the whole
-// of RxNorm.
+// readRRF reads a release of the Current Prescribable Content or of the full
+// RxNorm.
 func readRRF(dir string) (*release, error) {
 	r := newRelease()
 	type concept struct{ tty, name string }
@@ -43,7 +43,7 @@ func readRRF(dir string) (*release, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A row says that the second concept is in this relation to the first.
+	// A row gives the relation of the second concept to the first.
 	err = eachRow(filepath.Join(dir, "RXNREL.RRF"), "|", 15, func(c []string) {
 		to, from := concepts[c[relTo]], concepts[c[relFrom]]
 		if c[relSource] != "RXNORM" || to.tty != "IN" || c[relSuppress] != "" && c[relSuppress] != "N" {

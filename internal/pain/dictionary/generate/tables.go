@@ -9,10 +9,10 @@ import (
 	"anodyne.example/anodyne/internal/pain/dictionary/rxname"
 )
 
-// readTables reads the tables that the first release came in: RxNorm
-// 2025-10-06, the opioid products of OMTK 2020-10-20 and the value sets of
-// CDC 2025-02. They lack the ingredients that begin with A, as rows and in
-// lists, so that only the names of the products say what is in them.
+// readTables reads the tables of the first release: RxNorm 2025-10-06, the
+// opioid products of OMTK 2020-10-20 and the CDC value sets of 2025-02. They
+// lack the ingredients that begin with A, so these are taken from the names of
+// the products.
 func readTables(dir string, known *release) (*release, error) {
 	r := newRelease()
 	r.extra = known.extra
@@ -70,7 +70,8 @@ func readTables(dir string, known *release) (*release, error) {
 	return r, nil
 }
 
-// kindOf goes by how RxNorm writes names; such a product is not in the release.
+// kindOf determines the kind from the way RxNorm writes names, for products
+// that are not in the release.
 func kindOf(name string) string {
 	pack, branded := strings.HasPrefix(name, "{"), strings.HasSuffix(name, "]")
 	switch {
@@ -84,9 +85,9 @@ func kindOf(name string) string {
 	return "s"
 }
 
-// nameSubstances finds the ingredient of each substance: the one of its name,
-// or the one that is listed of a product and has the same words, or the only
-// one that is left over.
+// nameSubstances finds the ingredient of each substance: the one with its
+// name, or the one listed for a product with the same words, or the only one
+// left.
 func (r *release) nameSubstances(listed map[string][]string) {
 	var d rxname.Drug
 	var open []*product
@@ -141,7 +142,7 @@ func (r *release) nameSubstances(listed map[string][]string) {
 	}
 }
 
-// firstWords is the ingredient that a substance begins with.
+// firstWords returns the ingredient whose name starts the substance.
 func (r *release) firstWords(substance string) string {
 	for end := len(substance); end > 0; end = strings.LastIndexByte(substance[:end], ' ') {
 		if in, ok := r.of(strings.TrimRight(substance[:end], ",")); ok {
@@ -151,7 +152,7 @@ func (r *release) firstWords(substance string) string {
 	return ""
 }
 
-// withWordsOf is the longest of the ingredients all of whose words are in the
+// withWordsOf returns the longest ingredient whose words are all in the
 // substance.
 func withWordsOf(substance string, ingredients []string) (best string) {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(substance, ",", " ")))

@@ -1,10 +1,10 @@
-// Package rxname reads the names that RxNorm gives to products, such as
+// Package rxname parses the names of RxNorm products, such as
 //
 //	acetaminophen 325 MG / oxycodone hydrochloride 5 MG Oral Tablet [Percocet]
 //	72 HR fentanyl 0.025 MG/HR Transdermal System
 //	{2 (fentanyl 0.6 MG/ACTUAT Mucosal Spray) } Pack
 //
-// The dictionary reads them when it loads, and its generator when it is made.
+// It is used by package dictionary at load time, and by its generator.
 package rxname
 
 import (
@@ -12,24 +12,24 @@ import (
 	"strings"
 )
 
-// Component is one substance of a product, as the name writes it.
+// Component is one substance of a product, as written in the name.
 type Component struct {
-	Item  int    // of a pack, the medicine that it belongs to
+	Item  int    // index of the medicine within a pack
 	Name  string // often with its salt: oxycodone hydrochloride
 	Value float64
-	Unit  string // MG, MG/ML, MG/HR ...; "" when the name gives no strength
+	Unit  string // MG, MG/ML, MG/HR ...; "" if the name has no strength
 }
 
-// Drug is what a name says.
+// Drug is a parsed name.
 type Drug struct {
 	Components []Component
-	Form       string // Oral Tablet; of a pack, that of all its medicines if it is one
+	Form       string // such as Oral Tablet; for a pack, the form that all its medicines share, if any
 	Brand      string
 	Pack       bool
 }
 
-// Parse reads a name into d, whose memory it uses again. It is not ok for a
-// name that lists no substance.
+// Parse parses a name into d, reusing its memory. It is not ok for a name
+// without substances.
 func (d *Drug) Parse(name string) (ok bool) {
 	*d = Drug{Components: d.Components[:0]}
 	name, d.Brand = cutBrand(name)
@@ -52,7 +52,7 @@ func cutBrand(name string) (rest, brand string) {
 	return name[:i], name[i+2 : len(name)-1]
 }
 
-// pack reads "24 (a 3 MG Oral Tablet) / 4 (b 1 MG Oral Tablet) } Pack".
+// pack parses "24 (a 3 MG Oral Tablet) / 4 (b 1 MG Oral Tablet) } Pack".
 func (d *Drug) pack(items string) bool {
 	depth, begin, item := 0, 0, 0
 	var form string
@@ -83,7 +83,7 @@ func (d *Drug) pack(items string) bool {
 	return item > 0
 }
 
-// item reads the components of one medicine and its form.
+// item parses the components and form of one medicine.
 func (d *Drug) item(item int, text string) bool {
 	for more := true; more; {
 		var part string
@@ -99,7 +99,8 @@ func (d *Drug) item(item int, text string) bool {
 	return true
 }
 
-// component reads "12 HR morphine sulfate 15 MG Extended Release Oral Tablet".
+// component parses "12 HR morphine sulfate 15 MG Extended Release Oral
+// Tablet".
 func component(text string) (c Component, form string) {
 	text = withoutQualifiers(strings.TrimSpace(text))
 	for i := 0; i < len(text); i++ {
@@ -122,13 +123,13 @@ func component(text string) (c Component, form string) {
 	return Component{Name: text}, ""
 }
 
-// qualifiers stand before a substance and are no part of its name.
+// qualifiers precede a substance and are not part of its name.
 var qualifiers = []string{"Abuse-Deterrent ", "Osmotic ", "Once-Daily ", "Twice-Daily ", "Microencapsulated ", "Augmented ",
 	"Sensor ", "Atrial Fibrillation ", "Preservative-Free "}
 
 func withoutQualifiers(text string) string {
 	for {
-		if text == "" || 'a' <= text[0] && text[0] <= 'z' { // nearly always
+		if text == "" || 'a' <= text[0] && text[0] <= 'z' { // the common case
 			return text
 		}
 		before := text
@@ -159,7 +160,7 @@ func isAmount(text string) bool {
 	return ok && isUnit(unit) && !strings.Contains(unit, " ")
 }
 
-// cutWord is strings.Cut at a blank, which is slower for a string of one byte.
+// cutWord is strings.Cut at a blank, which is slower for a single byte.
 func cutWord(text string) (word, rest string, found bool) {
 	if i := strings.IndexByte(text, ' '); i >= 0 {
 		return text[:i], text[i+1:], true
@@ -187,7 +188,7 @@ func parseNumber(text string) (float64, bool) {
 		whole = 10*whole + int(text[i]-'0')
 	}
 	if 0 < len(text) && len(text) < 16 && strings.IndexByte(text, '.') < 0 && strings.IndexByte(text, ',') < 0 {
-		return float64(whole), true // most are
+		return float64(whole), true // the common case
 	}
 	if strings.Contains(text, ",") {
 		text = strings.ReplaceAll(text, ",", "")
@@ -196,7 +197,8 @@ func parseNumber(text string) (float64, bool) {
 	return value, err == nil
 }
 
-// isUnit holds for MG, MG/ML, [arb'U], % and not for words such as Oral.
+// isUnit reports whether text is a unit such as MG, MG/ML, [arb'U] or %, and
+// not a word such as Oral.
 func isUnit(text string) bool {
 	if text == "" {
 		return false
