@@ -97,7 +97,7 @@ func nextRelease(t *testing.T) (prepare func(*exec.Cmd), version int) {
 	step := filepath.Join(t.TempDir(), "next.sql")
 	write(t, step, []byte("ALTER TABLE patient ADD COLUMN ward TEXT NOT NULL DEFAULT '';\n"))
 	for _, engine := range storetest.Engines {
-		dir, err := filepath.Abs("../internal/store/migrations/" + engine)
+		dir, err := filepath.Abs("../internal/store/engine/migrations/" + engine)
 		if err != nil {
 			t.Fatal(err)
 		}

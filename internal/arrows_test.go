@@ -1,26 +1,39 @@
-// Package internal holds the test of how the rooms of the house may lead into
-// each other; see docs/architecture.md.
+// Package internal holds the test of which packages may import which; see
+// docs/architecture.md.
 package internal
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// floors lists the rooms from the top down. A room imports only rooms of lower
-// floors; rooms of one floor never import each other.
-var floors = [][]string{
+// layers lists the packages from the top down; a name includes what is below it
+// and has no name of its own here. A package imports only packages of lower
+// layers; those of one layer never import each other.
+var layers = [][]string{
 	{"cmd"},
 	{"server", "bench", "cli"},
 	{"config"},
 	{"api", "portal", "oauth", "webhook", "report"},
 	{"cohort", "backup", "importer", "synth"},
+	{"store/storetest"},
 	{"store"},
+	{"store/clients"},
+	{"store/patients", "store/webhooks", "store/reports", "store/accounts"},
+	{"store/idempotency"},
+	{"store/journal", "store/lease"},
+	{"store/engine"},
+	{"store/private", "store/signal", "store/pgserver"},
 	{"figure"},
 	{"analytics"},
 	{"ratelimit", "worker", "tracing", "chart", "pain"},
@@ -36,20 +49,20 @@ type pkg struct {
 }
 
 func TestArrowsPointDown(t *testing.T) {
-	floorOf := map[string]int{}
-	for i, rooms := range floors {
-		for _, room := range rooms {
-			floorOf[room] = i
+	layerOf := map[string]int{}
+	for i, names := range layers {
+		for _, name := range names {
+			layerOf[name] = i
 		}
 	}
 	for _, p := range packages(t) {
-		from := room(p.ImportPath)
-		if _, known := floorOf[from]; !known && from != "client" && from != "e2e" && from != "deploy" && from != "internal" {
-			t.Errorf("%s stands on no floor; say above on which", p.ImportPath)
+		from := part(p.ImportPath)
+		if _, known := layerOf[from]; !known && from != "client" && from != "e2e" && from != "deploy" && from != "internal" {
+			t.Errorf("%s is in no layer; add it above", p.ImportPath)
 			continue
 		}
 		for _, imported := range p.Imports {
-			to := room(imported)
+			to := part(imported)
 			switch {
 			case !strings.HasPrefix(imported, "anodyne.example/anodyne/") || to == from:
 			case from == "client":
@@ -58,8 +71,8 @@ func TestArrowsPointDown(t *testing.T) {
 				if from != "cmd" {
 					t.Errorf("%s imports %s, which is for those outside", p.ImportPath, imported)
 				}
-			case floorOf[from] >= floorOf[to]:
-				t.Errorf("%s imports %s, which does not stand below it", p.ImportPath, imported)
+			case layerOf[from] >= layerOf[to]:
+				t.Errorf("%s imports %s, which is in no lower layer", p.ImportPath, imported)
 			}
 		}
 	}
@@ -85,23 +98,50 @@ func TestTheServerIsLinkedWithoutTools(t *testing.T) {
 	}
 	for _, p := range packages(t) {
 		for _, imported := range p.Imports {
-			if strings.HasPrefix(imported, "github.com/brianvoe/gofakeit") && room(p.ImportPath) != "synth" {
+			if strings.HasPrefix(imported, "github.com/brianvoe/gofakeit") && part(p.ImportPath) != "synth" {
 				t.Errorf("%s imports %s, which is for the demonstration's patients", p.ImportPath, imported)
 			}
-			if room(imported) == "synth" && room(p.ImportPath) != "cmd" {
+			if part(imported) == "synth" && part(p.ImportPath) != "cmd" {
 				t.Errorf("%s imports %s, which is for the demonstration", p.ImportPath, imported)
 			}
 		}
 	}
 }
 
-// room is the part of the house a package is in: a folder of internal, with
-// all below it, or a folder beside internal.
-func room(path string) string {
+// part is the name by which layers lists a package: a folder of internal, or one
+// of the store's packages, with all below it, or a folder beside internal.
+func part(path string) string {
 	path = strings.TrimPrefix(path, "anodyne.example/anodyne/")
 	path = strings.TrimPrefix(path, "internal/")
-	name, _, _ := strings.Cut(path, "/")
+	name, rest, _ := strings.Cut(path, "/")
+	if name == "store" && rest != "" {
+		below, _, _ := strings.Cut(rest, "/")
+		return name + "/" + below
+	}
 	return name
+}
+
+// Transactions are bound to no organisation, so nobody outside the store runs
+// one; what is asked of an organisation goes through store.Org.
+func TestTransactionsStayInTheStore(t *testing.T) {
+	raw := regexp.MustCompile(`\bengine\.(Tx|Stmt|One)\b|\.Database\(\)|\.Journal\(\)`)
+	for _, root := range []string{".", "../cmd", "../e2e", "../deploy"} {
+		if err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() && path == "store" {
+				return cmp.Or(err, fs.SkipDir)
+			}
+			if !strings.HasSuffix(path, ".go") || path == "arrows_test.go" {
+				return nil
+			}
+			content, err := os.ReadFile(path)
+			if found := raw.Find(content); found != nil {
+				t.Errorf("%s has %s", path, found)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func packages(t *testing.T) (list []pkg) {

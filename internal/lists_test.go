@@ -16,7 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/drug"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 // Words used as keys of tables are declared as constants, and listed. A test
@@ -30,9 +30,9 @@ func TestListsHaveEveryConstant(t *testing.T) {
 		{"fault", "Code", texts(fault.Codes())},
 		{"audit", "Action", texts(audit.Actions())},
 		{"event", "Type", texts(append(event.Types(), event.Test, event.All))},
-		{"store", "ReportType", texts(store.ReportTypes)},
-		{"store", "ReportFormat", texts(store.ReportFormats)},
-		{"store", "ReportStatus", texts(store.ReportStatuses)},
+		{"store/reports", "ReportType", texts(reports.ReportTypes)},
+		{"store/reports", "ReportFormat", texts(reports.ReportFormats)},
+		{"store/reports", "ReportStatus", texts(reports.ReportStatuses)},
 		{"pain", "Status", texts(pain.Statuses())},
 		{"pain/drug", "Class", texts(drug.Classes())},
 		{"pain/drug", "Basis", texts(drug.Bases())},

@@ -12,6 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 func runBackup(ctx context.Context, e cli.Env, args []string) error {
@@ -110,7 +111,7 @@ func runRestore(ctx context.Context, e cli.Env, args []string) error {
 // remembers no heads, there is nothing to accept, so a trial restore cannot
 // pass for a restore of the service.
 func noteRestore(ctx context.Context, s store.System, sum backup.Summary) error {
-	_, err := s.AcceptSeals(ctx, store.Accepting{
+	_, err := s.AcceptSeals(ctx, journal.Accepting{
 		Action: audit.DatabaseRestore, Reason: "restored from a backup created at " + sum.MadeAt.UTC().Format(time.RFC3339), OnlyLines: !s.Witnessed(),
 	})
 	if err != nil {

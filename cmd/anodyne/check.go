@@ -13,6 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 func runCheck(ctx context.Context, e cli.Env, args []string) error {
@@ -50,13 +51,13 @@ func runCheck(ctx context.Context, e cli.Env, args []string) error {
 	return nil
 }
 
-func check(ctx context.Context, e cli.Env, s store.System, heads map[string]store.SealedHead, repair bool) ([]string, error) {
+func check(ctx context.Context, e cli.Env, s store.System, heads map[string]journal.SealedHead, repair bool) ([]string, error) {
 	problems, err := s.CheckTables(ctx)
 	if err != nil {
 		return nil, err
 	}
 	show := cli.Bar(e.Stderr)
-	seals, err := s.VerifySeals(ctx, heads, func(org string, at, of store.Pos) { show("journal of "+org, int64(at), int64(of)) })
+	seals, err := s.VerifySeals(ctx, heads, func(org string, at, of journal.Pos) { show("journal of "+org, int64(at), int64(of)) })
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +86,8 @@ func check(ctx context.Context, e cli.Env, s store.System, heads map[string]stor
 }
 
 // parseHeads parses the values of --expect-head.
-func parseHeads(list []string) (map[string]store.SealedHead, error) {
-	heads := map[string]store.SealedHead{}
+func parseHeads(list []string) (map[string]journal.SealedHead, error) {
+	heads := map[string]journal.SealedHead{}
 	for _, text := range list {
 		parts := strings.Split(text, ":")
 		if len(parts) != 3 {
@@ -97,7 +98,7 @@ func parseHeads(list []string) (map[string]store.SealedHead, error) {
 		if posErr != nil || hexErr != nil || len(head) != len(audit.Head{}) || pos < 1 {
 			return nil, fmt.Errorf("--expect-head: want ORGANIZATION:POSITION:HEX, not %q", text)
 		}
-		heads[parts[0]] = store.SealedHead{Pos: store.Pos(pos), Head: audit.Head(head)}
+		heads[parts[0]] = journal.SealedHead{Pos: journal.Pos(pos), Head: audit.Head(head)}
 	}
 	return heads, nil
 }

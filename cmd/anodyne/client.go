@@ -18,6 +18,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/oauth"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 func runClient(ctx context.Context, e cli.Env, args []string) error {
@@ -102,7 +103,7 @@ func clientCreate(ctx context.Context, e cli.Env, args []string) error {
 }
 
 // newClient validates the properties of a new client.
-func newClient(name, org, tier, scope string) (n store.NewClient, err error) {
+func newClient(name, org, tier, scope string) (n clients.NewClient, err error) {
 	var errs []error
 	n.Name, n.Org = strings.TrimSpace(name), strings.TrimSpace(org)
 	for _, text := range []struct{ flag, value string }{{"name", n.Name}, {"organization", n.Org}} {
@@ -137,7 +138,7 @@ type clientView struct {
 	RevokedAt    *time.Time `json:"revoked_at"`
 }
 
-func viewOf(c store.Client) clientView {
+func viewOf(c clients.Client) clientView {
 	v := clientView{ClientID: c.ID.String(), Name: c.Name, Organization: c.OrgName, Tier: c.Tier.String(), Scope: c.Scopes.String(),
 		Secrets: c.Secrets, CreatedAt: c.CreatedAt.UTC().Truncate(time.Second)}
 	v.Requested = c.Requested.String()

@@ -10,6 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 // commandLog returns the log for what an operator should know while a command
@@ -36,7 +37,7 @@ func openStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 		return nil, err
 	}
 	s, err := store.Open(ctx, sc)
-	if !errors.Is(err, store.ErrEmpty) {
+	if !errors.Is(err, engine.ErrEmpty) {
 		return s, err
 	}
 	if _, err := store.Migrate(ctx, sc); err != nil {

@@ -14,6 +14,8 @@ import (
 	"anodyne.example/anodyne/internal/oauth"
 	"anodyne.example/anodyne/internal/portal"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // demoState is what a demo needs when it is started again. It is stored beside
@@ -46,7 +48,7 @@ func openDemoState(ctx context.Context, s store.System, dir string) (*demoState,
 		return nil, err
 	}
 	secret, hash := oauth.NewSecret()
-	made, err := s.CreateClient(ctx, store.NewClient{
+	made, err := s.CreateClient(ctx, clients.NewClient{
 		Org: demoOrganisation, Name: "Demonstration", Description: "Created by anodyne demo; has all scopes.",
 		Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash,
 	})
@@ -55,7 +57,7 @@ func openDemoState(ctx context.Context, s store.System, dir string) (*demoState,
 	}
 	d.ClientID, d.ClientSecret = made.ID.String(), secret
 	d.Email, d.Password, d.Until = "demo@example.org", rand.Text(), time.Now().UTC().Truncate(time.Second)
-	_, err = s.CreateAccount(ctx, demoOrganisation, store.NewAccount{
+	_, err = s.CreateAccount(ctx, demoOrganisation, accounts.NewAccount{
 		Email: d.Email, Name: "Demo Administrator", Role: access.Administrator, PasswordHash: portal.HashPassword(d.Password),
 	})
 	if err != nil && !fault.Is(err, fault.Conflict) {

@@ -18,6 +18,8 @@ import (
 	"anodyne.example/anodyne/internal/faulttest"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/testwait"
 )
@@ -72,18 +74,18 @@ func TestFaultImportSurvivesKill(t *testing.T) {
 
 // stops returns n positions, one somewhere in each nth part of the entries, but
 // for the first: the start of the process.
-func stops(t *testing.T, entries, n int) []store.Pos {
+func stops(t *testing.T, entries, n int) []journal.Pos {
 	random := rand.New(rand.NewPCG(faulttest.Seed(t), 0))
-	list := make([]store.Pos, n)
+	list := make([]journal.Pos, n)
 	for i := 1; i < n; i++ {
-		list[i] = store.Pos((float64(i-1) + random.Float64()) / float64(n-1) * float64(entries-1))
+		list[i] = journal.Pos((float64(i-1) + random.Float64()) / float64(n-1) * float64(entries-1))
 	}
 	return list
 }
 
 // killAt runs a command and kills it once the journal has reached a position.
 // It reports whether it did; otherwise the command succeeded before.
-func killAt(t *testing.T, s *store.Store, org store.Org, at store.Pos, cmd *exec.Cmd) bool {
+func killAt(t *testing.T, s *store.Store, org store.Org, at journal.Pos, cmd *exec.Cmd) bool {
 	t.Helper()
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -149,11 +151,11 @@ func writeImport(t *testing.T, patients, scores int) (people, clinical string) {
 }
 
 // checkImport compares the database with the files.
-func checkImport(t *testing.T, s *store.Store, org store.Org, patients, scores int) {
+func checkImport(t *testing.T, s *store.Store, org store.Org, people, scores int) {
 	t.Helper()
 	names, records := map[string]int{}, map[string]bool{}
-	var items []store.PatientItem
-	if _, err := org.PatientPage(t.Context(), 1, 1_000_000, func(i store.PatientItem) {
+	var items []patients.PatientItem
+	if _, err := org.PatientPage(t.Context(), 1, 1_000_000, func(i patients.PatientItem) {
 		names[string(i.Name)]++
 		items = append(items, i)
 	}); err != nil {
@@ -164,11 +166,11 @@ func checkImport(t *testing.T, s *store.Store, org store.Org, patients, scores i
 			t.Errorf("%s is there %d times", name, n)
 		}
 	}
-	if len(items) != patients {
-		t.Errorf("%d patients, want %d", len(items), patients)
+	if len(items) != people {
+		t.Errorf("%d patients, want %d", len(items), people)
 	}
 	for _, i := range items {
-		if _, err := org.Records(t.Context(), i.ID, store.RecordQuery{Page: 1, Limit: 1000}, func(r *pain.Record) { records[r.ID.String()] = true }); err != nil {
+		if _, err := org.Records(t.Context(), i.ID, patients.RecordQuery{Page: 1, Limit: 1000}, func(r *pain.Record) { records[r.ID.String()] = true }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,7 +178,7 @@ func checkImport(t *testing.T, s *store.Store, org store.Org, patients, scores i
 		t.Errorf("%d records, want %d", len(records), scores)
 	}
 	created, told := 0, map[string]int{}
-	for after := store.Pos(0); created < patients || len(told) < scores; {
+	for after := journal.Pos(0); created < people || len(told) < scores; {
 		ctx, cancel := context.WithTimeout(t.Context(), testwait.Bound)
 		events, next, err := org.WaitEvents(ctx, after, 1000)
 		cancel()
@@ -202,8 +204,8 @@ func checkImport(t *testing.T, s *store.Store, org store.Org, patients, scores i
 			}
 		}
 	}
-	if created != patients {
-		t.Errorf("%d events of new patients, want %d", created, patients)
+	if created != people {
+		t.Errorf("%d events of new patients, want %d", created, people)
 	}
 	if problems, err := s.System().CheckTables(t.Context()); len(problems) > 0 || err != nil {
 		t.Errorf("check: %q, %v", problems, err)

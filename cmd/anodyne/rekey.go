@@ -8,7 +8,7 @@ import (
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/seal"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 func runRekey(ctx context.Context, e cli.Env, args []string) error {
@@ -33,7 +33,7 @@ func runRekey(ctx context.Context, e cli.Env, args []string) error {
 			return err
 		}
 	}
-	if err := store.Rekey(ctx, sc.Database, sc.Key, fresh, cli.Bar(e.Stderr)); err != nil {
+	if err := engine.Rekey(ctx, sc.Database, sc.Key, fresh, cli.Bar(e.Stderr)); err != nil {
 		return err
 	}
 	if *remove {

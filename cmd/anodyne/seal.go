@@ -11,6 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 func runSeal(ctx context.Context, e cli.Env, args []string) error {
@@ -26,7 +27,7 @@ func sealAccept(ctx context.Context, e cli.Env, args []string) error {
 		"after an older copy of the database was restored on purpose. First find out why they differ: anodyne check shows where.\n"+
 		"The acceptance is signed with the audit key, recorded in each log, and applied by every running node within seconds.")
 	cfg.Store(fs)
-	a := store.Accepting{Action: audit.SealAccept}
+	a := journal.Accepting{Action: audit.SealAccept}
 	fs.StringVar(&a.Reason, "reason", "", "reason `text` for the audit log (required)")
 	org := fs.String("organization", "", "`name` of the organisation whose log is accepted (default: all)")
 	fs.BoolVar(&a.Reseal, "reseal", false, "reseal a log from its start if it does not match its own seal")

@@ -12,6 +12,8 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -47,7 +49,7 @@ func sealMore(t *testing.T, cfg store.Config, patients int) access.Principal {
 func linesOf(t *testing.T, cfg store.Config, who access.Principal, action audit.Action) string {
 	t.Helper()
 	s := storetest.Start(t, cfg)
-	lines, _, err := s.For(&who).Audit(t.Context(), store.AuditCursor{}, 100, store.AuditFilter{Action: action})
+	lines, _, err := s.For(&who).Audit(t.Context(), journal.AuditCursor{}, 100, journal.AuditFilter{Action: action})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +120,7 @@ func TestRestoreAccepts(t *testing.T) {
 		}
 		s := storetest.Start(t, restored)
 		var accepted int64
-		if err := s.System().Dump(t.Context(), func(d *store.Dump) error {
+		if err := s.System().Dump(t.Context(), func(d *engine.Dump) error {
 			for _, table := range d.Tables {
 				if table.Name == "seal_acceptance" {
 					accepted = table.Rows

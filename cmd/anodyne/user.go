@@ -15,6 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/portal"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
 )
 
 func runUser(ctx context.Context, e cli.Env, args []string) error {
@@ -39,7 +40,7 @@ func userCreate(ctx context.Context, e cli.Env, args []string) error {
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
-	n := store.NewAccount{Email: address(*email), Name: strings.TrimSpace(*name)}
+	n := accounts.NewAccount{Email: address(*email), Name: strings.TrimSpace(*name)}
 	var errs []error
 	var err error
 	if n.Role, err = access.ParseRole(*role); err != nil {
@@ -97,7 +98,7 @@ type userView struct {
 	SignedInAt   *time.Time `json:"signed_in_at"`
 }
 
-func viewOfUser(a store.Account) userView {
+func viewOfUser(a accounts.Account) userView {
 	v := userView{UserID: a.ID.String(), Organization: a.OrgName, Email: a.Email, Name: a.Name, Role: a.Role.String(), Disabled: !a.DisabledAt.IsZero(),
 		CreatedAt: a.CreatedAt.UTC().Truncate(time.Second)}
 	if !a.SignedInAt.IsZero() {

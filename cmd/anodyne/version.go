@@ -8,7 +8,7 @@ import (
 
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/licenses"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 func runVersion(_ context.Context, e cli.Env, args []string) error {
@@ -17,7 +17,7 @@ func runVersion(_ context.Context, e cli.Env, args []string) error {
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Stdout, "anodyne %s, schema %d, %s %s/%s\n", version, store.SchemaVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(e.Stdout, "anodyne %s, schema %d, %s %s/%s\n", version, engine.SchemaVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	if *all {
 		_, err := io.WriteString(e.Stdout, "\n"+licenses.Text())
 		return err

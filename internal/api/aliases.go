@@ -8,7 +8,9 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/drug"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -26,12 +28,12 @@ func (a *API) createAlias(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	made := store.Alias{ID: id.New[id.AliasKind](x.now), Alias: wanted, CreatedAt: x.now.UTC().Truncate(time.Second)}
+	made := patients.Alias{ID: id.New[id.AliasKind](x.now), Alias: wanted, CreatedAt: x.now.UTC().Truncate(time.Second)}
 	line := x.line(audit.AliasCreate, made.ID.String())
-	line.Details = audit.Changes(store.AliasChanges(pain.Alias{}, wanted))
+	line.Details = audit.Changes(patients.AliasChanges(pain.Alias{}, wanted))
 	made.CreatedBy = line.Actor
 	x.buf = appendAlias(x.buf, &made)
-	out, err := x.org.CreateAlias(x.ctx(), &made, store.Change{Audit: line}, key, store.Outcome{
+	out, err := x.org.CreateAlias(x.ctx(), &made, journal.Change{Audit: line}, key, idempotency.Outcome{
 		Status: http.StatusCreated, Location: aliasesPath + "/" + made.ID.String(), Body: x.buf,
 	})
 	if err != nil {
@@ -91,14 +93,14 @@ func (a *API) patchAlias(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	updated, err := x.org.UpdateAlias(x.ctx(), aliasID, func(old pain.Alias) (pain.Alias, *store.Change, error) {
+	updated, err := x.org.UpdateAlias(x.ctx(), aliasID, func(old pain.Alias) (pain.Alias, *journal.Change, error) {
 		wanted, err := old.Patch(object)
 		if err != nil || wanted == old {
 			return old, nil, err
 		}
 		line := x.line(audit.AliasUpdate, aliasID.String())
-		line.Details = audit.Changes(store.AliasChanges(old, wanted))
-		return wanted, &store.Change{Audit: line}, nil
+		line.Details = audit.Changes(patients.AliasChanges(old, wanted))
+		return wanted, &journal.Change{Audit: line}, nil
 	})
 	if err != nil {
 		return answer{}, err
@@ -112,10 +114,10 @@ func (a *API) deleteAlias(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := x.org.DeleteAlias(x.ctx(), aliasID, func(old pain.Alias) store.Change {
+	if err := x.org.DeleteAlias(x.ctx(), aliasID, func(old pain.Alias) journal.Change {
 		line := x.line(audit.AliasDelete, aliasID.String())
-		line.Details = audit.Changes(store.AliasChanges(old, pain.Alias{}))
-		return store.Change{Audit: line}
+		line.Details = audit.Changes(patients.AliasChanges(old, pain.Alias{}))
+		return journal.Change{Audit: line}
 	}); err != nil {
 		return answer{}, err
 	}
@@ -132,7 +134,7 @@ func (x *exchange) onAlias() (id.Alias, error) {
 
 // appendAlias appends the JSON form of an alias, with the medicine its code
 // stands for.
-func appendAlias(b []byte, a *store.Alias) []byte {
+func appendAlias(b []byte, a *patients.Alias) []byte {
 	b = append(b, `{"id":"`...)
 	b = a.ID.Append(b)
 	b = strictjson.AppendString(append(b, `","name":`...), a.Name)

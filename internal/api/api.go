@@ -23,6 +23,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // Config holds the dependencies and settings of the API.
@@ -79,16 +80,16 @@ type Authority interface {
 	// Verify returns the principal of the token in an Authorization header.
 	Verify(ctx context.Context, header []string) (*access.Principal, error)
 	// Authenticate returns the client with these credentials.
-	Authenticate(ctx context.Context, clientID, secret string) (*store.Client, error)
+	Authenticate(ctx context.Context, clientID, secret string) (*clients.Client, error)
 	// Issue creates an access token for the client. scope narrows its scopes;
 	// "" means all that were granted. A scope that was not granted is an error.
-	Issue(ctx context.Context, c *store.Client, scope string) (access.Grant, error)
+	Issue(ctx context.Context, c *clients.Client, scope string) (access.Grant, error)
 	// Revoke revokes a token of the client and records line in the audit log.
 	// It does nothing if the token is not the client's.
-	Revoke(ctx context.Context, c *store.Client, token string, line audit.Entry) error
+	Revoke(ctx context.Context, c *clients.Client, token string, line audit.Entry) error
 	// Introspect returns a token if it is active and belongs to the client's
 	// organisation.
-	Introspect(ctx context.Context, c *store.Client, token string) (t store.Token, active bool, err error)
+	Introspect(ctx context.Context, c *clients.Client, token string) (t clients.Token, active bool, err error)
 }
 
 // API is the HTTP handler of the service.

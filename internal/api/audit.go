@@ -7,15 +7,15 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 func (a *API) listAudit(x *exchange) (answer, error) {
 	q := x.readQuery("after", "limit", "action", "patient_id")
 	at := q.cursor("after", auditCursor, 2)
-	after := store.AuditCursor{Pos: store.Pos(at[0]), Line: int(at[1])}
+	after := journal.AuditCursor{Pos: journal.Pos(at[0]), Line: int(at[1])}
 	limit := int(q.limit())
-	var filter store.AuditFilter
+	var filter journal.AuditFilter
 	if action, given := q.text("action"); given {
 		filter.Action = audit.Action(action)
 		if !filter.Action.Known() {

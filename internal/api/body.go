@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -74,7 +74,7 @@ func (x *exchange) readJSON(limit int64, types ...string) (object *strictjson.Ob
 
 // readPost reads what all POSTs that change data share: no query, one JSON
 // object, and an optional Idempotency-Key.
-func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *store.Once, err error) {
+func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *idempotency.Once, err error) {
 	if err = x.noQuery(); err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +88,7 @@ func (x *exchange) readPost(limit int64) (object *strictjson.Object, key *store.
 
 // readBare is like readPost for requests without content: the body is empty or
 // an empty object.
-func (x *exchange) readBare() (*store.Once, error) {
+func (x *exchange) readBare() (*idempotency.Once, error) {
 	if err := x.noQuery(); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (x *exchange) readBare() (*store.Once, error) {
 
 // once reads the Idempotency-Key; nil means there is none. The path is part of
 // the key, so one key may be used on two routes.
-func (x *exchange) once(body []byte) (*store.Once, error) {
+func (x *exchange) once(body []byte) (*idempotency.Once, error) {
 	header, given := x.r.Header["Idempotency-Key"]
 	if !given {
 		return nil, nil
@@ -122,7 +122,7 @@ func (x *exchange) once(body []byte) (*store.Once, error) {
 	}
 	key := sha256.Sum256([]byte(x.r.Method + "\n" + x.r.URL.Path + "\n" + header[0]))
 	sum := sha256.Sum256(body)
-	return &store.Once{Key: key[:], Body: sum[:]}, nil
+	return &idempotency.Once{Key: key[:], Body: sum[:]}, nil
 }
 
 func printable(s string) bool {
@@ -138,6 +138,6 @@ func printable(s string) bool {
 }
 
 // outcome converts the outcome of a write to a response.
-func (x *exchange) outcome(out store.Outcome) answer {
+func (x *exchange) outcome(out idempotency.Outcome) answer {
 	return answer{status: out.Status, body: out.Body, location: out.Location, etag: out.ETag, replayed: out.Replayed}
 }

@@ -13,7 +13,9 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -40,7 +42,7 @@ func (x *exchange) intake() (in pain.Intake, missing, err error) {
 // were used to derive them, have changed before the commit.
 func (x *exchange) understood(write func() (answer, error)) (done answer, err error) {
 	for range 5 {
-		if done, err = write(); !store.AliasesChanged(err) {
+		if done, err = write(); !patients.AliasesChanged(err) {
 			return done, err
 		}
 		x.buf = x.buf[:0]
@@ -56,7 +58,7 @@ func (a *API) addClinicalData(x *exchange) (answer, error) {
 	return x.understood(func() (answer, error) { return x.addRecords(object, key) })
 }
 
-func (x *exchange) addRecords(object *strictjson.Object, key *store.Once) (answer, error) {
+func (x *exchange) addRecords(object *strictjson.Object, key *idempotency.Once) (answer, error) {
 	in, missing, err := x.intake()
 	if err != nil {
 		return answer{}, err
@@ -68,7 +70,7 @@ func (x *exchange) addRecords(object *strictjson.Object, key *store.Once) (answe
 	if missing != nil {
 		return answer{}, missing
 	}
-	out := store.Outcome{Status: http.StatusCreated}
+	out := idempotency.Outcome{Status: http.StatusCreated}
 	if batch {
 		x.buf = appendRecords(append(x.buf, `{"data":[`...), records)
 		x.buf = append(x.buf, "]}"...)
@@ -77,7 +79,7 @@ func (x *exchange) addRecords(object *strictjson.Object, key *store.Once) (answe
 		out.Location = recordPath(&records[0])
 	}
 	out.Body = x.buf
-	change := store.Change{
+	change := journal.Change{
 		Audit:   x.line(audit.ClinicalCreate, in.PatientID.String()),
 		Event:   event.ClinicalData(x.now, in.PatientID, recordIDs(records), typeNames(records)),
 		Subject: in.PatientID,
@@ -92,7 +94,7 @@ func (x *exchange) addRecords(object *strictjson.Object, key *store.Once) (answe
 
 // clinicalOutcome is the response to a change. A replayed response is audited
 // as a read.
-func (x *exchange) clinicalOutcome(out store.Outcome, patientID id.Patient) answer {
+func (x *exchange) clinicalOutcome(out idempotency.Outcome, patientID id.Patient) answer {
 	done := x.outcome(out)
 	if out.Replayed {
 		done.line = x.saw(audit.ClinicalRead, patientID.String())
@@ -143,7 +145,7 @@ func countOf(n int) []byte { return append(strconv.AppendInt([]byte(`{"count":`)
 func (a *API) listClinicalData(x *exchange) (answer, error) {
 	q := x.readQuery("page", "limit", "order", "start_date", "end_date", "data_type", "include_inactive")
 	p := q.page()
-	wanted := store.RecordQuery{
+	wanted := patients.RecordQuery{
 		Page: p.number, Limit: p.limit, Types: q.dataTypes("data_type"), Inactive: q.flag("include_inactive"),
 		Descending: q.word("order", "asc", "asc", "desc") == "desc",
 	}
@@ -269,7 +271,7 @@ func (a *API) correctClinicalRecord(x *exchange) (answer, error) {
 	return x.understood(func() (answer, error) { return x.correctRecord(object, key) })
 }
 
-func (x *exchange) correctRecord(object *strictjson.Object, key *store.Once) (answer, error) {
+func (x *exchange) correctRecord(object *strictjson.Object, key *idempotency.Once) (answer, error) {
 	in, missing, err := x.intake()
 	if err != nil {
 		return answer{}, err
@@ -286,10 +288,10 @@ func (x *exchange) correctRecord(object *strictjson.Object, key *store.Once) (an
 	if err != nil {
 		return answer{}, err
 	}
-	kept, err := x.org.CorrectRecord(x.ctx(), in.PatientID, recordID, key, x.now, func(old pain.Record) (pain.Correction, store.Change, store.Outcome, error) {
+	kept, err := x.org.CorrectRecord(x.ctx(), in.PatientID, recordID, key, x.now, func(old pain.Record) (pain.Correction, journal.Change, idempotency.Outcome, error) {
 		c, err := pain.NewCorrection(old, object, in)
 		if err != nil {
-			return c, store.Change{}, store.Outcome{}, err
+			return c, journal.Change{}, idempotency.Outcome{}, err
 		}
 		stands := &c.Old
 		changed := []id.Record{c.Old.ID}
@@ -297,13 +299,13 @@ func (x *exchange) correctRecord(object *strictjson.Object, key *store.Once) (an
 			stands = &c.New
 			changed = append(changed, c.New.ID)
 		}
-		change := store.Change{
+		change := journal.Change{
 			Audit:   x.line(audit.ClinicalCorrect, in.PatientID.String()),
 			Event:   event.ClinicalData(x.now, in.PatientID, changed, []string{old.Type.String()}),
 			Subject: in.PatientID,
 		}
 		change.Audit.Details = correctionDetails(&c)
-		return c, change, store.Outcome{Status: http.StatusCreated, Location: recordPath(stands), Body: pain.AppendRecord(nil, stands)}, nil
+		return c, change, idempotency.Outcome{Status: http.StatusCreated, Location: recordPath(stands), Body: pain.AppendRecord(nil, stands)}, nil
 	})
 	if err != nil {
 		return answer{}, err

@@ -11,15 +11,17 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/webhooks"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
 func (a *API) listDeliveries(x *exchange) (answer, error) {
 	q := x.readQuery("after", "limit", "status", "event_type")
-	wanted := store.DeliveryQuery{Before: q.deliveryCursor("after"), Limit: int(q.limit())}
+	wanted := webhooks.DeliveryQuery{Before: q.deliveryCursor("after"), Limit: int(q.limit())}
 	if word := q.word("status", "", "pending", "delivered", "failed"); word != "" {
-		status, _ := store.ParseDeliveryStatus(word)
+		status, _ := webhooks.ParseDeliveryStatus(word)
 		wanted.Status = &status
 	}
 	wanted.EventType = q.deliveredType("event_type")
@@ -31,7 +33,7 @@ func (a *API) listDeliveries(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	b, empty := append(x.buf, `{"data":[`...), len(x.buf)+len(`{"data":[`)
-	next, err := x.org.Deliveries(x.ctx(), webhookID, wanted, func(d *store.Delivery) {
+	next, err := x.org.Deliveries(x.ctx(), webhookID, wanted, func(d *webhooks.Delivery) {
 		if len(b) > empty {
 			b = append(b, ',')
 		}
@@ -110,7 +112,7 @@ func (a *API) redeliver(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	change := store.Change{Audit: x.line(audit.WebhookRedeliver, webhookID.String())}
+	change := journal.Change{Audit: x.line(audit.WebhookRedeliver, webhookID.String())}
 	change.Audit.Details = append(deliveryID.Append([]byte(`{"delivery":"`)), `"}`...)
 	out, err := x.org.Redeliver(x.ctx(), webhookID, deliveryID, change, key, x.now, accepted)
 	if err != nil {
@@ -124,7 +126,7 @@ func (a *API) testWebhook(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	change := store.Change{Audit: x.line(audit.WebhookTest, webhookID.String())}
+	change := journal.Change{Audit: x.line(audit.WebhookTest, webhookID.String())}
 	out, err := x.org.TestWebhook(x.ctx(), webhookID, event.ForTest(x.now, webhookID), change, key, accepted)
 	if err != nil {
 		return answer{}, err
@@ -133,8 +135,8 @@ func (a *API) testWebhook(x *exchange) (answer, error) {
 }
 
 // accepted is the outcome of a request to send a delivery.
-func accepted(d *store.Delivery) store.Outcome {
-	return store.Outcome{Status: http.StatusAccepted, Body: append(appendDelivery(nil, d), '}')}
+func accepted(d *webhooks.Delivery) idempotency.Outcome {
+	return idempotency.Outcome{Status: http.StatusAccepted, Body: append(appendDelivery(nil, d), '}')}
 }
 
 func (a *API) recoverWebhook(x *exchange) (answer, error) {
@@ -154,9 +156,9 @@ func (a *API) recoverWebhook(x *exchange) (answer, error) {
 	x.buf = append(x.buf, `","since":"`...)
 	x.buf = append(x.buf, pain.Moment(since)...)
 	x.buf = append(x.buf, `"}`...)
-	change := store.Change{Audit: x.line(audit.WebhookRecover, webhookID.String())}
+	change := journal.Change{Audit: x.line(audit.WebhookRecover, webhookID.String())}
 	change.Audit.Details = []byte(`{"since":"` + pain.Moment(since) + `"}`)
-	out, err := x.org.RecoverWebhook(x.ctx(), webhookID, since, change, key, x.now, store.Outcome{Status: http.StatusAccepted, Body: x.buf})
+	out, err := x.org.RecoverWebhook(x.ctx(), webhookID, since, change, key, x.now, idempotency.Outcome{Status: http.StatusAccepted, Body: x.buf})
 	if err != nil {
 		return answer{}, err
 	}
@@ -179,14 +181,14 @@ func readSince(object *strictjson.Object, now time.Time) (since time.Time, err e
 		}
 	}
 	r.Done()
-	if oldest := now.Add(-store.DeliveriesKept); since.Before(oldest) {
+	if oldest := now.Add(-webhooks.DeliveriesKept); since.Before(oldest) {
 		since = oldest
 	}
 	return since.UTC().Truncate(time.Millisecond), fields.Err()
 }
 
 // appendDelivery appends the fields of a delivery and leaves the object open.
-func appendDelivery(b []byte, d *store.Delivery) []byte {
+func appendDelivery(b []byte, d *webhooks.Delivery) []byte {
 	b = append(b, `{"id":"`...)
 	b = d.ID.Append(b)
 	b = append(b, `","event_id":"`...)
@@ -206,7 +208,7 @@ func appendDelivery(b []byte, d *store.Delivery) []byte {
 	return appendTime(append(b, `,"next_attempt_at":`...), d.NextAttemptAt)
 }
 
-func appendAttempt(b []byte, a *store.Attempt) []byte {
+func appendAttempt(b []byte, a *webhooks.Attempt) []byte {
 	b = appendTime(append(b, `{"at":`...), a.At)
 	b = append(b, `,"http_status":`...)
 	if a.Status == 0 {

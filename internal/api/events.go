@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/event"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // maxWait is the longest wait for an event, in seconds.
@@ -14,14 +14,14 @@ const maxWait = 30
 
 func (a *API) listEvents(x *exchange) (answer, error) {
 	q := x.readQuery("after", "limit", "wait")
-	after := store.Pos(q.cursor("after", eventCursor, 1)[0])
+	after := journal.Pos(q.cursor("after", eventCursor, 1)[0])
 	limit := int(q.limit())
 	wait := q.number("wait", 0, maxWait, 0)
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	var events []event.Event
-	var next store.Pos
+	var next journal.Pos
 	var err error
 	leave, mayWait := func() {}, false
 	if wait > 0 {

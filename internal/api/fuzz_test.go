@@ -16,7 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/cohort"
 	"anodyne.example/anodyne/internal/oauth"
 	"anodyne.example/anodyne/internal/ratelimit"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -33,7 +33,7 @@ func newTarget(f *testing.F) *target {
 	f.Helper()
 	s := storetest.Open(f, storetest.SQLite)
 	secret, hash := oauth.NewSecret()
-	client, err := s.System().CreateClient(context.Background(), store.NewClient{Org: "fuzz", Name: "fuzz", Scopes: access.AllScopes, SecretHash: hash})
+	client, err := s.System().CreateClient(context.Background(), clients.NewClient{Org: "fuzz", Name: "fuzz", Scopes: access.AllScopes, SecretHash: hash})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/report"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/webhook"
 	"anodyne.example/anodyne/internal/worker"
@@ -167,7 +168,7 @@ func (c *clock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
 // caller is a registered client with a token.
 type caller struct {
 	*node
-	client store.Client
+	client clients.Client
 	secret string
 	token  string
 }
@@ -187,7 +188,7 @@ func (n *node) callerOf(org string, tier access.Tier, scopes access.Scopes) *cal
 	n.tb.Helper()
 	secret, hash := oauth.NewSecret()
 	client, err := n.store.System().CreateClient(context.Background(),
-		store.NewClient{Org: org, Name: "test", Tier: tier, Scopes: scopes, SecretHash: hash})
+		clients.NewClient{Org: org, Name: "test", Tier: tier, Scopes: scopes, SecretHash: hash})
 	if err != nil {
 		n.tb.Fatal(err)
 	}

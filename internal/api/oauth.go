@@ -13,13 +13,13 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/ratelimit"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // form is a form body from an authenticated client.
 type form struct {
 	url.Values
-	client *store.Client
+	client *clients.Client
 }
 
 var errNoCredentials = fault.New(fault.InvalidClient,

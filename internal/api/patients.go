@@ -12,7 +12,9 @@ import (
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 func (a *API) createPatient(x *exchange) (answer, error) {
@@ -25,9 +27,9 @@ func (a *API) createPatient(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	name := p.ID.String()
-	change := store.Change{Audit: x.line(audit.PatientCreate, name), Event: event.Patient(event.PatientCreated, x.now, p.ID), Subject: p.ID}
+	change := journal.Change{Audit: x.line(audit.PatientCreate, name), Event: event.Patient(event.PatientCreated, x.now, p.ID), Subject: p.ID}
 	x.buf = pain.AppendDetail(x.buf, &p)
-	out, err := x.org.CreatePatient(x.ctx(), &p, change, key, store.Outcome{
+	out, err := x.org.CreatePatient(x.ctx(), &p, change, key, idempotency.Outcome{
 		Status: http.StatusCreated, Location: "/v1/patients/" + name, ETag: versionTag(p.Version), Body: x.buf,
 	})
 	if err != nil {
@@ -49,7 +51,7 @@ func (a *API) getPatient(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	var version int64
-	err = x.org.ShowPatient(x.ctx(), patientID, func(p store.PatientRow) {
+	err = x.org.ShowPatient(x.ctx(), patientID, func(p patients.PatientRow) {
 		version = p.Version
 		x.buf = pain.AppendRow(x.buf, &p)
 	})
@@ -80,7 +82,7 @@ func (a *API) patchPatient(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	p, err := x.org.UpdatePatient(x.ctx(), patientID, func(old pain.Patient) (pain.Patient, *store.Change, error) {
+	p, err := x.org.UpdatePatient(x.ctx(), patientID, func(old pain.Patient) (pain.Patient, *journal.Change, error) {
 		if err := guard(x.r.Header, versionTag(old.Version)); err != nil {
 			return old, nil, err
 		}
@@ -90,7 +92,7 @@ func (a *API) patchPatient(x *exchange) (answer, error) {
 		}
 		line := x.line(audit.PatientUpdate, patientID.String())
 		line.Details = historyOf(changes)
-		return updated, &store.Change{Audit: line, Event: event.Patient(event.PatientUpdated, x.now, patientID), Subject: patientID}, nil
+		return updated, &journal.Change{Audit: line, Event: event.Patient(event.PatientUpdated, x.now, patientID), Subject: patientID}, nil
 	})
 	if err != nil {
 		return answer{}, err
@@ -160,7 +162,7 @@ type itemList struct {
 	shown       []byte
 }
 
-func (l *itemList) add(item store.PatientItem) {
+func (l *itemList) add(item patients.PatientItem) {
 	if l.count > 0 {
 		l.buf = append(l.buf, ',')
 	} else {

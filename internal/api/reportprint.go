@@ -5,17 +5,17 @@ import (
 	"strconv"
 	"time"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // appendReport appends the JSON form of a report. Times and size are null
 // until known. A report past its expiry is shown as expired, even if it has
 // not been purged yet.
-func appendReport(b []byte, rep *store.Report, now time.Time) []byte {
+func appendReport(b []byte, rep *reports.Report, now time.Time) []byte {
 	status := rep.Status
 	if rep.HasExpired(now) {
-		status = store.ReportExpired
+		status = reports.ReportExpired
 	}
 	text := func(name, value string) {
 		b = append(append(append(b, `,"`...), name...), `":`...)
@@ -49,7 +49,7 @@ func appendReport(b []byte, rep *store.Report, now time.Time) []byte {
 	text("sha256", hex.EncodeToString(rep.SHA256))
 	text("error", rep.Error)
 	url := ""
-	if status == store.ReportCompleted {
+	if status == reports.ReportCompleted {
 		url = "/v1/reports/" + rep.ID.String() + "/download"
 	}
 	text("download_url", url)

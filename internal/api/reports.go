@@ -10,27 +10,29 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // ReadReport parses a report request; internal/report implements it. The type
 // of the result is valid or "", even if there is an error.
-type ReadReport func(body *strictjson.Object, now time.Time) (store.ReportRequest, error)
+type ReadReport func(body *strictjson.Object, now time.Time) (reports.ReportRequest, error)
 
 // reportData maps report types to the scopes of their data. They are checked
 // when a report is created and when it is downloaded, so a report does not
 // bypass them.
-var reportData = map[store.ReportType]access.Scopes{
-	store.PatientSummaryReport: access.PatientsRead | access.ClinicalDataRead,
-	store.StewardshipReport:    access.PatientsRead | access.ClinicalDataRead,
-	store.OutcomesReport:       access.AnalyticsRead,
-	store.PopulationReport:     access.AnalyticsRead,
+var reportData = map[reports.ReportType]access.Scopes{
+	reports.PatientSummaryReport: access.PatientsRead | access.ClinicalDataRead,
+	reports.StewardshipReport:    access.PatientsRead | access.ClinicalDataRead,
+	reports.OutcomesReport:       access.AnalyticsRead,
+	reports.PopulationReport:     access.AnalyticsRead,
 }
 
 // mayRead returns an error if the token lacks a scope of the report's data, or
 // if the type is unknown.
-func (x *exchange) mayRead(t store.ReportType) error {
+func (x *exchange) mayRead(t reports.ReportType) error {
 	data, known := reportData[t]
 	if !known {
 		return fmt.Errorf("the scopes of reports of type %q are not defined", t)
@@ -52,7 +54,7 @@ func (x *exchange) reportID() (id.Report, error) {
 }
 
 // report returns the report named by a path without parameters.
-func (x *exchange) report() (rep store.Report, err error) {
+func (x *exchange) report() (rep reports.Report, err error) {
 	if err := x.noQuery(); err != nil {
 		return rep, err
 	}
@@ -84,12 +86,12 @@ func (a *API) createReport(x *exchange) (answer, error) {
 			return answer{}, err
 		}
 	}
-	rep := store.NewReport(wanted, x.principal.ClientID, x.now)
+	rep := reports.NewReport(wanted, x.principal.ClientID, x.now)
 	location := "/v1/reports/" + rep.ID.String()
-	change := store.Change{Audit: x.line(audit.ReportCreate, rep.ID.String())}
+	change := journal.Change{Audit: x.line(audit.ReportCreate, rep.ID.String())}
 	change.Audit.Details = rep.Details()
 	x.buf = appendReport(x.buf, &rep, x.now)
-	out, err := x.org.CreateReport(x.ctx(), &rep, change, key, store.Outcome{Status: http.StatusCreated, Location: location, Body: x.buf})
+	out, err := x.org.CreateReport(x.ctx(), &rep, change, key, idempotency.Outcome{Status: http.StatusCreated, Location: location, Body: x.buf})
 	if err != nil {
 		return answer{}, err
 	}
@@ -103,14 +105,14 @@ func (a *API) createReport(x *exchange) (answer, error) {
 func (a *API) listReports(x *exchange) (answer, error) {
 	q := x.readQuery("page", "limit", "status", "type")
 	p := q.page()
-	wanted := store.ReportQuery{Page: p.number, Limit: p.limit}
-	wanted.Status = store.ReportStatus(q.word("status", "", texts(store.ReportStatuses)...))
-	wanted.Type = store.ReportType(q.word("type", "", texts(store.ReportTypes)...))
+	wanted := reports.ReportQuery{Page: p.number, Limit: p.limit}
+	wanted.Status = reports.ReportStatus(q.word("status", "", texts(reports.ReportStatuses)...))
+	wanted.Type = reports.ReportType(q.word("type", "", texts(reports.ReportTypes)...))
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	b, shown := append(x.buf, `{"data":[`...), 0
-	total, err := x.org.Reports(x.ctx(), wanted, func(rep *store.Report) {
+	total, err := x.org.Reports(x.ctx(), wanted, func(rep *reports.Report) {
 		if shown > 0 {
 			b = append(b, ',')
 		}
@@ -152,7 +154,7 @@ func (a *API) deleteReport(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := x.org.DeleteReport(x.ctx(), reportID, store.Change{Audit: x.line(audit.ReportDelete, reportID.String())}); err != nil {
+	if err := x.org.DeleteReport(x.ctx(), reportID, journal.Change{Audit: x.line(audit.ReportDelete, reportID.String())}); err != nil {
 		return answer{}, err
 	}
 	return answer{status: http.StatusNoContent}, nil

@@ -8,6 +8,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // usage counts the requests of clients by hour and outcome, for the portal.
@@ -23,7 +24,7 @@ type usageKey struct {
 	org     access.OrgNo
 	client  access.ClientNo
 	hour    int64 // hours since 1970
-	outcome store.UsageOutcome
+	outcome clients.UsageOutcome
 }
 
 // usageEvery is how often counts are added to the store.
@@ -39,16 +40,16 @@ func (u *usage) count(p *access.Principal, status int, at time.Time) {
 	u.counts[key]++
 }
 
-func outcomeOf(status int) store.UsageOutcome {
+func outcomeOf(status int) clients.UsageOutcome {
 	switch {
 	case status == http.StatusTooManyRequests:
-		return store.UsageLimited
+		return clients.UsageLimited
 	case status >= http.StatusInternalServerError:
-		return store.UsageFailed
+		return clients.UsageFailed
 	case status >= http.StatusBadRequest:
-		return store.UsageRefused
+		return clients.UsageRefused
 	}
-	return store.UsageAnswered
+	return clients.UsageAnswered
 }
 
 // flush adds the counts to the store. If that fails, they are kept.
@@ -60,9 +61,9 @@ func (u *usage) flush(ctx context.Context, sys store.System) error {
 	if len(counts) == 0 {
 		return nil
 	}
-	list := make([]store.Usage, 0, len(counts))
+	list := make([]clients.Usage, 0, len(counts))
 	for key, n := range counts {
-		list = append(list, store.Usage{Org: key.org, Client: key.client, Hour: time.Unix(key.hour*3600, 0), Outcome: key.outcome, Requests: n})
+		list = append(list, clients.Usage{Org: key.org, Client: key.client, Hour: time.Unix(key.hour*3600, 0), Outcome: key.outcome, Requests: n})
 	}
 	err := sys.AddUsage(ctx, list)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/pain"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/webhooks"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -18,7 +18,7 @@ const maxDescription = 200
 
 // mergeWebhook sets the fields of a webhook that are present in a body. When
 // creating, the required fields must be present.
-func (a *API) mergeWebhook(w *store.Webhook, body *strictjson.Object, creating bool) error {
+func (a *API) mergeWebhook(w *webhooks.Webhook, body *strictjson.Object, creating bool) error {
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
 	if present, _ := r.Has("url"); present || creating {
@@ -105,7 +105,7 @@ func subscribable() []string {
 
 // readWebhookStatus parses the new status of a webhook. A webhook that is
 // already disabled keeps its reason.
-func readWebhookStatus(r *strictjson.Reader, w *store.Webhook) {
+func readWebhookStatus(r *strictjson.Reader, w *webhooks.Webhook) {
 	var status string
 	if v, ok := r.Value("status"); ok {
 		status, _ = v.AsString() // a value of another type is rejected below
@@ -116,6 +116,6 @@ func readWebhookStatus(r *strictjson.Reader, w *store.Webhook) {
 	case status != "disabled":
 		r.Fault("status", "must be enabled or disabled.")
 	case w.Enabled:
-		w.Enabled, w.DisabledReason = false, store.DisabledByRequest
+		w.Enabled, w.DisabledReason = false, webhooks.DisabledByRequest
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"testing"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/webhooks"
 	"anodyne.example/anodyne/internal/webhook"
 )
 
@@ -63,7 +63,7 @@ func (t *target) removeAll(tb testing.TB, keep string) {
 	tb.Helper()
 	var list struct{ Data []struct{ ID string } }
 	answer := t.answer(tb, "GET", webhooksPath, "limit=100", "", http.Header{})
-	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil || len(list.Data) > store.MaxWebhooks {
+	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil || len(list.Data) > webhooks.MaxWebhooks {
 		tb.Fatal(err, len(list.Data))
 	}
 	for _, w := range list.Data {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"anodyne.example/anodyne/internal/access"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 const hookBody = `{"url":"https://hooks.example.com/anodyne","events":["patient.created","clinical_data.updated"],"description":"Record system"}`
@@ -45,9 +45,9 @@ const webhookScopes = access.WebhooksRead | access.WebhooksWrite
 // dump is every row of every table of the database.
 func (n *node) dump() (rows []byte) {
 	n.tb.Helper()
-	if err := n.store.System().Dump(context.Background(), func(d *store.Dump) error {
+	if err := n.store.System().Dump(context.Background(), func(d *engine.Dump) error {
 		for _, table := range d.Tables {
-			if err := d.Rows(table, func(r store.Row) error {
+			if err := d.Rows(table, func(r engine.Row) error {
 				rows = table.AppendRow(rows, r)
 				return nil
 			}); err != nil {

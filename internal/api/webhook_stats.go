@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 func (a *API) getWebhookStats(x *exchange) (answer, error) {
@@ -35,7 +35,7 @@ func (a *API) getWebhookStats(x *exchange) (answer, error) {
 		Latency     *latency   `json:"latency_ms"`
 		LastFailure *failure   `json:"last_failure"`
 		Backlog     int64      `json:"backlog"`
-	}{Webhook: webhookID, Hours: int(store.StatsWindow / time.Hour), Succeeded: s.Succeeded, Failed: s.Failed, Backlog: s.Backlog}
+	}{Webhook: webhookID, Hours: int(webhooks.StatsWindow / time.Hour), Succeeded: s.Succeeded, Failed: s.Failed, Backlog: s.Backlog}
 	if all := s.Succeeded + s.Failed; all > 0 {
 		rate := math.Round(float64(s.Succeeded)/float64(all)*1e4) / 1e4
 		doc.SuccessRate, doc.Latency = &rate, &latency{inMillis(s.P50), inMillis(s.P95)}

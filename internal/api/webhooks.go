@@ -7,7 +7,9 @@ import (
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/webhooks"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -21,7 +23,7 @@ func (x *exchange) onWebhook() (id.Webhook, error) {
 
 // actOnWebhook reads the path and the Idempotency-Key of a POST without
 // content.
-func (x *exchange) actOnWebhook() (id.Webhook, *store.Once, error) {
+func (x *exchange) actOnWebhook() (id.Webhook, *idempotency.Once, error) {
 	key, err := x.readBare()
 	if err != nil {
 		return id.Webhook{}, nil, err
@@ -37,15 +39,15 @@ func (a *API) createWebhook(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	w := store.Webhook{ID: id.New[id.WebhookKind](x.now), Enabled: true, CreatedAt: x.now.UTC().Truncate(time.Second), Version: 1}
+	w := webhooks.Webhook{ID: id.New[id.WebhookKind](x.now), Enabled: true, CreatedAt: x.now.UTC().Truncate(time.Second), Version: 1}
 	if err := a.mergeWebhook(&w, object, true); err != nil {
 		return answer{}, err
 	}
 	name, secret := w.ID.String(), a.NewWebhookSecret()
-	change := store.Change{Audit: x.line(audit.WebhookCreate, name)}
-	change.Audit.Details = audit.Changes((&store.Webhook{Enabled: true}).Changes(&w))
+	change := journal.Change{Audit: x.line(audit.WebhookCreate, name)}
+	change.Audit.Details = audit.Changes((&webhooks.Webhook{Enabled: true}).Changes(&w))
 	x.buf = appendSecret(appendWebhook(x.buf, &w), secret, time.Time{})
-	out, err := x.org.CreateWebhook(x.ctx(), &w, secret, change, key.Seal(), store.Outcome{
+	out, err := x.org.CreateWebhook(x.ctx(), &w, secret, change, key.Seal(), idempotency.Outcome{
 		Status: http.StatusCreated, Location: webhooksPath + "/" + name, Body: x.buf,
 	})
 	if err != nil {
@@ -55,7 +57,7 @@ func (a *API) createWebhook(x *exchange) (answer, error) {
 }
 
 // revealed is an outcome that contains a secret. If replayed, it is audited.
-func (x *exchange) revealed(out store.Outcome, webhook string) answer {
+func (x *exchange) revealed(out idempotency.Outcome, webhook string) answer {
 	done := x.outcome(out)
 	if out.Replayed {
 		done.line = x.saw(audit.WebhookReveal, webhook)
@@ -107,14 +109,14 @@ func (a *API) patchWebhook(x *exchange) (answer, error) {
 	}
 	// A body that is invalid for any webhook is rejected before the webhook is
 	// looked up.
-	if err := a.mergeWebhook(&store.Webhook{}, object, false); err != nil {
+	if err := a.mergeWebhook(&webhooks.Webhook{}, object, false); err != nil {
 		return answer{}, err
 	}
 	webhookID, err := x.webhookID()
 	if err != nil {
 		return answer{}, err
 	}
-	w, err := x.org.UpdateWebhook(x.ctx(), webhookID, func(old store.Webhook) (store.Webhook, *store.Change, error) {
+	w, err := x.org.UpdateWebhook(x.ctx(), webhookID, func(old webhooks.Webhook) (webhooks.Webhook, *journal.Change, error) {
 		updated := old
 		if err := a.mergeWebhook(&updated, object, false); err != nil {
 			return old, nil, err
@@ -126,7 +128,7 @@ func (a *API) patchWebhook(x *exchange) (answer, error) {
 		updated.Version++
 		line := x.line(audit.WebhookUpdate, webhookID.String())
 		line.Details = audit.Changes(changes)
-		return updated, &store.Change{Audit: line}, nil
+		return updated, &journal.Change{Audit: line}, nil
 	})
 	if err != nil {
 		return answer{}, err
@@ -140,7 +142,7 @@ func (a *API) deleteWebhook(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := x.org.DeleteWebhook(x.ctx(), webhookID, store.Change{Audit: x.line(audit.WebhookDelete, webhookID.String())}); err != nil {
+	if err := x.org.DeleteWebhook(x.ctx(), webhookID, journal.Change{Audit: x.line(audit.WebhookDelete, webhookID.String())}); err != nil {
 		return answer{}, err
 	}
 	return answer{status: http.StatusNoContent}, nil
@@ -152,9 +154,9 @@ func (a *API) rotateWebhookSecret(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	secret := a.NewWebhookSecret()
-	change := store.Change{Audit: x.line(audit.WebhookRotate, webhookID.String())}
-	out, err := x.org.RotateWebhookSecret(x.ctx(), webhookID, secret, change, key.Seal(), x.now, func(w store.Webhook) store.Outcome {
-		return store.Outcome{Status: http.StatusOK, Body: appendSecret(appendWebhook(nil, &w), secret, w.OldSecretEnds)}
+	change := journal.Change{Audit: x.line(audit.WebhookRotate, webhookID.String())}
+	out, err := x.org.RotateWebhookSecret(x.ctx(), webhookID, secret, change, key.Seal(), x.now, func(w webhooks.Webhook) idempotency.Outcome {
+		return idempotency.Outcome{Status: http.StatusOK, Body: appendSecret(appendWebhook(nil, &w), secret, w.OldSecretEnds)}
 	})
 	if err != nil {
 		return answer{}, err
@@ -163,7 +165,7 @@ func (a *API) rotateWebhookSecret(x *exchange) (answer, error) {
 }
 
 // appendWebhook appends the JSON form of a webhook, without its secret.
-func appendWebhook(b []byte, w *store.Webhook) []byte {
+func appendWebhook(b []byte, w *webhooks.Webhook) []byte {
 	b = append(b, `{"id":"`...)
 	b = w.ID.Append(b)
 	b = strictjson.AppendString(append(b, `","url":`...), w.URL)

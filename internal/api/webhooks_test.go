@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 func TestContract9_ListAndOne(t *testing.T) {
@@ -140,10 +140,10 @@ func TestWebhooksAreLimited(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
 		var last string
-		for range store.MaxWebhooks {
+		for range webhooks.MaxWebhooks {
 			last = c.hook()
 		}
-		c.post("/v1/webhooks", hookBody).details(http.StatusConflict, fault.Conflict, map[string]any{"limit": float64(store.MaxWebhooks)})
+		c.post("/v1/webhooks", hookBody).details(http.StatusConflict, fault.Conflict, map[string]any{"limit": float64(webhooks.MaxWebhooks)})
 		n.caller("south").hook()
 		c.send("DELETE", "/v1/webhooks/"+last, "").is(http.StatusNoContent)
 		c.hook()

@@ -20,6 +20,10 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/seal"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 	"anodyne.example/anodyne/internal/testneed"
@@ -83,10 +87,10 @@ func target(t testing.TB, engine string) store.Config {
 func sums(t *testing.T, s *store.Store) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	if err := s.System().Dump(t.Context(), func(d *store.Dump) error {
+	if err := s.System().Dump(t.Context(), func(d *engine.Dump) error {
 		for _, table := range d.Tables {
 			hash := sha256.New()
-			if err := d.Rows(table, func(r store.Row) error {
+			if err := d.Rows(table, func(r engine.Row) error {
 				hash.Write(table.AppendRow(nil, r))
 				return nil
 			}); err != nil {
@@ -124,7 +128,7 @@ func TestRestoreFromEachEngineIntoEach(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !sum.Encrypted || !sum.MadeAt.Equal(made) || sum.Schema != store.SchemaVersion() {
+				if !sum.Encrypted || !sum.MadeAt.Equal(made) || sum.Schema != engine.SchemaVersion() {
 					t.Errorf("%+v", sum)
 				}
 				restored := storetest.Start(t, cfg)
@@ -147,7 +151,7 @@ func TestRestoreFromEachEngineIntoEach(t *testing.T) {
 func lives(t *testing.T, s *store.Store, who access.Principal) {
 	t.Helper()
 	storetest.Run(t, s)
-	before, err := s.For(&who).PatientPage(t.Context(), 1, 1, func(store.PatientItem) {})
+	before, err := s.For(&who).PatientPage(t.Context(), 1, 1, func(patients.PatientItem) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,13 +159,13 @@ func lives(t *testing.T, s *store.Store, who access.Principal) {
 	if got, err := s.For(&who).Patient(t.Context(), p.ID); got != p || err != nil {
 		t.Errorf("a new patient: %+v, %v", got, err)
 	}
-	if total, err := s.For(&who).PatientPage(t.Context(), 1, 1, func(store.PatientItem) {}); total != before+1 || err != nil {
+	if total, err := s.For(&who).PatientPage(t.Context(), 1, 1, func(patients.PatientItem) {}); total != before+1 || err != nil {
 		t.Errorf("%d patients, want %d, %v", total, before+1, err)
 	}
 	fresh := storetest.Client(t, s, "A new organisation")
 	storetest.AddPatient(t, s.For(&fresh), "its first")
 	// Every entry is an event here but those of the clients; wait for the last.
-	var after store.Pos
+	var after journal.Pos
 	for seen := int64(0); seen < before+1; {
 		events, next, err := s.For(&who).WaitEvents(t.Context(), after, 100)
 		if err != nil || next == after {
@@ -216,7 +220,7 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 							return
 						default:
 							p := storetest.Patient("meanwhile")
-							if _, err := source.For(&who).CreatePatient(context.Background(), &p, storetest.Created(p), nil, store.Outcome{}); err != nil {
+							if _, err := source.For(&who).CreatePatient(context.Background(), &p, storetest.Created(p), nil, idempotency.Outcome{}); err != nil {
 								t.Error(err)
 								return
 							}
@@ -233,7 +237,7 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 				}
 				restored := storetest.Start(t, cfg)
 				// A patient comes with its event, never without.
-				patients, err := restored.For(&who).PatientPage(t.Context(), 1, 1, func(store.PatientItem) {})
+				patients, err := restored.For(&who).PatientPage(t.Context(), 1, 1, func(patients.PatientItem) {})
 				events, _, eventsErr := restored.For(&who).Events(t.Context(), 0, 1_000_000)
 				if err != nil || eventsErr != nil || int64(len(events)) != patients {
 					t.Errorf("%d patients with %d events, %v, %v", patients, len(events), err, eventsErr)
@@ -265,7 +269,7 @@ func TestNoPlaintextInABackup(t *testing.T) {
 	who := fill(t, source, 3)
 	p := storetest.Patient("Zebedee Quillfeather")
 	p.Contact = pain.Contact{Email: "zebedee@quillfeather.example", Phone: "+46 555 0199"}
-	if _, err := source.For(&who).CreatePatient(t.Context(), &p, storetest.Created(p), nil, store.Outcome{}); err != nil {
+	if _, err := source.For(&who).CreatePatient(t.Context(), &p, storetest.Created(p), nil, idempotency.Outcome{}); err != nil {
 		t.Fatal(err)
 	}
 	note := "afraid of her own stairs"

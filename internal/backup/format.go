@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/seal"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 const (
@@ -53,7 +53,7 @@ type head struct {
 	Program string            `json:"program"`
 	Engine  string            `json:"engine"`
 	Schema  int64             `json:"schema"`
-	Tables  []store.Table     `json:"tables"`
+	Tables  []engine.Table    `json:"tables"`
 	Keys    map[string][]byte `json:"keys,omitempty"` // only in encrypted backups
 }
 
@@ -67,7 +67,7 @@ func (h *head) total() (n int64) {
 
 // trailer follows the rows.
 type trailer struct {
-	Sums []store.Sum `json:"sums"`
+	Sums []engine.Sum `json:"sums"`
 }
 
 // newHeader returns the header of a new file.

@@ -14,7 +14,7 @@ import (
 	"io"
 	"os"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 // reader reads a backup sequentially.
@@ -22,7 +22,7 @@ type reader struct {
 	head
 	encrypted bool
 	in        *bufio.Reader
-	sums      []store.Sum
+	sums      []engine.Sum
 }
 
 // maxJSON limits the size of the head and the trailer.
@@ -64,14 +64,14 @@ func damaged(err error) error {
 
 // rows returns a function that returns the rows of the next table, and then
 // io.EOF.
-func (r *reader) rows(t store.Table) func() (row []any, size int, err error) {
+func (r *reader) rows(t engine.Table) func() (row []any, size int, err error) {
 	var sum hash.Hash = sha256.New()
 	var raw []byte
 	left := t.Rows
 	return func() ([]any, int, error) {
 		if left == 0 {
 			if sum != nil {
-				r.sums = append(r.sums, store.Sum{Rows: t.Rows, SHA256: sum.Sum(nil)})
+				r.sums = append(r.sums, engine.Sum{Rows: t.Rows, SHA256: sum.Sum(nil)})
 				sum = nil
 			}
 			return nil, 0, io.EOF

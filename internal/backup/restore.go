@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 // Restore restores a backup into a new database of either engine. It verifies
@@ -44,7 +45,7 @@ func Restore(ctx context.Context, cfg store.Config, keys Keys, path string, prog
 
 // load fills the database.
 func load(ctx context.Context, cfg store.Config, r *reader, progress Progress) (err error) {
-	l, err := store.StartLoading(ctx, cfg, r.Schema, r.Tables)
+	l, err := engine.StartLoading(ctx, cfg.Engine(), r.Schema, r.Tables)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 // Progress is called with the number of rows processed and the total.
@@ -55,7 +56,7 @@ func Write(ctx context.Context, s store.System, keys Keys, path, program string,
 	if keys.Database != nil {
 		h.Keys = s.KeyFiles()
 	}
-	if err := s.Dump(ctx, func(d *store.Dump) error { return write(ctx, f, keys, h, d, progress) }); err != nil {
+	if err := s.Dump(ctx, func(d *engine.Dump) error { return write(ctx, f, keys, h, d, progress) }); err != nil {
 		return sum, err
 	}
 	if err := f.Sync(); err != nil {
@@ -120,7 +121,7 @@ func createPartial(name string) (*os.File, error) {
 }
 
 // write writes header, head, rows and trailer.
-func write(ctx context.Context, f io.Writer, keys Keys, h head, d *store.Dump, progress Progress) error {
+func write(ctx context.Context, f io.Writer, keys Keys, h head, d *engine.Dump, progress Progress) error {
 	header, err := newHeader(keys)
 	if err != nil {
 		return err
@@ -146,7 +147,7 @@ func write(ctx context.Context, f io.Writer, keys Keys, h head, d *store.Dump, p
 	var done int64
 	for _, t := range d.Tables {
 		hash, rows, buf := sha256.New(), int64(0), []byte(nil)
-		err := d.Rows(t, func(r store.Row) error {
+		err := d.Rows(t, func(r engine.Row) error {
 			if done%256 == 0 {
 				progress("writing", done, h.total())
 			}
@@ -162,7 +163,7 @@ func write(ctx context.Context, f io.Writer, keys Keys, h head, d *store.Dump, p
 		if rows != t.Rows {
 			return fmt.Errorf("table %s: expected %d rows, found %d", t.Name, t.Rows, rows)
 		}
-		end.Sums = append(end.Sums, store.Sum{Rows: rows, SHA256: hash.Sum(nil)})
+		end.Sums = append(end.Sums, engine.Sum{Rows: rows, SHA256: hash.Sum(nil)})
 	}
 	progress("writing", done, h.total())
 	if err := writeJSON(packed, end); err != nil {

@@ -19,7 +19,7 @@ import (
 	"slices"
 	"time"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 // Options configure a run.
@@ -85,7 +85,7 @@ func (o *Options) Validate() error {
 		bad("there is no engine %q; the engines are %v", o.Engine, Engines)
 	case o.Database != "" && o.Engine != Postgres:
 		bad("SQLite is measured on a file of its own; a database is named for %s only", Postgres)
-	case o.Database != "" && !store.IsPostgres(o.Database):
+	case o.Database != "" && !engine.IsPostgres(o.Database):
 		bad("the database must be PostgreSQL's")
 	}
 	if o.Duration < 10*time.Millisecond || o.measuring() > longest {

@@ -11,6 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/seal"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/pgserver"
 )
 
@@ -72,7 +73,7 @@ func openDatabase(o *Options, dir string) (*database, error) {
 // settled updates the statistics of the planner on PostgreSQL, which would
 // otherwise happen within a minute.
 func (db *database) settled(ctx context.Context) error {
-	if !store.IsPostgres(db.Database) {
+	if !engine.IsPostgres(db.Database) {
 		return nil
 	}
 	return pgserver.Analyze(ctx, db.Database)

@@ -14,6 +14,9 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/oauth"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
 )
 
 // stock is what the load uses: existing patients and tokens.
@@ -53,7 +56,7 @@ const (
 func fill(ctx context.Context, db *database, o *Options) (_ *stock, err error) {
 	cfg := db.Config
 	cfg.Log = slog.New(slog.DiscardHandler)
-	if s, err := store.Open(ctx, cfg); !errors.Is(err, store.ErrEmpty) {
+	if s, err := store.Open(ctx, cfg); !errors.Is(err, engine.ErrEmpty) {
 		if err == nil {
 			err = errors.Join(errors.New("the database is in use: the bench fills it with made-up patients and wants an empty one"), s.Close())
 		}
@@ -108,9 +111,9 @@ func clientsNeeded(o *Options) int {
 }
 
 // newClient registers a client of the measured organisation.
-func newClient(ctx context.Context, s *store.Store) (c store.Client, secret string, err error) {
+func newClient(ctx context.Context, s *store.Store) (c clients.Client, secret string, err error) {
 	secret, hash := oauth.NewSecret()
-	c, err = s.System().CreateClient(ctx, store.NewClient{
+	c, err = s.System().CreateClient(ctx, clients.NewClient{
 		Org: "bench", Name: "load", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash})
 	return c, secret, err
 }
@@ -150,7 +153,7 @@ func (st *stock) people(ctx context.Context, org store.Org, client id.Client, pr
 		group.Go(func() error {
 			for n := int(next.Add(1)) - 1; n < st.filled; n = int(next.Add(1)) - 1 {
 				p := person(n, time.Now())
-				if _, err := org.CreatePatient(ctx, &p, arrival(&p, client), nil, store.Outcome{}); err != nil {
+				if _, err := org.CreatePatient(ctx, &p, arrival(&p, client), nil, idempotency.Outcome{}); err != nil {
 					return err
 				}
 				if n%every == 0 {

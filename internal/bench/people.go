@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 var (
@@ -56,8 +56,8 @@ func person(n int, now time.Time) pain.Patient {
 }
 
 // arrival returns the change that the API would record for a new patient.
-func arrival(p *pain.Patient, client id.Client) store.Change {
-	return store.Change{
+func arrival(p *pain.Patient, client id.Client) journal.Change {
+	return journal.Change{
 		Audit: audit.Entry{At: p.CreatedAt, RequestID: id.New[id.RequestKind](p.CreatedAt).String(), Actor: client.String(),
 			Action: audit.PatientCreate, Resource: p.ID.String(), Source: "127.0.0.1"},
 		Event:   event.Patient(event.PatientCreated, p.CreatedAt, p.ID),

@@ -16,6 +16,8 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -145,12 +147,12 @@ func addBatch(ctx context.Context, org store.Org, client id.Client, patientID id
 	for i := range records {
 		ids[i] = records[i].ID
 	}
-	change := store.Change{
+	change := journal.Change{
 		Audit: audit.Entry{At: now, RequestID: id.New[id.RequestKind](now).String(), Actor: client.String(), Action: audit.ClinicalCreate,
 			Resource: patientID.String(), Source: "127.0.0.1", Details: fmt.Appendf(nil, `{"count":%d}`, len(records))},
 		Event:   event.ClinicalData(now, patientID, ids, courseTypes),
 		Subject: patientID,
 	}
-	_, err = org.AddRecords(ctx, patientID, records, change, nil, now, store.Outcome{})
+	_, err = org.AddRecords(ctx, patientID, records, change, nil, now, idempotency.Outcome{})
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/oauth"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // running is a server with an organisation "bench" that has a patient of
@@ -45,7 +46,7 @@ func startRunning(t *testing.T) *running {
 	r := &running{}
 	client := func(org string, tier access.Tier) Credentials {
 		secret, hash := oauth.NewSecret()
-		c, err := s.System().CreateClient(t.Context(), store.NewClient{Org: org, Name: "load", Tier: tier, Scopes: access.AllScopes, SecretHash: hash})
+		c, err := s.System().CreateClient(t.Context(), clients.NewClient{Org: org, Name: "load", Tier: tier, Scopes: access.AllScopes, SecretHash: hash})
 		if err != nil {
 			t.Fatal(err)
 		}

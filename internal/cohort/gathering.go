@@ -10,6 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/series"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 // gathering builds members from the rows read by the store: patients, and the
@@ -37,7 +38,7 @@ func newGathering() *gathering {
 // release returns the memory to the pool. The result of end is not part of it.
 func (g *gathering) release() { gatherings.Put(g) }
 
-func (g *gathering) member(m store.Member) {
+func (g *gathering) member(m patients.Member) {
 	g.numbers = append(g.numbers, m.No)
 	g.heads = append(g.heads, head{born: m.Born.DayNumber(), gender: analytics.FoldGender(string(m.Gender)), here: true})
 	who := &g.heads[len(g.heads)-1]

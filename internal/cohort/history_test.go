@@ -20,6 +20,9 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 	"anodyne.example/anodyne/internal/pain/timeline"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -136,7 +139,7 @@ func (h hospital) tallies(tb testing.TB, p *analytics.Params) (outcomes *analyti
 	tb.Helper()
 	outcomes, population = analytics.NewOutcomesTally(p), analytics.NewPopulationTally(p)
 	var ids []id.Patient
-	if _, err := h.PatientPage(tb.Context(), 1, 1000, func(item store.PatientItem) { ids = append(ids, item.ID) }); err != nil {
+	if _, err := h.PatientPage(tb.Context(), 1, 1000, func(item patients.PatientItem) { ids = append(ids, item.ID) }); err != nil {
 		tb.Fatal(err)
 	}
 	for _, patientID := range ids {
@@ -149,7 +152,7 @@ func (h hospital) tallies(tb testing.TB, p *analytics.Params) (outcomes *analyti
 			tb.Fatal(err)
 		}
 		var s series.Series
-		if _, err := h.Records(tb.Context(), patientID, store.RecordQuery{Page: 1, Limit: 1000}, func(rec *pain.Record) {
+		if _, err := h.Records(tb.Context(), patientID, patients.RecordQuery{Page: 1, Limit: 1000}, func(rec *pain.Record) {
 			if err := s.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
 				tb.Fatal(err)
 			}
@@ -214,7 +217,7 @@ func (w *ward) do(t *testing.T, a act) {
 	if a.what == "arrive" || len(w.patients) == 0 {
 		p := storetest.Patient("Arlo Finch")
 		a.person.dress(t, &p)
-		if _, err := node.CreatePatient(t.Context(), &p, storetest.Created(p), nil, store.Outcome{}); err != nil {
+		if _, err := node.CreatePatient(t.Context(), &p, storetest.Created(p), nil, idempotency.Outcome{}); err != nil {
 			t.Fatal(err)
 		}
 		w.patients = append(w.patients, p.ID)
@@ -269,7 +272,7 @@ func (p *person) dress(t *testing.T, patient *pain.Patient) {
 // change changes a patient.
 func (h hospital) change(t *testing.T, patientID id.Patient, edit func(*pain.Patient)) {
 	t.Helper()
-	if _, err := h.UpdatePatient(t.Context(), patientID, func(old pain.Patient) (pain.Patient, *store.Change, error) {
+	if _, err := h.UpdatePatient(t.Context(), patientID, func(old pain.Patient) (pain.Patient, *journal.Change, error) {
 		edit(&old)
 		old.Version++
 		change := storetest.Updated(old)

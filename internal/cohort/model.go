@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // model is one organisation's read model of one kind, in chunks of patients
@@ -39,7 +40,7 @@ type model[C chunked] struct {
 	// loading, chunks not read yet are nil, and toLoad is the number of
 	// patients or unknown.
 	chunks []C
-	pos    store.Pos
+	pos    journal.Pos
 	loaded bool
 	toLoad int64
 	// tooLarge is set if the chunks exceed the limit by themselves.
@@ -70,7 +71,7 @@ type kind[C chunked] struct {
 	// follow returns the chunks with the changes since a position applied, and
 	// the new position. It is not ok if there are more than most changes, or if
 	// they do not match the chunks.
-	follow func(ctx context.Context, org store.Org, chunks []C, after store.Pos, most int64) (next []C, head store.Pos, ok bool, err error)
+	follow func(ctx context.Context, org store.Org, chunks []C, after journal.Pos, most int64) (next []C, head journal.Pos, ok bool, err error)
 }
 
 const unknown = -1

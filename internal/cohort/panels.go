@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // charts is the read model for analytics.
@@ -42,7 +43,7 @@ func readPanel(ctx context.Context, org store.Org, first, last int64) (*panel, e
 	return read.fit(), nil
 }
 
-func followCharts(ctx context.Context, org store.Org, panels []*panel, after store.Pos, most int64) (next []*panel, at store.Pos, ok bool, err error) {
+func followCharts(ctx context.Context, org store.Org, panels []*panel, after journal.Pos, most int64) (next []*panel, at journal.Pos, ok bool, err error) {
 	g := newGathering()
 	defer g.release()
 	at, complete, err := org.ChangedMembers(ctx, after, most, g.member, g.year)

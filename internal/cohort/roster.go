@@ -5,6 +5,8 @@ import (
 
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 // roster holds an organisation's patients in order of their numbers: full
@@ -22,9 +24,9 @@ func (r roster) with(changed []patient) (next roster, ok bool) {
 	return withChanges(r, changed, chunkSize, func() *chunk { return &chunk{} })
 }
 
-func followNames(ctx context.Context, org store.Org, chunks []*chunk, after store.Pos, most int64) (next []*chunk, head store.Pos, ok bool, err error) {
+func followNames(ctx context.Context, org store.Org, chunks []*chunk, after journal.Pos, most int64) (next []*chunk, head journal.Pos, ok bool, err error) {
 	var changed []patient
-	head, complete, err := org.ChangedPatients(ctx, after, most, func(item store.PatientItem) {
+	head, complete, err := org.ChangedPatients(ctx, after, most, func(item patients.PatientItem) {
 		changed = append(changed, patient{item.No, keyOf(item.ID), pain.Fold(string(item.Name))})
 	})
 	if err != nil || !complete {
@@ -51,7 +53,7 @@ func readNames(ctx context.Context, org store.Org, first, last int64) (*chunk, e
 			read.add(key{}, "")
 		}
 	}
-	if err := org.PatientRange(ctx, first, last, func(item store.PatientItem) {
+	if err := org.PatientRange(ctx, first, last, func(item patients.PatientItem) {
 		fillTo(item.No)
 		read.add(keyOf(item.ID), pain.Fold(string(item.Name)))
 	}); err != nil {

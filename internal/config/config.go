@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 // Config holds the settings.
@@ -181,7 +182,7 @@ func (c *Config) Validate() error {
 	bad := func(flag, format string, args ...any) {
 		errs = append(errs, fmt.Errorf("--%s: "+format, append([]any{flag}, args...)...))
 	}
-	if !strings.HasPrefix(c.Database, "sqlite:") && !store.IsPostgres(c.Database) {
+	if !strings.HasPrefix(c.Database, "sqlite:") && !engine.IsPostgres(c.Database) {
 		bad("database", "want sqlite:PATH or postgres://..., not %q", hidePassword(c.Database))
 	}
 	if _, err := c.Key(); err != nil {

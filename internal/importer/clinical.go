@@ -13,6 +13,8 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -40,7 +42,7 @@ type recordBuilder struct {
 
 // group holds the lines of one patient.
 type group struct {
-	store.ImportedRecords
+	patients.ImportedRecords
 	at []int // line numbers
 }
 
@@ -83,11 +85,11 @@ func isEmpty(v strictjson.Value) bool {
 	return isText && text == ""
 }
 
-func (b *recordBuilder) add(line int, hash store.ImportHash, record pain.Record) error {
+func (b *recordBuilder) add(line int, hash patients.ImportHash, record pain.Record) error {
 	g := b.groups[record.PatientID]
 	if g == nil {
 		g = &group{}
-		g.Patient, g.Change = record.PatientID, func(added []pain.Record) store.Change { return changeOf(b.Now, added) }
+		g.Patient, g.Change = record.PatientID, func(added []pain.Record) journal.Change { return changeOf(b.Now, added) }
 		b.groups[record.PatientID] = g
 		b.order = append(b.order, record.PatientID)
 	}
@@ -165,7 +167,7 @@ func (c recordChunk) lines() (n int64) {
 }
 
 func (c recordChunk) keep(ctx context.Context, org store.Org, refuse func(row, error) error) (int64, error) {
-	groups := make([]store.ImportedRecords, len(c))
+	groups := make([]patients.ImportedRecords, len(c))
 	for i, g := range c {
 		groups[i] = g.ImportedRecords
 	}
@@ -184,7 +186,7 @@ func (c recordChunk) keep(ctx context.Context, org store.Org, refuse func(row, e
 }
 
 func (c recordChunk) preview(ctx context.Context, org store.Org, _ func(row, error) error) (int64, error) {
-	var hashes []store.ImportHash
+	var hashes []patients.ImportHash
 	for _, g := range c {
 		hashes = append(hashes, g.Hashes...)
 	}
@@ -193,7 +195,7 @@ func (c recordChunk) preview(ctx context.Context, org store.Org, _ func(row, err
 }
 
 // changeOf returns the change for some records of one patient.
-func changeOf(now func() time.Time, added []pain.Record) store.Change {
+func changeOf(now func() time.Time, added []pain.Record) journal.Change {
 	at, patient := now(), added[0].PatientID
 	ids := make([]id.Record, len(added))
 	var seen uint64
@@ -208,7 +210,7 @@ func changeOf(now func() time.Time, added []pain.Record) store.Change {
 		}
 	}
 	details := append(strconv.AppendInt([]byte(`{"count":`), int64(len(added)), 10), `,"import":true}`...)
-	return store.Change{
+	return journal.Change{
 		Audit:   audit.Entry{At: at, Actor: audit.Operator, Action: audit.ClinicalCreate, Resource: patient.String(), Details: details},
 		Event:   event.ClinicalData(at, patient, ids, types),
 		Subject: patient,

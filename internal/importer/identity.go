@@ -6,19 +6,19 @@ import (
 	"hash"
 
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 // keyOf returns the key for a patient's external identifier.
-func keyOf(external string) store.ImportHash { return sum([]byte("patient"), []byte(external)) }
+func keyOf(external string) patients.ImportHash { return sum([]byte("patient"), []byte(external)) }
 
 // contentOf returns a hash of a line's content, including the patient.
-func contentOf(kind Kind, e *entry) store.ImportHash {
+func contentOf(kind Kind, e *entry) patients.ImportHash {
 	return sum([]byte(kind), []byte(e.external), []byte(e.patient), e.known)
 }
 
 // nth returns the hash of the nth line with the same content.
-func nth(content store.ImportHash, n uint32) store.ImportHash {
+func nth(content patients.ImportHash, n uint32) patients.ImportHash {
 	if n == 0 {
 		return content
 	}
@@ -33,20 +33,20 @@ const timeBytes = 6
 // the records: the lines of one patient touch one page instead of one page
 // each. The remaining 80 bits distinguish the lines of patients created in the
 // same millisecond.
-func beside(patient id.Patient, line store.ImportHash) store.ImportHash {
+func beside(patient id.Patient, line patients.ImportHash) patients.ImportHash {
 	copy(line[:timeBytes], patient.Bytes())
 	return line
 }
 
 // sum hashes parts together with their lengths.
-func sum(parts ...[]byte) store.ImportHash {
+func sum(parts ...[]byte) patients.ImportHash {
 	h := sha256.New()
 	for _, part := range parts {
 		length(h, len(part))
 		h.Write(part)
 	}
 	var room [sha256.Size]byte
-	return store.ImportHash(h.Sum(room[:0])[:len(store.ImportHash{})])
+	return patients.ImportHash(h.Sum(room[:0])[:len(patients.ImportHash{})])
 }
 
 func length(h hash.Hash, n int) {
@@ -64,7 +64,7 @@ func length(h hash.Hash, n int) {
 // means that a unique line is counted.
 type repeats struct {
 	filter []uint64
-	counts map[store.ImportHash]uint32
+	counts map[patients.ImportHash]uint32
 }
 
 const (
@@ -77,11 +77,11 @@ func newRepeats(fileSize int64) *repeats {
 	for bits < 2*fileSize && bits < maxFilter {
 		bits *= 2
 	}
-	return &repeats{filter: make([]uint64, bits/64), counts: map[store.ImportHash]uint32{}}
+	return &repeats{filter: make([]uint64, bits/64), counts: map[patients.ImportHash]uint32{}}
 }
 
 // note records a line in the first pass.
-func (r *repeats) note(content store.ImportHash) {
+func (r *repeats) note(content patients.ImportHash) {
 	seen := true
 	for i := range 3 {
 		bit := uint64(binary.BigEndian.Uint32(content[4*i:])) % uint64(64*len(r.filter))
@@ -98,7 +98,7 @@ func (r *repeats) note(content store.ImportHash) {
 func (r *repeats) done() { r.filter = nil }
 
 // number returns the identity of the next line with this content.
-func (r *repeats) number(content store.ImportHash) store.ImportHash {
+func (r *repeats) number(content patients.ImportHash) patients.ImportHash {
 	n, counted := r.counts[content]
 	if counted {
 		r.counts[content] = n + 1

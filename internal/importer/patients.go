@@ -9,6 +9,8 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -35,7 +37,7 @@ func (b *patientBuilder) take(r row, e entry) error {
 	if err != nil {
 		return err
 	}
-	imported := store.ImportedPatient{Content: contentOf(Patients, &e), External: e.external != "", Patient: p, Change: store.Change{
+	imported := patients.ImportedPatient{Content: contentOf(Patients, &e), External: e.external != "", Patient: p, Change: journal.Change{
 		Audit:   audit.Entry{At: now, Actor: audit.Operator, Action: audit.PatientCreate, Resource: p.ID.String(), Details: []byte(`{"import":true}`)},
 		Event:   event.Patient(event.PatientCreated, now, p.ID),
 		Subject: p.ID,
@@ -70,7 +72,7 @@ func (b *patientBuilder) finish() error {
 
 type patientChunk struct {
 	rows     []row
-	patients []store.ImportedPatient
+	patients []patients.ImportedPatient
 }
 
 func (c patientChunk) lines() int64 { return int64(len(c.rows)) }

@@ -9,6 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 // maxPeople is the maximum number of cached patients.
@@ -20,7 +21,7 @@ type people struct {
 	seen map[entryKey]person
 	// expected are, in a dry run, the patients that earlier files would have
 	// imported.
-	expected map[store.ImportHash]expected
+	expected map[patients.ImportHash]expected
 }
 
 type entryKey struct{ external, patient string }
@@ -34,19 +35,19 @@ type person struct {
 func newPeople(org store.Org, dryRun bool) *people {
 	p := &people{org: org, seen: map[entryKey]person{}}
 	if dryRun {
-		p.expected = map[store.ImportHash]expected{}
+		p.expected = map[patients.ImportHash]expected{}
 	}
 	return p
 }
 
 type expected struct {
-	content store.ImportHash
+	content patients.ImportHash
 	birth   pain.Date
 }
 
 // expect records a patient in a dry run. It returns false if an earlier line
 // has the same identifier and different content.
-func (p *people) expect(key, content store.ImportHash, birth pain.Date) bool {
+func (p *people) expect(key, content patients.ImportHash, birth pain.Date) bool {
 	if p.expected == nil {
 		return true
 	}
@@ -94,7 +95,7 @@ func (p *people) look(ctx context.Context, e entry) (found person, err error) {
 	return found, err
 }
 
-func (p *people) byKey(ctx context.Context, key store.ImportHash) (found person, err error) {
+func (p *people) byKey(ctx context.Context, key patients.ImportHash) (found person, err error) {
 	there := false
 	if found.id, found.birth, there, err = p.org.ImportedKey(ctx, key); err != nil || there {
 		return found, err

@@ -18,6 +18,9 @@ import (
 	"anodyne.example/anodyne/internal/importer"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/testwait"
 )
@@ -86,8 +89,8 @@ func (p *place) run(want string, change func(*importer.Config), files ...string)
 // patients lists the patients in order.
 func (p *place) patients() (list []pain.Patient) {
 	p.t.Helper()
-	var items []store.PatientItem
-	if _, err := p.org.PatientPage(p.t.Context(), 1, 1_000_000, func(i store.PatientItem) { items = append(items, i) }); err != nil {
+	var items []patients.PatientItem
+	if _, err := p.org.PatientPage(p.t.Context(), 1, 1_000_000, func(i patients.PatientItem) { items = append(items, i) }); err != nil {
 		p.t.Fatal(err)
 	}
 	for _, i := range items {
@@ -103,7 +106,7 @@ func (p *place) patients() (list []pain.Patient) {
 // records lists the records of a patient, printed.
 func (p *place) records(patient pain.Patient) (list []string) {
 	p.t.Helper()
-	if _, err := p.org.Records(p.t.Context(), patient.ID, store.RecordQuery{Page: 1, Limit: 1_000_000}, func(r *pain.Record) {
+	if _, err := p.org.Records(p.t.Context(), patient.ID, patients.RecordQuery{Page: 1, Limit: 1_000_000}, func(r *pain.Record) {
 		list = append(list, string(pain.AppendRecord(nil, r)))
 	}); err != nil {
 		p.t.Fatal(err)
@@ -144,9 +147,9 @@ func TestBothKindsInBothFormats(t *testing.T) {
 func TestAliasesInAnImport(t *testing.T) {
 	each(t, func(p *place) {
 		p.run("1 0 0", nil, p.file("p.csv", "mrn,name,dob", "1,Ada,1984-05-17"))
-		house := store.Alias{ID: id.New[id.AliasKind](time.Now()), Alias: pain.Alias{Name: "House stock", RxNormCode: "1049621"}, CreatedBy: "cli_1", CreatedAt: time.Now()}
+		house := patients.Alias{ID: id.New[id.AliasKind](time.Now()), Alias: pain.Alias{Name: "House stock", RxNormCode: "1049621"}, CreatedBy: "cli_1", CreatedAt: time.Now()}
 		line := audit.Entry{At: time.Now(), Actor: "cli_1", Action: audit.AliasCreate, Resource: house.ID.String()}
-		if _, err := p.org.CreateAlias(p.t.Context(), &house, store.Change{Audit: line}, nil, store.Outcome{}); err != nil {
+		if _, err := p.org.CreateAlias(p.t.Context(), &house, journal.Change{Audit: line}, nil, idempotency.Outcome{}); err != nil {
 			p.t.Fatal(err)
 		}
 		p.run("1 0 1", nil, p.file("c.csv", "mrn,data_type,recorded_at,drug,quantity,days_supply,drug_class",

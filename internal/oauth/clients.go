@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // A node also caches clients that have authenticated, by the hash of their
@@ -20,7 +20,7 @@ type shownSecret struct {
 }
 
 // client returns a copy of the client cached for this secret, or nil.
-func (c *cache) client(clientID id.Client, hash [sha256.Size]byte, now time.Time) *store.Client {
+func (c *cache) client(clientID id.Client, hash [sha256.Size]byte, now time.Time) *clients.Client {
 	if !c.trusted(now) {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (c *cache) client(clientID id.Client, hash [sha256.Size]byte, now time.Time
 }
 
 // putClient caches a client that was read at this epoch.
-func (c *cache) putClient(clientID id.Client, hash [sha256.Size]byte, found store.Client, epoch int64) {
+func (c *cache) putClient(clientID id.Client, hash [sha256.Size]byte, found clients.Client, epoch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.epoch != epoch {
@@ -48,14 +48,14 @@ func (c *cache) putClient(clientID id.Client, hash [sha256.Size]byte, found stor
 
 // usedSecret records that the last use of a secret is stored, so that it is
 // not written again for every token.
-func (c *cache) usedSecret(client *store.Client, now time.Time) {
+func (c *cache) usedSecret(client *clients.Client, now time.Time) {
 	if len(client.Secret.Hash) != sha256.Size {
 		return // it used none
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := shownSecret{client.ID, [sha256.Size]byte(client.Secret.Hash)}
-	if known, ok := c.clients[key]; ok && now.Sub(known.Secret.UsedAt) >= store.LastUsedGrain {
+	if known, ok := c.clients[key]; ok && now.Sub(known.Secret.UsedAt) >= clients.LastUsedGrain {
 		known.Secret.UsedAt = now
 		c.clients[key] = known
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // look has the authority take up what other processes changed.
@@ -121,7 +121,7 @@ func TestLastUseOfARememberedSecret(t *testing.T) {
 			return secrets[0].UsedAt
 		}
 		first := time.UnixMilli(w.clock.now().UnixMilli())
-		for i, want := range []time.Duration{0, 0, store.LastUsedGrain + time.Second} {
+		for i, want := range []time.Duration{0, 0, clients.LastUsedGrain + time.Second} {
 			w.look()
 			c, err := w.Authenticate(context.Background(), w.client.ID.String(), w.secret)
 			if err != nil {
@@ -133,7 +133,7 @@ func TestLastUseOfARememberedSecret(t *testing.T) {
 			if got := used(); !got.Equal(first.Add(want)) {
 				t.Errorf("token %d: used at %v, want %v", i, got, first.Add(want))
 			}
-			w.clock.forward([]time.Duration{time.Second, store.LastUsedGrain, 0}[i])
+			w.clock.forward([]time.Duration{time.Second, clients.LastUsedGrain, 0}[i])
 		}
 	})
 }
@@ -143,7 +143,7 @@ func TestRememberedClientsAreBounded(t *testing.T) {
 	var c cache
 	c.init()
 	for i := range cacheLimit + 1 {
-		c.putClient(store.Client{}.ID, sha256.Sum256([]byte{byte(i), byte(i >> 8), byte(i >> 16)}), store.Client{}, 0)
+		c.putClient(clients.Client{}.ID, sha256.Sum256([]byte{byte(i), byte(i >> 8), byte(i >> 16)}), clients.Client{}, 0)
 	}
 	if n := len(c.clients); n != 1 {
 		t.Errorf("%d are remembered", n)

@@ -15,6 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // Lifetime is the lifetime of a token. There are no refresh tokens; a client
@@ -42,7 +43,7 @@ var errClient = fault.New(fault.InvalidClient, "The client is unknown or the sec
 
 // Authenticate returns the client with this ID and one of its live secrets.
 // Every failure returns the same error.
-func (a *Authority) Authenticate(ctx context.Context, clientID, secret string) (*store.Client, error) {
+func (a *Authority) Authenticate(ctx context.Context, clientID, secret string) (*clients.Client, error) {
 	parsed, err := id.Parse[id.ClientKind](clientID)
 	if err != nil {
 		return nil, errClient
@@ -75,7 +76,7 @@ func (a *Authority) Authenticate(ctx context.Context, clientID, secret string) (
 
 // Issue creates an access token for a client. scope narrows its scopes; ""
 // means all that were granted. A scope that was not granted is an error.
-func (a *Authority) Issue(ctx context.Context, c *store.Client, scope string) (access.Grant, error) {
+func (a *Authority) Issue(ctx context.Context, c *clients.Client, scope string) (access.Grant, error) {
 	scopes, err := narrow(c.Scopes, scope)
 	if err != nil {
 		return access.Grant{}, err
@@ -110,7 +111,7 @@ func narrow(granted access.Scopes, scope string) (access.Scopes, error) {
 
 // Revoke revokes a token if it belongs to the client, and does nothing
 // otherwise.
-func (a *Authority) Revoke(ctx context.Context, c *store.Client, token string, line audit.Entry) error {
+func (a *Authority) Revoke(ctx context.Context, c *clients.Client, token string, line audit.Entry) error {
 	hash := hashOf(token)
 	p := c.Principal()
 	if err := a.all.For(&p).RevokeToken(ctx, hash[:], line); err != nil {
@@ -122,11 +123,11 @@ func (a *Authority) Revoke(ctx context.Context, c *store.Client, token string, l
 
 // Introspect returns a token if it is active and belongs to the client's
 // organisation.
-func (a *Authority) Introspect(ctx context.Context, c *store.Client, token string) (t store.Token, active bool, err error) {
+func (a *Authority) Introspect(ctx context.Context, c *clients.Client, token string) (t clients.Token, active bool, err error) {
 	hash := hashOf(token)
 	t, found, err := a.store.Token(ctx, hash[:])
 	if err != nil || !found || t.Revoked || t.Over(a.now()) || t.Principal.Org != c.Org {
-		return store.Token{}, false, err
+		return clients.Token{}, false, err
 	}
 	return t, true, nil
 }

@@ -10,6 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -29,7 +30,7 @@ type world struct {
 	t      *testing.T
 	clock  *clock
 	store  *store.Store
-	client *store.Client
+	client *clients.Client
 	secret string
 }
 
@@ -51,10 +52,10 @@ func each(t *testing.T, scopes access.Scopes, test func(t *testing.T, w *world))
 	}
 }
 
-func (w *world) register(org string, scopes access.Scopes) (*store.Client, string) {
+func (w *world) register(org string, scopes access.Scopes) (*clients.Client, string) {
 	w.t.Helper()
 	secret, hash := NewSecret()
-	made, err := w.store.System().CreateClient(context.Background(), store.NewClient{Org: org, Name: "test", Scopes: scopes, SecretHash: hash})
+	made, err := w.store.System().CreateClient(context.Background(), clients.NewClient{Org: org, Name: "test", Scopes: scopes, SecretHash: hash})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestRevokeAndIntrospect(t *testing.T) {
 		colleague, _ := w.register("north", access.PatientsRead)
 		stranger, _ := w.register("south", access.AllScopes)
 		line := audit.Entry{At: w.clock.now(), Action: audit.TokenRevoke, Actor: w.client.ID.String()}
-		active := func(c *store.Client) bool {
+		active := func(c *clients.Client) bool {
 			t.Helper()
 			known, active, err := w.Introspect(ctx, c, token)
 			if err != nil {
@@ -182,7 +183,7 @@ func TestRevokeAndIntrospect(t *testing.T) {
 		if !active(w.client) || !active(colleague) || active(stranger) {
 			t.Error("a token is known within its organisation, and only there")
 		}
-		for _, c := range []*store.Client{colleague, stranger} {
+		for _, c := range []*clients.Client{colleague, stranger} {
 			if err := w.Revoke(ctx, c, token, line); err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/worker"
 )
 
@@ -21,8 +21,8 @@ import (
 // check for a while does not use its cache.
 type cache struct {
 	mu      sync.RWMutex
-	known   map[[sha256.Size]byte]*store.Token
-	clients map[shownSecret]store.Client // clients by the valid secret they used
+	known   map[[sha256.Size]byte]*clients.Token
+	clients map[shownSecret]clients.Client // clients by the valid secret they used
 	epoch   int64
 	checked atomic.Int64 // time of the last epoch check, in Unix milliseconds
 }
@@ -39,7 +39,7 @@ const (
 )
 
 func (c *cache) init() {
-	c.known, c.clients = map[[sha256.Size]byte]*store.Token{}, map[shownSecret]store.Client{}
+	c.known, c.clients = map[[sha256.Size]byte]*clients.Token{}, map[shownSecret]clients.Client{}
 }
 
 // trusted reports whether the cache may be used.
@@ -50,14 +50,14 @@ func (c *cache) trusted(now time.Time) bool {
 	return age >= 0 && age < trustFor.Milliseconds()
 }
 
-func (c *cache) get(hash [sha256.Size]byte) *store.Token {
+func (c *cache) get(hash [sha256.Size]byte) *clients.Token {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.known[hash]
 }
 
 // put caches a token that was read at this epoch.
-func (c *cache) put(hash [sha256.Size]byte, t *store.Token, epoch int64) {
+func (c *cache) put(hash [sha256.Size]byte, t *clients.Token, epoch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.epoch != epoch {

@@ -10,7 +10,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/worker"
 )
 
@@ -206,11 +206,11 @@ func TestCacheRefusesWhatIsOlderThanItsEpoch(t *testing.T) {
 	hash := hashOf("token")
 	before := c.current()
 	c.saw(before+1, time.Now())
-	c.put(hash, &store.Token{}, before)
+	c.put(hash, &clients.Token{}, before)
 	if c.get(hash) != nil {
 		t.Error("remembered")
 	}
-	c.put(hash, &store.Token{}, c.current())
+	c.put(hash, &clients.Token{}, c.current())
 	if c.get(hash) == nil {
 		t.Error("not remembered")
 	}
@@ -227,7 +227,7 @@ func TestCacheIsBounded(t *testing.T) {
 	for i := range cacheLimit + 10 {
 		hash := hashOf("")
 		hash[0], hash[1], hash[2] = byte(i), byte(i>>8), byte(i>>16)
-		c.put(hash, &store.Token{}, 0)
+		c.put(hash, &clients.Token{}, 0)
 	}
 	if got := len(c.known); got > cacheLimit || got == 0 {
 		t.Errorf("%d tokens are remembered", got)

@@ -10,28 +10,28 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 type applicationsPage struct {
-	Clients []store.Client
+	Clients []clients.Client
 	// Waiting lists the applications that wait for an administrator, oldest
 	// request first.
-	Waiting []store.Client
+	Waiting []clients.Client
 }
 
 func (p *Portal) applications(v *visit) error {
-	clients, err := v.org.Clients(v.r.Context())
+	apps, err := v.org.Clients(v.r.Context())
 	if err != nil {
 		return err
 	}
-	page := applicationsPage{Clients: clients}
-	for _, c := range clients {
+	page := applicationsPage{Clients: apps}
+	for _, c := range apps {
 		if c.Requested != 0 && c.RevokedAt.IsZero() {
 			page.Waiting = append(page.Waiting, c)
 		}
 	}
-	slices.SortStableFunc(page.Waiting, func(a, b store.Client) int { return a.RequestedAt.Compare(b.RequestedAt) })
+	slices.SortStableFunc(page.Waiting, func(a, b clients.Client) int { return a.RequestedAt.Compare(b.RequestedAt) })
 	return v.show("applications", "Applications", page)
 }
 
@@ -58,7 +58,7 @@ func (v *visit) showNewApplication(page newApplicationPage) error {
 
 // registered is the page that shows a client secret, once.
 type registered struct {
-	Client       store.Client
+	Client       clients.Client
 	Secret, Curl string
 	// Rotated is set if the client had a secret before, which remains valid for
 	// this long.
@@ -76,7 +76,7 @@ func (p *Portal) registerApplication(v *visit) error {
 		return v.showNewApplication(page)
 	}
 	secret, hash := p.NewSecret()
-	made, err := v.org.CreateClient(v.r.Context(), store.NewClient{
+	made, err := v.org.CreateClient(v.r.Context(), clients.NewClient{
 		Name: page.Name, Description: page.Description, Tier: page.Tier, Scopes: page.wanted, SecretHash: hash,
 	}, v.line())
 	if err != nil {
@@ -118,7 +118,7 @@ func (v *visit) tokenCurl(clientID id.Client, secret string) string {
 func (v *visit) baseURL() string { return v.Base(v.r) }
 
 type applicationPage struct {
-	Client store.Client
+	Client clients.Client
 	Used   int64
 	// Percent is the used part of the allowance, at most 100, for the bar.
 	Percent   int64
@@ -159,10 +159,10 @@ func (p *Portal) application(v *visit) error {
 }
 
 // client returns the application named in the path.
-func (v *visit) client() (store.Client, error) {
+func (v *visit) client() (clients.Client, error) {
 	clientID, err := id.Parse[id.ClientKind](v.r.PathValue("id"))
 	if err != nil {
-		return store.Client{}, fault.Missing("application", "")
+		return clients.Client{}, fault.Missing("application", "")
 	}
 	return v.org.Client(v.r.Context(), clientID)
 }

@@ -9,6 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/oauth"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -70,7 +71,7 @@ func TestRegisteringYieldsWorkingCredentials(t *testing.T) {
 
 func TestAnotherOrganisationsApplicationIsNotThere(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
-		theirs, err := h.store.System().CreateClient(t.Context(), store.NewClient{Org: "theirs", Name: "Secret app", Scopes: access.AllScopes, SecretHash: []byte("x")})
+		theirs, err := h.store.System().CreateClient(t.Context(), clients.NewClient{Org: "theirs", Name: "Secret app", Scopes: access.AllScopes, SecretHash: []byte("x")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,16 +109,16 @@ func TestWrongApplicationsAreExplained(t *testing.T) {
 func TestUsageIsPutIntoDays(t *testing.T) {
 	since := time.Date(2026, 1, 9, 0, 0, 0, 0, time.UTC)
 	now := since.AddDate(0, 0, 6).Add(10*time.Hour + 30*time.Minute)
-	got := tableOf([]store.Usage{
-		{Hour: since, Outcome: store.UsageAnswered, Requests: 3},
-		{Hour: since.Add(23 * time.Hour), Outcome: store.UsageAnswered, Requests: 4},
-		{Hour: since.Add(24 * time.Hour), Outcome: store.UsageLimited, Requests: 5},
-		{Hour: since.Add(-time.Hour), Outcome: store.UsageAnswered, Requests: 100},
+	got := tableOf([]clients.Usage{
+		{Hour: since, Outcome: clients.UsageAnswered, Requests: 3},
+		{Hour: since.Add(23 * time.Hour), Outcome: clients.UsageAnswered, Requests: 4},
+		{Hour: since.Add(24 * time.Hour), Outcome: clients.UsageLimited, Requests: 5},
+		{Hour: since.Add(-time.Hour), Outcome: clients.UsageAnswered, Requests: 100},
 	}, since, now)
 	if len(got.Days) != 7 || len(got.Hours) != 6*24+11 || got.Total != 12 {
 		t.Fatalf("%d days, %d hours, %d requests", len(got.Days), len(got.Hours), got.Total)
 	}
-	if got.Days[0].Counts[store.UsageAnswered] != 7 || got.Days[1].Counts[store.UsageLimited] != 5 || got.Hours[23].Counts[store.UsageAnswered] != 4 {
+	if got.Days[0].Counts[clients.UsageAnswered] != 7 || got.Days[1].Counts[clients.UsageLimited] != 5 || got.Hours[23].Counts[clients.UsageAnswered] != 4 {
 		t.Errorf("days %v", got.Days)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // auditPageSize is the number of entries on a page.
@@ -54,7 +54,7 @@ func (p *Portal) audit(v *visit) error {
 	if err := p.Store.System().FlushReads(v.r.Context()); err != nil {
 		return err
 	}
-	filter := store.AuditFilter{Action: audit.Action(page.Action), Resource: page.Resource}
+	filter := journal.AuditFilter{Action: audit.Action(page.Action), Resource: page.Resource}
 	lines, next, more, err := v.org.AuditNewest(v.r.Context(), before, auditPageSize, filter)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (p *Portal) audit(v *visit) error {
 	return v.show("audit", "Audit log", page)
 }
 
-func readAuditCursor(s string) (c store.AuditCursor, err error) {
+func readAuditCursor(s string) (c journal.AuditCursor, err error) {
 	if s == "" {
 		return c, nil
 	}
@@ -85,5 +85,5 @@ func readAuditCursor(s string) (c store.AuditCursor, err error) {
 	if err1 != nil || err2 != nil || at < 0 || n < 0 {
 		return c, fault.New(fault.InvalidParameter, "The position in the log is unknown.")
 	}
-	return store.AuditCursor{Pos: store.Pos(at), Line: n}, nil
+	return journal.AuditCursor{Pos: journal.Pos(at), Line: n}, nil
 }

@@ -21,6 +21,7 @@ import (
 	"anodyne.example/anodyne/internal/portal/reference"
 	"anodyne.example/anodyne/internal/report"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/testwait"
 	"anodyne.example/anodyne/internal/webhook"
@@ -122,9 +123,9 @@ func sourceOf(r *http.Request) netip.Addr {
 }
 
 // member creates a member; the password is always the same.
-func (h *house) member(email, org string, role access.Role) store.Account {
+func (h *house) member(email, org string, role access.Role) accounts.Account {
 	h.t.Helper()
-	a, err := h.store.System().CreateAccount(h.t.Context(), org, store.NewAccount{Email: email, Name: "Member " + email, Role: role, PasswordHash: HashPassword(password)})
+	a, err := h.store.System().CreateAccount(h.t.Context(), org, accounts.NewAccount{Email: email, Name: "Member " + email, Role: role, PasswordHash: HashPassword(password)})
 	if err != nil {
 		h.t.Fatal(err)
 	}

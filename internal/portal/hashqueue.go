@@ -10,7 +10,7 @@ import (
 
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/ratelimit"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
 )
 
 // Limits of password hashing. A hash takes 19 MiB and some tens of
@@ -87,7 +87,7 @@ const longestLock = 15 * time.Minute
 // guessing slows down password guessing: a network is locked per e-mail
 // address, and if many networks are locked, all others share one attempt per
 // minute.
-var guessing = store.TryRules{Lock: lockFor, LongestLock: longestLock, Networks: 10, Pace: time.Minute}
+var guessing = accounts.TryRules{Lock: lockFor, LongestLock: longestLock, Networks: 10, Pace: time.Minute}
 
 // lockFor slows down guessing. The first failures may be typing errors; after
 // that, each lock is twice as long as the previous one, up to longestLock.
@@ -112,10 +112,10 @@ var errAddress = &fault.Error{
 //
 // Besides store errors, it returns fault.RateLimitExceeded or errBusy; the
 // password was not checked then.
-func (v *visit) guess(email, password string, kept func() (string, error)) (right bool, try store.SignInTry, err error) {
+func (v *visit) guess(email, password string, kept func() (string, error)) (right bool, try accounts.SignInTry, err error) {
 	source := v.Source(v.r)
 	network := ratelimit.NetworkOf(source)
-	try = store.SignInTry{EmailHash: emailHash(email), Network: network.String()}
+	try = accounts.SignInTry{EmailHash: emailHash(email), Network: network.String()}
 	if !v.guesses.Take(source).Allowed {
 		return false, try, errAddress
 	}

@@ -2,12 +2,14 @@ package portal
 
 import (
 	"anodyne.example/anodyne/internal/access"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
+	"anodyne.example/anodyne/internal/store/patients"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 type homePage struct {
 	Patients     int64
-	Applications []store.Client
+	Applications []clients.Client
 	Live         int
 	// Waiting is the number of applications that wait for an administrator.
 	Waiting  int
@@ -20,7 +22,7 @@ func (p *Portal) home(v *visit) error {
 	var page homePage
 	var err error
 	if v.has(access.PatientsRead) {
-		if page.Patients, err = v.org.PatientPage(v.r.Context(), 1, 0, func(store.PatientItem) {}); err != nil {
+		if page.Patients, err = v.org.PatientPage(v.r.Context(), 1, 0, func(patients.PatientItem) {}); err != nil {
 			return err
 		}
 	}
@@ -40,7 +42,7 @@ func (p *Portal) home(v *visit) error {
 		return err
 	}
 	if v.has(access.ReportsRead) {
-		if page.Reports, err = v.org.Reports(v.r.Context(), store.ReportQuery{Page: 1, Limit: 1}, func(*store.Report) {}); err != nil {
+		if page.Reports, err = v.org.Reports(v.r.Context(), reports.ReportQuery{Page: 1, Limit: 1}, func(*reports.Report) {}); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/ratelimit"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
 )
 
 // FirstLinkLifetime is the lifetime of the link of a new installation.
@@ -25,7 +25,7 @@ const inviteLifetime = 7 * 24 * time.Hour
 func NewLink() (text string, hash []byte) { return newLink() }
 
 type joinPage struct {
-	Invitation  store.Invitation
+	Invitation  accounts.Invitation
 	Email, Name string
 	Wrong       []string
 }
@@ -33,7 +33,7 @@ type joinPage struct {
 // errLink is returned for any invalid link, whatever the reason.
 var errLink = fault.New(fault.NotFound, "This link has already been used or has expired. Ask for a new one: an administrator can create it under Members, or the operator with “anodyne user create”.")
 
-func (v *visit) invitation() (store.Invitation, []byte, error) {
+func (v *visit) invitation() (accounts.Invitation, []byte, error) {
 	hash := sha256.Sum256([]byte(v.r.PathValue("link")))
 	inv, found, err := v.Store.System().Invitation(v.r.Context(), hash[:])
 	if err == nil && !found {
@@ -62,14 +62,14 @@ func (p *Portal) join(v *visit) error {
 		page.Wrong = append(page.Wrong, "The passwords do not match.")
 	}
 	if len(page.Wrong) == 0 {
-		n := store.NewAccount{Email: page.Email, Name: page.Name}
+		n := accounts.NewAccount{Email: page.Email, Name: page.Name}
 		if n.PasswordHash, err = v.hash(password); err != nil {
 			return err
 		}
 		member, err := p.Store.System().Join(v.r.Context(), hash, n, v.line())
 		switch {
 		case err == nil:
-			if err := v.begin(&member, store.SignInTry{EmailHash: emailHash(page.Email), Network: ratelimit.NetworkOf(v.Source(v.r)).String()}); err != nil {
+			if err := v.begin(&member, accounts.SignInTry{EmailHash: emailHash(page.Email), Network: ratelimit.NetworkOf(v.Source(v.r)).String()}); err != nil {
 				return err
 			}
 			v.redirect("/portal/")

@@ -16,7 +16,9 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/dictionary"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -35,7 +37,7 @@ type medicinesPage struct {
 }
 
 type aliasRow struct {
-	store.Alias
+	patients.Alias
 	Is, Class string
 }
 
@@ -51,7 +53,7 @@ func (v *visit) showMedicines(form aliasForm) (err error) {
 	if page.pager, err = v.pager(nil); err != nil {
 		return err
 	}
-	var list []store.Alias
+	var list []patients.Alias
 	if list, page.Total, err = v.org.AliasPage(v.r.Context(), page.Page, pageSize); err != nil {
 		return err
 	}
@@ -66,7 +68,7 @@ func (v *visit) showMedicines(form aliasForm) (err error) {
 	return v.show("medicines", "Medicines", page)
 }
 
-func rowOfAlias(a store.Alias) aliasRow {
+func rowOfAlias(a patients.Alias) aliasRow {
 	row := aliasRow{Alias: a, Class: "not in the dictionary any more"}
 	if m := a.Medicine(); m.Understood {
 		row.Class = figure.Words(string(m.Class))
@@ -113,10 +115,10 @@ func (p *Portal) addAlias(v *visit) error {
 	}
 	wanted, err := pain.NewAlias(object)
 	if err == nil {
-		made := store.Alias{ID: id.New[id.AliasKind](v.now), Alias: wanted, CreatedBy: v.member.ID.String(), CreatedAt: v.now.UTC().Truncate(time.Second)}
+		made := patients.Alias{ID: id.New[id.AliasKind](v.now), Alias: wanted, CreatedBy: v.member.ID.String(), CreatedAt: v.now.UTC().Truncate(time.Second)}
 		change := v.change(audit.AliasCreate, made.ID.String())
-		change.Audit.Details = audit.Changes(store.AliasChanges(pain.Alias{}, wanted))
-		_, err = v.org.CreateAlias(v.r.Context(), &made, change, nil, store.Outcome{})
+		change.Audit.Details = audit.Changes(patients.AliasChanges(pain.Alias{}, wanted))
+		_, err = v.org.CreateAlias(v.r.Context(), &made, change, nil, idempotency.Outcome{})
 	}
 	f, refused := errors.AsType[*fault.Error](err)
 	switch {
@@ -157,9 +159,9 @@ func (p *Portal) removeAlias(v *visit) error {
 	if err != nil {
 		return fault.Missing("alias", "")
 	}
-	if err := v.org.DeleteAlias(v.r.Context(), aliasID, func(old pain.Alias) store.Change {
+	if err := v.org.DeleteAlias(v.r.Context(), aliasID, func(old pain.Alias) journal.Change {
 		change := v.change(audit.AliasDelete, aliasID.String())
-		change.Audit.Details = audit.Changes(store.AliasChanges(old, pain.Alias{}))
+		change.Audit.Details = audit.Changes(patients.AliasChanges(old, pain.Alias{}))
 		return change
 	}); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/testwait"
 )
@@ -93,7 +93,7 @@ func TestAliasesInThePortal(t *testing.T) {
 			var lines [][]byte
 			testwait.Until(t, "the line is in the log", func() bool {
 				var err error
-				if lines, _, err = org.Audit(t.Context(), store.AuditCursor{}, 10, store.AuditFilter{Action: action}); err != nil {
+				if lines, _, err = org.Audit(t.Context(), journal.AuditCursor{}, 10, journal.AuditFilter{Action: action}); err != nil {
 					t.Fatal(err)
 				}
 				return len(lines) > 0

@@ -7,18 +7,18 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
 )
 
 type membersPage struct {
-	Members []store.Account
+	Members []accounts.Account
 	Self    id.User
 	// Link is a new invitation, shown once.
 	Link     string
 	LinkRole access.Role
 	// Reset is a link with which ResetOf can set a new password, shown once.
 	Reset   string
-	ResetOf store.Account
+	ResetOf accounts.Account
 	// Applications is the number of active applications registered by a member
 	// who was just disabled or given another role.
 	Applications int64

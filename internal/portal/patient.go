@@ -11,7 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/summary"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 type patientPage struct {
@@ -159,7 +159,7 @@ func (v *visit) records(page *patientPage, patientID id.Patient) (err error) {
 	if page.pager, err = v.pager(url.Values{"type": {page.Type}}); err != nil {
 		return err
 	}
-	q := store.RecordQuery{Inactive: true, Descending: true, Page: page.Page, Limit: pageSize}
+	q := patients.RecordQuery{Inactive: true, Descending: true, Page: page.Page, Limit: pageSize}
 	if page.Type != "" {
 		at := slices.IndexFunc(page.Types, func(t pain.DataTypeInfo) bool { return t.Name == page.Type })
 		if at < 0 {

@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 // pageSize is the number of rows on a page.
@@ -37,7 +37,7 @@ func (p *Portal) patients(v *visit) error {
 	if utf8.RuneCountInString(page.Search) > 200 || !utf8.ValidString(page.Search) {
 		return fault.New(fault.InvalidParameter, "A search must have at most 200 characters.")
 	}
-	add := func(item store.PatientItem) {
+	add := func(item patients.PatientItem) {
 		page.Rows = append(page.Rows, patientRow{item.ID, string(item.Name), string(item.DateOfBirth), item.No})
 	}
 	action := audit.PatientList

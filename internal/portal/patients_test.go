@@ -9,6 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -108,7 +109,7 @@ func TestPatientPageSaysWhatIsKnown(t *testing.T) {
 	who.MedicalHistory = pain.NewHistory(
 		pain.HistoryEntry{Condition: "Opioid dependence", ICD10Code: "F11.21", Status: "remission", OnsetDate: "2011"},
 		pain.HistoryEntry{Condition: "Low back pain", ICD10Code: "M54.50", Status: "active"})
-	if _, err := org.CreatePatient(t.Context(), &who, storetest.Created(who), nil, store.Outcome{}); err != nil {
+	if _, err := org.CreatePatient(t.Context(), &who, storetest.Created(who), nil, idempotency.Outcome{}); err != nil {
 		t.Fatal(err)
 	}
 	day := func(ago int) string { return pain.DateOf(h.now().AddDate(0, 0, -ago)).String() }

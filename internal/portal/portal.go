@@ -22,6 +22,7 @@ import (
 	"anodyne.example/anodyne/internal/portal/reference"
 	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -36,7 +37,7 @@ type Config struct {
 	CheckWebhookURL  func(address string) error
 	NewWebhookSecret func() string
 	// ReadReport parses a report request in the format of the API.
-	ReadReport func(body *strictjson.Object, now time.Time) (store.ReportRequest, error)
+	ReadReport func(body *strictjson.Object, now time.Time) (reports.ReportRequest, error)
 	// OpenAPI returns the OpenAPI document as JSON, for the reference.
 	OpenAPI func() []byte
 	// Source returns the caller's address.

@@ -12,12 +12,13 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
 type reportsPage struct {
-	Rows    []store.Report
+	Rows    []reports.Report
 	Waiting bool
 	Form    reportForm
 	pager
@@ -29,11 +30,11 @@ type reportForm struct {
 }
 
 // Types and Formats list the choices.
-func (reportForm) Types() []store.ReportType     { return store.ReportTypes }
-func (reportForm) Formats() []store.ReportFormat { return store.ReportFormats }
+func (reportForm) Types() []reports.ReportType     { return reports.ReportTypes }
+func (reportForm) Formats() []reports.ReportFormat { return reports.ReportFormats }
 
 func (p *Portal) reports(v *visit) error {
-	return v.showReports(reportForm{Type: string(store.ReportTypes[0]), PatientID: v.r.URL.Query().Get("patient_id")})
+	return v.showReports(reportForm{Type: string(reports.ReportTypes[0]), PatientID: v.r.URL.Query().Get("patient_id")})
 }
 
 // showReports shows the form and the reports, newest first.
@@ -42,15 +43,15 @@ func (v *visit) showReports(form reportForm) (err error) {
 	if page.pager, err = v.pager(nil); err != nil {
 		return err
 	}
-	none := func(*store.Report) {}
-	if page.Total, err = v.org.Reports(v.r.Context(), store.ReportQuery{Page: 1, Limit: 1}, none); err != nil {
+	none := func(*reports.Report) {}
+	if page.Total, err = v.org.Reports(v.r.Context(), reports.ReportQuery{Page: 1, Limit: 1}, none); err != nil {
 		return err
 	}
 	// The store lists the oldest first, so the newest are on its last page.
 	if from := page.Pages() - page.Page + 1; from >= 1 {
-		if _, err := v.org.Reports(v.r.Context(), store.ReportQuery{Page: from, Limit: pageSize}, func(rep *store.Report) {
+		if _, err := v.org.Reports(v.r.Context(), reports.ReportQuery{Page: from, Limit: pageSize}, func(rep *reports.Report) {
 			page.Rows = append(page.Rows, *rep)
-			page.Waiting = page.Waiting || rep.Status == store.ReportPending || rep.Status == store.ReportProcessing
+			page.Waiting = page.Waiting || rep.Status == reports.ReportPending || rep.Status == reports.ReportProcessing
 		}); err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (p *Portal) createReport(v *visit) error {
 			parameters[name] = value
 		}
 	}
-	if form.Type == string(store.PatientSummaryReport) {
+	if form.Type == string(reports.PatientSummaryReport) {
 		parameters["patient_id"] = form.PatientID
 	}
 	body, err := json.Marshal(map[string]any{"type": form.Type, "format": form.Format, "title": form.Title, "parameters": parameters})
@@ -84,17 +85,17 @@ func (p *Portal) createReport(v *visit) error {
 	} else if err != nil {
 		return err
 	}
-	rep := store.NewReport(wanted, id.Client{}, v.now)
+	rep := reports.NewReport(wanted, id.Client{}, v.now)
 	change := v.change(audit.ReportCreate, rep.ID.String())
 	change.Audit.Details = rep.Details()
-	if _, err := v.org.CreateReport(v.r.Context(), &rep, change, nil, store.Outcome{}); err != nil {
+	if _, err := v.org.CreateReport(v.r.Context(), &rep, change, nil, idempotency.Outcome{}); err != nil {
 		return err
 	}
 	v.redirect("/portal/reports/" + rep.ID.String())
 	return nil
 }
 
-func (p *Portal) readReport(v *visit, body []byte) (wanted store.ReportRequest, err error) {
+func (p *Portal) readReport(v *visit, body []byte) (wanted reports.ReportRequest, err error) {
 	object, err := strictjson.Parse(body)
 	if err != nil {
 		return wanted, err
@@ -109,7 +110,7 @@ func (p *Portal) readReport(v *visit, body []byte) (wanted store.ReportRequest, 
 }
 
 type reportPage struct {
-	store.Report
+	reports.Report
 	Waiting, Ready bool
 }
 
@@ -122,14 +123,14 @@ func (p *Portal) report(v *visit) error {
 		return err
 	}
 	page := reportPage{Report: rep, Ready: rep.Downloadable(v.now) == nil}
-	page.Waiting = rep.Status == store.ReportPending || rep.Status == store.ReportProcessing
+	page.Waiting = rep.Status == reports.ReportPending || rep.Status == reports.ReportProcessing
 	return v.show("report", rep.Title, page)
 }
 
-func (v *visit) findReport() (store.Report, error) {
+func (v *visit) findReport() (reports.Report, error) {
 	reportID, err := id.Parse[id.ReportKind](v.r.PathValue("id"))
 	if err != nil {
-		return store.Report{}, fault.Missing("report", "")
+		return reports.Report{}, fault.Missing("report", "")
 	}
 	return v.org.Report(v.r.Context(), reportID)
 }

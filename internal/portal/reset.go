@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
 )
 
 // ResetLifetime is the lifetime of a password reset link.
@@ -16,7 +16,7 @@ const ResetLifetime = 24 * time.Hour
 const ResetPath = "/portal/reset/"
 
 type resetPage struct {
-	Member store.Account
+	Member accounts.Account
 	Wrong  []string
 }
 
@@ -67,7 +67,7 @@ func (p *Portal) reset(v *visit) error {
 }
 
 // checkNew lists what is wrong with a member's new password.
-func checkNew(password, again string, member store.Account) (wrong []string) {
+func checkNew(password, again string, member accounts.Account) (wrong []string) {
 	if said := CheckPassword(password, member.Email, member.Name); said != "" {
 		wrong = append(wrong, said)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // scopeChoice is a scope in a form.
@@ -34,7 +34,7 @@ func (v *visit) scopes() (access.Scopes, error) {
 // clientScopes is a form about an application's scopes. Seen is the request
 // that the form showed.
 type clientScopes struct {
-	Client       store.Client
+	Client       clients.Client
 	Ticked, Seen access.Scopes
 }
 

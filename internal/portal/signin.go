@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
 )
 
 // cookieName has the prefix that makes browsers require TLS, if TLS is used.
@@ -65,7 +65,7 @@ func (p *Portal) signIn(v *visit) error {
 		return v.show("sign-in", "Sign in", page)
 	}
 	sys, ctx := p.Store.System(), v.r.Context()
-	var member store.Account
+	var member accounts.Account
 	var found bool
 	right, try, err := v.guess(page.Email, v.r.PostFormValue("password"), func() (kept string, err error) {
 		if member, found, err = sys.AccountByEmail(ctx, page.Email); err != nil || !found || !member.DisabledAt.IsZero() {
@@ -88,7 +88,7 @@ func (p *Portal) signIn(v *visit) error {
 			return err
 		}
 	}
-	var of *store.Account
+	var of *accounts.Account
 	if found {
 		of = &member
 	}
@@ -107,7 +107,7 @@ func emailHash(email string) []byte {
 
 // begin signs a member in with a new session, regardless of any cookie in the
 // request.
-func (v *visit) begin(member *store.Account, try store.SignInTry) error {
+func (v *visit) begin(member *accounts.Account, try accounts.SignInTry) error {
 	cookie, hash := newLink()
 	if err := v.Store.System().SignIn(v.r.Context(), member, try, hash, v.SessionLifetime, v.line()); err != nil {
 		return err

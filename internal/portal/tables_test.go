@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // Requests that take too long, or are refused under load, get a 503 with
@@ -32,7 +32,7 @@ func TestWhatIsNotAnsweredInTime(t *testing.T) {
 
 func TestEveryDisabledReasonHasWords(t *testing.T) {
 	t.Parallel()
-	for _, reason := range []string{store.DisabledByRequest, store.DisabledGone, store.DisabledFailing} {
+	for _, reason := range []string{webhooks.DisabledByRequest, webhooks.DisabledGone, webhooks.DisabledFailing} {
 		if disabledReasons[reason] == "" {
 			t.Errorf("%q has no words", reason)
 		}

@@ -10,8 +10,11 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/event"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
+	"anodyne.example/anodyne/internal/store/clients"
+	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // asking is the database work of a page: statements, how many more on
@@ -127,12 +130,12 @@ func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 	var delivery, report string
 	for i := range size {
 		storetest.AddPatient(h.t, org, fmt.Sprintf("Patient %d", i+1))
-		if _, err := h.store.System().CreateAccount(ctx, name, store.NewAccount{Email: fmt.Sprintf("%d@%s.example", i, name), Name: "Member", Role: access.Viewer}); err != nil {
+		if _, err := h.store.System().CreateAccount(ctx, name, accounts.NewAccount{Email: fmt.Sprintf("%d@%s.example", i, name), Name: "Member", Role: access.Viewer}); err != nil {
 			h.t.Fatal(err)
 		}
 		if i < 90 { // of a hundred that there may be
 			storetest.AddWebhook(h.t, org, "https://clinic.example/other")
-			if _, err := of.CreateClient(ctx, store.NewClient{Name: "app", Tier: access.Standard, Scopes: access.AllScopes, SecretHash: []byte{byte(i)}}, audit.Entry{At: h.now()}); err != nil {
+			if _, err := of.CreateClient(ctx, clients.NewClient{Name: "app", Tier: access.Standard, Scopes: access.AllScopes, SecretHash: []byte{byte(i)}}, audit.Entry{At: h.now()}); err != nil {
 				h.t.Fatal(err)
 			}
 		}
@@ -144,9 +147,9 @@ func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 			h.t.Fatal(err)
 		}
 		record = correction.New
-		if _, err := org.TestWebhook(ctx, hook.ID, event.ForTest(h.now(), hook.ID), storetest.WebhookLine(audit.WebhookTest, hook.ID), nil, func(d *store.Delivery) store.Outcome {
+		if _, err := org.TestWebhook(ctx, hook.ID, event.ForTest(h.now(), hook.ID), storetest.WebhookLine(audit.WebhookTest, hook.ID), nil, func(d *webhooks.Delivery) idempotency.Outcome {
 			delivery = d.ID.String()
-			return store.Outcome{}
+			return idempotency.Outcome{}
 		}); err != nil {
 			h.t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/chart"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 )
 
 // usageTable is one week of an application's requests by day and outcome. The
@@ -17,12 +17,12 @@ type usageTable struct {
 
 type usageDay struct {
 	Day    time.Time
-	Counts [store.UsageOutcomes]int64
+	Counts [clients.UsageOutcomes]int64
 }
 
 type usageHour struct {
 	Hour   time.Time
-	Counts [store.UsageOutcomes]int64
+	Counts [clients.UsageOutcomes]int64
 }
 
 // chart returns the hourly bar chart.
@@ -30,15 +30,15 @@ func (t *usageTable) chart() *chart.Usage {
 	c := &chart.Usage{Title: "Requests by hour"}
 	for _, h := range t.Hours {
 		c.Hours = append(c.Hours, chart.UsageHour{
-			Start: h.Hour, OK: int(h.Counts[store.UsageAnswered]), Refused: int(h.Counts[store.UsageRefused]),
-			Limited: int(h.Counts[store.UsageLimited]), Failures: int(h.Counts[store.UsageFailed]),
+			Start: h.Hour, OK: int(h.Counts[clients.UsageAnswered]), Refused: int(h.Counts[clients.UsageRefused]),
+			Limited: int(h.Counts[clients.UsageLimited]), Failures: int(h.Counts[clients.UsageFailed]),
 		})
 	}
 	return c
 }
 
 // tableOf groups counts by day and hour, including those without requests.
-func tableOf(usage []store.Usage, since, now time.Time) usageTable {
+func tableOf(usage []clients.Usage, since, now time.Time) usageTable {
 	var t usageTable
 	for hour := since; !hour.After(now); hour = hour.Add(time.Hour) {
 		t.Hours = append(t.Hours, usageHour{Hour: hour})
@@ -48,7 +48,7 @@ func tableOf(usage []store.Usage, since, now time.Time) usageTable {
 	}
 	for _, u := range usage {
 		hour := int(u.Hour.Sub(since) / time.Hour)
-		if hour < 0 || hour >= len(t.Hours) || u.Outcome >= store.UsageOutcomes {
+		if hour < 0 || hour >= len(t.Hours) || u.Outcome >= clients.UsageOutcomes {
 			continue
 		}
 		t.Hours[hour].Counts[u.Outcome] += u.Requests

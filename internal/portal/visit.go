@@ -15,6 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
 )
 
 // visit is one request for a page.
@@ -25,7 +26,7 @@ type visit struct {
 	now    time.Time
 	status int
 	// Set if a member is signed in.
-	member  *store.Account
+	member  *accounts.Account
 	org     store.Org
 	session []byte
 	// ended is set if the browser had a session that has ended.
@@ -83,7 +84,7 @@ func (v *visit) admit(rt route) error {
 }
 
 // noteHere prepares what a member may view next.
-func (v *visit) noteHere(member *store.Account, org store.Org) {
+func (v *visit) noteHere(member *accounts.Account, org store.Org) {
 	if member.Role.Scopes().Has(access.AnalyticsRead) {
 		v.here.note(org)
 	}

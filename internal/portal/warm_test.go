@@ -7,7 +7,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -25,7 +25,7 @@ func TestAnalyticsAreWarm(t *testing.T) {
 			if err := h.store.System().ShipReads(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if lines, _, err := org.Audit(t.Context(), store.AuditCursor{}, 10, store.AuditFilter{Action: action}); err != nil || len(lines) != 0 {
+			if lines, _, err := org.Audit(t.Context(), journal.AuditCursor{}, 10, journal.AuditFilter{Action: action}); err != nil || len(lines) != 0 {
 				t.Errorf("%d lines of %s, %v; nobody has seen anything", len(lines), action, err)
 			}
 		}

@@ -11,13 +11,14 @@ import (
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 type webhookPage struct {
 	webhookRow
 	Status     string
-	Deliveries []store.Delivery
+	Deliveries []webhooks.Delivery
 	Older      string
 	Waiting    bool
 	// Changeable is set if the member may change the webhook.
@@ -35,23 +36,23 @@ func (p *Portal) showWebhook(v *visit) error {
 		return err
 	}
 	page := webhookPage{webhookRow: rowOfWebhook(w, stats), Status: v.r.URL.Query().Get("status"), Changeable: w.ChangedBy(v.member.Role)}
-	q := store.DeliveryQuery{Limit: pageSize}
+	q := webhooks.DeliveryQuery{Limit: pageSize}
 	if before := v.r.URL.Query().Get("before"); before != "" {
 		if q.Before, err = id.Parse[id.DeliveryKind](before); err != nil {
 			return fault.New(fault.InvalidParameter, "The position in the log is unknown.")
 		}
 	}
 	if page.Status != "" {
-		status, known := store.ParseDeliveryStatus(page.Status)
+		status, known := webhooks.ParseDeliveryStatus(page.Status)
 		if !known {
 			return fault.New(fault.InvalidParameter, "The status is unknown.")
 		}
 		q.Status = &status
 	}
-	next, err := v.org.Deliveries(v.r.Context(), w.ID, q, func(d *store.Delivery) {
+	next, err := v.org.Deliveries(v.r.Context(), w.ID, q, func(d *webhooks.Delivery) {
 		page.Deliveries = append(page.Deliveries, *d)
 		// A delivery without attempts will be attempted within moments.
-		page.Waiting = page.Waiting || d.Status == store.Pending && len(d.Attempts) == 0
+		page.Waiting = page.Waiting || d.Status == webhooks.Pending && len(d.Attempts) == 0
 	})
 	if err != nil {
 		return err
@@ -63,8 +64,8 @@ func (p *Portal) showWebhook(v *visit) error {
 }
 
 type deliveryPage struct {
-	Webhook  store.Webhook
-	Delivery store.Delivery
+	Webhook  webhooks.Webhook
+	Delivery webhooks.Delivery
 	Payload  string
 	// Changeable is set if the member may redeliver it.
 	Changeable bool
@@ -116,7 +117,7 @@ func (p *Portal) redeliver(v *visit) error {
 }
 
 // nothing is the outcome of a request without an idempotency key.
-func nothing(*store.Delivery) store.Outcome { return store.Outcome{} }
+func nothing(*webhooks.Delivery) idempotency.Outcome { return idempotency.Outcome{} }
 
 // actOnWebhook runs the action of a button on a webhook's page.
 func (p *Portal) actOnWebhook(v *visit) error {
@@ -133,9 +134,9 @@ func (p *Portal) actOnWebhook(v *visit) error {
 	case "recover":
 		err = v.recover(w)
 	case "enable":
-		return v.updateWebhook(w.ID, func(w *store.Webhook) { w.Enabled, w.DisabledReason = true, "" })
+		return v.updateWebhook(w.ID, func(w *webhooks.Webhook) { w.Enabled, w.DisabledReason = true, "" })
 	case "disable":
-		return v.updateWebhook(w.ID, func(w *store.Webhook) { w.Enabled, w.DisabledReason = false, store.DisabledByRequest })
+		return v.updateWebhook(w.ID, func(w *webhooks.Webhook) { w.Enabled, w.DisabledReason = false, webhooks.DisabledByRequest })
 	case "delete":
 		if v.form("sure") != "yes" {
 			return fault.New(fault.InvalidParameter, "Confirm that you want to delete the endpoint and its delivery log.")
@@ -155,12 +156,12 @@ func (p *Portal) actOnWebhook(v *visit) error {
 	return nil
 }
 
-func (v *visit) rotateWebhook(w store.Webhook) error {
+func (v *visit) rotateWebhook(w webhooks.Webhook) error {
 	secret := v.NewWebhookSecret()
 	page := webhookSecret{ID: w.ID, Secret: secret}
-	if _, err := v.org.RotateWebhookSecret(v.r.Context(), w.ID, secret, v.change(audit.WebhookRotate, w.ID.String()), nil, v.now, func(w store.Webhook) store.Outcome {
+	if _, err := v.org.RotateWebhookSecret(v.r.Context(), w.ID, secret, v.change(audit.WebhookRotate, w.ID.String()), nil, v.now, func(w webhooks.Webhook) idempotency.Outcome {
 		page.OldEnds = w.OldSecretEnds
-		return store.Outcome{}
+		return idempotency.Outcome{}
 	}); err != nil {
 		return err
 	}
@@ -168,11 +169,11 @@ func (v *visit) rotateWebhook(w store.Webhook) error {
 }
 
 // recover sends the events missed since a day.
-func (v *visit) recover(w store.Webhook) error {
+func (v *visit) recover(w webhooks.Webhook) error {
 	since, err := time.Parse(time.DateOnly, strings.TrimSpace(v.form("since")))
 	if err != nil || since.After(v.now) {
 		return fault.New(fault.InvalidParameter, "Choose a date that is not in the future.")
 	}
-	_, err = v.org.RecoverWebhook(v.r.Context(), w.ID, since, v.change(audit.WebhookRecover, w.ID.String()), nil, v.now, store.Outcome{})
+	_, err = v.org.RecoverWebhook(v.r.Context(), w.ID, since, v.change(audit.WebhookRecover, w.ID.String()), nil, v.now, idempotency.Outcome{})
 	return err
 }

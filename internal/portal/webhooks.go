@@ -12,11 +12,13 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 type webhookRow struct {
-	store.Webhook
+	webhooks.Webhook
 	Stats  webhookHealth
 	Reason string
 }
@@ -32,27 +34,27 @@ func (p *Portal) webhooks(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := webhooksPage{Most: store.MaxWebhooks}
+	page := webhooksPage{Most: webhooks.MaxWebhooks}
 	for i, w := range hooks {
 		page.Rows = append(page.Rows, rowOfWebhook(w, stats[i]))
 	}
 	return v.show("webhooks", "Webhooks", page)
 }
 
-func rowOfWebhook(w store.Webhook, stats store.WebhookStats) webhookRow {
+func rowOfWebhook(w webhooks.Webhook, stats webhooks.WebhookStats) webhookRow {
 	return webhookRow{w, healthOf(&w, stats), disabledReasons[w.DisabledReason]}
 }
 
 // disabledReasons explains why a webhook is disabled.
 var disabledReasons = map[string]string{
-	store.DisabledByRequest: "A member disabled it.",
-	store.DisabledGone:      "The receiver answered 410 Gone.",
-	store.DisabledFailing:   "Every delivery failed for five days.",
+	webhooks.DisabledByRequest: "A member disabled it.",
+	webhooks.DisabledGone:      "The receiver answered 410 Gone.",
+	webhooks.DisabledFailing:   "Every delivery failed for five days.",
 }
 
 // webhookHealth is a summary of a webhook's statistics.
 type webhookHealth struct {
-	store.WebhookStats
+	webhooks.WebhookStats
 	// Word and Class are the label and style of the overall state.
 	Word, Class string
 	Percent     string
@@ -61,7 +63,7 @@ type webhookHealth struct {
 // Attempts24 returns the number of attempts that the percentage refers to.
 func (h webhookHealth) Attempts24() int64 { return h.Succeeded + h.Failed }
 
-func healthOf(w *store.Webhook, s store.WebhookStats) webhookHealth {
+func healthOf(w *webhooks.Webhook, s webhooks.WebhookStats) webhookHealth {
 	h := webhookHealth{WebhookStats: s, Word: "healthy", Class: "good", Percent: "–"}
 	all := s.Succeeded + s.Failed
 	if all > 0 {
@@ -98,7 +100,7 @@ func (p *Portal) newWebhook(v *visit) error {
 }
 
 // readWebhook reads the form into a webhook.
-func (v *visit) readWebhook(w *store.Webhook) (form webhookForm, err error) {
+func (v *visit) readWebhook(w *webhooks.Webhook) (form webhookForm, err error) {
 	if err := v.r.ParseForm(); err != nil {
 		return form, fault.New(fault.InvalidBody, "The form could not be read.")
 	}
@@ -132,7 +134,7 @@ type webhookSecret struct {
 }
 
 func (p *Portal) createWebhook(v *visit) error {
-	w := store.Webhook{ID: id.New[id.WebhookKind](v.now), Enabled: true, CreatedAt: v.now.UTC().Truncate(time.Second), Version: 1}
+	w := webhooks.Webhook{ID: id.New[id.WebhookKind](v.now), Enabled: true, CreatedAt: v.now.UTC().Truncate(time.Second), Version: 1}
 	form, err := v.readWebhook(&w)
 	if err != nil {
 		return err
@@ -143,8 +145,8 @@ func (p *Portal) createWebhook(v *visit) error {
 	}
 	secret := p.NewWebhookSecret()
 	change := v.change(audit.WebhookCreate, w.ID.String())
-	change.Audit.Details = audit.Changes((&store.Webhook{Enabled: true}).Changes(&w))
-	if _, err := v.org.CreateWebhook(v.r.Context(), &w, secret, change, nil, store.Outcome{}); err != nil {
+	change.Audit.Details = audit.Changes((&webhooks.Webhook{Enabled: true}).Changes(&w))
+	if _, err := v.org.CreateWebhook(v.r.Context(), &w, secret, change, nil, idempotency.Outcome{}); err != nil {
 		return err
 	}
 	v.status = http.StatusCreated
@@ -175,14 +177,14 @@ func (p *Portal) saveWebhook(v *visit) error {
 		v.status = http.StatusUnprocessableEntity
 		return v.show("webhook-form", "Edit webhook", form)
 	}
-	return v.updateWebhook(w.ID, func(updated *store.Webhook) {
+	return v.updateWebhook(w.ID, func(updated *webhooks.Webhook) {
 		updated.URL, updated.Description, updated.Events = w.URL, w.Description, w.Events
 	})
 }
 
 // updateWebhook changes a webhook and redirects to its page.
-func (v *visit) updateWebhook(webhookID id.Webhook, edit func(*store.Webhook)) error {
-	_, err := v.org.UpdateWebhook(v.r.Context(), webhookID, func(old store.Webhook) (store.Webhook, *store.Change, error) {
+func (v *visit) updateWebhook(webhookID id.Webhook, edit func(*webhooks.Webhook)) error {
+	_, err := v.org.UpdateWebhook(v.r.Context(), webhookID, func(old webhooks.Webhook) (webhooks.Webhook, *journal.Change, error) {
 		updated := old
 		edit(&updated)
 		changes := old.Changes(&updated)
@@ -202,17 +204,17 @@ func (v *visit) updateWebhook(webhookID id.Webhook, edit func(*store.Webhook)) e
 }
 
 // webhook returns the webhook named in the path.
-func (v *visit) webhook() (store.Webhook, error) {
+func (v *visit) webhook() (webhooks.Webhook, error) {
 	webhookID, err := id.Parse[id.WebhookKind](v.r.PathValue("id"))
 	if err != nil {
-		return store.Webhook{}, fault.Missing("webhook", "")
+		return webhooks.Webhook{}, fault.Missing("webhook", "")
 	}
 	return v.org.Webhook(v.r.Context(), webhookID)
 }
 
 // change returns the metadata of a write, such as its audit entry.
-func (v *visit) change(action audit.Action, resource string) store.Change {
+func (v *visit) change(action audit.Action, resource string) journal.Change {
 	line := v.line()
 	line.Action, line.Resource = action, resource
-	return store.Change{Audit: line}
+	return journal.Change{Audit: line}
 }

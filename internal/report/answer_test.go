@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 // answer is the JSON form of a report, which is that of the analytics or of
@@ -24,7 +24,7 @@ type answer struct {
 
 func answerOf(t *testing.T, d contents) *answer {
 	t.Helper()
-	return answerIn(t, file(t, d, store.JSON))
+	return answerIn(t, file(t, d, reports.JSON))
 }
 
 // answerIn is the answer in a file.

@@ -15,7 +15,9 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/report"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -41,22 +43,22 @@ func BenchmarkStewardshipReport(b *testing.B) {
 	}
 	wg.Wait()
 	w := report.NewWorker(report.Config{Store: s, Retention: time.Hour, Log: slog.New(slog.DiscardHandler)})
-	for _, format := range store.ReportFormats {
+	for _, format := range reports.ReportFormats {
 		b.Run(string(format), func(b *testing.B) {
 			debug.FreeOSMemory()
 			resetPeak()
 			for b.Loop() {
 				now := time.Now()
-				rep := store.NewReport(store.ReportRequest{Type: store.StewardshipReport, Format: format, Title: "T", AsOf: now,
+				rep := reports.NewReport(reports.ReportRequest{Type: reports.StewardshipReport, Format: format, Title: "T", AsOf: now,
 					Parameters: `{"as_of":"` + now.UTC().Format(time.RFC3339) + `"}`}, who.ClientID, now)
-				if _, err := o.CreateReport(b.Context(), &rep, store.Change{Audit: audit.Entry{At: now, Action: audit.ReportCreate}}, nil, store.Outcome{}); err != nil {
+				if _, err := o.CreateReport(b.Context(), &rep, journal.Change{Audit: audit.Entry{At: now, Action: audit.ReportCreate}}, nil, idempotency.Outcome{}); err != nil {
 					b.Fatal(err)
 				}
 				if err := report.RunOnce(b.Context(), w); err != nil {
 					b.Fatal(err)
 				}
 				done, err := o.Report(b.Context(), rep.ID)
-				if err != nil || done.Status != store.ReportCompleted {
+				if err != nil || done.Status != reports.ReportCompleted {
 					b.Fatalf("%+v, %v", done, err)
 				}
 				b.ReportMetric(float64(done.Size)/1e6, "file-MB")

@@ -5,22 +5,22 @@ import (
 	"crypto/sha256"
 	"hash"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 // chunks stores what is written to it as the chunks of a report file. It
 // buffers at most one.
 type chunks struct {
 	ctx   context.Context
-	claim *store.ReportClaim
+	claim *reports.ReportClaim
 	buf   []byte
 	n     int64
 	size  int64
 	sum   hash.Hash
 }
 
-func newChunks(ctx context.Context, claim *store.ReportClaim) *chunks {
-	return &chunks{ctx: ctx, claim: claim, buf: make([]byte, 0, store.ReportChunk), sum: sha256.New()}
+func newChunks(ctx context.Context, claim *reports.ReportClaim) *chunks {
+	return &chunks{ctx: ctx, claim: claim, buf: make([]byte, 0, reports.ReportChunk), sum: sha256.New()}
 }
 
 // Write stores all full chunks.

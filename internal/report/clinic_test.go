@@ -17,6 +17,8 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/strictjson"
 	"anodyne.example/anodyne/internal/synth"
@@ -35,7 +37,7 @@ type clinic struct {
 
 	// What was written last, and its files.
 	written contents
-	files   map[store.ReportFormat][]byte
+	files   map[reports.ReportFormat][]byte
 }
 
 // chronicle is a patient with the active records, sorted by time.
@@ -79,7 +81,7 @@ func TestNumbers(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Run("summaries", c.checkSummaries)
 				t.Run("measures", c.checkMeasures)
-				seen := map[store.ReportType]int{}
+				seen := map[reports.ReportType]int{}
 				for _, r := range c.requests() {
 					t.Run(r.name, func(t *testing.T) {
 						d := c.made(t, r)
@@ -235,7 +237,7 @@ func (c *clinic) admit(t *testing.T, n int, made *synth.Patient) *chronicle {
 	}
 	who.MedicalHistory = pain.NewHistory(who.history...)
 	ctx := context.Background()
-	if _, err := c.org.CreatePatient(ctx, &who.Patient, storetest.Created(who.Patient), nil, store.Outcome{}); err != nil {
+	if _, err := c.org.CreatePatient(ctx, &who.Patient, storetest.Created(who.Patient), nil, idempotency.Outcome{}); err != nil {
 		t.Error(err)
 		return who
 	}
@@ -308,27 +310,27 @@ func (c *clinic) mend(n int, who *chronicle) error {
 // request is one report of the clinic.
 type request struct {
 	name       string
-	kind       store.ReportType
+	kind       reports.ReportType
 	parameters string
 }
 
 // requests are all types with parameters that matter.
 func (c *clinic) requests() []request {
 	list := []request{
-		{"outcomes", store.OutcomesReport, `{}`},
-		{"outcomes of some", store.OutcomesReport, `{"min_cell_size":11,"interval":"week","follow_up":30}`},
-		{"outcomes filtered", store.OutcomesReport, `{"follow_up":180,"gender":"female","age_min":30,"age_max":70,"medication_class":"opioid","interval":"month","min_cell_size":5}`},
-		{"outcomes of nobody", store.OutcomesReport, `{"condition":"Z99","interval":"day","start_date":"2026-01-01"}`},
-		{"outcomes adjusted", store.OutcomesReport, `{"follow_up":30,"adjust":"case_mix","gender":"female","compare_start_date":"2024-01-01","min_cell_size":2}`},
-		{"outcomes compared", store.OutcomesReport, `{"follow_up":30,"adjust":"case_mix","start_date":"2025-09-01","compare_end_date":"2025-08-31"}`},
-		{"population compared", store.PopulationReport, `{"start_date":"2025-09-01","compare_start_date":"2025-03-01","standard":"age"}`},
-		{"population standardised", store.PopulationReport, `{"condition":"M54","standard":"female:1,male:2","compare_end_date":"2024-12-31","min_cell_size":3}`},
-		{"population", store.PopulationReport, `{}`},
-		{"population hidden", store.PopulationReport, `{"min_cell_size":11}`},
-		{"population filtered", store.PopulationReport, `{"condition":"M54","age_min":40,"min_cell_size":3,"start_date":"2025-06-01"}`},
-		{"population of nobody", store.PopulationReport, `{"condition":"Z99"}`},
-		{"stewardship", store.StewardshipReport, `{}`},
-		{"stewardship filtered", store.StewardshipReport, `{"gender":"male","start_date":"2025-07-01","end_date":"2025-11-30"}`},
+		{"outcomes", reports.OutcomesReport, `{}`},
+		{"outcomes of some", reports.OutcomesReport, `{"min_cell_size":11,"interval":"week","follow_up":30}`},
+		{"outcomes filtered", reports.OutcomesReport, `{"follow_up":180,"gender":"female","age_min":30,"age_max":70,"medication_class":"opioid","interval":"month","min_cell_size":5}`},
+		{"outcomes of nobody", reports.OutcomesReport, `{"condition":"Z99","interval":"day","start_date":"2026-01-01"}`},
+		{"outcomes adjusted", reports.OutcomesReport, `{"follow_up":30,"adjust":"case_mix","gender":"female","compare_start_date":"2024-01-01","min_cell_size":2}`},
+		{"outcomes compared", reports.OutcomesReport, `{"follow_up":30,"adjust":"case_mix","start_date":"2025-09-01","compare_end_date":"2025-08-31"}`},
+		{"population compared", reports.PopulationReport, `{"start_date":"2025-09-01","compare_start_date":"2025-03-01","standard":"age"}`},
+		{"population standardised", reports.PopulationReport, `{"condition":"M54","standard":"female:1,male:2","compare_end_date":"2024-12-31","min_cell_size":3}`},
+		{"population", reports.PopulationReport, `{}`},
+		{"population hidden", reports.PopulationReport, `{"min_cell_size":11}`},
+		{"population filtered", reports.PopulationReport, `{"condition":"M54","age_min":40,"min_cell_size":3,"start_date":"2025-06-01"}`},
+		{"population of nobody", reports.PopulationReport, `{"condition":"Z99"}`},
+		{"stewardship", reports.StewardshipReport, `{}`},
+		{"stewardship filtered", reports.StewardshipReport, `{"gender":"male","start_date":"2025-07-01","end_date":"2025-11-30"}`},
 	}
 	for n := range c.patients {
 		if n < 20 || n == 37 {
@@ -343,7 +345,7 @@ func (c *clinic) requests() []request {
 
 // about is the report about a patient.
 func (c *clinic) about(n int, more string) request {
-	return request{fmt.Sprint("patient ", n, " ", strings.Trim(more, ",")), store.PatientSummaryReport, `{"patient_id":"` + c.patients[n].ID.String() + `"` + more + `}`}
+	return request{fmt.Sprint("patient ", n, " ", strings.Trim(more, ",")), reports.PatientSummaryReport, `{"patient_id":"` + c.patients[n].ID.String() + `"` + more + `}`}
 }
 
 // made is the data of a report.
@@ -368,7 +370,7 @@ func (c *clinic) made(t *testing.T, r request) contents {
 func (c *clinic) checkAgain(t *testing.T, r request, d contents) {
 	t.Helper()
 	again := c.made(t, r)
-	for _, format := range store.ReportFormats {
+	for _, format := range reports.ReportFormats {
 		if !bytes.Equal(c.file(t, d, format), file(t, again, format)) {
 			t.Errorf("as %s it has other bytes the second time", format)
 		}
@@ -376,10 +378,10 @@ func (c *clinic) checkAgain(t *testing.T, r request, d contents) {
 }
 
 // file is a report in a format, written once for all who look at it.
-func (c *clinic) file(t *testing.T, d contents, format store.ReportFormat) []byte {
+func (c *clinic) file(t *testing.T, d contents, format reports.ReportFormat) []byte {
 	t.Helper()
 	if c.written != d {
-		c.written, c.files = d, map[store.ReportFormat][]byte{}
+		c.written, c.files = d, map[reports.ReportFormat][]byte{}
 	}
 	if c.files[format] == nil {
 		c.files[format] = file(t, d, format)
@@ -388,7 +390,7 @@ func (c *clinic) file(t *testing.T, d contents, format store.ReportFormat) []byt
 }
 
 // file is a report in a format.
-func file(t *testing.T, d contents, format store.ReportFormat) []byte {
+func file(t *testing.T, d contents, format reports.ReportFormat) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := writeTo(&b, d, format); err != nil {
@@ -401,8 +403,8 @@ func file(t *testing.T, d contents, format store.ReportFormat) []byte {
 // the population: they include no patient outside the list.
 func (c *clinic) checkMeasures(t *testing.T) {
 	for _, parameters := range []string{`{}`, `{"gender":"male","start_date":"2025-07-01","end_date":"2025-11-30"}`} {
-		listed := c.made(t, request{kind: store.StewardshipReport, parameters: parameters}).(*Stewardship).Measures
-		all := analytics.OpioidMeasures(c.made(t, request{kind: store.PopulationReport, parameters: parameters}).(*Population).Result.Measures)
+		listed := c.made(t, request{kind: reports.StewardshipReport, parameters: parameters}).(*Stewardship).Measures
+		all := analytics.OpioidMeasures(c.made(t, request{kind: reports.PopulationReport, parameters: parameters}).(*Population).Result.Measures)
 		a, errA := json.Marshal(listed)
 		b, errB := json.Marshal(all)
 		if errA != nil || errB != nil || string(a) != string(b) || len(listed) != len(analytics.AlignedMeasures())-2 {

@@ -10,7 +10,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"anodyne.example/anodyne/internal/analytics"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 // Titles and names of organisations are texts in every format of every type,
@@ -30,7 +30,7 @@ func TestHostileTitles(t *testing.T) {
 		}
 		for kind, d := range documents {
 			d.head().Title, d.head().Organisation = text, text
-			pdf := file(t, d, store.PDF)
+			pdf := file(t, d, reports.PDF)
 			tidy(t, pdf)
 			page := strings.Join(strings.Fields(string(poppler(t, "pdftotext", pdf, "-raw", "-f", "1", "-l", "1", "-enc", "UTF-8", "FILE", "-"))), " ")
 			title := begin(printed(text))
@@ -43,11 +43,11 @@ func TestHostileTitles(t *testing.T) {
 			if kind == "stewardship" { // whose table has neither
 				continue
 			}
-			lines, err := csv.NewReader(bytes.NewReader(file(t, d, store.CSV))).ReadAll()
+			lines, err := csv.NewReader(bytes.NewReader(file(t, d, reports.CSV))).ReadAll()
 			if err != nil || !sameCell(lines[1][2], text) || !sameCell(lines[2][2], text) {
 				t.Errorf("%s: %q is %q and %q in CSV, %v", kind, text, lines[1][2], lines[2][2], err)
 			}
-			book, err := excelize.OpenReader(bytes.NewReader(file(t, d, store.XLSX)))
+			book, err := excelize.OpenReader(bytes.NewReader(file(t, d, reports.XLSX)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/summary"
 	"anodyne.example/anodyne/internal/report/grid"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 // Analyst computes the analytics. It is implemented by internal/cohort.
@@ -33,7 +34,7 @@ type contents interface {
 
 // read reads the data of a report, all as of one time. progress is called with
 // values from 0 to 1.
-func read(ctx context.Context, analyst Analyst, o store.Org, q *store.ReportRequest, progress func(float64)) (contents, error) {
+func read(ctx context.Context, analyst Analyst, o store.Org, q *reports.ReportRequest, progress func(float64)) (contents, error) {
 	p, err := paramsOf(q)
 	if err != nil {
 		return nil, err
@@ -43,20 +44,20 @@ func read(ctx context.Context, analyst Analyst, o store.Org, q *store.ReportRequ
 		return nil, err
 	}
 	switch q.Type {
-	case store.PatientSummaryReport:
+	case reports.PatientSummaryReport:
 		chart, err := o.Chart(ctx, q.Patient)
 		if err != nil {
 			return nil, err
 		}
 		s, err := summary.Over(&chart, p.Period(), q.AsOf)
 		return &PatientSummary{Head: h, Chart: &chart, Summary: &s}, err
-	case store.OutcomesReport:
+	case reports.OutcomesReport:
 		result, err := analyst.Outcomes(ctx, o, &p, q.AsOf)
 		return &Outcomes{Head: h, Result: result}, err
-	case store.PopulationReport:
+	case reports.PopulationReport:
 		result, err := analyst.Population(ctx, o, &p, q.AsOf)
 		return &Population{Head: h, Result: result}, err
-	case store.StewardshipReport:
+	case reports.StewardshipReport:
 		return readStewardship(ctx, o, h, &p, progress)
 	}
 	return nil, fmt.Errorf("there is no report of type %q", q.Type)
@@ -64,7 +65,7 @@ func read(ctx context.Context, analyst Analyst, o store.Org, q *store.ReportRequ
 
 // headOf returns the head of a document. It omits the report's identifier, so
 // that the same data as of the same time gives the same bytes.
-func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analytics.Params) (Head, error) {
+func headOf(ctx context.Context, o store.Org, q *reports.ReportRequest, p *analytics.Params) (Head, error) {
 	name, err := o.OrgName(ctx)
 	period := p.Period()
 	h := Head{Title: q.Title, Organisation: name, From: pain.DateOfDay(period.First), To: pain.DateOfDay(period.Last), AsOf: q.AsOf}
@@ -72,7 +73,7 @@ func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analyti
 	number := func(name string, n int, unit string) {
 		h.Filters = append(h.Filters, Filter{Name: name, Value: strconv.Itoa(n) + unit, Number: &n})
 	}
-	if q.Type == store.OutcomesReport {
+	if q.Type == reports.OutcomesReport {
 		add("interval", string(p.Interval))
 		number("follow_up", p.FollowUp, " days")
 	}
@@ -102,18 +103,18 @@ func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analyti
 func (h *Head) head() *Head { return h }
 
 // writeTo writes a report in a format.
-func writeTo(w io.Writer, d contents, format store.ReportFormat) error {
+func writeTo(w io.Writer, d contents, format reports.ReportFormat) error {
 	switch format {
-	case store.PDF:
+	case reports.PDF:
 		return d.WritePDF(w)
-	case store.CSV:
+	case reports.CSV:
 		if list, ok := d.(interface{ listGrid() grid.Table }); ok {
 			return grid.WriteCSV(w, []grid.Table{list.listGrid()})
 		}
 		return grid.WriteCSV(w, d.grids())
-	case store.XLSX:
+	case reports.XLSX:
 		return grid.WriteXLSX(w, grid.Book{Title: d.head().Title, Created: d.head().AsOf}, d.grids())
-	case store.JSON:
+	case reports.JSON:
 		return d.writeJSON(w)
 	}
 	return fmt.Errorf("there is no format %q", format)

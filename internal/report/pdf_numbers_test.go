@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"anodyne.example/anodyne/internal/figure"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 // Every number in the text of a PDF is taken by its words: from the answer, a
@@ -20,9 +20,9 @@ import (
 // checkPDF checks the PDF of a report against its answer.
 func (c *clinic) checkPDF(t *testing.T, d contents) {
 	t.Helper()
-	pdf := c.file(t, d, store.PDF)
+	pdf := c.file(t, d, reports.PDF)
 	tidy(t, pdf)
-	a := answerIn(t, c.file(t, d, store.JSON))
+	a := answerIn(t, c.file(t, d, reports.JSON))
 	switch d := d.(type) {
 	case *Outcomes:
 		p := accountOf(t, pdf, &d.Head, d.Title)

@@ -11,16 +11,16 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // titles are the default titles of reports.
-var titles = map[store.ReportType]string{
-	store.PatientSummaryReport: "Patient summary",
-	store.OutcomesReport:       "Pain outcomes",
-	store.PopulationReport:     "Population health",
-	store.StewardshipReport:    "Opioid stewardship",
+var titles = map[reports.ReportType]string{
+	reports.PatientSummaryReport: "Patient summary",
+	reports.OutcomesReport:       "Pain outcomes",
+	reports.PopulationReport:     "Population health",
+	reports.StewardshipReport:    "Opioid stewardship",
 }
 
 const maxTitle = 200
@@ -28,11 +28,11 @@ const maxTitle = 200
 // takes lists the parameters of each type besides as_of, which are those of
 // the analytics. Stewardship does not take min_cell_size, because a
 // clinician's own list of patients does not hide small counts.
-var takes = map[store.ReportType][]string{
-	store.PatientSummaryReport: {"start_date", "end_date"},
-	store.OutcomesReport:       analytics.OutcomesNames,
-	store.PopulationReport:     analytics.PopulationNames,
-	store.StewardshipReport:    {"start_date", "end_date", "gender", "age_min", "age_max", "condition"},
+var takes = map[reports.ReportType][]string{
+	reports.PatientSummaryReport: {"start_date", "end_date"},
+	reports.OutcomesReport:       analytics.OutcomesNames,
+	reports.PopulationReport:     analytics.PopulationNames,
+	reports.StewardshipReport:    {"start_date", "end_date", "gender", "age_min", "age_max", "condition"},
 }
 
 // numeric are the parameters that are numbers in JSON.
@@ -63,11 +63,11 @@ type parameters struct {
 // ReadRequest parses a report request. The error lists everything that is
 // wrong. The type of the result is valid nevertheless, or "" if it is wrong
 // too.
-func ReadRequest(body *strictjson.Object, now time.Time) (q store.ReportRequest, err error) {
+func ReadRequest(body *strictjson.Object, now time.Time) (q reports.ReportRequest, err error) {
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
-	q.Type = readWord(&r, "type", store.ReportTypes, "")
-	q.Format = readWord(&r, "format", store.ReportFormats, store.PDF)
+	q.Type = readWord(&r, "type", reports.ReportTypes, "")
+	q.Format = readWord(&r, "format", reports.ReportFormats, reports.PDF)
 	title, _ := r.String("title")
 	q.Title = strings.TrimSpace(title)
 	if problem := pain.LineProblem(q.Title, maxTitle); problem != "" {
@@ -122,7 +122,7 @@ func readWord[T ~string](r *strictjson.Reader, name string, words []T, otherwise
 // earliest is the first day with possible data.
 var earliest = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRequest, now time.Time) {
+func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.ReportRequest, now time.Time) {
 	q.AsOf = now.UTC().Truncate(time.Second)
 	if text, given := r.String("as_of"); given {
 		at, ok := pain.ParseMoment(text)
@@ -137,7 +137,7 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRe
 			q.AsOf = at.UTC().Truncate(time.Second)
 		}
 	}
-	if q.Type == store.PatientSummaryReport {
+	if q.Type == reports.PatientSummaryReport {
 		if text, ok := r.Required("patient_id"); ok {
 			var err error
 			if q.Patient, err = id.Parse[id.PatientKind](text); err != nil {
@@ -168,18 +168,18 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRe
 }
 
 // kept returns the JSON form of the parameters in force that the type takes.
-func kept(q *store.ReportRequest, p *analytics.Params) string {
+func kept(q *reports.ReportRequest, p *analytics.Params) string {
 	k := parameters{
 		AsOf: q.AsOf.Format(time.RFC3339), StartDate: p.StartDate, EndDate: p.EndDate,
 		Gender: p.Gender, AgeMin: p.AgeMin, AgeMax: p.AgeMax, Condition: p.Condition, MedicationClass: p.MedicationClass,
 		Standard: p.StandardAsked, Adjust: p.Adjust, CompareStart: p.CompareStartDate, CompareEnd: p.CompareEndDate,
 	}
 	switch q.Type {
-	case store.PatientSummaryReport:
+	case reports.PatientSummaryReport:
 		k.PatientID = q.Patient.String()
-	case store.OutcomesReport:
+	case reports.OutcomesReport:
 		k.Interval, k.FollowUp, k.MinCellSize = string(p.Interval), p.FollowUp, &p.MinCellSize
-	case store.PopulationReport:
+	case reports.PopulationReport:
 		k.MinCellSize = &p.MinCellSize
 	}
 	text, err := json.Marshal(k)
@@ -190,7 +190,7 @@ func kept(q *store.ReportRequest, p *analytics.Params) string {
 }
 
 // paramsOf parses the result of kept.
-func paramsOf(q *store.ReportRequest) (analytics.Params, error) {
+func paramsOf(q *reports.ReportRequest) (analytics.Params, error) {
 	var k parameters
 	if err := json.Unmarshal([]byte(q.Parameters), &k); err != nil {
 		return analytics.Params{}, err

@@ -11,6 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 	"anodyne.example/anodyne/internal/pain/summary"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 // readStewardship lists the patients with opioids, in one snapshot.
@@ -19,7 +20,7 @@ func readStewardship(ctx context.Context, o store.Org, h Head, p *analytics.Para
 	period := p.Period()
 	tally := analytics.NewPopulationTally(p)
 	var err error
-	d.Patients, err = o.OpioidCharts(ctx, store.OpioidQuery{
+	d.Patients, err = o.OpioidCharts(ctx, patients.OpioidQuery{
 		Period: period, Wants: wants(p), Seen: func(n, of int64) { progress(float64(n) / float64(of)) },
 	}, func(c *summary.Chart) error {
 		row, err := stewardshipRow(c, period)

@@ -3,18 +3,18 @@ package report
 import (
 	"testing"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 // A type of report that is added has a title and parameters too.
 func TestEveryTypeHasATitleAndParameters(t *testing.T) {
 	t.Parallel()
-	for _, kind := range store.ReportTypes {
+	for _, kind := range reports.ReportTypes {
 		if titles[kind] == "" || len(takes[kind]) == 0 {
 			t.Errorf("%s: title %q, parameters %v", kind, titles[kind], takes[kind])
 		}
 	}
-	if len(titles) != len(store.ReportTypes) || len(takes) != len(store.ReportTypes) {
-		t.Errorf("%d titles and %d lists of parameters for %d types", len(titles), len(takes), len(store.ReportTypes))
+	if len(titles) != len(reports.ReportTypes) || len(takes) != len(reports.ReportTypes) {
+		t.Errorf("%d titles and %d lists of parameters for %d types", len(titles), len(takes), len(reports.ReportTypes))
 	}
 }

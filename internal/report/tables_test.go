@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 // Every cell of every table of a CSV and of an XLSX file is what the answer
@@ -493,11 +493,11 @@ func (c *clinic) sums(t *testing.T, a *answer) {
 // checkTables reads the tables of a report with readers that are not ours.
 func (c *clinic) checkTables(t *testing.T, d contents) {
 	t.Helper()
-	tables := c.wantedOf(t, answerIn(t, c.file(t, d, store.JSON)), d)
+	tables := c.wantedOf(t, answerIn(t, c.file(t, d, reports.JSON)), d)
 	inCSV := tables
 	if _, ok := d.(*Stewardship); ok {
 		inCSV = tables[:1] // the list of patients alone
 	}
-	checkCSV(t, c.file(t, d, store.CSV), inCSV)
-	checkXLSX(t, c.file(t, d, store.XLSX), tables)
+	checkCSV(t, c.file(t, d, reports.CSV), inCSV)
+	checkXLSX(t, c.file(t, d, reports.XLSX), tables)
 }

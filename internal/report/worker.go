@@ -14,8 +14,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/reports"
 )
 
 // Config holds the dependencies and settings of a worker.
@@ -120,7 +122,7 @@ func (w *Worker) sweep(ctx context.Context) error {
 }
 
 // work generates one report and records the result.
-func (w *Worker) work(ctx context.Context, claim *store.ReportClaim) {
+func (w *Worker) work(ctx context.Context, claim *reports.ReportClaim) {
 	began := time.Now()
 	err := w.produce(ctx, claim)
 	result := "completed"
@@ -129,7 +131,7 @@ func (w *Worker) work(ctx context.Context, claim *store.ReportClaim) {
 	defer cancel()
 	switch {
 	case err == nil:
-	case errors.Is(err, store.ErrClaimLost):
+	case errors.Is(err, reports.ErrClaimLost):
 		result, err = "lost", nil // taken over by another node, or deleted
 	case ctx.Err() != nil:
 		result, err = "released", claim.Release(last, 0, false)
@@ -140,7 +142,7 @@ func (w *Worker) work(ctx context.Context, claim *store.ReportClaim) {
 		w.Log.Error("report failed", "report", claim.ID, "type", claim.Type, "format", claim.Format, "error", err)
 		result, err = "failed", claim.Fail(last, reasonOf(err))
 	}
-	if err != nil && !errors.Is(err, store.ErrClaimLost) {
+	if err != nil && !errors.Is(err, reports.ErrClaimLost) {
 		// The lease will expire, and another attempt follows.
 		w.Log.Warn("could not save the report's status", "report", claim.ID, "result", result, "error", err)
 	}
@@ -158,7 +160,7 @@ func reasonOf(err error) string {
 
 // produce reads the data, writes the file and completes the report. It renews
 // the lease meanwhile, and stops if the lease is lost.
-func (w *Worker) produce(ctx context.Context, claim *store.ReportClaim) (err error) {
+func (w *Worker) produce(ctx context.Context, claim *reports.ReportClaim) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -175,11 +177,11 @@ func (w *Worker) produce(ctx context.Context, claim *store.ReportClaim) (err err
 		lost := context.Cause(ctx)
 		cancel(nil)
 		<-renewing
-		if errors.Is(lost, store.ErrClaimLost) {
+		if errors.Is(lost, reports.ErrClaimLost) {
 			err = lost
 		}
 	}()
-	d, err := read(ctx, w.Analyst, claim.Org(), &claim.ReportRequest, func(share float64) { progress.Store(int32(50 * share)) })
+	d, err := read(ctx, w.Analyst, w.Store.For(&access.Principal{Org: claim.OrgNo()}), &claim.ReportRequest, func(share float64) { progress.Store(int32(50 * share)) })
 	if err != nil {
 		return err
 	}
@@ -196,7 +198,7 @@ func (w *Worker) produce(ctx context.Context, claim *store.ReportClaim) (err err
 
 // keepLease renews the lease three times as often as necessary, and stores the
 // progress with it.
-func (w *Worker) keepLease(ctx context.Context, claim *store.ReportClaim, progress *atomic.Int32, cancel context.CancelCauseFunc) {
+func (w *Worker) keepLease(ctx context.Context, claim *reports.ReportClaim, progress *atomic.Int32, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(w.Lease / 3)
 	defer tick.Stop()
 	for {
@@ -206,7 +208,7 @@ func (w *Worker) keepLease(ctx context.Context, claim *store.ReportClaim, progre
 			return
 		}
 		err := claim.Renew(ctx, w.Lease, int(progress.Load()))
-		if errors.Is(err, store.ErrClaimLost) {
+		if errors.Is(err, reports.ErrClaimLost) {
 			cancel(err)
 			return
 		}

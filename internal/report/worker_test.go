@@ -18,6 +18,9 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/report"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/testwait"
 )
@@ -58,13 +61,13 @@ func eachShop(t *testing.T, test func(t *testing.T, s *shop)) {
 
 func (s *shop) node() *store.Store { return storetest.Start(s.t, storetest.Node(s.t, s.cfg)) }
 
-func (s *shop) order(format store.ReportFormat) id.Report {
+func (s *shop) order(format reports.ReportFormat) id.Report {
 	s.t.Helper()
 	now := s.cfg.Now()
-	rep := store.NewReport(store.ReportRequest{Type: store.OutcomesReport, Format: format, Title: "T", AsOf: now,
+	rep := reports.NewReport(reports.ReportRequest{Type: reports.OutcomesReport, Format: format, Title: "T", AsOf: now,
 		Parameters: `{"as_of":"` + now.UTC().Format(time.RFC3339) + `","start_date":"2025-01-01","end_date":"2025-12-31"}`}, s.who.ClientID, now)
-	change := store.Change{Audit: audit.Entry{At: now, Action: audit.ReportCreate, Resource: rep.ID.String()}}
-	if _, err := s.store.For(&s.who).CreateReport(context.Background(), &rep, change, nil, store.Outcome{}); err != nil {
+	change := journal.Change{Audit: audit.Entry{At: now, Action: audit.ReportCreate, Resource: rep.ID.String()}}
+	if _, err := s.store.For(&s.who).CreateReport(context.Background(), &rep, change, nil, idempotency.Outcome{}); err != nil {
 		s.t.Fatal(err)
 	}
 	return rep.ID
@@ -87,7 +90,7 @@ func (s *shop) work(on *store.Store, a analyst, lease time.Duration) (stop func(
 	return stop
 }
 
-func (s *shop) report(reportID id.Report) store.Report {
+func (s *shop) report(reportID id.Report) reports.Report {
 	s.t.Helper()
 	rep, err := s.store.For(&s.who).Report(context.Background(), reportID)
 	if err != nil {
@@ -97,17 +100,17 @@ func (s *shop) report(reportID id.Report) store.Report {
 }
 
 // becomes waits for a status.
-func (s *shop) becomes(reportID id.Report, status store.ReportStatus) store.Report {
+func (s *shop) becomes(reportID id.Report, status reports.ReportStatus) reports.Report {
 	s.t.Helper()
-	return s.until(string(status), func() (store.Report, bool) {
+	return s.until(string(status), func() (reports.Report, bool) {
 		rep := s.report(reportID)
 		return rep, rep.Status == status
 	})
 }
 
-func (s *shop) until(what string, ask func() (store.Report, bool)) store.Report {
+func (s *shop) until(what string, ask func() (reports.Report, bool)) reports.Report {
 	s.t.Helper()
-	var rep store.Report
+	var rep reports.Report
 	testwait.Until(s.t, what, func() (ok bool) {
 		rep, ok = ask()
 		return ok
@@ -116,7 +119,7 @@ func (s *shop) until(what string, ask func() (store.Report, bool)) store.Report 
 }
 
 // file reads a report's file and verifies its checksum.
-func (s *shop) file(rep store.Report) []byte {
+func (s *shop) file(rep reports.Report) []byte {
 	s.t.Helper()
 	var b bytes.Buffer
 	if err := s.store.For(&s.who).ReportBytes(context.Background(), &rep, 0, rep.Size, func(part []byte) error {
@@ -134,8 +137,8 @@ func (s *shop) file(rep store.Report) []byte {
 func TestWorkerMakesReports(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		s.work(s.store, atOnce, 0)
-		for _, format := range store.ReportFormats {
-			if rep := s.becomes(s.order(format), store.ReportCompleted); len(s.file(rep)) == 0 || rep.Progress != 100 {
+		for _, format := range reports.ReportFormats {
+			if rep := s.becomes(s.order(format), reports.ReportCompleted); len(s.file(rep)) == 0 || rep.Progress != 100 {
 				t.Errorf("%s: %+v", format, rep)
 			}
 		}
@@ -146,7 +149,7 @@ func TestWorkerMakesReports(t *testing.T) {
 // expires.
 func TestDeadNodesReportIsTakenUp(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
-		reportID := s.order(store.CSV)
+		reportID := s.order(reports.CSV)
 		claim, err := s.node().System().ClaimReport(t.Context(), "dead", 4*time.Minute)
 		if err != nil || claim == nil {
 			t.Fatalf("%v, %v", claim, err)
@@ -155,15 +158,15 @@ func TestDeadNodesReportIsTakenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.work(s.store, atOnce, 0)
-		s.becomes(s.order(store.CSV), store.ReportCompleted) // the worker is at work
-		if rep := s.report(reportID); rep.Status != store.ReportProcessing {
+		s.becomes(s.order(reports.CSV), reports.ReportCompleted) // the worker is at work
+		if rep := s.report(reportID); rep.Status != reports.ReportProcessing {
 			t.Errorf("it was taken from a node that may live: %+v", rep)
 		}
 		s.ahead.Add(int64(time.Hour))
-		if rep := s.becomes(reportID, store.ReportCompleted); bytes.Contains(s.file(rep), []byte("half")) {
+		if rep := s.becomes(reportID, reports.ReportCompleted); bytes.Contains(s.file(rep), []byte("half")) {
 			t.Error("the dead node's bytes are in the file")
 		}
-		if err := claim.Complete(t.Context(), 11, nil, time.Hour); !errors.Is(err, store.ErrClaimLost) {
+		if err := claim.Complete(t.Context(), 11, nil, time.Hour); !errors.Is(err, reports.ErrClaimLost) {
 			t.Errorf("the dead node completes it: %v", err)
 		}
 	})
@@ -178,10 +181,10 @@ func TestStoppedWorkerGivesReportsBack(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}, 0)
-		reportID := s.order(store.CSV)
+		reportID := s.order(reports.CSV)
 		<-began
 		stop()
-		if rep := s.report(reportID); rep.Status != store.ReportPending || rep.Error != "" {
+		if rep := s.report(reportID); rep.Status != reports.ReportPending || rep.Error != "" {
 			t.Errorf("%+v", rep)
 		}
 		claim, err := s.store.System().ClaimReport(t.Context(), "next", time.Millisecond)
@@ -192,7 +195,7 @@ func TestStoppedWorkerGivesReportsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.work(s.store, atOnce, 0)
-		s.becomes(reportID, store.ReportCompleted)
+		s.becomes(reportID, reports.ReportCompleted)
 	})
 }
 
@@ -206,12 +209,12 @@ func TestDeletedReportStopsTheWork(t *testing.T) {
 			ended <- context.Cause(ctx)
 			return ctx.Err()
 		}, 300*time.Millisecond)
-		reportID := s.order(store.CSV)
+		reportID := s.order(reports.CSV)
 		<-began
-		if err := s.store.For(&s.who).DeleteReport(t.Context(), reportID, store.Change{Audit: audit.Entry{At: time.Now(), Action: audit.ReportDelete}}); err != nil {
+		if err := s.store.For(&s.who).DeleteReport(t.Context(), reportID, journal.Change{Audit: audit.Entry{At: time.Now(), Action: audit.ReportDelete}}); err != nil {
 			t.Fatal(err)
 		}
-		if cause := <-ended; !errors.Is(cause, store.ErrClaimLost) {
+		if cause := <-ended; !errors.Is(cause, reports.ErrClaimLost) {
 			t.Errorf("the work ended for %v", cause)
 		}
 	})
@@ -224,14 +227,14 @@ func TestReportsFailInWords(t *testing.T) {
 			"panic": func(context.Context) error { panic("a bug") },
 		} {
 			stop := s.work(s.store, a, 0)
-			rep := s.becomes(s.order(store.PDF), store.ReportFailed)
+			rep := s.becomes(s.order(reports.PDF), reports.ReportFailed)
 			if rep.Error != "Something went wrong on our side. Give the operator the report ID." {
 				t.Errorf("%s: %q", name, rep.Error)
 			}
 			stop()
 		}
 		stop := s.work(s.store, func(context.Context) error { return fault.New(fault.Conflict, "There is too much of it.") }, 0)
-		if rep := s.becomes(s.order(store.PDF), store.ReportFailed); rep.Error != "There is too much of it." {
+		if rep := s.becomes(s.order(reports.PDF), reports.ReportFailed); rep.Error != "There is too much of it." {
 			t.Errorf("%q", rep.Error)
 		}
 		stop()
@@ -248,13 +251,13 @@ func TestReportIsPutOff(t *testing.T) {
 			}
 			return nil
 		}, 0)
-		reportID := s.order(store.CSV)
-		s.until("put off", func() (store.Report, bool) {
+		reportID := s.order(reports.CSV)
+		s.until("put off", func() (reports.Report, bool) {
 			rep := s.report(reportID)
-			return rep, rep.Status != store.ReportProcessing && calls.Load() >= 1
+			return rep, rep.Status != reports.ReportProcessing && calls.Load() >= 1
 		})
 		s.ahead.Add(int64(time.Minute))
-		s.becomes(reportID, store.ReportCompleted)
+		s.becomes(reportID, reports.ReportCompleted)
 	})
 }
 
@@ -276,14 +279,14 @@ func TestTwoReportsAtATime(t *testing.T) {
 		}, 0)
 		var ids []id.Report
 		for range 6 {
-			ids = append(ids, s.order(store.CSV))
+			ids = append(ids, s.order(reports.CSV))
 		}
-		s.until("two under way", func() (store.Report, bool) { return store.Report{}, now.Load() == 2 })
+		s.until("two under way", func() (reports.Report, bool) { return reports.Report{}, now.Load() == 2 })
 		for range ids {
 			step <- struct{}{}
 		}
 		for _, reportID := range ids {
-			s.becomes(reportID, store.ReportCompleted)
+			s.becomes(reportID, reports.ReportCompleted)
 		}
 		if most.Load() != 2 {
 			t.Errorf("%d at a time", most.Load())

@@ -12,7 +12,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/oauth"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -24,7 +24,7 @@ func TestNoAnswerIsCutOff(t *testing.T) {
 	slow.write = 60 * time.Millisecond
 	s := serveWith(t, slow, "--cohort-memory", "0") // nobody fits into memory
 	_, hash := oauth.NewSecret()
-	client, err := s.Store().System().CreateClient(t.Context(), store.NewClient{Org: "general", Name: "test", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash})
+	client, err := s.Store().System().CreateClient(t.Context(), clients.NewClient{Org: "general", Name: "test", Tier: access.Enterprise, Scopes: access.AllScopes, SecretHash: hash})
 	if err != nil {
 		t.Fatal(err)
 	}

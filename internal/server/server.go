@@ -184,10 +184,10 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 // several nodes on PostgreSQL, a node must not hold allowance that another
 // needs.
 func (s *Server) ahead() func(limit int64) int64 {
-	if s.store.Engine() == "sqlite" {
-		return func(limit int64) int64 { return limit / 50 }
+	if s.store.Shared() {
+		return func(int64) int64 { return 0 }
 	}
-	return func(int64) int64 { return 0 }
+	return func(limit int64) int64 { return limit / 50 }
 }
 
 // listen opens the sockets and serves on them.

@@ -21,6 +21,7 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/portal"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/accounts"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/testwait"
 )
@@ -43,7 +44,7 @@ func TestAnalyticsAreCountedAfterSignIn(t *testing.T) {
 	}
 	writing.Wait()
 	const password = "correct horse battery"
-	if _, err := s.Store().System().CreateAccount(t.Context(), "general", store.NewAccount{
+	if _, err := s.Store().System().CreateAccount(t.Context(), "general", accounts.NewAccount{
 		Email: "anna@example.org", Name: "Anna", Role: access.Viewer, PasswordHash: portal.HashPassword(password),
 	}); err != nil {
 		t.Fatal(err)

@@ -3,15 +3,17 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 // CheckTables looks the database over and says in words what is wrong: the
 // file itself on SQLite, and the counters that pages and totals rest on.
 func (s System) CheckTables(ctx context.Context) (problems []string, err error) {
-	err = s.snapshot(ctx, func(tx Tx) error {
+	err = s.db.Snapshot(ctx, func(tx engine.Tx) error {
 		problems = nil
-		if s.Engine() == sqliteDialect.name {
-			if err := tx.Query(`PRAGMA integrity_check`, func(r Row) error {
+		if sql := s.db.Dialect().Integrity; sql != "" {
+			if err := tx.Query(sql, func(r engine.Row) error {
 				if verdict := r.Text(0); verdict != "ok" {
 					problems = append(problems, "SQLite: "+verdict)
 				}
@@ -20,7 +22,7 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 				return err
 			}
 		}
-		if err := tx.Query(s.dialect().tampered, func(r Row) error {
+		if err := tx.Query(s.db.Dialect().Tampered, func(r engine.Row) error {
 			problems = append(problems, "the audit log: "+r.Text(0)+" that does not belong to this program")
 			return nil
 		}); err != nil {
@@ -28,7 +30,7 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 		}
 		if err := tx.Query(`SELECT o.name FROM org o JOIN (SELECT DISTINCT org_no FROM (
 			SELECT org_no, report_type, status, reports AS n FROM report_count UNION ALL SELECT org_no, report_type, status, -1 FROM report) AS counted
-			GROUP BY org_no, report_type, status HAVING sum(n) <> 0) AS wrong ON wrong.org_no = o.org_no ORDER BY o.name`, func(r Row) error {
+			GROUP BY org_no, report_type, status HAVING sum(n) <> 0) AS wrong ON wrong.org_no = o.org_no ORDER BY o.name`, func(r engine.Row) error {
 			problems = append(problems, "organisation "+r.Text(0)+": the report counters do not match its reports")
 			return nil
 		}); err != nil {
@@ -36,7 +38,7 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 		}
 		return tx.Query(`SELECT o.name, c.patients, coalesce(p.n, 0), coalesce(p.highest, 0) FROM org o
 			JOIN org_counter c ON c.org_no = o.org_no
-			LEFT JOIN (SELECT org_no, count(*) AS n, max(patient_no) AS highest FROM patient GROUP BY org_no) p ON p.org_no = o.org_no`, func(r Row) error {
+			LEFT JOIN (SELECT org_no, count(*) AS n, max(patient_no) AS highest FROM patient GROUP BY org_no) p ON p.org_no = o.org_no`, func(r engine.Row) error {
 			if counted, n, highest := r.Int(1), r.Int(2), r.Int(3); counted != n || counted != highest {
 				problems = append(problems, fmt.Sprintf("organisation %s: the counter is %d patients, but there are %d, up to number %d", r.Text(0), counted, n, highest))
 			}

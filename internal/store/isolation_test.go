@@ -10,6 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -22,20 +24,20 @@ func TestOrganisationsAreApart(t *testing.T) {
 		mine := storetest.AddPatient(t, a, "Mine")
 		var secret []id.Patient
 		for i := range 5 {
-			secret = append(secret, storetest.AddPatient(t, b, "Secret "+name(i)).ID)
+			secret = append(secret, storetest.AddPatient(t, b, "Secret "+storetest.PatientName(i)).ID)
 		}
 		if err := b.Saw(&audit.Entry{At: time.Now(), Action: audit.PatientRead, Resource: secret[0].String()}); err != nil {
 			t.Fatal(err)
 		}
 		token := []byte("token of theirs, 32 bytes long..")
-		owner := clientOf(t, s, theirs.ClientID)
+		owner := storetest.ClientOf(t, s, theirs.ClientID)
 		if issued, err := s.System().IssueToken(t.Context(), &owner, token, theirs.Scopes, time.Hour); err != nil || !issued {
 			t.Fatal(err)
 		}
 
 		// Before and after entries have got their position.
 		for range 2 {
-			onlyMine := func(p store.PatientItem) {
+			onlyMine := func(p patients.PatientItem) {
 				if p.ID != mine.ID || p.No != 1 {
 					t.Errorf("got another organisation's %s", p.Name)
 				}
@@ -43,11 +45,11 @@ func TestOrganisationsAreApart(t *testing.T) {
 			if _, err := a.Patient(t.Context(), secret[0]); !fault.Is(err, fault.NotFound) {
 				t.Errorf("Patient: %v", err)
 			}
-			err := a.ShowPatient(t.Context(), secret[0], func(p store.PatientRow) { t.Errorf("showed another organisation's %s", p.Name) })
+			err := a.ShowPatient(t.Context(), secret[0], func(p patients.PatientRow) { t.Errorf("showed another organisation's %s", p.Name) })
 			if !fault.Is(err, fault.NotFound) {
 				t.Errorf("ShowPatient: %v", err)
 			}
-			_, err = a.UpdatePatient(t.Context(), secret[0], func(old pain.Patient) (pain.Patient, *store.Change, error) {
+			_, err = a.UpdatePatient(t.Context(), secret[0], func(old pain.Patient) (pain.Patient, *journal.Change, error) {
 				t.Error("the rule was asked about another organisation's patient")
 				return old, nil, nil
 			})
@@ -66,7 +68,7 @@ func TestOrganisationsAreApart(t *testing.T) {
 			if _, patients, err := a.Head(t.Context()); patients != 1 || err != nil {
 				t.Errorf("Head: %d patients, %v", patients, err)
 			}
-			if changed, _, err := changedIDs(t, a, 0); len(changed) != 1 || changed[0] != mine.ID || err != nil {
+			if changed, _, err := storetest.ChangedIDs(t, a, 0); len(changed) != 1 || changed[0] != mine.ID || err != nil {
 				t.Errorf("Changed: %v, %v", changed, err)
 			}
 			if _, _, err := a.ChangedPatients(t.Context(), 0, 100, onlyMine); err != nil {
@@ -75,7 +77,7 @@ func TestOrganisationsAreApart(t *testing.T) {
 			if events, _, err := a.Events(t.Context(), 0, 100); len(events) > 1 || err != nil {
 				t.Errorf("Events: %d, %v", len(events), err)
 			}
-			for _, line := range auditLines(t, a, store.AuditFilter{}) {
+			for _, line := range storetest.AuditLines(t, a, journal.AuditFilter{}) {
 				if bytes.Contains(line, []byte(secret[0].String())) || bytes.Contains(line, []byte(theirs.ClientID.String())) {
 					t.Errorf("Audit: %s", line)
 				}
@@ -83,7 +85,7 @@ func TestOrganisationsAreApart(t *testing.T) {
 			if err := s.System().ShipReads(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			store.Settle(t, s)
+			storetest.Settle(t, s)
 		}
 
 		if err := a.RevokeToken(t.Context(), token, audit.Entry{At: time.Now(), Action: audit.TokenRevoke}); err != nil {

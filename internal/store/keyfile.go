@@ -12,6 +12,8 @@ import (
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/private"
 )
 
 // keyFile is a key that stands in the data directory because it must not be in
@@ -35,11 +37,11 @@ var (
 func (s *Store) openKey(ctx context.Context, dir string, file keyFile) ([]byte, error) {
 	path := filepath.Join(dir, file.name)
 	var have []byte
-	readCheck := func(tx Tx) error {
-		_, err := one(tx, `SELECT value FROM setting WHERE name = $1`, func(r Row) { have = bytes.Clone(r.Raw(0)) }, file.setting)
+	readCheck := func(tx engine.Tx) error {
+		_, err := engine.One(tx, `SELECT value FROM setting WHERE name = $1`, func(r engine.Row) { have = bytes.Clone(r.Raw(0)) }, file.setting)
 		return err
 	}
-	if err := s.read(ctx, readCheck); err != nil {
+	if err := s.db.Read(ctx, readCheck); err != nil {
 		return nil, err
 	}
 	key, err := readKey(path)
@@ -54,7 +56,7 @@ func (s *Store) openKey(ctx context.Context, dir string, file keyFile) ([]byte, 
 	}
 	check := file.check(key)
 	if have == nil {
-		err = s.write(ctx, func(tx Tx) error {
+		err = s.db.Write(ctx, func(tx engine.Tx) error {
 			if _, err := tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, file.setting, check); err != nil {
 				return err
 			}
@@ -72,7 +74,7 @@ func (s *Store) openKey(ctx context.Context, dir string, file keyFile) ([]byte, 
 
 // KeyFiles are the keys of the data directory by the names of their files.
 func (s System) KeyFiles() map[string][]byte {
-	return map[string][]byte{auditKeyFile.name: s.auditKey, masterKeyFile.name: s.masterKey}
+	return map[string][]byte{auditKeyFile.name: s.sealKey, masterKeyFile.name: s.masterKey}
 }
 
 // TokenKey is the key by which an access token is recognised as one that was
@@ -109,7 +111,7 @@ func WriteKeyFiles(dir string, keys map[string][]byte) error {
 	}
 	for _, file := range keyFiles {
 		if key := keys[file.name]; key != nil {
-			if err := linkBeside(filepath.Join(dir, file.name), keyText(key)); err != nil {
+			if err := private.LinkBeside(filepath.Join(dir, file.name), keyText(key)); err != nil {
 				return err
 			}
 		}
@@ -135,7 +137,7 @@ func readKey(path string) ([]byte, error) {
 func makeKey(path string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
-	if err := linkBeside(path, keyText(fresh)); err != nil {
+	if err := private.LinkBeside(path, keyText(fresh)); err != nil {
 		return nil, err
 	}
 	return readKey(path)

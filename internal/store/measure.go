@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"anodyne.example/anodyne/internal/store/engine"
 )
 
 const (
@@ -23,12 +25,6 @@ const (
 	// journal that is stuck must not be read over and over.
 	pendingMost = 10_000
 )
-
-// databaseFiles are the files of a database on this machine.
-type databaseFiles struct{ database, wal string }
-
-func (e *sqliteEngine) files() databaseFiles   { return databaseFiles{e.path, e.path + "-wal"} }
-func (e *postgresEngine) files() databaseFiles { return databaseFiles{} }
 
 // KeepMeasured measures what the metrics show of the journal, the spool, the
 // last backup, the database and the disk, until the context ends. It is a
@@ -47,7 +43,7 @@ func (s System) KeepMeasured(ctx context.Context) error {
 		if ctx.Err() == nil {
 			s.metrics.measures.Done(err)
 			if err != nil {
-				s.log.Warn("could not update journal and disk metrics", "error", err)
+				s.db.Log.Warn("could not update journal and disk metrics", "error", err)
 			}
 		}
 		select {
@@ -72,18 +68,18 @@ const unsealed = `SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce
 
 func (s System) measureJournal(ctx context.Context) error {
 	var pending, oldestPending, orgs, behind, oldestBehind, backup int64
-	err := s.read(ctx, func(tx Tx) error {
+	err := s.db.Read(ctx, func(tx engine.Tx) error {
 		backup = 0
 		return tx.Many(
-			Stmt{SQL: s.dialect().pending, Args: []any{int64(pendingMost)}, Each: func(r Row) error {
+			engine.Stmt{SQL: s.db.Dialect().Pending, Args: []any{int64(pendingMost)}, Each: func(r engine.Row) error {
 				pending, oldestPending = r.Int(0), r.Int(1)
 				return nil
 			}},
-			Stmt{SQL: unsealed, Each: func(r Row) error {
+			engine.Stmt{SQL: unsealed, Each: func(r engine.Row) error {
 				orgs, behind, oldestBehind = r.Int(0), r.Int(1), r.Int(2)
 				return nil
 			}},
-			Stmt{SQL: `SELECT value FROM setting WHERE name = $1`, Args: []any{backupSetting}, Each: func(r Row) (err error) {
+			engine.Stmt{SQL: `SELECT value FROM setting WHERE name = $1`, Args: []any{backupSetting}, Each: func(r engine.Row) (err error) {
 				backup, err = strconv.ParseInt(string(r.Raw(0)), 10, 64)
 				return err
 			}},
@@ -93,9 +89,9 @@ func (s System) measureJournal(ctx context.Context) error {
 		return err
 	}
 	s.metrics.pending.Set(float64(pending))
-	s.metrics.pendingAge.Set(s.age(pending > 0, fromMillis(oldestPending)))
+	s.metrics.pendingAge.Set(s.age(pending > 0, engine.FromMillis(oldestPending)))
 	s.metrics.unsealed.Set(float64(behind))
-	s.metrics.unsealedAge.Set(s.age(orgs > 0, fromMillis(oldestBehind)))
+	s.metrics.unsealedAge.Set(s.age(orgs > 0, engine.FromMillis(oldestBehind)))
 	s.metrics.backup.Set(float64(backup) / 1000)
 	return nil
 }
@@ -105,11 +101,11 @@ func (s System) age(is bool, since time.Time) float64 {
 	if !is {
 		return 0
 	}
-	return max(0, s.now().Sub(since).Seconds())
+	return max(0, s.db.Now().Sub(since).Seconds())
 }
 
 func (s System) measureSpool() error {
-	bytes, segments, oldest, err := s.spool.waiting()
+	bytes, segments, oldest, err := s.journal.Spooled()
 	if err != nil {
 		return err
 	}
@@ -123,45 +119,12 @@ func (s System) measureSpool() error {
 	return nil
 }
 
-// waiting says how much the spool holds, of this process and of those that
-// died, and since when.
-func (sp *spool) waiting() (bytes int64, segments int, oldest time.Time, err error) {
-	note := func(size int64, since time.Time) {
-		bytes += size
-		segments++
-		if oldest.IsZero() || since.Before(oldest) {
-			oldest = since
-		}
-	}
-	sp.mu.Lock()
-	own := sp.seg.path
-	if sp.end > 0 {
-		note(sp.end, sp.since)
-	}
-	sp.mu.Unlock()
-	paths, err := filepath.Glob(filepath.Join(sp.dir, "*"+segmentSuffix))
-	if err != nil {
-		return 0, 0, time.Time{}, err
-	}
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, os.ErrNotExist): // shipped meanwhile
-		case err != nil:
-			return 0, 0, time.Time{}, err
-		case path != own && info.Size() > 0:
-			note(info.Size(), info.ModTime())
-		}
-	}
-	return bytes, segments, oldest, nil
-}
-
 // measureFiles looks at the files and their disks.
 func (s System) measureFiles() error {
 	errs := []error{s.measureDisk("data", s.dataDir)}
-	if files := s.files(); files.database != "" {
-		errs = append(errs, measureFile(files.database, s.metrics.databaseBytes.Set), measureFile(files.wal, s.metrics.walBytes.Set),
-			s.measureDisk("database", filepath.Dir(files.database)))
+	if files := s.db.Files(); files.Database != "" {
+		errs = append(errs, measureFile(files.Database, s.metrics.databaseBytes.Set), measureFile(files.Log, s.metrics.walBytes.Set),
+			s.measureDisk("database", filepath.Dir(files.Database)))
 	}
 	return errors.Join(errs...)
 }
@@ -190,13 +153,13 @@ func (s System) measureDisk(volume, path string) error {
 
 // measureSize asks for the size of a database whose files are elsewhere.
 func (s System) measureSize(ctx context.Context) error {
-	sql := s.dialect().size
+	sql := s.db.Dialect().Size
 	if sql == "" {
 		return nil
 	}
 	var bytes int64
-	err := s.read(ctx, func(tx Tx) error {
-		_, err := one(tx, sql, func(r Row) { bytes = r.Int(0) })
+	err := s.db.Read(ctx, func(tx engine.Tx) error {
+		_, err := engine.One(tx, sql, func(r engine.Row) { bytes = r.Int(0) })
 		return err
 	})
 	if err == nil {
@@ -212,8 +175,8 @@ const backupSetting = "backup_made_at"
 // RecordBackup keeps when a backup was made, so that every node can show how
 // old the newest is.
 func (s System) RecordBackup(ctx context.Context, madeAt time.Time) error {
-	value := fmt.Appendf(nil, "%020d", millis(madeAt))
-	return s.write(ctx, func(tx Tx) error {
+	value := fmt.Appendf(nil, "%020d", engine.Millis(madeAt))
+	return s.db.Write(ctx, func(tx engine.Tx) error {
 		_, err := tx.Exec(`INSERT INTO setting AS s (name, value) VALUES ($1, $2)
 			ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE s.value < excluded.value`, backupSetting, value)
 		return err

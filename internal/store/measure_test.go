@@ -11,6 +11,8 @@ import (
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -69,20 +71,20 @@ func TestMeasure(t *testing.T) {
 
 		principal := storetest.Client(t, s, "north")
 		org := s.For(&principal)
-		store.Settle(t, s)
+		storetest.Settle(t, s)
 		if _, err := sys.Seal(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		old := storetest.Patient("Anna")
 		old.CreatedAt = time.Now().Add(-time.Hour)
-		if _, err := org.CreatePatient(t.Context(), &old, storetest.Created(old), nil, store.Outcome{}); err != nil {
+		if _, err := org.CreatePatient(t.Context(), &old, storetest.Created(old), nil, idempotency.Outcome{}); err != nil {
 			t.Fatal(err)
 		}
 		waiting := measure()
 		if pending, age := waiting["anodyne_journal_pending_entries"], waiting["anodyne_journal_oldest_pending_seconds"]; onPostgres && (pending < 1 || age < 3600) || !onPostgres && pending+age != 0 {
 			t.Errorf("%v pending, the oldest since %v s", pending, age)
 		}
-		store.Settle(t, s)
+		storetest.Settle(t, s)
 		placed := measure()
 		if placed["anodyne_journal_pending_entries"]+placed["anodyne_journal_oldest_pending_seconds"] != 0 ||
 			placed["anodyne_journal_unsealed_entries"] != 1 || placed["anodyne_journal_oldest_unsealed_seconds"] < 3600 {
@@ -96,9 +98,9 @@ func TestMeasure(t *testing.T) {
 		}
 		// An entry that is gone keeps the rest from being sealed.
 		storetest.AddPatient(t, org, "Berta")
-		store.Settle(t, s)
-		store.Exec(t, s, `DELETE FROM journal WHERE pos = (SELECT max(pos) FROM journal)`)
-		store.Exec(t, s, `UPDATE journal_seal SET sealed_at = sealed_at - 7200000`)
+		storetest.Settle(t, s)
+		storetest.Exec(t, s, `DELETE FROM journal WHERE pos = (SELECT max(pos) FROM journal)`)
+		storetest.Exec(t, s, `UPDATE journal_seal SET sealed_at = sealed_at - 7200000`)
 		if hole := measure(); hole["anodyne_journal_unsealed_entries"] != 1 || hole["anodyne_journal_oldest_unsealed_seconds"] < 7200 {
 			t.Errorf("with a hole: %v", hole)
 		}
@@ -147,7 +149,7 @@ func TestMeasureSpool(t *testing.T) {
 func TestPoolWaits(t *testing.T) {
 	t.Parallel()
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
-		if store.IsPostgres(cfg.Database) {
+		if engine.IsPostgres(cfg.Database) {
 			cfg.Database += "&pool_max_conns=2"
 			if !strings.Contains(cfg.Database, "?") {
 				cfg.Database = strings.Replace(cfg.Database, "&", "?", 1)
@@ -160,7 +162,7 @@ func TestPoolWaits(t *testing.T) {
 		release, inside, done := make(chan struct{}), make(chan struct{}), make(chan error)
 		for range most + 1 {
 			go func() {
-				done <- s.Read(t.Context(), func(store.Tx) error {
+				done <- s.Database().Read(t.Context(), func(engine.Tx) error {
 					inside <- struct{}{}
 					<-release
 					return nil

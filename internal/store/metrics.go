@@ -3,17 +3,11 @@ package store
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/worker"
 )
 
 type metrics struct {
-	batchSize prometheus.Histogram
-	writeWait prometheus.Histogram
-	// sealBroken counts organisations, witnessLost times.
-	sealBroken  prometheus.Gauge
-	witnessLost prometheus.Counter
-	// underived counts patients.
-	underived prometheus.Gauge
 	measured
 	rounds
 }
@@ -31,44 +25,19 @@ type measured struct {
 
 // rounds are those of the store's workers.
 type rounds struct {
-	sequenced, shipped, sealed, purged, swept, derived, measures *worker.Rounds
+	purged, measures *worker.Rounds
 }
 
-func newMetrics(registry prometheus.Registerer, engine string) *metrics {
+func newMetrics(registry prometheus.Registerer, db *engine.DB) *metrics {
 	m := &metrics{
-		batchSize: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "anodyne_writer_batch_size", Help: "Writes committed together (SQLite).",
-			Buckets: prometheus.ExponentialBuckets(1, 2, 10),
-		}),
-		writeWait: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "anodyne_writer_wait_seconds", Help: "Time from submitting a write until it is durable (SQLite).",
-			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16),
-		}),
-		sealBroken: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_audit_seal_broken", Help: "Organisations whose audit log does not match this node's record of seals.",
-		}),
-		witnessLost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "anodyne_audit_witness_lost_total", Help: "Times the record of sealed heads in the data directory was removed or changed by another process.",
-		}),
-		underived: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "anodyne_derivation_patients_left", Help: "Patients whose medications this node has yet to recalculate by this version's rules and the organisations' aliases.",
-		}),
 		measured: newMeasured(),
 		rounds: rounds{
-			shipped:  worker.NewRounds(registry, "spool", sealEvery),
-			sealed:   worker.NewRounds(registry, "sealer", sealEvery),
 			purged:   worker.NewRounds(registry, "purge", purgeEvery),
-			swept:    worker.NewRounds(registry, "alerts", sweepEvery),
-			derived:  worker.NewRounds(registry, "derivation", deriveEvery),
 			measures: worker.NewRounds(registry, "measure", measureEvery),
 		},
 	}
-	if engine == postgresDialect.name { // on SQLite there is no sequencer
-		m.sequenced = worker.NewRounds(registry, "sequencer", sequenceEvery)
-	}
 	if registry != nil {
-		registry.MustRegister(m.batchSize, m.writeWait, m.sealBroken, m.witnessLost, m.underived)
-		m.register(registry, engine)
+		m.register(registry, db)
 	}
 	return m
 }
@@ -96,10 +65,10 @@ func newMeasured() measured {
 	}
 }
 
-func (m *measured) register(registry prometheus.Registerer, engine string) {
+func (m *measured) register(registry prometheus.Registerer, db *engine.DB) {
 	registry.MustRegister(m.pending, m.pendingAge, m.unsealed, m.unsealedAge, m.backup,
 		m.spoolBytes, m.spoolSegments, m.spoolAge, m.databaseBytes, m.diskFree, m.diskSize)
-	if engine == sqliteDialect.name { // PostgreSQL's own exporter knows about PostgreSQL's log
+	if db.Files().Log != "" { // PostgreSQL's own exporter knows about PostgreSQL's log
 		registry.MustRegister(m.walBytes)
 	}
 }

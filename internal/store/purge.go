@@ -3,53 +3,55 @@ package store
 import (
 	"context"
 	"time"
-)
 
-// purgeSlice bounds one transaction of a purge, so that writers do not wait.
-const purgeSlice = 500
+	"anodyne.example/anodyne/internal/store/accounts"
+	"anodyne.example/anodyne/internal/store/clients"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+)
 
 // Purge deletes what is no longer of use, slice by slice: tokens that expired
 // a day ago (until then an expired token is told from an unknown one),
 // outcomes past their keeping, ended rate windows, shipped segments, ended
 // sessions, invitations and reset links, attempts to sign in, old usage, deliveries to webhooks.
 func (s System) Purge(ctx context.Context) error {
-	now := s.now()
+	now := s.db.Now()
 	for _, p := range []struct {
 		sql    string
 		before time.Time
 	}{
 		{`DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM idempotency WHERE (org_no, client_no, key_hash) IN
-			(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 ORDER BY created_at LIMIT $2)`, now.Add(-IdempotencyKept - time.Hour)},
+			(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 ORDER BY created_at LIMIT $2)`, now.Add(-idempotency.IdempotencyKept - time.Hour)},
 		{`DELETE FROM rate_window WHERE client_no IN (SELECT client_no FROM rate_window WHERE window_end < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM client_secret WHERE (client_no, hash) IN (SELECT client_no, hash FROM client_secret WHERE expires_at < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM account_session WHERE hash IN (SELECT hash FROM account_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
 		{`DELETE FROM invitation WHERE hash IN (SELECT hash FROM invitation WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
 		{`DELETE FROM sign_in_failure WHERE email_hash IN (SELECT email_hash FROM sign_in_failure WHERE failed_at < $1 ORDER BY failed_at LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM sign_in_throttle WHERE (email_hash, network) IN
-			(SELECT email_hash, network FROM sign_in_throttle WHERE tried_at < $1 AND signed_in_at IS NULL ORDER BY tried_at LIMIT $2)`, now.Add(-triesKept)},
+			(SELECT email_hash, network FROM sign_in_throttle WHERE tried_at < $1 AND signed_in_at IS NULL ORDER BY tried_at LIMIT $2)`, now.Add(-accounts.TriesKept)},
 		{`DELETE FROM sign_in_throttle WHERE (email_hash, network) IN
-			(SELECT email_hash, network FROM sign_in_throttle WHERE tried_at < $1 ORDER BY tried_at LIMIT $2)`, now.Add(-networkKnown)},
+			(SELECT email_hash, network FROM sign_in_throttle WHERE tried_at < $1 ORDER BY tried_at LIMIT $2)`, now.Add(-accounts.NetworkKnown)},
 		{`DELETE FROM password_reset WHERE hash IN (SELECT hash FROM password_reset WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
 		{`DELETE FROM client_usage WHERE (org_no, client_no, hour, outcome) IN
-			(SELECT org_no, client_no, hour, outcome FROM client_usage WHERE hour < $1 ORDER BY hour LIMIT $2)`, now.Add(-UsageKept)},
+			(SELECT org_no, client_no, hour, outcome FROM client_usage WHERE hour < $1 ORDER BY hour LIMIT $2)`, now.Add(-clients.UsageKept)},
 		{`DELETE FROM webhook_node WHERE node IN (SELECT node FROM webhook_node WHERE lease_until < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM spool_segment WHERE segment IN (SELECT segment FROM spool_segment WHERE shipped_at < $1 LIMIT $2)`, now.Add(-7 * 24 * time.Hour)},
 	} {
 		for {
 			var gone int64
-			if err := s.write(ctx, func(tx Tx) (err error) {
-				gone, err = tx.Exec(p.sql, millis(p.before), purgeSlice)
+			if err := s.db.Write(ctx, func(tx engine.Tx) (err error) {
+				gone, err = tx.Exec(p.sql, engine.Millis(p.before), engine.PurgeSlice)
 				return err
 			}); err != nil {
 				return err
 			}
-			if gone < purgeSlice {
+			if gone < engine.PurgeSlice {
 				break
 			}
 		}
 	}
-	return s.purgeWebhooks(ctx, now)
+	return s.PurgeWebhooks(ctx, now)
 }
 
 const purgeEvery = 5 * time.Minute
@@ -61,7 +63,7 @@ func (s System) KeepPurged(ctx context.Context) error {
 	for {
 		err := s.Purge(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("purge", "error", err)
+			s.db.Log.Warn("purge", "error", err)
 		}
 		if ctx.Err() == nil {
 			s.metrics.purged.Done(err)

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 func TestPurge(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
-		now := newClock()
-		cfg.Now = now.now
+		now := storetest.NewClock()
+		cfg.Now = now.Now
 		s := storetest.Start(t, cfg)
 		bytes := map[string]string{storetest.SQLite: "BLOB", storetest.Postgres: "BYTEA"}[s.Engine()]
 		// Each row gets a key of its own, and $2 as its time.
@@ -32,14 +34,14 @@ func TestPurge(t *testing.T) {
 		for _, table := range tables {
 			fill := func(n int64, age time.Duration) {
 				t.Helper()
-				store.Exec(t, s, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
-					INSERT INTO `+table.name+` (`+table.columns+`) SELECT `+table.values+` FROM n`, n, now.now().Add(-age).UnixMilli())
+				storetest.Exec(t, s, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+					INSERT INTO `+table.name+` (`+table.columns+`) SELECT `+table.values+` FROM n`, n, now.Now().Add(-age).UnixMilli())
 			}
-			fill(2*store.PurgeSlice+7, table.kept+time.Millisecond)
+			fill(2*int64(engine.PurgeSlice)+7, table.kept+time.Millisecond)
 			fill(3, table.kept)
 			fill(2, 0)
 		}
-		c := must[store.Client](t)(s.System().CreateClient(t.Context(), store.NewClient{Org: "O", Name: "C", SecretHash: []byte("1")}))
+		c := storetest.Must[clients.Client](t)(s.System().CreateClient(t.Context(), clients.NewClient{Org: "O", Name: "C", SecretHash: []byte("1")}))
 		if err := s.System().RotateSecret(t.Context(), c.ID, []byte("2"), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -47,18 +49,18 @@ func TestPurge(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, table := range tables {
-			if n := store.Number(t, s, `SELECT count(*) FROM `+table.name); n != 5 {
+			if n := storetest.Number(t, s, `SELECT count(*) FROM `+table.name); n != 5 {
 				t.Errorf("%s: %d rows are left, want 5", table.name, n)
 			}
 		}
-		if n := store.Number(t, s, `SELECT count(*) FROM client_secret`); n != 2 {
+		if n := storetest.Number(t, s, `SELECT count(*) FROM client_secret`); n != 2 {
 			t.Errorf("%d secrets are left, want the one that ended just now too", n)
 		}
-		now.pass(25 * time.Hour)
+		now.Pass(25 * time.Hour)
 		ctx, cancel := context.WithCancel(t.Context())
 		purged := make(chan error, 1)
 		go func() { purged <- s.System().KeepPurged(ctx) }()
-		for store.Number(t, s, `SELECT count(*) FROM token`)+store.Number(t, s, `SELECT count(*) FROM client_secret`) != 1 {
+		for storetest.Number(t, s, `SELECT count(*) FROM token`)+storetest.Number(t, s, `SELECT count(*) FROM client_secret`) != 1 {
 			runtime.Gosched()
 		}
 		cancel()

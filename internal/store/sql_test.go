@@ -4,11 +4,14 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"anodyne.example/anodyne/internal/store/storetest"
 )
 
 var (
@@ -138,17 +141,31 @@ type statement struct {
 	sql string
 }
 
-// packageSQL finds the SQL in the package's source. Of a statement that is put
-// together, the parts that are no literals become "...".
+// packageSQL finds the SQL in the source of the store and the packages below it,
+// without those for tests. Of a statement that is put together, the parts that
+// are no literals become "...".
 func packageSQL(t *testing.T) (found []statement) {
 	t.Helper()
-	files := must[[]string](t)(filepath.Glob("*.go"))
+	var files []string
+	if err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (path == "storetest" || path == "pgserver"):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".go"):
+			files = append(files, path)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 	set := token.NewFileSet()
 	for _, path := range files {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file := must[*ast.File](t)(parser.ParseFile(set, path, nil, 0))
+		file := storetest.Must[*ast.File](t)(parser.ParseFile(set, path, nil, 0))
 		ast.Inspect(file, func(n ast.Node) bool {
 			e, ok := n.(ast.Expr)
 			if !ok {

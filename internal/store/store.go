@@ -1,7 +1,8 @@
 // Package store keeps everything the service knows, on SQLite or PostgreSQL.
-// It owns all SQL: engines, transactions, migrations, the journal, and one
-// file for each family of tables. Rules live in internal/pain; who may ask is
-// decided above.
+// It opens the database and what stands beside it, and gives the two ways to the
+// data; the tables are in the packages below it, by subject, and the engines in
+// internal/store/engine. Rules live in internal/pain; who may ask is decided
+// above.
 //
 // An organisation's data is reached only through [Store.For], whose view
 // binds every statement to that organisation. What belongs to no organisation
@@ -9,13 +10,11 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +22,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
-	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store/accounts"
+	"anodyne.example/anodyne/internal/store/clients"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
+	"anodyne.example/anodyne/internal/store/private"
+	"anodyne.example/anodyne/internal/store/reports"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // Config says which database to open, and how.
@@ -56,149 +63,53 @@ type Config struct {
 	// Observe, if set, is told of every round trip to the database, with the
 	// context of the one who asked and the statements that went out together.
 	// Tests count with it what a request costs.
-	Observe Observe
-}
-
-// Observe is told of one round trip. It may be called by many at once.
-type Observe func(ctx context.Context, sql ...string)
-
-// engine is what differs between SQLite and PostgreSQL.
-type engine interface {
-	// read runs statements that each see the newest committed state.
-	read(ctx context.Context, fn func(Tx) error) error
-	// snapshot runs statements that all see the same committed state.
-	snapshot(ctx context.Context, fn func(Tx) error) error
-	// write runs fn in a transaction of its own and returns once it is
-	// durable. fn may run more than once and must not publish anything. The
-	// context is honoured until fn starts.
-	write(ctx context.Context, fn func(Tx) error) error
-	// migrate is a write that excludes all other migrations.
-	migrate(ctx context.Context, fn func(Tx) error) error
-	// failing gives the fault of a write that just failed for a reason that an
-	// operator has to mend, such as a full disk.
-	failing() error
-	// attend takes the lock of a node, which ends with leave or the process;
-	// attends reports whether anybody holds it, unless dialect.locks tells.
-	attend(ctx context.Context, node int64) (leave func(), err error)
-	attends(node int64) bool
-	// connections is the state of the pool.
-	connections() poolState
-	// files are the database's own files, and folders whose disk it needs; none
-	// where another machine has them.
-	files() databaseFiles
-	dialect() *dialect
-	close() error
-}
-
-// dialect holds what SQL of the two engines cannot share.
-type dialect struct {
-	name string
-	// journal appends an entry inside the writing transaction.
-	journal []string
-	// hasTable gives a row when a table is there.
-	hasTable string
-	// numbered gives the patients of an organisation whose numbers are in a
-	// JSON list.
-	numbered string
-	// changed lists the subjects of entries after a position, and the head.
-	changed string
-	// tampered lists triggers, rules and views that could change the audit log
-	// behind the program's back.
-	tampered string
-	// lockKey locks a number until the end of the transaction; "" where
-	// transactions follow one another anyway.
-	lockKey string
-	// shareKey is lockKey for those who need not exclude one another.
-	shareKey string
-	// locks lists the nodes that hold their lock; empty where the engine
-	// itself is asked.
-	locks string
-	// pending counts the journal entries without a position, up to a limit, and
-	// says when the oldest was made, or 0.
-	pending string
-	// size asks for the size of the database; "" where its files tell.
-	size string
-	dumpDialect
+	Observe engine.Observe
 }
 
 // Store is an open database.
 type Store struct {
-	engine
-	now      func() time.Time
-	log      *slog.Logger
-	metrics  *metrics
-	tracer   trace.Tracer
-	auditKey []byte
-	// masterKey is the key of master, for backups.
-	masterKey []byte
-	dataDir   string
-	master    *seal.Master
-	spool     *spool
-	witness   *witness
-	// written is broadcast after a write of this process; positioned when
-	// entries have got their position in the journal, by any node.
-	written, positioned *signal
-	// followers are told which organisations' journals have grown.
-	followers followers
-	// reportQueued is broadcast when this process puts a report into the queue.
-	reportQueued *signal
-	// remembered has the aliases of organisations.
-	remembered rememberedAliases
-	// underway has the Idempotency-Keys of requests that are running.
-	underway underway
+	db      *engine.DB
+	journal *journal.Journal
+	metrics *metrics
+	dataDir string
+	// sealKey and masterKey are the keys of the data directory, for backups.
+	sealKey, masterKey []byte
+	master             *seal.Master
+
+	accounts accounts.System
+	clients  clients.System
+	patients patients.System
+	reports  reports.System
+	webhooks webhooks.System
 
 	closing sync.Once
 	closed  error
 }
 
+// Engine is the part of it that the database itself is opened with.
+func (c Config) Engine() engine.Config {
+	return engine.Config{Database: c.Database, Key: c.Key, Wait: c.Wait, Now: c.Now, Log: c.Log, Registry: c.Registry, Tracer: c.Tracer, Observe: c.Observe}
+}
+
+// Migrate brings the database to this program's schema and returns the steps
+// it took. Nodes that start at once wait for each other; all steps happen or
+// none.
+func Migrate(ctx context.Context, cfg Config) (taken []engine.Migration, err error) {
+	return engine.Migrate(ctx, cfg.Engine())
+}
+
 // Open opens the database, which must have been migrated, and what stands
 // beside it. A database that this program does not fit is refused in words.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	s, err := connect(ctx, cfg)
+	db, err := engine.Open(ctx, cfg.Engine())
 	if err != nil {
 		return nil, err
 	}
-	if err := s.openBeside(ctx, cfg.DataDir); err != nil {
-		return nil, errors.Join(err, s.engine.close())
+	s := &Store{db: db, metrics: newMetrics(cfg.Registry, db)}
+	if err := s.openBeside(ctx, cfg); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
-}
-
-// connect opens the engine and judges the schema's version.
-func connect(ctx context.Context, cfg Config) (*Store, error) {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.Default()
-	}
-	engineName := postgresDialect.name
-	if strings.HasPrefix(cfg.Database, "sqlite:") {
-		engineName = sqliteDialect.name
-	}
-	s := &Store{now: cfg.Now, log: cfg.Log, tracer: cfg.Tracer, metrics: newMetrics(cfg.Registry, engineName), written: newSignal(), positioned: newSignal(), reportQueued: newSignal(),
-		remembered: rememberedAliases{signal: newSignal()}, underway: newUnderway(cmp.Or(cfg.KeyWait, lockWait))}
-	var err error
-	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {
-		s.engine, err = openSQLite(path, cfg.Key, s.log, s.metrics, cfg.Observe)
-	} else if IsPostgres(cfg.Database) {
-		s.engine, err = openPostgres(ctx, cfg.Database, cfg.Wait, s.log, cfg.Observe)
-	} else {
-		// The address is not repeated: it may hold a password.
-		err = errors.New(`the address of the database must be "sqlite:PATH" or "postgres://..."`)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if cfg.Registry != nil {
-		cfg.Registry.MustRegister(newPoolCollector(s.engine.connections))
-	}
-	return s, nil
-}
-
-// IsPostgres reports whether an address is PostgreSQL's.
-func IsPostgres(database string) bool {
-	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
 }
 
 // DefaultDataDir is where a database's audit key and spool go unless
@@ -210,18 +121,20 @@ func DefaultDataDir(database string) string {
 	return "anodyne.d"
 }
 
-// openBeside checks the schema and opens what stands in the data directory.
-func (s *Store) openBeside(ctx context.Context, dir string) error {
-	if err := s.checkVersion(ctx); err != nil {
+// openBeside checks the schema, and opens what stands in the data directory and
+// the tables, which need it.
+func (s *Store) openBeside(ctx context.Context, cfg Config) error {
+	dir := cfg.DataDir
+	if err := s.db.CheckVersion(ctx); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	tighten(s.log, besideKeys(dir)...)
+	private.Tighten(s.db.Log, besideKeys(dir)...)
 	s.dataDir = dir
 	var err error
-	if s.auditKey, err = s.openKey(ctx, dir, auditKeyFile); err != nil {
+	if s.sealKey, err = s.openKey(ctx, dir, auditKeyFile); err != nil {
 		return err
 	}
 	if s.masterKey, err = s.openKey(ctx, dir, masterKeyFile); err != nil {
@@ -230,10 +143,14 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 	if s.master, err = seal.NewMaster(s.masterKey); err != nil {
 		return err
 	}
-	s.witness = newWitness(dir, s.auditKey)
-	if s.spool, err = openSpool(filepath.Join(dir, spoolFolder)); err != nil {
+	if s.journal, err = journal.Open(s.db, dir, s.sealKey, cfg.Registry); err != nil {
 		return err
 	}
+	keys := idempotency.New(s.db, s.journal, s.master, cfg.KeyWait)
+	s.accounts, s.clients = accounts.New(s.db, s.journal), clients.New(s.db, s.journal)
+	s.patients = patients.New(s.db, s.journal, keys, cfg.Registry)
+	s.reports = reports.New(s.db, s.journal, keys)
+	s.webhooks = webhooks.New(s.db, s.journal, keys, s.master)
 	_ = s.System().measureFiles() // so that the first scrape has them; KeepMeasured tells what fails
 	return nil
 }
@@ -241,49 +158,26 @@ func (s *Store) openBeside(ctx context.Context, dir string) error {
 // Close stops the writer and closes the database. The workers must have been
 // stopped before. Twice is safe.
 func (s *Store) Close() error {
-	s.closing.Do(func() { s.closed = errors.Join(s.spool.close(), s.engine.close()) })
+	s.closing.Do(func() { s.closed = errors.Join(s.journal.Close(), s.db.Close()) })
 	return s.closed
 }
-
-// Engine is "sqlite" or "postgres".
-func (s *Store) Engine() string { return s.dialect().name }
 
 // Master seals secrets that are kept in the database and must be readable
 // again.
 func (s *Store) Master() *seal.Master { return s.master }
 
+// Engine is "sqlite" or "postgres", for people to read.
+func (s *Store) Engine() string { return s.db.Engine() }
+
+// Shared reports whether several nodes may serve the database at once.
+func (s *Store) Shared() bool { return s.db.Shared() }
+
 // Ping reports whether the database answers, and takes writes.
-func (s *Store) Ping(ctx context.Context) error {
-	if err := s.failing(); err != nil {
-		return err
-	}
-	return s.read(ctx, func(tx Tx) error {
-		return tx.Query(`SELECT version FROM schema_version WHERE version = 0`, func(Row) error { return nil })
-	})
-}
+func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
-// Org is one organisation's view of the store.
-type Org struct {
-	*Store
-	org     access.OrgNo
-	client  access.ClientNo
-	account access.AccountNo
-}
+// Database is the database itself, for the packages of the store and their
+// tests: what it runs is bound to no organisation.
+func (s *Store) Database() *engine.DB { return s.db }
 
-// For gives the view of the principal's organisation.
-func (s *Store) For(p *access.Principal) Org { return Org{s, p.Org, p.Client, p.Account} }
-
-// No is the organisation of the view.
-func (o Org) No() access.OrgNo { return o.org }
-
-// System is the view of workers and of the command line: what belongs to no
-// organisation, or to all.
-type System struct{ *Store }
-
-// System gives that view.
-func (s *Store) System() System { return System{s} }
-
-// millis is how times are kept.
-func millis(t time.Time) int64 { return t.UnixMilli() }
-
-func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+// Journal is the journal itself, for the packages of the store and their tests.
+func (s *Store) Journal() *journal.Journal { return s.journal }

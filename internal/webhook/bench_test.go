@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // counter is a receiver that counts, and signals when it has this many.
@@ -61,7 +63,7 @@ func BenchmarkDeliveries(b *testing.B) {
 			running.stop() // writes the rest
 			b.StopTimer()
 			if b.N <= 1000 {
-				if got := s.statuses(w)[store.Delivered]; got != b.N {
+				if got := s.statuses(w)[webhooks.Delivered]; got != b.N {
 					b.Fatalf("%d delivered, want %d", got, b.N)
 				}
 			}
@@ -88,7 +90,7 @@ func BenchmarkCommitToReceipt(b *testing.B) {
 				<-tick.C
 				p := storetest.Patient("A")
 				c := storetest.Created(p)
-				if _, err := s.org.CreatePatient(b.Context(), &p, c, nil, store.Outcome{}); err != nil {
+				if _, err := s.org.CreatePatient(b.Context(), &p, c, nil, idempotency.Outcome{}); err != nil {
 					b.Fatal(err)
 				}
 				committed[c.Event.ID.String()] = time.Now()
@@ -115,16 +117,16 @@ func BenchmarkIdle(b *testing.B) {
 		for i := range 100 {
 			wg.Go(func() {
 				who := storetest.Client(b, s.store, fmt.Sprint("Hospital ", i))
-				for range store.MaxWebhooks {
+				for range webhooks.MaxWebhooks {
 					storetest.AddWebhook(b, s.store.For(&who), "https://example.org/")
 				}
 			})
 		}
 		wg.Wait()
 		w := NewWorker(Delivery{Store: s.store, Now: s.clock.now})
-		w.endpoints = map[store.WebhookKey]*endpoint{}
+		w.endpoints = map[webhooks.WebhookKey]*endpoint{}
 		news, stop := w.sys.Follow()
-		look := &looker{Worker: w, heads: map[access.OrgNo]store.Pos{}}
+		look := &looker{Worker: w, heads: map[access.OrgNo]journal.Pos{}}
 		round := func(b *testing.B, prepare func()) {
 			for b.Loop() {
 				prepare()
@@ -133,7 +135,7 @@ func BenchmarkIdle(b *testing.B) {
 				}
 			}
 		}
-		for len(w.endpoints) < 100*store.MaxWebhooks { // all have entries to look at, and are claimed
+		for len(w.endpoints) < 100*webhooks.MaxWebhooks { // all have entries to look at, and are claimed
 			look.polled = false
 			if err := look.round(b.Context(), news); err != nil {
 				b.Fatal(err)

@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // endpoint is an endpoint claimed by this worker. Nothing in it is needed
 // after a crash: attempts in progress have no row yet, or one that is still
 // due.
 type endpoint struct {
-	claim *store.WebhookClaim
+	claim *webhooks.WebhookClaim
 	own   chan struct{} // the first attempt in progress needs no place in a lane
 
 	mu              sync.Mutex
@@ -29,10 +30,10 @@ type endpoint struct {
 	waits       bool
 	// taken is the position up to which all entries are dispatched or not
 	// subscribed; written is the part of it that is stored.
-	taken, written store.Pos
+	taken, written journal.Pos
 	// open are the positions dispatched but not stored, with the times of their
 	// events.
-	open map[store.Pos]time.Time
+	open map[journal.Pos]time.Time
 	// retrying are the deliveries dispatched again but not stored.
 	retrying map[id.Delivery]struct{}
 	// health is as of the last stored result. hanging are slow attempts in
@@ -43,10 +44,10 @@ type endpoint struct {
 	answered int
 }
 
-func newEndpoint(c *store.WebhookClaim, now time.Time) *endpoint {
+func newEndpoint(c *webhooks.WebhookClaim, now time.Time) *endpoint {
 	e := &endpoint{
 		claim: c, active: now, own: make(chan struct{}, 1), events: newLine(), retries: newLine(), taken: c.Pos, written: c.Pos, opened: len(c.Open) == 0,
-		open: map[store.Pos]time.Time{}, retrying: map[id.Delivery]struct{}{}, hanging: map[*permit]struct{}{}, health: health{failingSince: c.FailingSince},
+		open: map[journal.Pos]time.Time{}, retrying: map[id.Delivery]struct{}{}, hanging: map[*permit]struct{}{}, health: health{failingSince: c.FailingSince},
 	}
 	for _, pos := range c.Open {
 		e.open[pos] = now // its event is read when it is dispatched
@@ -90,20 +91,20 @@ func (e *endpoint) lose() {
 
 // behind reports whether there are unprocessed entries, or attempts left by
 // another node.
-func (e *endpoint) behind(head store.Pos) bool {
+func (e *endpoint) behind(head journal.Pos) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return head > e.taken || !e.opened
 }
 
-func (e *endpoint) position() store.Pos {
+func (e *endpoint) position() journal.Pos {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.taken
 }
 
 // take records that a task is dispatched.
-func (e *endpoint) take(t *store.WebhookTask, now time.Time) {
+func (e *endpoint) take(t *webhooks.WebhookTask, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.active = now
@@ -218,7 +219,7 @@ func (e *endpoint) busy() map[id.Delivery]struct{} {
 // pass records that all entries up to a position were processed, and all
 // subscribed ones dispatched. It reports whether the position should be stored
 // soon.
-func (e *endpoint) pass(next store.Pos) (far bool) {
+func (e *endpoint) pass(next journal.Pos) (far bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.opened = true
@@ -228,7 +229,7 @@ func (e *endpoint) pass(next store.Pos) (far bool) {
 
 // giveUp releases a task whose attempt was aborted. It will be sent again by
 // the next node that claims the endpoint.
-func (e *endpoint) giveUp(t *store.WebhookTask) {
+func (e *endpoint) giveUp(t *webhooks.WebhookTask) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.retrying, t.Delivery)
@@ -236,7 +237,7 @@ func (e *endpoint) giveUp(t *store.WebhookTask) {
 
 // lag returns the number of entries up to head that are not processed or not
 // stored, and the time of the oldest event in progress.
-func (e *endpoint) lag(head store.Pos) (behind int64, oldest time.Time) {
+func (e *endpoint) lag(head journal.Pos) (behind int64, oldest time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, at := range e.open {
@@ -249,7 +250,7 @@ func (e *endpoint) lag(head store.Pos) (behind int64, oldest time.Time) {
 
 // underWay reports whether the result of the attempt at a position is not
 // stored yet.
-func (e *endpoint) underWay(pos store.Pos) bool {
+func (e *endpoint) underWay(pos journal.Pos) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, open := e.open[pos]
@@ -258,10 +259,10 @@ func (e *endpoint) underWay(pos store.Pos) bool {
 
 // progress returns what to store together with these results: everything up to
 // the position taken, except for attempts in progress.
-func (e *endpoint) progress(results []*result) (pos store.Pos, open []store.Pos) {
+func (e *endpoint) progress(results []*result) (pos journal.Pos, open []journal.Pos) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	written := make(map[store.Pos]bool, len(results))
+	written := make(map[journal.Pos]bool, len(results))
 	for _, r := range results {
 		if !r.task.Again {
 			written[r.task.Pos] = true
@@ -278,7 +279,7 @@ func (e *endpoint) progress(results []*result) (pos store.Pos, open []store.Pos)
 
 // wrote records that results are stored up to a position, and reports whether
 // work was waiting for that.
-func (e *endpoint) wrote(results []*result, pos store.Pos) (waited bool) {
+func (e *endpoint) wrote(results []*result, pos journal.Pos) (waited bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, r := range results {

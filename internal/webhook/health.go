@@ -3,7 +3,7 @@ package webhook
 import (
 	"time"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // health is the health of an endpoint.
@@ -33,9 +33,9 @@ func (h health) after(a Attempt) (_ health, disable string) {
 	}
 	switch {
 	case a.Gone():
-		return h, store.DisabledGone
-	case a.At.Sub(h.failingSince) >= store.FailingFor:
-		return h, store.DisabledFailing
+		return h, webhooks.DisabledGone
+	case a.At.Sub(h.failingSince) >= webhooks.FailingFor:
+		return h, webhooks.DisabledFailing
 	}
 	return h, ""
 }

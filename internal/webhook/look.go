@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // looker finds endpoints with work. When notified of a commit, it checks that
@@ -20,7 +21,7 @@ type looker struct {
 	polled bool      // since the last tick
 	swept  time.Time // last time all endpoints were checked
 	size   int64     // of all journals, at the last poll
-	heads  map[access.OrgNo]store.Pos
+	heads  map[access.OrgNo]journal.Pos
 	// dueUpTo is the time up to which due work was checked, and dueNext when to
 	// check again; zero means at the next poll.
 	dueUpTo, dueNext time.Time
@@ -45,7 +46,7 @@ func (l *looker) patience() time.Duration {
 }
 
 // round checks once and serves what it finds.
-func (l *looker) round(ctx context.Context, news *store.News) error {
+func (l *looker) round(ctx context.Context, news *journal.News) error {
 	orgs, all := news.Take()
 	l.mu.Lock()
 	waited := l.waited
@@ -165,9 +166,9 @@ func (l *looker) callRoll(ctx context.Context) (gone bool, err error) {
 // still in progress, and determines when to check again.
 func (l *looker) lookAtDue(ctx context.Context) error {
 	now := l.now()
-	after := store.DuePlace{}
+	after := webhooks.DuePlace{}
 	if !l.dueUpTo.IsZero() && !l.dueUpTo.After(now) { // otherwise the clock was set back
-		after = store.DueAfter(l.dueUpTo)
+		after = webhooks.DueAfter(l.dueUpTo)
 	}
 	l.dueNext = time.Time{}
 	for {
@@ -175,7 +176,7 @@ func (l *looker) lookAtDue(ctx context.Context) error {
 		if err = errors.Join(err, l.serveAll(ctx, due)); err != nil {
 			return err
 		}
-		if len(due) < store.DuePage {
+		if len(due) < webhooks.DuePage {
 			break
 		}
 		after = due[len(due)-1].Place()
@@ -199,8 +200,8 @@ func (l *looker) lookAtGrown(ctx context.Context) error {
 	if err != nil || size == l.size {
 		return err
 	}
-	grown := map[access.OrgNo]store.Pos{}
-	if err := l.sys.JournalHeads(ctx, func(org access.OrgNo, head store.Pos) {
+	grown := map[access.OrgNo]journal.Pos{}
+	if err := l.sys.JournalHeads(ctx, func(org access.OrgNo, head journal.Pos) {
 		if l.heads[org] != head {
 			grown[org] = head
 		}
@@ -277,8 +278,8 @@ func (l *looker) dropIdle(now time.Time) {
 
 // serveAll serves endpoints with work: own ones, and those that can be
 // claimed.
-func (l *looker) serveAll(ctx context.Context, waiting []store.WaitingWebhook) error {
-	var free []store.WaitingWebhook
+func (l *looker) serveAll(ctx context.Context, waiting []webhooks.WaitingWebhook) error {
+	var free []webhooks.WaitingWebhook
 	now := l.now()
 	for _, found := range waiting {
 		l.mu.Lock()
@@ -308,7 +309,7 @@ func (l *looker) serveAll(ctx context.Context, waiting []store.WaitingWebhook) e
 }
 
 // serveOwn serves an own endpoint if it has new work.
-func (l *looker) serveOwn(ctx context.Context, e *endpoint, found *store.WaitingWebhook, now time.Time) {
+func (l *looker) serveOwn(ctx context.Context, e *endpoint, found *webhooks.WaitingWebhook, now time.Time) {
 	if e.behind(found.Head) {
 		l.serve(ctx, e, &e.events)
 	}
@@ -322,9 +323,9 @@ func (l *looker) serveOwn(ctx context.Context, e *endpoint, found *store.Waiting
 }
 
 // claim claims endpoints and serves those it got.
-func (l *looker) claim(ctx context.Context, free []store.WaitingWebhook) error {
-	keys := make([]store.WebhookKey, len(free))
-	found := make(map[store.WebhookKey]*store.WaitingWebhook, len(free))
+func (l *looker) claim(ctx context.Context, free []webhooks.WaitingWebhook) error {
+	keys := make([]webhooks.WebhookKey, len(free))
+	found := make(map[webhooks.WebhookKey]*webhooks.WaitingWebhook, len(free))
 	for i := range free {
 		keys[i] = free[i].WebhookKey
 		found[keys[i]] = &free[i]

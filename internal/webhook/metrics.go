@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/webhooks"
 	background "anodyne.example/anodyne/internal/worker"
 )
 
@@ -55,7 +55,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		rounds: background.NewRounds(registry, "webhooks", poll),
 	}
 	// Export zeros from the start, so that the first failure is an increase.
-	for _, result := range []store.DeliveryStatus{store.Delivered, store.Pending, store.Failed} {
+	for _, result := range []webhooks.DeliveryStatus{webhooks.Delivered, webhooks.Pending, webhooks.Failed} {
 		m.results.WithLabelValues(result.String())
 	}
 	if registry != nil {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 // position of an endpoint.
 type result struct {
 	endpoint *endpoint
-	task     *store.WebhookTask
+	task     *webhooks.WebhookTask
 	attempt  Attempt
 }
 
@@ -84,7 +84,7 @@ type part struct {
 }
 
 // weigh determines the consequences of a batch for each endpoint.
-func (w *Worker) weigh(batch []*result) (list []*store.WebhookProgress, parts []*part) {
+func (w *Worker) weigh(batch []*result) (list []*webhooks.WebhookProgress, parts []*part) {
 	at := map[*endpoint]*part{}
 	for _, r := range batch {
 		p := at[r.endpoint]
@@ -104,9 +104,9 @@ func (w *Worker) weigh(batch []*result) (list []*store.WebhookProgress, parts []
 }
 
 // progress returns what to store for a part.
-func (p *part) progress() *store.WebhookProgress {
+func (p *part) progress() *webhooks.WebhookProgress {
 	e := p.endpoint
-	out := &store.WebhookProgress{Claim: e.claim, Results: make([]store.WebhookResult, 0, len(p.results))}
+	out := &webhooks.WebhookProgress{Claim: e.claim, Results: make([]webhooks.WebhookResult, 0, len(p.results))}
 	e.mu.Lock()
 	p.health = e.health
 	e.mu.Unlock()
@@ -123,24 +123,24 @@ func (p *part) progress() *store.WebhookProgress {
 }
 
 // outcome returns the consequence of an attempt for its delivery.
-func outcome(r *result) store.WebhookResult {
+func outcome(r *result) webhooks.WebhookResult {
 	a := r.attempt
-	out := store.WebhookResult{Task: r.task, Status: store.Delivered,
-		Attempt: store.Attempt{At: a.At, Latency: a.Latency, Status: a.Status, Answer: a.Answer, Error: a.Error}}
+	out := webhooks.WebhookResult{Task: r.task, Status: webhooks.Delivered,
+		Attempt: webhooks.Attempt{At: a.At, Latency: a.Latency, Status: a.Status, Answer: a.Answer, Error: a.Error}}
 	if a.OK() {
 		return out
 	}
 	wait, again := Next(r.task.Tries+1, a, rand.Float64)
 	if !again {
-		out.Status = store.Failed
+		out.Status = webhooks.Failed
 		return out
 	}
-	out.Status, out.Next = store.Pending, a.At.Add(a.Latency+wait)
+	out.Status, out.Next = webhooks.Pending, a.At.Add(a.Latency+wait)
 	return out
 }
 
 // settled applies what was stored.
-func (w *Worker) settled(p *part, written *store.WebhookProgress) {
+func (w *Worker) settled(p *part, written *webhooks.WebhookProgress) {
 	e := p.endpoint
 	if written.Lost {
 		if len(p.results) > 0 {
@@ -153,7 +153,7 @@ func (w *Worker) settled(p *part, written *store.WebhookProgress) {
 	}
 	for _, r := range written.Results {
 		w.metrics.results.WithLabelValues(r.Status.String()).Inc()
-		if r.Status == store.Pending {
+		if r.Status == webhooks.Pending {
 			w.noteDue(e, r.Next)
 		}
 	}

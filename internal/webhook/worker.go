@@ -12,6 +12,8 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // Delivery holds the dependencies and settings of a Worker.
@@ -91,12 +93,12 @@ type Worker struct {
 
 	// attendance identifies this worker to the others and signals its presence;
 	// unattended is why it could not. Claims are valid until held.
-	attendance *store.Attendance
+	attendance *webhooks.Attendance
 	unattended error
 	held       time.Time
 
 	mu        sync.Mutex
-	endpoints map[store.WebhookKey]*endpoint
+	endpoints map[webhooks.WebhookKey]*endpoint
 	nextDue   time.Time   // not after the first retry of any endpoint; zero for none
 	waited    []*endpoint // could not start anything until now
 	failed    []*endpoint // could not be read; retried at the next poll
@@ -139,7 +141,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	var giveUp context.CancelFunc
 	w.sending, giveUp = context.WithCancel(context.WithoutCancel(ctx))
-	w.endpoints, w.held, w.nextDue = map[store.WebhookKey]*endpoint{}, time.Time{}, time.Time{}
+	w.endpoints, w.held, w.nextDue = map[webhooks.WebhookKey]*endpoint{}, time.Time{}, time.Time{}
 	w.results = make(chan *result, 2*batchResults)
 	recorded := make(chan struct{})
 	go func() {
@@ -169,7 +171,7 @@ func (w *Worker) dispatch(ctx context.Context) {
 	defer stop()
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	look := &looker{Worker: w, heads: map[access.OrgNo]store.Pos{}}
+	look := &looker{Worker: w, heads: map[access.OrgNo]journal.Pos{}}
 	for ctx.Err() == nil {
 		err := look.round(ctx, news)
 		if err != nil && ctx.Err() == nil {

@@ -12,6 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // ward is a receiver without a network that counts attempts by address.
@@ -98,8 +99,8 @@ func TestFiveThousandDeadEndpoints(t *testing.T) {
 			}
 			return refusal(m)
 		}
-		orgs := s.hospitals("Dead ", dead/store.MaxWebhooks, func(org int) (urls []string) {
-			for i := range store.MaxWebhooks {
+		orgs := s.hospitals("Dead ", dead/webhooks.MaxWebhooks, func(org int) (urls []string) {
+			for i := range webhooks.MaxWebhooks {
 				how := "hangs"
 				if i%5 == 0 {
 					how = "refuses"
@@ -147,8 +148,8 @@ func TestRecoveringEndpointBesideDeadOnes(t *testing.T) {
 		w := newWard()
 		defer w.end()
 		var repaired, hangs atomic.Bool
-		orgs := s.hospitals("Dead ", dead/store.MaxWebhooks, func(org int) (urls []string) {
-			for i := range store.MaxWebhooks {
+		orgs := s.hospitals("Dead ", dead/webhooks.MaxWebhooks, func(org int) (urls []string) {
+			for i := range webhooks.MaxWebhooks {
 				urls = append(urls, fmt.Sprintf("http://dead/%d/%d", org, i))
 			}
 			return urls

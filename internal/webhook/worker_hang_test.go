@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/event"
-	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // Sixty events to an endpoint that hangs the first time for each of them are all
@@ -68,18 +68,18 @@ func TestEventsThatHangOnce(t *testing.T) {
 		s.clock.pass(timeout)
 		giveUp()
 		s.eventually("the others are tried at once, and hang", hung(events-inFlight))
-		s.eventually("the first ones wait for their retry", func() bool { return s.statuses(hook)[store.Pending] == inFlight })
+		s.eventually("the first ones wait for their retry", func() bool { return s.statuses(hook)[webhooks.Pending] == inFlight })
 		s.clock.pass(schedule[1] * 6 / 5)
 		worker.poke()
-		s.eventually("which comes while the others hang", func() bool { return s.statuses(hook)[store.Delivered] == inFlight })
+		s.eventually("which comes while the others hang", func() bool { return s.statuses(hook)[webhooks.Delivered] == inFlight })
 		s.clock.pass(timeout - schedule[1]*6/5)
 		if n := giveUp(); n != events-inFlight {
 			t.Errorf("%d still hung, want %d", n, events-inFlight)
 		}
-		s.eventually("the others wait", func() bool { return s.statuses(hook)[store.Pending] == events-inFlight })
+		s.eventually("the others wait", func() bool { return s.statuses(hook)[webhooks.Pending] == events-inFlight })
 		s.clock.pass(schedule[1] * 6 / 5)
 		worker.poke()
-		s.eventually("all are delivered", func() bool { return s.statuses(hook)[store.Delivered] == events })
+		s.eventually("all are delivered", func() bool { return s.statuses(hook)[webhooks.Delivered] == events })
 		for _, d := range storetest.Deliveries(t, s.org, hook.ID) {
 			if len(d.Attempts) != 2 {
 				t.Fatalf("%d attempts", len(d.Attempts))

@@ -13,6 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 	"anodyne.example/anodyne/internal/testwait"
 )
 
@@ -141,9 +142,9 @@ func (s *service) eventually(what string, ask func() bool) {
 }
 
 // statuses counts an endpoint's deliveries by status.
-func (s *service) statuses(w store.Webhook) map[store.DeliveryStatus]int {
+func (s *service) statuses(w webhooks.Webhook) map[webhooks.DeliveryStatus]int {
 	s.Helper()
-	counts := map[store.DeliveryStatus]int{}
+	counts := map[webhooks.DeliveryStatus]int{}
 	for _, d := range storetest.Deliveries(s, s.org, w.ID) {
 		counts[d.Status]++
 	}

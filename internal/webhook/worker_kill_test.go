@@ -12,6 +12,7 @@ import (
 
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // The environment of a process that delivers until it is killed.
@@ -95,7 +96,7 @@ func TestFaultKillLosesNothing(t *testing.T) {
 				child := s.child()
 				<-reached
 				if c.hold {
-					s.eventually("what was answered is written", func() bool { return s.statuses(w)[store.Delivered] >= killAt })
+					s.eventually("what was answered is written", func() bool { return s.statuses(w)[webhooks.Delivered] >= killAt })
 				}
 				if err := child.Process.Kill(); err != nil {
 					t.Fatal(err)
@@ -107,7 +108,7 @@ func TestFaultKillLosesNothing(t *testing.T) {
 				s.deliver() // with a stopped clock, so that no lease expires
 				s.eventually("all have come and are written", func() bool {
 					_, different := in.counts()
-					return different == events && s.statuses(w)[store.Delivered] == events
+					return different == events && s.statuses(w)[webhooks.Delivered] == events
 				})
 				for _, d := range written {
 					if n := in.times(d.Event); n != 1 {

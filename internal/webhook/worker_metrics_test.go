@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne.example/anodyne/internal/event"
-	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // figures reads the counters and gauges of a registry, with their label.
@@ -64,7 +64,7 @@ func TestMetrics(t *testing.T) {
 		if got := figures(t, registry); got["anodyne_webhook_claims_lost_total"] != 0 {
 			t.Errorf("claims were lost: %v", got)
 		}
-		if s.statuses(w)[store.Pending] != 1 {
+		if s.statuses(w)[webhooks.Pending] != 1 {
 			t.Error("the one that failed is not pending")
 		}
 	})

@@ -14,7 +14,10 @@ import (
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 func TestHealth(t *testing.T) {
@@ -28,11 +31,11 @@ func TestHealth(t *testing.T) {
 		disable string
 	}
 	for name, steps := range map[string][]step{
-		"five days of nothing but failure": {{0, bad, ""}, {day, silent, ""}, {5*day - 1, bad, ""}, {5 * day, silent, store.DisabledFailing}},
-		"one success in between":           {{0, bad, ""}, {4 * day, good, ""}, {5 * day, bad, ""}, {10*day - 1, bad, ""}, {10 * day, bad, store.DisabledFailing}},
+		"five days of nothing but failure": {{0, bad, ""}, {day, silent, ""}, {5*day - 1, bad, ""}, {5 * day, silent, webhooks.DisabledFailing}},
+		"one success in between":           {{0, bad, ""}, {4 * day, good, ""}, {5 * day, bad, ""}, {10*day - 1, bad, ""}, {10 * day, bad, webhooks.DisabledFailing}},
 		"a success at the end":             {{0, bad, ""}, {5*day - 1, bad, ""}, {6 * day, good, ""}, {6*day + 1, bad, ""}},
 		"alternating":                      {{0, bad, ""}, {3 * day, good, ""}, {6 * day, bad, ""}, {9 * day, good, ""}, {12 * day, bad, ""}},
-		"gone":                             {{0, good, ""}, {1, gone, store.DisabledGone}},
+		"gone":                             {{0, good, ""}, {1, gone, webhooks.DisabledGone}},
 	} {
 		var h health
 		for i, s := range steps {
@@ -64,13 +67,13 @@ func TestGoneDisables(t *testing.T) {
 		s.event()
 		s.eventually("it is disabled", func() bool {
 			hook, err := s.org.Webhook(t.Context(), w.ID)
-			return err == nil && !hook.Enabled && hook.DisabledReason == store.DisabledGone
+			return err == nil && !hook.Enabled && hook.DisabledReason == webhooks.DisabledGone
 		})
 		s.eventually("the other one is told", others.has(1))
 		for range 5 {
 			s.event()
 		}
-		if counts := s.statuses(w); counts[store.Failed] != 1 || len(counts) != 1 {
+		if counts := s.statuses(w); counts[webhooks.Failed] != 1 || len(counts) != 1 {
 			t.Errorf("deliveries by status: %v", counts)
 		}
 		open.Store(true)
@@ -78,7 +81,7 @@ func TestGoneDisables(t *testing.T) {
 		s.recover(w, since)
 		s.eventually("all six are delivered", func() bool {
 			_, different := in.counts()
-			return different == 6 && s.statuses(w)[store.Delivered] == 6
+			return different == 6 && s.statuses(w)[webhooks.Delivered] == 6
 		})
 		if all, _ := in.counts(); all != 7 {
 			t.Errorf("%d messages, want six and the one that was refused", all)
@@ -86,9 +89,9 @@ func TestGoneDisables(t *testing.T) {
 	})
 }
 
-func (s *service) recover(w store.Webhook, since time.Time) {
+func (s *service) recover(w webhooks.Webhook, since time.Time) {
 	s.Helper()
-	if _, err := s.org.RecoverWebhook(context.Background(), w.ID, since, storetest.WebhookLine(audit.WebhookRecover, w.ID), nil, s.clock.now(), store.Outcome{}); err != nil {
+	if _, err := s.org.RecoverWebhook(context.Background(), w.ID, since, storetest.WebhookLine(audit.WebhookRecover, w.ID), nil, s.clock.now(), idempotency.Outcome{}); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -110,14 +113,14 @@ func TestFiveDaysOfFailure(t *testing.T) {
 		b := storetest.AddWebhook(t, s.org, moody.url, event.PatientCreated)
 		storetest.AddWebhook(t, s.org, others.url, event.SystemAlert)
 		worker := s.deliver()
-		enabled := func(w store.Webhook) bool {
+		enabled := func(w webhooks.Webhook) bool {
 			hook, err := s.org.Webhook(t.Context(), w.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return hook.Enabled
 		}
-		attempts := func(w store.Webhook) (n int) {
+		attempts := func(w webhooks.Webhook) (n int) {
 			for _, d := range storetest.Deliveries(t, s.org, w.ID) {
 				n += len(d.Attempts)
 			}
@@ -169,7 +172,7 @@ func TestCursorUnderFailures(t *testing.T) {
 		s.eventually("all are delivered", func() bool {
 			s.clock.pass(time.Minute)
 			worker.poke()
-			return s.statuses(w)[store.Delivered] == events
+			return s.statuses(w)[webhooks.Delivered] == events
 		})
 		worker.stop()
 		for _, d := range storetest.Deliveries(t, s.org, w.ID) {
@@ -181,7 +184,7 @@ func TestCursorUnderFailures(t *testing.T) {
 		if err != nil || stats.Backlog != 0 {
 			t.Errorf("the backlog is %d, %v", stats.Backlog, err)
 		}
-		claims, err := s.store.System().ClaimWebhooks(t.Context(), 1, s.clock.now().Add(lease), newToken, []store.WebhookKey{{Org: s.org.No(), No: 1}})
+		claims, err := s.store.System().ClaimWebhooks(t.Context(), 1, s.clock.now().Add(lease), newToken, []webhooks.WebhookKey{{Org: s.org.No(), No: 1}})
 		if err != nil || len(claims) != 1 || len(claims[0].Open) != 0 {
 			t.Errorf("the next one finds %+v, %v", claims, err)
 		}
@@ -194,9 +197,9 @@ func TestRedeliverAndTest(t *testing.T) {
 		w := storetest.AddWebhook(t, s.org, in.url, event.PatientCreated)
 		s.deliver()
 		s.event()
-		s.eventually("it is delivered", func() bool { return s.statuses(w)[store.Delivered] == 1 })
+		s.eventually("it is delivered", func() bool { return s.statuses(w)[webhooks.Delivered] == 1 })
 		first := storetest.Deliveries(t, s.org, w.ID)[0]
-		nothing := func(*store.Delivery) store.Outcome { return store.Outcome{} }
+		nothing := func(*webhooks.Delivery) idempotency.Outcome { return idempotency.Outcome{} }
 		if _, err := s.org.Redeliver(t.Context(), w.ID, first.ID, storetest.WebhookLine(audit.WebhookRedeliver, w.ID), nil, s.clock.now(), nothing); err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +211,7 @@ func TestRedeliverAndTest(t *testing.T) {
 		if _, err := s.org.TestWebhook(t.Context(), w.ID, test, storetest.WebhookLine(audit.WebhookTest, w.ID), nil, nothing); err != nil {
 			t.Fatal(err)
 		}
-		s.eventually("the test comes", func() bool { return in.times(test.ID) == 1 && s.statuses(w)[store.Delivered] == 2 })
+		s.eventually("the test comes", func() bool { return in.times(test.ID) == 1 && s.statuses(w)[webhooks.Delivered] == 2 })
 	})
 }
 
@@ -278,14 +281,14 @@ func TestStop(t *testing.T) {
 				}
 				<-stopped
 				begun := len(sent)
-				if got := s.statuses(w); patient && got[store.Delivered] != begun || !patient && len(got) != 0 {
+				if got := s.statuses(w); patient && got[webhooks.Delivered] != begun || !patient && len(got) != 0 {
 					t.Errorf("%d were begun; deliveries by status: %v", begun, got)
 				}
 				if !patient {
 					close(finish)
 				}
 				s.work(s.store, send)
-				s.eventually("all are delivered", func() bool { return s.statuses(w)[store.Delivered] == 3*inFlight })
+				s.eventually("all are delivered", func() bool { return s.statuses(w)[webhooks.Delivered] == 3*inFlight })
 				mu.Lock()
 				defer mu.Unlock()
 				for id, n := range sent {
@@ -320,7 +323,7 @@ func TestNewAddress(t *testing.T) {
 			s.event()
 			<-old
 		}
-		if _, err := s.org.UpdateWebhook(t.Context(), w.ID, func(w store.Webhook) (store.Webhook, *store.Change, error) {
+		if _, err := s.org.UpdateWebhook(t.Context(), w.ID, func(w webhooks.Webhook) (webhooks.Webhook, *journal.Change, error) {
 			w.URL = in.url
 			c := storetest.WebhookLine(audit.WebhookUpdate, w.ID)
 			return w, &c, nil
@@ -330,7 +333,7 @@ func TestNewAddress(t *testing.T) {
 		s.eventually("the new address gets them", in.has(3))
 		release()
 		s.event()
-		s.eventually("and goes on", func() bool { return in.has(4)() && s.statuses(w)[store.Delivered] == 4 })
+		s.eventually("and goes on", func() bool { return in.has(4)() && s.statuses(w)[webhooks.Delivered] == 4 })
 	})
 }
 

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // The same as with five thousand dead endpoints, on real connections: more
 // endpoints than one look finds refuse to be connected to or never answer, and
 // one that failed once is retried on time.
 func TestDeadEndpointsOnSockets(t *testing.T) {
-	const each = 3 * store.MaxWebhooks // of those that hang, and of those that refuse
+	const each = 3 * webhooks.MaxWebhooks // of those that hang, and of those that refuse
 	// By then the first retry is due, however long the attempt took, and the
 	// second is not.
 	const retried = time.Minute
@@ -31,8 +31,8 @@ func TestDeadEndpointsOnSockets(t *testing.T) {
 			return 503
 		})
 		defer close(over)
-		orgs := s.hospitals("Dead ", 2*each/store.MaxWebhooks, func(org int) (urls []string) {
-			for i := range store.MaxWebhooks {
+		orgs := s.hospitals("Dead ", 2*each/webhooks.MaxWebhooks, func(org int) (urls []string) {
+			for i := range webhooks.MaxWebhooks {
 				url := silent.url
 				if i%2 == 0 {
 					url = "http://" + closedPort(t)
@@ -58,10 +58,10 @@ func TestDeadEndpointsOnSockets(t *testing.T) {
 		worker.poke()
 		s.eventually("each that hangs is tried again", func() bool { return hung.Load() == each })
 		s.event()
-		s.eventually("the healthy one fails once", func() bool { return s.statuses(w)[store.Pending] == 1 })
+		s.eventually("the healthy one fails once", func() bool { return s.statuses(w)[webhooks.Pending] == 1 })
 		s.clock.pass(retried)
 		worker.poke()
-		s.eventually("and is delivered", func() bool { return s.statuses(w)[store.Delivered] == 1 })
+		s.eventually("and is delivered", func() bool { return s.statuses(w)[webhooks.Delivered] == 1 })
 	})
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/event"
-	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 func TestEveryEventIsDeliveredOnce(t *testing.T) {
@@ -84,13 +84,13 @@ func TestScheduleToTheEnd(t *testing.T) {
 			})
 			d := storetest.Deliveries(t, s.org, w.ID)[0]
 			if try == len(schedule) {
-				if d.Status != store.Failed || !d.NextAttemptAt.IsZero() {
+				if d.Status != webhooks.Failed || !d.NextAttemptAt.IsZero() {
 					t.Errorf("after the last try: %s, next at %v", d.Status, d.NextAttemptAt)
 				}
 				break
 			}
 			wait := d.NextAttemptAt.Sub(d.Attempts[try-1].At)
-			if low, high := schedule[try]*8/10, schedule[try]*12/10+time.Minute; d.Status != store.Pending || wait < low || wait > high {
+			if low, high := schedule[try]*8/10, schedule[try]*12/10+time.Minute; d.Status != webhooks.Pending || wait < low || wait > high {
 				t.Errorf("after try %d: %s, the next after %v, want about %v", try, d.Status, wait, schedule[try])
 			}
 			s.clock.pass(wait)
@@ -123,9 +123,9 @@ func TestRetryOfAClockPutBack(t *testing.T) {
 		s.clock.pass(48 * time.Hour)
 		s.deliver()
 		s.event()
-		s.eventually("it waits for a retry", func() bool { return s.statuses(w)[store.Pending] == 1 })
+		s.eventually("it waits for a retry", func() bool { return s.statuses(w)[webhooks.Pending] == 1 })
 		open.Store(true)
 		s.clock.pass(-48 * time.Hour)
-		s.eventually("it is delivered", func() bool { return s.statuses(w)[store.Delivered] == 1 })
+		s.eventually("it is delivered", func() bool { return s.statuses(w)[webhooks.Delivered] == 1 })
 	})
 }

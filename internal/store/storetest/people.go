@@ -14,6 +14,9 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // Client makes a client with all scopes, and its organisation if there is none
@@ -21,7 +24,7 @@ import (
 func Client(tb testing.TB, s *store.Store, org string) access.Principal {
 	tb.Helper()
 	secret := sha256.Sum256([]byte("secret of " + org))
-	c, err := s.System().CreateClient(context.Background(), store.NewClient{
+	c, err := s.System().CreateClient(context.Background(), clients.NewClient{
 		Org: org, Name: "test", Tier: access.Standard, Scopes: access.AllScopes, SecretHash: secret[:]})
 	if err != nil {
 		tb.Fatal(err)
@@ -41,17 +44,17 @@ func Patient(name string) pain.Patient {
 }
 
 // Created is the change that comes with a new patient.
-func Created(p pain.Patient) store.Change {
+func Created(p pain.Patient) journal.Change {
 	return change(p, audit.PatientCreate, event.PatientCreated)
 }
 
 // Updated is the change that comes with a changed patient.
-func Updated(p pain.Patient) store.Change {
+func Updated(p pain.Patient) journal.Change {
 	return change(p, audit.PatientUpdate, event.PatientUpdated)
 }
 
-func change(p pain.Patient, action audit.Action, kind event.Type) store.Change {
-	return store.Change{
+func change(p pain.Patient, action audit.Action, kind event.Type) journal.Change {
+	return journal.Change{
 		Audit:   audit.Entry{At: p.CreatedAt, Actor: "test", Action: action, Resource: p.ID.String()},
 		Event:   event.Patient(kind, p.CreatedAt, p.ID),
 		Subject: p.ID,
@@ -62,7 +65,7 @@ func change(p pain.Patient, action audit.Action, kind event.Type) store.Change {
 func AddPatient(tb testing.TB, o store.Org, name string) pain.Patient {
 	tb.Helper()
 	p := Patient(name)
-	if _, err := o.CreatePatient(context.Background(), &p, Created(p), nil, store.Outcome{}); err != nil {
+	if _, err := o.CreatePatient(context.Background(), &p, Created(p), nil, idempotency.Outcome{}); err != nil {
 		tb.Fatal(err)
 	}
 	return p
@@ -78,7 +81,7 @@ func AddPatients(tb testing.TB, o store.Org, count int, name func(i int) string)
 		adding.Go(func() {
 			for i := int(next.Add(1)) - 1; i < count; i = int(next.Add(1)) - 1 {
 				p := Patient(name(i))
-				if _, err := o.CreatePatient(context.Background(), &p, Created(p), nil, store.Outcome{}); err != nil {
+				if _, err := o.CreatePatient(context.Background(), &p, Created(p), nil, idempotency.Outcome{}); err != nil {
 					tb.Error(err)
 					return
 				}
@@ -89,4 +92,24 @@ func AddPatients(tb testing.TB, o store.Org, count int, name func(i int) string)
 	if tb.Failed() {
 		tb.FailNow()
 	}
+}
+
+// TryPatient tries to store a patient.
+func TryPatient(t *testing.T, o store.Org) (pain.Patient, error) {
+	t.Helper()
+	p := Patient("A")
+	_, err := o.CreatePatient(t.Context(), &p, Created(p), nil, idempotency.Outcome{})
+	return p, err
+}
+
+// ClientOf finds a client in the list.
+func ClientOf(t *testing.T, s *store.Store, clientID id.Client) clients.Client {
+	t.Helper()
+	for _, c := range Must[[]clients.Client](t)(s.System().Clients(t.Context())) {
+		if c.ID == clientID {
+			return c
+		}
+	}
+	t.Fatalf("there is no client %s", clientID)
+	return clients.Client{}
 }

@@ -11,6 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -51,7 +53,7 @@ func AddRecords(ctx context.Context, o store.Org, patientID id.Patient, records 
 
 // AddRecordsAt is AddRecords at another time.
 func AddRecordsAt(ctx context.Context, o store.Org, now time.Time, patientID id.Patient, records ...pain.Record) error {
-	_, err := o.AddRecords(ctx, patientID, records, recorded(patientID, audit.ClinicalCreate, now), nil, now, store.Outcome{})
+	_, err := o.AddRecords(ctx, patientID, records, recorded(patientID, audit.ClinicalCreate, now), nil, now, idempotency.Outcome{})
 	return err
 }
 
@@ -67,16 +69,16 @@ func CorrectAt(ctx context.Context, o store.Org, now time.Time, patientID id.Pat
 	if err != nil {
 		return c, err
 	}
-	_, err = o.CorrectRecord(ctx, patientID, recordID, nil, now, func(old pain.Record) (pain.Correction, store.Change, store.Outcome, error) {
+	_, err = o.CorrectRecord(ctx, patientID, recordID, nil, now, func(old pain.Record) (pain.Correction, journal.Change, idempotency.Outcome, error) {
 		var err error
 		c, err = pain.NewCorrection(old, object, intake(patientID, now))
-		return c, recorded(patientID, audit.ClinicalCorrect, now), store.Outcome{}, err
+		return c, recorded(patientID, audit.ClinicalCorrect, now), idempotency.Outcome{}, err
 	})
 	return c, err
 }
 
-func recorded(patientID id.Patient, action audit.Action, now time.Time) store.Change {
-	return store.Change{
+func recorded(patientID id.Patient, action audit.Action, now time.Time) journal.Change {
+	return journal.Change{
 		Audit:   audit.Entry{At: now, Actor: "test", Action: action, Resource: patientID.String()},
 		Event:   event.ClinicalData(now, patientID, nil, nil),
 		Subject: patientID,

@@ -1,6 +1,6 @@
 // Package storetest gives tests a real store: a throw-away database on either
-// engine, migrated, in milliseconds. The conformance suite that both engines
-// pass is in the tests of internal/store.
+// engine, migrated, in milliseconds. What every engine
+// must pass is in storetest/conformance.
 package storetest
 
 import (

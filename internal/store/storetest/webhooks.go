@@ -9,6 +9,9 @@ import (
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
 // WebhookSecret signs the messages of all test endpoints.
@@ -16,24 +19,24 @@ const WebhookSecret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 
 // Webhook makes an enabled endpoint that is not stored yet. Without types it
 // wants all events.
-func Webhook(url string, types ...event.Type) store.Webhook {
+func Webhook(url string, types ...event.Type) webhooks.Webhook {
 	if len(types) == 0 {
 		types = []event.Type{event.All}
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	return store.Webhook{ID: id.New[id.WebhookKind](now), URL: url, Events: types, Enabled: true, CreatedAt: now, Version: 1}
+	return webhooks.Webhook{ID: id.New[id.WebhookKind](now), URL: url, Events: types, Enabled: true, CreatedAt: now, Version: 1}
 }
 
 // WebhookLine is the change that comes with something done to an endpoint.
-func WebhookLine(action audit.Action, webhookID id.Webhook) store.Change {
-	return store.Change{Audit: audit.Entry{At: time.Now(), Actor: "test", Action: action, Resource: webhookID.String()}}
+func WebhookLine(action audit.Action, webhookID id.Webhook) journal.Change {
+	return journal.Change{Audit: audit.Entry{At: time.Now(), Actor: "test", Action: action, Resource: webhookID.String()}}
 }
 
 // AddWebhook stores a new endpoint.
-func AddWebhook(tb testing.TB, o store.Org, url string, types ...event.Type) store.Webhook {
+func AddWebhook(tb testing.TB, o store.Org, url string, types ...event.Type) webhooks.Webhook {
 	tb.Helper()
 	w := Webhook(url, types...)
-	if _, err := o.CreateWebhook(context.Background(), &w, WebhookSecret, WebhookLine(audit.WebhookCreate, w.ID), nil, store.Outcome{}); err != nil {
+	if _, err := o.CreateWebhook(context.Background(), &w, WebhookSecret, WebhookLine(audit.WebhookCreate, w.ID), nil, idempotency.Outcome{}); err != nil {
 		tb.Fatal(err)
 	}
 	return w
@@ -42,10 +45,10 @@ func AddWebhook(tb testing.TB, o store.Org, url string, types ...event.Type) sto
 // SwitchWebhook enables or disables an endpoint.
 func SwitchWebhook(tb testing.TB, o store.Org, webhookID id.Webhook, enabled bool) {
 	tb.Helper()
-	if _, err := o.UpdateWebhook(context.Background(), webhookID, func(w store.Webhook) (store.Webhook, *store.Change, error) {
+	if _, err := o.UpdateWebhook(context.Background(), webhookID, func(w webhooks.Webhook) (webhooks.Webhook, *journal.Change, error) {
 		w.Enabled, w.DisabledReason = enabled, ""
 		if !enabled {
-			w.DisabledReason = store.DisabledByRequest
+			w.DisabledReason = webhooks.DisabledByRequest
 		}
 		w.Version++
 		c := WebhookLine(audit.WebhookUpdate, webhookID)
@@ -56,11 +59,11 @@ func SwitchWebhook(tb testing.TB, o store.Org, webhookID id.Webhook, enabled boo
 }
 
 // Deliveries lists all deliveries to an endpoint, newest first.
-func Deliveries(tb testing.TB, o store.Org, webhookID id.Webhook) (list []store.Delivery) {
+func Deliveries(tb testing.TB, o store.Org, webhookID id.Webhook) (list []webhooks.Delivery) {
 	tb.Helper()
-	q := store.DeliveryQuery{Limit: 100}
+	q := webhooks.DeliveryQuery{Limit: 100}
 	for {
-		next, err := o.Deliveries(context.Background(), webhookID, q, func(d *store.Delivery) { list = append(list, *d) })
+		next, err := o.Deliveries(context.Background(), webhookID, q, func(d *webhooks.Delivery) { list = append(list, *d) })
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -69,4 +72,9 @@ func Deliveries(tb testing.TB, o store.Org, webhookID id.Webhook) (list []store.
 		}
 		q.Before = next
 	}
+}
+
+// HookLine is the change of something done to an endpoint.
+func HookLine(action audit.Action, w webhooks.Webhook) journal.Change {
+	return WebhookLine(action, w.ID)
 }

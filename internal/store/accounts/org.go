@@ -1,0 +1,33 @@
+package accounts
+
+import (
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// tables is what both views share.
+type tables struct {
+	db      *engine.DB
+	journal *journal.Journal
+}
+
+// System is the members of all organisations: the operator's work, and what a
+// secret or an e-mail address finds.
+type System struct{ *tables }
+
+// New gives the members of a database.
+func New(db *engine.DB, j *journal.Journal) System { return System{&tables{db, j}} }
+
+// Org is the members of one organisation, for the member who is signed in.
+type Org struct {
+	*tables
+	org     access.OrgNo
+	account access.AccountNo
+}
+
+// For gives the members of the principal's organisation.
+func For(s System, p *access.Principal) Org { return Org{s.tables, p.Org, p.Account} }
+
+// of gives the members of an organisation, for nobody in particular.
+func (t *tables) of(org access.OrgNo) Org { return Org{tables: t, org: org} }

@@ -1,0 +1,115 @@
+package clients
+
+import (
+	"context"
+	"time"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/lease"
+)
+
+// Token is an access token, by its hash, with its client as it is now.
+type Token struct {
+	Principal access.Principal
+	IssuedAt  time.Time
+	ExpiresAt time.Time
+	// Revoked is true when the token or its client was revoked.
+	Revoked bool
+}
+
+// Over reports that the token has expired, or was issued in the future: it
+// would outlast its lifetime then.
+func (t Token) Over(now time.Time) bool {
+	return !now.Before(t.ExpiresAt) || lease.Ahead(t.IssuedAt, now)
+}
+
+// LastUsedGrain is how exactly the last use of a secret is known: writing it
+// with every token would make one hot row a client.
+const LastUsedGrain = time.Minute
+
+// IssueToken keeps a new token of a client and notes that its secret was used,
+// unless that is known. A caller may have read the client a while ago, so it
+// says whether the client, and the secret it showed if any, are still good.
+func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, scopes access.Scopes, lifetime time.Duration) (issued bool, err error) {
+	now := s.db.Now()
+	args := []any{tokenHash, int64(c.Org), int64(c.No), int64(scopes), engine.Millis(now), engine.Millis(now.Add(lifetime))}
+	insert := issueToken + ` RETURNING 1`
+	if len(c.Secret.Hash) > 0 {
+		insert, args = issueToken+liveSecret+` RETURNING 1`, append(args, c.Secret.Hash)
+	}
+	err = s.db.Write(ctx, func(tx engine.Tx) error {
+		issued = false
+		tx.Last(engine.Stmt{SQL: insert, Args: args, Each: func(engine.Row) error {
+			issued = true
+			return nil
+		}})
+		if now.Sub(c.Secret.UsedAt) >= LastUsedGrain {
+			tx.Last(engine.Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
+				Args: []any{int64(c.No), c.Secret.Hash, engine.Millis(now), engine.Millis(now.Add(-LastUsedGrain))}})
+		}
+		return nil
+	})
+	return issued, err
+}
+
+const (
+	issueToken = `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at) SELECT $1, org_no, client_no, $4, $5, $6
+		FROM client WHERE client_no = $3 AND org_no = $2 AND revoked_at IS NULL`
+	liveSecret = ` AND EXISTS (SELECT 1 FROM client_secret s WHERE s.client_no = $3 AND s.hash = $7 AND (s.expires_at IS NULL OR s.expires_at > $5))`
+)
+
+// Token looks a token up. A token carries its scopes or, when its client was
+// granted less since, what is left of them.
+func (s System) Token(ctx context.Context, hash []byte) (t Token, found bool, err error) {
+	err = s.db.Read(ctx, func(tx engine.Tx) error {
+		found, err = engine.One(tx, `SELECT t.org_no, t.client_no, t.scopes, t.issued_at, t.expires_at, t.revoked_at, c.id, c.scopes, c.tier, c.revoked_at, o.id
+			FROM token t JOIN client c ON c.client_no = t.client_no JOIN org o ON o.org_no = t.org_no WHERE t.hash = $1`, func(r engine.Row) {
+			t = Token{
+				Principal: access.Principal{
+					Org: access.OrgNo(r.Int(0)), Client: access.ClientNo(r.Int(1)),
+					Scopes: access.Scopes(r.Int(2)) & access.Scopes(r.Int(7)), Tier: access.Tier(r.Int(8)),
+				},
+				IssuedAt: engine.FromMillis(r.Int(3)), ExpiresAt: engine.FromMillis(r.Int(4)), Revoked: !r.IsNull(5) || !r.IsNull(9),
+			}
+			t.Principal.ClientID, _ = id.FromBytes[id.ClientKind](r.Raw(6))
+			t.Principal.OrgID, _ = id.FromBytes[id.OrgKind](r.Raw(10))
+		}, hash)
+		return err
+	})
+	return t, found, err
+}
+
+// RevokeToken ends a token of the view's client. A token that is not there,
+// or is another client's, is left alone, as RFC 7009 has it.
+func (o Org) RevokeToken(ctx context.Context, hash []byte, line audit.Entry) error {
+	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+		revoked, err := tx.Exec(`UPDATE token SET revoked_at = $4 WHERE hash = $1 AND org_no = $2 AND client_no = $3 AND revoked_at IS NULL`,
+			hash, int64(o.org), int64(o.client), engine.Millis(line.At))
+		if err != nil || revoked == 0 {
+			return err
+		}
+		tx.Last(o.journal.Entry(o.org, journal.Change{Audit: line})...)
+		return bumpAccessEpoch(tx)
+	})
+}
+
+// bumpAccessEpoch marks that something a node may have remembered about
+// tokens and clients is no longer true.
+func bumpAccessEpoch(tx engine.Tx) error {
+	_, err := tx.Exec(`INSERT INTO access_epoch (one, epoch) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET epoch = access_epoch.epoch + 1`)
+	return err
+}
+
+// AccessEpoch changes when a token or client was revoked or changed, by any
+// process.
+func (s System) AccessEpoch(ctx context.Context) (epoch int64, err error) {
+	err = s.db.Read(ctx, func(tx engine.Tx) error {
+		_, err := engine.One(tx, `SELECT epoch FROM access_epoch WHERE one = 1`, func(r engine.Row) { epoch = r.Int(0) })
+		return err
+	})
+	return epoch, err
+}

@@ -1,0 +1,15 @@
+//go:build !linux
+
+package engine
+
+import (
+	"errors"
+	"os"
+)
+
+// errNoByteLocks is why a node has only its lease on other systems.
+var errNoByteLocks = errors.New("this system does not support open file description locks")
+
+func holdByte(*os.File, int64) error { return errNoByteLocks }
+
+func byteHeld(*os.File, int64) bool { return true }

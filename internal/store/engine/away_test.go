@@ -1,0 +1,82 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
+	"anodyne.example/anodyne/internal/testwait"
+)
+
+// A PostgreSQL that goes away is told as such, nothing acknowledged is lost,
+// and the store goes on when it comes back, without being opened again.
+func TestPostgresGoesAway(t *testing.T) {
+	cluster := pgcluster.Start(t)
+	cfg := storetest.Node(t, store.Config{Database: cluster.DSN()})
+	storetest.Must[[]engine.Migration](t)(store.Migrate(t.Context(), cfg))
+	s := storetest.Start(t, cfg)
+	storetest.Run(t, s)
+	who := storetest.Client(t, s, "Ours")
+	o := s.For(&who)
+	var acknowledged []id.Patient
+
+	for name, end := range map[string]func(){"stopped": cluster.Stop, "killed": cluster.Kill} {
+		writing := make(chan []id.Patient)
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 4 {
+			go func() {
+				var mine []id.Patient
+				defer func() { writing <- mine }()
+				for ctx.Err() == nil {
+					p, err := storetest.TryPatient(t, o)
+					if err == nil {
+						mine = append(mine, p.ID)
+						_, err = o.Patient(t.Context(), p.ID)
+					}
+					if err != nil && !fault.Is(err, fault.Unavailable) {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+			}()
+		}
+		if _, _, err := o.WaitEvents(t.Context(), journal.Pos(2+len(acknowledged)), 10); err != nil {
+			t.Fatal(err)
+		}
+		end()
+		storetest.WantAway(t, s.Ping(t.Context()), "The database is not available.")
+		_, err := store.Open(t.Context(), cfg)
+		storetest.WantAway(t, err, "The database is not available.")
+		cluster.Restart()
+		testwait.Until(t, "the database answers again", func() bool { return s.Ping(t.Context()) == nil })
+		cancel()
+		for range 4 {
+			acknowledged = append(acknowledged, <-writing...)
+		}
+		if err := s.Ping(t.Context()); err != nil {
+			t.Fatalf("%s, and back: %v", name, err)
+		}
+		if _, err := storetest.TryPatient(t, o); err != nil {
+			t.Fatalf("%s, and back: %v", name, err)
+		}
+		for _, patientID := range acknowledged {
+			if _, err := o.Patient(t.Context(), patientID); err != nil {
+				t.Fatalf("%s: an acknowledged patient is lost: %v", name, err)
+			}
+		}
+	}
+	storetest.Settle(t, s)
+	if problems, err := s.System().CheckTables(t.Context()); len(problems) != 0 || err != nil {
+		t.Errorf("%v, %v", problems, err)
+	}
+	// A write whose COMMIT was cut off may be there although its caller was
+	// told to come again; but never without its event.
+	if patients, events := storetest.Number(t, s, `SELECT count(*) FROM patient`), storetest.Number(t, s, `SELECT count(*) FROM journal WHERE event_id IS NOT NULL`); patients != events {
+		t.Errorf("%d patients, %d events", patients, events)
+	}
+}

@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Table is a table as a backup knows it. Nothing in it depends on the engine.
+type Table struct {
+	Name    string   `json:"name"`
+	Columns []Column `json:"columns"`
+	// Key are the columns that order the rows.
+	Key  []string `json:"key"`
+	Rows int64    `json:"rows"`
+}
+
+// Column is a column with its kind of values.
+type Column struct {
+	Name string     `json:"name"`
+	Type ColumnType `json:"type"`
+}
+
+// ColumnType is a kind of values.
+type ColumnType string
+
+// The kinds that a schema may use.
+const (
+	Integer ColumnType = "integer"
+	Text    ColumnType = "text"
+	Bytes   ColumnType = "bytes"
+)
+
+var columnTypes = map[string]ColumnType{"integer": Integer, "bigint": Integer, "text": Text, "blob": Bytes, "bytea": Bytes}
+
+// notDumped are tables that another one stands for: entries that wait for
+// their position are dumped as entries that have one.
+var notDumped = []string{"journal_pending"}
+
+// Dump shows all tables as they were at one moment.
+type Dump struct {
+	Schema int64
+	Tables []Table // a table comes after those it refers to
+	tx     Tx
+	d      *Dialect
+}
+
+// Dump calls fn with the database as it is now. Writers go on meanwhile and
+// are neither seen nor kept waiting.
+func (db *DB) Dump(ctx context.Context, fn func(*Dump) error) error {
+	return db.Snapshot(unhurried(ctx), func(tx Tx) error {
+		for _, sql := range db.dialect().takeTime {
+			if _, err := tx.Exec(sql); err != nil {
+				return err
+			}
+		}
+		d := &Dump{tx: tx, d: db.dialect()}
+		var err error
+		if d.Schema, err = schemaVersion(tx); err != nil {
+			return err
+		}
+		if d.Tables, err = tables(tx, d.d); err != nil {
+			return err
+		}
+		for i, t := range d.Tables {
+			if _, err := One(tx, "SELECT count(*) FROM "+d.d.source(t.Name), func(r Row) { d.Tables[i].Rows = r.Int(0) }); err != nil {
+				return err
+			}
+		}
+		return fn(d)
+	})
+}
+
+// Rows walks the rows of a table in the order of its key.
+func (d *Dump) Rows(t Table, each func(Row) error) error { return eachRow(d.tx, d.d, t, each) }
+
+func eachRow(tx Tx, d *Dialect, t Table, each func(Row) error) error {
+	columns, order := make([]string, len(t.Columns)), make([]string, len(t.Key))
+	text := map[string]bool{}
+	for i, c := range t.Columns {
+		columns[i], text[c.Name] = c.Name, c.Type == Text
+	}
+	for i, k := range t.Key {
+		if order[i] = k; text[k] { // engines and databases order text as they like
+			order[i] += " COLLATE " + d.Binary
+		}
+	}
+	return tx.Query("SELECT "+strings.Join(columns, ", ")+" FROM "+d.source(t.Name)+" ORDER BY "+strings.Join(order, ", "), each)
+}
+
+// source is what a table's rows are read from.
+func (d *Dialect) source(table string) string {
+	if from, ok := d.dumped[table]; ok {
+		return "(" + from + ") AS " + table
+	}
+	return table
+}
+
+// Sum is what a table's rows come to.
+type Sum struct {
+	Rows   int64  `json:"rows"`
+	SHA256 []byte `json:"sha256"`
+}
+
+// sumOf reads a table through.
+func sumOf(tx Tx, d *Dialect, t Table, seen func()) (sum Sum, err error) {
+	hash, buf := sha256.New(), []byte(nil)
+	err = eachRow(tx, d, t, func(r Row) error {
+		buf = t.AppendRow(buf[:0], r)
+		hash.Write(buf)
+		sum.Rows++
+		seen()
+		return nil
+	})
+	sum.SHA256 = hash.Sum(nil)
+	return sum, err
+}
+
+var createTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
+
+// tables lists the tables that the program's migrations made, parents first.
+// The columns are those the database has.
+func tables(tx Tx, d *Dialect) ([]Table, error) {
+	ours := map[string]bool{}
+	for _, m := range Migrations(d.name) {
+		for _, match := range createTable.FindAllStringSubmatch(m.SQL, -1) {
+			ours[match[1]] = !slices.Contains(notDumped, match[1])
+		}
+	}
+	found := map[string]*Table{}
+	var names []string
+	err := tx.Query(d.columns, func(r Row) error {
+		name, column, kind, key := r.Text(0), r.Text(1), r.Text(2), int(r.Int(3))
+		if !ours[name] {
+			return nil
+		}
+		if found[name] == nil {
+			found[name] = &Table{Name: name}
+			names = append(names, name)
+		}
+		t := found[name]
+		if columnTypes[kind] == "" {
+			return fmt.Errorf("table %s: backups do not support column %s of type %s", name, column, kind)
+		}
+		t.Columns = append(t.Columns, Column{column, columnTypes[kind]})
+		if key > 0 {
+			t.Key = append(t.Key, make([]string, max(0, key-len(t.Key)))...)
+			t.Key[key-1] = column
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	parents := map[string][]string{}
+	err = tx.Query(d.references, func(r Row) error {
+		parents[r.Text(0)] = append(parents[r.Text(0)], r.Text(1))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var ordered []Table
+	placed := map[string]bool{}
+	var place func(name string)
+	place = func(name string) {
+		if placed[name] || found[name] == nil {
+			return
+		}
+		placed[name] = true
+		for _, parent := range parents[name] {
+			place(parent)
+		}
+		ordered = append(ordered, *found[name])
+	}
+	for _, name := range names {
+		place(name)
+	}
+	for _, t := range ordered {
+		if len(t.Key) == 0 {
+			return nil, fmt.Errorf("table %s has no primary key", t.Name)
+		}
+	}
+	if len(ordered) == 0 {
+		return nil, errors.New("there are no tables")
+	}
+	return ordered, nil
+}

@@ -1,0 +1,61 @@
+package engine
+
+// DumpDialect holds what differs for backups.
+type DumpDialect struct {
+	// columns lists the columns of all tables: table, column, type, and the
+	// place in the primary key, from 1.
+	columns string
+	// references lists which table refers to which.
+	references string
+	// identities lists the columns that the engine numbers by itself and
+	// that must be told where to go on; none if empty.
+	identities string
+	// withIdentity lets an INSERT give such a number.
+	withIdentity string
+	// truncates says that there is TRUNCATE.
+	truncates bool
+	// Binary is the collation that orders text by its bytes.
+	Binary string
+	// dumped are tables whose rows are read from elsewhere.
+	dumped map[string]string
+	// takeTime lifts the limits that are right for a request.
+	takeTime []string
+}
+
+// settingsDumped leaves the mark of a restore out.
+const settingsDumped = `SELECT name, value FROM setting WHERE name <> 'restoring'`
+
+var sqliteDump = DumpDialect{
+	columns: `SELECT t.name, c.name, lower(c.type), c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+		WHERE t.type = 'table' ORDER BY t.name, c.cid`,
+	references: `SELECT t.name, f."table" FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
+	Binary:     `BINARY`,
+	dumped:     map[string]string{"setting": settingsDumped},
+}
+
+var postgresDump = DumpDialect{
+	columns: `SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), format_type(a.atttypid, NULL), CAST(coalesce(k.place, 0) AS BIGINT)
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		LEFT JOIN (SELECT i.indrelid, u.attnum, u.place FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS u (attnum, place)
+			WHERE i.indisprimary) k ON k.indrelid = c.oid AND k.attnum = a.attnum
+		WHERE c.relkind = 'r' AND c.relnamespace = to_regnamespace(current_schema()) ORDER BY c.relname, a.attnum`,
+	references: `SELECT CAST(t.relname AS TEXT), CAST(r.relname AS TEXT) FROM pg_constraint f JOIN pg_class t ON t.oid = f.conrelid
+		JOIN pg_class r ON r.oid = f.confrelid WHERE f.contype = 'f' AND t.relnamespace = to_regnamespace(current_schema())`,
+	identities: `SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+		WHERE a.attidentity <> '' AND c.relnamespace = to_regnamespace(current_schema())`,
+	withIdentity: ` OVERRIDING SYSTEM VALUE`,
+	truncates:    true,
+	Binary:       `"C"`,
+	// What is committed and waits for its position gets the next ones here, as
+	// the sequencer would give them.
+	dumped: map[string]string{
+		"setting": settingsDumped,
+		"journal": `SELECT org_no, pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal
+			UNION ALL SELECT p.org_no, coalesce(h.pos, 0) + row_number() OVER (PARTITION BY p.org_no ORDER BY p.seq),
+			p.at, p.subject, p.event_id, p.event_type, p.event_data, p.audit, p.packed
+			FROM journal_pending p LEFT JOIN journal_head h ON h.org_no = p.org_no`,
+		"journal_head": `SELECT org_no, CAST(sum(n) AS BIGINT) AS pos FROM (SELECT org_no, pos AS n FROM journal_head
+			UNION ALL SELECT org_no, 1 FROM journal_pending) AS heads GROUP BY org_no`,
+	},
+	takeTime: []string{`SET LOCAL statement_timeout = 0`, `SET LOCAL idle_in_transaction_session_timeout = 0`},
+}

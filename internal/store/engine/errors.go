@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
+	"github.com/ncruces/go-sqlite3"
+
+	"anodyne.example/anodyne/internal/fault"
+)
+
+// sqliteError turns what an operator has to mend into a fault that says so;
+// the caller is told to come again, and nothing was written.
+func sqliteError(err error) error {
+	if err == nil || fault.CodeOf(err) != fault.Internal {
+		return err
+	}
+	is := func(code error) bool { return errors.Is(err, code) }
+	switch {
+	case isFull(err):
+		return fault.Away("The disk is full or failing; nothing was changed.", err)
+	case is(sqlite3.BUSY), is(sqlite3.LOCKED):
+		return fault.Away("The database is locked by another process.", err)
+	case is(sqlite3.READONLY):
+		return fault.Away("The database is read-only.", err)
+	case is(sqlite3.INTERRUPT):
+		return fault.Away("The database took too long.", err)
+	case is(sqlite3.IOERR), is(sqlite3.CANTOPEN):
+		return fault.Away("The database cannot be reached.", err)
+	case is(sqlite3.CORRUPT), is(sqlite3.NOTADB):
+		return fault.Away("The database is damaged.", err)
+	}
+	return err
+}
+
+// isFull reports a disk that takes no more. The driver says FULL for some of
+// these only; for others it has a failed write, and lost the reason.
+func isFull(err error) bool {
+	return errors.Is(err, sqlite3.FULL) || errors.Is(err, sqlite3.IOERR_WRITE) || errors.Is(err, sqlite3.IOERR_SHMSIZE)
+}
+
+// sqliteOpenError says what is wrong with a file that cannot be opened, and
+// what to do.
+func sqliteOpenError(path string, err error) error {
+	switch {
+	case errors.Is(err, sqlite3.NOTADB):
+		return fmt.Errorf("%s is not a SQLite database; name another file or restore a backup: %w", path, err)
+	case errors.Is(err, sqlite3.CORRUPT):
+		return fmt.Errorf("%s is damaged; restore a backup, and keep the damaged file: %w", path, err)
+	case errors.Is(err, sqlite3.BUSY):
+		return fmt.Errorf("%s is locked by another process; stop it and try again: %w", path, err)
+	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN):
+		return fmt.Errorf("%s cannot be written; check the owner and mode of the file and its folder: %w", path, err)
+	case isFull(err):
+		return fmt.Errorf("%s: the disk is full or failing; free some space: %w", path, err)
+	}
+	return fmt.Errorf("%s cannot be opened: %w", path, err)
+}
+
+// postgresError does the same for PostgreSQL. See its appendix A for the codes.
+func postgresError(err error) error {
+	if err == nil || fault.CodeOf(err) != fault.Internal {
+		return err
+	}
+	// Whoever cannot connect has no other reason for the caller, not even a
+	// password that is no longer right.
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && !connecting {
+		switch {
+		case pg.Code == "55P03":
+			return fault.Away("Another request holds a lock that this one needs.", err)
+		case pg.Code == "53100":
+			return fault.Away("The database's disk is full; nothing was changed.", err)
+		case isReadOnly(err):
+			return fault.Away("The database is read-only.", err)
+		case pg.Code == "57014":
+			return fault.Away("The database took too long.", err)
+		case pg.Code[:2] == "58":
+			return fault.Away("The database's disk is failing.", err)
+		case pg.Code[:2] == "08", pg.Code[:2] == "53", pg.Code[:2] == "57":
+			return fault.Away("The database is not available.", err)
+		}
+		return err
+	}
+	if errors.Is(err, puddle.ErrClosedPool) {
+		return errClosed
+	}
+	var netErr net.Error
+	if connecting || errors.As(err, &netErr) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fault.Away("The database is not available.", err)
+	}
+	return err
+}
+
+// errClosed is told to whoever comes after the store was closed.
+var errClosed = fault.Away("The service is shutting down.", nil)
+
+// IsLockTimeout reports a wait for another transaction that took too long.
+func IsLockTimeout(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "55P03"
+}
+
+// isReadOnly reports a server that takes no writes.
+func isReadOnly(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "25006"
+}
+
+// IsDuplicate reports a row that is there already.
+func IsDuplicate(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == "23505"
+	}
+	return errors.Is(err, sqlite3.CONSTRAINT_UNIQUE) || errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY)
+}

@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A Loading is a restore under way. The database is marked until Finish; a
+// marked one is opened by nobody, and emptied by the next restore.
+type Loading struct {
+	*DB
+	tables []Table
+	mark   []byte
+}
+
+// errHalf is a database whose restore did not come to its end.
+var errHalf = errors.New("a restore into this database is in progress or was interrupted; run anodyne restore again to start over")
+
+const (
+	// loadRows and loadBytes bound one transaction of a restore.
+	loadRows  = 2000
+	loadBytes = 4 << 20
+)
+
+var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// StartLoading prepares a database for the tables of a backup: at the schema
+// of the backup, without a row, and marked.
+func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (*Loading, error) {
+	if know := SchemaVersion(); schema > know {
+		return nil, fmt.Errorf("the backup has schema version %d, but this program supports only up to %d: restore it with a newer anodyne", schema, know)
+	}
+	if err := checkNames(list); err != nil {
+		return nil, err
+	}
+	if _, err := migrateTo(ctx, cfg, schema, nil); err != nil {
+		return nil, err
+	}
+	cfg.Registry = nil
+	db, err := Open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	l := &Loading{DB: db, mark: []byte(rand.Text())}
+	if err := l.prepare(ctx, schema); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// checkNames refuses names that are none: they become SQL.
+func checkNames(list []Table) error {
+	for _, t := range list {
+		names := append([]string{t.Name}, t.Key...)
+		for _, c := range t.Columns {
+			names = append(names, c.Name)
+		}
+		for _, name := range names {
+			if !identifier.MatchString(name) {
+				return fmt.Errorf("the backup has a table or column of the name %q", name)
+			}
+		}
+		if len(t.Key) == 0 || len(t.Columns) == 0 {
+			return fmt.Errorf("the backup has no columns for table %s", t.Name)
+		}
+	}
+	return nil
+}
+
+// prepare judges the target and marks it.
+func (l *Loading) prepare(ctx context.Context, schema int64) error {
+	return l.Write(ctx, func(tx Tx) error {
+		have, err := schemaVersion(tx)
+		if err != nil {
+			return err
+		}
+		if l.tables, err = tables(tx, l.dialect()); err != nil {
+			return err
+		}
+		begun, err := One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {})
+		if err != nil {
+			return err
+		}
+		if begun {
+			err = l.empty(tx)
+		} else {
+			err = l.mustBeEmpty(tx)
+		}
+		if err != nil {
+			return err
+		}
+		if have != schema {
+			return fmt.Errorf("the database has schema version %d and the backup %d; restore into a new database", have, schema)
+		}
+		_, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ('restoring', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, l.mark)
+		return err
+	})
+}
+
+func (l *Loading) mustBeEmpty(tx Tx) error {
+	for _, t := range l.tables {
+		found, err := One(tx, "SELECT 1 FROM "+t.Name+" LIMIT 1", func(Row) {})
+		if err != nil {
+			return err
+		}
+		if found {
+			return errors.New("the database is not empty; restore into a new one, then switch to it")
+		}
+	}
+	return nil
+}
+
+// empty deletes what a restore that was broken off left. SQLite is quick with
+// a DELETE of everything; PostgreSQL has a statement for it.
+func (l *Loading) empty(tx Tx) error {
+	if l.dialect().truncates {
+		names := make([]string, len(l.tables))
+		for i, t := range l.tables {
+			names[i] = t.Name
+		}
+		_, err := tx.Exec("TRUNCATE " + strings.Join(names, ", "))
+		return err
+	}
+	for i := len(l.tables) - 1; i >= 0; i-- {
+		if _, err := tx.Exec("DELETE FROM " + l.tables[i].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Load inserts a table's rows in transactions of bounded size. next returns
+// io.EOF after the last row, and the size of each.
+func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, size int, err error)) error {
+	places, columns := make([]string, len(t.Columns)), make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		columns[i], places[i] = c.Name, "$"+strconv.Itoa(i+1)
+	}
+	sql := "INSERT INTO " + t.Name + " (" + strings.Join(columns, ", ") + ")" + l.dialect().withIdentity + " VALUES (" + strings.Join(places, ", ") + ")"
+	for ended := false; !ended; {
+		var slice []Stmt
+		for size := 0; len(slice) < loadRows && size < loadBytes; {
+			row, n, err := next()
+			if errors.Is(err, io.EOF) {
+				ended = true
+				break
+			}
+			if err != nil {
+				return err
+			}
+			slice, size = append(slice, Stmt{SQL: sql, Args: row}), size+n
+		}
+		if len(slice) == 0 {
+			return nil
+		}
+		if err := l.Write(ctx, func(tx Tx) error { return tx.Many(slice...) }); err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// Finish compares what is in the database now with the sums of the backup,
+// lets numbering go on after the highest number, and takes the mark away.
+func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen func()) error {
+	err := l.Snapshot(unhurried(ctx), func(tx Tx) error {
+		for _, sql := range l.dialect().takeTime {
+			if _, err := tx.Exec(sql); err != nil {
+				return err
+			}
+		}
+		for i, t := range list {
+			got, err := sumOf(tx, l.dialect(), t, seen)
+			if err != nil {
+				return err
+			}
+			if got.Rows != want[i].Rows || !bytes.Equal(got.SHA256, want[i].SHA256) {
+				return fmt.Errorf("table %s: the restored data (%d rows) does not match the backup (%d rows)", t.Name, got.Rows, want[i].Rows)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return l.Write(ctx, func(tx Tx) error {
+		if err := l.renumber(tx); err != nil {
+			return err
+		}
+		gone, err := tx.Exec(`DELETE FROM setting WHERE name = 'restoring' AND value = $1`, l.mark)
+		if err == nil && gone != 1 {
+			err = errors.New("another restore into the same database has started")
+		}
+		return err
+	})
+}
+
+// renumber has the engine's own numbering go on after the rows' numbers.
+// SQLite does so by itself.
+func (l *Loading) renumber(tx Tx) error {
+	if l.dialect().identities == "" {
+		return nil
+	}
+	var set []string
+	err := tx.Query(l.dialect().identities, func(r Row) error {
+		table, column := r.Text(0), r.Text(1)
+		set = append(set, "SELECT setval(pg_get_serial_sequence('"+table+"', '"+column+"'), coalesce(max("+column+"), 0) + 1, false) FROM "+table)
+		return nil
+	})
+	for _, sql := range set {
+		if err == nil {
+			err = tx.Query(sql, nil)
+		}
+	}
+	return err
+}

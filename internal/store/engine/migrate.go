@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+//go:embed migrations
+var migrationFiles embed.FS
+
+// MigrationLock is the advisory lock of migrations on PostgreSQL.
+const MigrationLock = 0x616e6f64_6d696772
+
+// Migration is one step of the schema. Steps only go forward.
+type Migration struct {
+	Version int64
+	Name    string
+	SQL     string
+}
+
+// Migrations lists the steps of an engine in order. File names are
+// NNNN_name.sql, the same for both engines.
+func Migrations(engine string) []Migration {
+	dir := "migrations/" + engine
+	entries, err := fs.ReadDir(migrationFiles, dir)
+	if err != nil {
+		panic(err) // the files are in the binary
+	}
+	var steps []Migration
+	for _, e := range entries {
+		number, name, _ := strings.Cut(strings.TrimSuffix(e.Name(), ".sql"), "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			panic(fmt.Sprintf("migration %s has no number", e.Name()))
+		}
+		sql, err := fs.ReadFile(migrationFiles, dir+"/"+e.Name())
+		if err != nil {
+			panic(err)
+		}
+		steps = append(steps, Migration{version, name, string(sql)})
+	}
+	return steps
+}
+
+// SchemaVersion is the schema this program works with.
+func SchemaVersion() int64 {
+	steps := Migrations(sqliteDialect.name)
+	return steps[len(steps)-1].Version
+}
+
+const createSchemaVersion = `CREATE TABLE IF NOT EXISTS schema_version (
+	version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+
+// Migrate brings the database to this program's schema and returns the steps
+// it took. Nodes that start at once wait for each other; all steps happen or
+// none.
+func Migrate(ctx context.Context, cfg Config) (taken []Migration, err error) {
+	return migrateTo(ctx, cfg, SchemaVersion(), refuseHalf)
+}
+
+// migrateTo does that up to a version. judge, if any, looks at a database that
+// has a schema already.
+func migrateTo(ctx context.Context, cfg Config, version int64, judge func(Tx) error) (taken []Migration, err error) {
+	cfg.Registry = nil // Open, which comes next, registers the metrics
+	db, err := Open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	steps := Migrations(db.Engine())
+	err = db.migrate(ctx, func(tx Tx) error {
+		taken = nil
+		if _, err := tx.Exec(createSchemaVersion); err != nil {
+			return err
+		}
+		have, err := schemaVersion(tx)
+		if err != nil {
+			return err
+		}
+		if err := judgeVersion(have, steps); err != nil {
+			return err
+		}
+		if have > 0 && judge != nil {
+			if err := judge(tx); err != nil {
+				return err
+			}
+		}
+		for _, step := range steps {
+			if step.Version <= have || step.Version > version {
+				continue
+			}
+			for _, sql := range SplitSQL(step.SQL) {
+				if _, err := tx.Exec(sql); err != nil {
+					return fmt.Errorf("migration %04d_%s: %w", step.Version, step.Name, err)
+				}
+			}
+			if _, err := tx.Exec(`INSERT INTO schema_version (version, name, applied_at) VALUES ($1, $2, $3)`,
+				step.Version, step.Name, Millis(db.Now())); err != nil {
+				return err
+			}
+			taken = append(taken, step)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return taken, nil
+}
+
+func schemaVersion(tx Tx) (version int64, err error) {
+	_, err = One(tx, `SELECT coalesce(max(version), 0) FROM schema_version`, func(r Row) { version = r.Int(0) })
+	return version, err
+}
+
+// NewerError is a database that a newer program has migrated.
+type NewerError struct{ Have, Know int64 }
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("the database has schema version %d, but this program supports only up to %d: run a newer anodyne, or restore a backup from before the upgrade", e.Have, e.Know)
+}
+
+func judgeVersion(have int64, steps []Migration) error {
+	if know := steps[len(steps)-1].Version; have > know {
+		return &NewerError{have, know}
+	}
+	return nil
+}
+
+// CheckVersion refuses a database that is not at this program's schema.
+func (db *DB) CheckVersion(ctx context.Context) error {
+	steps := Migrations(db.Engine())
+	return db.Read(ctx, func(tx Tx) error {
+		found, err := One(tx, db.dialect().hasTable, func(Row) {}, "schema_version")
+		if err != nil {
+			return err
+		}
+		if !found {
+			return ErrEmpty
+		}
+		have, err := schemaVersion(tx)
+		if err != nil {
+			return err
+		}
+		if err := judgeVersion(have, steps); err != nil {
+			return err
+		}
+		if have < steps[len(steps)-1].Version {
+			return errNotMigrated
+		}
+		return refuseHalf(tx)
+	})
+}
+
+// refuseHalf refuses a database whose restore has not come to its end.
+func refuseHalf(tx Tx) error {
+	half, err := One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {})
+	if err == nil && half {
+		err = errHalf
+	}
+	return err
+}
+
+// ErrEmpty is a database that nobody has migrated yet.
+var ErrEmpty = errors.New("the database is empty; run: anodyne migrate")
+
+var errNotMigrated = errors.New("the database schema is not up to date; run: anodyne migrate")
+
+// SplitSQL cuts a migration file into statements. The files hold no semicolon
+// inside a statement.
+func SplitSQL(file string) []string {
+	var stmts []string
+	for stmt := range strings.SplitSeq(file, ";\n") {
+		if strings.TrimSpace(stmt) != "" {
+			stmts = append(stmts, stmt)
+		}
+	}
+	return stmts
+}

@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+var postgresDialect = Dialect{
+	name:        "postgres",
+	system:      "postgresql",
+	Sequenced:   true,
+	Shared:      true,
+	Hurried:     `SET LOCAL synchronous_commit = off`,
+	DumpDialect: postgresDump,
+	Journal: []string{
+		`INSERT INTO journal_pending (org_no, at, subject, event_id, event_type, event_data, audit, packed)
+		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+	},
+	hasTable: `SELECT 1 FROM pg_class WHERE oid = to_regclass($1)`,
+	// Without statistics PostgreSQL takes an organisation for small and would
+	// read all its patients to pick out a hundred; so it is not asked to join.
+	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_array_elements_text(CAST($2 AS json)) AS wanted (no)
+		CROSS JOIN LATERAL (SELECT * FROM patient WHERE org_no = $1 AND patient_no = CAST(wanted.no AS BIGINT) LIMIT 1) AS p ORDER BY p.patient_no`,
+	LockKey:  `SELECT pg_advisory_xact_lock($1)`,
+	ShareKey: `SELECT pg_advisory_xact_lock_shared($1)`,
+	// One statement, so one snapshot: an entry is seen either pending or in
+	// its place, never neither.
+	// Those of one number; a lock of two has another objsubid.
+	Locks: `SELECT CAST(classid AS BIGINT) << 32 | CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+	Changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
+		UNION ALL SELECT 0, subject FROM journal_pending WHERE org_no = $1 AND subject IS NOT NULL
+		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
+	Tampered: `SELECT found.what FROM pg_class c JOIN (
+			SELECT tgrelid AS table_oid, 'a trigger named ' || tgname AS what FROM pg_trigger WHERE NOT tgisinternal
+			UNION ALL SELECT oid, 'something else in the place of table ' || relname FROM pg_class WHERE relkind NOT IN ('r', 'p')
+			UNION ALL SELECT ev_class, 'a rule named ' || rulename FROM pg_rewrite) AS found ON found.table_oid = c.oid
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('journal', 'journal_pending', 'journal_head', 'journal_seal', 'seal_acceptance') ORDER BY 1`,
+	Pending: `SELECT count(*), coalesce(min(at), 0) FROM (SELECT at FROM journal_pending ORDER BY seq LIMIT $1) AS oldest`,
+	Size:    `SELECT pg_database_size(current_database())`,
+}
+
+// postgresEngine is a pool of connections. Several processes on one database
+// are one service.
+type postgresEngine struct {
+	pool  *pgxpool.Pool
+	log   *slog.Logger
+	sql   sync.Map // SQL as written -> as PostgreSQL gets it
+	stuck stuck
+	// acquiring is how many wait for a connection.
+	acquiring atomic.Int64
+	// lent is how many were given one, since the start.
+	lent atomic.Int64
+}
+
+func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog.Logger, observe Observe) (engine, error) {
+	cfg, err := postgresConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	if observe != nil {
+		cfg.ConnConfig.Tracer = observe
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, postgresError(err)
+	}
+	if err := awaitPostgres(ctx, pool, wait, log); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	log.Debug("connected to PostgreSQL", "max_connections", cfg.MaxConns)
+	return &postgresEngine{pool: pool, log: log}, nil
+}
+
+// checkPostgres refuses a server that is too old for the SQL we write.
+func checkPostgres(ctx context.Context, pool *pgxpool.Pool) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	var version int
+	if err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
+		return postgresError(err)
+	}
+	if version < 130000 {
+		return fmt.Errorf("PostgreSQL %d is too old; Anodyne needs 13 or newer", version/10000)
+	}
+	return nil
+}
+
+func (e *postgresEngine) dialect() *Dialect { return &postgresDialect }
+
+func (e *postgresEngine) read(ctx context.Context, fn func(Tx) error) error {
+	conn, err := e.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release(ctx, conn)
+	return e.failed(ctx, fn(e.tx(ctx, conn.Conn())))
+}
+
+func (e *postgresEngine) snapshot(ctx context.Context, fn func(Tx) error) error {
+	conn, err := e.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release(ctx, conn)
+	return e.failed(ctx, e.transaction(ctx, conn.Conn(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", fn))
+}
+
+func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
+	conn, err := e.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	inside, cancel := context.WithTimeout(context.WithoutCancel(ctx), WriteTime)
+	defer cancel()
+	for try := 1; ; try++ {
+		err := e.transaction(inside, conn.Conn(), "BEGIN", fn)
+		if isReadOnly(err) {
+			// The server was demoted under the connection; the next one is made
+			// to one that takes writes.
+			_ = conn.Conn().Close(inside)
+		}
+		if err == nil || try == 5 || !retryable(err) {
+			e.drop(err)
+			told := postgresError(err)
+			e.stuck.note(err, told)
+			return told
+		}
+	}
+}
+
+// transaction runs fn once. The BEGIN goes out in one message with the first
+// statement, and what fn put off in one with the COMMIT: all in one when fn does
+// nothing else.
+func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, begin string, fn func(Tx) error) (err error) {
+	tx := e.tx(ctx, conn)
+	tx.begin = begin
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+		}
+		if err != nil && tx.begun() && !conn.IsClosed() {
+			_, _ = conn.Exec(ctx, "ROLLBACK") // a broken connection is dropped by the pool
+		}
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if tx.begun() && conn.PgConn().TxStatus() != 'T' {
+		return errLostTransaction // a COMMIT would be answered, and roll back
+	}
+	if !tx.begun() && len(tx.last) == 0 {
+		return nil
+	}
+	forgetWarning(conn)
+	err = tx.Many(append(tx.last, Stmt{SQL: "COMMIT"})...)
+	if err == nil && warned(conn) {
+		return errUnconfirmed
+	}
+	return err
+}
+
+// retryable errors are those that PostgreSQL asks to be run again.
+func retryable(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == "40001" || pg.Code == "40P01"
+	}
+	return false
+}
+
+// ddlWait is how long a step of a migration waits for a table that somebody
+// reads or writes. Whoever comes after it waits behind it, so it must be less
+// than lockWait: nodes that serve then lose no request to a migration that
+// stands behind a long transaction, a backup for instance.
+const ddlWait = LockWait / 3
+
+// migrate holds a lock that only one node can have. A migration takes the time
+// it needs: the deadlines of requests are not its own. One that does not get a
+// table gives way and is tried again, until the context ends.
+func (e *postgresEngine) migrate(ctx context.Context, fn func(Tx) error) error {
+	conn, err := e.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	for {
+		err := e.transaction(unhurried(ctx), conn.Conn(), "BEGIN", func(tx Tx) error {
+			if err := tx.Many(
+				Stmt{SQL: `SET LOCAL statement_timeout = 0`},
+				Stmt{SQL: `SET LOCAL lock_timeout = 0`},
+				Stmt{SQL: `SELECT pg_advisory_xact_lock($1)`, Args: []any{int64(MigrationLock)}},
+				Stmt{SQL: fmt.Sprintf(`SET LOCAL lock_timeout = %d`, ddlWait.Milliseconds())},
+			); err != nil {
+				return err
+			}
+			return fn(tx)
+		})
+		if !IsLockTimeout(err) && !retryable(err) {
+			return e.failed(ctx, err)
+		}
+		e.log.Info("the migration yields to transactions that use the tables; trying again", "reason", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(ddlWait):
+		}
+	}
+}
+
+// failed prefers the caller's own reason to the driver's.
+func (e *postgresEngine) failed(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e.drop(err)
+	return postgresError(err)
+}
+
+// attend holds an advisory lock on a connection of its own: PostgreSQL lets it
+// go as soon as the process is gone.
+func (e *postgresEngine) attend(ctx context.Context, node int64) (leave func(), err error) {
+	pooled, err := e.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn := pooled.Hijack()
+	leave = func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTime)
+		defer cancel()
+		// The lock is gone with the connection in any case, but a little later.
+		_ = e.tx(last, conn).Query(`SELECT pg_advisory_unlock_all()`, nil)
+		_ = conn.Close(last)
+	}
+	if err := e.tx(ctx, conn).Query(`SELECT pg_advisory_lock($1)`, nil, node); err != nil {
+		leave()
+		return nil, e.failed(ctx, err)
+	}
+	return leave, nil
+}
+
+// attends is known from the list of locks.
+func (e *postgresEngine) attends(int64) bool { return false }
+
+func (e *postgresEngine) close() error {
+	e.pool.Close()
+	return nil
+}
+
+// locking is what means nothing on SQLite, where there is one writer.
+var locking = strings.NewReplacer("/*FOR UPDATE*/", "FOR UPDATE", "/*FOR UPDATE SKIP LOCKED*/", "FOR UPDATE SKIP LOCKED")
+
+// rewrite gives the SQL that PostgreSQL gets.
+func (e *postgresEngine) rewrite(sql string) string {
+	if !strings.Contains(sql, "/*FOR UPDATE") {
+		return sql
+	}
+	if done, ok := e.sql.Load(sql); ok {
+		return done.(string)
+	}
+	done := locking.Replace(sql)
+	e.sql.Store(sql, done)
+	return done
+}

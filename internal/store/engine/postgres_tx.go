@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// postgresTx is a Tx on one connection.
+type postgresTx struct {
+	e    *postgresEngine
+	ctx  context.Context
+	conn *pgx.Conn
+	// begin is what begins the transaction and has not been sent yet; "" when
+	// it was, and where there is none.
+	begin string
+	last  []Stmt
+}
+
+// begun reports whether the transaction has reached the database.
+func (t *postgresTx) begun() bool { return t.begin == "" }
+
+func (t *postgresTx) Exec(sql string, args ...any) (int64, error) {
+	if !t.begun() {
+		return t.send(Stmt{SQL: sql, Args: args})
+	}
+	ctx, cancel := t.limited()
+	defer cancel()
+	tag, err := t.conn.Exec(ctx, t.e.rewrite(sql), args...)
+	return tag.RowsAffected(), err
+}
+
+func (t *postgresTx) Query(sql string, each func(Row) error, args ...any) error {
+	if !t.begun() {
+		_, err := t.send(Stmt{sql, args, each})
+		return err
+	}
+	ctx, cancel := t.limited()
+	defer cancel()
+	rows, err := t.conn.Query(ctx, t.e.rewrite(sql), args...)
+	if err != nil {
+		return err
+	}
+	return walk(rows, each)
+}
+
+func (t *postgresTx) Many(stmts ...Stmt) error {
+	_, err := t.send(stmts...)
+	return err
+}
+
+// send sends statements in one message, behind the one that begins the
+// transaction if that is still to come, and says how many rows the last one
+// changed.
+func (t *postgresTx) send(stmts ...Stmt) (changed int64, err error) {
+	batch := &pgx.Batch{}
+	if !t.begun() {
+		stmts = slices.Insert(stmts, 0, Stmt{SQL: t.begin})
+		t.begin = ""
+	}
+	for _, s := range stmts {
+		batch.Queue(t.e.rewrite(s.SQL), s.Args...)
+	}
+	ctx, cancel := t.limited()
+	defer cancel()
+	answers := t.conn.SendBatch(ctx, batch)
+	defer func() { err = cmp.Or(err, answers.Close()) }() // which says the same again
+	for _, s := range stmts {
+		if s.Each == nil {
+			var tag pgconn.CommandTag
+			tag, err = answers.Exec()
+			changed = tag.RowsAffected()
+		} else {
+			var rows pgx.Rows
+			if rows, err = answers.Query(); err == nil {
+				err = walk(rows, s.Each)
+			}
+		}
+		if err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+func (t *postgresTx) Last(stmts ...Stmt) { t.last = append(t.last, stmts...) }
+
+func walk(rows pgx.Rows, each func(Row) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if each == nil {
+			continue
+		}
+		if err := each(postgresRow(rows.RawValues())); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// postgresRow reads the values as they come over the wire. Statements are
+// always described first, so whole numbers come in binary.
+type postgresRow [][]byte
+
+func (r postgresRow) Int(i int) int64 {
+	switch v := r[i]; len(v) {
+	case 8:
+		return int64(binary.BigEndian.Uint64(v))
+	case 4:
+		return int64(int32(binary.BigEndian.Uint32(v)))
+	case 2:
+		return int64(int16(binary.BigEndian.Uint16(v)))
+	case 1:
+		return int64(v[0])
+	}
+	return 0
+}
+
+func (r postgresRow) Text(i int) string { return string(r[i]) }
+func (r postgresRow) Raw(i int) []byte  { return r[i] }
+func (r postgresRow) IsNull(i int) bool { return r[i] == nil }

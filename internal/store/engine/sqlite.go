@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"anodyne.example/anodyne/internal/seal"
+	"anodyne.example/anodyne/internal/store/private"
+)
+
+var sqliteDialect = Dialect{
+	name:        "sqlite",
+	system:      "sqlite",
+	Integrity:   `PRAGMA integrity_check`,
+	DumpDialect: sqliteDump,
+	Journal: []string{
+		`INSERT INTO journal_head (org_no, pos) VALUES ($1, 1) ON CONFLICT (org_no) DO UPDATE SET pos = pos + 1`,
+		`INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed)
+		 SELECT $1, pos, $2, $3, $4, $5, $6, $7, $8 FROM journal_head WHERE org_no = $1`,
+	},
+	hasTable: `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1`,
+	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_each($2) AS wanted
+		CROSS JOIN patient p WHERE p.org_no = $1 AND p.patient_no = wanted.value ORDER BY p.patient_no`,
+	Changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
+		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
+	Pending: `SELECT 0, 0 WHERE $1 > 0`, // the writer gives the position
+	Tampered: `SELECT 'a ' || type || ' named ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')
+		AND tbl_name IN ('journal', 'journal_pending', 'journal_head', 'journal_seal', 'seal_acceptance') ORDER BY 1`,
+}
+
+// sqliteEngine is one file: a pool of readers and one writer. Another process
+// may have the file open too.
+type sqliteEngine struct {
+	path    string
+	opened  os.FileInfo // of the file when it was opened
+	stuck   stuck
+	lock    *os.File
+	readers *readers
+	writer  *writer
+	keeper  *logKeeper
+	observe Observe
+}
+
+// The page caches, in KiB: the writer's, and those of all readers together, so
+// that a machine with many processors takes no more memory for them.
+const (
+	writerCache  = 32 << 10
+	readersCache = 128 << 10
+)
+
+// cacheOf is the pragma for a page cache of so many KiB.
+func cacheOf(size int) string { return fmt.Sprintf("cache_size = -%d", size) }
+
+func openSQLite(path string, key *seal.Key, log *slog.Logger, m *writerMetrics, observe Observe) (engine, error) {
+	if err := makeFile(path); err != nil {
+		return nil, err
+	}
+	private.Tighten(log, besideSQLite(path)...)
+	lock, err := shareDatabase(path)
+	if err != nil {
+		return nil, err
+	}
+	_ = removeCopy(path + rekeySuffix) // left by one who was killed; with our lock nobody is writing it
+	e := &sqliteEngine{path: path, lock: lock, readers: newReaders(max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
+	if e.opened, err = os.Stat(path); err == nil {
+		err = e.open(path, key, m)
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	// Where the umask is another one than the program's, SQLite has just made
+	// its files for everybody.
+	private.Tighten(slog.New(slog.DiscardHandler), besideSQLite(path)...)
+	return e, nil
+}
+
+// open opens the writer and the readers, or nothing.
+func (e *sqliteEngine) open(path string, key *seal.Key, m *writerMetrics) error {
+	file, err := findFile(path, key)
+	if err != nil {
+		return err
+	}
+	w, err := file.open(sqlite3.OPEN_READWRITE,
+		"journal_mode = wal", "synchronous = full", "foreign_keys = on", cacheOf(writerCache), "wal_autocheckpoint = 4000", keepOf(logKeep))
+	if err != nil {
+		return err
+	}
+	if err := file.keepCheck(key); err != nil {
+		return errors.Join(err, w.close())
+	}
+	for range e.readers.most() {
+		r, err := file.open(sqlite3.OPEN_READWRITE, "query_only = on", cacheOf(readersCache/e.readers.most()))
+		if err != nil {
+			return errors.Join(err, e.readers.abandon(), w.close())
+		}
+		e.readers.give(r)
+	}
+	e.writer = startWriter(w, m, e.observe)
+	e.keepLog(path)
+	return nil
+}
+
+func (e *sqliteEngine) dialect() *Dialect { return &sqliteDialect }
+
+func (e *sqliteEngine) read(ctx context.Context, fn func(Tx) error) error {
+	c, err := e.readers.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer e.readers.give(c) // also when fn panics: the pool must not shrink
+	return readError(ctx, fn(c.begin(ctx, e.observe)))
+}
+
+func (e *sqliteEngine) snapshot(ctx context.Context, fn func(Tx) error) error {
+	return e.read(ctx, func(outer Tx) error {
+		tx := outer.(*sqliteTx)
+		if _, err := tx.Exec("BEGIN"); err != nil {
+			return err
+		}
+		defer func() {
+			tx.conn.SetInterrupt(context.Background())
+			_, _ = tx.Exec("ROLLBACK") // nothing was written
+		}()
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return tx.Many(tx.last...)
+	})
+}
+
+// readError is what a reader is told: that it has gone itself, or what failed.
+func readError(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return sqliteError(err)
+}
+
+func (e *sqliteEngine) write(ctx context.Context, fn func(Tx) error) error {
+	if err := e.replaced(); err != nil {
+		return err
+	}
+	err := e.writer.do(ctx, fn)
+	told := sqliteError(err)
+	e.stuck.note(err, told)
+	return told
+}
+
+// migrate needs no more than the writer gives: BEGIN IMMEDIATE excludes other
+// processes.
+func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
+	return e.write(ctx, fn)
+}
+
+// tell and listen have nobody to talk to.
+func (e *sqliteEngine) tell(context.Context, string, string) error { return nil }
+
+func (e *sqliteEngine) listen(context.Context, string, func(string)) error { return nil }
+
+// attend locks a byte of a file that is opened for it alone: a lock is of an
+// open file, and does not meet others of the same.
+func (e *sqliteEngine) attend(_ context.Context, node int64) (leave func(), err error) {
+	f, err := shareDatabase(e.path)
+	if err != nil {
+		return nil, err
+	}
+	if err := holdByte(f, node); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+func (e *sqliteEngine) attends(node int64) bool { return byteHeld(e.lock, node) }
+
+func (e *sqliteEngine) close() error {
+	e.keeper.close()
+	return errors.Join(e.readers.close(), e.writer.close(), e.lock.Close())
+}

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// sqliteConn is a connection that keeps its prepared statements. All SQL of
+// the package is constant, so the cache is bounded.
+type sqliteConn struct {
+	*sqlite3.Conn
+	stmts map[string]*sqlite3.Stmt
+	tx    sqliteTx // of the one who has it
+}
+
+// begin gives the statements of one who reads, until its context ends.
+func (c *sqliteConn) begin(ctx context.Context, observe Observe) *sqliteTx {
+	c.SetInterrupt(ctx)
+	c.tx = sqliteTx{conn: c, ctx: ctx, observe: observe}
+	return &c.tx
+}
+
+// end is called when nobody has it any more.
+func (c *sqliteConn) end() {
+	c.SetInterrupt(context.Background())
+	c.tx = sqliteTx{}
+}
+
+// busyTimeout is how long a connection waits for another process's lock.
+// Tests of that shorten it.
+var busyTimeout = 10 * time.Second
+
+// openConn opens a connection. busy_timeout comes first, so that the other
+// pragmas wait too.
+func openConn(path string, flags sqlite3.OpenFlag, pragmas ...string) (*sqliteConn, error) {
+	conn, err := sqlite3.OpenFlags(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	c := &sqliteConn{Conn: conn, stmts: map[string]*sqlite3.Stmt{}}
+	if err := conn.BusyTimeout(busyTimeout); err != nil {
+		return nil, c.abandon(err)
+	}
+	// Without this SQLite plans a statement anew whenever a bound of a range
+	// has changed, which is with every request.
+	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
+		return nil, c.abandon(err)
+	}
+	for _, p := range pragmas {
+		if err := c.pragma(p); err != nil {
+			return nil, c.abandon(err)
+		}
+	}
+	return c, nil
+}
+
+// pragma sets one. SQLite does not wait by itself when another process is
+// switching the file to WAL at the same time.
+func (c *sqliteConn) pragma(p string) error {
+	for patience := time.Now().Add(busyTimeout); ; time.Sleep(5 * time.Millisecond) {
+		err := c.Exec("PRAGMA " + p)
+		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(patience) {
+			return err
+		}
+	}
+}
+
+func (c *sqliteConn) abandon(err error) error {
+	_ = c.close()
+	return err
+}
+
+func (c *sqliteConn) close() error {
+	for _, stmt := range c.stmts {
+		_ = stmt.Close()
+	}
+	clear(c.stmts)
+	return c.Conn.Close()
+}
+
+// prepared returns the statement, reset and with its arguments bound.
+func (c *sqliteConn) prepared(sql string, args []any) (*sqlite3.Stmt, error) {
+	stmt := c.stmts[sql]
+	if stmt == nil {
+		var err error
+		if stmt, _, err = c.PrepareFlags(sqlitePlaceholders(sql), sqlite3.PREPARE_PERSISTENT); err != nil {
+			return nil, err
+		}
+		c.stmts[sql] = stmt
+	}
+	for i, arg := range args {
+		if err := bind(stmt, i+1, arg); err != nil {
+			return nil, err
+		}
+	}
+	return stmt, nil
+}
+
+func bind(stmt *sqlite3.Stmt, i int, arg any) error {
+	switch v := arg.(type) {
+	case nil:
+		return stmt.BindNull(i)
+	case int64:
+		return stmt.BindInt64(i, v)
+	case int:
+		return stmt.BindInt(i, v)
+	case string:
+		return stmt.BindText(i, v)
+	case []byte:
+		if v == nil {
+			return stmt.BindNull(i)
+		}
+		return stmt.BindBlob(i, v)
+	case bool:
+		return stmt.BindBool(i, v)
+	}
+	return fmt.Errorf("cannot bind a %T", arg)
+}
+
+// sqlitePlaceholders turns $1 into ?1: to SQLite "$1" is a name, bound in
+// order of appearance, so that SET x=$2 WHERE id=$1 would swap the two.
+func sqlitePlaceholders(sql string) string {
+	var b strings.Builder
+	quoted := false
+	for _, c := range []byte(sql) {
+		switch {
+		case c == '\'':
+			quoted = !quoted
+		case c == '$' && !quoted:
+			c = '?'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// sqliteTx is a Tx on one connection.
+type sqliteTx struct {
+	conn    *sqliteConn
+	last    []Stmt
+	ctx     context.Context // whose transaction it is, for observe
+	observe Observe
+}
+
+func (t *sqliteTx) Exec(sql string, args ...any) (int64, error) {
+	err := t.run(Stmt{SQL: sql, Args: args})
+	return t.conn.Changes(), err
+}
+
+func (t *sqliteTx) Query(sql string, each func(Row) error, args ...any) error {
+	return t.run(Stmt{sql, args, each})
+}
+
+func (t *sqliteTx) Many(stmts ...Stmt) error {
+	for _, s := range stmts {
+		if err := t.run(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *sqliteTx) Last(stmts ...Stmt) { t.last = append(t.last, stmts...) }
+
+func (t *sqliteTx) run(s Stmt) (err error) {
+	if t.observe != nil {
+		t.observe(t.ctx, s.SQL)
+	}
+	stmt, err := t.conn.prepared(s.SQL, s.Args)
+	if err != nil {
+		return err
+	}
+	// A statement that is not reset, be it because Each panicked, would keep
+	// the transaction from ending.
+	defer func() { err = cmp.Or(err, stmt.Reset()) }()
+	for stmt.Step() {
+		if s.Each != nil {
+			if err := s.Each(sqliteRow{stmt}); err != nil {
+				return err
+			}
+		}
+	}
+	return stmt.Err() // Reset knows nothing of an interrupt before the first row
+}
+
+type sqliteRow struct{ stmt *sqlite3.Stmt }
+
+func (r sqliteRow) Int(i int) int64   { return r.stmt.ColumnInt64(i) }
+func (r sqliteRow) Text(i int) string { return r.stmt.ColumnText(i) }
+func (r sqliteRow) Raw(i int) []byte  { return r.stmt.ColumnRawBlob(i) }
+func (r sqliteRow) IsNull(i int) bool { return r.stmt.ColumnType(i) == sqlite3.NULL }

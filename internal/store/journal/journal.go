@@ -1,0 +1,147 @@
+package journal
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/signal"
+)
+
+// Journal has the logs of all organisations: what every write leaves, in the
+// order that all readers see.
+type Journal struct {
+	db       *engine.DB
+	auditKey []byte
+	spool    *spool
+	witness  *witness
+	counts   *metrics
+	// written is broadcast after a write of this process; positioned when
+	// entries have got their position in the journal, by any node.
+	written, positioned *signal.Signal
+	// followers are told which organisations' journals have grown.
+	followers followers
+}
+
+// Open opens the journal with what stands beside the database in dir: the
+// spool of read lines and the record of what was sealed with the key.
+func Open(db *engine.DB, dir string, auditKey []byte, registry prometheus.Registerer) (*Journal, error) {
+	spool, err := openSpool(filepath.Join(dir, spoolFolder))
+	if err != nil {
+		return nil, err
+	}
+	return &Journal{db: db, auditKey: auditKey, spool: spool, witness: newWitness(dir, auditKey), counts: newMetrics(registry, db),
+		written: signal.New(), positioned: signal.New()}, nil
+}
+
+// Close closes the spool; the database is its opener's to close.
+func (s *Journal) Close() error { return s.spool.close() }
+
+// Change is what a write leaves besides its rows: an audit line always, an
+// event when others want to know, and the patient it is about.
+type Change struct {
+	Audit   audit.Entry
+	Event   *event.Event
+	Subject id.Patient
+}
+
+// Entry gives the statements that append a change to its organisation's
+// log, in the transaction of the change: no change without its entry, no
+// entry without its change.
+func (s *Journal) Entry(org access.OrgNo, c Change) []engine.Stmt {
+	var subject, eventID, eventType, eventData any
+	if !c.Subject.IsZero() {
+		subject = c.Subject.Bytes()
+	}
+	if c.Event != nil {
+		eventID, eventType, eventData = c.Event.ID.Bytes(), string(c.Event.Type), string(c.Event.Data)
+	}
+	line := c.Audit.Append(make([]byte, 0, 256))
+	return s.journalRow(org, engine.Millis(c.Audit.At), subject, eventID, eventType, eventData, line, int64(0))
+}
+
+// journalRow is Entry with the row's columns.
+func (s *Journal) journalRow(org access.OrgNo, columns ...any) []engine.Stmt {
+	stmts := make([]engine.Stmt, 0, 2)
+	for _, sql := range s.db.Dialect().Journal {
+		args := append([]any{int64(org)}, columns...)
+		if len(stmts) < len(s.db.Dialect().Journal)-1 {
+			args = args[:1] // the head's statement takes the organisation only
+		}
+		stmts = append(stmts, engine.Stmt{SQL: sql, Args: args})
+	}
+	return stmts
+}
+
+// Pos is a position in an organisation's journal; the first entry has 1.
+type Pos int64
+
+// Events gives up to limit events after a position, oldest first, and the
+// position to go on from: past everything that was looked at, so that it
+// moves on also when there was no event.
+func (o Org) Events(ctx context.Context, after Pos, limit int) (events []event.Event, next Pos, err error) {
+	var head Pos
+	err = o.j.db.Snapshot(ctx, func(tx engine.Tx) error {
+		events, next = nil, after
+		tx.Last(ReadHead(o.org, &head), engine.Stmt{
+			SQL: `SELECT pos, at, event_id, event_type, event_data FROM journal
+				WHERE org_no = $1 AND pos > $2 AND event_id IS NOT NULL ORDER BY pos LIMIT $3`,
+			Args: []any{int64(o.org), int64(after), limit},
+			Each: func(r engine.Row) error {
+				eventID, err := id.FromBytes[id.EventKind](r.Raw(2))
+				if err != nil {
+					return err
+				}
+				events = append(events, event.Event{ID: eventID, Type: event.Type(r.Text(3)), At: engine.FromMillis(r.Int(1)), Data: []byte(r.Text(4))})
+				next = Pos(r.Int(0))
+				return nil
+			},
+		})
+		return nil
+	})
+	if err == nil && len(events) < limit {
+		next = max(after, head)
+	}
+	return events, next, err
+}
+
+// lookEvery is how often those who wait for events look without having heard of
+// one.
+var lookEvery = time.Second
+
+// WaitEvents is Events that waits, until the context ends, for at least one.
+func (o Org) WaitEvents(ctx context.Context, after Pos, limit int) ([]event.Event, Pos, error) {
+	// Another process may write without our hearing of it: look now and then.
+	poll := time.NewTicker(lookEvery)
+	defer poll.Stop()
+	for {
+		changed := o.j.positioned.Wait()
+		// The read itself is not cut short: what it found must be answered.
+		events, next, err := o.Events(context.WithoutCancel(ctx), after, limit)
+		if err != nil || len(events) > 0 {
+			return events, next, err
+		}
+		after = next
+		select {
+		case <-changed:
+		case <-poll.C:
+		case <-ctx.Done():
+			return nil, after, nil
+		}
+	}
+}
+
+// ReadHead reads the newest position of an organisation's journal.
+func ReadHead(org access.OrgNo, head *Pos) engine.Stmt {
+	return engine.Stmt{SQL: `SELECT pos FROM journal_head WHERE org_no = $1`, Args: []any{int64(org)}, Each: func(r engine.Row) error {
+		*head = Pos(r.Int(0))
+		return nil
+	}}
+}

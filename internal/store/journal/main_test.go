@@ -1,0 +1,9 @@
+package journal_test
+
+import (
+	"testing"
+
+	"anodyne.example/anodyne/internal/testwait"
+)
+
+func TestMain(m *testing.M) { testwait.Main(m) }

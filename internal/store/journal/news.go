@@ -1,0 +1,151 @@
+package journal
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// News tells one follower in which organisations the journal has grown, so
+// that it need not look at all of them. It is only the speed: another process
+// may write without our hearing of it.
+type News struct {
+	woken chan struct{}
+	mu    sync.Mutex
+	orgs  map[access.OrgNo]struct{}
+	all   bool
+}
+
+// newsOrgs bounds what a follower that is slow has to keep; beyond it looks
+// at all organisations.
+const newsOrgs = 1000
+
+// Woken gets a value when there is something to Take.
+func (n *News) Woken() <-chan struct{} { return n.woken }
+
+// Take gives the organisations whose journals have grown since the last call;
+// all is true when they may be any.
+func (n *News) Take() (orgs []access.OrgNo, all bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for org := range n.orgs {
+		orgs = append(orgs, org)
+	}
+	all = n.all
+	clear(n.orgs)
+	n.all = false
+	return orgs, all
+}
+
+func (n *News) tell(orgs []access.OrgNo) {
+	n.mu.Lock()
+	for _, org := range orgs {
+		n.orgs[org] = struct{}{}
+	}
+	if orgs == nil || len(n.orgs) > newsOrgs {
+		n.all = true
+		clear(n.orgs)
+	}
+	n.mu.Unlock()
+	select {
+	case n.woken <- struct{}{}:
+	default: // it has not taken what it was told before
+	}
+}
+
+// followers are all who are told.
+type followers struct {
+	mu   sync.Mutex
+	list map[*News]struct{}
+}
+
+// Follow begins to tell about journals that grow. stop ends it.
+func (s System) Follow() (news *News, stop func()) {
+	news = &News{woken: make(chan struct{}, 1), orgs: map[access.OrgNo]struct{}{}}
+	f := &s.j.followers
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.list == nil {
+		f.list = map[*News]struct{}{}
+	}
+	f.list[news] = struct{}{}
+	return news, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.list, news)
+	}
+}
+
+// nowhere is of entries that hold no event; nil means that any organisation's
+// journal may have grown.
+var nowhere = []access.OrgNo{}
+
+// grew wakes those who wait for the journal, and tells followers where it has
+// grown.
+func (s *Journal) grew(orgs []access.OrgNo) {
+	s.positioned.Broadcast()
+	if orgs != nil && len(orgs) == 0 {
+		return
+	}
+	s.followers.mu.Lock()
+	defer s.followers.mu.Unlock()
+	for news := range s.followers.list {
+		news.tell(orgs)
+	}
+}
+
+// ChangeAny runs a write that may add to the journal of any organisation, and
+// wakes those who follow it.
+func (s *Journal) ChangeAny(ctx context.Context, fn func(engine.Tx) error) error {
+	return s.ChangeIn(ctx, nil, fn)
+}
+
+// Change runs a write that adds to the journal of one organisation, and wakes
+// those who follow it.
+func (s *Journal) Change(ctx context.Context, org access.OrgNo, fn func(engine.Tx) error) error {
+	return s.ChangeIn(ctx, []access.OrgNo{org}, fn)
+}
+
+// ChangeIn is Change for a write to the journals of some organisations.
+func (s *Journal) ChangeIn(ctx context.Context, orgs []access.OrgNo, fn func(engine.Tx) error) error {
+	err := s.db.Write(ctx, fn)
+	if err == nil {
+		s.written.Broadcast()
+		if !s.db.Dialect().Sequenced {
+			s.grew(orgs) // the writer gave the position
+		}
+	}
+	return err
+}
+
+// printOrgs makes the text that nodes tell each other; empty when there are
+// too many to say.
+func printOrgs(orgs []access.OrgNo) string {
+	if len(orgs) > newsOrgs/4 { // PostgreSQL takes less than 8000 bytes
+		return ""
+	}
+	text := make([]byte, 0, 64)
+	for i, org := range orgs {
+		if i > 0 {
+			text = append(text, ' ')
+		}
+		text = strconv.AppendInt(text, int64(org), 10)
+	}
+	return string(text)
+}
+
+// parseOrgs reads it; nil means any.
+func parseOrgs(text string) (orgs []access.OrgNo) {
+	for field := range strings.FieldsSeq(text) {
+		org, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return nil // from a node of another version
+		}
+		orgs = append(orgs, access.OrgNo(org))
+	}
+	return orgs
+}

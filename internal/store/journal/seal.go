@@ -1,0 +1,236 @@
+package journal
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// SealedHead is how far an organisation's journal is sealed.
+type SealedHead struct {
+	Org  access.OrgNo
+	ID   id.Org
+	Name string
+	Pos  Pos
+	Head audit.Head
+}
+
+// Seal seals what came into the journals since the last time, and returns
+// the heads that moved. A journal that is not what this node remembers of it
+// is left as it is.
+func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
+	s.j.witness.mu.Lock()
+	defer s.j.witness.mu.Unlock()
+	if ok, err := s.openWitness(ctx); err != nil || !ok {
+		return nil, err
+	}
+	var behind []journalState
+	err = s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
+		behind, err = journals(tx, `FROM journal_head h JOIN org o ON o.org_no = h.org_no LEFT JOIN journal_seal s ON s.org_no = h.org_no
+			WHERE h.pos > coalesce(s.pos, 0)`)
+		return err
+	})
+	for _, j := range behind {
+		head, sealErr := s.sealOrg(ctx, j)
+		if sealErr != nil {
+			err = errors.Join(err, sealErr)
+		} else if head.Pos > j.sealed.Pos {
+			moved = append(moved, head)
+		}
+	}
+	return moved, errors.Join(err, s.keepWitness(false))
+}
+
+// sealOrg goes on from a seal in slices. Another node may be doing the same:
+// the row changes only from the seal that was read. The witness hears of a
+// seal once it is committed.
+func (s System) sealOrg(ctx context.Context, j journalState) (SealedHead, error) {
+	from, l := j.sealed, s.j.witness.log(j)
+	if sound, err := s.judge(ctx, l, j); err != nil || !sound {
+		return from, err
+	}
+	for from.Pos < j.newest {
+		sealer := audit.NewSealer(s.j.auditKey, from.Head)
+		to := min(from.Pos+walkEntries, j.newest)
+		reached, err := s.chain(ctx, sealer, from.Org, from.Pos, to)
+		if err != nil && !errors.Is(err, errHole) {
+			return from, err
+		}
+		if reached < to {
+			s.breakSeal(l, brokenOff(reached, j.newest))
+			return from, nil
+		}
+		next := from
+		next.Pos, next.Head = to, sealer.Head()
+		var changed int64
+		err = s.j.db.Write(ctx, func(tx engine.Tx) (err error) {
+			now := engine.Millis(s.j.db.Now())
+			if from.Pos == 0 {
+				changed, err = tx.Exec(`INSERT INTO journal_seal (org_no, pos, head, sealed_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+					int64(from.Org), int64(to), next.Head[:], now)
+			} else {
+				changed, err = tx.Exec(`UPDATE journal_seal SET pos = $2, head = $3, sealed_at = $4 WHERE org_no = $1 AND pos = $5 AND head = $6`,
+					int64(from.Org), int64(to), next.Head[:], now, int64(from.Pos), from.Head[:])
+			}
+			return err
+		})
+		if err != nil || changed == 0 {
+			return from, err
+		}
+		from = next
+		s.j.witness.remember(l, from)
+	}
+	return from, nil
+}
+
+// errHole is an entry that is not where it should be.
+var errHole = errors.New("the journal entry is missing")
+
+// chain adds the entries after one position up to another to a sealer, and
+// says how far it came. A hole in the positions is an error, and so is an
+// entry before the first.
+func (s System) chain(ctx context.Context, sealer *audit.Sealer, org access.OrgNo, after, upTo Pos) (at Pos, err error) {
+	for at = after; at < upTo; {
+		stop := min(at+walkEntries, upTo)
+		at, err = s.chainSlice(ctx, sealer, org, at, stop)
+		if err != nil || at < stop {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access.OrgNo, after, upTo Pos) (Pos, error) {
+	at, low := after, int64(after)
+	if after == 0 {
+		low = math.MinInt64
+	}
+	var numbers []byte
+	begin := sealer.Head()
+	err := s.j.db.Read(ctx, func(tx engine.Tx) error {
+		at = after
+		sealer.Reset(begin)
+		return tx.Query(`SELECT pos, at, subject, event_id, event_type, event_data, audit, packed,
+			CASE WHEN at = CAST(at AS BIGINT) AND packed = CAST(packed AS BIGINT) THEN 1 ELSE 0 END FROM journal
+			WHERE org_no = $1 AND pos > $2 AND pos <= $3 ORDER BY pos`, func(r engine.Row) error {
+			if pos := Pos(r.Int(0)); pos != at+1 || !asWritten(r) {
+				return fmt.Errorf("organisation number %d: entry %d: %w", org, at+1, errHole)
+			}
+			at++
+			numbers = binary.BigEndian.AppendUint64(numbers[:0], uint64(r.Int(1)))
+			numbers = binary.BigEndian.AppendUint64(numbers, uint64(r.Int(7)))
+			sealer.Add(int64(at), numbers, r.Raw(2), r.Raw(3), r.Raw(4), r.Raw(5), r.Raw(6))
+			return nil
+		}, int64(org), low, int64(upTo))
+	})
+	if err != nil && !errors.Is(err, errHole) { // broken off: the slice can be read again
+		at = after
+		sealer.Reset(begin)
+	}
+	return at, err
+}
+
+// asWritten reports whether the columns of an entry have the form in which the
+// program writes them. The seal alone cannot tell nothing from an empty text,
+// nor a whole number from one with a fraction, which SQLite lets into a column.
+func asWritten(r engine.Row) bool {
+	for column := 2; column <= 6; column++ {
+		if !r.IsNull(column) && len(r.Raw(column)) == 0 {
+			return false
+		}
+	}
+	return r.Int(8) == 1
+}
+
+// sealEvery is how often reads are shipped and journals sealed.
+const sealEvery = time.Second
+
+const (
+	// compareRounds are the rounds of the sealer, of a second each, between two
+	// comparisons of all seals with the witness.
+	compareRounds = 5
+	// patrolRounds are those between the starts of two walks over all logs, and
+	// patrolTime is what a walk may take of one.
+	patrolRounds = 30
+	patrolTime   = 50 * time.Millisecond
+)
+
+// KeepSealed ships reads, seals, and watches over what was sealed until the
+// context ends, and seals once more then. Heads are logged now and then: a log
+// kept elsewhere is one more witness.
+func (s System) KeepSealed(ctx context.Context) error {
+	tick := time.NewTicker(sealEvery)
+	defer tick.Stop()
+	logged := map[access.OrgNo]time.Time{}
+	var watch watchRounds
+	for {
+		ending := ctx.Err() != nil
+		round, cancel := context.WithTimeout(context.WithoutCancel(ctx), engine.WriteTime)
+		err := s.FlushReads(round)
+		// What was accepted has to be known before anything is judged.
+		compareErr := watch.compare(round, s)
+		moved, sealErr := s.Seal(round)
+		sealErr = errors.Join(compareErr, sealErr, watch.walk(round, s, ending))
+		cancel()
+		s.j.counts.shipped.Done(err)
+		s.j.counts.sealed.Done(sealErr)
+		if err = errors.Join(err, sealErr); err != nil {
+			s.j.db.Log.Warn("audit log", "error", err)
+		}
+		for _, h := range moved {
+			if ending || s.j.db.Now().Sub(logged[h.Org]) > time.Hour {
+				logged[h.Org] = s.j.db.Now()
+				s.j.db.Log.Info("audit seal", "organization", h.Name, "pos", h.Pos, "head", hex.EncodeToString(h.Head[:]))
+			}
+		}
+		if ending {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// watchRounds counts the rounds of the sealer, to watch in small steps.
+type watchRounds struct {
+	n       int
+	begun   int // the round in which the walk over all logs began
+	walking bool
+}
+
+func (r *watchRounds) compare(ctx context.Context, s System) error {
+	if r.n++; (r.n-1)%compareRounds != 0 {
+		return nil
+	}
+	return s.compareSeals(ctx)
+}
+
+func (r *watchRounds) walk(ctx context.Context, s System, ending bool) error {
+	if ending {
+		s.j.witness.mu.Lock()
+		defer s.j.witness.mu.Unlock()
+		return s.keepWitness(true)
+	}
+	if !r.walking && (r.begun == 0 || r.n-r.begun >= patrolRounds) {
+		s.beginPatrol()
+		r.begun, r.walking = r.n, true
+	}
+	if !r.walking {
+		return nil
+	}
+	until := time.Now().Add(patrolTime)
+	done, err := s.goOnPatrol(ctx, func() bool { return time.Now().Before(until) })
+	r.walking = !done
+	return err
+}

@@ -1,0 +1,293 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// witnessMark is the setting that says that some node keeps a witness.
+const witnessMark = "seal_witnessed"
+
+// adopt begins the witness of a node that has none, from the seals in the
+// database. The first of a database is noted in the logs: what was sealed
+// before it could have been sealed anew.
+func (s System) adopt(ctx context.Context) error {
+	list, accepted, err := s.seals(ctx, 0)
+	if err != nil {
+		return err
+	}
+	m := newMemory()
+	for _, a := range accepted {
+		if a.err == nil {
+			m.acceptedAt = a.At
+		}
+	}
+	var lines []engine.Stmt
+	var orgs []access.OrgNo
+	now := s.j.db.Now()
+	for _, j := range list {
+		if !j.hasSeal {
+			continue
+		}
+		seen := audit.Witnessed{Org: j.sealed.ID, No: int64(j.sealed.Org), Name: j.sealed.Name, Pos: int64(j.sealed.Pos), Head: j.sealed.Head}
+		if seen.Pos < 1 {
+			seen.Pos, seen.Head, seen.Broken = 0, audit.Head{}, disagreement(audit.Witnessed{}, j)
+		}
+		m.add(seen).present = true
+		orgs = append(orgs, j.sealed.Org)
+		lines = append(lines, s.j.Entry(j.sealed.Org, Change{Audit: audit.Entry{
+			At: now, Actor: audit.Service, Action: audit.SealAdopt, Resource: j.sealed.ID.String(), Details: sealDetails(j.sealed),
+		}})...)
+	}
+	var first int64
+	err = s.j.ChangeIn(ctx, orgs, func(tx engine.Tx) (err error) {
+		first, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING`, witnessMark, []byte{1})
+		if err == nil && first > 0 {
+			tx.Last(lines...)
+		} else if err == nil {
+			err = confirm(tx)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	w := s.j.witness
+	w.memory, w.opened, w.lost, w.dirty = m, true, "", true
+	if len(m.logs) > 0 && first > 0 {
+		s.j.db.Log.Info("seals of an earlier version were copied to the data directory", "organizations", len(m.logs), "file", w.path())
+	} else if len(m.logs) > 0 {
+		s.j.db.Log.Warn("this data directory has no record of sealed heads, so it starts from the seals in the database; this is expected only on a new node",
+			"organizations", len(m.logs), "file", w.path())
+	}
+	return s.keepWitness(true)
+}
+
+func sealDetails(head SealedHead, more ...any) []byte {
+	return Details(append([]any{"position", int64(head.Pos), "head", hex.EncodeToString(head.Head[:])}, more...)...)
+}
+
+// acceptance is one as it was read; err says that it is not authentic.
+type acceptance struct {
+	audit.Acceptance
+	err error
+}
+
+// acceptances reads those after a moment, oldest first.
+func (s System) acceptances(tx engine.Tx, after int64) (list []acceptance, err error) {
+	err = tx.Query(`SELECT accepted_at, document FROM seal_acceptance WHERE accepted_at > $1 ORDER BY accepted_at`, func(r engine.Row) error {
+		a, err := audit.OpenAcceptance(s.j.auditKey, r.Raw(1))
+		if err == nil && a.At != r.Int(0) {
+			err = audit.ErrForged
+		}
+		if a.At = r.Int(0); err != nil {
+			err = fmt.Errorf("the acceptance of %s is not authentic: %w", engine.FromMillis(a.At).Format("2006-01-02T15:04:05Z"), err)
+		}
+		list = append(list, acceptance{a, err})
+		return nil
+	}, after)
+	return list, err
+}
+
+// applyAcceptance has the witness take an acceptance over, once.
+func (s System) applyAcceptance(a acceptance) {
+	w := s.j.witness
+	if a.err != nil {
+		if !w.forged[a.At] {
+			w.forged[a.At] = true
+			s.j.db.Log.Error("audit log", "error", a.err)
+		}
+		return
+	}
+	w.apply(a.Acceptance)
+	w.patrol, w.dirty = patrol{}, true
+	s.j.db.Log.Warn("audit logs were accepted as they are in the database", "reason", a.Reason, "organizations", len(a.Logs), "accepted_at", engine.FromMillis(a.At))
+}
+
+// Accepting is what an operator accepts.
+type Accepting struct {
+	// Organizations are the names of those whose logs are accepted; none means
+	// the whole database.
+	Organizations []string
+	Reason        string
+	// Reseal has a log that is not what its own seal says sealed anew from its
+	// start.
+	Reseal bool
+	// Action is what the lines in the logs say was done.
+	Action audit.Action
+	// OnlyLines leaves nodes alone that remember something else.
+	OnlyLines bool
+}
+
+// AcceptSeals says for an operator that logs are right as they are, although
+// nodes remember them otherwise: every node applies it and goes on from there.
+// It leaves a line in each of the logs. A log that is not even what its own
+// seal says is refused unless it is to be sealed anew.
+func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []SealedHead, err error) {
+	seen, _, readErr := s.j.witness.read()
+	unusable := readErr != nil && !errors.Is(readErr, errNoWitness)
+	if unusable && len(a.Organizations) > 0 {
+		return nil, fmt.Errorf("the record of sealed heads cannot be used, so all organisations have to be accepted together: %w", readErr)
+	}
+	var list []journalState
+	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) { list, err = journals(tx, everyJournal); return err }); err != nil {
+		return nil, err
+	}
+	all := list
+	list, gone, err := chosen(list, seen, a.Organizations)
+	if err != nil {
+		return nil, err
+	}
+	document := audit.Acceptance{Reason: a.Reason, Whole: len(a.Organizations) == 0, Logs: gone}
+	var lines, seals []engine.Stmt
+	var orgs []access.OrgNo
+	now := s.j.db.Now()
+	for _, j := range list {
+		was := seen.logs[j.sealed.ID]
+		// A log without a seal is new, or has lost it.
+		fresh := a.OnlyLines || a.Action == audit.DatabaseRestore || readErr == nil && was == nil
+		head, resealed, err := s.acceptable(ctx, j, fresh, a.Reseal)
+		if err != nil {
+			return nil, fmt.Errorf("organisation %s: %w", j.sealed.Name, err)
+		}
+		if resealed {
+			seals = append(seals, engine.Stmt{SQL: `INSERT INTO journal_seal (org_no, pos, head, sealed_at) VALUES ($1, $2, $3, $4)
+				ON CONFLICT (org_no) DO UPDATE SET pos = excluded.pos, head = excluded.head, sealed_at = excluded.sealed_at`,
+				Args: []any{int64(head.Org), int64(head.Pos), head.Head[:], engine.Millis(now)}})
+		}
+		more := []any{"reason", a.Reason, "resealed", resealed}
+		if was != nil {
+			more = append(more, "was_position", was.Pos, "was_head", hex.EncodeToString(was.Head[:]))
+		}
+		lines = append(lines, s.j.Entry(head.Org, Change{Audit: audit.Entry{
+			At: now, Actor: audit.Operator, Action: a.Action, Resource: head.ID.String(), Details: sealDetails(head, more...),
+		}})...)
+		document.Logs = append(document.Logs, audit.Witnessed{Org: head.ID, No: int64(head.Org), Name: head.Name, Pos: int64(head.Pos), Head: head.Head})
+		orgs, accepted = append(orgs, head.Org), append(accepted, head)
+	}
+	// That a log is gone is noted in another one, if there is any.
+	if lost := lostLogs(all, gone, seen, document.Whole); len(all) > 0 && !a.OnlyLines {
+		first := all[0].sealed.Org
+		for _, l := range lost {
+			was := seen.logs[l.Org].Witnessed
+			lines = append(lines, s.j.Entry(first, Change{Audit: audit.Entry{
+				At: now, Actor: audit.Operator, Action: a.Action, Resource: l.Org.String(),
+				Details: Details("organization", l.Name, "gone", true, "reason", a.Reason, "was_position", was.Pos, "was_head", hex.EncodeToString(was.Head[:])),
+			}})...)
+			orgs = append(orgs, first)
+			accepted = append(accepted, SealedHead{ID: l.Org, Name: l.Name})
+		}
+	}
+	err = s.j.ChangeIn(ctx, orgs, func(tx engine.Tx) error {
+		if !a.OnlyLines {
+			if err := s.insertAcceptance(tx, &document, max(engine.Millis(now), seen.acceptedAt+1)); err != nil {
+				return err
+			}
+		}
+		if err := tx.Many(seals...); err != nil {
+			return err
+		}
+		tx.Last(lines...)
+		return nil
+	})
+	if err != nil || a.OnlyLines || !unusable {
+		return accepted, err
+	}
+	seen = newMemory()
+	seen.apply(document)
+	return accepted, s.j.witness.replace(seen.document().Sign(s.j.auditKey))
+}
+
+// insertAcceptance gives an acceptance its moment, after all others. A row
+// that is not authentic must not be in its way.
+func (s System) insertAcceptance(tx engine.Tx, document *audit.Acceptance, at int64) error {
+	before, err := s.acceptances(tx, 0)
+	if err != nil {
+		return err
+	}
+	for _, a := range before {
+		if a.err == nil {
+			at = max(at, a.At+1)
+		}
+	}
+	document.At = at
+	_, err = tx.Exec(`INSERT INTO seal_acceptance (accepted_at, document) VALUES ($1, $2)
+		ON CONFLICT (accepted_at) DO UPDATE SET document = excluded.document`, document.At, document.Sign(s.j.auditKey))
+	return err
+}
+
+// lostLogs lists the logs that are accepted as gone: those that were named, or
+// all that only the witness still knows.
+func lostLogs(all []journalState, named []audit.Witnessed, seen memory, whole bool) (lost []audit.Witnessed) {
+	if !whole {
+		return named
+	}
+	there := map[id.Org]bool{}
+	for _, j := range all {
+		there[j.sealed.ID] = true
+	}
+	for org, l := range seen.logs {
+		if !there[org] && l.Pos > 0 {
+			lost = append(lost, l.Witnessed)
+		}
+	}
+	slices.SortFunc(lost, func(a, b audit.Witnessed) int { return cmp.Compare(a.No, b.No) })
+	return lost
+}
+
+// chosen finds the journals of organisations by name, and those that only the
+// witness still knows.
+func chosen(list []journalState, seen memory, names []string) (found []journalState, gone []audit.Witnessed, err error) {
+	if len(names) == 0 {
+		return list, nil, nil
+	}
+	for _, name := range names {
+		if i := slices.IndexFunc(list, func(j journalState) bool { return j.sealed.Name == name }); i >= 0 {
+			found = append(found, list[i])
+			continue
+		}
+		known := len(gone)
+		for _, l := range seen.logs {
+			if l.Name == name {
+				gone = append(gone, audit.Witnessed{Org: l.Org, No: l.No, Name: name})
+			}
+		}
+		if len(gone) == known {
+			return nil, nil, fmt.Errorf("there is no organisation %q", name)
+		}
+	}
+	return found, gone, nil
+}
+
+// acceptable gives the head that a log is accepted with. A fresh one needs no
+// seal yet.
+func (s System) acceptable(ctx context.Context, j journalState, fresh, reseal bool) (head SealedHead, resealed bool, err error) {
+	problems, err := s.verifySeal(ctx, j, audit.Witnessed{}, SealedHead{}, nil)
+	if !fresh && !j.hasSeal && j.newest > 0 {
+		problems = append(problems, "it has no seal")
+	}
+	if err != nil || len(problems) == 0 {
+		return j.sealed, false, err
+	}
+	if !reseal {
+		return head, false, fmt.Errorf("%s; restore a backup, or reseal it from the start with --reseal", strings.Join(problems, "; "))
+	}
+	sealer := audit.NewSealer(s.j.auditKey, audit.Head{})
+	reached, err := s.chain(ctx, sealer, j.sealed.Org, 0, j.newest)
+	if errors.Is(err, errHole) || err == nil && reached < j.newest {
+		return head, false, fmt.Errorf("%s: entries are missing, so it cannot be sealed; restore a backup", brokenOff(reached, j.newest))
+	}
+	head = j.sealed
+	head.Pos, head.Head = reached, sealer.Head()
+	return head, true, err
+}

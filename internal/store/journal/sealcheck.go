@@ -1,0 +1,133 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// Witnessed reports whether this data directory has a record of what was
+// sealed, usable or not.
+func (s System) Witnessed() bool {
+	_, _, err := s.j.witness.read()
+	return !errors.Is(err, errNoWitness)
+}
+
+// VerifySeals chains every organisation's journal from its start and holds
+// the result against its seal, and against what the data directory remembers
+// of it. expect, if given for an organisation, must be a head that was logged
+// before. The returned problems are for an operator.
+func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, progress func(org string, at, of Pos)) (problems []string, err error) {
+	// The witness first: a server that seals meanwhile is then ahead of it.
+	seen, _, err := s.j.witness.read()
+	if err != nil && !errors.Is(err, errNoWitness) {
+		problems = append(problems, "the record of sealed heads cannot be used: "+err.Error())
+	}
+	list, accepted, err := s.seals(ctx, seen.acceptedAt)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range accepted {
+		if a.err != nil {
+			problems = append(problems, a.err.Error())
+		} else {
+			seen.apply(a.Acceptance)
+		}
+	}
+	missing := maps.Clone(expect)
+	for _, j := range list {
+		delete(missing, j.sealed.Name)
+		var was audit.Witnessed
+		if l := seen.logs[j.sealed.ID]; l != nil {
+			was = l.Witnessed
+		}
+		delete(seen.logs, j.sealed.ID)
+		found, err := s.verifySeal(ctx, j, was, expect[j.sealed.Name], progress)
+		if err != nil {
+			return nil, err
+		}
+		for _, problem := range found {
+			problems = append(problems, fmt.Sprintf("organisation %s: %s", j.sealed.Name, problem))
+		}
+	}
+	var gone []string
+	for _, l := range seen.logs {
+		if l.Pos > 0 {
+			gone = append(gone, fmt.Sprintf("organisation %s: it is gone; its log was sealed up to entry %d", l.Name, l.Pos))
+		}
+	}
+	slices.Sort(gone)
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		gone = append(gone, fmt.Sprintf("organisation %s: it does not exist", name))
+	}
+	return append(problems, gone...), nil
+}
+
+// verifySeal does that for one organisation. A head of position 0 is none.
+func (s System) verifySeal(ctx context.Context, j journalState, seen audit.Witnessed, want SealedHead, progress func(org string, at, of Pos)) (problems []string, err error) {
+	note := func(problem string) {
+		if !slices.Contains(problems, problem) {
+			problems = append(problems, problem)
+		}
+	}
+	if problem := disagreement(seen, j); problem != "" {
+		note(problem)
+	} else if want.Pos > j.newest {
+		note(fmt.Sprintf("the journal ends at entry %d, but was sealed up to entry %d: its tail is cut off", j.newest, want.Pos))
+	}
+	if stray, err := s.hasStray(ctx, j.sealed.Org); err != nil {
+		return nil, err
+	} else if stray {
+		note(strayEntries)
+	}
+	marks := []SealedHead{j.sealed, {Pos: Pos(seen.Pos), Head: seen.Head}, want}
+	sealer := audit.NewSealer(s.j.auditKey, audit.Head{})
+	for at := Pos(0); at < j.newest; {
+		stop := min(at+walkEntries, j.newest)
+		for _, mark := range marks {
+			if mark.Pos > at && mark.Pos < stop {
+				stop = mark.Pos
+			}
+		}
+		reached, err := s.chain(ctx, sealer, j.sealed.Org, at, stop)
+		if err != nil && !errors.Is(err, errHole) {
+			return nil, err
+		}
+		if reached < stop {
+			note(brokenOff(reached, j.newest))
+			break
+		}
+		at = reached
+		for i, mark := range marks {
+			if at == mark.Pos && sealer.Head() != mark.Head {
+				if i == 2 {
+					note(fmt.Sprintf("the journal up to entry %d does not have the expected head", at))
+				} else {
+					note(notSealed(at))
+				}
+			}
+		}
+		if progress != nil {
+			progress(j.sealed.Name, at, j.newest)
+		}
+	}
+	return problems, nil
+}
+
+const strayEntries = "there are entries before the first or after the newest"
+
+// hasStray looks for entries where none can be.
+func (s System) hasStray(ctx context.Context, org access.OrgNo) (found bool, err error) {
+	err = s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
+		found, err = engine.One(tx, `SELECT 1 WHERE EXISTS (SELECT 1 FROM journal WHERE org_no = $1 AND pos < 1)
+			OR EXISTS (SELECT 1 FROM journal WHERE org_no = $1 AND pos > (SELECT pos FROM journal_head WHERE org_no = $1))`, func(engine.Row) {}, int64(org))
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,134 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// A patrol walks over every log from its start, again and again, so that a
+// change anywhere in it is found.
+type patrol struct {
+	queue    []id.Org // still to be walked
+	log      *seenLog // under way, or nil
+	at, mark Pos
+	want     audit.Head // at mark
+	sealer   *audit.Sealer
+}
+
+// walkEntries is how much of a log is verified between two looks at the time.
+var walkEntries = Pos(2000)
+
+// beginPatrol starts a walk over all logs.
+func (s System) beginPatrol() {
+	w := s.j.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.patrol = patrol{queue: slices.Collect(maps.Keys(w.logs))}
+}
+
+// goOnPatrol walks as long as there is time for more, and says whether the
+// end was reached.
+func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, err error) {
+	w := s.j.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := &w.patrol
+	for more() {
+		if p.log == nil {
+			if len(p.queue) == 0 {
+				return true, s.keepWitness(false)
+			}
+			l := w.logs[p.queue[0]]
+			p.queue = p.queue[1:]
+			if l == nil || !l.present || l.Pos == 0 && l.Broken == "" {
+				continue
+			}
+			p.log, p.at, p.mark, p.want = l, 0, Pos(l.Pos), l.Head
+			p.sealer = audit.NewSealer(s.j.auditKey, audit.Head{})
+		}
+		stop := min(p.at+walkEntries, p.mark)
+		reached, err := s.chain(ctx, p.sealer, access.OrgNo(p.log.No), p.at, stop)
+		if err != nil && !errors.Is(err, errHole) {
+			return false, err
+		}
+		if p.at = reached; reached == stop && stop < p.mark {
+			continue
+		}
+		l := p.log
+		p.log = nil
+		switch {
+		case reached < stop:
+			s.breakSeal(l, brokenOff(reached, p.mark))
+		case p.sealer.Head() != p.want:
+			s.breakSeal(l, notSealed(p.mark))
+		default:
+			if err := s.judgeEnds(ctx, l); err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, s.keepWitness(false)
+}
+
+// judgeEnds looks beyond the ends of a log that is as it was sealed.
+func (s System) judgeEnds(ctx context.Context, l *seenLog) error {
+	stray, err := s.hasStray(ctx, access.OrgNo(l.No))
+	if err == nil && stray {
+		s.breakSeal(l, strayEntries)
+	} else if err == nil && l.Broken != "" {
+		err = s.mend(ctx, l)
+	}
+	return err
+}
+
+// mend takes up the sealing of a log again that was broken and is as it was.
+func (s System) mend(ctx context.Context, l *seenLog) error {
+	if s.j.witness.numbers[l.No] != l.Org {
+		return nil
+	}
+	var list []journalState
+	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
+		list, err = journals(tx, `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no
+			LEFT JOIN journal_head h ON h.org_no = o.org_no WHERE o.org_no = $1`, l.No)
+		return err
+	}); err != nil || len(list) != 1 || disagreement(l.Witnessed, list[0]) != "" {
+		return err
+	}
+	if sound, err := s.catchUp(ctx, l, list[0].sealed); !sound {
+		return err
+	}
+	l.Broken, s.j.witness.dirty = "", true
+	s.j.db.Log.Warn("the audit log matches its seal again; sealing continues", "organization", l.Name)
+	return nil
+}
+
+// WatchSeals compares all seals and walks over all logs once, and gives what
+// is broken, in words. The server does the same in small steps.
+func (s System) WatchSeals(ctx context.Context) ([]string, error) {
+	if err := s.compareSeals(ctx); err != nil {
+		return nil, err
+	}
+	s.beginPatrol()
+	if _, err := s.goOnPatrol(ctx, func() bool { return true }); err != nil {
+		return nil, err
+	}
+	w := s.j.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lost != "" {
+		return []string{w.lost}, nil
+	}
+	var problems []string
+	for _, l := range w.broken() {
+		problems = append(problems, fmt.Sprintf("organisation %s: %s", l.Name, l.Broken))
+	}
+	return problems, nil
+}

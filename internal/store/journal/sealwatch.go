@@ -1,0 +1,270 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// journalState is how far an organisation's journal goes and is sealed.
+type journalState struct {
+	sealed SealedHead
+	// hasSeal tells a seal at position 0, which the program never writes, from
+	// none.
+	hasSeal bool
+	newest  Pos
+}
+
+// journals reads the state of journals. The statement selects from org o,
+// journal_seal s and journal_head h.
+func journals(tx engine.Tx, from string, args ...any) (list []journalState, err error) {
+	err = tx.Query(`SELECT o.org_no, o.id, o.name, s.pos, s.head, coalesce(h.pos, 0) `+from, func(r engine.Row) error {
+		// One that is none stays zero: nobody is known by it.
+		org, _ := id.FromBytes[id.OrgKind](r.Raw(1))
+		j := journalState{SealedHead{Org: access.OrgNo(r.Int(0)), ID: org, Name: r.Text(2)}, !r.IsNull(3), Pos(r.Int(5))}
+		if j.hasSeal {
+			j.sealed.Pos = Pos(r.Int(3))
+		}
+		if head := r.Raw(4); len(head) == len(j.sealed.Head) {
+			j.sealed.Head = audit.Head(head)
+		}
+		list = append(list, j)
+		return nil
+	}, args...)
+	return list, err
+}
+
+const everyJournal = `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no LEFT JOIN journal_head h ON h.org_no = o.org_no ORDER BY o.org_no`
+
+// seals reads all journals, and what was accepted after a moment.
+func (s System) seals(ctx context.Context, after int64) (list []journalState, accepted []acceptance, err error) {
+	err = s.j.db.Snapshot(ctx, func(tx engine.Tx) (err error) {
+		if accepted, err = s.acceptances(tx, after); err == nil {
+			list, err = journals(tx, everyJournal)
+		}
+		return err
+	})
+	return list, accepted, err
+}
+
+// disagreement says in words how a journal's state contradicts what is
+// remembered of it, or is empty.
+func disagreement(seen audit.Witnessed, j journalState) string {
+	was, is := Pos(seen.Pos), j.sealed.Pos
+	switch {
+	case j.newest < was:
+		return fmt.Sprintf("the journal ends at entry %d, but was sealed up to entry %d: its tail is cut off, or an older copy of the database was put back", j.newest, was)
+	case !j.hasSeal && was > 0:
+		return fmt.Sprintf("its seal at entry %d is missing", was)
+	case j.hasSeal && is < 1:
+		return fmt.Sprintf("its seal was changed: it is at entry %d", is)
+	case is < was:
+		return fmt.Sprintf("its seal is at entry %d, but was at entry %d", is, was)
+	case is == was && j.sealed.Head != seen.Head:
+		return fmt.Sprintf("its seal at entry %d was changed", is)
+	case is > j.newest:
+		return fmt.Sprintf("the journal ends at entry %d, before its seal at entry %d: its tail is cut off", j.newest, is)
+	}
+	return ""
+}
+
+// log is what is remembered of a journal, nothing for a new one. A new one
+// that has the number of another could be that one under another identity.
+func (w *witness) log(j journalState) *seenLog {
+	l := w.logs[j.sealed.ID]
+	if l == nil {
+		seen := audit.Witnessed{Org: j.sealed.ID, No: int64(j.sealed.Org)}
+		if other := w.logs[w.numbers[seen.No]]; other != nil {
+			seen.Broken = fmt.Sprintf("its number was that of organisation %s, %s", other.Name, other.Org)
+		}
+		l = w.add(seen)
+	}
+	l.Name, l.present = j.sealed.Name, true
+	return l
+}
+
+// remember notes a seal that is committed and continues what was remembered.
+func (w *witness) remember(l *seenLog, head SealedHead) {
+	l.Pos, l.Head, l.ahead = int64(head.Pos), head.Head, SealedHead{}
+	w.dirty = true
+}
+
+// judge holds a journal against what is remembered of it. A sound one may be
+// sealed further; one that was found broken only after a whole walk over it
+// found nothing.
+func (s System) judge(ctx context.Context, l *seenLog, j journalState) (sound bool, err error) {
+	if problem := disagreement(l.Witnessed, j); problem != "" {
+		s.breakSeal(l, problem)
+	}
+	if l.Broken != "" {
+		return false, nil
+	}
+	return s.catchUp(ctx, l, j.sealed)
+}
+
+// catchUpEntries bounds what one round verifies of a journal that other nodes
+// sealed while this one was away.
+var catchUpEntries = Pos(20_000)
+
+// catchUp verifies that a seal continues what is remembered. It is not
+// remembered yet: what can be read need not have come to a standby.
+func (s System) catchUp(ctx context.Context, l *seenLog, sealed SealedHead) (sound bool, err error) {
+	from := SealedHead{Pos: Pos(l.Pos), Head: l.Head}
+	if sealed.Pos == from.Pos {
+		return true, nil
+	}
+	if l.ahead.Pos > from.Pos && l.ahead.Pos <= sealed.Pos {
+		from = l.ahead
+	}
+	sealer := audit.NewSealer(s.j.auditKey, from.Head)
+	to := min(sealed.Pos, from.Pos+catchUpEntries)
+	reached, err := s.chain(ctx, sealer, sealed.Org, from.Pos, to)
+	if err != nil && !errors.Is(err, errHole) {
+		return false, err
+	}
+	if to < sealed.Pos && reached == to {
+		l.ahead = SealedHead{Pos: to, Head: sealer.Head()}
+		return false, nil
+	}
+	if reached < to || sealer.Head() != sealed.Head {
+		switch {
+		case from.Pos > Pos(l.Pos) && !l.again:
+			// A failover may have taken back what had not come to the standby,
+			// so it is verified once more from what is remembered.
+			l.ahead, l.again = SealedHead{}, true
+		case reached < to:
+			s.breakSeal(l, brokenOff(reached, sealed.Pos))
+		default:
+			s.breakSeal(l, notSealed(to))
+		}
+		return false, nil
+	}
+	l.ahead, l.again = sealed, false
+	return true, nil
+}
+
+func brokenOff(reached, of Pos) string {
+	return fmt.Sprintf("the journal breaks off after entry %d of %d", reached, of)
+}
+
+func notSealed(upTo Pos) string {
+	return fmt.Sprintf("the journal up to entry %d is not what was sealed", upTo)
+}
+
+// breakSeal notes that a log must not be sealed further.
+func (s System) breakSeal(l *seenLog, problem string) {
+	if l.Broken != "" {
+		return
+	}
+	l.Broken, l.told, s.j.witness.dirty = problem, time.Time{}, true
+}
+
+// openWitness reads the witness, or begins one. It reports false, after
+// logging why, when there should be one and it cannot be used: nothing is
+// sealed then.
+func (s System) openWitness(ctx context.Context) (ok bool, err error) {
+	w := s.j.witness
+	if w.opened {
+		return true, nil
+	}
+	m, content, err := w.read()
+	if errors.Is(err, errNoWitness) {
+		return true, s.adopt(ctx)
+	}
+	if err != nil {
+		if w.lost == "" {
+			s.j.db.Log.Error("the record of sealed heads cannot be used; sealing is stopped", "error", err)
+		}
+		w.lost = err.Error()
+		return false, nil
+	}
+	w.tidy()
+	w.memory, w.disk, w.opened, w.lost = m, content, true, ""
+	return true, nil
+}
+
+// compareSeals holds every journal's seal against the witness, after applying
+// what operators accepted.
+func (s System) compareSeals(ctx context.Context) error {
+	w := s.j.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ok, err := s.openWitness(ctx)
+	if err != nil {
+		return err
+	}
+	list, accepted, err := s.seals(ctx, w.acceptedAt)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		s.j.counts.sealBroken.Set(float64(max(1, len(list))))
+		return nil
+	}
+	for _, a := range accepted {
+		s.applyAcceptance(a)
+	}
+	for _, l := range w.logs {
+		l.present = false
+	}
+	moved := map[*seenLog]SealedHead{}
+	for _, j := range list {
+		l := w.log(j)
+		if ok, judgeErr := s.judge(ctx, l, j); judgeErr != nil {
+			err = errors.Join(err, judgeErr)
+		} else if ok && j.sealed.Pos > Pos(l.Pos) {
+			moved[l] = j.sealed
+		}
+	}
+	if len(moved) > 0 {
+		if confirmErr := s.j.db.Write(ctx, confirm); confirmErr != nil {
+			err = errors.Join(err, confirmErr)
+			clear(moved)
+		}
+	}
+	for l, sealed := range moved {
+		w.remember(l, sealed)
+	}
+	for org, l := range w.logs {
+		if !l.present && l.Pos == 0 {
+			w.remove(org)
+		} else if !l.present {
+			s.breakSeal(l, fmt.Sprintf("it is gone; its log was sealed up to entry %d", l.Pos))
+		}
+	}
+	return errors.Join(err, s.keepWitness(false))
+}
+
+// confirm is a write whose commit is acknowledged only when everything that
+// could be read before is durable, on a synchronous standby too.
+func confirm(tx engine.Tx) error {
+	return tx.Query(`SELECT value FROM setting WHERE name = $1 /*FOR UPDATE*/`, func(engine.Row) error { return nil }, witnessMark)
+}
+
+// keepWitness reports what is broken, and brings the witness to the disk.
+func (s System) keepWitness(atOnce bool) error {
+	w := s.j.witness
+	if !w.opened {
+		return nil
+	}
+	broken, said, now := w.broken(), 0, s.j.db.Now()
+	s.j.counts.sealBroken.Set(float64(len(broken)))
+	for _, l := range broken {
+		if said < 20 && (l.told.IsZero() || now.Sub(l.told).Abs() >= time.Hour) {
+			said, l.told = said+1, now
+			s.j.db.Log.Error("the audit log does not match its seal; sealing is stopped", "organization", l.Name, "problem", l.Broken)
+		}
+	}
+	changed, err := w.keep(atOnce)
+	if changed != "" {
+		s.j.counts.witnessLost.Inc()
+		s.j.db.Log.Error("the record of sealed heads was removed or changed while the server was running; it was rewritten from memory", "problem", changed)
+	}
+	return err
+}

@@ -1,0 +1,270 @@
+package journal
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	fastflate "github.com/klauspost/compress/flate"
+	"github.com/oklog/ulid/v2"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// A spool takes the audit lines of reads: one write(2) before the answer goes
+// out, so that a killed process has not answered anything that is not on
+// record. A worker moves the lines into the journal in packed batches.
+//
+// A segment is a file that its process holds a lock on. A segment that
+// nobody holds belongs to a process that died, and is taken over.
+type spool struct {
+	dir string
+	mu  sync.Mutex
+	seg segment
+	end int64
+	// since is when the segment got its first line.
+	since time.Time
+}
+
+// segment is a file with the name it is found by.
+type segment struct {
+	*os.File
+	path string
+}
+
+const (
+	spoolFolder   = "spool" // of the data directory
+	segmentSuffix = ".spool"
+)
+
+func openSpool(dir string) (*spool, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("audit spool: %w", err)
+	}
+	sp := &spool{dir: dir}
+	var err error
+	sp.seg, err = sp.create()
+	return sp, err
+}
+
+// create makes a segment. It gets its name once it is locked: another process
+// would take it for an orphan in between.
+func (sp *spool) create() (segment, error) {
+	path := filepath.Join(sp.dir, strings.ToLower(ulid.Make().String())+segmentSuffix)
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return segment{}, fmt.Errorf("audit spool: %w", err)
+	}
+	if err = lockFile(f); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return segment{}, errors.Join(fmt.Errorf("audit spool: %w", err), f.Close(), os.Remove(f.Name()))
+	}
+	return segment{f, path}, nil
+}
+
+// lines are the buffers in which lines are made, before it is their turn.
+var lines = sync.Pool{New: func() any { return new([]byte) }}
+
+// add appends one line. When it fails the read must not be answered.
+func (sp *spool) add(org access.OrgNo, e *audit.Entry) error {
+	line := lines.Get().(*[]byte)
+	defer lines.Put(line)
+	*line = append(strconv.AppendInt((*line)[:0], int64(org), 10), ' ')
+	*line = append(e.Append(*line), '\n')
+	return sp.write(*line)
+}
+
+func (sp *spool) write(line []byte) error {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	n, err := sp.seg.Write(line)
+	if err != nil {
+		if n > 0 { // half a line would spoil the next one
+			_, seek := sp.seg.Seek(sp.end, io.SeekStart)
+			err = errors.Join(err, sp.seg.Truncate(sp.end), seek)
+		}
+		return fault.Away("The audit log cannot be written, so no data is returned.", err)
+	}
+	if sp.end == 0 {
+		sp.since = time.Now()
+	}
+	sp.end += int64(n)
+	return nil
+}
+
+// rotate starts a new segment and returns the old one, or none when that is
+// empty.
+func (sp *spool) rotate() ([]segment, error) {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	if sp.end == 0 {
+		return nil, nil
+	}
+	fresh, err := sp.create()
+	if err != nil {
+		return nil, err
+	}
+	old := sp.seg
+	sp.seg, sp.end = fresh, 0
+	return []segment{old}, nil
+}
+
+// orphans returns the segments of processes that died.
+func (sp *spool) orphans() ([]segment, error) {
+	paths, err := filepath.Glob(filepath.Join(sp.dir, "*"+segmentSuffix))
+	if err != nil {
+		return nil, err
+	}
+	var found []segment
+	for _, path := range paths {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // another process shipped it meanwhile
+		}
+		if err != nil {
+			return found, err
+		}
+		if lockFile(f) != nil {
+			_ = f.Close() // its process lives
+			continue
+		}
+		found = append(found, segment{f, path})
+	}
+	return found, nil
+}
+
+func (sp *spool) close() error {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	if sp.end == 0 {
+		_ = os.Remove(sp.seg.path)
+	}
+	return sp.seg.Close()
+}
+
+// lockFile takes the lock of a file or fails at once.
+func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// Saw leaves the audit line of a read, before it is answered.
+func (o Org) Saw(e *audit.Entry) error { return o.j.spool.add(o.org, e) }
+
+// ShipReads moves the read lines of this process, and of processes that died,
+// into the journal.
+func (s System) ShipReads(ctx context.Context) error {
+	segments, err := s.j.spool.orphans()
+	own, rotateErr := s.j.spool.rotate()
+	err = errors.Join(err, rotateErr)
+	for _, seg := range append(segments, own...) {
+		// One that fails is unlocked by Close, and found again as an orphan.
+		err = errors.Join(err, s.ship(ctx, seg), seg.Close())
+	}
+	return err
+}
+
+// packLines bounds the lines of one journal entry.
+const packLines = 1000
+
+// ship writes one segment into the journal, once: the segment's name is kept
+// in the same transaction.
+func (s System) ship(ctx context.Context, seg segment) error {
+	if _, err := seg.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	content, err := io.ReadAll(seg)
+	if err != nil {
+		return err
+	}
+	now := engine.Millis(s.j.db.Now())
+	var entries []engine.Stmt
+	for org, lines := range linesByOrg(content) {
+		for chunk := range slices.Chunk(lines, packLines) {
+			entries = append(entries, s.j.journalRow(org, now, nil, nil, nil, nil, pack(chunk), int64(len(chunk)))...)
+		}
+	}
+	name := strings.TrimSuffix(filepath.Base(seg.path), segmentSuffix)
+	err = s.j.ChangeIn(ctx, nowhere, func(tx engine.Tx) error {
+		fresh, err := tx.Exec(`INSERT INTO spool_segment (segment, shipped_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`, name, now)
+		if err != nil || fresh == 0 {
+			return err
+		}
+		tx.Last(entries...)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("audit lines of reads are pending in %s: %w", seg.path, err)
+	}
+	if err := os.Remove(seg.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err // not there: another process had shipped it
+	}
+	return nil
+}
+
+// linesByOrg cuts a segment into its lines, each with its end. A last line
+// without one was never answered, and is left out.
+func linesByOrg(content []byte) map[access.OrgNo][][]byte {
+	lines := map[access.OrgNo][][]byte{}
+	for {
+		end := bytes.IndexByte(content, '\n') + 1
+		if end == 0 {
+			return lines
+		}
+		number, entry, ok := bytes.Cut(content[:end], []byte{' '})
+		content = content[end:]
+		org, err := strconv.ParseInt(string(number), 10, 64)
+		if ok && err == nil {
+			lines[access.OrgNo(org)] = append(lines[access.OrgNo(org)], entry)
+		}
+	}
+}
+
+// packers compress; making one costs more than packing a thousand lines. Every
+// read pays for its line here, so it is the faster of two programs for the one
+// format: docs/decisions/0032-packing-of-audit-lines.md.
+var packers = sync.Pool{New: func() any {
+	w, err := fastflate.NewWriter(nil, fastflate.BestSpeed)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	return w
+}}
+
+// pack compresses lines; they are much alike.
+func pack(lines [][]byte) []byte {
+	w := packers.Get().(*fastflate.Writer)
+	defer packers.Put(w)
+	var b bytes.Buffer
+	w.Reset(&b)
+	for _, line := range lines { // a buffer takes everything
+		_, _ = w.Write(line)
+	}
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// unpack gives the lines of a journal entry.
+func unpack(body []byte, packed int64) ([][]byte, error) {
+	if packed == 0 {
+		return [][]byte{bytes.Clone(body)}, nil
+	}
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(body)))
+	if err != nil {
+		return nil, fmt.Errorf("packed audit lines: %w", err)
+	}
+	return bytes.Split(bytes.TrimSuffix(plain, []byte{'\n'}), []byte{'\n'}), nil
+}

@@ -1,0 +1,296 @@
+package journal_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/storetest"
+)
+
+// tampering is something that can be done to the log of organisation $1, which
+// has six sealed entries, by somebody who has the database and no key.
+type tampering struct {
+	do   []string
+	want string
+	// alone is whether it is found without anything outside the database.
+	alone bool
+	// behind is whether it is only found by walking over the log.
+	behind bool
+}
+
+// cut takes the last two entries off.
+var cut = []string{`DELETE FROM journal WHERE org_no = $1 AND pos > 4`, `UPDATE journal_head SET pos = 4 WHERE org_no = $1`}
+
+// putBack stands for the statement that puts the seal of entry 4 back, which
+// was in the database when that was the last.
+const putBack = "the seal of entry 4"
+
+var tamperings = map[string]tampering{
+	"edited":                 {[]string{`UPDATE journal SET audit = 'x' WHERE org_no = $1 AND pos = 3`}, "is not what was sealed", true, true},
+	"edited event":           {[]string{`UPDATE journal SET event_data = '{}' WHERE org_no = $1 AND pos = 5`}, "is not what was sealed", true, true},
+	"edited time":            {[]string{`UPDATE journal SET at = at + 1 WHERE org_no = $1 AND pos = 6`}, "is not what was sealed", true, true},
+	"edited subject":         {[]string{`UPDATE journal SET subject = NULL WHERE org_no = $1 AND pos = 3`}, "is not what was sealed", true, true},
+	"edited, seal deleted":   {[]string{`UPDATE journal SET audit = 'x' WHERE org_no = $1 AND pos = 3`, `DELETE FROM journal_seal WHERE org_no = $1`}, "its seal at entry 6 is missing", false, false},
+	"edited, seal zeroed":    {[]string{`UPDATE journal SET audit = 'x' WHERE org_no = $1 AND pos = 3`, `UPDATE journal_seal SET pos = 0, head = '' WHERE org_no = $1`}, "its seal was changed", true, false},
+	"first deleted":          {[]string{`DELETE FROM journal WHERE org_no = $1 AND pos = 1`}, "breaks off after entry 0 of 6", true, true},
+	"deleted":                {[]string{`DELETE FROM journal WHERE org_no = $1 AND pos = 3`}, "breaks off after entry 2 of 6", true, true},
+	"last deleted":           {[]string{`DELETE FROM journal WHERE org_no = $1 AND pos = 6`}, "breaks off after entry 5 of 6", true, true},
+	"deleted, closed up":     {[]string{`DELETE FROM journal WHERE org_no = $1 AND pos = 3`, `UPDATE journal SET pos = pos - 101 WHERE org_no = $1 AND pos > 3`, `UPDATE journal SET pos = pos + 100 WHERE org_no = $1 AND pos < 0`, `UPDATE journal_head SET pos = 5 WHERE org_no = $1`}, "its tail is cut off", true, true},
+	"swapped":                {[]string{`UPDATE journal SET pos = 100 WHERE org_no = $1 AND pos = 4`, `UPDATE journal SET pos = 4 WHERE org_no = $1 AND pos = 5`, `UPDATE journal SET pos = 5 WHERE org_no = $1 AND pos = 100`}, "is not what was sealed", true, true},
+	"inserted":               {[]string{`UPDATE journal SET pos = pos + 101 WHERE org_no = $1 AND pos > 2`, `UPDATE journal SET pos = pos - 100 WHERE org_no = $1 AND pos > 100`, `INSERT INTO journal (org_no, pos, at, audit, packed) VALUES ($1, 3, 0, 'x', 0)`, `UPDATE journal_head SET pos = 7 WHERE org_no = $1`}, "is not what was sealed", true, true},
+	"emptied":                {[]string{`UPDATE journal SET event_type = '' WHERE org_no = $1 AND pos = 1`}, "breaks off after entry 0 of 6", true, true},
+	"edited by a fraction":   {[]string{`UPDATE journal SET at = at + 0.5 WHERE org_no = $1 AND pos = 2`}, "", true, true},
+	"inserted after":         {[]string{`INSERT INTO journal (org_no, pos, at, audit, packed) VALUES ($1, 100000, 0, 'x', 0)`}, "after the newest", true, true},
+	"inserted before":        {[]string{`INSERT INTO journal (org_no, pos, at, audit, packed) VALUES ($1, 0, 0, '', 0)`}, "breaks off after entry 0", true, true},
+	"cut":                    {cut, "its tail is cut off", true, false},
+	"cut, seal deleted":      {append([]string{`DELETE FROM journal_seal WHERE org_no = $1`}, cut...), "its tail is cut off", false, false},
+	"cut, older seal":        {append([]string{putBack}, cut...), "an older copy of the database was put back", false, false},
+	"seal deleted":           {[]string{`DELETE FROM journal_seal WHERE org_no = $1`}, "its seal at entry 6 is missing", false, false},
+	"seal moved back":        {[]string{`UPDATE journal_seal SET pos = 5 WHERE org_no = $1`}, "its seal is at entry 5, but was at entry 6", true, false},
+	"older seal":             {[]string{putBack}, "its seal is at entry 4, but was at entry 6", false, false},
+	"seal head changed":      {[]string{`UPDATE journal_seal SET head = audit FROM journal j WHERE journal_seal.org_no = $1 AND j.org_no = $1 AND j.pos = 1`}, "its seal at entry 6 was changed", true, false},
+	"seal beyond the end":    {[]string{`UPDATE journal_seal SET pos = 7 WHERE org_no = $1`}, "before its seal at entry 7", true, false},
+	"log and seal removed":   {[]string{`DELETE FROM journal WHERE org_no = $1`, `DELETE FROM journal_seal WHERE org_no = $1`, `UPDATE journal_head SET pos = 0 WHERE org_no = $1`}, "the journal ends at entry 0", false, false},
+	"log, seal, head gone":   {[]string{`DELETE FROM journal WHERE org_no = $1`, `DELETE FROM journal_seal WHERE org_no = $1`, `DELETE FROM journal_head WHERE org_no = $1`}, "the journal ends at entry 0", false, false},
+	"another's log":          {[]string{`DELETE FROM journal WHERE org_no = $1`, `INSERT INTO journal (org_no, pos, at, subject, event_id, event_type, event_data, audit, packed) SELECT $1, pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal WHERE org_no = 1 AND pos <= 6`, `UPDATE journal_seal SET head = (SELECT head FROM journal_seal WHERE org_no = 1) WHERE org_no = $1`}, "its seal at entry 6 was changed", false, false},
+	"given another identity": {[]string{`UPDATE org SET id = (SELECT event_id FROM journal WHERE org_no = $1 AND pos = 6) WHERE org_no = $1`}, "it is gone; its log was sealed up to entry 6", false, false},
+	"given no identity":      {[]string{`UPDATE org SET id = '' WHERE org_no = $1`}, "it is gone; its log was sealed up to entry 6", false, false},
+	"organisation removed": {[]string{`DELETE FROM journal WHERE org_no = $1`, `DELETE FROM journal_seal WHERE org_no = $1`, `DELETE FROM journal_head WHERE org_no = $1`,
+		`DELETE FROM client_secret WHERE client_no IN (SELECT client_no FROM client WHERE org_no = $1)`, `DELETE FROM client WHERE org_no = $1`,
+		`DELETE FROM patient WHERE org_no = $1`, `DELETE FROM org_counter WHERE org_no = $1`, `DELETE FROM org WHERE org_no = $1`}, "it is gone", false, false},
+}
+
+// tampered is a database with an organisation for each tampering, and one, the
+// first, that nobody touches.
+type tampered struct {
+	cfg    store.Config
+	log    *bytes.Buffer
+	orgs   map[string]access.Principal
+	expect map[string]journal.SealedHead
+	then   map[access.OrgNo]journal.SealedHead // the heads at entry 4
+}
+
+const whole = "Whole"
+
+func newTampered(t *testing.T, cfg store.Config) *tampered {
+	t.Helper()
+	d := &tampered{cfg: cfg, log: &bytes.Buffer{}, orgs: map[string]access.Principal{}, expect: map[string]journal.SealedHead{}, then: map[access.OrgNo]journal.SealedHead{}}
+	d.cfg.Log = slog.New(slog.NewTextHandler(d.log, nil))
+	s := storetest.Start(t, d.cfg)
+	for _, name := range append([]string{whole}, slices.Sorted(maps.Keys(tamperings))...) {
+		d.orgs[name] = storetest.Client(t, s, name)
+	}
+	for range 2 {
+		for _, who := range d.orgs {
+			storetest.AddPatient(t, s.For(&who), "A")
+			storetest.AddPatient(t, s.For(&who), "B")
+		}
+		storetest.Settle(t, s)
+		for _, head := range storetest.Must[[]journal.SealedHead](t)(s.System().Seal(t.Context())) {
+			if head.Pos == 4 {
+				d.then[head.Org] = head
+			}
+			d.expect[head.Name] = head
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// tamper does everything to everybody.
+func (d *tampered) tamper(t *testing.T, s *store.Store) {
+	t.Helper()
+	for name, c := range tamperings {
+		org := d.orgs[name].Org
+		for _, sql := range c.do {
+			if sql == putBack {
+				then := d.then[org]
+				storetest.Exec(t, s, `UPDATE journal_seal SET pos = 4, head = $2 WHERE org_no = $1`, int64(org), then.Head[:])
+			} else {
+				storetest.Exec(t, s, sql, int64(org))
+			}
+		}
+	}
+}
+
+// found asserts that problems name each tampering of the list, and nobody else;
+// in these words, if precise.
+func found(t *testing.T, who string, precise bool, problems []string, list map[string]tampering) {
+	t.Helper()
+	said := map[string]string{}
+	for _, p := range problems {
+		name, what, _ := strings.Cut(strings.TrimPrefix(p, "organisation "), ": ")
+		said[name] += what + "; "
+		if _, ours := list[name]; !ours {
+			t.Errorf("%s: reported without reason: %s", who, p)
+		}
+	}
+	for name, c := range list {
+		if said[name] == "" || precise && !strings.Contains(said[name], c.want) {
+			t.Errorf("%s: %s: found %q, want %q", who, name, said[name], c.want)
+		}
+	}
+}
+
+// logged is a value as slog writes it.
+func logged(value string) string {
+	if strings.ContainsAny(value, " =\"") {
+		return strconv.Quote(value)
+	}
+	return value
+}
+
+// metricOf reads a metric without labels.
+func metricOf(t *testing.T, registry *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue() + f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// Whatever is done to logs and seals in the database is found by the server
+// and by check, without a head that somebody kept; such a log is not sealed
+// further, also after a restart, and the others are.
+func TestTampering(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		d := newTampered(t, cfg)
+		registry := prometheus.NewRegistry()
+		d.cfg.Registry = registry
+		s := storetest.Start(t, d.cfg)
+		away := storetest.Start(t, storetest.Node(t, cfg)) // another node, which knows the same
+		for _, node := range []*store.Store{s, away} {
+			if problems := storetest.Must[[]string](t)(node.System().WatchSeals(t.Context())); len(problems) > 0 || metricOf(t, registry, "anodyne_audit_seal_broken") != 0 {
+				t.Fatalf("before: %q", problems)
+			}
+		}
+		d.tamper(t, s)
+		for name, who := range d.orgs {
+			if p := storetest.Patient("later"); name != "organisation removed" && name != "log, seal, head gone" {
+				_, _ = s.For(&who).CreatePatient(t.Context(), &p, storetest.Created(p), nil, idempotency.Outcome{})
+			}
+		}
+		for _, node := range []*store.Store{s, away} {
+			storetest.Settle(t, s)
+			for _, head := range storetest.Must[[]journal.SealedHead](t)(node.System().Seal(t.Context())) {
+				// Only a walk over the log finds an edited row; the seal goes on from
+				// what was sealed, so that it never fits the forged log.
+				if c := tamperings[head.Name]; len(c.do) > 0 && !c.behind {
+					t.Errorf("%s was sealed again, up to %d", head.Name, head.Pos)
+				}
+			}
+			found(t, "a server", false, storetest.Must[[]string](t)(node.System().WatchSeals(t.Context())), tamperings)
+		}
+		// Two organisations have two identities now.
+		if n := metricOf(t, registry, "anodyne_audit_seal_broken"); n != float64(len(tamperings)+2) {
+			t.Errorf("the metric says %v of %d", n, len(tamperings))
+		}
+		for range 5 { // a round logs some of them
+			storetest.Must[[]journal.SealedHead](t)(s.System().Seal(t.Context()))
+		}
+		for name := range tamperings {
+			if !strings.Contains(d.log.String(), fmt.Sprintf("level=ERROR msg=\"the audit log does not match its seal; sealing is stopped\" organization=%s", logged(name))) {
+				t.Errorf("nothing was logged about %s", name)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		d.cfg.Registry = nil
+		again := storetest.Start(t, d.cfg)
+		storetest.AddPatient(t, again.For(new(d.orgs[whole])), "later")
+		storetest.Settle(t, again)
+		for range 2 {
+			for _, head := range storetest.Must[[]journal.SealedHead](t)(again.System().Seal(t.Context())) {
+				if head.Name != whole {
+					t.Errorf("%s was sealed again after a restart", head.Name)
+				}
+			}
+		}
+		if pos := storetest.Number(t, again, `SELECT pos FROM journal_seal WHERE org_no = $1`, int64(d.orgs[whole].Org)); pos != 8 {
+			t.Errorf("the whole log is sealed up to %d of 8", pos)
+		}
+	})
+}
+
+// check, started afterwards, finds the same.
+func TestCheckFindsTampering(t *testing.T) {
+	alone := map[string]tampering{}
+	for name, c := range tamperings {
+		if c.alone {
+			alone[name] = c
+		}
+	}
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		d := newTampered(t, cfg)
+		s := storetest.Start(t, d.cfg)
+		if problems := storetest.Must[[]string](t)(s.System().VerifySeals(t.Context(), d.expect, nil)); len(problems) > 0 {
+			t.Fatalf("before: %q", problems)
+		}
+		d.tamper(t, s)
+		found(t, "check", true, storetest.Must[[]string](t)(s.System().VerifySeals(t.Context(), nil, nil)), tamperings)
+		elsewhere := storetest.Start(t, storetest.Node(t, cfg))
+		if !s.System().Witnessed() || elsewhere.System().Witnessed() {
+			t.Error("a data directory that has never sealed has a witness, or the other way round")
+		}
+		found(t, "check elsewhere", false, storetest.Must[[]string](t)(elsewhere.System().VerifySeals(t.Context(), nil, nil)), alone)
+		found(t, "check with heads", false, slices.DeleteFunc(storetest.Must[[]string](t)(elsewhere.System().VerifySeals(t.Context(), d.expect, nil)), func(p string) bool {
+			return strings.Contains(p, "given another identity") || strings.Contains(p, "given no identity") // the name and the log are there
+		}), func() map[string]tampering {
+			named := maps.Clone(tamperings)
+			delete(named, "given another identity")
+			delete(named, "given no identity")
+			delete(named, "seal deleted") // the log is whole
+			delete(named, "older seal")
+			return named
+		}())
+	})
+}
+
+// What nobody changed any more is sealed further.
+func TestTamperingUndone(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		o, _ := storetest.SealedOrg(t, s)
+		for _, c := range [][2]string{
+			{`UPDATE journal SET at = at + 1 WHERE org_no = $1 AND pos = 3`, `UPDATE journal SET at = at - 1 WHERE org_no = $1 AND pos = 3`},
+			{`UPDATE journal_seal SET org_no = $1 + 10 WHERE org_no = $1`, `UPDATE journal_seal SET org_no = $1 WHERE org_no = $1 + 10`},
+		} {
+			storetest.Exec(t, s, c[0], int64(o.No()))
+			if problems := storetest.Must[[]string](t)(s.System().WatchSeals(t.Context())); len(problems) != 1 {
+				t.Errorf("%s: %q", c[0], problems)
+			}
+			storetest.Exec(t, s, c[1], int64(o.No()))
+			if problems := storetest.Must[[]string](t)(s.System().WatchSeals(t.Context())); len(problems) != 0 {
+				t.Errorf("%s: %q", c[1], problems)
+			}
+		}
+		storetest.AddPatient(t, o, "later")
+		storetest.Settle(t, s)
+		if moved := storetest.Must[[]journal.SealedHead](t)(s.System().Seal(t.Context())); len(moved) != 1 {
+			t.Errorf("sealed %+v", moved)
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package patients
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/alert"
+	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// sweepSlice is how many patients are looked up at a time. Tests of that
+// shorten it.
+var sweepSlice = 500
+
+const (
+	// sweepers is how many patients are judged at once, each in a transaction
+	// of its own. On SQLite these share a commit.
+	sweepers = 4
+	// sweepEvery is the guarantee behind the sweep at midnight: what failed is
+	// tried again, and what a node left when it died is taken up.
+	sweepEvery = time.Hour
+)
+
+// What a sweep looks for: patients with a prescription that begins by a day,
+// and those who were judged by a clock that was far ahead.
+const (
+	sweepBegun = `SELECT org_no, patient_no, next_day FROM alert_state WHERE next_day <= $1
+		AND (next_day, org_no, patient_no) > ($2, $3, $4) ORDER BY next_day, org_no, patient_no LIMIT $5`
+	sweepAhead = `SELECT org_no, patient_no, day FROM alert_state WHERE day > $1
+		AND (day, org_no, patient_no) > ($2, $3, $4) ORDER BY day, org_no, patient_no LIMIT $5`
+)
+
+// SweepAlerts raises the alerts that a new day brings without a write. Nothing
+// is read but what is due, and every node may sweep at any time: a patient who
+// was judged is not due any more.
+func (s System) SweepAlerts(ctx context.Context) error {
+	now := s.db.Now()
+	today := pain.DateOf(now.UTC()).DayNumber()
+	return errors.Join(s.sweep(ctx, sweepBegun, today, now), s.sweep(ctx, sweepAhead, today+alert.Slack, now))
+}
+
+// sweeping is a patient that is due, and the place of it in the order.
+type sweeping struct {
+	key       int64
+	org       access.OrgNo
+	patientNo int64
+}
+
+// sweep judges all patients that a statement finds, slice by slice. One that
+// cannot be judged does not stand in the way of the others.
+func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.Time) error {
+	failed := 0
+	var last sweeping
+	var reason error
+	for ctx.Err() == nil {
+		var slice []sweeping
+		if err := s.db.Read(ctx, func(tx engine.Tx) error {
+			slice = nil
+			return tx.Query(sql, func(r engine.Row) error {
+				slice = append(slice, sweeping{r.Int(2), access.OrgNo(r.Int(0)), r.Int(1)})
+				return nil
+			}, int64(bound), last.key, int64(last.org), last.patientNo, sweepSlice)
+		}); err != nil {
+			return err
+		}
+		if errs := s.judgeAll(ctx, slice, now); len(errs) > 0 {
+			failed, reason = failed+len(errs), errs[0]
+		}
+		if len(slice) < sweepSlice {
+			break
+		}
+		last = slice[len(slice)-1]
+	}
+	if failed > 0 {
+		return fmt.Errorf("could not evaluate the alerts of %d patients; one error: %w", failed, reason)
+	}
+	return ctx.Err()
+}
+
+// judgeAll judges patients, some at once, and gives what went wrong. The order
+// is by chance, so that nodes that sweep at the same moment seldom meet at a
+// patient.
+func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (errs []error) {
+	work := make(chan sweeping)
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for range min(sweepers, len(slice)) {
+		group.Go(func() {
+			for each := range work {
+				o := s.of(each.org)
+				if err := o.judgeDue(ctx, each.patientNo, now); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, i := range rand.Perm(len(slice)) {
+		work <- slice[i]
+	}
+	close(work)
+	group.Wait()
+	return errs
+}
+
+// judgeDue judges one patient without a write, unless another node was there
+// before.
+func (o Org) judgeDue(ctx context.Context, patientNo int64, now time.Time) error {
+	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+		if err := o.lockPatient(tx, patientNo); err != nil {
+			return err
+		}
+		var standing alert.Standing
+		if err := tx.Many(o.selectStanding(patientNo, &standing)); err != nil || !standing.Due(pain.DateOf(now.UTC()).DayNumber()) {
+			return err
+		}
+		all, err := o.allSeries(tx, patientNo)
+		if err != nil {
+			return err
+		}
+		var watched alert.Watched
+		watched.Add(all.Medications)
+		return o.judge(tx, patientNo, standing, &watched, &watched, now)
+	})
+}
+
+// KeepAlerted sweeps at once, at each midnight UTC, and every hour, until the
+// context ends.
+func (s System) KeepAlerted(ctx context.Context) error {
+	for {
+		err := s.SweepAlerts(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.db.Log.Warn("could not raise all alerts of the day; trying again later", "error", err)
+		}
+		if ctx.Err() == nil {
+			s.counts.swept.Done(err)
+		}
+		select {
+		case <-time.After(untilSweep(s.db.Now())):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func untilSweep(now time.Time) time.Duration {
+	const day = 24 * time.Hour
+	return min(sweepEvery, now.UTC().Truncate(day).Add(day).Sub(now))
+}

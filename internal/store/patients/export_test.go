@@ -1,0 +1,63 @@
+package patients
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+var UntilSweep, SweepBegun, SweepAhead = untilSweep, sweepBegun, sweepAhead
+
+// ShortSweepSlice makes sweeps look up a few patients at a time.
+func ShortSweepSlice(tb testing.TB) {
+	before := sweepSlice
+	sweepSlice = 3
+	tb.Cleanup(func() { sweepSlice = before })
+}
+
+// ShortNearby has pages of records ask on which day they begin.
+func ShortNearby(tb testing.TB) {
+	before := nearby
+	nearby = 3
+	tb.Cleanup(func() { nearby = before })
+}
+
+// SeriesOf reads the packed series of a patient by year.
+func (o Org) SeriesOf(tb testing.TB, patientID id.Patient) map[int]string {
+	tb.Helper()
+	years := map[int]string{}
+	if err := o.db.Read(context.Background(), func(tx engine.Tx) error {
+		return tx.Query(`SELECT year, bytes FROM patient_series WHERE org_no = $1
+			AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)`, func(r engine.Row) error {
+			years[int(r.Int(0))] = string(r.Raw(1))
+			return nil
+		}, int64(o.org), patientID.Bytes())
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	return years
+}
+
+// ShortDerivation makes the slices of a derivation one patient each.
+func ShortDerivation(tb testing.TB) {
+	old := derivedAtOnce
+	derivedAtOnce = 1
+	tb.Cleanup(func() { derivedAtOnce = old })
+}
+
+// FewAliases lowers how many an organisation may have.
+func FewAliases(tb testing.TB, most int64) {
+	old := mostAliases
+	mostAliases = most
+	tb.Cleanup(func() { mostAliases = old })
+}
+
+// AskForAliases makes nodes ask often whether others changed aliases.
+func AskForAliases(tb testing.TB, every time.Duration) {
+	old := aliasesEvery
+	aliasesEvery = every
+	tb.Cleanup(func() { aliasesEvery = old })
+}

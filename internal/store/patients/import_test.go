@@ -1,0 +1,139 @@
+package patients_test
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
+	"anodyne.example/anodyne/internal/store/storetest"
+)
+
+func hashOf(i int) (h patients.ImportHash) {
+	copy(h[:], strconv.Itoa(i))
+	return h
+}
+
+func patientLines(from, to int, external bool) (lines []patients.ImportedPatient) {
+	for i := from; i < to; i++ {
+		p := storetest.Patient("P" + strconv.Itoa(i))
+		lines = append(lines, patients.ImportedPatient{Content: hashOf(i), Key: hashOf(i), External: external, Patient: p, Change: storetest.Created(p)})
+	}
+	return lines
+}
+
+// recordLines are scores of one patient; the hash of each is its score.
+func recordLines(p pain.Patient, scores ...int) patients.ImportedRecords {
+	g := patients.ImportedRecords{Patient: p.ID, Change: func([]pain.Record) journal.Change { return storetest.Updated(p) }}
+	for _, score := range scores {
+		g.Hashes = append(g.Hashes, hashOf(score))
+		g.Records = append(g.Records, pain.Record{ID: id.New[id.RecordKind](time.Now()), PatientID: p.ID, Type: pain.TypePainScores, Status: pain.Final,
+			RecordedAt: time.UnixMilli(int64(score)).UTC(), CreatedAt: time.Unix(1, 0).UTC(), Value: pain.StoredValue(`{"scale":"nrs","score":1}`)})
+	}
+	return g
+}
+
+func TestPatientsAreImportedOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		who := storetest.Client(t, s, "Ours")
+		org := storetest.Must[store.Org](t)(s.System().Organization(t.Context(), "Ours"))
+		for _, step := range []struct {
+			from, to int
+			external bool
+			added    int
+		}{{0, 5, true, 5}, {0, 5, true, 0}, {3, 8, true, 3}, {0, 8, false, 8}, {0, 9, false, 1}} {
+			lines := patientLines(step.from, step.to, step.external)
+			before, _, err := org.ImportedPatients(t.Context(), lines)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if added, others, err := org.ImportPatients(t.Context(), lines); added != step.added || others != nil || before != len(lines)-added || err != nil {
+				t.Errorf("%+v: %d were there, %d added, %v others, %v", step, before, added, others, err)
+			}
+		}
+		changed := patientLines(2, 4, true)
+		changed[1].Content = hashOf(99)
+		for _, do := range []func(context.Context, []patients.ImportedPatient) (int, []int, error){org.ImportedPatients, org.ImportPatients} {
+			if _, others, err := do(t.Context(), changed); len(others) != 1 || others[0] != 1 || err != nil {
+				t.Errorf("another content under a key: %v, %v", others, err)
+			}
+		}
+		total := storetest.Must[int64](t)(s.For(&who).PatientPage(t.Context(), 1, 100, func(item patients.PatientItem) {
+			if want := (item.No - 1) % 8; item.No <= 16 && string(item.Name) != "P"+strconv.FormatInt(want, 10) {
+				t.Errorf("patient %d is %s: not in the order of the lines", item.No, item.Name)
+			}
+		}))
+		if total != 17 {
+			t.Errorf("%d patients, want 17", total)
+		}
+		if _, birth, found, err := org.ImportedKey(t.Context(), hashOf(7)); !found || birth.Year != 1961 || err != nil {
+			t.Errorf("by its key: %v, %v, %v", birth, found, err)
+		}
+		if _, _, found, err := org.ImportedKey(t.Context(), hashOf(8)); found || err != nil {
+			t.Errorf("a key that was never imported: %v, %v", found, err)
+		}
+		storetest.Client(t, s, "Theirs")
+		theirs := storetest.Must[store.Org](t)(s.System().Organization(t.Context(), "Theirs"))
+		if _, _, found, _ := theirs.ImportedKey(t.Context(), hashOf(7)); found {
+			t.Error("another organisation's key is found")
+		}
+		if _, err := s.System().Organization(t.Context(), "Nobody's"); err == nil {
+			t.Error("an organisation that is not there is found")
+		}
+	})
+}
+
+func TestRecordsAreImportedOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		who := storetest.Client(t, s, "Ours")
+		org := s.For(&who)
+		a, b, nobody := storetest.AddPatient(t, org, "A"), storetest.AddPatient(t, org, "B"), storetest.Patient("Nobody")
+		added, missing, err := org.ImportRecords(t.Context(), []patients.ImportedRecords{recordLines(b, 1, 2), recordLines(nobody, 3), recordLines(a, 4)})
+		if added != 3 || len(missing) != 1 || missing[0] != 1 || err != nil {
+			t.Fatalf("added %d, missing %v, %v", added, missing, err)
+		}
+		// What was refused has left no mark.
+		added, missing, err = org.ImportRecords(t.Context(), []patients.ImportedRecords{recordLines(a, 4, 3, 5), recordLines(b, 1, 2)})
+		if added != 2 || missing != nil || err != nil {
+			t.Fatalf("added %d, missing %v, %v", added, missing, err)
+		}
+		for p, want := range map[id.Patient]int64{a.ID: 3, b.ID: 2} {
+			if total := storetest.Must[int64](t)(org.Records(t.Context(), p, patients.RecordQuery{Page: 1, Limit: 10}, func(*pain.Record) {})); total != want {
+				t.Errorf("%d records, want %d", total, want)
+			}
+		}
+	})
+}
+
+// Several imports of the same lines at once bring each in once.
+func TestImportsAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		nodes := []*store.Store{open(), open()}
+		who := storetest.Client(t, nodes[0], "Ours")
+		people := []pain.Patient{storetest.AddPatient(t, nodes[0].For(&who), "A"), storetest.AddPatient(t, nodes[0].For(&who), "B")}
+		var imported, records atomic.Int64
+		storetest.Together(t, 8, func(i int) error {
+			org := nodes[i%2].For(&who)
+			added, _, err := org.ImportPatients(t.Context(), patientLines(0, 20, i%4 < 2))
+			imported.Add(int64(added))
+			if err != nil {
+				return err
+			}
+			first, second := recordLines(people[i%2], 100, 101, 102), recordLines(people[1-i%2], 103)
+			added, _, err = org.ImportRecords(t.Context(), []patients.ImportedRecords{first, second})
+			records.Add(int64(added))
+			return err
+		})
+		if imported.Load() != 40 || records.Load() != 4 {
+			t.Errorf("%d patients and %d records came in, want 40 and 4", imported.Load(), records.Load())
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package patients
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// CreatePatient keeps a new patient and gives the outcome, or what an earlier
+// request with the same key had.
+//
+// The number comes last, together with the COMMIT: numbers are dense, and a
+// patient with a higher number never becomes visible before one with a lower.
+func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
+	return o.once.Do(ctx, key, p.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
+		o.keepPatient(tx, p, c)
+		return out, nil
+	})
+}
+
+// keepPatient is what every way of adding a patient does.
+func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, c journal.Change) {
+	tx.Last(o.journal.Entry(o.org, c)...)
+	tx.Last(
+		engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + 1 WHERE org_no = $1`, Args: []any{int64(o.org)}},
+		engine.Stmt{SQL: `INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, gender, email, phone, medical_history)
+			SELECT $1, patients, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM org_counter WHERE org_no = $1`,
+			Args: []any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.Gender,
+				p.Contact.Email, p.Contact.Phone, p.MedicalHistory.JSON()}},
+	)
+}
+
+const selectPatient = `SELECT version, created_at, name, date_of_birth, gender, email, phone, medical_history
+	FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`
+
+const readPatient = `SELECT version, created_at, name, date_of_birth, gender, email, phone, medical_history
+	FROM patient WHERE org_no = $1 AND id = $2`
+
+// Patient reads one patient.
+func (o Org) Patient(ctx context.Context, patientID id.Patient) (p pain.Patient, err error) {
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		p, err = o.patient(tx, readPatient, patientID)
+		return err
+	})
+	return p, err
+}
+
+// PatientRow is a patient as the database has it. Its texts are good only
+// during the call they are passed to.
+type PatientRow = pain.Row[[]byte]
+
+// ShowPatient reads one patient for somebody who only prints it.
+func (o Org) ShowPatient(ctx context.Context, patientID id.Patient, show func(PatientRow)) error {
+	found := false
+	err := o.db.Read(ctx, func(tx engine.Tx) error {
+		return tx.Query(readPatient, func(r engine.Row) error {
+			found = true
+			show(PatientRow{
+				ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3), Gender: r.Raw(4),
+				Email: r.Raw(5), Phone: r.Raw(6), MedicalHistory: r.Raw(7),
+			})
+			return nil
+		}, int64(o.org), patientID.Bytes())
+	})
+	if err == nil && !found {
+		err = fault.Missing("patient", patientID.String())
+	}
+	return err
+}
+
+func (o Org) patient(tx engine.Tx, sql string, patientID id.Patient) (p pain.Patient, err error) {
+	found := false
+	err = tx.Query(sql, func(r engine.Row) (err error) {
+		found = true
+		p, err = scanPatient(r, patientID)
+		return err
+	}, int64(o.org), patientID.Bytes())
+	if err == nil && !found {
+		err = fault.Missing("patient", patientID.String())
+	}
+	return p, err
+}
+
+// scanPatient reads the columns of readPatient.
+func scanPatient(r engine.Row, patientID id.Patient) (pain.Patient, error) {
+	birth, err := pain.ParseDate(r.Text(3))
+	return pain.Patient{
+		ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Text(2), DateOfBirth: birth, Gender: r.Text(4),
+		Contact: pain.Contact{Email: r.Text(5), Phone: r.Text(6)}, MedicalHistory: pain.StoredHistory(r.Text(7)),
+	}, err
+}
+
+// UpdatePatient reads a patient, lets a rule change it, and keeps the result
+// with what the rule says about it. A nil Change means that nothing changed.
+func (o Org) UpdatePatient(ctx context.Context, patientID id.Patient, rule func(old pain.Patient) (pain.Patient, *journal.Change, error)) (p pain.Patient, err error) {
+	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+		old, err := o.patient(tx, selectPatient, patientID)
+		if err != nil {
+			return err
+		}
+		var c *journal.Change
+		if p, c, err = rule(old); err != nil || c == nil {
+			return err
+		}
+		tx.Last(engine.Stmt{SQL: `UPDATE patient SET version = $3, name = $4, date_of_birth = $5, gender = $6, email = $7, phone = $8, medical_history = $9
+			WHERE org_no = $1 AND id = $2`,
+			Args: []any{int64(o.org), patientID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.Gender,
+				p.Contact.Email, p.Contact.Phone, p.MedicalHistory.JSON()}})
+		tx.Last(o.journal.Entry(o.org, *c)...)
+		return nil
+	})
+	return p, err
+}
+
+// PatientItem is a patient in a list. Name and DateOfBirth are good only
+// during the call they are passed to.
+type PatientItem struct {
+	No                int64
+	ID                id.Patient
+	CreatedAt         time.Time
+	Name, DateOfBirth []byte
+}
+
+// scanItem reads a patient of a list: patient_no, id, created_at, name and
+// date_of_birth, from a column on.
+func scanItem(r engine.Row, from int) (PatientItem, error) {
+	patientID, err := id.FromBytes[id.PatientKind](r.Raw(from + 1))
+	return PatientItem{No: r.Int(from), ID: patientID, CreatedAt: engine.FromMillis(r.Int(from + 2)), Name: r.Raw(from + 3), DateOfBirth: r.Raw(from + 4)}, err
+}
+
+// eachItem passes the rows of a list on.
+func eachItem(each func(PatientItem)) func(engine.Row) error {
+	return func(r engine.Row) error {
+		item, err := scanItem(r, 0)
+		if err == nil {
+			each(item)
+		}
+		return err
+	}
+}
+
+// PatientPage calls each for the patients of a page in the order of creation
+// and gives the exact total. Numbers are dense, so a deep page costs what the
+// first one does. Page and total are of one moment, by one statement.
+func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
+	first := (page-1)*limit + 1
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		return tx.Query(`SELECT c.patients, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
+			LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND $3 WHERE c.org_no = $1 ORDER BY p.patient_no`, func(r engine.Row) error {
+			total = r.Int(0)
+			if r.IsNull(1) {
+				return nil // the page is past the end
+			}
+			item, err := scanItem(r, 1)
+			if err == nil {
+				each(item)
+			}
+			return err
+		}, int64(o.org), first, first+limit-1)
+	})
+	return total, err
+}
+
+func (o Org) patients(tx engine.Tx) (total int64, err error) {
+	_, err = engine.One(tx, `SELECT patients FROM org_counter WHERE org_no = $1`, func(r engine.Row) { total = r.Int(0) }, int64(o.org))
+	return total, err
+}
+
+// PatientItems calls each for the patients with these numbers, in order.
+func (o Org) PatientItems(ctx context.Context, numbers []int64, each func(PatientItem)) error {
+	list := make([]byte, 0, 8*len(numbers)+2)
+	for i, no := range numbers {
+		list = append(list, "[,"[min(i, 1)])
+		list = strconv.AppendInt(list, no, 10)
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	return o.db.Read(ctx, func(tx engine.Tx) error {
+		return tx.Query(o.db.Dialect().Numbered, eachItem(each), int64(o.org), string(append(list, ']')))
+	})
+}
+
+// Head is the newest position of the journal and the number of patients, both
+// of one moment.
+func (o Org) Head(ctx context.Context) (head journal.Pos, patients int64, err error) {
+	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
+		tx.Last(journal.ReadHead(o.org, &head), engine.Stmt{SQL: `SELECT patients FROM org_counter WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r engine.Row) error {
+			patients = r.Int(0)
+			return nil
+		}})
+		return nil
+	})
+	return head, patients, err
+}
+
+// PatientRange calls each for the patients with numbers first to last.
+func (o Org) PatientRange(ctx context.Context, first, last int64, each func(PatientItem)) error {
+	return o.db.Read(ctx, func(tx engine.Tx) error {
+		return tx.Query(`SELECT patient_no, id, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`,
+			eachItem(each), int64(o.org), first, last)
+	})
+}

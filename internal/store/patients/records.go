@@ -1,0 +1,369 @@
+package patients
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// statuses is how a record's status is kept: its index here. Those that
+// count come first.
+var statuses = []pain.Status{pain.Final, pain.Amended, pain.Superseded, pain.EnteredInError}
+
+const (
+	lastActive = 1
+	lastStatus = 3
+)
+
+// statusCode is how a status is kept. One without a place is no status, and a
+// mistake of ours.
+func statusCode(s pain.Status) int64 {
+	at := slices.Index(statuses, s)
+	if at < 0 {
+		panic("there is no record status " + string(s))
+	}
+	return int64(at)
+}
+
+// recordColumns is what scanRecord reads.
+const recordColumns = `id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id`
+
+func scanRecord(r engine.Row, patientID id.Patient) (rec pain.Record, err error) {
+	rec = pain.Record{
+		PatientID: patientID, RecordedAt: engine.FromMillis(r.Int(1)), Type: pain.DataType(r.Int(2)), Status: statuses[r.Int(3)],
+		CreatedAt: engine.FromMillis(r.Int(5)), Value: pain.StoredValue(r.Text(6)), Notes: r.Text(7), Source: r.Text(8), Author: r.Text(9), EncounterID: r.Text(10),
+	}
+	if rec.ID, err = id.FromBytes[id.RecordKind](r.Raw(0)); err == nil && !r.IsNull(4) {
+		rec.Corrects, err = id.FromBytes[id.RecordKind](r.Raw(4))
+	}
+	return rec, err
+}
+
+// insertRecord gives the statement that keeps a record.
+func (o Org) insertRecord(patientNo int64, rec *pain.Record) engine.Stmt {
+	var corrects any
+	if !rec.Corrects.IsZero() {
+		corrects = rec.Corrects.Bytes()
+	}
+	return engine.Stmt{SQL: `INSERT INTO clinical_record (org_no, patient_no, id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		Args: []any{int64(o.org), patientNo, rec.ID.Bytes(), engine.Millis(rec.RecordedAt), int64(rec.Type), statusCode(rec.Status), corrects,
+			engine.Millis(rec.CreatedAt), rec.Value.JSON(), rec.Notes, rec.Source, rec.Author, rec.EncounterID}}
+}
+
+// patientNo finds a patient for a change to what belongs to it. On PostgreSQL
+// the row is locked, so that changes of one patient follow one another; what is
+// read with it sees the change before.
+func (o Org) patientNo(tx engine.Tx, patientID id.Patient, with ...engine.Stmt) (no int64, err error) {
+	err = tx.Many(append([]engine.Stmt{{
+		SQL:  `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`,
+		Args: []any{int64(o.org), patientID.Bytes()},
+		Each: func(r engine.Row) error {
+			no = r.Int(0)
+			return nil
+		},
+	}}, with...)...)
+	if err == nil && no == 0 {
+		err = fault.Missing("patient", patientID.String())
+	}
+	return no, err
+}
+
+// BirthDate is a patient's date of birth.
+func (o Org) BirthDate(ctx context.Context, patientID id.Patient) (birth pain.Date, err error) {
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		found, err := engine.One(tx, `SELECT date_of_birth FROM patient WHERE org_no = $1 AND id = $2`, func(r engine.Row) { birth, _ = pain.ParseDate(r.Text(0)) }, int64(o.org), patientID.Bytes())
+		if err == nil && !found {
+			err = fault.Missing("patient", patientID.String())
+		}
+		return err
+	})
+	return birth, err
+}
+
+// AddRecords keeps the records of one patient, all or none, and gives the
+// outcome, or what an earlier request with the same key had. For an error that
+// is AliasesChanged the records must be made again.
+func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pain.Record, c journal.Change, key *idempotency.Once, now time.Time, out idempotency.Outcome) (idempotency.Outcome, error) {
+	added, err := additionOf(records)
+	if err != nil {
+		return idempotency.Outcome{}, err
+	}
+	counted := countsOf(records)
+	understood, medicated := understoodBy(records)
+	return o.once.Do(ctx, key, now, func(tx engine.Tx) (idempotency.Outcome, error) {
+		stored := map[int64][]byte{}
+		with := []engine.Stmt{o.selectCounts(patientID, counted, stored)}
+		version := understood
+		if medicated {
+			with = append(with, o.holdAliases(&version)...)
+		}
+		no, err := o.patientNo(tx, patientID, with...)
+		if err == nil && version != understood {
+			err = errAliasesChanged
+		}
+		if err != nil {
+			return idempotency.Outcome{}, err
+		}
+		o.insertRecords(tx, no, records, c)
+		if err := o.keepCounts(tx, no, stored, counted); err != nil {
+			return idempotency.Outcome{}, err
+		}
+		return out, o.appendSeries(tx, no, added, now)
+	})
+}
+
+// insertRecords keeps records of one patient, without what is counted and
+// derived from them.
+func (o Org) insertRecords(tx engine.Tx, patientNo int64, records []pain.Record, c journal.Change) {
+	for i := range records {
+		tx.Last(o.insertRecord(patientNo, &records[i]))
+	}
+	tx.Last(o.journal.Entry(o.org, c)...)
+}
+
+// RecordQuery says which records of a patient are wanted.
+type RecordQuery struct {
+	// From and Before bound the clinical time, both at midnight UTC; zero is
+	// no bound.
+	From, Before time.Time
+	// Types are the wanted types; none means all.
+	Types []pain.DataType
+	// Inactive includes superseded records and those entered in error.
+	Inactive   bool
+	Descending bool
+	Page       int64
+	Limit      int64
+}
+
+func (q *RecordQuery) offset() int64 { return (q.Page - 1) * q.Limit }
+
+func (q *RecordQuery) firstDay() day {
+	if q.From.IsZero() {
+		return 0
+	}
+	return dayOf(q.From)
+}
+
+func (q *RecordQuery) endDay() day {
+	if q.Before.IsZero() {
+		return dayOf(time.Date(lastYear+1, time.January, 1, 0, 0, 0, 0, time.UTC))
+	}
+	return dayOf(q.Before)
+}
+
+// start is the first day of the bounds, in the order of the query.
+func (q *RecordQuery) start() day {
+	if q.Descending {
+		return q.endDay() - 1
+	}
+	return q.firstDay()
+}
+
+// This does not compile when a data type has no bit in [RecordQuery.types].
+const _ = uint(62 - int(pain.LastDataType))
+
+// types is a bit for each type that is wanted.
+func (q *RecordQuery) types() (types int64) {
+	for _, t := range q.Types {
+		types |= 1 << t
+	}
+	if types == 0 {
+		types = -1
+	}
+	return types
+}
+
+const (
+	pageOfRecords = `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1
+		AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
+		AND recorded_at >= $3 AND recorded_at < $4
+		AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $5 <> 0 AND status <= $6`
+	recordsForward  = pageOfRecords + ` ORDER BY recorded_at, id LIMIT $7 OFFSET $8`
+	recordsBackward = pageOfRecords + ` ORDER BY recorded_at DESC, id DESC LIMIT $7 OFFSET $8`
+	// countsOfQuery gives at least one row, unless there is no patient.
+	countsOfQuery = `SELECT c.period, c.counts FROM patient p LEFT JOIN record_count c
+		ON c.org_no = p.org_no AND c.patient_no = p.patient_no AND c.period BETWEEN $3 AND $4
+		WHERE p.org_no = $1 AND p.id = $2 ORDER BY c.period`
+)
+
+// nearby is how many records a page walks past rather than asking first on
+// which day it begins. Tests of the asking shorten it.
+var nearby = int64(500)
+
+// Records calls each for a page of a patient's records by clinical time, then
+// by identifier, and gives the number of all that fit, both of one moment. What
+// that costs depends on the records of a day, not on how many there are.
+func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, each func(*pain.Record)) (total int64, err error) {
+	var fit matched
+	begin, skipped := q.start(), int64(0)
+	if q.offset() > nearby {
+		if err := o.db.Read(ctx, func(tx engine.Tx) error { return tx.Many(o.readCounts(patientID, &q, &fit)) }); err != nil {
+			return 0, err
+		}
+		begin, skipped = fit.begin(&q)
+	}
+	for try := 1; ; try++ {
+		var page []pain.Record
+		if err := o.db.Snapshot(ctx, func(tx engine.Tx) error {
+			tx.Last(o.readCounts(patientID, &q, &fit), o.readPage(patientID, &q, begin, skipped, &page))
+			return nil
+		}); err != nil {
+			return 0, err
+		}
+		if fit == nil {
+			return 0, fault.Missing("patient", patientID.String())
+		}
+		if fit.before(&q, begin) == skipped {
+			for i := range page {
+				each(&page[i])
+			}
+			return fit.total(), nil
+		}
+		// A write in between has moved the page; from the start it never is.
+		if begin, skipped = fit.begin(&q); try == 3 {
+			begin, skipped = q.start(), 0
+		}
+	}
+}
+
+// readCounts reads how many records fit, by day; it leaves nil when there is no
+// patient.
+func (o Org) readCounts(patientID id.Patient, q *RecordQuery, fit *matched) engine.Stmt {
+	*fit = nil
+	return engine.Stmt{SQL: countsOfQuery, Args: []any{int64(o.org), patientID.Bytes(), q.firstDay().period(), q.endDay().period()}, Each: func(r engine.Row) error {
+		if *fit == nil {
+			*fit = matched{}
+		}
+		if r.IsNull(0) {
+			return nil // nothing is recorded
+		}
+		return fit.take(q, r.Int(0), r.Raw(1))
+	}}
+}
+
+// readPage reads the page of a query that has so many records before the day
+// with which the reading begins.
+func (o Org) readPage(patientID id.Patient, q *RecordQuery, begin day, skipped int64, page *[]pain.Record) engine.Stmt {
+	sql, from, before := recordsForward, begin.start(), q.endDay().start()
+	if q.Descending {
+		sql, from, before = recordsBackward, q.firstDay().start(), (begin + 1).start()
+	}
+	status := int64(lastActive)
+	if q.Inactive {
+		status = lastStatus
+	}
+	return engine.Stmt{SQL: sql, Args: []any{int64(o.org), patientID.Bytes(), from, before, q.types(), status, q.Limit, q.offset() - skipped}, Each: func(r engine.Row) error {
+		rec, err := scanRecord(r, patientID)
+		*page = append(*page, rec)
+		return err
+	}}
+}
+
+// Record reads one record of a patient, whatever its status.
+func (o Org) Record(ctx context.Context, patientID id.Patient, recordID id.Record) (rec pain.Record, err error) {
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		rec, err = o.record(tx, patientID, recordID)
+		return err
+	})
+	return rec, err
+}
+
+func (o Org) record(tx engine.Tx, patientID id.Patient, recordID id.Record) (rec pain.Record, err error) {
+	found := false
+	err = tx.Query(`SELECT `+recordColumns+` FROM clinical_record WHERE org_no = $1 AND id = $3
+		AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)`, func(r engine.Row) (err error) {
+		found = true
+		rec, err = scanRecord(r, patientID)
+		return err
+	}, int64(o.org), patientID.Bytes(), recordID.Bytes())
+	if err == nil && !found {
+		err = fault.Missing("clinical record", recordID.String())
+	}
+	return rec, err
+}
+
+// CorrectRecord reads a record, lets a rule correct it, and keeps both the
+// old one with its new status and what stands in its place. For an error that is
+// AliasesChanged the rule must use newer ones.
+func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID id.Record, key *idempotency.Once, now time.Time, rule func(old pain.Record) (pain.Correction, journal.Change, idempotency.Outcome, error)) (idempotency.Outcome, error) {
+	return o.once.Do(ctx, key, now, func(tx engine.Tx) (idempotency.Outcome, error) {
+		no, err := o.patientNo(tx, patientID)
+		if err != nil {
+			return idempotency.Outcome{}, err
+		}
+		old, err := o.record(tx, patientID, recordID)
+		if err != nil {
+			return idempotency.Outcome{}, err
+		}
+		correction, change, out, err := rule(old)
+		if err != nil {
+			return idempotency.Outcome{}, err
+		}
+		tx.Last(engine.Stmt{SQL: `UPDATE clinical_record SET status = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
+			Args: []any{int64(o.org), no, engine.Millis(old.RecordedAt), old.ID.Bytes(), statusCode(correction.Old.Status)}})
+		counted := recordCounts{}
+		counted.add(&old, -1)
+		counted.add(&correction.Old, 1)
+		if correction.Replaced {
+			counted.add(&correction.New, 1)
+			tx.Last(o.insertRecord(no, &correction.New))
+		}
+		stored := map[int64][]byte{}
+		with := []engine.Stmt{o.selectCounts(patientID, counted, stored)}
+		version := correction.New.Aliases
+		if correction.Replaced && old.Type == pain.TypeMedications {
+			with = append(with, o.holdAliases(&version)...)
+		}
+		if err := tx.Many(with...); err != nil {
+			return idempotency.Outcome{}, err
+		}
+		if version != correction.New.Aliases {
+			return idempotency.Outcome{}, errAliasesChanged
+		}
+		if err := o.keepCounts(tx, no, stored, counted); err != nil {
+			return idempotency.Outcome{}, err
+		}
+		tx.Last(o.journal.Entry(o.org, change)...)
+		return out, o.correctSeries(tx, no, &correction, now) // last: an alert comes after what raised it
+	})
+}
+
+// History gives a record with all that it corrects and all that corrects it,
+// oldest first.
+func (o Org) History(ctx context.Context, patientID id.Patient, recordID id.Record) (chain []pain.Record, err error) {
+	corrected := map[id.Record]pain.Record{} // by what it corrects; the first by nothing
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		return tx.Query(chainOfRecord, func(r engine.Row) error {
+			rec, err := scanRecord(r, patientID)
+			corrected[rec.Corrects] = rec
+			return err
+		}, int64(o.org), patientID.Bytes(), recordID.Bytes())
+	})
+	for rec, ok := corrected[id.Record{}]; ok; rec, ok = corrected[rec.ID] {
+		chain = append(chain, rec)
+	}
+	if err == nil && len(chain) == 0 {
+		err = fault.Missing("clinical record", recordID.String())
+	}
+	return chain, err
+}
+
+// chainOfRecord walks from a record to what it corrects and to what corrects
+// it; a record is corrected once at most.
+const chainOfRecord = `WITH RECURSIVE older (id, corrects) AS (
+		SELECT id, corrects FROM clinical_record WHERE org_no = $1 AND id = $3
+			AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
+		UNION ALL SELECT r.id, r.corrects FROM older o JOIN clinical_record r ON r.org_no = $1 AND r.id = o.corrects
+	), newer (id) AS (
+		SELECT id FROM older WHERE id = $3
+		UNION ALL SELECT r.id FROM newer n JOIN clinical_record r ON r.org_no = $1 AND r.corrects = n.id
+	)
+	SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND id IN (SELECT id FROM older UNION SELECT id FROM newer)`

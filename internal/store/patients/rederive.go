@@ -1,0 +1,292 @@
+package patients
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// What the service derives from a medication is stored with it, and in the
+// patient's series. When the rules or an organisation's aliases change, all of
+// it is derived again in the background: a patient at a time, each in a
+// transaction of its own, beside nodes of this version and of the one before.
+// How far it has come is kept for each organisation, so that it goes on there
+// after a restart.
+
+// derivedAtOnce is how many patients are looked at together. Tests shorten it.
+var derivedAtOnce int64 = 100
+
+// deriveEvery is how often a node looks for organisations that are not done.
+const deriveEvery = time.Hour
+
+// aliasesEvery is how often it asks whether another node changed aliases. Tests
+// shorten it.
+var aliasesEvery = 10 * time.Second
+
+// KeepDerived derives again what is not derived by this program's rules and the
+// organisations' aliases: at once, after every change of aliases and every
+// hour, until the context ends.
+func (s System) KeepDerived(ctx context.Context) error {
+	for {
+		changed := s.remembered.signal.Wait()
+		versions, err := s.aliasVersions(ctx)
+		if err == nil {
+			err = s.Rederive(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.db.Log.Warn("could not recalculate all medications; trying again later", "error", err)
+		}
+		if ctx.Err() == nil {
+			s.counts.derived.Done(err)
+		}
+		next := time.Now().Add(deriveEvery)
+		if err != nil {
+			next = time.Now().Add(time.Minute)
+		}
+		if s.awaitDerivation(ctx, changed, versions, next); ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// awaitDerivation waits until there may be something to derive again: aliases
+// were changed by this process, or have other versions than before, or it is
+// time.
+func (s System) awaitDerivation(ctx context.Context, changed <-chan struct{}, versions map[int64]int64, next time.Time) {
+	for time.Now().Before(next) {
+		select {
+		case <-changed:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(aliasesEvery):
+		}
+		if now, err := s.aliasVersions(ctx); err == nil && !maps.Equal(now, versions) {
+			return
+		}
+	}
+}
+
+// aliasVersions gives the versions of the aliases of those organisations that
+// have ever had some.
+func (s System) aliasVersions(ctx context.Context) (versions map[int64]int64, err error) {
+	err = s.db.Read(ctx, func(tx engine.Tx) error {
+		versions = map[int64]int64{}
+		return tx.Query(`SELECT org_no, aliases FROM derivation WHERE aliases > 0`, func(r engine.Row) error {
+			versions[r.Int(0)] = r.Int(1)
+			return nil
+		})
+	})
+	return versions, err
+}
+
+// deriving is an organisation whose medications are derived again.
+type deriving struct {
+	org        access.OrgNo
+	name       string
+	done, last int64 // patients
+	version    int64 // of the aliases
+}
+
+// Rederive derives the medications of all organisations again, unless that has
+// been done by the rules of this program and the aliases of the organisation. It
+// may be ended and begun again at any time, and nodes may do it at once. A
+// patient whose records cannot be read does not stand in the way of the others;
+// anodyne check names it.
+func (s System) Rederive(ctx context.Context) error {
+	for {
+		if err := s.rederiveOnce(ctx); !errors.Is(err, errAliasesChanged) {
+			return err
+		}
+	}
+}
+
+func (s System) rederiveOnce(ctx context.Context) error {
+	var todo []deriving
+	if err := s.db.Read(ctx, func(tx engine.Tx) error {
+		todo = nil
+		return tx.Query(`SELECT o.org_no, o.name, c.patients, CASE WHEN d.rules >= $1 THEN d.patient_no ELSE 0 END, coalesce(d.aliases, 0)
+			FROM org o JOIN org_counter c ON c.org_no = o.org_no LEFT JOIN derivation d ON d.org_no = o.org_no
+			WHERE d.rules IS NULL OR d.rules <= $1 ORDER BY o.org_no`, func(r engine.Row) error {
+			todo = append(todo, deriving{access.OrgNo(r.Int(0)), r.Text(1), r.Int(3), r.Int(2), r.Int(4)})
+			return nil
+		}, pain.Derivation)
+	}); err != nil {
+		return err
+	}
+	var left int64
+	for _, d := range todo {
+		left += max(0, d.last-d.done)
+	}
+	s.counts.underived.Set(float64(left))
+	var failed []error
+	for i := range todo {
+		d := &todo[i]
+		if d.done >= d.last {
+			continue
+		}
+		if err := s.rederiveOrg(ctx, d, func(patients int64) { s.counts.underived.Sub(float64(patients)) }); err != nil {
+			failed = append(failed, fmt.Errorf("organisation %s: %w", d.name, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients int64)) error {
+	o := s.of(d.org)
+	aliases, err := o.aliases(ctx, d.version)
+	if err == nil && aliases.Version() != d.version {
+		err = errAliasesChanged // how far it has come is that of others
+	}
+	if err != nil {
+		return err
+	}
+	s.db.Log.Info("recalculating medications", "organization", d.name, "patients", d.last-d.done, "rules", pain.Derivation, "aliases", d.version)
+	changed, failed := 0, 0
+	var reason error
+	reported := time.Now()
+	for d.done < d.last {
+		first, last := d.done+1, min(d.done+derivedAtOnce, d.last)
+		differing, err := o.outdated(ctx, first, last, aliases)
+		if err != nil {
+			return err
+		}
+		errs := o.rederiveAll(ctx, differing, aliases)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if slices.ContainsFunc(errs, AliasesChanged) {
+			return errAliasesChanged
+		}
+		changed += len(differing) - len(errs)
+		if len(errs) > 0 {
+			failed, reason = failed+len(errs), errs[0]
+		}
+		if err := o.noteDerived(ctx, last, d.version); err != nil {
+			return err
+		}
+		d.done = last
+		done(last - first + 1)
+		if time.Since(reported) > 10*time.Second {
+			reported = time.Now()
+			s.db.Log.Info("recalculating medications", "organization", d.name, "patients_done", d.done, "patients", d.last)
+		}
+	}
+	s.db.Log.Info("medications recalculated", "organization", d.name, "patients", d.last, "patients_changed", changed, "patients_failed", failed)
+	if failed > 0 {
+		return fmt.Errorf("could not recalculate the medications of %d patients; one error: %w; run: anodyne check", failed, reason)
+	}
+	return nil
+}
+
+// rederiveAll derives the medications of some patients again, some at once, and
+// gives what went wrong. On SQLite their transactions share a commit.
+func (o Org) rederiveAll(ctx context.Context, patients []differing, aliases *pain.Aliases) (errs []error) {
+	work := make(chan int64)
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for range min(sweepers, len(patients)) {
+		group.Go(func() {
+			for no := range work {
+				if _, err := o.rederivePatient(ctx, no, aliases, audit.Service); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, p := range patients {
+		work <- p.no
+	}
+	close(work)
+	group.Wait()
+	return errs
+}
+
+// noteDerived keeps how far an organisation is by a version of its aliases,
+// unless there is a newer one.
+func (o Org) noteDerived(ctx context.Context, patientNo, version int64) error {
+	return o.db.Write(ctx, func(tx engine.Tx) error {
+		_, err := tx.Exec(`INSERT INTO derivation (org_no, rules, patient_no, aliases) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (org_no) DO UPDATE SET rules = excluded.rules, patient_no = excluded.patient_no
+			WHERE derivation.aliases = excluded.aliases
+				AND (derivation.rules < excluded.rules OR derivation.rules = excluded.rules AND derivation.patient_no < excluded.patient_no)`,
+			int64(o.org), pain.Derivation, patientNo, version)
+		return err
+	})
+}
+
+// rederivePatient derives the medications of one patient again, makes the series
+// anew, and judges what follows for the alerts. It gives how many changed. When
+// the aliases are not the organisation's any more, nothing is done.
+func (o Org) rederivePatient(ctx context.Context, patientNo int64, aliases *pain.Aliases, actor string) (changed int, err error) {
+	now := o.db.Now()
+	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+		changed = 0
+		var patientID id.Patient
+		// The lock keeps the records from changing meanwhile.
+		if _, err := engine.One(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(r engine.Row) {
+			patientID, _ = id.FromBytes[id.PatientKind](r.Raw(0))
+		}, int64(o.org), patientNo); err != nil {
+			return err
+		}
+		var version int64
+		if err := tx.Many(o.holdAliases(&version)...); err != nil {
+			return err
+		}
+		if version != aliases.Version() {
+			return errAliasesChanged
+		}
+		updates, err := o.derivedUpdates(tx, patientNo, aliases)
+		if err != nil {
+			return err
+		}
+		for _, u := range updates {
+			if _, err := tx.Exec(u.SQL, u.Args...); err != nil {
+				return err
+			}
+		}
+		changed = len(updates)
+		want, years, err := o.renewSeries(tx, patientNo)
+		if err != nil {
+			return err
+		}
+		if changed == 0 && years == 0 {
+			return nil // another node was faster
+		}
+		if !patientID.IsZero() {
+			line := audit.Entry{At: now, Actor: actor, Action: audit.ClinicalDerive, Resource: patientID.String(),
+				Details: fmt.Appendf(nil, `{"medications":%d,"rules":%d,"aliases":%d}`, changed, pain.Derivation, version)}
+			tx.Last(o.journal.Entry(o.org, journal.Change{Audit: line, Subject: patientID})...)
+		}
+		_, err = o.repairStanding(tx, patientNo, want, years > 0, now)
+		return err
+	})
+	return changed, err
+}
+
+// derivedUpdates are the statements that bring a patient's medications to
+// today's rules. One that cannot be read stays as it is.
+func (o Org) derivedUpdates(tx engine.Tx, patientNo int64, aliases *pain.Aliases) (updates []engine.Stmt, err error) {
+	err = tx.Query(`SELECT recorded_at, id, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND data_type = $3`, func(r engine.Row) error {
+		value, differs, err := pain.Rederived(pain.StoredValue(r.Text(2)), pain.DateOf(engine.FromMillis(r.Int(0))), aliases)
+		if err == nil && differs {
+			updates = append(updates, engine.Stmt{SQL: `UPDATE clinical_record SET value = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
+				Args: []any{int64(o.org), patientNo, r.Int(0), slices.Clone(r.Raw(1)), value.JSON()}})
+		}
+		return nil
+	}, int64(o.org), patientNo, int64(pain.TypeMedications))
+	return updates, err
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package store
-
-import "syscall"
-
-// boundSilence is Linux's; elsewhere the keep-alive has to do.
-func boundSilence(string, string, syscall.RawConn) error { return nil }

@@ -1,0 +1,79 @@
+// Package private writes files that are for their owner alone, and keeps them
+// so: files 0600, folders 0700.
+//
+// The program sets its umask to that before it does anything, which covers what
+// SQLite creates by itself. [Tighten] is for files that are there already, with
+// looser modes: from an earlier version, which left the log and the shared memory
+// to the umask, or from a copy. See docs/decisions/0036-private-files.md.
+package private
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+)
+
+// WriteBeside writes a file under a name of its own beside path, to be moved
+// into its place, and has it on the disk.
+func WriteBeside(path string, content []byte) (temp string, err error) {
+	temp = fmt.Sprintf("%s.%s", path, rand.Text()[:8])
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(content)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(temp))
+	}
+	return temp, nil
+}
+
+// LinkBeside makes a file whole or not at all. When there is one already, be
+// it of another process that starts at the same time, that one stays.
+func LinkBeside(path string, content []byte) error {
+	temp, err := WriteBeside(path, content)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp)
+	if err := os.Link(temp, path); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return SyncDir(path)
+}
+
+// SyncDir has a file's name on the disk.
+func SyncDir(path string) error {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// Tighten takes files away from everybody but their owner, and says so. Files
+// that are not there are left out, and so are folders: they may be shared for a
+// reason.
+func Tighten(log *slog.Logger, paths ...string) {
+	var changed, open []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
+			continue
+		}
+		if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil {
+			open = append(open, path)
+		} else {
+			changed = append(changed, path)
+		}
+	}
+	if changed != nil {
+		log.Warn("files were accessible to other users of this machine; permissions corrected", "files", changed)
+	}
+	if open != nil {
+		log.Warn("files are accessible to other users of this machine and belong to another user; set their mode to 0600", "files", open)
+	}
+}

@@ -1,0 +1,204 @@
+package reports
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/lease"
+)
+
+// maxReportTries is how often a report is begun before it is given up. A node
+// that stops in order does not count.
+const maxReportTries = 5
+
+// ErrClaimLost says that a report is no longer this node's to make: its lease
+// ran out and another has taken it up, or it was deleted.
+var ErrClaimLost = errors.New("another node has taken over the report, or it was deleted")
+
+// ReportClaim is a report that this node makes. All it writes carries the
+// fence of the claim and is refused once there is a newer one, so that a node
+// that slept cannot write over what another made meanwhile.
+type ReportClaim struct {
+	Report
+	// Tries counts the claims, this one included.
+	Tries int
+	org   Org
+}
+
+// OrgNo is the report's organisation.
+func (c *ReportClaim) OrgNo() access.OrgNo { return c.org.org }
+
+// ReportQueued returns a channel that is closed when a report is put into the
+// queue by this process.
+func (s System) ReportQueued() <-chan struct{} { return s.reportQueued.Wait() }
+
+// nextReport is the first in the queue that nobody is at work on.
+const nextReport = `SELECT org_no, tries, ` + reportColumns + ` FROM report WHERE status <= 1 AND (lease_until <= $1 OR lease_until > $2) ORDER BY queued_at LIMIT 1`
+
+// ClaimReport takes the next report of any organisation; nil when there is
+// none. Until the lease ends nobody else takes it.
+func (s System) ClaimReport(ctx context.Context, node string, term time.Duration) (claim *ReportClaim, err error) {
+	for {
+		// Most looks find nothing; they must not cost a write.
+		waits := false
+		after, upTo := lease.Living(s.db.Now())
+		if err := s.db.Read(ctx, func(tx engine.Tx) error {
+			waits, err = engine.One(tx, nextReport, func(engine.Row) {}, after, upTo)
+			return err
+		}); err != nil || !waits {
+			return nil, err
+		}
+		if err := s.db.Write(ctx, func(tx engine.Tx) (err error) {
+			claim, err = s.claimReport(tx, node, term)
+			return err
+		}); err != nil || claim == nil {
+			return nil, err
+		}
+		if claim.Tries <= maxReportTries {
+			return claim, nil
+		}
+		if err := claim.Fail(ctx, "The report was started five times and never finished, because servers stopped or the database was unavailable. Create it again, perhaps with a shorter period."); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// claimReport is ClaimReport's transaction.
+func (s System) claimReport(tx engine.Tx, node string, term time.Duration) (claim *ReportClaim, err error) {
+	now := s.db.Now()
+	after, upTo := lease.Living(now)
+	if err := tx.Query(nextReport+` /*FOR UPDATE SKIP LOCKED*/`, func(r engine.Row) error {
+		rep, err := scanReport(engine.Shift(r, 2))
+		claim = &ReportClaim{Report: rep, Tries: int(r.Int(1)) + 1, org: s.of(access.OrgNo(r.Int(0)))}
+		return err
+	}, after, upTo); err != nil || claim == nil {
+		return nil, err
+	}
+	tx.Last(claim.org.countReports(claim.Type, claim.Status, ReportProcessing)...)
+	if claim.fence > 0 {
+		tx.Last(claim.org.discard(claim.no, claim.fence))
+	}
+	claim.fence++
+	claim.Status = ReportProcessing
+	if claim.StartedAt.IsZero() {
+		claim.StartedAt = now
+	}
+	tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, progress = 0, started_at = $4, node = $5, lease_until = $6, fence = $7, tries = $8
+		WHERE org_no = $1 AND report_no = $2`,
+		Args: []any{int64(claim.org.org), claim.no, ReportProcessing.code(), engine.Millis(claim.StartedAt), node, engine.Millis(now.Add(term)), claim.fence, claim.Tries}})
+	return claim, nil
+}
+
+// held locks the report and fails with ErrClaimLost when the claim is no
+// longer the newest.
+func (c *ReportClaim) held(tx engine.Tx) error {
+	found, err := engine.One(tx, `SELECT report_no FROM report WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND status = $4 /*FOR UPDATE*/`, func(engine.Row) {},
+		int64(c.org.org), c.no, c.fence, ReportProcessing.code())
+	if err == nil && !found {
+		err = ErrClaimLost
+	}
+	return err
+}
+
+// Renew puts the end of the lease off and notes how far the work is.
+func (c *ReportClaim) Renew(ctx context.Context, lease time.Duration, progress int) error {
+	until := c.org.db.Now().Add(lease)
+	return c.org.db.Write(ctx, func(tx engine.Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`UPDATE report SET lease_until = $3, progress = $4 WHERE org_no = $1 AND report_no = $2`,
+			int64(c.org.org), c.no, engine.Millis(until), progress)
+		return err
+	})
+}
+
+// ReportChunk is the size of all chunks of a file but the last.
+const ReportChunk = 256 << 10
+
+// Append keeps chunk n of the file.
+func (c *ReportClaim) Append(ctx context.Context, n int64, chunk []byte) error {
+	return c.org.db.Write(ctx, func(tx engine.Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`INSERT INTO report_chunk (org_no, report_no, fence, n, bytes) VALUES ($1, $2, $3, $4, $5)`,
+			int64(c.org.org), c.no, c.fence, n, chunk)
+		return err
+	})
+}
+
+// Complete says that the file is whole. From then on it can be downloaded, and
+// in the same transaction others are told.
+func (c *ReportClaim) Complete(ctx context.Context, size int64, sum []byte, retention time.Duration) error {
+	now := c.org.db.Now()
+	change := c.change(now, audit.ReportComplete, event.ReportCompleted)
+	return c.org.journal.Change(ctx, c.org.org, func(tx engine.Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, progress = 100, completed_at = $4, expires_at = $5, size = $6, sha256 = $7
+			WHERE org_no = $1 AND report_no = $2`,
+			Args: []any{int64(c.org.org), c.no, ReportCompleted.code(), engine.Millis(now), engine.Millis(now.Add(retention)), size, sum}})
+		tx.Last(c.org.countReports(c.Type, ReportProcessing, ReportCompleted)...)
+		tx.Last(c.org.journal.Entry(c.org.org, change)...)
+		return nil
+	})
+}
+
+// Fail says in words why the report cannot be made.
+func (c *ReportClaim) Fail(ctx context.Context, reason string) error {
+	now := c.org.db.Now()
+	failed := c.change(now, audit.ReportFail, event.ReportFailed)
+	alert := failed
+	alert.Event = event.Alert{Kind: event.ReportDidFail, Severity: event.Warning, Report: &c.ID}.Event(now)
+	return c.org.journal.Change(ctx, c.org.org, func(tx engine.Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, completed_at = $4, error = $5 WHERE org_no = $1 AND report_no = $2`,
+			Args: []any{int64(c.org.org), c.no, ReportFailed.code(), engine.Millis(now), reason}})
+		tx.Last(c.org.discard(c.no, c.fence))
+		tx.Last(c.org.countReports(c.Type, ReportProcessing, ReportFailed)...)
+		tx.Last(c.org.journal.Entry(c.org.org, failed)...)
+		tx.Last(c.org.journal.Entry(c.org.org, alert)...)
+		return nil
+	})
+}
+
+// change is what a report's end leaves in the journal. It is done on behalf of
+// the client who asked for the report.
+func (c *ReportClaim) change(now time.Time, action audit.Action, kind event.Type) journal.Change {
+	return journal.Change{
+		Audit: audit.Entry{At: now, Actor: c.Client.String(), Action: action, Resource: c.ID.String()},
+		Event: event.Report(kind, now, c.ID),
+	}
+}
+
+// Release puts the report back into the queue, to be taken up after a while.
+// If counted is false, the try does not count.
+func (c *ReportClaim) Release(ctx context.Context, wait time.Duration, counted bool) error {
+	until, tries := c.org.db.Now().Add(wait), c.Tries
+	if !counted {
+		tries--
+	}
+	err := c.org.db.Write(ctx, func(tx engine.Tx) error {
+		if err := c.held(tx); err != nil {
+			return err
+		}
+		tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, progress = 0, lease_until = $4, tries = $5 WHERE org_no = $1 AND report_no = $2`,
+			Args: []any{int64(c.org.org), c.no, ReportPending.code(), engine.Millis(until), tries}})
+		tx.Last(c.org.countReports(c.Type, ReportProcessing, ReportPending)...)
+		return nil
+	})
+	if err == nil {
+		c.org.reportQueued.Broadcast()
+	}
+	return err
+}

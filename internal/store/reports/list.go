@@ -1,0 +1,62 @@
+package reports
+
+import (
+	"context"
+
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// ReportQuery says which reports are wanted; "" is any.
+type ReportQuery struct {
+	Status      ReportStatus
+	Type        ReportType
+	Page, Limit int64
+}
+
+// Each filter has a statement of its own, and an index. The total comes from
+// counters; a deep page walks the index, no rows.
+const (
+	listReports         = `SELECT ` + reportColumns + ` FROM report WHERE org_no = $1`
+	reportPage          = ` ORDER BY report_no LIMIT $2 OFFSET $3`
+	allReports          = listReports + reportPage
+	reportsOfStatus     = listReports + ` AND status = $4` + reportPage
+	reportsOfType       = listReports + ` AND report_type = $4` + reportPage
+	reportsOfTypeStatus = listReports + ` AND report_type = $4 AND status = $5` + reportPage
+
+	sumReports       = `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1`
+	sumOfStatus      = sumReports + ` AND status = $2`
+	sumOfType        = sumReports + ` AND report_type = $2`
+	sumOfTypesStatus = sumReports + ` AND report_type = $2 AND status = $3`
+)
+
+// Reports calls each for a page of the reports in the order of creation and
+// gives the number of all that fit, both of one moment.
+func (o Org) Reports(ctx context.Context, q ReportQuery, each func(*Report)) (total int64, err error) {
+	page, sum := allReports, sumReports
+	var filter []any
+	switch {
+	case q.Type != "" && q.Status != "":
+		page, sum, filter = reportsOfTypeStatus, sumOfTypesStatus, []any{q.Type.code(), q.Status.code()}
+	case q.Type != "":
+		page, sum, filter = reportsOfType, sumOfType, []any{q.Type.code()}
+	case q.Status != "":
+		page, sum, filter = reportsOfStatus, sumOfStatus, []any{q.Status.code()}
+	}
+	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
+		tx.Last(
+			engine.Stmt{SQL: sum, Args: append([]any{int64(o.org)}, filter...), Each: func(r engine.Row) error {
+				total = r.Int(0)
+				return nil
+			}},
+			engine.Stmt{SQL: page, Args: append([]any{int64(o.org), q.Limit, (q.Page - 1) * q.Limit}, filter...), Each: func(r engine.Row) error {
+				rep, err := scanReport(r)
+				if err == nil {
+					each(&rep)
+				}
+				return err
+			}},
+		)
+		return nil
+	})
+	return total, err
+}

@@ -1,0 +1,41 @@
+package reports
+
+import (
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/signal"
+)
+
+// tables is what both views share.
+type tables struct {
+	db      *engine.DB
+	journal *journal.Journal
+	keys    *idempotency.Keys
+	// reportQueued is broadcast when this process puts a report into the queue.
+	reportQueued *signal.Signal
+}
+
+// System is the queue of all organisations' reports.
+type System struct{ *tables }
+
+// New gives the reports of a database.
+func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys) System {
+	return System{&tables{db, j, keys, signal.New()}}
+}
+
+// Org is the reports of one organisation.
+type Org struct {
+	*tables
+	once idempotency.Org
+	org  access.OrgNo
+}
+
+// For gives the reports of the principal's organisation.
+func For(s System, p *access.Principal) Org {
+	return Org{s.tables, idempotency.For(s.keys, p), p.Org}
+}
+
+// of gives the reports of an organisation, for nobody in particular.
+func (t *tables) of(org access.OrgNo) Org { return For(System{t}, &access.Principal{Org: org}) }

@@ -1,0 +1,42 @@
+package storetest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"anodyne.example/anodyne/internal/store"
+)
+
+// EachClock is Each with a clock that the test moves.
+func EachClock(t *testing.T, test func(t *testing.T, now *Clock, open func() *store.Store)) {
+	t.Helper()
+	EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		now := NewClock()
+		cfg.Now = now.Now
+		test(t, now, func() *store.Store { return Start(t, Node(t, cfg)) })
+	})
+}
+
+// Clock is a time that tests move.
+type Clock struct {
+	mu sync.Mutex
+	At time.Time
+}
+
+// NewClock starts on a day in January 2026.
+func NewClock() *Clock { return &Clock{At: time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)} }
+
+// Now is the time that the clock shows.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.At
+}
+
+// Pass moves the clock, also back.
+func (c *Clock) Pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.At = c.At.Add(d)
+}

@@ -1,0 +1,146 @@
+// Package conformance is what every engine must pass: the promises of
+// transactions that the tables rest on. The tests of each package of the store,
+// which run on all of storetest.Engines, are the rest.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
+)
+
+// Run runs the suite. database makes a new, migrated database of the engine for
+// each test; what is opened on it are several nodes of one service.
+func Run(t *testing.T, database func(t *testing.T) store.Config) {
+	for name, test := range map[string]func(t *testing.T, open func() *store.Store){
+		"placeholders keep their numbers": placeholdersKeepTheirNumbers,
+		"cancelled is no answer":          cancelledIsNoAnswer,
+		"panics leave the store sound":    panicsLeaveTheStoreSound,
+		"closed store":                    closedStore,
+		"writes at once":                  writesAtOnce,
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := database(t)
+			test(t, func() *store.Store { return storetest.Start(t, storetest.Node(t, cfg)) })
+		})
+	}
+}
+
+// Writes of several nodes follow one another: none is lost, and none sees half of
+// another.
+func writesAtOnce(t *testing.T, open func() *store.Store) {
+	nodes := []*store.Store{open(), open()}
+	storetest.Exec(t, nodes[0], `INSERT INTO access_epoch (one, epoch) VALUES (1, 0) ON CONFLICT DO NOTHING`)
+	before := storetest.Number(t, nodes[0], `SELECT epoch FROM access_epoch`)
+	storetest.Together(t, 16, func(i int) error {
+		return nodes[i%2].Database().Write(t.Context(), func(tx engine.Tx) error {
+			var epoch int64
+			if _, err := engine.One(tx, `SELECT epoch FROM access_epoch /*FOR UPDATE*/`, func(r engine.Row) { epoch = r.Int(0) }); err != nil {
+				return err
+			}
+			_, err := tx.Exec(`UPDATE access_epoch SET epoch = $1`, epoch+1)
+			return err
+		})
+	})
+	if after := storetest.Number(t, nodes[1], `SELECT epoch FROM access_epoch`); after != before+16 {
+		t.Errorf("%d of 16 writes are kept", after-before)
+	}
+}
+
+func placeholdersKeepTheirNumbers(t *testing.T, open func() *store.Store) {
+	s := open()
+	storetest.Exec(t, s, `INSERT INTO setting (name, value) VALUES ('$1', 'a')`)
+	storetest.Exec(t, s, `UPDATE setting SET value = $2 WHERE name = $1`, "$1", []byte("b"))
+	if got := storetest.Texts(t, s, 1, `SELECT name FROM setting WHERE value = $1`, []byte("b")); len(got) != 1 || got[0] != "$1" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A read or write that is broken off says so, and is never an empty answer.
+func cancelledIsNoAnswer(t *testing.T, open func() *store.Store) {
+	all, who := storetest.Nodes(t, 1, open)
+	p := storetest.AddPatient(t, all[0].For(&who), "A")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := all[0].For(&who).Patient(ended, p.ID); !errors.Is(err, context.Canceled) {
+		t.Errorf("a read with an ended context: %v", err)
+	}
+	if err := all[0].Database().Write(ended, func(engine.Tx) error { t.Error("it was run"); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("a write with an ended context: %v", err)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	err := all[0].Database().Read(ctx, func(tx engine.Tx) error {
+		cancel()
+		return tx.Query(`SELECT name FROM patient WHERE org_no = $1`, nil, int64(who.Org))
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a read that is cancelled: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	err = all[0].Database().Write(ctx, func(tx engine.Tx) error {
+		cancel()
+		_, err := tx.Exec(`UPDATE patient SET name = $2 WHERE org_no = $1`, int64(who.Org), "B")
+		return err
+	})
+	if got, readErr := all[0].For(&who).Patient(t.Context(), p.ID); err != nil || got.Name != "B" || readErr != nil {
+		t.Errorf("a write that had started is not finished: %v, %q, %v", err, got.Name, readErr)
+	}
+}
+
+// A panic costs nothing but the call it happened in.
+func panicsLeaveTheStoreSound(t *testing.T, open func() *store.Store) {
+	s := open()
+	storetest.Exec(t, s, `INSERT INTO setting (name, value) VALUES ('a', 'a'), ('b', 'b')`)
+	for range 40 { // more than there are readers
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			_ = s.Database().Read(t.Context(), func(tx engine.Tx) error {
+				return tx.Query(`SELECT name FROM setting`, func(engine.Row) error { panic("a bug") })
+			})
+		}()
+		if err := s.Database().Write(t.Context(), func(tx engine.Tx) error {
+			return tx.Query(`UPDATE setting SET value = 'c' RETURNING name`, func(engine.Row) error { panic("a bug") })
+		}); err == nil {
+			t.Error("a write that panicked succeeded")
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Bound)
+	defer cancel()
+	if err := s.Ping(ctx); err != nil {
+		t.Error(err)
+	}
+	if n := storetest.Number(t, s, `SELECT count(*) FROM setting WHERE value = 'c'`); n != 0 {
+		t.Errorf("%d rows of a write that panicked are kept", n)
+	}
+}
+
+func closedStore(t *testing.T, open func() *store.Store) {
+	all, who := storetest.Nodes(t, 1, open)
+	s, o := all[0], all[0].For(&who)
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := storetest.Patient("A")
+	_, writeErr := o.CreatePatient(t.Context(), &p, storetest.Created(p), nil, idempotency.Outcome{})
+	_, readErr := o.Patient(t.Context(), p.ID)
+	_, _, snapshotErr := o.Head(t.Context())
+	for _, err := range []error{writeErr, readErr, snapshotErr, s.Ping(t.Context())} {
+		if !fault.Is(err, fault.Unavailable) {
+			t.Errorf("got %v", err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store/accounts"
+	"anodyne.example/anodyne/internal/store/clients"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
+	"anodyne.example/anodyne/internal/store/reports"
+	"anodyne.example/anodyne/internal/store/webhooks"
+)
+
+// What the views are made of, by names of which nobody outside can pick one.
+type (
+	orgJournal  = journal.Org
+	orgPatients = patients.Org
+	orgReports  = reports.Org
+	orgWebhooks = webhooks.Org
+	orgAccounts = accounts.Org
+	orgClients  = clients.Org
+
+	systemJournal  = journal.System
+	systemPatients = patients.System
+	systemReports  = reports.System
+	systemWebhooks = webhooks.System
+	systemAccounts = accounts.System
+	systemClients  = clients.System
+)
+
+// Org is one organisation's view of the store: every statement of its methods is
+// bound to that organisation.
+type Org struct {
+	orgJournal
+	orgPatients
+	orgReports
+	orgWebhooks
+	orgAccounts
+	orgClients
+	org access.OrgNo
+}
+
+// For gives the view of the principal's organisation.
+func (s *Store) For(p *access.Principal) Org {
+	return Org{s.journal.For(p.Org), patients.For(s.patients, p), reports.For(s.reports, p), webhooks.For(s.webhooks, p),
+		accounts.For(s.accounts, p), clients.For(s.clients, p), p.Org}
+}
+
+// No is the organisation of the view.
+func (o Org) No() access.OrgNo { return o.org }
+
+// System is the view of workers and of the command line: what belongs to no
+// organisation, or to all.
+type System struct {
+	*Store
+	systemJournal
+	systemPatients
+	systemReports
+	systemWebhooks
+	systemAccounts
+	systemClients
+}
+
+// System gives that view.
+func (s *Store) System() System {
+	return System{s, s.journal.System(), s.patients, s.reports, s.webhooks, s.accounts, s.clients}
+}
+
+// Dump calls fn with the database as it is now. Writers go on meanwhile and
+// are neither seen nor kept waiting.
+func (s System) Dump(ctx context.Context, fn func(*engine.Dump) error) error {
+	return s.db.Dump(ctx, fn)
+}
+
+// Organization gives the operator's view of the organisation of a name.
+func (s System) Organization(ctx context.Context, name string) (Org, error) {
+	var no access.OrgNo
+	err := s.db.Read(ctx, func(tx engine.Tx) error {
+		found, err := engine.One(tx, `SELECT org_no, id FROM org WHERE name = $1`, func(r engine.Row) { no = access.OrgNo(r.Int(0)) }, name)
+		if err == nil && !found {
+			err = fault.Missing("organization", name)
+		}
+		return err
+	})
+	return s.For(&access.Principal{Org: no}), err
+}

@@ -1,0 +1,62 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/lease"
+)
+
+// selectFarAhead finds the endpoints with a delivery that waits for longer than
+// any does.
+const selectFarAhead = `SELECT c.org_no, c.webhook_no FROM webhook_cursor c WHERE c.due_at IS NOT NULL
+	AND EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.org_no = c.org_no AND d.webhook_no = c.webhook_no AND d.next_attempt_at > $1) LIMIT $2`
+
+// farAtOnce is how many of them one look gives.
+const farAtOnce = 500
+
+// PullRetries makes deliveries due whose next attempt is farther away than the
+// longest wait there is: a clock wrote that which has been put back since, and
+// they would wait for as long as it was wrong. It gives their endpoints.
+func (s System) PullRetries(ctx context.Context, longest time.Duration) (pulled []WebhookKey, err error) {
+	now := s.db.Now()
+	far := engine.Millis(now.Add(longest + lease.ClockSkew))
+	for {
+		var keys []WebhookKey
+		if err := s.db.Read(ctx, func(tx engine.Tx) error {
+			keys = nil
+			return tx.Query(selectFarAhead, func(r engine.Row) error {
+				keys = append(keys, WebhookKey{access.OrgNo(r.Int(0)), r.Int(1)})
+				return nil
+			}, far, farAtOnce)
+		}); err != nil {
+			return pulled, err
+		}
+		for _, key := range keys {
+			if err := s.pullRetries(ctx, key, now, far); err != nil {
+				return pulled, err
+			}
+		}
+		pulled = append(pulled, keys...)
+		if len(keys) < farAtOnce {
+			return pulled, nil
+		}
+	}
+}
+
+func (s System) pullRetries(ctx context.Context, key WebhookKey, now time.Time, far int64) error {
+	org, no := int64(key.Org), key.No
+	return s.db.Write(ctx, func(tx engine.Tx) error {
+		// The cursor is locked first, as by whoever writes results.
+		if _, err := engine.One(tx, `SELECT webhook_no FROM webhook_cursor WHERE org_no = $1 AND webhook_no = $2 /*FOR UPDATE*/`, func(engine.Row) {}, org, no); err != nil {
+			return err
+		}
+		return tx.Many(
+			engine.Stmt{SQL: `UPDATE webhook_delivery SET next_attempt_at = $3 WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at > $4`,
+				Args: []any{org, no, engine.Millis(now), far}},
+			nextDue(key),
+		)
+	})
+}

@@ -1,0 +1,248 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// DeliveryStatus says what became of a delivery.
+type DeliveryStatus int64
+
+// The statuses, as they are kept.
+const (
+	Pending DeliveryStatus = iota
+	Delivered
+	Failed
+)
+
+var deliveryStatuses = [...]string{"pending", "delivered", "failed"}
+
+// String is the published word.
+func (s DeliveryStatus) String() string { return deliveryStatuses[s] }
+
+// ParseDeliveryStatus reads the published word.
+func ParseDeliveryStatus(word string) (DeliveryStatus, bool) {
+	for i, known := range deliveryStatuses {
+		if word == known {
+			return DeliveryStatus(i), true
+		}
+	}
+	return 0, false
+}
+
+// DeliveriesKept is how long after its event a delivery is kept, and how far
+// back RecoverWebhook can reach.
+const DeliveriesKept = 30 * 24 * time.Hour
+
+// Delivery is one event's way to one endpoint.
+type Delivery struct {
+	ID        id.Delivery
+	Event     id.Event
+	EventType event.Type
+	Status    DeliveryStatus
+	CreatedAt time.Time
+	// NextAttemptAt is zero when no attempt is to come.
+	NextAttemptAt time.Time
+	// Attempts are the newest maxAttempts, oldest first.
+	Attempts []Attempt
+	// Payload is the body that is sent; Org.Delivery fills it in.
+	Payload []byte
+}
+
+// Attempt is one attempt of a delivery.
+type Attempt struct {
+	At      time.Time
+	Latency time.Duration
+	// Status is the HTTP status, 0 when no answer came.
+	Status int
+	// Answer is the beginning of the answer's body.
+	Answer string
+	// Error says why the attempt failed; empty when it did not.
+	Error string
+}
+
+// DeliveryID is the identifier of an event's delivery to an endpoint. It
+// follows from the two and the event's position in the journal, so that an event
+// has one delivery to an endpoint, however often it is sent. It begins with the
+// event's time and the position, so that deliveries are in the order of their
+// events, also of those of one millisecond.
+func DeliveryID(webhookID id.Webhook, eventID id.Event, pos journal.Pos) id.Delivery {
+	sum := deliverySum(webhookID, eventID)
+	return deliveryID(eventID, pos, sum[:])
+}
+
+// testDeliveryID is that of an event in no journal, at a moment when the journal
+// had come to a position. What such an event has of its own goes up too.
+func testDeliveryID(eventID id.Event, head journal.Pos) id.Delivery {
+	return deliveryID(eventID, head, eventID.Bytes())
+}
+
+const (
+	idClock = 6 // bytes of an identifier that are its time
+	idPos   = 4 // bytes behind them that are the end of the position
+)
+
+func deliveryID(eventID id.Event, pos journal.Pos, rest []byte) id.Delivery {
+	b := append(make([]byte, 0, 16), eventID.Bytes()[:idClock]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(pos))
+	return mustDelivery(append(b, rest[idClock+idPos:16]...))
+}
+
+// oldDeliveryID is what DeliveryID was in versions before; deliveries of then
+// still have it.
+func oldDeliveryID(webhookID id.Webhook, eventID id.Event) id.Delivery {
+	sum := deliverySum(webhookID, eventID)
+	copy(sum[:idClock], eventID.Bytes())
+	return mustDelivery(sum[:16])
+}
+
+func deliverySum(webhookID id.Webhook, eventID id.Event) [sha256.Size]byte {
+	return sha256.Sum256(append(append(make([]byte, 0, 32), webhookID.Bytes()...), eventID.Bytes()...))
+}
+
+func mustDelivery(b []byte) id.Delivery {
+	delivery, err := id.FromBytes[id.DeliveryKind](b)
+	if err != nil {
+		panic(err) // 16 bytes always are
+	}
+	return delivery
+}
+
+// DeliveryQuery says which deliveries are wanted.
+type DeliveryQuery struct {
+	// Before is where to go on: the value that the page before gave. Zero
+	// begins with the newest.
+	Before id.Delivery
+	Limit  int
+	// Status keeps those of one status, nil all.
+	Status *DeliveryStatus
+	// EventType keeps those of one event, "" all.
+	EventType event.Type
+}
+
+// deliveryScan bounds the rows that one call looks at, whatever its filter.
+const deliveryScan = 2000
+
+// deliveryColumns is what scanDelivery reads.
+const deliveryColumns = `id, event_id, event_type, status, created_at, next_attempt_at, attempts`
+
+// Those that are not delivered have an index, which needs the second
+// condition to be seen.
+const (
+	deliveriesAll         = `SELECT ` + deliveryColumns + ` FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3 ORDER BY id DESC LIMIT $4`
+	deliveriesUndelivered = `SELECT ` + deliveryColumns + ` FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3
+		AND status = $5 AND status <> 1 ORDER BY id DESC LIMIT $4`
+)
+
+func scanDelivery(r engine.Row) (d Delivery, err error) {
+	d = Delivery{EventType: event.Type(r.Text(2)), Status: DeliveryStatus(r.Int(3)), CreatedAt: engine.FromMillis(r.Int(4))}
+	if !r.IsNull(5) {
+		d.NextAttemptAt = engine.FromMillis(r.Int(5))
+	}
+	if d.ID, err = id.FromBytes[id.DeliveryKind](r.Raw(0)); err != nil {
+		return d, err
+	}
+	if d.Event, err = id.FromBytes[id.EventKind](r.Raw(1)); err != nil {
+		return d, err
+	}
+	d.Attempts, err = unpackAttempts(r.Raw(6))
+	return d, err
+}
+
+// Deliveries calls each for deliveries to an endpoint, those of the newest
+// events first, and says where to go on; the zero identifier means that there
+// are no more. With a filter it may give few, or none, and still not be at the
+// end.
+func (o Org) Deliveries(ctx context.Context, webhookID id.Webhook, q DeliveryQuery, each func(*Delivery)) (next id.Delivery, err error) {
+	before := q.Before.Bytes()
+	if q.Before.IsZero() {
+		before = allDeliveries
+	}
+	sql, scan := deliveriesAll, q.Limit
+	args := []any{int64(o.org), int64(0), before, 0}
+	if q.Status != nil && *q.Status != Delivered {
+		sql, args = deliveriesUndelivered, append(args, int64(*q.Status))
+	}
+	if q.EventType != "" || q.Status != nil {
+		scan = deliveryScan
+	}
+	scan++ // one more tells whether there are more
+	args[3] = scan
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		next = id.Delivery{}
+		_, no, err := o.webhook(tx, webhookID)
+		if err != nil {
+			return err
+		}
+		args[1] = no
+		looked, given, full := 0, 0, false
+		var last id.Delivery
+		err = tx.Query(sql, func(r engine.Row) error {
+			looked++
+			if full || looked == scan {
+				next = last
+				full = true
+				return nil
+			}
+			d, err := scanDelivery(r)
+			if err != nil {
+				return err
+			}
+			last = d.ID
+			if (q.Status == nil || d.Status == *q.Status) && (q.EventType == "" || d.EventType == q.EventType) {
+				each(&d)
+				given++
+				full = given == q.Limit
+			}
+			return nil
+		}, args...)
+		return err
+	})
+	return next, err
+}
+
+const readDelivery = `SELECT ` + deliveryColumns + `, payload, pos FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id = $3`
+
+// Delivery reads one delivery with its payload.
+func (o Org) Delivery(ctx context.Context, webhookID id.Webhook, deliveryID id.Delivery) (d Delivery, err error) {
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		_, no, err := o.webhook(tx, webhookID)
+		if err != nil {
+			return err
+		}
+		d, err = o.delivery(tx, readDelivery, no, deliveryID)
+		return err
+	})
+	return d, err
+}
+
+func (o Org) delivery(tx engine.Tx, sql string, webhookNo int64, deliveryID id.Delivery) (d Delivery, err error) {
+	found, pos := false, journal.Pos(0)
+	if err := tx.Query(sql, func(r engine.Row) (err error) {
+		found, pos = true, journal.Pos(r.Int(8))
+		d, err = scanDelivery(r)
+		d.Payload = []byte(r.Text(7))
+		return err
+	}, int64(o.org), webhookNo, deliveryID.Bytes()); err != nil {
+		return d, err
+	}
+	if !found {
+		return d, fault.Missing("delivery", deliveryID.String())
+	}
+	if pos == 0 {
+		return d, nil
+	}
+	_, err = engine.One(tx, `SELECT at, event_data FROM journal WHERE org_no = $1 AND pos = $2`, func(r engine.Row) {
+		e := event.Event{ID: d.Event, Type: d.EventType, At: engine.FromMillis(r.Int(0)), Data: r.Raw(1)}
+		d.Payload = e.Append(nil)
+	}, int64(o.org), int64(pos))
+	return d, err
+}

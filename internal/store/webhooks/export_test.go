@@ -1,0 +1,3 @@
+package webhooks
+
+var RecoverScan, OldDelivery = recoverScan, oldDeliveryID

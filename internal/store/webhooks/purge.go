@@ -1,0 +1,119 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// deliveriesSince is a bound for identifiers of deliveries: those of events
+// before a moment are below it.
+func deliveriesSince(t time.Time) []byte {
+	var clock [8]byte
+	binary.BigEndian.PutUint64(clock[:], uint64(engine.Millis(t)))
+	return append(make([]byte, 0, 16), append(clock[2:], make([]byte, 10)...)...)
+}
+
+// allDeliveries is above every identifier.
+var allDeliveries = []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")
+
+// PurgeWebhooks deletes deliveries past their keeping, and what deleted
+// endpoints left. An endpoint that has nothing to delete costs no write.
+func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
+	old := deliveriesSince(now.Add(-DeliveriesKept))
+	type purge struct {
+		WebhookKey
+		deleted bool
+	}
+	var list []purge
+	if err := s.db.Read(ctx, func(tx engine.Tx) error {
+		list = nil
+		return tx.Query(`SELECT c.org_no, c.webhook_no, w.id FROM webhook_cursor c
+			LEFT JOIN webhook w ON w.org_no = c.org_no AND w.webhook_no = c.webhook_no
+			WHERE w.id IS NULL OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.org_no = c.org_no AND d.webhook_no = c.webhook_no AND d.id < $1)`,
+			func(r engine.Row) error {
+				list = append(list, purge{WebhookKey{access.OrgNo(r.Int(0)), r.Int(1)}, r.IsNull(2)})
+				return nil
+			}, old)
+	}); err != nil {
+		return err
+	}
+	for _, p := range list {
+		before, hour := old, hourOf(now.Add(-DeliveriesKept))
+		if p.deleted {
+			before, hour = allDeliveries, hourOf(now)+1
+		}
+		for more := true; more; {
+			if err := s.db.Write(ctx, func(tx engine.Tx) (err error) {
+				more, err = purgeSliceOf(tx, p.WebhookKey, before, hour, p.deleted)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// purgeSliceOf deletes a slice of an endpoint's deliveries, and after the last
+// one what else is old.
+func purgeSliceOf(tx engine.Tx, key WebhookKey, before []byte, hour int64, deleted bool) (more bool, err error) {
+	gone, pending := int64(0), int64(0)
+	if err := tx.Query(`DELETE FROM webhook_delivery WHERE (org_no, webhook_no, id) IN
+		(SELECT org_no, webhook_no, id FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3 ORDER BY id LIMIT $4) RETURNING status`,
+		func(r engine.Row) error {
+			gone++
+			pending += number(DeliveryStatus(r.Int(0)) == Pending)
+			return nil
+		}, int64(key.Org), key.No, before, engine.PurgeSlice); err != nil {
+		return false, err
+	}
+	if pending > 0 {
+		tx.Last(engine.Stmt{SQL: `UPDATE webhook_cursor SET pending = pending - $3 WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(key.Org), key.No, pending}},
+			nextDue(key))
+	}
+	if gone == engine.PurgeSlice {
+		return true, nil
+	}
+	tx.Last(engine.Stmt{SQL: `DELETE FROM webhook_hour WHERE org_no = $1 AND webhook_no = $2 AND hour < $3`, Args: []any{int64(key.Org), key.No, hour}})
+	if deleted {
+		tx.Last(engine.Stmt{SQL: `DELETE FROM webhook_cursor WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(key.Org), key.No}})
+	}
+	return false, nil
+}
+
+// WebhookBacklog is how the endpoints of all organisations do.
+type WebhookBacklog struct {
+	// Disabled counts the endpoints that are; Pending the deliveries that
+	// wait for another attempt, and OldestPending is the time of the oldest
+	// one's event, zero when there is none.
+	Disabled, Pending int64
+	OldestPending     time.Time
+}
+
+// WebhookBacklog looks at the endpoints that have something pending.
+func (s System) WebhookBacklog(ctx context.Context) (b WebhookBacklog, err error) {
+	err = s.db.Read(ctx, func(tx engine.Tx) error {
+		b = WebhookBacklog{}
+		if _, err := engine.One(tx, `SELECT count(*) FROM webhook WHERE enabled = 0`, func(r engine.Row) { b.Disabled = r.Int(0) }); err != nil {
+			return err
+		}
+		return tx.Query(`SELECT c.pending, (SELECT d.id FROM webhook_delivery d WHERE d.org_no = c.org_no AND d.webhook_no = c.webhook_no
+				AND d.status = 0 AND d.status <> 1 ORDER BY d.id LIMIT 1)
+			FROM webhook_cursor c JOIN webhook w ON w.org_no = c.org_no AND w.webhook_no = c.webhook_no WHERE c.pending > 0 AND w.enabled = 1`,
+			func(r engine.Row) error {
+				b.Pending += r.Int(0)
+				if oldest := r.Raw(1); len(oldest) == 16 {
+					at := engine.FromMillis(int64(binary.BigEndian.Uint64(oldest) >> 16))
+					if b.OldestPending.IsZero() || at.Before(b.OldestPending) {
+						b.OldestPending = at
+					}
+				}
+				return nil
+			})
+	})
+	return b, err
+}

@@ -1,0 +1,277 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// Webhook is an endpoint that an organisation's events are delivered to.
+type Webhook struct {
+	ID          id.Webhook
+	URL         string
+	Events      []event.Type // or event.All
+	Description string
+	Enabled     bool
+	// DisabledReason is "" for an enabled endpoint.
+	DisabledReason string
+	CreatedAt      time.Time
+	Version        int64
+	// OldSecretEnds is until when the secret before the last rotation signs
+	// too; zero when there is none.
+	OldSecretEnds time.Time
+	// OwnerRole is the role of the member who made the endpoint, or whose
+	// application did; nil when that is not known, or was the operator's.
+	OwnerRole *access.Role
+}
+
+// ChangedBy reports whether who has a role may change the endpoint:
+// administrators all, developers those that developers made.
+func (w *Webhook) ChangedBy(role access.Role) bool {
+	if role.Has(access.Administrator) {
+		return true
+	}
+	return role.Has(access.Developer) && w.OwnerRole != nil && !w.OwnerRole.Has(access.Administrator)
+}
+
+// Why an endpoint is disabled.
+const (
+	DisabledByRequest = "requested" // somebody asked for it
+	DisabledGone      = "gone"      // the receiver answered 410
+	DisabledFailing   = "failing"   // nothing but failure for FailingFor
+)
+
+const (
+	// MaxWebhooks is how many endpoints an organisation may have.
+	MaxWebhooks = 100
+	// SecretOverlap is how long a secret signs after its rotation.
+	SecretOverlap = 24 * time.Hour
+	// FailingFor is after how long of nothing but failure an endpoint is
+	// disabled.
+	FailingFor = 5 * 24 * time.Hour
+)
+
+// CreateWebhook keeps a new endpoint with its signing secret, and gives the
+// outcome, or what an earlier request with the same key had. Deliveries begin
+// with the next event.
+func (o Org) CreateWebhook(ctx context.Context, w *Webhook, secret string, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
+	sealed := o.sealSecret(w.ID, secret)
+	return o.once.Do(ctx, key, w.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
+		// The lock makes the numbers follow the order of creation, and the
+		// limit hold, whoever creates at the same time.
+		if _, err := engine.One(tx, `SELECT org_no FROM org WHERE org_no = $1 /*FOR UPDATE*/`, func(engine.Row) {}, int64(o.org)); err != nil {
+			return out, err
+		}
+		count, no, err := o.nextWebhook(tx)
+		if err != nil {
+			return out, err
+		}
+		if count >= MaxWebhooks {
+			return out, fault.New(fault.Conflict, fmt.Sprintf("An organisation can have %d webhooks; delete one first.", MaxWebhooks), "limit", MaxWebhooks)
+		}
+		tx.Last(
+			engine.Stmt{SQL: `INSERT INTO webhook (org_no, webhook_no, id, version, created_at, url, events, description, enabled, disabled_reason, secret, owner_no)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, ` + webhookActor + `)`,
+				Args: []any{int64(o.org), no, w.ID.Bytes(), w.Version, engine.Millis(w.CreatedAt), w.URL, joinTypes(w.Events), w.Description, number(w.Enabled), w.DisabledReason, sealed, int64(o.account), int64(o.client)}},
+			engine.Stmt{SQL: `INSERT INTO webhook_cursor (org_no, webhook_no, pos, open, pending, failure, claim)
+				SELECT $1, $2, pos, $3, 0, '', 0 FROM journal_head WHERE org_no = $1`, Args: []any{int64(o.org), no, []byte{}}},
+		)
+		tx.Last(o.journal.Entry(o.org, c)...)
+		return out, nil
+	})
+}
+
+// nextWebhook counts the endpoints and gives the number of the next one. A
+// deleted endpoint keeps its number until its deliveries are purged.
+func (o Org) nextWebhook(tx engine.Tx) (count, next int64, err error) {
+	_, err = engine.One(tx, `SELECT (SELECT count(*) FROM webhook WHERE org_no = $1), coalesce(max(webhook_no), 0) + 1 FROM webhook_cursor WHERE org_no = $1`,
+		func(r engine.Row) { count, next = r.Int(0), r.Int(1) }, int64(o.org))
+	return count, next, err
+}
+
+// webhookActor is the member who acts: the one of the view, or who registered
+// the application of the view.
+const webhookActor = `(SELECT account_no FROM account WHERE org_no = $1 AND account_no = $12
+	UNION ALL SELECT owner_no FROM client WHERE org_no = $1 AND client_no = $13)`
+
+// webhookColumns is what scanWebhook reads.
+const webhookColumns = `id, version, created_at, url, events, description, enabled, disabled_reason, old_secret_ends, webhook_no,
+	(SELECT a.role FROM account a WHERE a.account_no = webhook.owner_no)`
+
+func scanWebhook(r engine.Row) (w Webhook, no int64, err error) {
+	w = Webhook{
+		Version: r.Int(1), CreatedAt: engine.FromMillis(r.Int(2)), URL: r.Text(3), Events: splitTypes(r.Text(4)), Description: r.Text(5),
+		Enabled: r.Int(6) == 1, DisabledReason: r.Text(7),
+	}
+	if !r.IsNull(8) {
+		w.OldSecretEnds = engine.FromMillis(r.Int(8))
+	}
+	if !r.IsNull(10) {
+		role := access.Role(r.Int(10))
+		w.OwnerRole = &role
+	}
+	w.ID, err = id.FromBytes[id.WebhookKind](r.Raw(0))
+	return w, r.Int(9), err
+}
+
+// WebhookPage gives a page of the endpoints in the order of creation, and how
+// many there are.
+func (o Org) WebhookPage(ctx context.Context, page, limit int64) (hooks []Webhook, total int64, err error) {
+	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
+		hooks = nil
+		tx.Last(
+			engine.Stmt{SQL: `SELECT count(*) FROM webhook WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r engine.Row) error {
+				total = r.Int(0)
+				return nil
+			}},
+			engine.Stmt{SQL: `SELECT ` + webhookColumns + ` FROM webhook WHERE org_no = $1 ORDER BY webhook_no LIMIT $2 OFFSET $3`,
+				Args: []any{int64(o.org), limit, (page - 1) * limit},
+				Each: func(r engine.Row) error {
+					w, _, err := scanWebhook(r)
+					hooks = append(hooks, w)
+					return err
+				}},
+		)
+		return nil
+	})
+	return hooks, total, err
+}
+
+// Webhook reads one endpoint.
+func (o Org) Webhook(ctx context.Context, webhookID id.Webhook) (w Webhook, err error) {
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		w, _, err = o.webhook(tx, webhookID)
+		return err
+	})
+	return w, err
+}
+
+const (
+	readWebhook   = `SELECT ` + webhookColumns + ` FROM webhook WHERE org_no = $1 AND id = $2`
+	selectWebhook = `SELECT ` + webhookColumns + `,
+		(SELECT a.role FROM account a WHERE a.org_no = $1 AND a.account_no = $3 AND a.disabled_at IS NULL),
+		(SELECT c.owner_role FROM client c WHERE c.org_no = $1 AND c.client_no = $4)
+		FROM webhook WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`
+)
+
+// webhookToChange reads an endpoint with its number, locks it, and refuses who
+// may not change it. An application acts with the role that the member had who
+// registered it, and one of the operator as an administrator.
+func (o Org) webhookToChange(tx engine.Tx, webhookID id.Webhook) (w Webhook, no int64, err error) {
+	found, may := false, false
+	err = tx.Query(selectWebhook, func(r engine.Row) (err error) {
+		found = true
+		w, no, err = scanWebhook(r)
+		switch {
+		case o.account != 0:
+			may = !r.IsNull(11) && w.ChangedBy(access.Role(r.Int(11)))
+		default:
+			may = r.IsNull(12) || w.ChangedBy(access.Role(r.Int(12)))
+		}
+		return err
+	}, int64(o.org), webhookID.Bytes(), int64(o.account), int64(o.client))
+	switch {
+	case err != nil:
+	case !found:
+		err = fault.Missing("webhook", webhookID.String())
+	case !may:
+		err = fault.New(fault.Forbidden, "This webhook belongs to an administrator; only administrators, and applications that they registered, may change it.")
+	}
+	return w, no, err
+}
+
+// webhook reads an endpoint with its number.
+func (o Org) webhook(tx engine.Tx, webhookID id.Webhook) (w Webhook, no int64, err error) {
+	found := false
+	err = tx.Query(readWebhook, func(r engine.Row) (err error) {
+		found = true
+		w, no, err = scanWebhook(r)
+		return err
+	}, int64(o.org), webhookID.Bytes())
+	if err == nil && !found {
+		err = fault.Missing("webhook", webhookID.String())
+	}
+	return w, no, err
+}
+
+// UpdateWebhook reads an endpoint, lets a rule change its URL, events,
+// description or status, and keeps the result with what the rule says about
+// it. A nil Change means that nothing changed.
+//
+// An endpoint that is enabled again goes on at the head of the journal: what
+// it missed comes with RecoverWebhook. Deliveries that wait for another
+// attempt wait on while it is disabled, and are then due.
+func (o Org) UpdateWebhook(ctx context.Context, webhookID id.Webhook, rule func(old Webhook) (Webhook, *journal.Change, error)) (w Webhook, err error) {
+	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+		old, no, err := o.webhookToChange(tx, webhookID)
+		if err != nil {
+			return err
+		}
+		var c *journal.Change
+		if w, c, err = rule(old); err != nil || c == nil {
+			return err
+		}
+		tx.Last(engine.Stmt{SQL: `UPDATE webhook SET version = $3, url = $4, events = $5, description = $6, enabled = $7, disabled_reason = $8
+			WHERE org_no = $1 AND webhook_no = $2`,
+			Args: []any{int64(o.org), no, w.Version, w.URL, joinTypes(w.Events), w.Description, number(w.Enabled), w.DisabledReason}})
+		if w.URL != old.URL {
+			tx.Last(engine.Stmt{SQL: `UPDATE webhook_cursor SET failing_since = NULL, claim = 0 WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(o.org), no}})
+		}
+		if w.Enabled != old.Enabled {
+			tx.Last(switchWebhook(o.org, no, w.Enabled))
+		}
+		tx.Last(o.journal.Entry(o.org, *c)...)
+		return nil
+	})
+	return w, err
+}
+
+// DeleteWebhook deletes an endpoint. Its deliveries go with the next purges.
+func (o Org) DeleteWebhook(ctx context.Context, webhookID id.Webhook, c journal.Change) error {
+	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+		_, no, err := o.webhookToChange(tx, webhookID)
+		if err != nil {
+			return err
+		}
+		tx.Last(
+			engine.Stmt{SQL: `DELETE FROM webhook WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(o.org), no}},
+			engine.Stmt{SQL: `UPDATE webhook_cursor SET due_at = NULL, node = NULL, claim = 0 WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(o.org), no}},
+		)
+		tx.Last(o.journal.Entry(o.org, c)...)
+		return nil
+	})
+}
+
+func joinTypes(types []event.Type) string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ",")
+}
+
+func splitTypes(joined string) []event.Type {
+	names := strings.Split(joined, ",")
+	types := make([]event.Type, len(names))
+	for i, n := range names {
+		types[i] = event.Type(n)
+	}
+	return types
+}
+
+// number is how a bool is kept.
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

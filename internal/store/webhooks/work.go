@@ -1,0 +1,201 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// WebhookTask is one event to be sent to an endpoint.
+type WebhookTask struct {
+	Delivery id.Delivery
+	Event    event.Event
+	// Body is what is sent.
+	Body []byte
+	// Pos is the event's position in the journal; 0 for an event that is in
+	// none.
+	Pos journal.Pos
+	// Again says that the delivery is there, with what was tried before.
+	Again    bool
+	Tries    int
+	Attempts []Attempt
+}
+
+// WebhookWork is what is to be done for an endpoint.
+type WebhookWork struct {
+	// ID, URL and Secrets are of the endpoint as it is now.
+	ID      id.Webhook
+	URL     string
+	Secrets []string
+	// Retries are deliveries that are due, the longest first; MoreRetries says
+	// that there are others. Ahead is when the next one is due after those that
+	// are, zero when none is.
+	Retries     []WebhookTask
+	MoreRetries bool
+	Ahead       time.Time
+	// Due is what the endpoint said when it was looked at about when a delivery
+	// is due; zero when none is waiting.
+	Due time.Time
+	// Events are those after the position that was asked for that the
+	// endpoint wants.
+	Events []WebhookTask
+	// Next is the position up to which all entries were looked at; More says
+	// that there are entries behind it.
+	Next journal.Pos
+	More bool
+	// Recovering says that a recovery is to be gone on with.
+	Recovering bool
+}
+
+const (
+	// workScan bounds the entries of the journal that one look for work reads.
+	workScan = 2000
+	// workBytes is after how much of them no more tasks are taken: the event
+	// of a large batch has tens of kilobytes.
+	workBytes = 256 << 10
+)
+
+// selectWork reads the endpoint under its claim.
+const selectWork = `SELECT w.id, w.url, w.events, w.secret, w.old_secret, w.old_secret_ends, c.recover_end, h.pos, c.due_at
+	FROM webhook w JOIN webhook_cursor c ON c.org_no = w.org_no AND c.webhook_no = w.webhook_no JOIN journal_head h ON h.org_no = w.org_no
+	WHERE w.org_no = $1 AND w.webhook_no = $2 AND w.enabled = 1 AND c.claim = $3`
+
+// selectDue reads the deliveries that are due, with their events.
+const selectDue = `SELECT d.id, d.pos, d.event_id, d.event_type, d.created_at, d.tries, d.attempts, d.payload, j.at, j.event_data
+	FROM webhook_delivery d LEFT JOIN journal j ON j.org_no = d.org_no AND j.pos = d.pos
+	WHERE d.org_no = $1 AND d.webhook_no = $2 AND d.next_attempt_at <= $3 ORDER BY d.next_attempt_at LIMIT $4`
+
+const (
+	selectEvents = `SELECT pos, at, event_id, event_type, event_data FROM journal
+		WHERE org_no = $1 AND pos > $2 AND pos <= $3 AND event_id IS NOT NULL ORDER BY pos LIMIT $4`
+	selectEvent = `SELECT pos, at, event_id, event_type, event_data FROM journal WHERE org_no = $1 AND pos = $2 AND event_id IS NOT NULL`
+)
+
+// selectAhead reads when the next delivery is due that is not due yet.
+const selectAhead = `SELECT next_attempt_at FROM webhook_delivery
+	WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at > $3 ORDER BY next_attempt_at LIMIT 1`
+
+// WebhookWork looks for an endpoint's work: up to retries due deliveries and
+// up to events entries of the journal after a position; with 0 it does not look
+// for the one or the other. held is false when the claim is lost, or the
+// endpoint is disabled or deleted.
+func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after journal.Pos, retries, events int) (work WebhookWork, held bool, err error) {
+	now := s.db.Now()
+	var head journal.Pos
+	var wanted func([]byte) bool
+	taken, size := 0, 0
+	// On PostgreSQL they go out together: the others must not need what the
+	// first gives. Each sees what the one before saw, or more; and entries of a
+	// journal become visible in their order.
+	stmts := []engine.Stmt{{SQL: selectWork, Args: []any{int64(c.Org), c.No, c.Token}, Each: func(r engine.Row) (err error) {
+		held, head = true, journal.Pos(r.Int(7))
+		if work.ID, err = id.FromBytes[id.WebhookKind](r.Raw(0)); err != nil {
+			return err
+		}
+		work.URL, work.Recovering = r.Text(1), !r.IsNull(6)
+		if !r.IsNull(8) {
+			work.Due = engine.FromMillis(r.Int(8))
+		}
+		wanted = wantedTypes(splitTypes(r.Text(2)))
+		work.Secrets, err = s.openSecrets(c.Org, work.ID, r.Raw(3), r.Raw(4), engine.FromMillis(r.Int(5)), now)
+		return err
+	}}}
+	if retries > 0 {
+		stmts = append(stmts,
+			engine.Stmt{SQL: selectDue, Args: []any{int64(c.Org), c.No, engine.Millis(now), retries}, Each: func(r engine.Row) error {
+				if size > workBytes {
+					work.MoreRetries = true
+					return nil
+				}
+				task, err := scanDue(r)
+				work.Retries = append(work.Retries, task)
+				work.MoreRetries = len(work.Retries) == retries
+				size += len(task.Body)
+				return err
+			}},
+			engine.Stmt{SQL: selectAhead, Args: []any{int64(c.Org), c.No, engine.Millis(now)}, Each: func(r engine.Row) error {
+				work.Ahead = engine.FromMillis(r.Int(0))
+				return nil
+			}})
+	}
+	if events > 0 {
+		stmts = append(stmts, engine.Stmt{SQL: selectEvents, Args: []any{int64(c.Org), int64(after), int64(after) + workScan, events}, Each: func(r engine.Row) error {
+			if size > 2*workBytes { // half of it may be retries
+				taken = events // there are more
+				return nil
+			}
+			taken++
+			work.Next = journal.Pos(r.Int(0))
+			if !held || !wanted(r.Raw(3)) {
+				return nil
+			}
+			task, err := scanTask(r, work.ID)
+			work.Events = append(work.Events, task)
+			size += len(task.Body)
+			return err
+		}})
+	}
+	err = s.db.Read(ctx, func(tx engine.Tx) error {
+		work, held, taken, size = WebhookWork{Next: after}, false, 0, 0
+		return tx.Many(stmts...)
+	})
+	if taken < events { // all entries of the range were looked at
+		work.Next = max(work.Next, min(head, after+workScan))
+	}
+	work.More = events > 0 && work.Next < head
+	return work, held, err
+}
+
+// OpenTasks gives the events of a claim whose outcome is not known.
+func (s System) OpenTasks(ctx context.Context, c *WebhookClaim, webhookID id.Webhook) (tasks []WebhookTask, err error) {
+	err = s.db.Read(ctx, func(tx engine.Tx) error {
+		tasks = nil
+		stmts := make([]engine.Stmt, len(c.Open))
+		for i, pos := range c.Open {
+			stmts[i] = engine.Stmt{SQL: selectEvent, Args: []any{int64(c.Org), int64(pos)}, Each: func(r engine.Row) error {
+				task, err := scanTask(r, webhookID)
+				tasks = append(tasks, task)
+				return err
+			}}
+		}
+		return tx.Many(stmts...)
+	})
+	return tasks, err
+}
+
+// scanTask reads a row of selectEvents.
+func scanTask(r engine.Row, webhookID id.Webhook) (task WebhookTask, err error) {
+	task = WebhookTask{Pos: journal.Pos(r.Int(0)), Event: event.Event{Type: event.Type(r.Text(3)), At: engine.FromMillis(r.Int(1)), Data: r.Raw(4)}}
+	if task.Event.ID, err = id.FromBytes[id.EventKind](r.Raw(2)); err != nil {
+		return task, err
+	}
+	task.Delivery = DeliveryID(webhookID, task.Event.ID, task.Pos)
+	task.Body = task.Event.Append(make([]byte, 0, 128+len(task.Event.Data)))
+	task.Event.Data = nil // it is the driver's
+	return task, nil
+}
+
+// scanDue reads a row of selectDue.
+func scanDue(r engine.Row) (task WebhookTask, err error) {
+	task = WebhookTask{Pos: journal.Pos(r.Int(1)), Again: true, Tries: int(r.Int(5)), Body: []byte(r.Text(7)),
+		Event: event.Event{Type: event.Type(r.Text(3)), At: engine.FromMillis(r.Int(4))}}
+	if task.Delivery, err = id.FromBytes[id.DeliveryKind](r.Raw(0)); err != nil {
+		return task, err
+	}
+	if task.Event.ID, err = id.FromBytes[id.EventKind](r.Raw(2)); err != nil {
+		return task, err
+	}
+	if task.Attempts, err = unpackAttempts(r.Raw(6)); err != nil {
+		return task, err
+	}
+	if !r.IsNull(8) {
+		task.Event.At, task.Event.Data = engine.FromMillis(r.Int(8)), r.Raw(9)
+		task.Body = task.Event.Append(nil)
+		task.Event.Data = nil
+	}
+	return task, nil
+}
