@@ -16,7 +16,7 @@ import (
 // floors; rooms of one floor never import each other.
 var floors = [][]string{
 	{"cmd"},
-	{"server", "bench", "cli"},
+	{"server", "bench", "cli", "lists"},
 	{"config"},
 	{"api", "portal", "oauth", "webhook", "report"},
 	{"cohort", "backup", "importer", "synth"},

@@ -68,35 +68,34 @@ func headOf(ctx context.Context, o store.Org, q *store.ReportRequest, p *analyti
 	name, err := o.OrgName(ctx)
 	period := p.Period()
 	h := Head{Title: q.Title, Organisation: name, From: pain.DateOfDay(period.First), To: pain.DateOfDay(period.Last), AsOf: q.AsOf}
-	add := func(name, value string) { h.Filters = append(h.Filters, Filter{Name: name, Value: value}) }
-	number := func(name string, n int, unit string) {
-		h.Filters = append(h.Filters, Filter{Name: name, Value: strconv.Itoa(n) + unit, Number: &n})
-	}
-	if q.Type == store.OutcomesReport {
-		add("interval", string(p.Interval))
-		number("follow_up", p.FollowUp, " days")
-	}
-	for _, f := range []struct {
-		name string
-		text *string
-	}{{"gender", p.Gender}, {"condition", p.Condition}, {"medication_class", p.MedicationClass},
-		{"standard", p.StandardAsked}, {"adjust", p.Adjust}, {"compare_start_date", p.CompareStartDate}, {"compare_end_date", p.CompareEndDate}} {
-		if f.text != nil {
-			add(f.name, *f.text)
+	for _, numbers := range []bool{false, true} { // words first
+		for of := range analytics.ParametersFor(takes[q.Type]) {
+			if (of.Type == analytics.Whole) == numbers {
+				h.add(of, p)
+			}
 		}
-	}
-	for _, f := range []struct {
-		name string
-		n    *int
-	}{{"age_min", p.AgeMin}, {"age_max", p.AgeMax}} {
-		if f.n != nil {
-			number(f.name, *f.n, "")
-		}
-	}
-	if p.MinCellSize > 0 {
-		number("min_cell_size", p.MinCellSize, "")
 	}
 	return h, err
+}
+
+// add says a parameter in force. The period has its own place, and a number that
+// is its default goes without saying.
+func (h *Head) add(of *analytics.Parameter, p *analytics.Params) {
+	switch value := of.Value(p).(type) {
+	case string:
+		if of.Type != analytics.Day || !of.Repeated {
+			h.Filters = append(h.Filters, Filter{Name: of.Name, Value: value})
+		}
+	case int:
+		text := strconv.Itoa(value)
+		if of.Type == analytics.Whole && text == of.Default {
+			return
+		}
+		if of.Unit != "" {
+			text += " " + of.Unit
+		}
+		h.Filters = append(h.Filters, Filter{Name: of.Name, Value: text, Number: &value})
+	}
 }
 
 func (h *Head) head() *Head { return h }

@@ -25,39 +25,14 @@ var titles = map[store.ReportType]string{
 
 const maxTitle = 200
 
-// takes lists the parameters of each type besides as_of, which are those of
-// the analytics. Stewardship does not take min_cell_size, because a
-// clinician's own list of patients does not hide small counts.
-var takes = map[store.ReportType][]string{
-	store.PatientSummaryReport: {"start_date", "end_date"},
-	store.OutcomesReport:       analytics.OutcomesNames,
-	store.PopulationReport:     analytics.PopulationNames,
-	store.StewardshipReport:    {"start_date", "end_date", "gender", "age_min", "age_max", "condition"},
-}
-
-// numeric are the parameters that are numbers in JSON.
-var numeric = []string{"follow_up", "age_min", "age_max", "min_cell_size"}
-
-// parameters are the parameters in force, as stored and shown. They are fixed
-// when a report is requested: the same parameters request the same report
-// again.
-type parameters struct {
-	AsOf            string  `json:"as_of"`
-	PatientID       string  `json:"patient_id,omitempty"`
-	StartDate       string  `json:"start_date"`
-	EndDate         string  `json:"end_date"`
-	Interval        string  `json:"interval,omitempty"`
-	FollowUp        int     `json:"follow_up,omitempty"`
-	Gender          *string `json:"gender,omitempty"`
-	AgeMin          *int    `json:"age_min,omitempty"`
-	AgeMax          *int    `json:"age_max,omitempty"`
-	Condition       *string `json:"condition,omitempty"`
-	MedicationClass *string `json:"medication_class,omitempty"`
-	MinCellSize     *int    `json:"min_cell_size,omitempty"`
-	Standard        *string `json:"standard,omitempty"`
-	Adjust          *string `json:"adjust,omitempty"`
-	CompareStart    *string `json:"compare_start_date,omitempty"`
-	CompareEnd      *string `json:"compare_end_date,omitempty"`
+// takes are the parameters of each type, beside as_of; they are those of the
+// analytics. Small cells are not hidden in a clinician's own list of patients,
+// so stewardship does not take min_cell_size.
+var takes = map[store.ReportType]analytics.Use{
+	store.PatientSummaryReport: analytics.ForSummaries,
+	store.OutcomesReport:       analytics.ForOutcomes,
+	store.PopulationReport:     analytics.ForPopulation,
+	store.StewardshipReport:    analytics.ForLists,
 }
 
 // ReadRequest parses a report request. The error lists everything that is
@@ -146,12 +121,12 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRe
 		}
 	}
 	var asked analytics.Request
-	for _, name := range takes[q.Type] {
-		if !slices.Contains(numeric, name) {
-			text, _ := r.String(name)
-			asked.Set(name, text)
-		} else if n, given := r.Number(name); given {
-			asked.Set(name, strconv.FormatFloat(n, 'f', -1, 64))
+	for of := range analytics.ParametersFor(takes[q.Type]) {
+		if !of.Number {
+			text, _ := r.String(of.Name)
+			asked.Set(of.Name, text)
+		} else if n, given := r.Number(of.Name); given {
+			asked.Set(of.Name, strconv.FormatFloat(n, 'f', -1, 64))
 		}
 	}
 	var found fault.Fields
@@ -169,46 +144,51 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRe
 
 // kept returns the JSON form of the parameters in force that the type takes.
 func kept(q *store.ReportRequest, p *analytics.Params) string {
-	k := parameters{
-		AsOf: q.AsOf.Format(time.RFC3339), StartDate: p.StartDate, EndDate: p.EndDate,
-		Gender: p.Gender, AgeMin: p.AgeMin, AgeMax: p.AgeMax, Condition: p.Condition, MedicationClass: p.MedicationClass,
-		Standard: p.StandardAsked, Adjust: p.Adjust, CompareStart: p.CompareStartDate, CompareEnd: p.CompareEndDate,
+	b := append(make([]byte, 0, 256), '{')
+	add := func(name string, value any) {
+		text, err := json.Marshal(value)
+		if err != nil {
+			panic(err) // a word or a number
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = append(b, name...)
+		b = append(b, `":`...)
+		b = append(b, text...)
 	}
-	switch q.Type {
-	case store.PatientSummaryReport:
-		k.PatientID = q.Patient.String()
-	case store.OutcomesReport:
-		k.Interval, k.FollowUp, k.MinCellSize = string(p.Interval), p.FollowUp, &p.MinCellSize
-	case store.PopulationReport:
-		k.MinCellSize = &p.MinCellSize
+	add("as_of", q.AsOf.Format(time.RFC3339))
+	if q.Type == store.PatientSummaryReport {
+		add("patient_id", q.Patient.String())
 	}
-	text, err := json.Marshal(k)
-	if err != nil {
-		panic(err) // words and numbers can always be marshalled
+	for of := range analytics.ParametersFor(takes[q.Type]) {
+		if value := of.Value(p); value != nil {
+			add(of.Name, value)
+		}
 	}
-	return string(text)
+	return string(append(b, '}'))
 }
 
 // paramsOf parses the result of kept.
 func paramsOf(q *store.ReportRequest) (analytics.Params, error) {
-	var k parameters
-	if err := json.Unmarshal([]byte(q.Parameters), &k); err != nil {
+	var kept map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(q.Parameters), &kept); err != nil {
 		return analytics.Params{}, err
 	}
-	asked := analytics.Request{StartDate: k.StartDate, EndDate: k.EndDate, Interval: k.Interval}
-	for name, text := range map[string]*string{"gender": k.Gender, "condition": k.Condition, "medication_class": k.MedicationClass,
-		"standard": k.Standard, "adjust": k.Adjust, "compare_start_date": k.CompareStart, "compare_end_date": k.CompareEnd} {
-		if text != nil {
-			asked.Set(name, *text)
+	var asked analytics.Request
+	for of := range analytics.ParametersFor(takes[q.Type]) {
+		value, given := kept[of.Name]
+		if !given {
+			continue
 		}
-	}
-	for name, n := range map[string]*int{"age_min": k.AgeMin, "age_max": k.AgeMax, "min_cell_size": k.MinCellSize} {
-		if n != nil {
-			asked.Set(name, strconv.Itoa(*n))
+		text := string(value)
+		if !of.Number {
+			if err := json.Unmarshal(value, &text); err != nil {
+				return analytics.Params{}, err
+			}
 		}
-	}
-	if k.FollowUp != 0 {
-		asked.Set("follow_up", strconv.Itoa(k.FollowUp))
+		asked.Set(of.Name, text)
 	}
 	var fields fault.Fields
 	p := asked.Params(pain.DateOf(q.AsOf), &fields)

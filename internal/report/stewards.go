@@ -46,10 +46,10 @@ func orNone(f *float64) float64 {
 
 // wants returns the filter of the parameters, or nil if all patients match.
 func wants(p *analytics.Params) func(*pain.Patient) bool {
-	if p.Gender == nil && p.AgeMin == nil && p.AgeMax == nil && p.Condition == nil {
+	filter := p.Filter()
+	if !filter.Any() {
 		return nil
 	}
-	filter := p.Filter()
 	return func(patient *pain.Patient) bool {
 		who := person(patient)
 		return filter.Admits(&who)

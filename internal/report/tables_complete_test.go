@@ -10,7 +10,7 @@ import (
 func TestEveryTypeHasATitleAndParameters(t *testing.T) {
 	t.Parallel()
 	for _, kind := range store.ReportTypes {
-		if titles[kind] == "" || len(takes[kind]) == 0 {
+		if titles[kind] == "" || takes[kind] == 0 {
 			t.Errorf("%s: title %q, parameters %v", kind, titles[kind], takes[kind])
 		}
 	}
