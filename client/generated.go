@@ -85,3 +85,14 @@ type ReportParameters struct {
 	CompareStartDate string `json:"compare_start_date,omitempty"`
 	CompareEndDate   string `json:"compare_end_date,omitempty"`
 }
+
+// ReportType is what a report is about.
+type ReportType string
+
+// The types of reports.
+const (
+	PatientSummaryReport ReportType = "patient_summary"
+	OutcomesReport       ReportType = "outcomes"
+	PopulationReport     ReportType = "population_health"
+	StewardshipReport    ReportType = "opioid_stewardship"
+)

@@ -10,17 +10,6 @@ import (
 	"time"
 )
 
-// ReportType is the type of a report.
-type ReportType string
-
-// The report types.
-const (
-	PatientSummaryReport ReportType = "patient_summary"
-	OutcomesReport       ReportType = "outcomes"
-	PopulationReport     ReportType = "population_health"
-	StewardshipReport    ReportType = "opioid_stewardship"
-)
-
 // ReportFormat is the file format of a report.
 type ReportFormat string
 

@@ -21,7 +21,7 @@ var floors = [][]string{
 	{"api", "portal", "oauth", "webhook", "report"},
 	{"cohort", "backup", "importer", "synth"},
 	{"store"},
-	{"figure"},
+	{"figure", "reporttype"},
 	{"analytics"},
 	{"ratelimit", "worker", "tracing", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},

@@ -16,6 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 )
 
@@ -30,7 +31,7 @@ func TestListsHaveEveryConstant(t *testing.T) {
 		{"fault", "Code", texts(fault.Codes())},
 		{"audit", "Action", texts(audit.Actions())},
 		{"event", "Type", texts(append(event.Types(), event.Test, event.All))},
-		{"store", "ReportType", texts(store.ReportTypes)},
+		{"reporttype", "Type", texts(reporttype.Types())},
 		{"store", "ReportFormat", texts(store.ReportFormats)},
 		{"store", "ReportStatus", texts(store.ReportStatuses)},
 		{"pain", "Status", texts(pain.Statuses())},

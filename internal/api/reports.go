@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/strictjson"
 )
@@ -18,24 +18,14 @@ import (
 // of the result is valid or "", even if there is an error.
 type ReadReport func(body *strictjson.Object, now time.Time) (store.ReportRequest, error)
 
-// reportData maps report types to the scopes of their data. They are checked
-// when a report is created and when it is downloaded, so a report does not
-// bypass them.
-var reportData = map[store.ReportType]access.Scopes{
-	store.PatientSummaryReport: access.PatientsRead | access.ClinicalDataRead,
-	store.StewardshipReport:    access.PatientsRead | access.ClinicalDataRead,
-	store.OutcomesReport:       access.AnalyticsRead,
-	store.PopulationReport:     access.AnalyticsRead,
-}
-
 // mayRead returns an error if the token lacks a scope of the report's data, or
 // if the type is unknown.
 func (x *exchange) mayRead(t store.ReportType) error {
-	data, known := reportData[t]
-	if !known {
+	declared, known := reporttype.Of(t)
+	if !known || declared.Scopes == 0 {
 		return fmt.Errorf("the scopes of reports of type %q are not defined", t)
 	}
-	if need := x.route.scope | data; !x.principal.Scopes.Has(need) {
+	if need := x.route.scope | declared.Scopes; !x.principal.Scopes.Has(need) {
 		return forbidden(need, x.principal.Scopes)
 	}
 	return nil
@@ -105,7 +95,7 @@ func (a *API) listReports(x *exchange) (answer, error) {
 	p := q.page()
 	wanted := store.ReportQuery{Page: p.number, Limit: p.limit}
 	wanted.Status = store.ReportStatus(q.word("status", "", texts(store.ReportStatuses)...))
-	wanted.Type = store.ReportType(q.word("type", "", texts(store.ReportTypes)...))
+	wanted.Type = store.ReportType(q.word("type", "", texts(reporttype.Types())...))
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}

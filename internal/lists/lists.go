@@ -29,6 +29,7 @@ import (
 const (
 	openapi = "internal/api/openapi/openapi.yaml"
 	goTypes = "client/generated.go"
+	reports = "docs/reports.md"
 )
 
 // parts are the generated parts by file, then by name.
@@ -43,7 +44,24 @@ var parts = map[string]map[string]func() []string{
 		"in force in population health":        populationInForce,
 		"analytics parameters of a report":     reportParameters,
 		"analytics parameters of a new report": newReportParameters,
+		"report types":                         reportTypes,
+		"parameters of report types":           reportTypeParameters,
+		"reports as JSON":                      reportSchemas,
 	},
+	reports: {
+		"report types": reportTable,
+		"tables":       reportTables,
+	},
+}
+
+// A phrase is a generated part of a text that cannot hold a comment.
+type phrase struct {
+	path, before, after string
+	text                func() string
+}
+
+var phrases = []phrase{
+	{openapi, "requires the scopes of the data in it: ", ".\n", reportScopes},
 }
 
 // Files gives every file with generated parts as it should be, by its path
@@ -62,6 +80,15 @@ func Files(root string) (map[string][]byte, error) {
 		if files[path], err = fill(string(text), of); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	for _, p := range phrases {
+		whole := string(files[p.path])
+		head, rest, found := strings.Cut(whole, p.before)
+		_, tail, ends := strings.Cut(rest, p.after)
+		if !found || !ends || strings.Contains(rest, p.before) {
+			return nil, fmt.Errorf("%s: there is not one place after %q", p.path, p.before)
+		}
+		files[p.path] = []byte(head + p.before + p.text() + p.after + tail)
 	}
 	return files, nil
 }

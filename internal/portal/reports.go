@@ -12,6 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/strictjson"
 )
@@ -29,11 +30,11 @@ type reportForm struct {
 }
 
 // Types and Formats list the choices.
-func (reportForm) Types() []store.ReportType     { return store.ReportTypes }
+func (reportForm) Types() []reporttype.Type      { return reporttype.Types() }
 func (reportForm) Formats() []store.ReportFormat { return store.ReportFormats }
 
 func (p *Portal) reports(v *visit) error {
-	return v.showReports(reportForm{Type: string(store.ReportTypes[0]), PatientID: v.r.URL.Query().Get("patient_id")})
+	return v.showReports(reportForm{Type: string(reporttype.PatientSummary), PatientID: v.r.URL.Query().Get("patient_id")})
 }
 
 // showReports shows the form and the reports, newest first.
@@ -70,7 +71,7 @@ func (p *Portal) createReport(v *visit) error {
 			parameters[name] = value
 		}
 	}
-	if form.Type == string(store.PatientSummaryReport) {
+	if declared, _ := reporttype.Of(reporttype.Type(form.Type)); declared.AboutPatient {
 		parameters["patient_id"] = form.PatientID
 	}
 	body, err := json.Marshal(map[string]any{"type": form.Type, "format": form.Format, "title": form.Title, "parameters": parameters})

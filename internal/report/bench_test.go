@@ -15,6 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/report"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
@@ -47,7 +48,7 @@ func BenchmarkStewardshipReport(b *testing.B) {
 			resetPeak()
 			for b.Loop() {
 				now := time.Now()
-				rep := store.NewReport(store.ReportRequest{Type: store.StewardshipReport, Format: format, Title: "T", AsOf: now,
+				rep := store.NewReport(store.ReportRequest{Type: reporttype.Stewardship, Format: format, Title: "T", AsOf: now,
 					Parameters: `{"as_of":"` + now.UTC().Format(time.RFC3339) + `"}`}, who.ClientID, now)
 				if _, err := o.CreateReport(b.Context(), &rep, store.Change{Audit: audit.Entry{At: now, Action: audit.ReportCreate}}, nil, store.Outcome{}); err != nil {
 					b.Fatal(err)

@@ -11,29 +11,12 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// titles are the default titles of reports.
-var titles = map[store.ReportType]string{
-	store.PatientSummaryReport: "Patient summary",
-	store.OutcomesReport:       "Pain outcomes",
-	store.PopulationReport:     "Population health",
-	store.StewardshipReport:    "Opioid stewardship",
-}
-
 const maxTitle = 200
-
-// takes are the parameters of each type, beside as_of; they are those of the
-// analytics. Small cells are not hidden in a clinician's own list of patients,
-// so stewardship does not take min_cell_size.
-var takes = map[store.ReportType]analytics.Use{
-	store.PatientSummaryReport: analytics.ForSummaries,
-	store.OutcomesReport:       analytics.ForOutcomes,
-	store.PopulationReport:     analytics.ForPopulation,
-	store.StewardshipReport:    analytics.ForLists,
-}
 
 // ReadRequest parses a report request. The error lists everything that is
 // wrong. The type of the result is valid nevertheless, or "" if it is wrong
@@ -41,22 +24,23 @@ var takes = map[store.ReportType]analytics.Use{
 func ReadRequest(body *strictjson.Object, now time.Time) (q store.ReportRequest, err error) {
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
-	q.Type = readWord(&r, "type", store.ReportTypes, "")
+	q.Type = readWord(&r, "type", reporttype.Types(), "")
 	q.Format = readWord(&r, "format", store.ReportFormats, store.PDF)
 	title, _ := r.String("title")
 	q.Title = strings.TrimSpace(title)
 	if problem := pain.LineProblem(q.Title, maxTitle); problem != "" {
 		r.Fault("title", problem)
 	}
+	declared, _ := reporttype.Of(q.Type)
 	if q.Title == "" {
-		q.Title = titles[q.Type]
+		q.Title = declared.Title
 	}
 	object, given := r.Object("parameters")
 	if !given {
 		object = noParameters()
 	}
 	if q.Type != "" {
-		readParameters(strictjson.Read(object, &fields), &fields, &q, now)
+		readParameters(strictjson.Read(object, &fields), &fields, &q, &declared, now)
 	}
 	r.Done()
 	return q, fields.Err()
@@ -97,7 +81,7 @@ func readWord[T ~string](r *strictjson.Reader, name string, words []T, otherwise
 // earliest is the first day with possible data.
 var earliest = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRequest, now time.Time) {
+func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRequest, declared *reporttype.Declaration, now time.Time) {
 	q.AsOf = now.UTC().Truncate(time.Second)
 	if text, given := r.String("as_of"); given {
 		at, ok := pain.ParseMoment(text)
@@ -112,7 +96,7 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRe
 			q.AsOf = at.UTC().Truncate(time.Second)
 		}
 	}
-	if q.Type == store.PatientSummaryReport {
+	if declared.AboutPatient {
 		if text, ok := r.Required("patient_id"); ok {
 			var err error
 			if q.Patient, err = id.Parse[id.PatientKind](text); err != nil {
@@ -121,7 +105,7 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRe
 		}
 	}
 	var asked analytics.Request
-	for of := range analytics.ParametersFor(takes[q.Type]) {
+	for of := range analytics.ParametersFor(declared.Takes) {
 		if !of.Number {
 			text, _ := r.String(of.Name)
 			asked.Set(of.Name, text)
@@ -139,11 +123,13 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *store.ReportRe
 		fields.Add("parameters."+f.Parameter, echo, strings.Replace(f.Message, f.Parameter+" ", "parameters."+f.Parameter+" ", 1))
 	}
 	r.Done()
-	q.Parameters = kept(q, &p)
+	q.Parameters = kept(q, declared, &p)
 }
 
-// kept returns the JSON form of the parameters in force that the type takes.
-func kept(q *store.ReportRequest, p *analytics.Params) string {
+// kept is the JSON form of the parameters in force, those that the type takes,
+// as they are kept and shown. What they say is fixed when a report is asked for:
+// the same parameters ask for the same report again.
+func kept(q *store.ReportRequest, declared *reporttype.Declaration, p *analytics.Params) string {
 	b := append(make([]byte, 0, 256), '{')
 	add := func(name string, value any) {
 		text, err := json.Marshal(value)
@@ -159,10 +145,10 @@ func kept(q *store.ReportRequest, p *analytics.Params) string {
 		b = append(b, text...)
 	}
 	add("as_of", q.AsOf.Format(time.RFC3339))
-	if q.Type == store.PatientSummaryReport {
+	if declared.AboutPatient {
 		add("patient_id", q.Patient.String())
 	}
-	for of := range analytics.ParametersFor(takes[q.Type]) {
+	for of := range analytics.ParametersFor(declared.Takes) {
 		if value := of.Value(p); value != nil {
 			add(of.Name, value)
 		}
@@ -176,8 +162,9 @@ func paramsOf(q *store.ReportRequest) (analytics.Params, error) {
 	if err := json.Unmarshal([]byte(q.Parameters), &kept); err != nil {
 		return analytics.Params{}, err
 	}
+	declared, _ := reporttype.Of(q.Type)
 	var asked analytics.Request
-	for of := range analytics.ParametersFor(takes[q.Type]) {
+	for of := range analytics.ParametersFor(declared.Takes) {
 		value, given := kept[of.Name]
 		if !given {
 			continue

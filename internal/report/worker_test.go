@@ -17,6 +17,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/report"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/testwait"
@@ -61,7 +62,7 @@ func (s *shop) node() *store.Store { return storetest.Start(s.t, storetest.Node(
 func (s *shop) order(format store.ReportFormat) id.Report {
 	s.t.Helper()
 	now := s.cfg.Now()
-	rep := store.NewReport(store.ReportRequest{Type: store.OutcomesReport, Format: format, Title: "T", AsOf: now,
+	rep := store.NewReport(store.ReportRequest{Type: reporttype.Outcomes, Format: format, Title: "T", AsOf: now,
 		Parameters: `{"as_of":"` + now.UTC().Format(time.RFC3339) + `","start_date":"2025-01-01","end_date":"2025-12-31"}`}, s.who.ClientID, now)
 	change := store.Change{Audit: audit.Entry{At: now, Action: audit.ReportCreate, Resource: rep.ID.String()}}
 	if _, err := s.store.For(&s.who).CreateReport(context.Background(), &rep, change, nil, store.Outcome{}); err != nil {

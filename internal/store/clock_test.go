@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
@@ -15,7 +16,7 @@ func TestLeasesOfAClockPutBack(t *testing.T) {
 	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
 		all, who := nodes(t, 2, open)
 		storetest.AddWebhook(t, all[0].For(&who), someURL)
-		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		rep := addReport(t, all[0], &who, reporttype.Outcomes, now.now())
 		claimOne(t, all[0], 1)
 		claim(t, all[0])
 		if claims, err := claimAll(t, all[1], 2); len(claims) != 0 || err != nil {
@@ -41,7 +42,7 @@ func TestLeasesOfAClockALittleOff(t *testing.T) {
 	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
 		all, who := nodes(t, 2, open)
 		storetest.AddWebhook(t, all[0].For(&who), someURL)
-		addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		addReport(t, all[0], &who, reporttype.Outcomes, now.now())
 		claimOne(t, all[0], 1)
 		claim(t, all[0])
 		now.pass(-time.Minute)

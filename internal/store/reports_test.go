@@ -15,6 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
@@ -112,7 +113,7 @@ func TestReportGoesItsWay(t *testing.T) {
 	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
 		all, who := nodes(t, 2, open)
 		o := all[1].For(&who)
-		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		rep := addReport(t, all[0], &who, reporttype.Outcomes, now.now())
 		if got := must[store.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != store.ReportPending || got.Type != rep.Type || got.Format != rep.Format ||
 			got.Title != rep.Title || got.Parameters != rep.Parameters || !got.AsOf.Equal(rep.AsOf) || got.Client != who.ClientID || got.Size != -1 || !got.StartedAt.IsZero() {
 			t.Errorf("%+v", got)
@@ -163,7 +164,7 @@ func TestLateNodeCannotOverwrite(t *testing.T) {
 	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
 		all, who := nodes(t, 2, open)
 		o := all[0].For(&who)
-		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		rep := addReport(t, all[0], &who, reporttype.Outcomes, now.now())
 		late := claim(t, all[0])
 		writeFile(t, late, fileOf(1, 3*store.ReportChunk))
 		now.pass(lease + time.Second)
@@ -208,7 +209,7 @@ func TestReportIsGivenUp(t *testing.T) {
 	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
 		all, who := nodes(t, 1, open)
 		s, o := all[0], all[0].For(&who)
-		rep := addReport(t, s, &who, store.StewardshipReport, now.now())
+		rep := addReport(t, s, &who, reporttype.Stewardship, now.now())
 		for try := 1; try <= 5; try++ {
 			c := claim(t, s)
 			if c.Tries != try {
@@ -238,7 +239,7 @@ func TestReportIsGivenUp(t *testing.T) {
 func TestReleasedReportWaits(t *testing.T) {
 	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
 		all, who := nodes(t, 1, open)
-		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		rep := addReport(t, all[0], &who, reporttype.Outcomes, now.now())
 		if err := claim(t, all[0]).Release(t.Context(), time.Minute, true); err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +257,7 @@ func TestReleasedReportWaits(t *testing.T) {
 func TestLeaseIsRenewed(t *testing.T) {
 	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
 		all, who := nodes(t, 2, open)
-		addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		addReport(t, all[0], &who, reporttype.Outcomes, now.now())
 		c := claim(t, all[0])
 		for range 4 {
 			now.pass(lease - time.Second)
@@ -281,10 +282,10 @@ func TestReportsAreClaimedOnceAndFairly(t *testing.T) {
 		all, who := nodes(t, 3, open)
 		small := storetest.Client(t, all[0], "Small Practice")
 		for range 20 {
-			addReport(t, all[0], &who, store.OutcomesReport, now.now())
+			addReport(t, all[0], &who, reporttype.Outcomes, now.now())
 		}
 		now.pass(2 * time.Second)
-		late := addReport(t, all[0], &small, store.OutcomesReport, now.now())
+		late := addReport(t, all[0], &small, reporttype.Outcomes, now.now())
 		var mu sync.Mutex
 		var order []id.Report
 		together(t, 6, func(i int) error {
@@ -318,7 +319,7 @@ func TestReportsAreClaimedOnceInParallel(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := nodes(t, 3, open)
 		for range 24 {
-			addReport(t, all[0], &who, store.OutcomesReport, time.Now())
+			addReport(t, all[0], &who, reporttype.Outcomes, time.Now())
 		}
 		var mu sync.Mutex
 		claimed := map[id.Report]int{}
@@ -351,11 +352,11 @@ func TestReportList(t *testing.T) {
 		all, who := nodes(t, 2, open)
 		s, o := all[0], all[1].For(&who)
 		other := storetest.Client(t, s, "Somebody Else")
-		addReport(t, s, &other, store.OutcomesReport, now.now())
+		addReport(t, s, &other, reporttype.Outcomes, now.now())
 		store.Exec(t, s, `UPDATE report SET lease_until = $1`, now.now().Add(4*time.Minute).UnixMilli()) // not to be claimed here
 		var made []id.Report
 		for i := range 12 {
-			made = append(made, addReport(t, s, &who, store.ReportTypes[i%4], now.now()).ID)
+			made = append(made, addReport(t, s, &who, reporttype.Types()[i%4], now.now()).ID)
 		}
 		for i := range 9 {
 			c := claim(t, s)
@@ -387,7 +388,7 @@ func TestReportList(t *testing.T) {
 			t.Fatalf("%d of %d", len(everything), total)
 		}
 		for _, status := range append(store.ReportStatuses, "") {
-			for _, kind := range append(store.ReportTypes, "") {
+			for _, kind := range append(reporttype.Types(), "") {
 				var want []id.Report
 				for _, r := range everything {
 					if (status == "" || r.Status == status) && (kind == "" || r.Type == kind) {
@@ -426,7 +427,7 @@ func TestReportsExpire(t *testing.T) {
 	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
 		all, who := nodes(t, 1, open)
 		s, o := all[0], all[0].For(&who)
-		rep := addReport(t, s, &who, store.OutcomesReport, now.now())
+		rep := addReport(t, s, &who, reporttype.Outcomes, now.now())
 		file := fileOf(3, 9*store.ReportChunk)
 		c := claim(t, s)
 		writeFile(t, c, file)
@@ -464,7 +465,7 @@ func TestDeletedReportIsGivenUp(t *testing.T) {
 	eachClock(t, func(t *testing.T, now *clock, open func() *store.Store) {
 		all, who := nodes(t, 2, open)
 		o := all[0].For(&who)
-		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		rep := addReport(t, all[0], &who, reporttype.Outcomes, now.now())
 		c := claim(t, all[1])
 		writeFile(t, c, fileOf(1, store.ReportChunk))
 		if err := o.DeleteReport(t.Context(), rep.ID, reportChange(rep, now.now(), audit.ReportDelete)); err != nil {
@@ -493,7 +494,7 @@ func TestReportsAreIsolated(t *testing.T) {
 		all, who := nodes(t, 1, open)
 		stranger := storetest.Client(t, all[0], "Somebody Else")
 		o := all[0].For(&stranger)
-		rep := addReport(t, all[0], &who, store.OutcomesReport, now.now())
+		rep := addReport(t, all[0], &who, reporttype.Outcomes, now.now())
 		c := claim(t, all[0])
 		file := fileOf(1, 10)
 		writeFile(t, c, file)
@@ -520,7 +521,7 @@ func TestReportIsMadeOnceByItsKey(t *testing.T) {
 		key := &store.Once{Key: []byte("key"), Body: []byte("body")}
 		outcomes := make([]string, 9)
 		together(t, len(outcomes), func(i int) error {
-			rep := reportOf(&who, store.OutcomesReport, time.Now())
+			rep := reportOf(&who, reporttype.Outcomes, time.Now())
 			out, err := all[i%3].For(&who).CreateReport(t.Context(), &rep, reportChange(rep, time.Now(), audit.ReportCreate), key,
 				store.Outcome{Status: 201, Body: fmt.Appendf(nil, "%d", i)})
 			outcomes[i] = string(out.Body)
