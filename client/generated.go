@@ -96,3 +96,16 @@ const (
 	PopulationReport     ReportType = "population_health"
 	StewardshipReport    ReportType = "opioid_stewardship"
 )
+
+// EventType is the name of an event.
+type EventType string
+
+// The events of the service.
+const (
+	EventPatientCreated      EventType = "patient.created"
+	EventPatientUpdated      EventType = "patient.updated"
+	EventClinicalDataUpdated EventType = "clinical_data.updated"
+	EventReportCompleted     EventType = "report.completed"
+	EventReportFailed        EventType = "report.failed"
+	EventSystemAlert         EventType = "system.alert"
+)

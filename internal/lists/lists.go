@@ -27,9 +27,10 @@ import (
 
 // Paths of the files that have generated parts.
 const (
-	openapi = "internal/api/openapi/openapi.yaml"
-	goTypes = "client/generated.go"
-	reports = "docs/reports.md"
+	openapi   = "internal/api/openapi/openapi.yaml"
+	goTypes   = "client/generated.go"
+	reports   = "docs/reports.md"
+	endpoints = "docs/webhooks-endpoints.md"
 )
 
 // parts are the generated parts by file, then by name.
@@ -47,11 +48,20 @@ var parts = map[string]map[string]func() []string{
 		"report types":                         reportTypes,
 		"parameters of report types":           reportTypeParameters,
 		"reports as JSON":                      reportSchemas,
+		"events":                               webhooks,
+		"event types":                          eventTypes,
+		"subscriptions":                        subscriptions,
+		"delivered types":                      deliveredTypes,
+		"types of PatientEvent":                typesOf("PatientEvent"),
+		"types of ClinicalDataEvent":           typesOf("ClinicalDataEvent"),
+		"types of ReportEvent":                 typesOf("ReportEvent"),
+		"types of AlertEvent":                  typesOf("AlertEvent"),
 	},
 	reports: {
 		"report types": reportTable,
 		"tables":       reportTables,
 	},
+	endpoints: {"events": eventTable},
 }
 
 // A phrase is a generated part of a text that cannot hold a comment.
@@ -118,8 +128,8 @@ func fill(text string, of map[string]func() []string) ([]byte, error) {
 				return nil, fmt.Errorf("there is no generated part %q, or it is there twice", name)
 			}
 			delete(left, name)
-			if list := strings.IndexByte(line[:at], '['); list >= 0 {
-				line = line[:list] + strings.Join(lines(), "") + line[strings.LastIndexByte(line[:at], ']')+1:]
+			if list := strings.IndexAny(line[:at], "[{"); list >= 0 {
+				line = line[:list] + strings.Join(lines(), "") + line[strings.LastIndexAny(line[:at], "]}")+1:]
 				break
 			}
 			skipping = name
