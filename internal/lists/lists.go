@@ -27,10 +27,12 @@ import (
 
 // Paths of the files that have generated parts.
 const (
-	openapi   = "internal/api/openapi/openapi.yaml"
-	goTypes   = "client/generated.go"
-	reports   = "docs/reports.md"
-	endpoints = "docs/webhooks-endpoints.md"
+	openapi        = "internal/api/openapi/openapi.yaml"
+	goTypes        = "client/generated.go"
+	reports        = "docs/reports.md"
+	endpoints      = "docs/webhooks-endpoints.md"
+	authentication = "docs/guides/authentication.md"
+	rateLimits     = "docs/guides/rate-limits.md"
 )
 
 // parts are the generated parts by file, then by name.
@@ -52,6 +54,7 @@ var parts = map[string]map[string]func() []string{
 		"event types":                          eventTypes,
 		"subscriptions":                        subscriptions,
 		"delivered types":                      deliveredTypes,
+		"scopes":                               scopeTexts,
 		"types of PatientEvent":                typesOf("PatientEvent"),
 		"types of ClinicalDataEvent":           typesOf("ClinicalDataEvent"),
 		"types of ReportEvent":                 typesOf("ReportEvent"),
@@ -61,7 +64,9 @@ var parts = map[string]map[string]func() []string{
 		"report types": reportTable,
 		"tables":       reportTables,
 	},
-	endpoints: {"events": eventTable},
+	endpoints:      {"events": eventTable},
+	authentication: {"scopes": scopeTable},
+	rateLimits:     {"tiers": tierTable},
 }
 
 // A phrase is a generated part of a text that cannot hold a comment.
@@ -72,6 +77,7 @@ type phrase struct {
 
 var phrases = []phrase{
 	{openapi, "requires the scopes of the data in it: ", ".\n", reportScopes},
+	{openapi, "A client may make ", " requests an hour", tierLimits},
 }
 
 // Files gives every file with generated parts as it should be, by its path
