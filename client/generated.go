@@ -4,6 +4,48 @@ package client
 
 import "net/url"
 
+// Patient is a patient in full.
+type Patient struct {
+	PatientItem
+	Gender         string         `json:"gender"`
+	Contact        Contact        `json:"contact"`
+	MedicalHistory []HistoryEntry `json:"medical_history"`
+
+	// ETag names this version of the record, for [WithIfMatch].
+	ETag string `json:"-"`
+}
+
+// NewPatient is what CreatePatient sends. Name and DateOfBirth are required.
+type NewPatient struct {
+	Name           string         `json:"name"`
+	DateOfBirth    string         `json:"date_of_birth"` // YYYY-MM-DD
+	Gender         string         `json:"gender,omitempty"`
+	Contact        Contact        `json:"contact,omitzero"`
+	MedicalHistory []HistoryEntry `json:"medical_history,omitempty"`
+}
+
+// PatientPatch is what UpdatePatient changes: absent members stay, [Null] clears
+// one, [Set] replaces one. MedicalHistory is replaced as a whole.
+type PatientPatch struct {
+	Name           Optional[string]         `json:"name,omitzero"`
+	DateOfBirth    Optional[string]         `json:"date_of_birth,omitzero"`
+	Gender         Optional[string]         `json:"gender,omitzero"`
+	Contact        Optional[ContactPatch]   `json:"contact,omitzero"`
+	MedicalHistory Optional[[]HistoryEntry] `json:"medical_history,omitzero"`
+}
+
+// Contact is the contact of a patient.
+type Contact struct {
+	Email string `json:"email,omitempty"`
+	Phone string `json:"phone,omitempty"`
+}
+
+// ContactPatch is the contact's part of a PatientPatch.
+type ContactPatch struct {
+	Email Optional[string] `json:"email,omitzero"`
+	Phone Optional[string] `json:"phone,omitzero"`
+}
+
 // AnalyticsQuery says what is measured, and over whom. Zero members leave the
 // choice to the service: the last 365 days, by month, with a follow-up after 90
 // days, of everybody.

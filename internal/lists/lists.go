@@ -31,6 +31,7 @@ const (
 	goTypes        = "client/generated.go"
 	reports        = "docs/reports.md"
 	endpoints      = "docs/webhooks-endpoints.md"
+	imports        = "docs/import.md"
 	authentication = "docs/guides/authentication.md"
 	rateLimits     = "docs/guides/rate-limits.md"
 )
@@ -55,6 +56,11 @@ var parts = map[string]map[string]func() []string{
 		"subscriptions":                        subscriptions,
 		"delivered types":                      deliveredTypes,
 		"scopes":                               scopeTexts,
+		"always in a patient":                  alwaysInPatient,
+		"texts of a patient":                   textsOfPatient,
+		"texts of a new patient":               textsSent,
+		"texts of a patch":                     textsSent,
+		"text inputs":                          textInputs,
 		"types of PatientEvent":                typesOf("PatientEvent"),
 		"types of ClinicalDataEvent":           typesOf("ClinicalDataEvent"),
 		"types of ReportEvent":                 typesOf("ReportEvent"),
@@ -66,6 +72,7 @@ var parts = map[string]map[string]func() []string{
 	},
 	endpoints:      {"events": eventTable},
 	authentication: {"scopes": scopeTable},
+	imports:        {"columns of patients": patientColumns},
 	rateLimits:     {"tiers": tierTable},
 }
 
