@@ -3,10 +3,30 @@ package pain
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/strictjson"
 )
+
+// Patient is a person whose pain is followed. Text without a value is "".
+type Patient struct {
+	ID             id.Patient
+	Name           string
+	DateOfBirth    Date
+	Gender         string // as sent; folded only for grouping
+	Contact        Contact
+	MedicalHistory History
+	CreatedAt      time.Time
+	Version        int64 // 1 when created, one more with each change
+}
+
+// Contact says how to reach a patient.
+type Contact struct {
+	Email string
+	Phone string
+}
 
 // TextField is the one declaration of an optional text of a patient. Reading,
 // printing, storage, the OpenAPI document, the Go client, imports, reports and
@@ -34,7 +54,7 @@ type TextField struct {
 }
 
 // textFields declares the optional texts of a patient. To add one: a field in
-// Patient, an entry here, a migration of both engines, then make generate.
+// Patient, an entry here, a migration for each engine, then make generate.
 var textFields = [...]TextField{
 	{
 		Name: "gender", Column: "gender", Listed: true, Max: maxGender, Doc: "Free text, stored as sent.",

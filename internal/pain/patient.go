@@ -33,24 +33,6 @@ const (
 
 var earliestBirth = Date{1900, time.January, 1}
 
-// Patient is a patient. Text fields without a value are "".
-type Patient struct {
-	ID             id.Patient
-	Name           string
-	DateOfBirth    Date
-	Gender         string // as sent; folded for grouping only
-	Contact        Contact
-	MedicalHistory History
-	CreatedAt      time.Time
-	Version        int64 // 1 when created, incremented by each change
-}
-
-// Contact holds a patient's contact details.
-type Contact struct {
-	Email string
-	Phone string
-}
-
 // Change is a field changed by a patch, with its values as text. What is
 // stored of it is up to the caller.
 type Change struct {
