@@ -4,18 +4,19 @@ package client
 
 import "net/url"
 
-// Patient is a patient in full.
+// Patient is a patient with all details.
 type Patient struct {
 	PatientItem
 	Gender         string         `json:"gender"`
 	Contact        Contact        `json:"contact"`
 	MedicalHistory []HistoryEntry `json:"medical_history"`
 
-	// ETag names this version of the record, for [WithIfMatch].
+	// ETag identifies this version of the record, for [WithIfMatch].
 	ETag string `json:"-"`
 }
 
-// NewPatient is what CreatePatient sends. Name and DateOfBirth are required.
+// NewPatient is the input of [Client.CreatePatient]. Name and DateOfBirth are
+// required.
 type NewPatient struct {
 	Name           string         `json:"name"`
 	DateOfBirth    string         `json:"date_of_birth"` // YYYY-MM-DD
@@ -24,8 +25,9 @@ type NewPatient struct {
 	MedicalHistory []HistoryEntry `json:"medical_history,omitempty"`
 }
 
-// PatientPatch is what UpdatePatient changes: absent members stay, [Null] clears
-// one, [Set] replaces one. MedicalHistory is replaced as a whole.
+// PatientPatch is the input of [Client.UpdatePatient]. Absent fields are left
+// unchanged, [Null] clears a field and [Set] replaces it. MedicalHistory is
+// replaced as a whole.
 type PatientPatch struct {
 	Name           Optional[string]         `json:"name,omitzero"`
 	DateOfBirth    Optional[string]         `json:"date_of_birth,omitzero"`
@@ -34,37 +36,37 @@ type PatientPatch struct {
 	MedicalHistory Optional[[]HistoryEntry] `json:"medical_history,omitzero"`
 }
 
-// Contact is the contact of a patient.
+// Contact holds the contact details of a patient.
 type Contact struct {
 	Email string `json:"email,omitempty"`
 	Phone string `json:"phone,omitempty"`
 }
 
-// ContactPatch is the contact's part of a PatientPatch.
+// ContactPatch changes the contact details in a PatientPatch.
 type ContactPatch struct {
 	Email Optional[string] `json:"email,omitzero"`
 	Phone Optional[string] `json:"phone,omitzero"`
 }
 
-// AnalyticsQuery says what is measured, and over whom. Zero members leave the
-// choice to the service: the last 365 days, by month, with a follow-up after 90
-// days, of everybody.
+// AnalyticsQuery selects the period, the measures and the patients. Zero
+// fields use the service's defaults: all patients over the last 365 days, by
+// month, with follow-up after 90 days.
 type AnalyticsQuery struct {
 	StartDate       string // YYYY-MM-DD, inclusive
 	EndDate         string // YYYY-MM-DD, inclusive
-	Interval        string // day, week or month; for outcomes only
-	FollowUp        int    // 30, 90, 180 or 365 days; for outcomes only
+	Interval        string // day, week or month; outcomes only
+	FollowUp        int    // 30, 90, 180 or 365 days; outcomes only
 	Gender          string // female, male, other or unknown
 	AgeMin          *int   // at the end of the period
 	AgeMax          *int
-	Condition       string // the beginning of an ICD-10 code
+	Condition       string // prefix of an ICD-10 code
 	MedicationClass string // taken in the period
-	MinCellSize     int    // hides numbers of patients below it
+	MinCellSize     int    // suppresses counts of patients below this size
 	// Standard is the population that rates are standardised to: age_gender, age,
-	// gender, or weights such as female/18-29:120,male/18-29:115; for population
-	// health only.
+	// gender, or weights such as female/18-29:120,male/18-29:115; population health
+	// only.
 	Standard         string
-	Adjust           string // case_mix; for outcomes only
+	Adjust           string // case_mix; outcomes only
 	CompareStartDate string // the first day of an earlier period to compare with, YYYY-MM-DD
 	CompareEndDate   string // the last day of that period, YYYY-MM-DD
 }
@@ -88,30 +90,30 @@ func (q *AnalyticsQuery) values() url.Values {
 	return values
 }
 
-// AnalyticsParameters are the parameters that an answer was made with.
+// AnalyticsParameters are the parameters that were applied to a response.
 type AnalyticsParameters struct {
 	StartDate        string  `json:"start_date"`
 	EndDate          string  `json:"end_date"`
-	AsOf             string  `json:"as_of"`               // the last day that was looked at
-	Interval         string  `json:"interval,omitempty"`  // of outcomes only
-	FollowUp         int     `json:"follow_up,omitempty"` // of outcomes only
+	AsOf             string  `json:"as_of"`               // last day of data included
+	Interval         string  `json:"interval,omitempty"`  // outcomes only
+	FollowUp         int     `json:"follow_up,omitempty"` // outcomes only
 	Gender           *string `json:"gender"`
 	AgeMin           *int    `json:"age_min"`
 	AgeMax           *int    `json:"age_max"`
 	Condition        *string `json:"condition"`
 	MedicationClass  *string `json:"medication_class"`
 	MinCellSize      int     `json:"min_cell_size"`
-	Standard         string  `json:"standard,omitempty"` // of population health only
-	Adjust           string  `json:"adjust,omitempty"`   // of outcomes only
+	Standard         string  `json:"standard,omitempty"` // population health only
+	Adjust           string  `json:"adjust,omitempty"`   // outcomes only
 	CompareStartDate string  `json:"compare_start_date,omitempty"`
 	CompareEndDate   string  `json:"compare_end_date,omitempty"`
 }
 
-// ReportParameters say what a report is about. Members that are empty are left
-// to the service; which ones a type takes is in the documentation.
+// ReportParameters are the parameters of a report. Empty fields use the
+// service's defaults; the documentation lists the parameters of each type.
 type ReportParameters struct {
 	PatientID        string `json:"patient_id,omitempty"`
-	AsOf             string `json:"as_of,omitempty"` // a time, or YYYY-MM-DD
+	AsOf             string `json:"as_of,omitempty"` // RFC 3339 time or YYYY-MM-DD
 	StartDate        string `json:"start_date,omitempty"`
 	EndDate          string `json:"end_date,omitempty"`
 	Interval         string `json:"interval,omitempty"`
@@ -128,10 +130,10 @@ type ReportParameters struct {
 	CompareEndDate   string `json:"compare_end_date,omitempty"`
 }
 
-// ReportType is what a report is about.
+// ReportType is the type of a report.
 type ReportType string
 
-// The types of reports.
+// The report types.
 const (
 	PatientSummaryReport ReportType = "patient_summary"
 	OutcomesReport       ReportType = "outcomes"

@@ -112,7 +112,7 @@ var Parameters = []Parameter{
 		value: func(p *Params) any { return orNil(p.AgeMax) },
 	}, {
 		Name: "condition", Type: Text, MaxLength: 8, Pattern: `^[A-Za-z]([0-9]([0-9A-Za-z](\.[0-9A-Za-z]{0,4})?)?)?$`, For: ForOutcomes | ForPopulation | ForLists, Repeated: true,
-		Label: "Condition (ICD-10 prefix)", Example: "M54", Client: "the beginning of an ICD-10 code",
+		Label: "Condition (ICD-10 prefix)", Example: "M54", Client: "prefix of an ICD-10 code",
 		Doc:      "Includes only patients with this ICD-10 code, or a code that starts with it, in their own medical history, whether the condition is current or resolved. Family history is not considered.",
 		InReport: "The beginning of an ICD-10 code.",
 		in:       func(r *Request) *string { return &r.Condition },
@@ -136,7 +136,7 @@ var Parameters = []Parameter{
 		value: func(p *Params) any { return orNil(p.MedicationClass) },
 	}, {
 		Name: "min_cell_size", Type: Whole, Max: maxCellSize, Default: "0", Number: true, For: ForOutcomes | ForPopulation, Repeated: true,
-		Label: "Hide groups smaller than", Example: "11", Client: "hides numbers of patients below it",
+		Label: "Hide groups smaller than", Example: "11", Client: "suppresses counts of patients below this size",
 		Doc: "Hides patient counts from 1 up to, but not including, this number, and any figures from which they could be derived; 11 is the usual choice. 0 hides nothing.",
 		in:  func(r *Request) *string { return &r.MinCellSize },
 		check: func(c checker, of *Parameter, p *Params) {

@@ -88,16 +88,16 @@ func only(of *analytics.Parameter) string {
 
 func analyticsTypes(b *bytes.Buffer) {
 	b.WriteString(`
-// AnalyticsQuery says what is measured, and over whom. Zero members leave the
-// choice to the service: the last 365 days, by month, with a follow-up after 90
-// days, of everybody.
+// AnalyticsQuery selects the period, the measures and the patients. Zero
+// fields use the service's defaults: all patients over the last 365 days, by
+// month, with follow-up after 90 days.
 type AnalyticsQuery struct {
 `)
 	for i := range analytics.Parameters {
 		of := &analytics.Parameters[i]
 		comment := of.Client
 		if which := only(of); which != "" {
-			comment += "; for " + which
+			comment += "; " + which
 		}
 		field(b, camel(of.Name), sent(of), "", comment)
 	}
@@ -110,7 +110,7 @@ type AnalyticsQuery struct {
 	b.WriteString(`return values
 }
 
-// AnalyticsParameters are the parameters that an answer was made with.
+// AnalyticsParameters are the parameters that were applied to a response.
 type AnalyticsParameters struct {
 `)
 	for i := range analytics.Parameters {
@@ -122,25 +122,22 @@ type AnalyticsParameters struct {
 		if nullable(of) {
 			typ = "*" + typ
 		}
-		if comment != "" {
-			comment = "of " + comment
-		}
 		if !of.Repeated || comment != "" {
 			tag += ",omitempty"
 		}
 		field(b, camel(of.Name), typ, tag, comment)
 		if of.Name == asOfFollows {
-			field(b, "AsOf", "string", "as_of", "the last day that was looked at")
+			field(b, "AsOf", "string", "as_of", "last day of data included")
 		}
 	}
 	b.WriteString(`}
 
-// ReportParameters say what a report is about. Members that are empty are left
-// to the service; which ones a type takes is in the documentation.
+// ReportParameters are the parameters of a report. Empty fields use the
+// service's defaults; the documentation lists the parameters of each type.
 type ReportParameters struct {
 `)
 	field(b, "PatientID", "string", "patient_id,omitempty", "")
-	field(b, "AsOf", "string", "as_of,omitempty", "a time, or YYYY-MM-DD")
+	field(b, "AsOf", "string", "as_of,omitempty", "RFC 3339 time or YYYY-MM-DD")
 	for i := range analytics.Parameters {
 		of := &analytics.Parameters[i]
 		field(b, camel(of.Name), sent(of), of.Name+",omitempty", "")

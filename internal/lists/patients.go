@@ -115,13 +115,13 @@ func patientColumns() []string {
 // patientTypes writes the patients of the Go client.
 func patientTypes(b *bytes.Buffer) {
 	list := patientTexts()
-	b.WriteString("\n// Patient is a patient in full.\ntype Patient struct {\nPatientItem\n")
+	b.WriteString("\n// Patient is a patient with all details.\ntype Patient struct {\nPatientItem\n")
 	for _, in := range list {
 		field(b, camel(in.name), goType(&in, ""), in.name, "")
 	}
-	b.WriteString("MedicalHistory []HistoryEntry `json:\"medical_history\"`\n\n// ETag names this version of the record, for [WithIfMatch].\nETag string `json:\"-\"`\n}\n")
+	b.WriteString("MedicalHistory []HistoryEntry `json:\"medical_history\"`\n\n// ETag identifies this version of the record, for [WithIfMatch].\nETag string `json:\"-\"`\n}\n")
 
-	b.WriteString("\n// NewPatient is what CreatePatient sends. Name and DateOfBirth are required.\ntype NewPatient struct {\n")
+	b.WriteString("\n// NewPatient is the input of [Client.CreatePatient]. Name and DateOfBirth are\n// required.\ntype NewPatient struct {\n")
 	field(b, "Name", "string", "name", "")
 	field(b, "DateOfBirth", "string", "date_of_birth", "YYYY-MM-DD")
 	for _, in := range list {
@@ -133,7 +133,7 @@ func patientTypes(b *bytes.Buffer) {
 	}
 	b.WriteString("MedicalHistory []HistoryEntry `json:\"medical_history,omitempty\"`\n}\n")
 
-	b.WriteString("\n// PatientPatch is what UpdatePatient changes: absent members stay, [Null] clears\n// one, [Set] replaces one. MedicalHistory is replaced as a whole.\ntype PatientPatch struct {\n")
+	b.WriteString("\n// PatientPatch is the input of [Client.UpdatePatient]. Absent fields are left\n// unchanged, [Null] clears a field and [Set] replaces it. MedicalHistory is\n// replaced as a whole.\ntype PatientPatch struct {\n")
 	for _, name := range []string{"name", "date_of_birth"} {
 		field(b, camel(name), "Optional[string]", name+",omitzero", "")
 	}
@@ -144,12 +144,12 @@ func patientTypes(b *bytes.Buffer) {
 
 	for _, in := range slices.DeleteFunc(list, func(in inObject) bool { return !in.object }) {
 		name := camel(in.name)
-		fmt.Fprintf(b, "\n// %s is the %s of a patient.\ntype %s struct {\n", name, in.name, name)
+		fmt.Fprintf(b, "\n// %s holds the %s details of a patient.\ntype %s struct {\n", name, in.name, name)
 		for _, f := range in.fields {
 			_, of := f.In()
 			field(b, camel(of), "string", of+",omitempty", "")
 		}
-		fmt.Fprintf(b, "}\n\n// %sPatch is the %s's part of a PatientPatch.\ntype %sPatch struct {\n", name, strings.ReplaceAll(in.name, "_", " "), name)
+		fmt.Fprintf(b, "}\n\n// %sPatch changes the %s details in a PatientPatch.\ntype %sPatch struct {\n", name, strings.ReplaceAll(in.name, "_", " "), name)
 		for _, f := range in.fields {
 			_, of := f.In()
 			field(b, camel(of), "Optional[string]", of+",omitzero", "")

@@ -117,7 +117,7 @@ func reportTables() []string {
 }
 
 func reportConstants(b *bytes.Buffer) {
-	b.WriteString("\n// ReportType is what a report is about.\ntype ReportType string\n\n// The types of reports.\nconst (\n")
+	b.WriteString("\n// ReportType is the type of a report.\ntype ReportType string\n\n// The report types.\nconst (\n")
 	for _, d := range reporttype.All() {
 		fmt.Fprintf(b, "%s ReportType = %q\n", d.Client, d.Type)
 	}

@@ -10,19 +10,19 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Patient is a person whose pain is followed. Text without a value is "".
+// Patient is a patient. Text fields without a value are "".
 type Patient struct {
 	ID             id.Patient
 	Name           string
 	DateOfBirth    Date
-	Gender         string // as sent; folded only for grouping
+	Gender         string // as sent; folded for grouping only
 	Contact        Contact
 	MedicalHistory History
 	CreatedAt      time.Time
-	Version        int64 // 1 when created, one more with each change
+	Version        int64 // 1 when created, incremented by each change
 }
 
-// Contact says how to reach a patient.
+// Contact holds a patient's contact details.
 type Contact struct {
 	Email string
 	Phone string
