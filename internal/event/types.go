@@ -41,7 +41,7 @@ var declared = []Declaration{
 	{ReportCompleted, "A report can be downloaded", "a report is ready for download", "ReportEvent", "{report_id: rep_01kf0k8y20w3y5vvd7xx0wbgab}"},
 	{ReportFailed, "A report failed", "a report could not be generated", "ReportEvent", "{report_id: rep_01kf0k8y20w3y5vvd7xx0wbgab}"},
 	{SystemAlert, "An alert was raised", "something needs attention: see `kind` and `severity`", "AlertEvent",
-		"{kind: high_dose_opioid, severity: warning, patient_id: pat_01kf0k8y20a14c3emmv2g2jemj, threshold: 90}"},
+		"{kind: high_dose_opioid, severity: critical, patient_id: pat_01kf0k8y20a14c3emmv2g2jemj, threshold: 90}"},
 }
 
 // All subscribes a webhook to all events, including those added in future
