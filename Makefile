@@ -8,7 +8,7 @@ ROUNDS   ?= 10
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test quick flake faults lint fuzz bench bench-tables screenshots release rehome clean
+.PHONY: help build test quick flake faults lint generate fuzz bench bench-tables screenshots release rehome clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ lint: ## check with go vet, gofmt and staticcheck
 	go vet $(PKGS)
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
 	go tool staticcheck $(PKGS)
+
+generate: ## write what other files repeat of a declaration: client types, OpenAPI parts, tables in docs/
+	go generate ./internal/lists
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz $(PKGS)

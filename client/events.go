@@ -20,19 +20,6 @@ const (
 	followPause = time.Second
 )
 
-// EventType is the name of an event.
-type EventType string
-
-// The events of the service.
-const (
-	EventPatientCreated      EventType = "patient.created"
-	EventPatientUpdated      EventType = "patient.updated"
-	EventClinicalDataUpdated EventType = "clinical_data.updated"
-	EventReportCompleted     EventType = "report.completed"
-	EventReportFailed        EventType = "report.failed"
-	EventSystemAlert         EventType = "system.alert"
-)
-
 // Event is something that happened in the organisation's data.
 type Event struct {
 	ID        string    `json:"id"`

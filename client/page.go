@@ -59,3 +59,16 @@ func setNumber(q url.Values, name string, n int) {
 		q.Set(name, strconv.Itoa(n))
 	}
 }
+
+// setGiven sets a number that may be zero.
+func setGiven(q url.Values, name string, n *int) {
+	if n != nil {
+		q.Set(name, strconv.Itoa(*n))
+	}
+}
+
+func setText(q url.Values, name, text string) {
+	if text != "" {
+		q.Set(name, text)
+	}
+}

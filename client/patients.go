@@ -16,23 +16,6 @@ type PatientItem struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// Patient is a patient with all details.
-type Patient struct {
-	PatientItem
-	Gender         string         `json:"gender"`
-	Contact        Contact        `json:"contact"`
-	MedicalHistory []HistoryEntry `json:"medical_history"`
-
-	// ETag identifies this version of the record, for [WithIfMatch].
-	ETag string `json:"-"`
-}
-
-// Contact holds a patient's contact details.
-type Contact struct {
-	Email string `json:"email,omitempty"`
-	Phone string `json:"phone,omitempty"`
-}
-
 // HistoryEntry is one entry of a medical history. Only Condition is required.
 type HistoryEntry struct {
 	Condition    string `json:"condition"`
@@ -44,33 +27,6 @@ type HistoryEntry struct {
 	Severity     string `json:"severity,omitempty"`
 	Category     string `json:"category,omitempty"`
 	Notes        string `json:"notes,omitempty"`
-}
-
-// NewPatient is the input of [Client.CreatePatient]. Name and DateOfBirth are
-// required.
-type NewPatient struct {
-	Name           string         `json:"name"`
-	DateOfBirth    string         `json:"date_of_birth"` // YYYY-MM-DD
-	Gender         string         `json:"gender,omitempty"`
-	Contact        Contact        `json:"contact,omitzero"`
-	MedicalHistory []HistoryEntry `json:"medical_history,omitempty"`
-}
-
-// PatientPatch is the input of [Client.UpdatePatient]. Absent fields are left
-// unchanged, [Null] clears a field and [Set] replaces it. MedicalHistory is
-// replaced as a whole.
-type PatientPatch struct {
-	Name           Optional[string]         `json:"name,omitzero"`
-	DateOfBirth    Optional[string]         `json:"date_of_birth,omitzero"`
-	Gender         Optional[string]         `json:"gender,omitzero"`
-	Contact        Optional[ContactPatch]   `json:"contact,omitzero"`
-	MedicalHistory Optional[[]HistoryEntry] `json:"medical_history,omitzero"`
-}
-
-// ContactPatch changes the contact details in a PatientPatch.
-type ContactPatch struct {
-	Email Optional[string] `json:"email,omitzero"`
-	Phone Optional[string] `json:"phone,omitzero"`
 }
 
 // PatientQuery selects patients. Zero fields use the service's defaults.

@@ -10,17 +10,6 @@ import (
 	"time"
 )
 
-// ReportType is the type of a report.
-type ReportType string
-
-// The report types.
-const (
-	PatientSummaryReport ReportType = "patient_summary"
-	OutcomesReport       ReportType = "outcomes"
-	PopulationReport     ReportType = "population_health"
-	StewardshipReport    ReportType = "opioid_stewardship"
-)
-
 // ReportFormat is the file format of a report.
 type ReportFormat string
 
@@ -43,28 +32,6 @@ const (
 	ReportFailed     ReportStatus = "failed"
 	ReportExpired    ReportStatus = "expired"
 )
-
-// ReportParameters are the parameters of a report. Empty fields use the
-// service's defaults; the documentation lists the parameters of each type.
-type ReportParameters struct {
-	PatientID       string `json:"patient_id,omitempty"`
-	AsOf            string `json:"as_of,omitempty"`      // RFC 3339 time or YYYY-MM-DD
-	StartDate       string `json:"start_date,omitempty"` // YYYY-MM-DD
-	EndDate         string `json:"end_date,omitempty"`
-	Interval        string `json:"interval,omitempty"`
-	FollowUp        int    `json:"follow_up,omitempty"`
-	Gender          string `json:"gender,omitempty"`
-	AgeMin          *int   `json:"age_min,omitempty"`
-	AgeMax          *int   `json:"age_max,omitempty"`
-	Condition       string `json:"condition,omitempty"`
-	MedicationClass string `json:"medication_class,omitempty"`
-	MinCellSize     int    `json:"min_cell_size,omitempty"`
-
-	Standard         string `json:"standard,omitempty"`
-	Adjust           string `json:"adjust,omitempty"`
-	CompareStartDate string `json:"compare_start_date,omitempty"`
-	CompareEndDate   string `json:"compare_end_date,omitempty"`
-}
 
 // NewReport is the input of [Client.CreateReport]. Type is required.
 type NewReport struct {

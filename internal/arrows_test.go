@@ -22,7 +22,7 @@ import (
 // layers; those of one layer never import each other.
 var layers = [][]string{
 	{"cmd"},
-	{"server", "bench", "cli"},
+	{"server", "bench", "cli", "lists"},
 	{"config"},
 	{"api", "portal", "oauth", "webhook", "report"},
 	{"cohort", "backup", "importer", "synth"},
@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"store/journal", "store/lease"},
 	{"store/engine"},
 	{"store/private", "store/signal", "store/pgserver"},
-	{"figure"},
+	{"figure", "reporttype"},
 	{"analytics"},
 	{"ratelimit", "worker", "tracing", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},

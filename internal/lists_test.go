@@ -16,6 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/drug"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store/reports"
 )
 
@@ -30,7 +31,7 @@ func TestListsHaveEveryConstant(t *testing.T) {
 		{"fault", "Code", texts(fault.Codes())},
 		{"audit", "Action", texts(audit.Actions())},
 		{"event", "Type", texts(append(event.Types(), event.Test, event.All))},
-		{"store/reports", "ReportType", texts(reports.ReportTypes)},
+		{"reporttype", "Type", texts(reporttype.Types())},
 		{"store/reports", "ReportFormat", texts(reports.ReportFormats)},
 		{"store/reports", "ReportStatus", texts(reports.ReportStatuses)},
 		{"pain", "Status", texts(pain.Statuses())},

@@ -15,6 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/cli"
 	"anodyne.example/anodyne/internal/config"
+	"anodyne.example/anodyne/internal/figure"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/oauth"
 	"anodyne.example/anodyne/internal/store"
@@ -77,11 +78,20 @@ func (c *storeCommand) parse(args []string, want int) (who id.Client, words []st
 	return who, words, nil
 }
 
+// tierLimits lists the tiers with their limits: "standard (1,000), ...".
+func tierLimits() string {
+	var list []string
+	for _, tier := range access.Tiers() {
+		list = append(list, fmt.Sprintf("%s (%s)", tier, figure.Thousands(int(tier.Limit()))))
+	}
+	return strings.Join(list, ", ")
+}
+
 func clientCreate(ctx context.Context, e cli.Env, args []string) error {
 	c := newStoreCommand(e, "client", "create", "create --name NAME [flags]\n\nRegisters an application. The secret is shown once; only its hash is stored.")
 	name := c.fs.String("name", "", "`name` of the application (required)")
 	org := c.fs.String("organization", "default", "`name` of the organisation, which is created if it does not exist")
-	tier := c.fs.String("tier", "standard", "standard (1,000 requests an hour), professional (10,000) or enterprise (100,000)")
+	tier := c.fs.String("tier", access.Standard.String(), "requests an hour: "+tierLimits())
 	scope := c.fs.String("scope", access.AllScopes.String(), "scopes granted to the client, separated by spaces")
 	if _, err := cli.Parse(e, c.fs, args, 0); err != nil {
 		return err
@@ -214,7 +224,7 @@ func clientRevoke(ctx context.Context, e cli.Env, args []string) error {
 }
 
 func clientTier(ctx context.Context, e cli.Env, args []string) error {
-	c := newStoreCommand(e, "client", "tier", "tier CLIENT_ID TIER [flags]\n\nTIER is standard, professional or enterprise. Takes effect on every node within five seconds.")
+	c := newStoreCommand(e, "client", "tier", "tier CLIENT_ID TIER [flags]\n\nTIER is "+access.TierNames("or")+". Takes effect on every node within five seconds.")
 	who, words, err := c.parse(args, 2)
 	if err != nil {
 		return err

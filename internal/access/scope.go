@@ -3,6 +3,7 @@ package access
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -22,16 +23,38 @@ const (
 	WebhooksWrite
 	EventsRead
 	AuditRead
+	pastScopes
 
-	AllScopes = AuditRead<<1 - 1
+	AllScopes = pastScopes - 1
 )
 
-// scopeNames is in the order of the constants above, which is also the order
-// in which a set is printed.
-var scopeNames = [...]string{
-	"patients:read", "patients:write", "clinical_data:read", "clinical_data:write", "analytics:read",
-	"reports:read", "reports:write", "webhooks:read", "webhooks:write", "events:read", "audit:read",
+// Scope is the one declaration of a permission. The OpenAPI document and the
+// documentation follow it.
+type Scope struct {
+	Name string
+	// Summary is what it permits, in a few words; Lets completes the sentence
+	// "lets an application ...".
+	Summary, Lets string
 }
+
+// scopes is in the order of the constants above; the printed form of a set
+// keeps this order.
+var scopes = [...]Scope{
+	{"patients:read", "List and read patients", "list, search and read patients"},
+	{"patients:write", "Create and change patients", "create and change patients"},
+	{"clinical_data:read", "Read clinical data", "read clinical data, patient summaries and medicine aliases"},
+	{"clinical_data:write", "Add and correct clinical data", "add and correct clinical data, change medicine aliases"},
+	{"analytics:read", "Read analytics", "read outcomes and population health"},
+	{"reports:read", "List and download reports", "list and download reports"},
+	{"reports:write", "Generate and remove reports", "generate and delete reports"},
+	{"webhooks:read", "List webhooks and their deliveries", "read webhooks and their deliveries"},
+	{"webhooks:write", "Register and change webhooks", "register and change webhooks"},
+	{"events:read", "Read the event log", "read the event log"},
+	{"audit:read", "Read the audit log", "read the audit log"},
+}
+
+// Declared lists the permissions in order.
+func Declared() []Scope { return slices.Clone(scopes[:]) }
 
 // ParseScopes parses a space-separated list of scopes (RFC 6749). The error
 // names the first unknown scope.
@@ -39,8 +62,8 @@ func ParseScopes(s string) (Scopes, error) {
 	var set Scopes
 words:
 	for _, word := range strings.Fields(s) {
-		for i, name := range scopeNames {
-			if word == name {
+		for i := range scopes {
+			if word == scopes[i].Name {
 				set |= 1 << i
 				continue words
 			}
@@ -64,9 +87,9 @@ func (s Scopes) Has(t Scopes) bool { return s&t == t }
 // Names lists the scopes of the set.
 func (s Scopes) Names() []string {
 	names := make([]string, 0, bits.OnesCount32(uint32(s)))
-	for i, name := range scopeNames {
+	for i := range scopes {
 		if s&(1<<i) != 0 {
-			names = append(names, name)
+			names = append(names, scopes[i].Name)
 		}
 	}
 	return names

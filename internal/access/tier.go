@@ -1,6 +1,9 @@
 package access
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Tier is a client's rate-limit tier.
 type Tier uint8
@@ -17,6 +20,26 @@ var tiers = [...]struct {
 	limit int64
 }{{"standard", 1_000}, {"professional", 10_000}, {"enterprise", 100_000}}
 
+// Tiers lists the tiers, the lowest first.
+func Tiers() []Tier {
+	list := make([]Tier, len(tiers))
+	for i := range list {
+		list[i] = Tier(i)
+	}
+	return list
+}
+
+// TierNames are the names in a sentence: "standard, professional and
+// enterprise", with another word for "and" if it must be.
+func TierNames(and string) string {
+	names := make([]string, len(tiers))
+	for i, t := range tiers {
+		names[i] = t.name
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " " + and + " " + names[last]
+}
+
 // ParseTier parses the name of a tier.
 func ParseTier(s string) (Tier, error) {
 	for i, t := range tiers {
@@ -24,7 +47,7 @@ func ParseTier(s string) (Tier, error) {
 			return Tier(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown tier %q; the tiers are standard, professional and enterprise", s)
+	return 0, fmt.Errorf("unknown tier %q; the tiers are %s", s, TierNames("and"))
 }
 
 // String returns the name of the tier.

@@ -95,7 +95,7 @@ func (t *OutcomesTally) printAdjusted(l *ledger, out *Outcomes, followed, above,
 	l.within(above, known)
 	l.within(responded, yes)
 	all, allKnown, allYes, allNoDepression, allNoOpioid := n, known, yes, noDepression, noOpioid
-	if t.filter.any() {
+	if t.filter.Any() {
 		all, allKnown, allYes = l.cell(whole.n()), l.cell(whole.above()), l.cell(whole.yes())
 		l.within(all, n)
 		l.within(all, allKnown)

@@ -7,10 +7,11 @@ import (
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
-// earlier reads the dates of the comparison period. Without a start, it is as
-// long as the period itself; without an end, it lasts until the day before the
-// period.
-func (c checker) earlier(p *Params, r Request) {
+// earlier reads the dates of the period that is compared with. Without a start
+// it is as long as the period itself, without an end it goes on up to the day
+// before that.
+func (c checker) earlier(p *Params) {
+	r := c.request
 	if r.CompareStart == "" && r.CompareEnd == "" {
 		return
 	}

@@ -46,8 +46,8 @@ func (p *Params) Scope() Filter {
 	return p.Filter()
 }
 
-// any reports whether the filter may exclude any patient.
-func (f *Filter) any() bool {
+// Any reports whether the filter may leave somebody out.
+func (f *Filter) Any() bool {
 	return !f.anyGender || f.bornFrom != math.MinInt32 || f.by != math.MaxInt32 || f.condition != "" || f.class != 0
 }
 

@@ -255,8 +255,8 @@ func TestRequest(t *testing.T) {
 	is(t, "all", ask(t, Request{"2024-01-01", "2025-03-31", "week", "365", "Male", "18", "65", "m54.5", "opioid", "11", "65+:2,18-29:1", "case_mix", "", "2023-12-31"}),
 		`{"start_date":"2024-01-01","end_date":"2025-03-31","as_of":"2024-12-31","interval":"week","follow_up":365,"gender":"male","age_min":18,"age_max":65,"condition":"M54.5","medication_class":"opioid","min_cell_size":11,"standard":"65+:2,18-29:1","adjust":"case_mix","compare_start_date":"2022-10-02","compare_end_date":"2023-12-31"}`)
 	var r Request
-	for i, name := range Names {
-		if !r.Set(name, name) || reflect.ValueOf(r).Field(i).String() != name {
+	for i := range Parameters {
+		if name := Parameters[i].Name; !r.Set(name, name) || reflect.ValueOf(r).Field(i).String() != name {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

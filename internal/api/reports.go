@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -20,24 +20,14 @@ import (
 // of the result is valid or "", even if there is an error.
 type ReadReport func(body *strictjson.Object, now time.Time) (reports.ReportRequest, error)
 
-// reportData maps report types to the scopes of their data. They are checked
-// when a report is created and when it is downloaded, so a report does not
-// bypass them.
-var reportData = map[reports.ReportType]access.Scopes{
-	reports.PatientSummaryReport: access.PatientsRead | access.ClinicalDataRead,
-	reports.StewardshipReport:    access.PatientsRead | access.ClinicalDataRead,
-	reports.OutcomesReport:       access.AnalyticsRead,
-	reports.PopulationReport:     access.AnalyticsRead,
-}
-
 // mayRead returns an error if the token lacks a scope of the report's data, or
 // if the type is unknown.
 func (x *exchange) mayRead(t reports.ReportType) error {
-	data, known := reportData[t]
-	if !known {
+	declared, known := reporttype.Of(t)
+	if !known || declared.Scopes == 0 {
 		return fmt.Errorf("the scopes of reports of type %q are not defined", t)
 	}
-	if need := x.route.scope | data; !x.principal.Scopes.Has(need) {
+	if need := x.route.scope | declared.Scopes; !x.principal.Scopes.Has(need) {
 		return forbidden(need, x.principal.Scopes)
 	}
 	return nil
@@ -107,7 +97,7 @@ func (a *API) listReports(x *exchange) (answer, error) {
 	p := q.page()
 	wanted := reports.ReportQuery{Page: p.number, Limit: p.limit}
 	wanted.Status = reports.ReportStatus(q.word("status", "", texts(reports.ReportStatuses)...))
-	wanted.Type = reports.ReportType(q.word("type", "", texts(reports.ReportTypes)...))
+	wanted.Type = reports.ReportType(q.word("type", "", texts(reporttype.Types())...))
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}

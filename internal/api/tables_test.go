@@ -7,7 +7,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
-	"anodyne.example/anodyne/internal/store/reports"
+	"anodyne.example/anodyne/internal/reporttype"
 )
 
 func TestEveryCodeHasAStatus(t *testing.T) {
@@ -28,8 +28,8 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 // and an unknown one is refused.
 func TestEveryReportNeedsTheScopesOfItsData(t *testing.T) {
 	t.Parallel()
-	for _, kind := range reports.ReportTypes {
-		if reportData[kind] == 0 {
+	for _, kind := range reporttype.Types() {
+		if declared, _ := reporttype.Of(kind); declared.Scopes == 0 {
 			t.Errorf("a report of type %s needs no scope", kind)
 		}
 	}
@@ -37,7 +37,7 @@ func TestEveryReportNeedsTheScopesOfItsData(t *testing.T) {
 	if err := x.mayRead("new_type"); err == nil {
 		t.Error("a report of a type without scopes may be read")
 	}
-	for _, kind := range reports.ReportTypes {
+	for _, kind := range reporttype.Types() {
 		if err := x.mayRead(kind); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}

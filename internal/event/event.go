@@ -11,19 +11,6 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// Type is the name of an event.
-type Type string
-
-// The events of the service.
-const (
-	PatientCreated      Type = "patient.created"
-	PatientUpdated      Type = "patient.updated"
-	ClinicalDataUpdated Type = "clinical_data.updated"
-	ReportCompleted     Type = "report.completed"
-	ReportFailed        Type = "report.failed"
-	SystemAlert         Type = "system.alert"
-)
-
 // Event is an event, as sent and listed.
 type Event struct {
 	ID   id.Event

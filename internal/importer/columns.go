@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
@@ -41,9 +42,6 @@ var also = map[Kind]map[string][]string{
 		givenName:       {"firstname", "forename"},
 		familyName:      {"lastname", "surname"},
 		"date_of_birth": {"dob", "birthdate", "birthday", "born"},
-		"gender":        {"sex"},
-		"contact.email": {"email", "mail", "emailaddress"},
-		"contact.phone": {"phone", "telephone", "tel", "mobile", "phonenumber"},
 		"condition":     {"diagnosis"},
 		"icd10_code":    {"icd10", "icd", "icdcode", "diagnosiscode"},
 		"snomed_code":   {"snomed", "snomedct"},
@@ -64,8 +62,11 @@ var also = map[Kind]map[string][]string{
 // members lists the fields of a kind that a column can represent.
 func members(kind Kind) []string {
 	if kind == Patients {
-		list := []string{externalID, "name", givenName, familyName, "date_of_birth", "gender", "contact.email", "contact.phone", "medical_history"}
-		return append(list, historyMembers...)
+		list := []string{externalID, "name", givenName, familyName, "date_of_birth"}
+		for _, f := range pain.TextFields() {
+			list = append(list, f.Name)
+		}
+		return append(append(list, "medical_history"), historyMembers...)
 	}
 	list := []string{externalID, patientID, "data_type", "recorded_at", "notes", "source", "author", "encounter_id", "value"}
 	for _, path := range valuePaths() {
@@ -86,6 +87,13 @@ func namesOf(kind Kind) map[string]string {
 		known[bare(member)] = member
 		for _, name := range also[kind][member] {
 			known[name] = member
+		}
+	}
+	if kind == Patients {
+		for _, f := range pain.TextFields() {
+			for _, name := range f.Also {
+				known[name] = f.Name
+			}
 		}
 	}
 	// The fields of a value can be used without a prefix if they are

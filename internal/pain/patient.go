@@ -33,24 +33,6 @@ const (
 
 var earliestBirth = Date{1900, time.January, 1}
 
-// Patient is a patient. Text fields without a value are "".
-type Patient struct {
-	ID             id.Patient
-	Name           string
-	DateOfBirth    Date
-	Gender         string // as sent; folded for grouping only
-	Contact        Contact
-	MedicalHistory History
-	CreatedAt      time.Time
-	Version        int64 // 1 when created, incremented by each change
-}
-
-// Contact holds a patient's contact details.
-type Contact struct {
-	Email string
-	Phone string
-}
-
 // Change is a field changed by a patch, with its values as text. What is
 // stored of it is up to the caller.
 type Change struct {
@@ -93,14 +75,7 @@ func (p *Patient) merge(body *strictjson.Object, now time.Time, creating bool) e
 	if present, _ := r.Has("date_of_birth"); present || creating {
 		p.DateOfBirth = readDateOfBirth(&r, DateOf(now))
 	}
-	if present, _ := r.Has("gender"); present {
-		p.Gender = readLine(&r, "gender", maxGender)
-	}
-	if _, null := r.Has("contact"); null {
-		p.Contact = Contact{}
-	} else if contact, ok := r.Object("contact"); ok {
-		p.Contact.merge(contact, &fields)
-	}
+	p.mergeTexts(&r, &fields)
 	if present, _ := r.Has("medical_history"); present {
 		p.MedicalHistory = readHistory(&r, &fields)
 	}
@@ -108,17 +83,6 @@ func (p *Patient) merge(body *strictjson.Object, now time.Time, creating bool) e
 	r.Refuse("created_at", "is read-only: the service sets it.")
 	r.Done()
 	return fields.Err()
-}
-
-func (c *Contact) merge(body *strictjson.Object, fields *fault.Fields) {
-	r := strictjson.Read(body, fields)
-	if present, _ := r.Has("email"); present {
-		c.Email = readText(&r, "email", emailProblem)
-	}
-	if present, _ := r.Has("phone"); present {
-		c.Phone = readText(&r, "phone", phoneProblem)
-	}
-	r.Done()
 }
 
 func readName(r *strictjson.Reader) string {
@@ -163,9 +127,9 @@ func differences(old, updated *Patient) []Change {
 	}
 	note("name", old.Name, updated.Name)
 	note("date_of_birth", old.DateOfBirth.String(), updated.DateOfBirth.String())
-	note("gender", old.Gender, updated.Gender)
-	note("contact.email", old.Contact.Email, updated.Contact.Email)
-	note("contact.phone", old.Contact.Phone, updated.Contact.Phone)
+	for i := range textFields {
+		note(textFields[i].Name, textFields[i].Of(old), textFields[i].Of(updated))
+	}
 	note("medical_history", old.MedicalHistory.JSON(), updated.MedicalHistory.JSON())
 	return changes
 }

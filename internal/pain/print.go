@@ -10,31 +10,31 @@ import (
 // AppendDetail appends the JSON form of a patient with all details.
 func AppendDetail(b []byte, p *Patient) []byte {
 	var day [len("YYYY-MM-DD")]byte
-	return AppendRow(b, &Row[string]{
-		ID: p.ID, CreatedAt: p.CreatedAt, Name: p.Name, DateOfBirth: string(p.DateOfBirth.Append(day[:0])), Gender: p.Gender,
-		Email: p.Contact.Email, Phone: p.Contact.Phone, MedicalHistory: p.MedicalHistory.JSON(),
-	})
+	row := Row[string]{ID: p.ID, CreatedAt: p.CreatedAt, Name: p.Name, DateOfBirth: string(p.DateOfBirth.Append(day[:0])), MedicalHistory: p.MedicalHistory.JSON()}
+	for i := range textFields {
+		row.Texts[i] = *textFields[i].at(p)
+	}
+	return AppendRow(b, &row)
 }
 
 // Row is a patient with texts as stored in the database: DateOfBirth is
 // YYYY-MM-DD, and MedicalHistory is the result of [History.JSON].
 type Row[Text ~string | ~[]byte] struct {
-	ID                                                      id.Patient
-	Version                                                 int64
-	CreatedAt                                               time.Time
-	Name, DateOfBirth, Gender, Email, Phone, MedicalHistory Text
+	ID                                id.Patient
+	Version                           int64
+	CreatedAt                         time.Time
+	Name, DateOfBirth, MedicalHistory Text
+	Texts                             [len(textFields)]Text
 }
 
 // AppendRow is like AppendDetail, without decoding the stored texts.
 func AppendRow[Text ~string | ~[]byte](b []byte, p *Row[Text]) []byte {
 	b = appendCommon(b, p.ID, p.Name, p.DateOfBirth, p.CreatedAt)
-	b = append(b, `,"gender":`...)
-	b = strictjson.AppendString(b, p.Gender)
-	b = append(b, `,"contact":{"email":`...)
-	b = strictjson.AppendString(b, p.Email)
-	b = append(b, `,"phone":`...)
-	b = strictjson.AppendString(b, p.Phone)
-	b = append(b, `},"medical_history":`...)
+	for i := range p.Texts {
+		b = append(b, beforeText[i]...)
+		b = strictjson.AppendString(b, p.Texts[i])
+	}
+	b = append(b, beforeText[len(textFields)]...)
 	b = append(b, p.MedicalHistory...)
 	return append(b, '}')
 }

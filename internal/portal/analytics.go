@@ -9,7 +9,6 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/figure"
 	"anodyne.example/anodyne/internal/pain"
-	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 type analyticsPage struct {
@@ -19,7 +18,6 @@ type analyticsPage struct {
 	Population *analytics.Population
 	Tiles      []tile
 	Drawings   []drawing
-	Classes    []drug.Class
 	Measures   []measure
 	Sheets     []sheet
 }
@@ -45,7 +43,7 @@ func measuresOf(list []analytics.Measure) (rows []measure) {
 
 // analytics shows treatment outcomes and population health.
 func (p *Portal) analytics(v *visit) error {
-	page := analyticsPage{Classes: drug.Classes()}
+	page := analyticsPage{}
 	for name, values := range v.r.URL.Query() {
 		if !page.Request.Set(name, strings.TrimSpace(values[0])) {
 			return fault.New(fault.InvalidParameter, "The filter "+name+" is unknown.")

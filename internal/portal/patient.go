@@ -30,6 +30,16 @@ type patientPage struct {
 	pager
 }
 
+// Facts are the texts of the patient that have a label.
+func (p patientPage) Facts() (list []fact) {
+	for _, f := range pain.TextFields() {
+		if text := f.Of(&p.Patient); f.Listed && f.Label != "" && text != "" {
+			list = append(list, fact{f.Label, text})
+		}
+	}
+	return list
+}
+
 // patient shows a patient's charts, medicines, flags and records.
 func (p *Portal) patient(v *visit) error {
 	patientID, err := v.patientID()

@@ -55,7 +55,7 @@ var functions = template.FuncMap{
 	"lower":  strings.ToLower,
 	"words":  func(list ...string) []string { return list },
 	"roles":  access.Roles,
-	"tiers":  func() []access.Tier { return []access.Tier{access.Standard, access.Professional, access.Enterprise} },
+	"tiers":  access.Tiers,
 }
 
 func whenSet(t time.Time, layout string) string {

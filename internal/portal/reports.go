@@ -12,6 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/strictjson"
@@ -30,11 +31,11 @@ type reportForm struct {
 }
 
 // Types and Formats list the choices.
-func (reportForm) Types() []reports.ReportType     { return reports.ReportTypes }
+func (reportForm) Types() []reporttype.Type        { return reporttype.Types() }
 func (reportForm) Formats() []reports.ReportFormat { return reports.ReportFormats }
 
 func (p *Portal) reports(v *visit) error {
-	return v.showReports(reportForm{Type: string(reports.ReportTypes[0]), PatientID: v.r.URL.Query().Get("patient_id")})
+	return v.showReports(reportForm{Type: string(reporttype.PatientSummary), PatientID: v.r.URL.Query().Get("patient_id")})
 }
 
 // showReports shows the form and the reports, newest first.
@@ -71,7 +72,7 @@ func (p *Portal) createReport(v *visit) error {
 			parameters[name] = value
 		}
 	}
-	if form.Type == string(reports.PatientSummaryReport) {
+	if declared, _ := reporttype.Of(reporttype.Type(form.Type)); declared.AboutPatient {
 		parameters["patient_id"] = form.PatientID
 	}
 	body, err := json.Marshal(map[string]any{"type": form.Type, "format": form.Format, "title": form.Title, "parameters": parameters})

@@ -15,6 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/report"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -49,7 +50,7 @@ func BenchmarkStewardshipReport(b *testing.B) {
 			resetPeak()
 			for b.Loop() {
 				now := time.Now()
-				rep := reports.NewReport(reports.ReportRequest{Type: reports.StewardshipReport, Format: format, Title: "T", AsOf: now,
+				rep := reports.NewReport(reports.ReportRequest{Type: reporttype.Stewardship, Format: format, Title: "T", AsOf: now,
 					Parameters: `{"as_of":"` + now.UTC().Format(time.RFC3339) + `"}`}, who.ClientID, now)
 				if _, err := o.CreateReport(b.Context(), &rep, journal.Change{Audit: audit.Entry{At: now, Action: audit.ReportCreate}}, nil, idempotency.Outcome{}); err != nil {
 					b.Fatal(err)

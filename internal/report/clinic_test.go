@@ -16,6 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/cohort"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -317,20 +318,20 @@ type request struct {
 // requests are all types with parameters that matter.
 func (c *clinic) requests() []request {
 	list := []request{
-		{"outcomes", reports.OutcomesReport, `{}`},
-		{"outcomes of some", reports.OutcomesReport, `{"min_cell_size":11,"interval":"week","follow_up":30}`},
-		{"outcomes filtered", reports.OutcomesReport, `{"follow_up":180,"gender":"female","age_min":30,"age_max":70,"medication_class":"opioid","interval":"month","min_cell_size":5}`},
-		{"outcomes of nobody", reports.OutcomesReport, `{"condition":"Z99","interval":"day","start_date":"2026-01-01"}`},
-		{"outcomes adjusted", reports.OutcomesReport, `{"follow_up":30,"adjust":"case_mix","gender":"female","compare_start_date":"2024-01-01","min_cell_size":2}`},
-		{"outcomes compared", reports.OutcomesReport, `{"follow_up":30,"adjust":"case_mix","start_date":"2025-09-01","compare_end_date":"2025-08-31"}`},
-		{"population compared", reports.PopulationReport, `{"start_date":"2025-09-01","compare_start_date":"2025-03-01","standard":"age"}`},
-		{"population standardised", reports.PopulationReport, `{"condition":"M54","standard":"female:1,male:2","compare_end_date":"2024-12-31","min_cell_size":3}`},
-		{"population", reports.PopulationReport, `{}`},
-		{"population hidden", reports.PopulationReport, `{"min_cell_size":11}`},
-		{"population filtered", reports.PopulationReport, `{"condition":"M54","age_min":40,"min_cell_size":3,"start_date":"2025-06-01"}`},
-		{"population of nobody", reports.PopulationReport, `{"condition":"Z99"}`},
-		{"stewardship", reports.StewardshipReport, `{}`},
-		{"stewardship filtered", reports.StewardshipReport, `{"gender":"male","start_date":"2025-07-01","end_date":"2025-11-30"}`},
+		{"outcomes", reporttype.Outcomes, `{}`},
+		{"outcomes of some", reporttype.Outcomes, `{"min_cell_size":11,"interval":"week","follow_up":30}`},
+		{"outcomes filtered", reporttype.Outcomes, `{"follow_up":180,"gender":"female","age_min":30,"age_max":70,"medication_class":"opioid","interval":"month","min_cell_size":5}`},
+		{"outcomes of nobody", reporttype.Outcomes, `{"condition":"Z99","interval":"day","start_date":"2026-01-01"}`},
+		{"outcomes adjusted", reporttype.Outcomes, `{"follow_up":30,"adjust":"case_mix","gender":"female","compare_start_date":"2024-01-01","min_cell_size":2}`},
+		{"outcomes compared", reporttype.Outcomes, `{"follow_up":30,"adjust":"case_mix","start_date":"2025-09-01","compare_end_date":"2025-08-31"}`},
+		{"population compared", reporttype.Population, `{"start_date":"2025-09-01","compare_start_date":"2025-03-01","standard":"age"}`},
+		{"population standardised", reporttype.Population, `{"condition":"M54","standard":"female:1,male:2","compare_end_date":"2024-12-31","min_cell_size":3}`},
+		{"population", reporttype.Population, `{}`},
+		{"population hidden", reporttype.Population, `{"min_cell_size":11}`},
+		{"population filtered", reporttype.Population, `{"condition":"M54","age_min":40,"min_cell_size":3,"start_date":"2025-06-01"}`},
+		{"population of nobody", reporttype.Population, `{"condition":"Z99"}`},
+		{"stewardship", reporttype.Stewardship, `{}`},
+		{"stewardship filtered", reporttype.Stewardship, `{"gender":"male","start_date":"2025-07-01","end_date":"2025-11-30"}`},
 	}
 	for n := range c.patients {
 		if n < 20 || n == 37 {
@@ -345,7 +346,7 @@ func (c *clinic) requests() []request {
 
 // about is the report about a patient.
 func (c *clinic) about(n int, more string) request {
-	return request{fmt.Sprint("patient ", n, " ", strings.Trim(more, ",")), reports.PatientSummaryReport, `{"patient_id":"` + c.patients[n].ID.String() + `"` + more + `}`}
+	return request{fmt.Sprint("patient ", n, " ", strings.Trim(more, ",")), reporttype.PatientSummary, `{"patient_id":"` + c.patients[n].ID.String() + `"` + more + `}`}
 }
 
 // made is the data of a report.
@@ -403,8 +404,8 @@ func file(t *testing.T, d contents, format reports.ReportFormat) []byte {
 // the population: they include no patient outside the list.
 func (c *clinic) checkMeasures(t *testing.T) {
 	for _, parameters := range []string{`{}`, `{"gender":"male","start_date":"2025-07-01","end_date":"2025-11-30"}`} {
-		listed := c.made(t, request{kind: reports.StewardshipReport, parameters: parameters}).(*Stewardship).Measures
-		all := analytics.OpioidMeasures(c.made(t, request{kind: reports.PopulationReport, parameters: parameters}).(*Population).Result.Measures)
+		listed := c.made(t, request{kind: reporttype.Stewardship, parameters: parameters}).(*Stewardship).Measures
+		all := analytics.OpioidMeasures(c.made(t, request{kind: reporttype.Population, parameters: parameters}).(*Population).Result.Measures)
 		a, errA := json.Marshal(listed)
 		b, errB := json.Marshal(all)
 		if errA != nil || errB != nil || string(a) != string(b) || len(listed) != len(analytics.AlignedMeasures())-2 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/summary"
 	"anodyne.example/anodyne/internal/report/grid"
 )
@@ -59,8 +60,13 @@ func (d *PatientSummary) grids() []grid.Table {
 func (d *PatientSummary) aboutPatient() grid.Table {
 	s, p := d.Summary, &d.Chart.Patient
 	about := d.aboutGrid()
-	about.Rows = chain(about.Rows, slices.Values([][]any{
-		{"patient_id", s.PatientID}, {"name", p.Name}, {"date_of_birth", p.DateOfBirth}, {"gender", p.Gender},
+	who := [][]any{{"patient_id", s.PatientID}, {"name", p.Name}, {"date_of_birth", p.DateOfBirth}}
+	for _, f := range pain.TextFields() {
+		if f.Listed {
+			who = append(who, []any{f.Name, f.Of(p)})
+		}
+	}
+	about.Rows = chain(about.Rows, slices.Values(who), slices.Values([][]any{
 		{"pain_aspect", s.Pain.Aspect}, {"pain_scale", s.Pain.Scale}, {"pain_body_site", s.Pain.BodySite}, {"pain_laterality", s.Pain.Laterality}, {"severity_scheme", s.Pain.Scheme},
 		{"pain_scores", s.Pain.Scores}, {"pain_scores_truncated", s.Pain.Truncated},
 		{"mme_from", typed(s.MME.From)}, {"mme_to", typed(s.MME.To)},

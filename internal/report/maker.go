@@ -12,6 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/summary"
 	"anodyne.example/anodyne/internal/report/grid"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/reports"
 )
@@ -32,6 +33,24 @@ type contents interface {
 	head() *Head
 }
 
+// asked is what a report is made from: whose data, and the parameters.
+type asked struct {
+	*reports.ReportRequest
+	org      store.Org
+	analyst  Analyst
+	head     Head
+	params   analytics.Params
+	progress func(float64) // is told how far it is, from 0 to 1
+}
+
+// makers read the data of a report, for each type.
+var makers = map[reporttype.Type]func(context.Context, *asked) (contents, error){
+	reporttype.PatientSummary: readSummary,
+	reporttype.Outcomes:       readOutcomes,
+	reporttype.Population:     readPopulation,
+	reporttype.Stewardship:    readStewardship,
+}
+
 // read reads the data of a report, all as of one time. progress is called with
 // values from 0 to 1.
 func read(ctx context.Context, analyst Analyst, o store.Org, q *reports.ReportRequest, progress func(float64)) (contents, error) {
@@ -43,24 +62,30 @@ func read(ctx context.Context, analyst Analyst, o store.Org, q *reports.ReportRe
 	if err != nil {
 		return nil, err
 	}
-	switch q.Type {
-	case reports.PatientSummaryReport:
-		chart, err := o.Chart(ctx, q.Patient)
-		if err != nil {
-			return nil, err
-		}
-		s, err := summary.Over(&chart, p.Period(), q.AsOf)
-		return &PatientSummary{Head: h, Chart: &chart, Summary: &s}, err
-	case reports.OutcomesReport:
-		result, err := analyst.Outcomes(ctx, o, &p, q.AsOf)
-		return &Outcomes{Head: h, Result: result}, err
-	case reports.PopulationReport:
-		result, err := analyst.Population(ctx, o, &p, q.AsOf)
-		return &Population{Head: h, Result: result}, err
-	case reports.StewardshipReport:
-		return readStewardship(ctx, o, h, &p, progress)
+	maker := makers[q.Type]
+	if maker == nil {
+		return nil, fmt.Errorf("there is no report of type %q", q.Type)
 	}
-	return nil, fmt.Errorf("there is no report of type %q", q.Type)
+	return maker(ctx, &asked{q, o, analyst, h, p, progress})
+}
+
+func readSummary(ctx context.Context, a *asked) (contents, error) {
+	chart, err := a.org.Chart(ctx, a.Patient)
+	if err != nil {
+		return nil, err
+	}
+	s, err := summary.Over(&chart, a.params.Period(), a.AsOf)
+	return &PatientSummary{Head: a.head, Chart: &chart, Summary: &s}, err
+}
+
+func readOutcomes(ctx context.Context, a *asked) (contents, error) {
+	result, err := a.analyst.Outcomes(ctx, a.org, &a.params, a.AsOf)
+	return &Outcomes{Head: a.head, Result: result}, err
+}
+
+func readPopulation(ctx context.Context, a *asked) (contents, error) {
+	result, err := a.analyst.Population(ctx, a.org, &a.params, a.AsOf)
+	return &Population{Head: a.head, Result: result}, err
 }
 
 // headOf returns the head of a document. It omits the report's identifier, so
@@ -69,35 +94,35 @@ func headOf(ctx context.Context, o store.Org, q *reports.ReportRequest, p *analy
 	name, err := o.OrgName(ctx)
 	period := p.Period()
 	h := Head{Title: q.Title, Organisation: name, From: pain.DateOfDay(period.First), To: pain.DateOfDay(period.Last), AsOf: q.AsOf}
-	add := func(name, value string) { h.Filters = append(h.Filters, Filter{Name: name, Value: value}) }
-	number := func(name string, n int, unit string) {
-		h.Filters = append(h.Filters, Filter{Name: name, Value: strconv.Itoa(n) + unit, Number: &n})
-	}
-	if q.Type == reports.OutcomesReport {
-		add("interval", string(p.Interval))
-		number("follow_up", p.FollowUp, " days")
-	}
-	for _, f := range []struct {
-		name string
-		text *string
-	}{{"gender", p.Gender}, {"condition", p.Condition}, {"medication_class", p.MedicationClass},
-		{"standard", p.StandardAsked}, {"adjust", p.Adjust}, {"compare_start_date", p.CompareStartDate}, {"compare_end_date", p.CompareEndDate}} {
-		if f.text != nil {
-			add(f.name, *f.text)
+	declared, _ := reporttype.Of(q.Type)
+	for _, numbers := range []bool{false, true} { // words first
+		for of := range analytics.ParametersFor(declared.Takes) {
+			if (of.Type == analytics.Whole) == numbers {
+				h.add(of, p)
+			}
 		}
-	}
-	for _, f := range []struct {
-		name string
-		n    *int
-	}{{"age_min", p.AgeMin}, {"age_max", p.AgeMax}} {
-		if f.n != nil {
-			number(f.name, *f.n, "")
-		}
-	}
-	if p.MinCellSize > 0 {
-		number("min_cell_size", p.MinCellSize, "")
 	}
 	return h, err
+}
+
+// add says a parameter in force. The period has its own place, and a number that
+// is its default goes without saying.
+func (h *Head) add(of *analytics.Parameter, p *analytics.Params) {
+	switch value := of.Value(p).(type) {
+	case string:
+		if of.Type != analytics.Day || !of.Repeated {
+			h.Filters = append(h.Filters, Filter{Name: of.Name, Value: value})
+		}
+	case int:
+		text := strconv.Itoa(value)
+		if of.Type == analytics.Whole && text == of.Default {
+			return
+		}
+		if of.Unit != "" {
+			text += " " + of.Unit
+		}
+		h.Filters = append(h.Filters, Filter{Name: of.Name, Value: text, Number: &value})
+	}
 }
 
 func (h *Head) head() *Head { return h }

@@ -89,8 +89,10 @@ func (p *patientPages) header() {
 	p.text(right, p.y+44, p.To.String(), strong.at(chart.End))
 	p.y += 11 + height
 	line := fmt.Sprintf("Born %s (%d years)", patient.DateOfBirth, patient.DateOfBirth.Age(p.To))
-	if patient.Gender != "" {
-		line += " · " + patient.Gender
+	for _, f := range pain.TextFields() {
+		if text := f.Of(patient); f.Listed && text != "" {
+			line += " · " + strings.TrimPrefix(f.Label+": "+text, ": ")
+		}
 	}
 	p.fitted(margin, p.y+bodySize, fullWidth-side-16, line, body)
 	p.fitted(margin, p.y+2.4*bodySize, fullWidth-side-16, patient.ID.String(), small)

@@ -11,54 +11,12 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// titles are the default titles of reports.
-var titles = map[reports.ReportType]string{
-	reports.PatientSummaryReport: "Patient summary",
-	reports.OutcomesReport:       "Pain outcomes",
-	reports.PopulationReport:     "Population health",
-	reports.StewardshipReport:    "Opioid stewardship",
-}
-
 const maxTitle = 200
-
-// takes lists the parameters of each type besides as_of, which are those of
-// the analytics. Stewardship does not take min_cell_size, because a
-// clinician's own list of patients does not hide small counts.
-var takes = map[reports.ReportType][]string{
-	reports.PatientSummaryReport: {"start_date", "end_date"},
-	reports.OutcomesReport:       analytics.OutcomesNames,
-	reports.PopulationReport:     analytics.PopulationNames,
-	reports.StewardshipReport:    {"start_date", "end_date", "gender", "age_min", "age_max", "condition"},
-}
-
-// numeric are the parameters that are numbers in JSON.
-var numeric = []string{"follow_up", "age_min", "age_max", "min_cell_size"}
-
-// parameters are the parameters in force, as stored and shown. They are fixed
-// when a report is requested: the same parameters request the same report
-// again.
-type parameters struct {
-	AsOf            string  `json:"as_of"`
-	PatientID       string  `json:"patient_id,omitempty"`
-	StartDate       string  `json:"start_date"`
-	EndDate         string  `json:"end_date"`
-	Interval        string  `json:"interval,omitempty"`
-	FollowUp        int     `json:"follow_up,omitempty"`
-	Gender          *string `json:"gender,omitempty"`
-	AgeMin          *int    `json:"age_min,omitempty"`
-	AgeMax          *int    `json:"age_max,omitempty"`
-	Condition       *string `json:"condition,omitempty"`
-	MedicationClass *string `json:"medication_class,omitempty"`
-	MinCellSize     *int    `json:"min_cell_size,omitempty"`
-	Standard        *string `json:"standard,omitempty"`
-	Adjust          *string `json:"adjust,omitempty"`
-	CompareStart    *string `json:"compare_start_date,omitempty"`
-	CompareEnd      *string `json:"compare_end_date,omitempty"`
-}
 
 // ReadRequest parses a report request. The error lists everything that is
 // wrong. The type of the result is valid nevertheless, or "" if it is wrong
@@ -66,22 +24,23 @@ type parameters struct {
 func ReadRequest(body *strictjson.Object, now time.Time) (q reports.ReportRequest, err error) {
 	var fields fault.Fields
 	r := strictjson.Read(body, &fields)
-	q.Type = readWord(&r, "type", reports.ReportTypes, "")
+	q.Type = readWord(&r, "type", reporttype.Types(), "")
 	q.Format = readWord(&r, "format", reports.ReportFormats, reports.PDF)
 	title, _ := r.String("title")
 	q.Title = strings.TrimSpace(title)
 	if problem := pain.LineProblem(q.Title, maxTitle); problem != "" {
 		r.Fault("title", problem)
 	}
+	declared, _ := reporttype.Of(q.Type)
 	if q.Title == "" {
-		q.Title = titles[q.Type]
+		q.Title = declared.Title
 	}
 	object, given := r.Object("parameters")
 	if !given {
 		object = noParameters()
 	}
 	if q.Type != "" {
-		readParameters(strictjson.Read(object, &fields), &fields, &q, now)
+		readParameters(strictjson.Read(object, &fields), &fields, &q, &declared, now)
 	}
 	r.Done()
 	return q, fields.Err()
@@ -122,7 +81,7 @@ func readWord[T ~string](r *strictjson.Reader, name string, words []T, otherwise
 // earliest is the first day with possible data.
 var earliest = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.ReportRequest, now time.Time) {
+func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.ReportRequest, declared *reporttype.Declaration, now time.Time) {
 	q.AsOf = now.UTC().Truncate(time.Second)
 	if text, given := r.String("as_of"); given {
 		at, ok := pain.ParseMoment(text)
@@ -137,7 +96,7 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.Report
 			q.AsOf = at.UTC().Truncate(time.Second)
 		}
 	}
-	if q.Type == reports.PatientSummaryReport {
+	if declared.AboutPatient {
 		if text, ok := r.Required("patient_id"); ok {
 			var err error
 			if q.Patient, err = id.Parse[id.PatientKind](text); err != nil {
@@ -146,12 +105,12 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.Report
 		}
 	}
 	var asked analytics.Request
-	for _, name := range takes[q.Type] {
-		if !slices.Contains(numeric, name) {
-			text, _ := r.String(name)
-			asked.Set(name, text)
-		} else if n, given := r.Number(name); given {
-			asked.Set(name, strconv.FormatFloat(n, 'f', -1, 64))
+	for of := range analytics.ParametersFor(declared.Takes) {
+		if !of.Number {
+			text, _ := r.String(of.Name)
+			asked.Set(of.Name, text)
+		} else if n, given := r.Number(of.Name); given {
+			asked.Set(of.Name, strconv.FormatFloat(n, 'f', -1, 64))
 		}
 	}
 	var found fault.Fields
@@ -164,51 +123,59 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.Report
 		fields.Add("parameters."+f.Parameter, echo, strings.Replace(f.Message, f.Parameter+" ", "parameters."+f.Parameter+" ", 1))
 	}
 	r.Done()
-	q.Parameters = kept(q, &p)
+	q.Parameters = kept(q, declared, &p)
 }
 
-// kept returns the JSON form of the parameters in force that the type takes.
-func kept(q *reports.ReportRequest, p *analytics.Params) string {
-	k := parameters{
-		AsOf: q.AsOf.Format(time.RFC3339), StartDate: p.StartDate, EndDate: p.EndDate,
-		Gender: p.Gender, AgeMin: p.AgeMin, AgeMax: p.AgeMax, Condition: p.Condition, MedicationClass: p.MedicationClass,
-		Standard: p.StandardAsked, Adjust: p.Adjust, CompareStart: p.CompareStartDate, CompareEnd: p.CompareEndDate,
+// kept is the JSON form of the parameters in force, those that the type takes,
+// as they are kept and shown. What they say is fixed when a report is asked for:
+// the same parameters ask for the same report again.
+func kept(q *reports.ReportRequest, declared *reporttype.Declaration, p *analytics.Params) string {
+	b := append(make([]byte, 0, 256), '{')
+	add := func(name string, value any) {
+		text, err := json.Marshal(value)
+		if err != nil {
+			panic(err) // a word or a number
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(b, '"')
+		b = append(b, name...)
+		b = append(b, `":`...)
+		b = append(b, text...)
 	}
-	switch q.Type {
-	case reports.PatientSummaryReport:
-		k.PatientID = q.Patient.String()
-	case reports.OutcomesReport:
-		k.Interval, k.FollowUp, k.MinCellSize = string(p.Interval), p.FollowUp, &p.MinCellSize
-	case reports.PopulationReport:
-		k.MinCellSize = &p.MinCellSize
+	add("as_of", q.AsOf.Format(time.RFC3339))
+	if declared.AboutPatient {
+		add("patient_id", q.Patient.String())
 	}
-	text, err := json.Marshal(k)
-	if err != nil {
-		panic(err) // words and numbers can always be marshalled
+	for of := range analytics.ParametersFor(declared.Takes) {
+		if value := of.Value(p); value != nil {
+			add(of.Name, value)
+		}
 	}
-	return string(text)
+	return string(append(b, '}'))
 }
 
 // paramsOf parses the result of kept.
 func paramsOf(q *reports.ReportRequest) (analytics.Params, error) {
-	var k parameters
-	if err := json.Unmarshal([]byte(q.Parameters), &k); err != nil {
+	var kept map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(q.Parameters), &kept); err != nil {
 		return analytics.Params{}, err
 	}
-	asked := analytics.Request{StartDate: k.StartDate, EndDate: k.EndDate, Interval: k.Interval}
-	for name, text := range map[string]*string{"gender": k.Gender, "condition": k.Condition, "medication_class": k.MedicationClass,
-		"standard": k.Standard, "adjust": k.Adjust, "compare_start_date": k.CompareStart, "compare_end_date": k.CompareEnd} {
-		if text != nil {
-			asked.Set(name, *text)
+	declared, _ := reporttype.Of(q.Type)
+	var asked analytics.Request
+	for of := range analytics.ParametersFor(declared.Takes) {
+		value, given := kept[of.Name]
+		if !given {
+			continue
 		}
-	}
-	for name, n := range map[string]*int{"age_min": k.AgeMin, "age_max": k.AgeMax, "min_cell_size": k.MinCellSize} {
-		if n != nil {
-			asked.Set(name, strconv.Itoa(*n))
+		text := string(value)
+		if !of.Number {
+			if err := json.Unmarshal(value, &text); err != nil {
+				return analytics.Params{}, err
+			}
 		}
-	}
-	if k.FollowUp != 0 {
-		asked.Set("follow_up", strconv.Itoa(k.FollowUp))
+		asked.Set(of.Name, text)
 	}
 	var fields fault.Fields
 	p := asked.Params(pain.DateOf(q.AsOf), &fields)

@@ -10,18 +10,17 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/drug"
 	"anodyne.example/anodyne/internal/pain/summary"
-	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/patients"
 )
 
-// readStewardship lists the patients with opioids, in one snapshot.
-func readStewardship(ctx context.Context, o store.Org, h Head, p *analytics.Params, progress func(float64)) (*Stewardship, error) {
-	d := &Stewardship{Head: h}
-	period := p.Period()
-	tally := analytics.NewPopulationTally(p)
+// readStewardship lists who takes opioids, in one snapshot.
+func readStewardship(ctx context.Context, a *asked) (contents, error) {
+	d := &Stewardship{Head: a.head}
+	period := a.params.Period()
+	tally := analytics.NewPopulationTally(&a.params)
 	var err error
-	d.Patients, err = o.OpioidCharts(ctx, patients.OpioidQuery{
-		Period: period, Wants: wants(p), Seen: func(n, of int64) { progress(float64(n) / float64(of)) },
+	d.Patients, err = a.org.OpioidCharts(ctx, patients.OpioidQuery{
+		Period: period, Wants: wants(&a.params), Seen: func(n, of int64) { a.progress(float64(n) / float64(of)) },
 	}, func(c *summary.Chart) error {
 		row, err := stewardshipRow(c, period)
 		d.Rows = append(d.Rows, row)
@@ -30,7 +29,7 @@ func readStewardship(ctx context.Context, o store.Org, h Head, p *analytics.Para
 		tally.Add(&who)
 		return err
 	})
-	d.Measures = analytics.OpioidMeasures(tally.Result(h.AsOf).Measures)
+	d.Measures = analytics.OpioidMeasures(tally.Result(a.head.AsOf).Measures)
 	slices.SortFunc(d.Rows, func(a, b StewardshipRow) int {
 		return cmp.Or(-cmp.Compare(orNone(a.MME), orNone(b.MME)), -cmp.Compare(orNone(a.Peak), orNone(b.Peak)), cmp.Compare(a.PatientID, b.PatientID))
 	})
@@ -47,10 +46,10 @@ func orNone(f *float64) float64 {
 
 // wants returns the filter of the parameters, or nil if all patients match.
 func wants(p *analytics.Params) func(*pain.Patient) bool {
-	if p.Gender == nil && p.AgeMin == nil && p.AgeMax == nil && p.Condition == nil {
+	filter := p.Filter()
+	if !filter.Any() {
 		return nil
 	}
-	filter := p.Filter()
 	return func(patient *pain.Patient) bool {
 		who := person(patient)
 		return filter.Admits(&who)

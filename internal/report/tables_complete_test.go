@@ -3,18 +3,18 @@ package report
 import (
 	"testing"
 
-	"anodyne.example/anodyne/internal/store/reports"
+	"anodyne.example/anodyne/internal/reporttype"
 )
 
-// A type of report that is added has a title and parameters too.
-func TestEveryTypeHasATitleAndParameters(t *testing.T) {
+// Every type of report that is declared can be made, and no other.
+func TestEveryTypeIsMade(t *testing.T) {
 	t.Parallel()
-	for _, kind := range reports.ReportTypes {
-		if titles[kind] == "" || len(takes[kind]) == 0 {
-			t.Errorf("%s: title %q, parameters %v", kind, titles[kind], takes[kind])
+	for _, kind := range reporttype.Types() {
+		if makers[kind] == nil {
+			t.Errorf("nothing makes a report of type %s", kind)
 		}
 	}
-	if len(titles) != len(reports.ReportTypes) || len(takes) != len(reports.ReportTypes) {
-		t.Errorf("%d titles and %d lists of parameters for %d types", len(titles), len(takes), len(reports.ReportTypes))
+	if len(makers) != len(reporttype.Types()) {
+		t.Errorf("%d types are made, and %d declared", len(makers), len(reporttype.Types()))
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/report"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
@@ -64,7 +65,7 @@ func (s *shop) node() *store.Store { return storetest.Start(s.t, storetest.Node(
 func (s *shop) order(format reports.ReportFormat) id.Report {
 	s.t.Helper()
 	now := s.cfg.Now()
-	rep := reports.NewReport(reports.ReportRequest{Type: reports.OutcomesReport, Format: format, Title: "T", AsOf: now,
+	rep := reports.NewReport(reports.ReportRequest{Type: reporttype.Outcomes, Format: format, Title: "T", AsOf: now,
 		Parameters: `{"as_of":"` + now.UTC().Format(time.RFC3339) + `","start_date":"2025-01-01","end_date":"2025-12-31"}`}, s.who.ClientID, now)
 	change := journal.Change{Audit: audit.Entry{At: now, Action: audit.ReportCreate, Resource: rep.ID.String()}}
 	if _, err := s.store.For(&s.who).CreateReport(context.Background(), &rep, change, nil, idempotency.Outcome{}); err != nil {

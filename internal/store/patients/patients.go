@@ -3,6 +3,7 @@ package patients
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"anodyne.example/anodyne/internal/fault"
@@ -30,18 +31,38 @@ func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, c journal.Change) {
 	tx.Last(o.journal.Entry(o.org, c)...)
 	tx.Last(
 		engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + 1 WHERE org_no = $1`, Args: []any{int64(o.org)}},
-		engine.Stmt{SQL: `INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, gender, email, phone, medical_history)
-			SELECT $1, patients, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM org_counter WHERE org_no = $1`,
-			Args: []any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.Gender,
-				p.Contact.Email, p.Contact.Phone, p.MedicalHistory.JSON()}},
+		engine.Stmt{SQL: insertPatient,
+			Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON()})},
 	)
 }
 
-const selectPatient = `SELECT version, created_at, name, date_of_birth, gender, email, phone, medical_history
-	FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`
+// The statements with all columns of a patient.
+var (
+	insertPatient = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history/*, texts*/)
+		SELECT $1, patients, $2, $3, $4, $5, $6, $7/*, $texts*/ FROM org_counter WHERE org_no = $1`, 8)
+	selectPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history/*, texts*/
+		FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`, 0)
+	readPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history/*, texts*/
+		FROM patient WHERE org_no = $1 AND id = $2`, 0)
+	updatePatient = withTexts(`UPDATE patient SET version = $3, name = $4, date_of_birth = $5, medical_history = $6/*, texts = $texts*/
+		WHERE org_no = $1 AND id = $2`, 7)
+)
 
-const readPatient = `SELECT version, created_at, name, date_of_birth, gender, email, phone, medical_history
-	FROM patient WHERE org_no = $1 AND id = $2`
+// firstText is the column of the first text in selectPatient and readPatient.
+const firstText = 5
+
+// withTexts puts the columns of [pain.TextFields] into a statement; their
+// arguments begin with a number.
+func withTexts(sql string, first int) string {
+	var columns, arguments, both strings.Builder
+	for i, f := range pain.TextFields() {
+		argument := "$" + strconv.Itoa(first+i)
+		columns.WriteString(", " + f.Column)
+		arguments.WriteString(", " + argument)
+		both.WriteString(", " + f.Column + " = " + argument)
+	}
+	return strings.NewReplacer("/*, texts*/", columns.String(), "/*, $texts*/", arguments.String(), "/*, texts = $texts*/", both.String()).Replace(sql)
+}
 
 // Patient reads one patient.
 func (o Org) Patient(ctx context.Context, patientID id.Patient) (p pain.Patient, err error) {
@@ -62,10 +83,11 @@ func (o Org) ShowPatient(ctx context.Context, patientID id.Patient, show func(Pa
 	err := o.db.Read(ctx, func(tx engine.Tx) error {
 		return tx.Query(readPatient, func(r engine.Row) error {
 			found = true
-			show(PatientRow{
-				ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3), Gender: r.Raw(4),
-				Email: r.Raw(5), Phone: r.Raw(6), MedicalHistory: r.Raw(7),
-			})
+			row := PatientRow{ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3), MedicalHistory: r.Raw(4)}
+			for i := range row.Texts {
+				row.Texts[i] = r.Raw(firstText + i)
+			}
+			show(row)
 			return nil
 		}, int64(o.org), patientID.Bytes())
 	})
@@ -91,10 +113,11 @@ func (o Org) patient(tx engine.Tx, sql string, patientID id.Patient) (p pain.Pat
 // scanPatient reads the columns of readPatient.
 func scanPatient(r engine.Row, patientID id.Patient) (pain.Patient, error) {
 	birth, err := pain.ParseDate(r.Text(3))
-	return pain.Patient{
-		ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Text(2), DateOfBirth: birth, Gender: r.Text(4),
-		Contact: pain.Contact{Email: r.Text(5), Phone: r.Text(6)}, MedicalHistory: pain.StoredHistory(r.Text(7)),
-	}, err
+	p := pain.Patient{
+		ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Text(2), DateOfBirth: birth, MedicalHistory: pain.StoredHistory(r.Text(4)),
+	}
+	p.SetTexts(func(i int) string { return r.Text(firstText + i) })
+	return p, err
 }
 
 // UpdatePatient reads a patient, lets a rule change it, and keeps the result
@@ -109,10 +132,8 @@ func (o Org) UpdatePatient(ctx context.Context, patientID id.Patient, rule func(
 		if p, c, err = rule(old); err != nil || c == nil {
 			return err
 		}
-		tx.Last(engine.Stmt{SQL: `UPDATE patient SET version = $3, name = $4, date_of_birth = $5, gender = $6, email = $7, phone = $8, medical_history = $9
-			WHERE org_no = $1 AND id = $2`,
-			Args: []any{int64(o.org), patientID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.Gender,
-				p.Contact.Email, p.Contact.Phone, p.MedicalHistory.JSON()}})
+		tx.Last(engine.Stmt{SQL: updatePatient,
+			Args: p.AppendTexts([]any{int64(o.org), patientID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON()})})
 		tx.Last(o.journal.Entry(o.org, *c)...)
 		return nil
 	})

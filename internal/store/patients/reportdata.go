@@ -70,12 +70,14 @@ type numbered struct {
 	summary.Chart
 }
 
+var patientRange = withTexts(`SELECT patient_no, id, version, created_at, name, date_of_birth, medical_history/*, texts*/
+	FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3`, 0)
+
 // opioidRange finds those who take opioids among some patients; their records
 // are not read yet.
 func (o Org) opioidRange(tx engine.Tx, first, last int64, q *OpioidQuery, wanted *int) (charts []numbered, err error) {
 	patients := make(map[int64]pain.Patient, last-first+1)
-	if err := tx.Query(`SELECT patient_no, id, version, created_at, name, date_of_birth, gender, email, phone, medical_history
-		FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3`, func(r engine.Row) error {
+	if err := tx.Query(patientRange, func(r engine.Row) error {
 		patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
 		if err != nil {
 			return err

@@ -36,9 +36,9 @@ func (o Org) Reports(ctx context.Context, q ReportQuery, each func(*Report)) (to
 	var filter []any
 	switch {
 	case q.Type != "" && q.Status != "":
-		page, sum, filter = reportsOfTypeStatus, sumOfTypesStatus, []any{q.Type.code(), q.Status.code()}
+		page, sum, filter = reportsOfTypeStatus, sumOfTypesStatus, []any{q.Type.Code(), q.Status.code()}
 	case q.Type != "":
-		page, sum, filter = reportsOfType, sumOfType, []any{q.Type.code()}
+		page, sum, filter = reportsOfType, sumOfType, []any{q.Type.Code()}
 	case q.Status != "":
 		page, sum, filter = reportsOfStatus, sumOfStatus, []any{q.Status.code()}
 	}

@@ -8,21 +8,14 @@ import (
 
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // ReportType is what a report is about.
-type ReportType string
-
-// The types of reports.
-const (
-	PatientSummaryReport ReportType = "patient_summary"
-	OutcomesReport       ReportType = "outcomes"
-	PopulationReport     ReportType = "population_health"
-	StewardshipReport    ReportType = "opioid_stewardship"
-)
+type ReportType = reporttype.Type
 
 // ReportFormat is the kind of file.
 type ReportFormat string
@@ -50,12 +43,11 @@ const (
 // What is kept of a word is its place here: lists only grow at their end, and
 // the indexes of the schema know the first three statuses.
 var (
-	ReportTypes    = []ReportType{PatientSummaryReport, OutcomesReport, PopulationReport, StewardshipReport}
+	ReportTypes    = reporttype.Types()
 	ReportFormats  = []ReportFormat{PDF, CSV, JSON, XLSX}
 	ReportStatuses = []ReportStatus{ReportPending, ReportProcessing, ReportCompleted, ReportFailed, ReportExpired}
 )
 
-func (t ReportType) code() int64   { return int64(slices.Index(ReportTypes, t)) }
 func (f ReportFormat) code() int64 { return int64(slices.Index(ReportFormats, f)) }
 func (s ReportStatus) code() int64 { return int64(slices.Index(ReportStatuses, s)) }
 
@@ -157,7 +149,7 @@ func (o Org) CreateReport(ctx context.Context, rep *Report, c journal.Change, ke
 			engine.Stmt{SQL: `INSERT INTO report (org_no, report_no, id, client_id, report_type, format, title, parameters, patient_id, status, progress,
 				as_of, created_at, error, queued_at, node, lease_until, fence, tries)
 				SELECT $1, reports, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, '', $12, '', 0, 0, 0 FROM report_counter WHERE org_no = $1`,
-				Args: []any{int64(o.org), rep.ID.Bytes(), rep.Client.Bytes(), rep.Type.code(), rep.Format.code(), rep.Title, rep.Parameters, patient,
+				Args: []any{int64(o.org), rep.ID.Bytes(), rep.Client.Bytes(), rep.Type.Code(), rep.Format.code(), rep.Title, rep.Parameters, patient,
 					ReportPending.code(), engine.Millis(rep.AsOf), engine.Millis(rep.CreatedAt), engine.Millis(queued)}},
 		)
 		return out, nil
@@ -184,7 +176,7 @@ func (o Org) countReports(t ReportType, from, to ReportStatus) []engine.Stmt {
 		if s.status != "" {
 			stmts = append(stmts, engine.Stmt{SQL: `INSERT INTO report_count (org_no, report_type, status, reports) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (org_no, report_type, status) DO UPDATE SET reports = report_count.reports + excluded.reports`,
-				Args: []any{int64(o.org), t.code(), s.status.code(), s.change}})
+				Args: []any{int64(o.org), t.Code(), s.status.code(), s.change}})
 		}
 	}
 	return stmts

@@ -14,6 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
@@ -79,7 +80,7 @@ func TestReportGoesItsWay(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
 		o := all[1].For(&who)
-		rep := storetest.AddReport(t, all[0], &who, reports.OutcomesReport, now.Now())
+		rep := storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		if got := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != reports.ReportPending || got.Type != rep.Type || got.Format != rep.Format ||
 			got.Title != rep.Title || got.Parameters != rep.Parameters || !got.AsOf.Equal(rep.AsOf) || got.Client != who.ClientID || got.Size != -1 || !got.StartedAt.IsZero() {
 			t.Errorf("%+v", got)
@@ -130,7 +131,7 @@ func TestLateNodeCannotOverwrite(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
 		o := all[0].For(&who)
-		rep := storetest.AddReport(t, all[0], &who, reports.OutcomesReport, now.Now())
+		rep := storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		late := storetest.ClaimReport(t, all[0])
 		writeFile(t, late, fileOf(1, 3*reports.ReportChunk))
 		now.Pass(storetest.ClaimTime + time.Second)
@@ -175,7 +176,7 @@ func TestReportIsGivenUp(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)
 		s, o := all[0], all[0].For(&who)
-		rep := storetest.AddReport(t, s, &who, reports.StewardshipReport, now.Now())
+		rep := storetest.AddReport(t, s, &who, reporttype.Stewardship, now.Now())
 		for try := 1; try <= 5; try++ {
 			c := storetest.ClaimReport(t, s)
 			if c.Tries != try {
@@ -205,7 +206,7 @@ func TestReportIsGivenUp(t *testing.T) {
 func TestReleasedReportWaits(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)
-		rep := storetest.AddReport(t, all[0], &who, reports.OutcomesReport, now.Now())
+		rep := storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		if err := storetest.ClaimReport(t, all[0]).Release(t.Context(), time.Minute, true); err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +224,7 @@ func TestReleasedReportWaits(t *testing.T) {
 func TestLeaseIsRenewed(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
-		storetest.AddReport(t, all[0], &who, reports.OutcomesReport, now.Now())
+		storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		c := storetest.ClaimReport(t, all[0])
 		for range 4 {
 			now.Pass(storetest.ClaimTime - time.Second)
@@ -248,10 +249,10 @@ func TestReportsAreClaimedOnceAndFairly(t *testing.T) {
 		all, who := storetest.Nodes(t, 3, open)
 		small := storetest.Client(t, all[0], "Small Practice")
 		for range 20 {
-			storetest.AddReport(t, all[0], &who, reports.OutcomesReport, now.Now())
+			storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		}
 		now.Pass(2 * time.Second)
-		late := storetest.AddReport(t, all[0], &small, reports.OutcomesReport, now.Now())
+		late := storetest.AddReport(t, all[0], &small, reporttype.Outcomes, now.Now())
 		var mu sync.Mutex
 		var order []id.Report
 		storetest.Together(t, 6, func(i int) error {
@@ -285,7 +286,7 @@ func TestReportsAreClaimedOnceInParallel(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 3, open)
 		for range 24 {
-			storetest.AddReport(t, all[0], &who, reports.OutcomesReport, time.Now())
+			storetest.AddReport(t, all[0], &who, reporttype.Outcomes, time.Now())
 		}
 		var mu sync.Mutex
 		claimed := map[id.Report]int{}
@@ -318,11 +319,11 @@ func TestReportList(t *testing.T) {
 		all, who := storetest.Nodes(t, 2, open)
 		s, o := all[0], all[1].For(&who)
 		other := storetest.Client(t, s, "Somebody Else")
-		storetest.AddReport(t, s, &other, reports.OutcomesReport, now.Now())
+		storetest.AddReport(t, s, &other, reporttype.Outcomes, now.Now())
 		storetest.Exec(t, s, `UPDATE report SET lease_until = $1`, now.Now().Add(4*time.Minute).UnixMilli()) // not to be claimed here
 		var made []id.Report
 		for i := range 12 {
-			made = append(made, storetest.AddReport(t, s, &who, reports.ReportTypes[i%4], now.Now()).ID)
+			made = append(made, storetest.AddReport(t, s, &who, reporttype.Types()[i%4], now.Now()).ID)
 		}
 		for i := range 9 {
 			c := storetest.ClaimReport(t, s)
@@ -354,7 +355,7 @@ func TestReportList(t *testing.T) {
 			t.Fatalf("%d of %d", len(everything), total)
 		}
 		for _, status := range append(reports.ReportStatuses, "") {
-			for _, kind := range append(reports.ReportTypes, "") {
+			for _, kind := range append(reporttype.Types(), "") {
 				var want []id.Report
 				for _, r := range everything {
 					if (status == "" || r.Status == status) && (kind == "" || r.Type == kind) {
@@ -393,7 +394,7 @@ func TestReportsExpire(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)
 		s, o := all[0], all[0].For(&who)
-		rep := storetest.AddReport(t, s, &who, reports.OutcomesReport, now.Now())
+		rep := storetest.AddReport(t, s, &who, reporttype.Outcomes, now.Now())
 		file := fileOf(3, 9*reports.ReportChunk)
 		c := storetest.ClaimReport(t, s)
 		writeFile(t, c, file)
@@ -431,7 +432,7 @@ func TestDeletedReportIsGivenUp(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
 		o := all[0].For(&who)
-		rep := storetest.AddReport(t, all[0], &who, reports.OutcomesReport, now.Now())
+		rep := storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		c := storetest.ClaimReport(t, all[1])
 		writeFile(t, c, fileOf(1, reports.ReportChunk))
 		if err := o.DeleteReport(t.Context(), rep.ID, storetest.ReportChange(rep, now.Now(), audit.ReportDelete)); err != nil {
@@ -460,7 +461,7 @@ func TestReportsAreIsolated(t *testing.T) {
 		all, who := storetest.Nodes(t, 1, open)
 		stranger := storetest.Client(t, all[0], "Somebody Else")
 		o := all[0].For(&stranger)
-		rep := storetest.AddReport(t, all[0], &who, reports.OutcomesReport, now.Now())
+		rep := storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		c := storetest.ClaimReport(t, all[0])
 		file := fileOf(1, 10)
 		writeFile(t, c, file)
@@ -487,7 +488,7 @@ func TestReportIsMadeOnceByItsKey(t *testing.T) {
 		key := &idempotency.Once{Key: []byte("key"), Body: []byte("body")}
 		outcomes := make([]string, 9)
 		storetest.Together(t, len(outcomes), func(i int) error {
-			rep := storetest.NewReport(&who, reports.OutcomesReport, time.Now())
+			rep := storetest.NewReport(&who, reporttype.Outcomes, time.Now())
 			out, err := all[i%3].For(&who).CreateReport(t.Context(), &rep, storetest.ReportChange(rep, time.Now(), audit.ReportCreate), key,
 				idempotency.Outcome{Status: 201, Body: fmt.Appendf(nil, "%d", i)})
 			outcomes[i] = string(out.Body)

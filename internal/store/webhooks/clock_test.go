@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/store/storetest"
@@ -16,7 +17,7 @@ func TestLeasesOfAClockPutBack(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
 		storetest.AddWebhook(t, all[0].For(&who), someURL)
-		rep := storetest.AddReport(t, all[0], &who, reports.OutcomesReport, now.Now())
+		rep := storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		claimOne(t, all[0], 1)
 		storetest.ClaimReport(t, all[0])
 		if claims, err := claimAll(t, all[1], 2); len(claims) != 0 || err != nil {
@@ -42,7 +43,7 @@ func TestLeasesOfAClockALittleOff(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
 		storetest.AddWebhook(t, all[0].For(&who), someURL)
-		storetest.AddReport(t, all[0], &who, reports.OutcomesReport, now.Now())
+		storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		claimOne(t, all[0], 1)
 		storetest.ClaimReport(t, all[0])
 		now.Pass(-time.Minute)

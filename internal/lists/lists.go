@@ -1,0 +1,165 @@
+// Package lists writes what other files repeat of a declaration: parts of the
+// OpenAPI document, of the Go client and of the documentation. The parameters
+// of the analytics, report types, events, patient fields, scopes and tiers are
+// each declared once, in the package that owns them; at run time everything
+// reads the declaration, and what has to be checked in is written here.
+//
+// A generated part of a file stands between two lines, in the file's own form
+// of a comment:
+//
+//	# generated: NAME
+//	# end generated
+//
+// A generated list on one line, such as an enum, ends with the first of them.
+// Text that cannot hold a comment is found by what stands before and after it.
+package lists
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:generate go run ./write
+
+// Paths of the files that have generated parts.
+const (
+	openapi        = "internal/api/openapi/openapi.yaml"
+	goTypes        = "client/generated.go"
+	reports        = "docs/reports.md"
+	endpoints      = "docs/webhooks-endpoints.md"
+	imports        = "docs/import.md"
+	authentication = "docs/guides/authentication.md"
+	rateLimits     = "docs/guides/rate-limits.md"
+)
+
+// parts are the generated parts by file, then by name.
+var parts = map[string]map[string]func() []string{
+	openapi: {
+		"parameters of outcomes":               outcomesReferences,
+		"parameters of population health":      populationReferences,
+		"analytics parameters":                 analyticsParameters,
+		"always in outcomes":                   alwaysInOutcomes,
+		"always in population health":          alwaysInPopulation,
+		"in force in outcomes":                 outcomesInForce,
+		"in force in population health":        populationInForce,
+		"analytics parameters of a report":     reportParameters,
+		"analytics parameters of a new report": newReportParameters,
+		"report types":                         reportTypes,
+		"parameters of report types":           reportTypeParameters,
+		"reports as JSON":                      reportSchemas,
+		"events":                               webhooks,
+		"event types":                          eventTypes,
+		"subscriptions":                        subscriptions,
+		"delivered types":                      deliveredTypes,
+		"scopes":                               scopeTexts,
+		"always in a patient":                  alwaysInPatient,
+		"texts of a patient":                   textsOfPatient,
+		"texts of a new patient":               textsSent,
+		"texts of a patch":                     textsSent,
+		"text inputs":                          textInputs,
+		"types of PatientEvent":                typesOf("PatientEvent"),
+		"types of ClinicalDataEvent":           typesOf("ClinicalDataEvent"),
+		"types of ReportEvent":                 typesOf("ReportEvent"),
+		"types of AlertEvent":                  typesOf("AlertEvent"),
+	},
+	reports: {
+		"report types": reportTable,
+		"tables":       reportTables,
+	},
+	endpoints:      {"events": eventTable},
+	authentication: {"scopes": scopeTable},
+	imports:        {"columns of patients": patientColumns},
+	rateLimits:     {"tiers": tierTable},
+}
+
+// A phrase is a generated part of a text that cannot hold a comment.
+type phrase struct {
+	path, before, after string
+	text                func() string
+}
+
+var phrases = []phrase{
+	{openapi, "requires the scopes of the data in it: ", ".\n", reportScopes},
+	{openapi, "A client may make ", " requests an hour", tierLimits},
+}
+
+// Files gives every file with generated parts as it should be, by its path
+// below root.
+func Files(root string) (map[string][]byte, error) {
+	client, err := clientTypes()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{goTypes: client}
+	for path, of := range parts {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			return nil, err
+		}
+		if files[path], err = fill(string(text), of); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	for _, p := range phrases {
+		whole := string(files[p.path])
+		head, rest, found := strings.Cut(whole, p.before)
+		_, tail, ends := strings.Cut(rest, p.after)
+		if !found || !ends || strings.Contains(rest, p.before) {
+			return nil, fmt.Errorf("%s: there is not one place after %q", p.path, p.before)
+		}
+		files[p.path] = []byte(head + p.before + p.text() + p.after + tail)
+	}
+	return files, nil
+}
+
+const (
+	begin = "generated: "
+	end   = "end generated"
+)
+
+// fill replaces the generated parts of a text.
+func fill(text string, of map[string]func() []string) ([]byte, error) {
+	var out strings.Builder
+	left := maps.Clone(of)
+	skipping := ""
+	for line := range strings.Lines(text) {
+		at := strings.Index(line, begin)
+		switch {
+		case skipping != "":
+			if !strings.Contains(line, end) {
+				continue
+			}
+			skipping = ""
+		case at >= 0:
+			name := strings.TrimSuffix(strings.TrimSpace(line[at+len(begin):]), " -->")
+			lines := left[name]
+			if lines == nil {
+				return nil, fmt.Errorf("there is no generated part %q, or it is there twice", name)
+			}
+			delete(left, name)
+			if list := strings.IndexAny(line[:at], "[{"); list >= 0 {
+				line = line[:list] + strings.Join(lines(), "") + line[strings.LastIndexAny(line[:at], "]}")+1:]
+				break
+			}
+			skipping = name
+			out.WriteString(line)
+			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+			for _, l := range lines() {
+				out.WriteString(strings.TrimRight(indent+l, " ") + "\n")
+			}
+			continue
+		}
+		out.WriteString(line)
+	}
+	if skipping != "" {
+		return nil, fmt.Errorf("the generated part %q has no end", skipping)
+	}
+	if len(left) > 0 {
+		return nil, fmt.Errorf("no place for %s", strings.Join(slices.Sorted(maps.Keys(left)), ", "))
+	}
+	return []byte(out.String()), nil
+}

@@ -1,0 +1,125 @@
+package lists
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/reporttype"
+)
+
+func reportTypes() []string { return []string{flow(anys(texts(reporttype.Types()))...)} }
+
+func texts[T ~string](words []T) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = string(w)
+	}
+	return list
+}
+
+// byScopes groups the types of reports that need the same scopes.
+func byScopes() (groups [][]reporttype.Declaration) {
+	at := map[access.Scopes]int{}
+	for _, d := range reporttype.All() {
+		i, known := at[d.Scopes]
+		if !known {
+			i, at[d.Scopes] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], d)
+	}
+	return groups
+}
+
+// and lists some as a sentence does.
+func and(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " and " + list[last]
+}
+
+// code sets words as code.
+func code(words ...string) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = "`" + w + "`"
+	}
+	return list
+}
+
+// reportScopes says which scopes each type needs.
+func reportScopes() string {
+	var list []string
+	for _, group := range byScopes() {
+		var types []string
+		for _, d := range group {
+			types = append(types, string(d.Type))
+		}
+		list = append(list, and(code(group[0].Scopes.Names()...))+" for "+and(code(types...)))
+	}
+	return strings.Join(list, ", ")
+}
+
+// reportTakes names the parameters of a type.
+func reportTakes(d *reporttype.Declaration) string {
+	if d.Endpoint != "" {
+		return "those of `" + d.Endpoint + "`"
+	}
+	list := code(analytics.NamesFor(d.Takes)...)
+	if d.AboutPatient {
+		list = append([]string{"`patient_id` (required)"}, list...)
+	}
+	return strings.Join(list, ", ")
+}
+
+// reportTypeParameters is the description of the parameters of a new report.
+func reportTypeParameters() []string {
+	text := "The parameters of the report. Each type accepts the parameters of the endpoint with the same name.\n"
+	for _, d := range reporttype.All() {
+		text += "`" + string(d.Type) + "`: " + reportTakes(&d)
+		if d.Note != "" {
+			text += "; " + d.Note
+		}
+		text += ".\n"
+	}
+	return member("description", text)
+}
+
+// reportSchemas are the JSON forms of reports.
+func reportSchemas() (lines []string) {
+	for _, group := range byScopes() {
+		for _, d := range group {
+			lines = append(lines, "- {$ref: '#/components/schemas/"+d.Schema+"'}")
+		}
+	}
+	return lines
+}
+
+func reportTable() []string {
+	lines := []string{"| type | what it is | parameters | scopes besides `reports:read` and `reports:write` |", "|---|---|---|---|"}
+	for _, d := range reporttype.All() {
+		lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s |", d.Type, d.Doc, reportTakes(&d), strings.Join(code(d.Scopes.Names()...), ", ")))
+	}
+	return lines
+}
+
+func reportTables() []string {
+	lines := []string{"| report | tables |", "|---|---|"}
+	for _, d := range reporttype.All() {
+		lines = append(lines, fmt.Sprintf("| `%s` | %s |", d.Type, d.Tables))
+	}
+	return lines
+}
+
+func reportConstants(b *bytes.Buffer) {
+	b.WriteString("\n// ReportType is the type of a report.\ntype ReportType string\n\n// The report types.\nconst (\n")
+	for _, d := range reporttype.All() {
+		fmt.Fprintf(b, "%s ReportType = %q\n", d.Client, d.Type)
+	}
+	b.WriteString(")\n")
+}
