@@ -61,5 +61,5 @@ var labs = kind[Lab]{
 			v.Derived.Presumptive = Some(v.Method == "immunoassay")
 		}
 	},
-	limits: `"anyOf":[{"required":["loinc"]},{"required":["analyte"]}]`,
+	limits: `"if":{"not":{"required":["loinc"]}},"then":{"required":["analyte"]}`,
 }
