@@ -17,7 +17,7 @@ import (
 // TestGeneratedTypeScriptClients generates clients from the document as a
 // TypeScript developer would, compiles the programs in testdata/typescript that
 // use them, and runs these. Each adds a pain score and reads it back; lines
-// with @ts-expect-error show that the types are neither missing nor any.
+// with @ts-expect-error prove that the types are neither missing nor any.
 func TestGeneratedTypeScriptClients(t *testing.T) {
 	t.Parallel()
 	n := startNodeProject(t)
@@ -63,11 +63,11 @@ type nodeProject struct {
 func startNodeProject(t *testing.T) *nodeProject {
 	t.Helper()
 	testneed.Long(t, "generating clients with Node")
-	const oldest = 20 // the oldest release of Node with which the packages work
+	const oldest = 20 // the oldest Node that the packages work with
 	modules := os.Getenv("ANODYNE_TEST_NODE_MODULES")
 	program, err := exec.LookPath("node")
 	if _, missing := os.Stat(filepath.Join(modules, "orval")); err != nil || modules == "" || missing != nil {
-		testneed.Skip(t, "Node and the npm packages in scripts/npm are not there; scripts/test fetches them")
+		testneed.Skip(t, "Node or the npm packages in scripts/npm are missing; scripts/test installs them")
 	}
 	version, err := exec.Command(program, "--version").Output()
 	if err != nil {
@@ -75,7 +75,7 @@ func startNodeProject(t *testing.T) *nodeProject {
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(string(version), "v"), ".")
 	if release, err := strconv.Atoi(major); err != nil || release < oldest {
-		testneed.Skip(t, "the generators of clients need Node 20 or later")
+		testneed.Skip(t, "the client generators need Node 20 or later")
 	}
 	n := &nodeProject{t: t, dir: t.TempDir(), program: program,
 		env: append(os.Environ(), "NO_COLOR=1", "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")}

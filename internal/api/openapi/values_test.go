@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated part of openapi.yaml")
 
-// The part of the document that is generated stands between these lines.
+// The generated part of the document is between these lines.
 const (
 	generatedFrom = "    # The schemas from here on are generated from the rules in internal/pain. Do not\n    # edit them: go generate ./internal/api/openapi\n"
 	generatedTo   = "    # End of the generated schemas.\n"
@@ -42,7 +42,7 @@ func TestValueSchemasAreThoseOfTheRules(t *testing.T) {
 	}
 }
 
-// schemaNames has what the schemas of a data type begin with.
+// schemaNames has the prefix of the schema names of each data type.
 var schemaNames = map[pain.DataType]string{
 	pain.TypePainScores: "PainScore", pain.TypeMedications: "Medication", pain.TypeAssessments: "Assessment",
 	pain.TypeProcedures: "Procedure", pain.TypeFunctionalStatus: "FunctionalStatus", pain.TypeSleep: "Sleep",
@@ -51,7 +51,7 @@ var schemaNames = map[pain.DataType]string{
 }
 
 // The schemas of records, with %T for the name of the type and %t for the type.
-// Each is written out in full, which all generators of clients understand.
+// Each is written out in full, which all client generators understand.
 const (
 	recordSchema = `
 type: object
@@ -86,7 +86,7 @@ properties:
 `
 )
 
-// generate writes the schemas of all data types as members of the components.
+// generate returns the schemas of all data types, as part of the components.
 func generate(t *testing.T) string {
 	t.Helper()
 	var records, creates, inputs []string
@@ -135,7 +135,7 @@ func add(mapping *yaml.Node, name string, value *yaml.Node) {
 	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value)
 }
 
-// described reads a schema and puts its description in front.
+// described parses a schema and puts its description first.
 func described(t *testing.T, about, text string) *yaml.Node {
 	t.Helper()
 	var document yaml.Node
@@ -148,8 +148,8 @@ func described(t *testing.T, about, text string) *yaml.Node {
 	return schema
 }
 
-// layOut sets lists of words and what fits into a line as one, and everything
-// else as a block.
+// layOut writes lists of words, and everything that fits, on one line; the rest
+// is written as a block.
 func layOut(node *yaml.Node) {
 	const line = 160
 	node.Style = 0
@@ -167,7 +167,7 @@ func layOut(node *yaml.Node) {
 	}
 }
 
-// indented writes the schemas as they stand in the document.
+// indented returns the schemas with the indentation of the document.
 func indented(t *testing.T, schemas *yaml.Node) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -179,8 +179,8 @@ func indented(t *testing.T, schemas *yaml.Node) string {
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(text.String(), "\n"), "\n", "\n    ") + "\n"
 }
 
-// TestValueSchemasAreThoseOfTheReference compares the schemas of the route
-// /v1/reference/data-types, which pain gives it, with the components.
+// TestValueSchemasAreThoseOfTheReference compares the components with the
+// schemas that /v1/reference/data-types returns.
 func TestValueSchemasAreThoseOfTheReference(t *testing.T) {
 	schemas := at(t, document(t), "components", "schemas")
 	for _, info := range pain.DataTypes() {

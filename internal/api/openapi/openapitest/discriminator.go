@@ -2,10 +2,9 @@ package openapitest
 
 import "slices"
 
-// resolveDiscriminators turns each oneOf with a discriminator into a choice by
-// its property, in the order of the list. Answers are then held against one
-// alternative only, which is faster, and what is wrong with them is said of
-// that one.
+// resolveDiscriminators replaces each oneOf that has a discriminator by a chain
+// of conditions on its property. A response is then validated against one
+// alternative only, which is faster and gives an error about that alternative.
 func resolveDiscriminators(value any) {
 	switch value := value.(type) {
 	case object:
