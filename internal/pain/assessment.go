@@ -52,10 +52,10 @@ var assessments = kind[Assessment]{
 		line("version", func(v *Assessment) *string { return &v.Version }, maxLabel),
 		itemsMember().means("answers by item number; not for licensed instruments"),
 		result("raw_score", func(v *Assessment) *Number { return &v.RawScore }).means("the sum of the answers").derived(),
-		totalMember().means("sent for licensed instruments, computed from the items for others; null if unscorable"),
+		totalMember().means("sent for licensed instruments, computed from the items for others; null if unscorable").present(),
 		line("band", func(v *Assessment) *string { return &v.Band }, maxLabel).derived(),
-		word("status", func(v *Assessment) *string { return &v.Status }, statuses).derived(),
-		word("scored_by", func(v *Assessment) *string { return &v.ScoredBy }, scorers).derived(),
+		word("status", func(v *Assessment) *string { return &v.Status }, statuses).derived().present(),
+		word("scored_by", func(v *Assessment) *string { return &v.ScoredBy }, scorers).derived().present(),
 		nested("derived", func(v *Assessment) *AssessmentDerived { return &v.Derived }, []member[AssessmentDerived]{
 			result("prorated_score", func(v *AssessmentDerived) *Number { return &v.ProratedScore }).means("before rounding"),
 			yesNo("positive", func(v *AssessmentDerived) *Flag { return &v.Positive }).means("the score reaches the cut-off"),
@@ -96,11 +96,15 @@ func itemsMember() member[Assessment] {
 				r.Fault("items", "must have at least one answer.")
 			}
 		},
-		print: func(b []byte, v *Assessment) []byte { return appendItems(b, &v.Items) },
-		schema: func(b []byte) []byte {
-			return append(b, `"type":"object","additionalProperties":false,"patternProperties":{"^([1-9]|1[0-9]|2[0-4])$":{"type":["integer","boolean"]}}`...)
-		},
+		print:    func(b []byte, v *Assessment) []byte { return appendItems(b, &v.Items) },
+		schema:   func(b []byte) []byte { return appendItemsSchema(b, `["integer","boolean"]`) },
+		answered: func(b []byte) []byte { return appendItemsSchema(b, `"integer"`) },
 	}
+}
+
+// appendItemsSchema avoids patternProperties, which client generators ignore.
+func appendItemsSchema(b []byte, answer string) []byte {
+	return append(b, `"type":"object","propertyNames":{"pattern":"^([1-9]|1[0-9]|2[0-4])$"},"additionalProperties":{"type":`+answer+`}`...)
 }
 
 // readAnswer reads one answer. Yes/no items also accept true and false.
@@ -209,7 +213,7 @@ func deriveAssessment(v *Assessment, _ Date) {
 }
 
 func assessmentLimits() string {
-	b := []byte(`"allOf":[`)
+	b := []byte(`"dependentSchemas":{"instrument":{"allOf":[`)
 	for i, info := range instrument.All() {
 		if i > 0 {
 			b = append(b, ',')
@@ -238,5 +242,5 @@ func assessmentLimits() string {
 		}
 		b = append(b, `}}}}`...)
 	}
-	return string(append(b, ']'))
+	return string(append(b, `]}}`...))
 }

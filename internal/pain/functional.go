@@ -87,7 +87,7 @@ func (m *FunctionalMeasure) span() span {
 }
 
 func functionalLimits() string {
-	b := []byte(`"allOf":[`)
+	b := []byte(`"dependentSchemas":{"measure":{"allOf":[`)
 	for i := range functionalMeasures {
 		m := &functionalMeasures[i]
 		if i > 0 {
@@ -102,5 +102,5 @@ func functionalLimits() string {
 			b = append(b, `},"unit":{"const":"`+m.Unit+`"}}}}`...)
 		}
 	}
-	return string(append(b, ']'))
+	return string(append(b, `]}}`...))
 }

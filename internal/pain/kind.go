@@ -33,7 +33,9 @@ type kind[T any] struct {
 	// derive computes the derived fields. on is the day of the record. It is
 	// only called for a valid value.
 	derive func(v *T, on Date)
-	// limits are the rules across fields, in JSON Schema.
+	// limits are the rules across fields, in JSON Schema. They use
+	// dependentSchemas of a required field, or if and then, which client
+	// generators ignore; allOf and anyOf would change the generated types.
 	limits string
 	// optional is set if all fields are optional but at least one must be
 	// present.

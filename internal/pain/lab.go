@@ -61,5 +61,5 @@ var labs = kind[Lab]{
 			v.Derived.Presumptive = Some(v.Method == "immunoassay")
 		}
 	},
-	limits: `"anyOf":[{"required":["loinc"]},{"required":["analyte"]}]`,
+	limits: `"if":{"properties":{"loinc":false}},"then":{"properties":{"analyte":true},"required":["analyte"]}`,
 }

@@ -96,7 +96,7 @@ var medications = kind[Medication]{
 		line("pharmacy_id", func(v *Medication) *string { return &v.PharmacyID }, maxShort),
 		line("indication", func(v *Medication) *string { return &v.Indication }, maxWords),
 		line("stop_reason", func(v *Medication) *string { return &v.StopReason }, maxWords),
-		nested("derived", func(v *Medication) *MedicationDerived { return &v.Derived }, medicationDerived).derived(),
+		nested("derived", func(v *Medication) *MedicationDerived { return &v.Derived }, medicationDerived).derived().present(),
 	},
 	check:  checkMedication,
 	derive: deriveMedication,
@@ -104,7 +104,7 @@ var medications = kind[Medication]{
 }
 
 var medicationDerived = []member[MedicationDerived]{
-	word("drug_class", func(v *MedicationDerived) *string { return &v.DrugClass }, names(drug.Classes())).means("unclassified: not recognised and no class given; it may be an opioid"),
+	word("drug_class", func(v *MedicationDerived) *string { return &v.DrugClass }, names(drug.Classes())).means("unclassified: not recognised and no class given; it may be an opioid").present(),
 	word("basis", func(v *MedicationDerived) *string { return &v.Basis }, names(drug.Bases())).means("how drug_class was determined"),
 	line("alias_code", func(v *MedicationDerived) *string { return &v.AliasCode }, maxLabel).means("the RxNorm code of the organisation's alias, if one was applied"),
 	texts("ingredients", func(v *MedicationDerived) *[]string { return &v.Ingredients }).means("as recognised by code and name"),

@@ -27,10 +27,13 @@ type member[T any] struct {
 	about    string // description in the schema; "" if the name is sufficient
 	required bool
 	computed bool // by the service: rejected from callers
+	always   bool // present in every stored value, whether or not it was sent
 
 	read   func(r *reading, v *T)
 	print  func(b []byte, v *T) []byte // appends nothing if the field is not set
 	schema func(b []byte) []byte       // appends the content of a schema object
+	// answered is the schema in responses, if it differs.
+	answered func(b []byte) []byte
 }
 
 func (m member[T]) must() member[T] {
@@ -40,6 +43,12 @@ func (m member[T]) must() member[T] {
 
 func (m member[T]) derived() member[T] {
 	m.computed = true
+	return m
+}
+
+// present marks a field that every stored value has.
+func (m member[T]) present() member[T] {
+	m.always = true
 	return m
 }
 
@@ -116,9 +125,10 @@ func appendObjectSchema[T any](b []byte, members []member[T], stored bool) []byt
 		}
 		b = strictjson.AppendString(b, m.name)
 		b = append(b, ':', '{')
-		b = m.schema(b)
-		if m.computed {
-			b = append(b, `,"readOnly":true`...)
+		if stored && m.answered != nil {
+			b = m.answered(b)
+		} else {
+			b = m.schema(b)
 		}
 		if m.about != "" {
 			b = append(b, `,"description":`...)
@@ -129,7 +139,7 @@ func appendObjectSchema[T any](b []byte, members []member[T], stored bool) []byt
 	b = append(b, '}')
 	first := true
 	for i := range members {
-		if !members[i].required {
+		if !members[i].required && !(stored && members[i].always) {
 			continue
 		}
 		if first {

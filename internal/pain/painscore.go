@@ -48,9 +48,9 @@ var (
 
 var painScores = kind[PainScore]{
 	members: []member[PainScore]{
-		word("scale", func(v *PainScore) *string { return &v.Scale }, scaleNames()).means("defaults to nrs"),
+		word("scale", func(v *PainScore) *string { return &v.Scale }, scaleNames()).means("defaults to nrs").present(),
 		scoreMember().must(),
-		word("aspect", func(v *PainScore) *string { return &v.Aspect }, aspects).means("defaults to current"),
+		word("aspect", func(v *PainScore) *string { return &v.Aspect }, aspects).means("defaults to current").present(),
 		word("recall", func(v *PainScore) *string { return &v.Recall }, recalls).means("now if and only if the aspect is current"),
 		word("body_site", func(v *PainScore) *string { return &v.BodySite }, siteNames()),
 		word("laterality", func(v *PainScore) *string { return &v.Laterality }, lateralities),
@@ -63,11 +63,11 @@ var painScores = kind[PainScore]{
 		}),
 		word("context", func(v *PainScore) *string { return &v.Context }, contexts),
 		nested("derived", func(v *PainScore) *PainScoreDerived { return &v.Derived }, []member[PainScoreDerived]{
-			result("normalized", func(v *PainScoreDerived) *Number { return &v.Normalized }).means("the score on a scale from 0 to 10; null for vrs4"),
-			word("severity", func(v *PainScoreDerived) *string { return &v.Severity }, severities),
-			word("scheme", func(v *PainScoreDerived) *string { return &v.Scheme }, schemeNames()).means("the scheme that severity is based on"),
+			result("normalized", func(v *PainScoreDerived) *Number { return &v.Normalized }).means("the score on a scale from 0 to 10; null for vrs4").present(),
+			word("severity", func(v *PainScoreDerived) *string { return &v.Severity }, severities).present(),
+			word("scheme", func(v *PainScoreDerived) *string { return &v.Scheme }, schemeNames()).means("the scheme that severity is based on").present(),
 			result("neuropathic_descriptor_count", func(v *PainScoreDerived) *Number { return &v.NeuropathicCount }).means("for information; not a DN4 score"),
-		}).derived(),
+		}).derived().present(),
 	},
 	short:       shortPainScore,
 	shortSchema: `{"type":"integer","minimum":0,"maximum":10,"description":"short form of a score on the nrs scale"}`,
@@ -140,7 +140,7 @@ func derivePainScore(v *PainScore, _ Date) {
 }
 
 func painScoreLimits() string {
-	b := []byte(`"allOf":[`)
+	b := []byte(`"dependentSchemas":{"score":{"allOf":[`)
 	for i := range scales {
 		s := &scales[i]
 		b = append(b, `{"if":{"properties":{"scale":{"const":"`+s.Name+`"}}`...)
@@ -154,7 +154,7 @@ func painScoreLimits() string {
 		b = append(b, `}}}},`...)
 	}
 	return string(append(b, `{"if":{"properties":{"aspect":{"const":"current"}}},`+
-		`"then":{"properties":{"recall":{"const":"now"}}},"else":{"properties":{"recall":{"not":{"const":"now"}}}}}]`...))
+		`"then":{"properties":{"recall":{"const":"now"}}},"else":{"properties":{"recall":{"not":{"const":"now"}}}}}]}}`...))
 }
 
 func scaleNames() []string {

@@ -1,8 +1,11 @@
 // Package openapi embeds the OpenAPI document of the service, which is the
 // published form of its contract. The document is written by hand in
-// openapi.yaml. internal/api serves it, and openapitest validates responses
-// against it.
+// openapi.yaml, except for the schemas of clinical records, which a test
+// generates from the rules in internal/pain. internal/api serves it, and
+// openapitest validates responses against it.
 package openapi
+
+//go:generate go test -run TestValueSchemasAreThoseOfTheRules -update
 
 import (
 	_ "embed"

@@ -159,11 +159,14 @@ func (r *reader) keyword(s *Schema, m member, least, most *[4]string, shallow bo
 		s.Rules = append(s.Rules, "by default "+shownValue(m.value))
 	case "uniqueItems":
 		s.Rules = append(s.Rules, "nothing twice")
+	case "exclusiveMinimum":
+		s.Rules = append(s.Rules, "above "+plain(m.value))
 	case "minimum", "minLength", "minItems", "minProperties":
 		least[place(m.name)] = plain(m.value)
 	case "maximum", "maxLength", "maxItems", "maxProperties":
 		most[place(m.name)] = plain(m.value)
-	case "unevaluatedProperties", "if", "then", "else", "contentMediaType": // more detail than the reference shows
+	case "unevaluatedProperties", "propertyNames", "if", "then", "else", "dependentSchemas", "dependentRequired",
+		"discriminator", "contentMediaType": // more detail than the reference shows
 	default:
 		return fmt.Errorf("the keyword is not known")
 	}

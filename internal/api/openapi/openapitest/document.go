@@ -61,6 +61,7 @@ func compile(text []byte) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
+	resolveDiscriminators(root)
 	d := &document{root: root.(object), compiler: jsonschema.NewCompiler()}
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(documentURL, root); err != nil {
