@@ -34,7 +34,7 @@ lint: ## check with go vet, gofmt and staticcheck
 	go tool staticcheck $(PKGS)
 
 generate: ## write what other files repeat of a declaration: client types, OpenAPI parts, tables in docs/
-	go generate ./internal/lists
+	go generate ./internal/lists ./internal/api/openapi
 
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz $(PKGS)
