@@ -6,11 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A node on SQLite holds the byte of PATH.lock that its number stands for. The
-// kernel keeps such a lock for the open file, whatever other files the process
-// opens and closes, and it does not meet the lock of shareDatabase.
+// On SQLite, a node locks the byte of PATH.lock at the offset of its number.
+// The lock belongs to the open file description, so opening and closing other
+// files in the process does not release it. It does not conflict with the lock
+// of shareDatabase.
 
-// holdByte takes the lock of a node, until the file is closed.
+// holdByte locks the byte of a node until the file is closed.
 func holdByte(f *os.File, node int64) error {
 	return unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_RDLCK, Start: node, Len: 1})
 }

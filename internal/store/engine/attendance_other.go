@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// errNoByteLocks is why a node has only its lease on other systems.
+// errNoByteLocks is returned where a node can rely on its lease only.
 var errNoByteLocks = errors.New("this system does not support open file description locks")
 
 func holdByte(*os.File, int64) error { return errNoByteLocks }

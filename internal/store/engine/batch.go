@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// batchTime is when a batch stops taking more, so that the first of it
-	// does not wait long.
+	// batchTime is how long a batch accepts more writes. It bounds the latency
+	// of the first one.
 	batchTime = 10 * time.Millisecond
-	// batchLimit bounds what one failed COMMIT has to run again.
+	// batchLimit bounds the number of writes to repeat after a failed COMMIT.
 	batchLimit = 512
-	// statementTime is the writer's own deadline for a transaction. The
-	// requests' contexts are not used inside: a cancelled statement would
-	// roll the whole transaction back, everybody's writes with it.
+	// statementTime is the writer's deadline for a transaction. The contexts of
+	// requests are not used inside it: a cancelled statement would roll back
+	// the whole transaction, including the writes of others.
 	statementTime = 30 * time.Second
 )
 
-// beginWriting takes the write lock at once, so that a statement in the middle
-// can not find the file locked by another process.
+// beginWriting takes the write lock immediately, so that no later statement can
+// find the file locked by another process.
 const beginWriting = "BEGIN IMMEDIATE"
 
 var errLostTransaction = errors.New("the database ended the transaction")
 
-// batch runs a write and all that wait behind it in one transaction, and
-// answers them.
+// batch runs a write and those queued behind it in one transaction, and sends
+// each its result.
 func (w *writer) batch(first *job) {
 	if !first.take() {
 		return
@@ -45,17 +45,18 @@ func (w *writer) batch(first *job) {
 	switch {
 	case err == nil:
 	case !began:
-		// Whoever came meanwhile would wait as long for the same answer.
+		// Writes queued in the meantime would wait just as long for the same
+		// error.
 		for w.next(time.Now(), &members) != nil {
 		}
 		for _, j := range members {
 			j.err = err
 		}
 	case len(members) == 1:
-		first.err = cmp.Or(first.err, err) // its own reason says more
+		first.err = cmp.Or(first.err, err) // the write's own error is more specific
 	default:
-		// Somebody's statement took the transaction down. Alone, each write
-		// fails or succeeds for reasons of its own.
+		// One statement aborted the transaction. Run each write on its own, so
+		// that each fails or succeeds independently.
 		for _, j := range members {
 			j.err = w.alone(j)
 		}
@@ -66,8 +67,8 @@ func (w *writer) batch(first *job) {
 	}
 }
 
-// limited runs a transaction under the writer's own deadline, and leaves none
-// open.
+// limited runs a transaction with the writer's deadline. It leaves no
+// transaction open.
 func (w *writer) limited(fn func() error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), statementTime)
 	defer cancel()
@@ -75,13 +76,13 @@ func (w *writer) limited(fn func() error) error {
 	err := fn()
 	w.conn.SetInterrupt(context.Background())
 	if !w.conn.GetAutocommit() {
-		_ = w.exec("ROLLBACK") // leaves no transaction open either way
+		_ = w.exec("ROLLBACK") // on failure, too, no transaction is left open
 	}
 	return err
 }
 
-// together runs the first write and those that wait, and commits. An error
-// means that the transaction is not to be trusted.
+// together runs the first write and those waiting, and commits. If it returns
+// an error, the state of the transaction is unknown.
 func (w *writer) together(members *[]*job) error {
 	start := time.Now()
 	for j := (*members)[0]; j != nil; j = w.next(start, members) {
@@ -92,7 +93,8 @@ func (w *writer) together(members *[]*job) error {
 	return w.exec("COMMIT")
 }
 
-// next takes one more waiting write while the batch has time, or nil.
+// next returns the next waiting write, or nil if there is none or the batch is
+// full or out of time.
 func (w *writer) next(start time.Time, members *[]*job) *job {
 	for len(*members) < batchLimit && time.Since(start) < batchTime {
 		select {
@@ -108,8 +110,8 @@ func (w *writer) next(start time.Time, members *[]*job) *job {
 	return nil
 }
 
-// member runs one write of a batch inside a savepoint. The error is the
-// batch's; that of the write is kept with it.
+// member runs one write of a batch inside a savepoint. It stores the write's
+// error in the job and returns only errors that affect the whole batch.
 func (w *writer) member(j *job) error {
 	if err := w.exec("SAVEPOINT member"); err != nil {
 		return err
@@ -126,7 +128,7 @@ func (w *writer) member(j *job) error {
 	return w.exec("RELEASE member")
 }
 
-// alone runs one write in a transaction of its own.
+// alone runs one write in its own transaction.
 func (w *writer) alone(j *job) error {
 	return w.limited(func() error {
 		if err := w.exec(beginWriting); err != nil {
@@ -139,8 +141,8 @@ func (w *writer) alone(j *job) error {
 	})
 }
 
-// call runs the write and what it put off. A panic is the write's error: it
-// must not take the other members of the batch with it.
+// call runs a write and its deferred statements. It converts a panic to an
+// error of this write, so that the rest of the batch is unaffected.
 func (w *writer) call(j *job) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

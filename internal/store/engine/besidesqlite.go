@@ -2,8 +2,9 @@ package engine
 
 import "path/filepath"
 
-// besideSQLite are the files that a database at path has or may have. SQLite
-// puts its own beside the file itself, the others are beside the name.
+// besideSQLite returns the files that may belong to the database at path.
+// SQLite places its own next to the target of a symbolic link, the others are
+// next to the link.
 func besideSQLite(path string) []string {
 	itself := path
 	if real, err := filepath.EvalSymlinks(path); err == nil {

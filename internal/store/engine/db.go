@@ -13,44 +13,45 @@ import (
 	"anodyne.example/anodyne/internal/seal"
 )
 
-// Config says which database to open, and how.
+// Config describes the database to open.
 type Config struct {
-	// Database is "sqlite:PATH" or a PostgreSQL address.
+	// Database is "sqlite:PATH" or a PostgreSQL connection string.
 	Database string
-	// Key opens a SQLite file that is encrypted, and makes a new one so; nil
-	// for one in the clear. PostgreSQL does not use it.
+	// Key is the key of an encrypted SQLite file; a new file is encrypted if it
+	// is set. It is nil for an unencrypted file. PostgreSQL ignores it.
 	Key *seal.Key
-	// Wait is how long a PostgreSQL that cannot be reached is waited for; zero
-	// fails at once.
+	// Wait is how long to wait for a PostgreSQL server that cannot be reached.
+	// Zero means to fail at once.
 	Wait time.Duration
-	// Now is the clock; time.Now when nil.
+	// Now is the clock. The default is time.Now.
 	Now func() time.Time
-	// Log is slog.Default() when nil.
+	// Log is the logger. The default is slog.Default().
 	Log *slog.Logger
-	// Registry takes the metrics of the connections; nil keeps them to itself.
+	// Registry registers the metrics of the connections, if not nil.
 	Registry prometheus.Registerer
-	// Tracer makes spans of what is asked for within a traced request; nil for
-	// none.
+	// Tracer creates spans for calls within a traced request, if not nil.
 	Tracer trace.Tracer
-	// Observe, if set, is told of every round trip.
+	// Observe, if set, is called for every round trip.
 	Observe Observe
 }
 
-// Observe is told of one round trip. It may be called by many at once.
+// Observe is called once per round trip, with the statements it sends. Calls
+// may be concurrent.
 type Observe func(ctx context.Context, sql ...string)
 
-// DB is an open database, on either engine. It knows transactions and nothing
-// of what the tables mean; what it runs is bound to no organisation.
+// DB is an open database on either engine. It runs transactions and knows
+// nothing about the meaning of the tables. Its statements are not restricted to
+// an organisation.
 type DB struct {
 	engine
 	// Now is the clock.
 	Now func() time.Time
-	// Log takes what an operator should know.
+	// Log is the logger for operators.
 	Log    *slog.Logger
 	tracer trace.Tracer
 }
 
-// Open opens a database, whatever its schema. The caller closes it.
+// Open opens a database without checking its schema. The caller must close it.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -66,7 +67,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	} else if IsPostgres(cfg.Database) {
 		db.engine, err = openPostgres(ctx, cfg.Database, cfg.Wait, db.Log, cfg.Observe)
 	} else {
-		// The address is not repeated: it may hold a password.
+		// Do not repeat the address: it may contain a password.
 		err = errors.New(`the address of the database must be "sqlite:PATH" or "postgres://..."`)
 	}
 	if err != nil {
@@ -78,50 +79,53 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return db, nil
 }
 
-// IsPostgres reports whether an address is PostgreSQL's.
+// IsPostgres reports whether database is a PostgreSQL address.
 func IsPostgres(database string) bool {
 	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
 }
 
-// Close ends the connections, after the writes that have begun. The workers
-// must have been stopped before.
+// Close waits for writes in progress and closes the connections. Workers must
+// be stopped first.
 func (db *DB) Close() error { return db.engine.close() }
 
-// Engine is "sqlite" or "postgres", for people to read.
+// Engine returns "sqlite" or "postgres", for display.
 func (db *DB) Engine() string { return db.dialect().name }
 
-// Shared reports whether several nodes may serve the database at once.
+// Shared reports whether several nodes can serve the database at once.
 func (db *DB) Shared() bool { return db.dialect().Shared }
 
-// Dialect holds what SQL of the two engines cannot share.
+// Dialect returns the parts of SQL that differ between the engines.
 func (db *DB) Dialect() *Dialect { return db.engine.dialect() }
 
-// Files are the database's own files; none where another machine has them.
+// Files returns the files of the database. It is empty if the database is on
+// another machine.
 func (db *DB) Files() Files { return db.engine.files() }
 
-// Attend takes the lock of a node, which ends with leave or the process.
+// Attend takes the lock of a node. The lock is held until leave is called or
+// the process ends.
 func (db *DB) Attend(ctx context.Context, node int64) (leave func(), err error) {
 	return db.engine.attend(ctx, node)
 }
 
-// Attends reports whether anybody holds the lock of a node, unless
-// Dialect.Locks tells.
+// Attends reports whether any process holds the lock of a node. It is
+// meaningful only where Dialect.Locks is empty.
 func (db *DB) Attends(node int64) bool { return db.engine.attends(node) }
 
-// Tell sends a text to whoever listens on the channel, on other nodes. It is no
-// part of a transaction. Where one process serves it does nothing.
+// Tell sends a text to the other nodes that listen on the channel. It is not
+// part of any transaction. It does nothing on an engine with a single node.
 func (db *DB) Tell(ctx context.Context, channel, text string) error {
 	return db.engine.tell(ctx, channel, text)
 }
 
-// Listen calls heard for each text that another node tells on the channel, until
-// the context ends or the connection is lost. Where one process serves it returns
-// at once.
+// Listen calls heard for each text that another node sends on the channel,
+// until the context ends or the connection is lost. On an engine with a single
+// node it returns at once.
 func (db *DB) Listen(ctx context.Context, channel string, heard func(text string)) error {
 	return db.engine.listen(ctx, channel, heard)
 }
 
-// Ping reports whether the database answers, and takes writes.
+// Ping returns an error if the database does not respond or does not accept
+// writes.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.failing(); err != nil {
 		return err
@@ -131,12 +135,12 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// Millis is how times are kept.
+// Millis returns t as it is stored, in milliseconds since the Unix epoch.
 func Millis(t time.Time) int64 { return t.UnixMilli() }
 
-// FromMillis reads such a time.
+// FromMillis returns the time stored as ms, in UTC.
 func FromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// PurgeSlice is how many rows one transaction of a purge deletes at most, so that
-// writers do not wait.
+// PurgeSlice is the maximum number of rows that one transaction of a purge
+// deletes, so that other writers are not held up.
 const PurgeSlice = 500

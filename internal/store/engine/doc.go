@@ -1,9 +1,9 @@
-// Package engine runs statements on SQLite or PostgreSQL. It owns what differs
-// between the two and what has to do with neither patients nor anything else
-// that the tables are about: connections, transactions, SQLite's one writer, the
-// dialects, migrations, the files and their locks, dumps of all tables. It is
-// the only package that knows which engine it works with.
+// Package engine runs statements on SQLite or PostgreSQL. It owns everything
+// that differs between the two and does not depend on the meaning of the
+// tables: connections, transactions, the single writer of SQLite, dialects,
+// migrations, files and their locks, and dumps of all tables. It is the only
+// package that knows which engine is in use.
 //
-// What it runs is bound to no organisation, so only the packages of the store
-// use its transactions; see docs/architecture.md.
+// Its statements are not restricted to an organisation, so only the packages of
+// the store may use its transactions; see docs/architecture.md.
 package engine

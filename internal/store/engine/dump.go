@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// Table is a table as a backup knows it. Nothing in it depends on the engine.
+// Table describes a table in a backup, independently of the engine.
 type Table struct {
 	Name    string   `json:"name"`
 	Columns []Column `json:"columns"`
-	// Key are the columns that order the rows.
+	// Key lists the columns that order the rows.
 	Key  []string `json:"key"`
 	Rows int64    `json:"rows"`
 }
 
-// Column is a column with its kind of values.
+// Column describes a column.
 type Column struct {
 	Name string     `json:"name"`
 	Type ColumnType `json:"type"`
 }
 
-// ColumnType is a kind of values.
+// ColumnType is the type of the values of a column.
 type ColumnType string
 
-// The kinds that a schema may use.
+// The types that a schema may use.
 const (
 	Integer ColumnType = "integer"
 	Text    ColumnType = "text"
@@ -37,20 +37,20 @@ const (
 
 var columnTypes = map[string]ColumnType{"integer": Integer, "bigint": Integer, "text": Text, "blob": Bytes, "bytea": Bytes}
 
-// notDumped are tables that another one stands for: entries that wait for
-// their position are dumped as entries that have one.
+// notDumped lists tables whose content is dumped as part of another table:
+// pending journal entries are dumped as sequenced ones.
 var notDumped = []string{"journal_pending"}
 
-// Dump shows all tables as they were at one moment.
+// Dump is a consistent snapshot of all tables.
 type Dump struct {
 	Schema int64
-	Tables []Table // a table comes after those it refers to
+	Tables []Table // each after the tables it refers to
 	tx     Tx
 	d      *Dialect
 }
 
-// Dump calls fn with the database as it is now. Writers go on meanwhile and
-// are neither seen nor kept waiting.
+// Dump calls fn with a snapshot of the database. Concurrent writes are not part
+// of it and are not blocked.
 func (db *DB) Dump(ctx context.Context, fn func(*Dump) error) error {
 	return db.Snapshot(unhurried(ctx), func(tx Tx) error {
 		for _, sql := range db.dialect().takeTime {
@@ -75,7 +75,7 @@ func (db *DB) Dump(ctx context.Context, fn func(*Dump) error) error {
 	})
 }
 
-// Rows walks the rows of a table in the order of its key.
+// Rows calls each for every row of a table, ordered by its key.
 func (d *Dump) Rows(t Table, each func(Row) error) error { return eachRow(d.tx, d.d, t, each) }
 
 func eachRow(tx Tx, d *Dialect, t Table, each func(Row) error) error {
@@ -85,14 +85,14 @@ func eachRow(tx Tx, d *Dialect, t Table, each func(Row) error) error {
 		columns[i], text[c.Name] = c.Name, c.Type == Text
 	}
 	for i, k := range t.Key {
-		if order[i] = k; text[k] { // engines and databases order text as they like
+		if order[i] = k; text[k] { // the default collation depends on the engine and the database
 			order[i] += " COLLATE " + d.Binary
 		}
 	}
 	return tx.Query("SELECT "+strings.Join(columns, ", ")+" FROM "+d.source(t.Name)+" ORDER BY "+strings.Join(order, ", "), each)
 }
 
-// source is what a table's rows are read from.
+// source returns the expression that the rows of a table are selected from.
 func (d *Dialect) source(table string) string {
 	if from, ok := d.dumped[table]; ok {
 		return "(" + from + ") AS " + table
@@ -100,13 +100,13 @@ func (d *Dialect) source(table string) string {
 	return table
 }
 
-// Sum is what a table's rows come to.
+// Sum is the row count and checksum of a table.
 type Sum struct {
 	Rows   int64  `json:"rows"`
 	SHA256 []byte `json:"sha256"`
 }
 
-// sumOf reads a table through.
+// sumOf computes the Sum of a table.
 func sumOf(tx Tx, d *Dialect, t Table, seen func()) (sum Sum, err error) {
 	hash, buf := sha256.New(), []byte(nil)
 	err = eachRow(tx, d, t, func(r Row) error {
@@ -122,8 +122,8 @@ func sumOf(tx Tx, d *Dialect, t Table, seen func()) (sum Sum, err error) {
 
 var createTable = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
 
-// tables lists the tables that the program's migrations made, parents first.
-// The columns are those the database has.
+// tables lists the tables created by the program's migrations, parents first.
+// The columns are read from the database.
 func tables(tx Tx, d *Dialect) ([]Table, error) {
 	ours := map[string]bool{}
 	for _, m := range Migrations(d.name) {

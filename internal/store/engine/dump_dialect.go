@@ -1,28 +1,29 @@
 package engine
 
-// DumpDialect holds what differs for backups.
+// DumpDialect holds the parts of SQL for backups that differ between the
+// engines.
 type DumpDialect struct {
-	// columns lists the columns of all tables: table, column, type, and the
-	// place in the primary key, from 1.
+	// columns selects the columns of all tables: table, column, type, and the
+	// position in the primary key, from 1.
 	columns string
-	// references lists which table refers to which.
+	// references selects the foreign keys between tables.
 	references string
-	// identities lists the columns that the engine numbers by itself and
-	// that must be told where to go on; none if empty.
+	// identities selects the identity columns whose sequence must be advanced
+	// after a restore. It is empty if there are none.
 	identities string
-	// withIdentity lets an INSERT give such a number.
+	// withIdentity allows an INSERT to set an identity column.
 	withIdentity string
-	// truncates says that there is TRUNCATE.
+	// truncates reports whether the engine has TRUNCATE.
 	truncates bool
-	// Binary is the collation that orders text by its bytes.
+	// Binary is the collation that orders text bytewise.
 	Binary string
-	// dumped are tables whose rows are read from elsewhere.
+	// dumped maps tables to the query that their rows are read from instead.
 	dumped map[string]string
-	// takeTime lifts the limits that are right for a request.
+	// takeTime lifts the limits set for requests.
 	takeTime []string
 }
 
-// settingsDumped leaves the mark of a restore out.
+// settingsDumped excludes the mark of a restore in progress.
 const settingsDumped = `SELECT name, value FROM setting WHERE name <> 'restoring'`
 
 var sqliteDump = DumpDialect{
@@ -46,8 +47,8 @@ var postgresDump = DumpDialect{
 	withIdentity: ` OVERRIDING SYSTEM VALUE`,
 	truncates:    true,
 	Binary:       `"C"`,
-	// What is committed and waits for its position gets the next ones here, as
-	// the sequencer would give them.
+	// Committed entries without a position get the next positions here, in the
+	// order in which the sequencer would assign them.
 	dumped: map[string]string{
 		"setting": settingsDumped,
 		"journal": `SELECT org_no, pos, at, subject, event_id, event_type, event_data, audit, packed FROM journal

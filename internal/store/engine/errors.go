@@ -14,8 +14,8 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// sqliteError turns what an operator has to mend into a fault that says so;
-// the caller is told to come again, and nothing was written.
+// sqliteError converts an error that an operator has to fix to a fault with a
+// clear message. The caller may retry; nothing was written.
 func sqliteError(err error) error {
 	if err == nil || fault.CodeOf(err) != fault.Internal {
 		return err
@@ -38,14 +38,13 @@ func sqliteError(err error) error {
 	return err
 }
 
-// isFull reports a disk that takes no more. The driver says FULL for some of
-// these only; for others it has a failed write, and lost the reason.
+// isFull reports whether the disk is full. The driver returns FULL only in some
+// cases; in others it returns a failed write without the reason.
 func isFull(err error) bool {
 	return errors.Is(err, sqlite3.FULL) || errors.Is(err, sqlite3.IOERR_WRITE) || errors.Is(err, sqlite3.IOERR_SHMSIZE)
 }
 
-// sqliteOpenError says what is wrong with a file that cannot be opened, and
-// what to do.
+// sqliteOpenError explains why a file cannot be opened and what to do about it.
 func sqliteOpenError(path string, err error) error {
 	switch {
 	case errors.Is(err, sqlite3.NOTADB):
@@ -62,13 +61,14 @@ func sqliteOpenError(path string, err error) error {
 	return fmt.Errorf("%s cannot be opened: %w", path, err)
 }
 
-// postgresError does the same for PostgreSQL. See its appendix A for the codes.
+// postgresError does the same for PostgreSQL. The codes are listed in appendix
+// A of its manual.
 func postgresError(err error) error {
 	if err == nil || fault.CodeOf(err) != fault.Internal {
 		return err
 	}
-	// Whoever cannot connect has no other reason for the caller, not even a
-	// password that is no longer right.
+	// To the caller, every failure to connect is the same, even a password that
+	// is no longer valid.
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && !connecting {
 		switch {
@@ -99,22 +99,23 @@ func postgresError(err error) error {
 	return err
 }
 
-// errClosed is told to whoever comes after the store was closed.
+// errClosed is returned by calls made after Close.
 var errClosed = fault.Away("The service is shutting down.", nil)
 
-// IsLockTimeout reports a wait for another transaction that took too long.
+// IsLockTimeout reports whether waiting for the lock of another transaction
+// took too long.
 func IsLockTimeout(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == "55P03"
 }
 
-// isReadOnly reports a server that takes no writes.
+// isReadOnly reports whether the server does not accept writes.
 func isReadOnly(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == "25006"
 }
 
-// IsDuplicate reports a row that is there already.
+// IsDuplicate reports whether err is a violated unique constraint.
 func IsDuplicate(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == "23505"

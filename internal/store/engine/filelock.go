@@ -7,9 +7,10 @@ import (
 	"syscall"
 )
 
-// Every process that has a SQLite file open holds a shared lock on PATH.lock,
-// so that whoever has to replace the file can be alone with it. SQLite's own
-// locks are on the file itself and go with it when it is replaced.
+// lockDatabase locks PATH.lock. Every process that has a SQLite file open holds
+// a shared lock on it, so that a process that replaces the file can be sure
+// that no other has it open. SQLite's own locks are on the file itself and are
+// lost when it is replaced.
 func lockDatabase(path string, how int) (*os.File, error) {
 	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDONLY, 0o600)
 	if err != nil {
@@ -27,7 +28,7 @@ func lockDatabase(path string, how int) (*os.File, error) {
 
 var errInUse = errors.New("in use")
 
-// shareDatabase takes the lock of those who work with the file.
+// shareDatabase takes the shared lock of processes that use the file.
 func shareDatabase(path string) (*os.File, error) {
 	f, err := lockDatabase(path, syscall.LOCK_SH)
 	if errors.Is(err, errInUse) {
@@ -36,7 +37,7 @@ func shareDatabase(path string) (*os.File, error) {
 	return f, err
 }
 
-// ownDatabase takes the lock of one who replaces the file.
+// ownDatabase takes the exclusive lock of a process that replaces the file.
 func ownDatabase(path string) (*os.File, error) {
 	f, err := lockDatabase(path, syscall.LOCK_EX)
 	if errors.Is(err, errInUse) {

@@ -15,14 +15,14 @@ import (
 	"anodyne.example/anodyne/internal/store/private"
 )
 
-// An encrypted SQLite file has a small file beside it, PATH.key-check: the
-// salt of the key and a value that tells whether a key is the right one. From
-// the encrypted file itself a wrong key cannot be told from damage.
+// keyCheck is a line of PATH.key-check, the small file next to an encrypted
+// SQLite file: the salt of a key and a value to verify it. The encrypted file
+// alone does not distinguish a wrong key from damage.
 //
-// While the key is being changed there is a line for each of the two keys, so
-// that a process that dies in between leaves a database that opens.
+// While the key is being changed, the file has a line for each of the two keys,
+// so that the database can be opened even if the process dies halfway.
 type keyCheck struct {
-	salt, check []byte // no salt: the key is no passphrase
+	salt, check []byte // no salt unless the key is a passphrase
 }
 
 const (
@@ -32,7 +32,7 @@ const (
 	checkPurpose   = "anodyne sqlite key check"
 )
 
-// newKeyCheck makes the line of a key.
+// newKeyCheck returns the line of a key.
 func newKeyCheck(key *seal.Key) keyCheck {
 	var c keyCheck
 	if key.Passphrase() {
@@ -48,10 +48,11 @@ func (c keyCheck) fits(key *seal.Key) bool {
 	return key.Passphrase() == (c.salt != nil) && subtle.ConstantTimeCompare(c.check, key.Derive(c.salt, checkPurpose)[:16]) == 1
 }
 
-// pageKey is the key of the file's pages.
+// pageKey derives the key of the file's pages.
 func (c keyCheck) pageKey(key *seal.Key) []byte { return key.Derive(c.salt, pagePurpose) }
 
-// readKeyChecks reads the file beside a database; none is no error.
+// readKeyChecks reads the key check of a database. It is not an error if there
+// is none.
 func readKeyChecks(database string) ([]keyCheck, error) {
 	text, err := os.ReadFile(database + keyCheckSuffix)
 	if errors.Is(err, os.ErrNotExist) {
@@ -93,8 +94,8 @@ func parseKeyCheck(line string) (c keyCheck, err error) {
 	return c, errors.New("the file is damaged")
 }
 
-// writeKeyChecks puts the file in place at once; without a line it is
-// removed.
+// writeKeyChecks replaces the file atomically, or removes it if there are no
+// lines.
 func writeKeyChecks(database string, checks ...keyCheck) error {
 	path := database + keyCheckSuffix
 	if len(checks) == 0 {
@@ -125,14 +126,14 @@ func keyCheckText(checks []keyCheck) []byte {
 	return text
 }
 
-// makeKeyCheck makes the file of a new database. Of two processes that start
-// at once, one makes it and both read it.
+// makeKeyCheck creates the file of a new database. If two processes start at
+// once, one creates it and both read it.
 func makeKeyCheck(database string, key *seal.Key) error {
 	return private.LinkBeside(database+keyCheckSuffix, keyCheckText([]keyCheck{newKeyCheck(key)}))
 }
 
-// pageKey finds the key of a database's pages, or says in words why there is
-// none. It is nil for a database in the clear.
+// pageKey returns the key of a database's pages, or an error that explains what
+// is wrong. It is nil for an unencrypted database.
 func pageKey(path string, key *seal.Key) ([]byte, error) {
 	state, err := fileState(path)
 	if err != nil {
@@ -157,7 +158,7 @@ func pageKey(path string, key *seal.Key) ([]byte, error) {
 			return nil, fmt.Errorf("%s%s is missing; without it a passphrase cannot open %s: copy it from the origin of the database", path, keyCheckSuffix, path)
 		}
 		if state == fileOther {
-			return keyCheck{}.pageKey(key), nil // the key alone will do
+			return keyCheck{}.pageKey(key), nil // a key that is not a passphrase has no salt
 		}
 		if err := makeKeyCheck(path, key); err != nil {
 			return nil, fmt.Errorf("key check: %w", err)
@@ -174,11 +175,11 @@ func pageKey(path string, key *seal.Key) ([]byte, error) {
 	return nil, fmt.Errorf("wrong key: %s is encrypted with another one", path)
 }
 
-// What a database file looks like from outside.
+// The kinds of database files, judged by their content.
 const (
 	fileEmpty = iota // new
 	fileClear
-	fileOther // encrypted, or no database at all
+	fileOther // encrypted, or not a database
 )
 
 func fileState(path string) (int, error) {

@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// A Loading is a restore under way. The database is marked until Finish; a
-// marked one is opened by nobody, and emptied by the next restore.
+// Loading is a restore in progress. The database is marked until Finish; a
+// marked database cannot be opened, and the next restore empties it.
 type Loading struct {
 	*DB
 	tables []Table
 	mark   []byte
 }
 
-// errHalf is a database whose restore did not come to its end.
+// errHalf reports a database whose restore is not complete.
 var errHalf = errors.New("a restore into this database is in progress or was interrupted; run anodyne restore again to start over")
 
 const (
@@ -31,8 +31,8 @@ const (
 
 var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// StartLoading prepares a database for the tables of a backup: at the schema
-// of the backup, without a row, and marked.
+// StartLoading prepares a database for the tables of a backup: it migrates it
+// to the schema of the backup, empties and marks it.
 func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (*Loading, error) {
 	if know := SchemaVersion(); schema > know {
 		return nil, fmt.Errorf("the backup has schema version %d, but this program supports only up to %d: restore it with a newer anodyne", schema, know)
@@ -55,7 +55,7 @@ func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (
 	return l, nil
 }
 
-// checkNames refuses names that are none: they become SQL.
+// checkNames rejects invalid names, because they become part of SQL statements.
 func checkNames(list []Table) error {
 	for _, t := range list {
 		names := append([]string{t.Name}, t.Key...)
@@ -74,7 +74,7 @@ func checkNames(list []Table) error {
 	return nil
 }
 
-// prepare judges the target and marks it.
+// prepare verifies the target and marks it.
 func (l *Loading) prepare(ctx context.Context, schema int64) error {
 	return l.Write(ctx, func(tx Tx) error {
 		have, err := schemaVersion(tx)
@@ -117,8 +117,8 @@ func (l *Loading) mustBeEmpty(tx Tx) error {
 	return nil
 }
 
-// empty deletes what a restore that was broken off left. SQLite is quick with
-// a DELETE of everything; PostgreSQL has a statement for it.
+// empty deletes what an interrupted restore left. SQLite is fast at deleting
+// all rows; PostgreSQL has TRUNCATE.
 func (l *Loading) empty(tx Tx) error {
 	if l.dialect().truncates {
 		names := make([]string, len(l.tables))
@@ -136,8 +136,8 @@ func (l *Loading) empty(tx Tx) error {
 	return nil
 }
 
-// Load inserts a table's rows in transactions of bounded size. next returns
-// io.EOF after the last row, and the size of each.
+// Load inserts the rows of a table in transactions of bounded size. next
+// returns each row with its size, and io.EOF after the last.
 func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, size int, err error)) error {
 	places, columns := make([]string, len(t.Columns)), make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -167,8 +167,8 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 	return nil
 }
 
-// Finish compares what is in the database now with the sums of the backup,
-// lets numbering go on after the highest number, and takes the mark away.
+// Finish verifies the database against the sums of the backup, advances the
+// identity columns past the restored rows, and removes the mark.
 func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen func()) error {
 	err := l.Snapshot(unhurried(ctx), func(tx Tx) error {
 		for _, sql := range l.dialect().takeTime {
@@ -202,8 +202,8 @@ func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen fun
 	})
 }
 
-// renumber has the engine's own numbering go on after the rows' numbers.
-// SQLite does so by itself.
+// renumber advances the identity columns past the restored rows. SQLite does so
+// by itself.
 func (l *Loading) renumber(tx Tx) error {
 	if l.dialect().identities == "" {
 		return nil

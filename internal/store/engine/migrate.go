@@ -13,23 +13,23 @@ import (
 //go:embed migrations
 var migrationFiles embed.FS
 
-// MigrationLock is the advisory lock of migrations on PostgreSQL.
+// MigrationLock is the key of the advisory lock for migrations on PostgreSQL.
 const MigrationLock = 0x616e6f64_6d696772
 
-// Migration is one step of the schema. Steps only go forward.
+// Migration is one step of the schema. There are no steps backward.
 type Migration struct {
 	Version int64
 	Name    string
 	SQL     string
 }
 
-// Migrations lists the steps of an engine in order. File names are
+// Migrations returns the steps of an engine in order. Files are named
 // NNNN_name.sql, the same for both engines.
 func Migrations(engine string) []Migration {
 	dir := "migrations/" + engine
 	entries, err := fs.ReadDir(migrationFiles, dir)
 	if err != nil {
-		panic(err) // the files are in the binary
+		panic(err) // the files are embedded in the binary
 	}
 	var steps []Migration
 	for _, e := range entries {
@@ -47,7 +47,7 @@ func Migrations(engine string) []Migration {
 	return steps
 }
 
-// SchemaVersion is the schema this program works with.
+// SchemaVersion returns the schema version that this program requires.
 func SchemaVersion() int64 {
 	steps := Migrations(sqliteDialect.name)
 	return steps[len(steps)-1].Version
@@ -56,17 +56,17 @@ func SchemaVersion() int64 {
 const createSchemaVersion = `CREATE TABLE IF NOT EXISTS schema_version (
 	version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
 
-// Migrate brings the database to this program's schema and returns the steps
-// it took. Nodes that start at once wait for each other; all steps happen or
-// none.
+// Migrate brings the database to the schema of this program and returns the
+// steps taken. Nodes that start at the same time wait for each other. Either
+// all steps are applied or none.
 func Migrate(ctx context.Context, cfg Config) (taken []Migration, err error) {
 	return migrateTo(ctx, cfg, SchemaVersion(), refuseHalf)
 }
 
-// migrateTo does that up to a version. judge, if any, looks at a database that
-// has a schema already.
+// migrateTo does so up to a version. judge, if set, examines a database that
+// already has a schema.
 func migrateTo(ctx context.Context, cfg Config, version int64, judge func(Tx) error) (taken []Migration, err error) {
-	cfg.Registry = nil // Open, which comes next, registers the metrics
+	cfg.Registry = nil // the metrics are registered by the Open that follows
 	db, err := Open(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -118,9 +118,10 @@ func schemaVersion(tx Tx) (version int64, err error) {
 	return version, err
 }
 
-// NewerError is a database that a newer program has migrated.
+// NewerError reports a database that was migrated by a newer program.
 type NewerError struct{ Have, Know int64 }
 
+// Error returns both schema versions and what to do about it.
 func (e *NewerError) Error() string {
 	return fmt.Sprintf("the database has schema version %d, but this program supports only up to %d: run a newer anodyne, or restore a backup from before the upgrade", e.Have, e.Know)
 }
@@ -132,7 +133,8 @@ func judgeVersion(have int64, steps []Migration) error {
 	return nil
 }
 
-// CheckVersion refuses a database that is not at this program's schema.
+// CheckVersion returns an error unless the database has the schema of this
+// program.
 func (db *DB) CheckVersion(ctx context.Context) error {
 	steps := Migrations(db.Engine())
 	return db.Read(ctx, func(tx Tx) error {
@@ -157,7 +159,7 @@ func (db *DB) CheckVersion(ctx context.Context) error {
 	})
 }
 
-// refuseHalf refuses a database whose restore has not come to its end.
+// refuseHalf returns an error if a restore of the database is not complete.
 func refuseHalf(tx Tx) error {
 	half, err := One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {})
 	if err == nil && half {
@@ -166,13 +168,13 @@ func refuseHalf(tx Tx) error {
 	return err
 }
 
-// ErrEmpty is a database that nobody has migrated yet.
+// ErrEmpty reports a database without a schema.
 var ErrEmpty = errors.New("the database is empty; run: anodyne migrate")
 
 var errNotMigrated = errors.New("the database schema is not up to date; run: anodyne migrate")
 
-// SplitSQL cuts a migration file into statements. The files hold no semicolon
-// inside a statement.
+// SplitSQL splits a migration file into statements. Statements must not contain
+// semicolons.
 func SplitSQL(file string) []string {
 	var stmts []string
 	for stmt := range strings.SplitSeq(file, ";\n") {

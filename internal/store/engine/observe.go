@@ -6,22 +6,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// On PostgreSQL the driver tells of a round trip, so that what is counted is
-// what goes over the wire; that a statement has to be prepared first, once a
-// connection, is left out. On SQLite a transaction tells of its statements, of
-// which none travels.
+// On PostgreSQL, Observe is called by the driver, so it counts what is sent
+// over the network, except for the preparation of a statement, which happens
+// once per connection. On SQLite, which has no round trips, a transaction
+// reports its statements.
 
-// TraceQueryStart makes an Observe pgx's tracer of statements.
+// TraceQueryStart implements [pgx.QueryTracer].
 func (o Observe) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
 	o(ctx, data.SQL)
 	return ctx
 }
 
-// TraceQueryEnd has nothing to tell.
+// TraceQueryEnd implements [pgx.QueryTracer]. It does nothing.
 func (o Observe) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// TraceBatchStart makes an Observe pgx's tracer of statements that go out in
-// one message.
+// TraceBatchStart implements [pgx.BatchTracer].
 func (o Observe) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
 	sql := make([]string, len(data.Batch.QueuedQueries))
 	for i, q := range data.Batch.QueuedQueries {
@@ -31,8 +30,8 @@ func (o Observe) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.Trac
 	return ctx
 }
 
-// TraceBatchQuery has nothing to tell.
+// TraceBatchQuery implements [pgx.BatchTracer]. It does nothing.
 func (o Observe) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 
-// TraceBatchEnd has nothing to tell.
+// TraceBatchEnd implements [pgx.BatchTracer]. It does nothing.
 func (o Observe) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}

@@ -7,19 +7,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// poolState is how many connections there are to read with (SQLite), or at all
-// (PostgreSQL), and who waited for one.
+// poolState is the state of a connection pool: on SQLite that of the readers,
+// on PostgreSQL that of all connections.
 type poolState struct {
 	most, inUse, idle int
-	waiting           int64         // at the moment
+	waiting           int64         // now
 	waits             int64         // so far
-	waited            time.Duration // all of them together
+	waited            time.Duration // in total
 }
 
-// waits counts those who have to wait for a connection.
+// waits counts callers that wait for a connection.
 type waits struct{ now, count, nanos atomic.Int64 }
 
-// begin notes that somebody waits; the function it returns, that it is over.
+// begin records that a caller waits, until end is called.
 func (w *waits) begin() (end func()) {
 	start := time.Now()
 	w.now.Add(1)
@@ -43,7 +43,7 @@ func (e *postgresEngine) connections() poolState {
 		waiting: e.acquiring.Load(), waits: stat.EmptyAcquireCount() + stat.CanceledAcquireCount(), waited: stat.EmptyAcquireWaitTime()}
 }
 
-// poolCollector shows the state of the pool as it is when it is asked for.
+// poolCollector collects the state of the pool when scraped.
 type poolCollector struct {
 	state                             func() poolState
 	connections, most, waiting, total *prometheus.Desc
@@ -64,14 +64,14 @@ func newPoolCollector(state func() poolState) *poolCollector {
 	}
 }
 
-// Describe lists the metrics.
+// Describe implements [prometheus.Collector].
 func (c *poolCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{c.connections, c.most, c.waiting, c.total, c.seconds} {
 		out <- d
 	}
 }
 
-// Collect gives their values.
+// Collect implements [prometheus.Collector].
 func (c *poolCollector) Collect(out chan<- prometheus.Metric) {
 	s := c.state()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {

@@ -28,17 +28,18 @@ var postgresDialect = Dialect{
 		 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 	},
 	hasTable: `SELECT 1 FROM pg_class WHERE oid = to_regclass($1)`,
-	// Without statistics PostgreSQL takes an organisation for small and would
-	// read all its patients to pick out a hundred; so it is not asked to join.
+	// Without statistics, PostgreSQL assumes that an organisation is small, and
+	// for a join would read all of its patients to find a hundred. Lateral
+	// lookups avoid that.
 	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_array_elements_text(CAST($2 AS json)) AS wanted (no)
 		CROSS JOIN LATERAL (SELECT * FROM patient WHERE org_no = $1 AND patient_no = CAST(wanted.no AS BIGINT) LIMIT 1) AS p ORDER BY p.patient_no`,
 	LockKey:  `SELECT pg_advisory_xact_lock($1)`,
 	ShareKey: `SELECT pg_advisory_xact_lock_shared($1)`,
-	// One statement, so one snapshot: an entry is seen either pending or in
-	// its place, never neither.
-	// Those of one number; a lock of two has another objsubid.
+	// objsubid is 1 for keys of one number, and 2 for those of two.
 	Locks: `SELECT CAST(classid AS BIGINT) << 32 | CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+	// A single statement sees one snapshot: an entry is either pending or has
+	// its position, never neither.
 	Changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT 0, subject FROM journal_pending WHERE org_no = $1 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
@@ -51,16 +52,16 @@ var postgresDialect = Dialect{
 	Size:    `SELECT pg_database_size(current_database())`,
 }
 
-// postgresEngine is a pool of connections. Several processes on one database
-// are one service.
+// postgresEngine is a pool of connections. Several processes may use the same
+// database.
 type postgresEngine struct {
 	pool  *pgxpool.Pool
 	log   *slog.Logger
-	sql   sync.Map // SQL as written -> as PostgreSQL gets it
+	sql   sync.Map // rewritten SQL by SQL as written
 	stuck stuck
-	// acquiring is how many wait for a connection.
+	// acquiring is the number of callers waiting for a connection.
 	acquiring atomic.Int64
-	// lent is how many were given one, since the start.
+	// lent is the number of connections acquired so far.
 	lent atomic.Int64
 }
 
@@ -84,7 +85,7 @@ func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog
 	return &postgresEngine{pool: pool, log: log}, nil
 }
 
-// checkPostgres refuses a server that is too old for the SQL we write.
+// checkPostgres returns an error if the server is too old for our SQL.
 func checkPostgres(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -129,8 +130,8 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 	for try := 1; ; try++ {
 		err := e.transaction(inside, conn.Conn(), "BEGIN", fn)
 		if isReadOnly(err) {
-			// The server was demoted under the connection; the next one is made
-			// to one that takes writes.
+			// The server was demoted while connected. The next connection is
+			// made to one that accepts writes.
 			_ = conn.Conn().Close(inside)
 		}
 		if err == nil || try == 5 || !retryable(err) {
@@ -142,9 +143,9 @@ func (e *postgresEngine) write(ctx context.Context, fn func(Tx) error) error {
 	}
 }
 
-// transaction runs fn once. The BEGIN goes out in one message with the first
-// statement, and what fn put off in one with the COMMIT: all in one when fn does
-// nothing else.
+// transaction runs fn once. BEGIN is sent together with the first statement,
+// and the deferred statements together with COMMIT. If fn only defers
+// statements, everything is sent in one message.
 func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, begin string, fn func(Tx) error) (err error) {
 	tx := e.tx(ctx, conn)
 	tx.begin = begin
@@ -153,14 +154,14 @@ func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, begin 
 			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
 		}
 		if err != nil && tx.begun() && !conn.IsClosed() {
-			_, _ = conn.Exec(ctx, "ROLLBACK") // a broken connection is dropped by the pool
+			_, _ = conn.Exec(ctx, "ROLLBACK") // the pool discards a broken connection
 		}
 	}()
 	if err := fn(tx); err != nil {
 		return err
 	}
 	if tx.begun() && conn.PgConn().TxStatus() != 'T' {
-		return errLostTransaction // a COMMIT would be answered, and roll back
+		return errLostTransaction // COMMIT would succeed but roll back
 	}
 	if !tx.begun() && len(tx.last) == 0 {
 		return nil
@@ -173,7 +174,7 @@ func (e *postgresEngine) transaction(ctx context.Context, conn *pgx.Conn, begin 
 	return err
 }
 
-// retryable errors are those that PostgreSQL asks to be run again.
+// retryable reports whether PostgreSQL expects the transaction to be retried.
 func retryable(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == "40001" || pg.Code == "40P01"
@@ -181,15 +182,15 @@ func retryable(err error) bool {
 	return false
 }
 
-// ddlWait is how long a step of a migration waits for a table that somebody
-// reads or writes. Whoever comes after it waits behind it, so it must be less
-// than lockWait: nodes that serve then lose no request to a migration that
-// stands behind a long transaction, a backup for instance.
+// ddlWait is how long a migration step waits for a table that is in use. Other
+// statements queue behind it, so it must be shorter than LockWait: otherwise a
+// migration that waits for a long transaction, such as a backup, makes requests
+// to running nodes fail.
 const ddlWait = LockWait / 3
 
-// migrate holds a lock that only one node can have. A migration takes the time
-// it needs: the deadlines of requests are not its own. One that does not get a
-// table gives way and is tried again, until the context ends.
+// migrate holds a lock that only one node can have. It may take as long as
+// necessary; the deadlines of requests do not apply. If a table is in use, it
+// backs off and retries until the context ends.
 func (e *postgresEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 	conn, err := e.acquire(ctx)
 	if err != nil {
@@ -220,7 +221,8 @@ func (e *postgresEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 	}
 }
 
-// failed prefers the caller's own reason to the driver's.
+// failed returns the context's error if there is one, in preference to the
+// driver's.
 func (e *postgresEngine) failed(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -229,8 +231,8 @@ func (e *postgresEngine) failed(ctx context.Context, err error) error {
 	return postgresError(err)
 }
 
-// attend holds an advisory lock on a connection of its own: PostgreSQL lets it
-// go as soon as the process is gone.
+// attend holds an advisory lock on a connection of its own, which PostgreSQL
+// releases as soon as the process is gone.
 func (e *postgresEngine) attend(ctx context.Context, node int64) (leave func(), err error) {
 	pooled, err := e.acquire(ctx)
 	if err != nil {
@@ -240,7 +242,7 @@ func (e *postgresEngine) attend(ctx context.Context, node int64) (leave func(), 
 	leave = func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTime)
 		defer cancel()
-		// The lock is gone with the connection in any case, but a little later.
+		// Closing the connection releases the lock too, but slightly later.
 		_ = e.tx(last, conn).Query(`SELECT pg_advisory_unlock_all()`, nil)
 		_ = conn.Close(last)
 	}
@@ -251,7 +253,7 @@ func (e *postgresEngine) attend(ctx context.Context, node int64) (leave func(), 
 	return leave, nil
 }
 
-// attends is known from the list of locks.
+// attends is not used: Dialect.Locks lists the locks.
 func (e *postgresEngine) attends(int64) bool { return false }
 
 func (e *postgresEngine) close() error {
@@ -259,10 +261,11 @@ func (e *postgresEngine) close() error {
 	return nil
 }
 
-// locking is what means nothing on SQLite, where there is one writer.
+// locking enables the row locks that are comments on SQLite, which has only one
+// writer.
 var locking = strings.NewReplacer("/*FOR UPDATE*/", "FOR UPDATE", "/*FOR UPDATE SKIP LOCKED*/", "FOR UPDATE SKIP LOCKED")
 
-// rewrite gives the SQL that PostgreSQL gets.
+// rewrite returns the SQL to send to PostgreSQL.
 func (e *postgresEngine) rewrite(sql string) string {
 	if !strings.Contains(sql, "/*FOR UPDATE") {
 		return sql

@@ -15,8 +15,8 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// postgresConfig reads the address of a database and says how connections are
-// made.
+// postgresConfig parses the address of a database and configures its
+// connections.
 func postgresConfig(dsn string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
@@ -32,12 +32,12 @@ func postgresConfig(dsn string) (*pgxpool.Config, error) {
 	for name, value := range map[string]string{
 		"application_name": "anodyne", "timezone": "UTC",
 		"lock_timeout": fmt.Sprint(LockWait.Milliseconds()), "statement_timeout": fmt.Sprint(WriteTime.Milliseconds()),
-		// Of a node that is gone without a word, PostgreSQL must not keep the locks.
+		// PostgreSQL must not keep the locks of a node that has disappeared.
 		"idle_in_transaction_session_timeout": fmt.Sprint(idleTime.Milliseconds()),
 		"tcp_keepalives_idle":                 fmt.Sprint(int(keepAlive.Idle.Seconds())),
 		"tcp_keepalives_interval":             fmt.Sprint(int(keepAlive.Interval.Seconds())), "tcp_keepalives_count": fmt.Sprint(keepAlive.Count),
-		// A bitmap scan walks the dead entries of an index again each time; a
-		// plain one marks them. Of journal_pending, a queue, most are dead.
+		// A bitmap scan reads the dead entries of an index every time; an index
+		// scan marks them. In journal_pending, a queue, most entries are dead.
 		"enable_bitmapscan": "off",
 	} {
 		if _, set := conn.RuntimeParams[name]; !set {
@@ -48,7 +48,7 @@ func postgresConfig(dsn string) (*pgxpool.Config, error) {
 	conn.OnNotice = noteWarning
 	several := namesSeveral(conn)
 	if several && conn.ValidateConnect == nil {
-		// Of several servers one takes writes, and none of the others will do.
+		// Of several servers, only the one that accepts writes will do.
 		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	if validate := conn.ValidateConnect; validate != nil {
@@ -70,8 +70,8 @@ func postgresConfig(dsn string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// namesSeveral reports an address with more than one server. One server has
-// several entries when it is tried with and without TLS.
+// namesSeveral reports whether the address lists more than one server. A single
+// server has several entries if it is tried with and without TLS.
 func namesSeveral(conn *pgx.ConnConfig) bool {
 	for _, other := range conn.Fallbacks {
 		if other.Host != conn.Host || other.Port != conn.Port {
@@ -81,15 +81,16 @@ func namesSeveral(conn *pgx.ConnConfig) bool {
 	return false
 }
 
-// redactDSN takes the address, which may hold a password, out of a message.
+// redactDSN removes the address, which may contain a password, from a message.
 func redactDSN(message, dsn string) string { return strings.ReplaceAll(message, dsn, "postgres://...") }
 
-// A COMMIT that waits for a synchronous standby and is cancelled, by a timeout
-// or an administrator, succeeds with a warning: the transaction is on this
-// server and perhaps on no other. Whoever takes that for an acknowledgement
-// loses it with the server.
+// If a COMMIT that waits for a synchronous standby is cancelled, by a timeout
+// or an administrator, it succeeds with a warning: the transaction is durable
+// on this server, but perhaps on no other. Treating that as success could lose
+// it with the server.
 
-// warningOf is where a connection keeps that it was warned.
+// warningOf is the key under which a connection stores that it received the
+// warning.
 const warningOf = "anodyne warned"
 
 func noteWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
@@ -102,5 +103,5 @@ func forgetWarning(conn *pgx.Conn) { delete(conn.PgConn().CustomData(), warningO
 
 func warned(conn *pgx.Conn) bool { return conn.PgConn().CustomData()[warningOf] != nil }
 
-// errUnconfirmed is a COMMIT of which a standby may know nothing.
+// errUnconfirmed reports a COMMIT that a standby may not have received.
 var errUnconfirmed = fault.Away("The database's standby did not confirm the change; it may or may not have been saved.", nil)

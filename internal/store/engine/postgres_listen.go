@@ -13,16 +13,16 @@ func (e *postgresEngine) listen(ctx context.Context, channel string, heard func(
 	if err != nil {
 		return err
 	}
-	conn := pooled.Hijack() // LISTEN must not go back into the pool
+	conn := pooled.Hijack() // a listening connection must not return to the pool
 	defer func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectTime)
 		defer cancel()
-		_ = conn.Close(last) // it says goodbye to nobody, if need be
+		_ = conn.Close(last) // the server may be unreachable
 	}()
 	if _, err := e.tx(ctx, conn).Exec("LISTEN " + channel); err != nil {
 		return err
 	}
-	for { // which has no end; whether the other side is still there, keep-alive tells
+	for { // without a deadline; TCP keep-alive detects a lost connection
 		said, err := conn.WaitForNotification(ctx)
 		if err != nil {
 			return err

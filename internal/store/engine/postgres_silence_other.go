@@ -4,5 +4,6 @@ package engine
 
 import "syscall"
 
-// boundSilence is Linux's; elsewhere the keep-alive has to do.
+// boundSilence is implemented on Linux only; elsewhere keep-alive has to
+// suffice.
 func boundSilence(string, string, syscall.RawConn) error { return nil }

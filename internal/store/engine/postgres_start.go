@@ -14,19 +14,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A PostgreSQL that is not there yet when a process starts, because the machine
-// was just switched on or the container beside it was started at the same time,
-// is waited for, up to Config.Wait.
+// PostgreSQL may not be available yet when a process starts, for example just
+// after booting the machine or when its container starts at the same time. The
+// process waits for it, up to Config.Wait.
 const (
-	// firstPause and longestPause are between two attempts.
+	// firstPause and longestPause bound the pause between two attempts.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 2 * time.Second
-	// waitReminder is how often the log says that there is still nothing.
+	// waitReminder is how often waiting is logged.
 	waitReminder = 10 * time.Second
 )
 
-// awaitPostgres returns when the server answers and is new enough. It fails at
-// once for what waiting does not mend, such as a wrong password.
+// awaitPostgres returns when the server responds and is recent enough. It fails
+// at once for errors that waiting does not fix, such as a wrong password.
 func awaitPostgres(ctx context.Context, pool *pgxpool.Pool, wait time.Duration, log *slog.Logger) error {
 	began := time.Now()
 	var said time.Time
@@ -57,16 +57,16 @@ func awaitPostgres(ctx context.Context, pool *pgxpool.Pool, wait time.Duration, 
 	}
 }
 
-// errNotPrimary is a server that takes no writes, where one that does is
-// wanted: during a failover there may be none.
+// errNotPrimary reports a server that does not accept writes. During a failover
+// there may be no other.
 var errNotPrimary = errors.New("not the primary")
 
-// worthWaiting reports a server that may be there in a moment: it cannot be
-// reached, or found by its name, or is starting, or has no connection free. One
-// that answers and refuses us (the password, the database, the certificate)
+// worthWaiting reports whether the server may become available soon: it cannot
+// be reached, its name cannot be resolved, it is starting, or it has no free
+// connection. A server that rejects us (password, database or certificate)
 // would do so again.
 func worthWaiting(err error) bool {
-	transient, refused := false, errors.Is(err, fs.ErrPermission) // a socket that is not ours to use
+	transient, refused := false, errors.Is(err, fs.ErrPermission) // a socket without permission to use it
 	eachPgError(err, func(pg *pgconn.PgError) {
 		if isStarting(pg.Code) {
 			transient = true
@@ -79,18 +79,18 @@ func worthWaiting(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
-// isStarting reports the code of a server that takes no connections now. See
-// PostgreSQL's appendix A.
+// isStarting reports whether the code means that the server does not accept
+// connections now. See appendix A of the PostgreSQL manual.
 func isStarting(code string) bool {
 	switch code {
-	case "57P01", "57P02", "57P03": // being shut down, crashed, starting up
+	case "57P01", "57P02", "57P03": // shutting down, crashed, starting up
 		return true
 	}
-	return code[:2] == "08" || code[:2] == "53" // connection lost, too many of them
+	return code[:2] == "08" || code[:2] == "53" // connection lost, too many connections
 }
 
-// eachPgError walks over all answers of servers in an error: an address may
-// name several.
+// eachPgError calls visit for every server response in an error. An address may
+// list several servers.
 func eachPgError(err error, visit func(*pgconn.PgError)) {
 	if pg, ok := err.(*pgconn.PgError); ok {
 		visit(pg)

@@ -15,13 +15,13 @@ type postgresTx struct {
 	e    *postgresEngine
 	ctx  context.Context
 	conn *pgx.Conn
-	// begin is what begins the transaction and has not been sent yet; "" when
-	// it was, and where there is none.
+	// begin is the statement that begins the transaction, or "" if it has been
+	// sent or is not needed.
 	begin string
 	last  []Stmt
 }
 
-// begun reports whether the transaction has reached the database.
+// begun reports whether the transaction has begun on the server.
 func (t *postgresTx) begun() bool { return t.begin == "" }
 
 func (t *postgresTx) Exec(sql string, args ...any) (int64, error) {
@@ -53,9 +53,9 @@ func (t *postgresTx) Many(stmts ...Stmt) error {
 	return err
 }
 
-// send sends statements in one message, behind the one that begins the
-// transaction if that is still to come, and says how many rows the last one
-// changed.
+// send sends statements in one message, preceded by the one that begins the
+// transaction if it has not been sent yet. It returns the number of rows that
+// the last one changed.
 func (t *postgresTx) send(stmts ...Stmt) (changed int64, err error) {
 	batch := &pgx.Batch{}
 	if !t.begun() {
@@ -68,7 +68,7 @@ func (t *postgresTx) send(stmts ...Stmt) (changed int64, err error) {
 	ctx, cancel := t.limited()
 	defer cancel()
 	answers := t.conn.SendBatch(ctx, batch)
-	defer func() { err = cmp.Or(err, answers.Close()) }() // which says the same again
+	defer func() { err = cmp.Or(err, answers.Close()) }() // usually the same error again
 	for _, s := range stmts {
 		if s.Each == nil {
 			var tag pgconn.CommandTag
@@ -102,8 +102,8 @@ func walk(rows pgx.Rows, each func(Row) error) error {
 	return rows.Err()
 }
 
-// postgresRow reads the values as they come over the wire. Statements are
-// always described first, so whole numbers come in binary.
+// postgresRow reads values as received. Statements are always described first,
+// so integers are in binary format.
 type postgresRow [][]byte
 
 func (r postgresRow) Int(i int) int64 {

@@ -12,43 +12,42 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// Every wait for PostgreSQL has an end, whatever has become of it: it may be
-// down, hang, or be cut off by a network that swallows packets without a word.
-// See docs/decisions/0028-every-wait-ends.md.
+// Every wait for PostgreSQL is bounded, even if the server is down, hangs, or
+// is cut off by a network that drops packets. See
+// docs/decisions/0028-every-wait-ends.md.
 const (
-	// connectTime bounds one attempt to connect, from the name to the greeting,
-	// unless the address has a connect_timeout.
+	// connectTime bounds one attempt to connect, including name resolution and
+	// authentication, unless the address sets connect_timeout.
 	connectTime = 5 * time.Second
-	// nextServer is connectTime where there is another server to try.
+	// nextServer replaces connectTime if there is another server to try.
 	nextServer = 3 * time.Second
-	// acquireTime bounds the wait for a connection of the pool.
+	// acquireTime bounds the wait for a connection from the pool.
 	acquireTime = 10 * time.Second
-	// pingTime bounds the question to a connection that was idle whether it is
-	// still there.
+	// pingTime bounds the check of an idle connection.
 	pingTime = 2 * time.Second
-	// LockWait is the short wait after which a request that stands behind
-	// another one's lock gives up.
+	// LockWait is how long a request waits for the lock of another transaction.
 	LockWait = 5 * time.Second
-	// WriteTime is the deadline of a transaction once it has begun, and that of
-	// a statement, which PostgreSQL itself is told. The request's context is
-	// not used inside a write: pgx would close the connection for every caller
-	// who hangs up.
+	// WriteTime is the deadline of a transaction once it has begun, and
+	// PostgreSQL's limit for a statement. The request's context is not used
+	// inside a write: pgx would close the connection whenever a caller hangs
+	// up.
 	WriteTime = 30 * time.Second
 	// idleTime is how long PostgreSQL waits for the next statement of a
-	// transaction. Ours follow one another at once.
+	// transaction. Ours follow immediately.
 	idleTime = 15 * time.Second
-	// silence is how long a statement's end is waited for. It is a little
-	// longer than PostgreSQL lets it run, so that it speaks first if it can.
+	// silence is how long to wait for the end of a statement. It is slightly
+	// longer than PostgreSQL's own limit, so that the server's error arrives
+	// first if possible.
 	silence = WriteTime + 5*time.Second
-	// signOfLife is how long a connection may be without one of the machine at
-	// its other end: one that lost its power closes no connection.
+	// signOfLife is how long a connection may go without a response from the
+	// peer. A machine that lost power does not close its connections.
 	signOfLife = 8 * time.Second
 )
 
-// keepAlive asks for that sign of life where nothing is under way.
+// keepAlive probes idle connections for that response.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: signOfLife / 2, Interval: signOfLife / 8, Count: 4}
 
-// acquire takes a connection out of the pool, or says why there is none.
+// acquire takes a connection from the pool, or explains why it cannot.
 func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, acquireTime)
 	defer cancel()
@@ -65,19 +64,20 @@ func (e *postgresEngine) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	case limited.Err() == nil:
 		return nil, postgresError(err)
 	}
-	// Others got one meanwhile, or have them all: the database answers, there
-	// are too few. One that was given back just now is not there for the taking,
-	// those who wait longer come first.
+	// If others acquired one in the meantime, or all are in use, the database
+	// responds and there are too few connections. A connection just released
+	// may already belong to a caller that has waited longer.
 	if stat := e.pool.Stat(); e.lent.Load() != lent || stat.AcquiredConns() >= stat.MaxConns() {
 		return nil, fault.Away("All connections to the database are in use.", err)
 	}
-	e.pool.Reset() // those that are left do not answer either
+	e.pool.Reset() // the remaining ones do not respond either
 	return nil, postgresError(err)
 }
 
-// release gives a connection back, unless the caller has gone. pgx then gave its
-// reads a deadline in the past, and a read in the background may keep the error
-// for whoever uses the connection next, though the statement itself was answered.
+// release returns a connection to the pool, or closes it if the caller has
+// gone. In that case pgx has set a read deadline in the past, and a background
+// read may keep the error for the next user of the connection, even though the
+// statement itself completed.
 func release(ctx context.Context, conn *pgxpool.Conn) {
 	if ctx.Err() != nil {
 		_ = conn.Conn().Close(context.WithoutCancel(ctx))
@@ -85,20 +85,20 @@ func release(ctx context.Context, conn *pgxpool.Conn) {
 	conn.Release()
 }
 
-// drop lets go of all connections after one fell silent: the others have most
-// likely met the same, and new ones tell at once.
+// drop closes all connections after one timed out: the others are most likely
+// affected too, and new ones fail quickly.
 func (e *postgresEngine) drop(err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		e.pool.Reset()
 	}
 }
 
-// tx runs statements on a connection.
+// tx returns a Tx on a connection. It does not begin a transaction.
 func (e *postgresEngine) tx(ctx context.Context, conn *pgx.Conn) *postgresTx {
 	return &postgresTx{e: e, ctx: ctx, conn: conn}
 }
 
-// limited gives the context of one statement.
+// limited returns the context for one statement.
 func (t *postgresTx) limited() (context.Context, context.CancelFunc) {
 	if t.ctx.Value(unhurriedKey{}) != nil {
 		return t.ctx, func() {}
@@ -108,8 +108,8 @@ func (t *postgresTx) limited() (context.Context, context.CancelFunc) {
 
 type unhurriedKey struct{}
 
-// unhurried lets statements take as long as they need: those of a backup and
-// of a migration, of whole tables. A connection that dies meanwhile is found by keep-alive.
+// unhurried lifts the time limit of statements, for backups and migrations,
+// which process whole tables. Keep-alive detects a lost connection.
 func unhurried(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unhurriedKey{}, true)
 }

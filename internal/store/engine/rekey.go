@@ -15,10 +15,11 @@ import (
 	"anodyne.example/anodyne/internal/store/private"
 )
 
-// Rekey gives a SQLite file another key: old or new may be nil for a file in
-// the clear. Nobody else may have the file open. A copy is made beside it,
-// compared with it, and put in its place; a process that dies on the way
-// leaves the one or the other, and both open with their own key.
+// Rekey changes the key of a SQLite file. Either key may be nil for an
+// unencrypted file. No other process may have the file open. Rekey makes a copy
+// next to the file, compares the two, and replaces the file. If the process
+// dies halfway, either the old or the new file is in place, and it opens with
+// its own key.
 func Rekey(ctx context.Context, database string, old, fresh *seal.Key, seen func(step string, done, total int64)) error {
 	path, ok := strings.CutPrefix(database, "sqlite:")
 	if !ok {
@@ -60,16 +61,16 @@ func rekey(ctx context.Context, path string, old, fresh *seal.Key, seen func(str
 	} else if from.key == nil {
 		return errors.New("the file is not encrypted")
 	}
-	var keep []keyCheck // of the file as it is
+	var keep []keyCheck // of the current file
 	for _, c := range checks {
 		if old != nil && c.fits(old) {
 			keep = append(keep, c)
 		}
 	}
 	if from.key != nil && keep == nil {
-		keep = []keyCheck{newKeyCheck(old)} // it was lost, and is no passphrase's
+		keep = []keyCheck{newKeyCheck(old)} // it was lost, so old is not a passphrase
 	}
-	if err := removeCopy(to.path); err != nil { // of one who died
+	if err := removeCopy(to.path); err != nil { // left by a process that died
 		return err
 	}
 	if err := copyFile(ctx, from, to, seen); err != nil {
@@ -89,8 +90,8 @@ func rekey(ctx context.Context, path string, old, fresh *seal.Key, seen func(str
 
 // copyFile makes the copy and compares it with the file.
 func copyFile(ctx context.Context, from, to sqliteFile, seen func(string, int64, int64)) (err error) {
-	// Leaving write-ahead mode brings everything into the file, and fails when
-	// somebody has it open who does not know our lock.
+	// Leaving WAL mode moves everything into the file. It fails if a process
+	// that does not use our lock has the file open.
 	source, err := from.open(sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI, "journal_mode = delete")
 	if err != nil {
 		return err
@@ -120,8 +121,8 @@ func copyFile(ctx context.Context, from, to sqliteFile, seen func(string, int64,
 	return syncFile(to.path)
 }
 
-// vacuumInto writes the database of a connection into the file, in the file's
-// own layer and under its own key.
+// vacuumInto writes the database of a connection to the file, using the file's
+// own VFS and key.
 func (f sqliteFile) vacuumInto(source *sqliteConn) error {
 	name := f.uri("os")
 	if f.key != nil {
@@ -130,13 +131,13 @@ func (f sqliteFile) vacuumInto(source *sqliteConn) error {
 	tx := &sqliteTx{conn: source}
 	_, err := tx.Exec(`VACUUM INTO $1`, name)
 	if err != nil && !isFull(err) && strings.Contains(err.Error(), f.path) {
-		return fmt.Errorf("%s cannot be written", f.path) // the driver's words would have the key in them
+		return fmt.Errorf("%s cannot be written", f.path) // the driver's message would contain the key
 	}
 	return err
 }
 
-// compare holds two databases against each other, table by table, and looks
-// the second one over.
+// compare compares two databases table by table, and checks the integrity of
+// the second.
 func compare(source, target Tx, seen func(string, int64, int64)) error {
 	d := &sqliteDialect
 	list, err := tables(source, d)

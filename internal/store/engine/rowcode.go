@@ -7,19 +7,20 @@ import (
 	"io"
 )
 
-// Each value of a row in a backup starts with its kind.
+// Each value of a row in a backup starts with a tag for its type.
 const (
 	tagNull  = 0
-	tagInt   = 1 // a signed varint
-	tagText  = 2 // a length and the bytes
+	tagInt   = 1 // signed varint
+	tagText  = 2 // length and bytes
 	tagBytes = 3
 )
 
-// maxValue bounds what is read for one value: a length is the first thing
-// that a damaged file gets wrong.
+// maxValue bounds the memory allocated for one value, in case a damaged file
+// contains a wrong length.
 const maxValue = 256 << 20
 
-// AppendRow encodes a row. The bytes are the same on every engine.
+// AppendRow appends the encoding of a row to dst. It does not depend on the
+// engine.
 func (t *Table) AppendRow(dst []byte, r Row) []byte {
 	for i, c := range t.Columns {
 		switch {
@@ -41,8 +42,8 @@ func (t *Table) AppendRow(dst []byte, r Row) []byte {
 
 var errEncoding = errors.New("the row has an invalid encoding")
 
-// ReadRow decodes a row into arguments of an INSERT, and appends its encoded
-// bytes to raw.
+// ReadRow decodes a row into the arguments of an INSERT, and appends its
+// encoding to raw.
 func (t *Table) ReadRow(in interface {
 	io.Reader
 	io.ByteReader

@@ -10,12 +10,12 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// The three put a span around the engine's own. A span says what kind of call it
-// was and how it ended, and nothing about what was asked for. Without a tracer
-// they cost a comparison; and calls that belong to nothing that is traced, such as
-// those of most workers, have none.
+// These methods add a span to those of the engine. It contains the kind of call
+// and its outcome, but nothing about the content. Without a tracer they cost
+// one comparison. Calls outside a traced operation, such as those of most
+// workers, have no span.
 
-// Read runs statements that each see the newest committed state. The context is
+// Read runs statements that each see the latest committed state. The context is
 // honoured throughout.
 func (db *DB) Read(ctx context.Context, fn func(Tx) error) error {
 	if db.tracer == nil {
@@ -24,8 +24,8 @@ func (db *DB) Read(ctx context.Context, fn func(Tx) error) error {
 	return db.traced(ctx, "store.read", func(ctx context.Context) error { return db.engine.read(ctx, fn) })
 }
 
-// Snapshot runs statements that all see the same committed state; nothing they
-// write is kept.
+// Snapshot runs statements that all see the same committed state. It discards
+// anything they write.
 func (db *DB) Snapshot(ctx context.Context, fn func(Tx) error) error {
 	if db.tracer == nil {
 		return db.engine.snapshot(ctx, fn)
@@ -33,9 +33,9 @@ func (db *DB) Snapshot(ctx context.Context, fn func(Tx) error) error {
 	return db.traced(ctx, "store.snapshot", func(ctx context.Context) error { return db.engine.snapshot(ctx, fn) })
 }
 
-// Write runs fn in a transaction of its own and returns once it is durable. fn may
-// run more than once and must not publish anything. The context is honoured until
-// fn starts.
+// Write runs fn in its own transaction and returns once it is durable. fn may
+// run more than once and must not have other side effects. The context is
+// honoured until fn starts.
 func (db *DB) Write(ctx context.Context, fn func(Tx) error) error {
 	if db.tracer == nil {
 		return db.engine.write(ctx, fn)
@@ -52,9 +52,9 @@ func (db *DB) traced(ctx context.Context, name string, call func(context.Context
 	defer span.End()
 	err := call(ctx)
 	if err != nil {
-		code := fault.CodeOf(err) // not its text, which may quote what was written
+		code := fault.CodeOf(err) // not the message, which may quote data
 		span.SetAttributes(attribute.String("error.type", string(code)))
-		if code == fault.Internal || code == fault.Unavailable { // others are answers
+		if code == fault.Internal || code == fault.Unavailable { // other codes are regular responses
 			span.SetStatus(codes.Error, "")
 		}
 	}

@@ -29,16 +29,16 @@ var sqliteDialect = Dialect{
 		CROSS JOIN patient p WHERE p.org_no = $1 AND p.patient_no = wanted.value ORDER BY p.patient_no`,
 	Changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
-	Pending: `SELECT 0, 0 WHERE $1 > 0`, // the writer gives the position
+	Pending: `SELECT 0, 0 WHERE $1 > 0`, // the writer assigns positions
 	Tampered: `SELECT 'a ' || type || ' named ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')
 		AND tbl_name IN ('journal', 'journal_pending', 'journal_head', 'journal_seal', 'seal_acceptance') ORDER BY 1`,
 }
 
-// sqliteEngine is one file: a pool of readers and one writer. Another process
-// may have the file open too.
+// sqliteEngine is one file with a pool of readers and one writer. Other
+// processes may have the file open too.
 type sqliteEngine struct {
 	path    string
-	opened  os.FileInfo // of the file when it was opened
+	opened  os.FileInfo // the file when it was opened
 	stuck   stuck
 	lock    *os.File
 	readers *readers
@@ -47,14 +47,14 @@ type sqliteEngine struct {
 	observe Observe
 }
 
-// The page caches, in KiB: the writer's, and those of all readers together, so
-// that a machine with many processors takes no more memory for them.
+// The page caches, in KiB: that of the writer, and those of all readers
+// together, so that memory use does not grow with the number of CPUs.
 const (
 	writerCache  = 32 << 10
 	readersCache = 128 << 10
 )
 
-// cacheOf is the pragma for a page cache of so many KiB.
+// cacheOf returns the pragma for a page cache of the given size in KiB.
 func cacheOf(size int) string { return fmt.Sprintf("cache_size = -%d", size) }
 
 func openSQLite(path string, key *seal.Key, log *slog.Logger, m *writerMetrics, observe Observe) (engine, error) {
@@ -66,7 +66,7 @@ func openSQLite(path string, key *seal.Key, log *slog.Logger, m *writerMetrics, 
 	if err != nil {
 		return nil, err
 	}
-	_ = removeCopy(path + rekeySuffix) // left by one who was killed; with our lock nobody is writing it
+	_ = removeCopy(path + rekeySuffix) // left by a killed process; since we hold the lock, nobody is writing it
 	e := &sqliteEngine{path: path, lock: lock, readers: newReaders(max(4, 2*runtime.GOMAXPROCS(0))), observe: observe}
 	if e.opened, err = os.Stat(path); err == nil {
 		err = e.open(path, key, m)
@@ -74,13 +74,13 @@ func openSQLite(path string, key *seal.Key, log *slog.Logger, m *writerMetrics, 
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	// Where the umask is another one than the program's, SQLite has just made
-	// its files for everybody.
+	// If the umask is not the program's own, SQLite may just have created files
+	// that others can read.
 	private.Tighten(slog.New(slog.DiscardHandler), besideSQLite(path)...)
 	return e, nil
 }
 
-// open opens the writer and the readers, or nothing.
+// open opens the writer and the readers. If it fails, nothing stays open.
 func (e *sqliteEngine) open(path string, key *seal.Key, m *writerMetrics) error {
 	file, err := findFile(path, key)
 	if err != nil {
@@ -113,7 +113,7 @@ func (e *sqliteEngine) read(ctx context.Context, fn func(Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer e.readers.give(c) // also when fn panics: the pool must not shrink
+	defer e.readers.give(c) // even if fn panics: the pool must not shrink
 	return readError(ctx, fn(c.begin(ctx, e.observe)))
 }
 
@@ -134,7 +134,7 @@ func (e *sqliteEngine) snapshot(ctx context.Context, fn func(Tx) error) error {
 	})
 }
 
-// readError is what a reader is told: that it has gone itself, or what failed.
+// readError returns the error of a read: that of the context, or what failed.
 func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -152,19 +152,18 @@ func (e *sqliteEngine) write(ctx context.Context, fn func(Tx) error) error {
 	return told
 }
 
-// migrate needs no more than the writer gives: BEGIN IMMEDIATE excludes other
-// processes.
+// migrate only needs the writer: BEGIN IMMEDIATE excludes other processes.
 func (e *sqliteEngine) migrate(ctx context.Context, fn func(Tx) error) error {
 	return e.write(ctx, fn)
 }
 
-// tell and listen have nobody to talk to.
+// tell and listen do nothing: there are no other nodes.
 func (e *sqliteEngine) tell(context.Context, string, string) error { return nil }
 
 func (e *sqliteEngine) listen(context.Context, string, func(string)) error { return nil }
 
-// attend locks a byte of a file that is opened for it alone: a lock is of an
-// open file, and does not meet others of the same.
+// attend locks a byte in a file opened just for that, because the lock belongs
+// to the open file and does not conflict with others on the same one.
 func (e *sqliteEngine) attend(_ context.Context, node int64) (leave func(), err error) {
 	f, err := shareDatabase(e.path)
 	if err != nil {

@@ -11,29 +11,29 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// sqliteConn is a connection that keeps its prepared statements. All SQL of
-// the package is constant, so the cache is bounded.
+// sqliteConn is a connection that caches its prepared statements. All SQL of
+// the store is constant, so the cache is bounded.
 type sqliteConn struct {
 	*sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
-	tx    sqliteTx // of the one who has it
+	tx    sqliteTx // of the current user
 }
 
-// begin gives the statements of one who reads, until its context ends.
+// begin returns a Tx for a reader, valid until its context ends.
 func (c *sqliteConn) begin(ctx context.Context, observe Observe) *sqliteTx {
 	c.SetInterrupt(ctx)
 	c.tx = sqliteTx{conn: c, ctx: ctx, observe: observe}
 	return &c.tx
 }
 
-// end is called when nobody has it any more.
+// end is called when the reader is done.
 func (c *sqliteConn) end() {
 	c.SetInterrupt(context.Background())
 	c.tx = sqliteTx{}
 }
 
-// busyTimeout is how long a connection waits for another process's lock.
-// Tests of that shorten it.
+// busyTimeout is how long a connection waits for the lock of another process.
+// Some tests shorten it.
 var busyTimeout = 10 * time.Second
 
 // openConn opens a connection. busy_timeout comes first, so that the other
@@ -47,8 +47,8 @@ func openConn(path string, flags sqlite3.OpenFlag, pragmas ...string) (*sqliteCo
 	if err := conn.BusyTimeout(busyTimeout); err != nil {
 		return nil, c.abandon(err)
 	}
-	// Without this SQLite plans a statement anew whenever a bound of a range
-	// has changed, which is with every request.
+	// Without this, SQLite plans a statement again whenever the bound of a
+	// range changes, that is with every request.
 	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
 		return nil, c.abandon(err)
 	}
@@ -60,7 +60,7 @@ func openConn(path string, flags sqlite3.OpenFlag, pragmas ...string) (*sqliteCo
 	return c, nil
 }
 
-// pragma sets one. SQLite does not wait by itself when another process is
+// pragma sets a pragma. SQLite itself does not wait if another process is
 // switching the file to WAL at the same time.
 func (c *sqliteConn) pragma(p string) error {
 	for patience := time.Now().Add(busyTimeout); ; time.Sleep(5 * time.Millisecond) {
@@ -123,7 +123,7 @@ func bind(stmt *sqlite3.Stmt, i int, arg any) error {
 	return fmt.Errorf("cannot bind a %T", arg)
 }
 
-// sqlitePlaceholders turns $1 into ?1: to SQLite "$1" is a name, bound in
+// sqlitePlaceholders replaces $1 with ?1. To SQLite, "$1" is a name, bound in
 // order of appearance, so that SET x=$2 WHERE id=$1 would swap the two.
 func sqlitePlaceholders(sql string) string {
 	var b strings.Builder
@@ -144,7 +144,7 @@ func sqlitePlaceholders(sql string) string {
 type sqliteTx struct {
 	conn    *sqliteConn
 	last    []Stmt
-	ctx     context.Context // whose transaction it is, for observe
+	ctx     context.Context // for observe
 	observe Observe
 }
 
@@ -176,8 +176,8 @@ func (t *sqliteTx) run(s Stmt) (err error) {
 	if err != nil {
 		return err
 	}
-	// A statement that is not reset, be it because Each panicked, would keep
-	// the transaction from ending.
+	// A statement that is not reset, for example because Each panicked, would
+	// keep the transaction from ending.
 	defer func() { err = cmp.Or(err, stmt.Reset()) }()
 	for stmt.Step() {
 		if s.Each != nil {
@@ -186,7 +186,7 @@ func (t *sqliteTx) run(s Stmt) (err error) {
 			}
 		}
 	}
-	return stmt.Err() // Reset knows nothing of an interrupt before the first row
+	return stmt.Err() // Reset does not report an interrupt before the first row
 }
 
 type sqliteRow struct{ stmt *sqlite3.Stmt }

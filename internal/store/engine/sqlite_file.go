@@ -13,15 +13,15 @@ import (
 	"anodyne.example/anodyne/internal/seal"
 )
 
-// sqliteFile is a database file with what it takes to open it. The key of its
-// pages is derived once, and handed to each connection.
+// sqliteFile is a database file and how to open it. The key of its pages is
+// derived once and passed to each connection.
 type sqliteFile struct {
 	path string
-	key  []byte // nil: in the clear
+	key  []byte // nil if unencrypted
 }
 
-// makeFile makes the file when it is missing: it must be the owner's alone
-// before anything is in it.
+// makeFile creates the file if it is missing. Only the owner may have access to
+// it before it has any content.
 func makeFile(path string) error {
 	if path == "" {
 		return errors.New(`database "sqlite:" names no file`)
@@ -39,14 +39,14 @@ func makeFile(path string) error {
 	return nil
 }
 
-// findFile finds out how a file is opened with a key, or none.
+// findFile determines how to open a file with a key, or without one.
 func findFile(path string, key *seal.Key) (sqliteFile, error) {
 	pages, err := pageKey(path, key)
 	return sqliteFile{path, pages}, err
 }
 
-// open opens a connection. The key goes in by a pragma: an address with the
-// key in it would show up where addresses do.
+// open opens a connection. The key is set by a pragma, because a URI that
+// contains the key could be logged.
 func (f sqliteFile) open(flags sqlite3.OpenFlag, pragmas ...string) (*sqliteConn, error) {
 	name := f.path
 	if f.key != nil {
@@ -63,14 +63,14 @@ func (f sqliteFile) open(flags sqlite3.OpenFlag, pragmas ...string) (*sqliteConn
 	return nil, sqliteOpenError(f.path, err)
 }
 
-// uri is the address of the file in a file layer.
+// uri returns the URI of the file in a VFS.
 func (f sqliteFile) uri(vfs string) string {
 	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.Clean(f.path))
 	return "file:" + escaped + "?vfs=" + vfs
 }
 
-// keepCheck makes the key check anew when it was lost, which only a key that
-// needs no salt survives.
+// keepCheck recreates the key check if it was lost. That is possible only for a
+// key that needs no salt.
 func (f sqliteFile) keepCheck(key *seal.Key) error {
 	if f.key == nil {
 		return nil

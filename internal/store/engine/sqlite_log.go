@@ -12,20 +12,19 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// SQLite never gives space in the write-ahead log back by itself: a log that
-// grew to gigabytes, because a backup or another long reader kept it from being
-// copied into the file, would stay as large. Two things make it small again:
-// the writer cuts it to logKeep when it begins it anew, and a keeper looks
-// after it where nobody writes, or readers never leave the writer a moment to
-// begin anew.
+// SQLite never shrinks the write-ahead log by itself: a log that grew to
+// gigabytes, because a backup or another long read prevented checkpoints, would
+// keep its size. There are two remedies: the writer truncates the log to
+// logKeep when it restarts it, and a keeper shrinks it if nobody writes or if
+// readers never let the writer restart it.
 const (
-	// logKeep is what stays on the disk. Writing over what is there is faster
-	// than growing the file, and an ordinary log has 16 MB.
+	// logKeep is the size that stays on disk. Overwriting is faster than
+	// growing the file, and an ordinary log has 16 MB.
 	logKeep = 64 << 20
-	// logRound is how often the keeper looks.
+	// logRound is how often the keeper checks the log.
 	logRound = 10 * time.Second
-	// logPause bounds how long writes wait for the readers of the moment while
-	// the log is emptied. Those that come meanwhile do not need it.
+	// logPause bounds how long writes wait for current readers while the log is
+	// truncated. New readers do not need it.
 	logPause = 25 * time.Millisecond
 )
 
@@ -38,7 +37,7 @@ type logKeeper struct {
 
 func (e *sqliteEngine) keepLog(path string) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // SQLite keeps it beside the file, not beside a link to it
+		path = real // SQLite places the log next to the target of a symbolic link
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	e.keeper = &logKeeper{path: path + "-wal", stop: stop}
@@ -50,19 +49,19 @@ func (e *sqliteEngine) keepLog(path string) {
 			case <-ctx.Done():
 				return
 			case <-rounds.C:
-				_ = e.shrinkLog(ctx) // the next round tries again
+				_ = e.shrinkLog(ctx) // retried in the next round
 			}
 		}
 	})
 }
 
-// close waits for the round under way.
+// close waits for the round in progress.
 func (k *logKeeper) close() {
 	k.stop()
 	k.done.Wait()
 }
 
-// size is that of the log, and 0 when there is none.
+// size returns the size of the log, or 0 if there is none.
 func (k *logKeeper) size() int64 {
 	info, err := os.Stat(k.path)
 	if err != nil {
@@ -71,9 +70,9 @@ func (k *logKeeper) size() int64 {
 	return info.Size()
 }
 
-// shrinkLog empties a log that is larger than it should stay. The copying is
-// done by a reader, beside those who write; the writer only empties what has
-// been copied, and gives up where a reader needs it.
+// shrinkLog truncates a log that is larger than logKeep. A reader does the
+// copying, concurrently with writes; the writer only truncates what has been
+// copied, and gives up if a reader still needs it.
 func (e *sqliteEngine) shrinkLog(ctx context.Context) error {
 	if e.keeper.size() <= logKeep {
 		return nil
@@ -85,7 +84,7 @@ func (e *sqliteEngine) shrinkLog(ctx context.Context) error {
 	copied, err := r.checkpoint("PASSIVE")
 	e.readers.give(r)
 	if err != nil || !copied {
-		return err // somebody reads what is older than all of it
+		return err // a reader needs an older state
 	}
 	return e.writer.aside(ctx, func(w *sqliteConn) error {
 		err := w.BusyTimeout(logPause)
@@ -96,8 +95,8 @@ func (e *sqliteEngine) shrinkLog(ctx context.Context) error {
 	})
 }
 
-// checkpoint copies the log into the file, as far as readers allow it, and
-// reports whether that was all of it.
+// checkpoint copies the log into the file as far as readers allow, and reports
+// whether that was all of it.
 func (c *sqliteConn) checkpoint(mode string) (all bool, err error) {
 	tx := &sqliteTx{conn: c}
 	err = tx.Query(`PRAGMA wal_checkpoint(`+mode+`)`, func(r Row) error {
@@ -111,6 +110,6 @@ func (c *sqliteConn) checkpoint(mode string) (all bool, err error) {
 	return all, err
 }
 
-// keepOf is the pragma for a log that is cut to so many bytes when it is begun
-// anew.
+// keepOf returns the pragma that truncates the log to size bytes when it is
+// restarted.
 func keepOf(size int) string { return fmt.Sprintf("journal_size_limit = %d", size) }

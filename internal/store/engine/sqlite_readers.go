@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// readers are the connections that read a SQLite file. Whoever needs one gets
-// the one that was given back last: its pages are in its cache, and in the
-// processor's. In turns, each of them would have to read every page again after
-// a commit, which empties the caches of all.
+// readers is the pool of connections that read a SQLite file. It is last in,
+// first out: the connection released last has the pages in its cache, and in
+// that of the CPU. In rotation, each of them would have to read every page
+// again after a commit, which invalidates all caches.
 type readers struct {
-	free    chan struct{} // holds one for each that is idle
+	free    chan struct{} // one element per idle reader
 	closing chan struct{}
 	mu      sync.Mutex
 	idle    []*sqliteConn
@@ -23,14 +23,14 @@ func newReaders(most int) *readers {
 	return &readers{free: make(chan struct{}, most), closing: make(chan struct{})}
 }
 
-// most is how many readers there are when all are idle.
+// most returns the total number of readers.
 func (r *readers) most() int { return cap(r.free) }
 
-// take gives a reader, as soon as there is one.
+// take returns a reader as soon as one is idle.
 func (r *readers) take(ctx context.Context) (*sqliteConn, error) {
 	select {
 	case <-r.free:
-	default: // only who has to wait pays for the other channels
+	default: // only callers that have to wait pay for the other channels
 		defer r.waits.begin()()
 		select {
 		case <-r.free:
@@ -43,7 +43,7 @@ func (r *readers) take(ctx context.Context) (*sqliteConn, error) {
 	return r.pop(), nil
 }
 
-// pop gives an idle reader to whoever took one of free.
+// pop returns an idle reader to a caller that received from free.
 func (r *readers) pop() *sqliteConn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +53,7 @@ func (r *readers) pop() *sqliteConn {
 	return c
 }
 
-// give takes a reader back.
+// give returns a reader to the pool.
 func (r *readers) give(c *sqliteConn) {
 	c.end()
 	r.mu.Lock()
@@ -62,8 +62,8 @@ func (r *readers) give(c *sqliteConn) {
 	r.free <- struct{}{}
 }
 
-// close waits for the readers that are out, but not for ever: a reader that
-// does not come back belongs to a request that was abandoned.
+// close waits for the readers in use, but not forever: one that is not returned
+// belongs to an abandoned request.
 func (r *readers) close() error {
 	close(r.closing)
 	var errs error
@@ -79,7 +79,7 @@ func (r *readers) close() error {
 	return errs
 }
 
-// abandon closes those that were opened, when not all of them can be.
+// abandon closes the open readers after one could not be opened.
 func (r *readers) abandon() error {
 	var errs error
 	for _, c := range r.idle {

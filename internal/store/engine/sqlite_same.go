@@ -10,8 +10,8 @@ import (
 
 var errReplaced = errors.New("the file at the database's path is not the one that is open")
 
-// replaced reports that somebody moved the database file away, or put another
-// one in its place: what was written now would be gone with the next start.
+// replaced returns an error if the database file was moved or replaced:
+// anything written now would be lost at the next start.
 func (e *sqliteEngine) replaced() error {
 	now, err := os.Stat(e.path)
 	if err == nil && os.SameFile(now, e.opened) || err != nil && !errors.Is(err, fs.ErrNotExist) {

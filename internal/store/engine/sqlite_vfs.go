@@ -16,14 +16,14 @@ import (
 	"lukechampine.com/adiantum/hbsh"
 )
 
-// encryptedVFS is the name of the file layer of encrypted databases: the
-// driver's Adiantum layer, but for the write-ahead log. That one is read while
-// it is written. The driver encrypts it in blocks of 4 KiB, which the frames of
-// the log, 4,120 bytes each, do not keep to: to append a frame, the block with
-// the end of the frame before is written anew, and whoever reads that frame
-// meanwhile may get half of the old block and half of the new one, which
-// decrypts to noise. Here each part of a frame is encrypted by itself, and
-// nothing that a reader may want is ever written again.
+// encryptedVFS is the name of the VFS of encrypted databases: the driver's
+// Adiantum VFS except for the write-ahead log, which is read while it is being
+// written. The driver encrypts it in blocks of 4 KiB, with which the frames of
+// the log, 4,120 bytes each, are not aligned. To append a frame, it rewrites
+// the block with the end of the previous frame, and a concurrent reader of that
+// frame may get half of the old block and half of the new one, which decrypts
+// to garbage. Here each part of a frame is encrypted separately, and nothing
+// that a reader may need is ever rewritten.
 const encryptedVFS = "anodyne"
 
 func init() {
@@ -36,7 +36,7 @@ type encryptingVFS struct {
 	plain vfs.VFS
 }
 
-// OpenFilename opens a file of a database.
+// OpenFilename implements [vfs.VFSFilename].
 func (v *encryptingVFS) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
 	if flags&vfs.OPEN_WAL != 0 {
 		return v.openLog(name, flags)
@@ -59,8 +59,9 @@ func (v *encryptingVFS) openLog(name *vfs.Filename, flags vfs.OpenFlag) (vfs.Fil
 	if !ok || len(main.key) == 0 {
 		return nil, flags, sqlite3.IOERR_BADKEY
 	}
-	// A page has another place in the log than in the database: under one key
-	// the two could be told to be the same, or not.
+	// Encryption uses only the key and the offset. With the key of the
+	// database, a page of the log could be compared with the page at the same
+	// offset in the database.
 	key, err := hkdf.Key(sha256.New, main.key, nil, "anodyne write-ahead log", 32)
 	if err != nil {
 		return nil, flags, err
@@ -72,7 +73,7 @@ func (v *encryptingVFS) openLog(name *vfs.Filename, flags vfs.OpenFlag) (vfs.Fil
 	return &logFile{File: file, cipher: cipher.New(key)}, flags, nil
 }
 
-// layer is what SQLite can ask of a file of the driver's layer.
+// layer lists the optional interfaces implemented by the driver's files.
 type layer interface {
 	vfs.FilePragma
 	vfs.FileSharedMemory
@@ -88,16 +89,16 @@ type layer interface {
 	vfs.FileBusyHandler
 }
 
-// mainFile is the database itself. It remembers the key for its log.
+// mainFile is the database file. It keeps the key for the log.
 type mainFile struct {
 	layer
 	key []byte
 }
 
-// Pragma takes the key.
+// Pragma implements [vfs.FilePragma]. It intercepts the key.
 func (f *mainFile) Pragma(name, value string) (string, error) {
 	if name == "hexkey" {
-		f.key, _ = hex.DecodeString(value) // the driver's layer refuses one that is none
+		f.key, _ = hex.DecodeString(value) // the driver's VFS rejects an invalid key
 	}
 	return f.layer.Pragma(name, value)
 }
@@ -114,18 +115,19 @@ func (f *mainFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.layer.WriteAt(p, off)
 }
 
-// Unwrap lets the driver's layer find its own file.
+// Unwrap returns the file of the driver's VFS.
 func (f *mainFile) Unwrap() vfs.File { return f.layer }
 
-// The parts of a write-ahead log: a header, then frames of a header and a page.
+// A write-ahead log is a header followed by frames, each of which has a header
+// and a page.
 const (
 	logHeader   = 32
 	frameHeader = 24
 	framePage   = 4096
 )
 
-// logPart is where the part of the log that holds an offset starts, and how
-// long it is.
+// logPart returns the start and size of the part of the log that contains an
+// offset.
 func logPart(off int64) (start int64, size int) {
 	if off < logHeader {
 		return 0, logHeader
@@ -138,15 +140,15 @@ func logPart(off int64) (start int64, size int) {
 	return start + frameHeader, framePage
 }
 
-// logFile is a write-ahead log, each part encrypted by itself.
+// logFile is a write-ahead log whose parts are encrypted separately.
 type logFile struct {
 	vfs.File
 	cipher *hbsh.HBSH
 	buf    [framePage]byte
 }
 
-// part reads and decrypts the part at start. It is short at the end of the
-// file, and then of no use.
+// part reads and decrypts the part at start. It returns an error if the part is
+// incomplete at the end of the file.
 func (f *logFile) part(start int64, size int) ([]byte, error) {
 	block := f.buf[:size]
 	if n, err := f.File.ReadAt(block, start); n < size {
@@ -173,8 +175,8 @@ func (f *logFile) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// WriteAt implements [io.WriterAt]. SQLite writes whole parts, except where it
-// syncs in the middle of a page that nobody knows of yet.
+// WriteAt implements [io.WriterAt]. SQLite writes whole parts, except when it
+// syncs in the middle of a page that is not yet committed.
 func (f *logFile) WriteAt(p []byte, off int64) (n int, err error) {
 	defer clearWideRegisters()
 	for n < len(p) {

@@ -9,27 +9,27 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// stuckFor is how long a write that failed for want of space, or on a disk
-// that cannot be written, speaks for the state of the database. Others may
-// succeed meanwhile: a full disk still has room in pages that are there.
+// stuckFor is how long a write that failed because the disk is full or not
+// writable marks the database as failing. Other writes may still succeed: even
+// on a full disk, existing pages have room.
 const stuckFor = 5 * time.Second
 
 // stuck remembers the last such write.
 type stuck struct{ last atomic.Pointer[stuckWrite] }
 
 type stuckWrite struct {
-	at  time.Time // of the process, not of the store's clock
+	at  time.Time // process time, not the store's clock
 	err error
 }
 
-// note looks at what became of a write; told is what its caller learns.
+// note records the result of a write; told is the error returned to its caller.
 func (s *stuck) note(err, told error) {
 	if isStuck(err) {
 		s.last.Store(&stuckWrite{time.Now(), told})
 	}
 }
 
-// now gives the fault of such a write, if there was one just now.
+// now returns the error of such a write if it was recent.
 func (s *stuck) now() error {
 	if w := s.last.Load(); w != nil && time.Since(w.at) < stuckFor {
 		return w.err
@@ -39,8 +39,8 @@ func (s *stuck) now() error {
 
 func (e *postgresEngine) failing() error { return e.stuck.now() }
 
-// isStuck reports a write that cannot be done before somebody has mended the
-// disk, or made it writable.
+// isStuck reports whether writes cannot succeed until somebody fixes the disk
+// or makes it writable.
 func isStuck(err error) bool {
 	if err == nil {
 		return false

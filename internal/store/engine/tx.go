@@ -1,45 +1,48 @@
 package engine
 
-// Row is one row of an answer. Text, Blob and Raw point into the driver's
-// memory: they are good until the next row.
+// Row is one row of a result.
 type Row interface {
+	// Int returns an integer column.
 	Int(column int) int64
+	// Text returns a copy of a text column.
 	Text(column int) string
-	// Raw is a text or blob without a copy.
+	// Raw returns a text or blob without copying it. It is valid until the next
+	// row.
 	Raw(column int) []byte
+	// IsNull reports whether a column is NULL.
 	IsNull(column int) bool
 }
 
-// Stmt is a statement with its arguments. Each, if set, is called for every
-// row of the answer.
+// Stmt is a statement with its arguments. Each, if set, is called for every row
+// of the result.
 type Stmt struct {
 	SQL  string
 	Args []any
 	Each func(Row) error
 }
 
-// Tx runs statements of one transaction, on either engine. SQL is written
-// once, with $1 placeholders and no function that only one engine has;
-// "/*FOR UPDATE*/" locks the rows on PostgreSQL, and means nothing on SQLite,
-// where there is one writer; "/*FOR UPDATE SKIP LOCKED*/" passes over rows that
+// Tx runs the statements of one transaction, on either engine. SQL is written
+// once, with $1 placeholders and without functions that only one engine has.
+// "/*FOR UPDATE*/" locks rows on PostgreSQL; on SQLite, which has a single
+// writer, it is a comment. "/*FOR UPDATE SKIP LOCKED*/" also skips rows that
 // another transaction has locked.
 //
 // Arguments are int64, int, string, []byte, bool or nil.
 type Tx interface {
-	// Exec runs a statement and says how many rows it changed.
+	// Exec runs a statement and returns the number of rows it changed.
 	Exec(sql string, args ...any) (int64, error)
 	// Query calls each for every row.
 	Query(sql string, each func(Row) error, args ...any) error
 	// Many runs statements in order, on PostgreSQL in one round trip.
 	Many(stmts ...Stmt) error
-	// Last puts statements off to the end of the transaction, where they run
-	// in order; on PostgreSQL they go out together with the COMMIT, so that
-	// a row that many writers want is locked as briefly as can be, and a
-	// transaction that has nothing else takes one round trip.
+	// Last defers statements to the end of the transaction, where they run in
+	// order. On PostgreSQL they are sent together with COMMIT, so that
+	// contended rows are locked as briefly as possible, and a transaction of
+	// only deferred statements takes one round trip.
 	Last(stmts ...Stmt)
 }
 
-// One reads a single row; found is false when there is none.
+// One reads a single row. It reports whether there was one.
 func One(tx Tx, sql string, scan func(Row), args ...any) (found bool, err error) {
 	err = tx.Query(sql, func(r Row) error {
 		found = true
@@ -49,10 +52,10 @@ func One(tx Tx, sql string, scan func(Row), args ...any) (found bool, err error)
 	return found, err
 }
 
-// Shift gives the row from a column on, which then is its column 0.
+// Shift returns a view of r that starts at column by.
 func Shift(r Row, by int) Row { return shifted{r, by} }
 
-// shifted is a row whose columns begin later.
+// shifted is a row without its first columns.
 type shifted struct {
 	Row
 	by int

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// A writer owns the one connection that writes to a SQLite file. It takes all
-// writes that are waiting into one transaction, a savepoint each, and answers
-// them after the COMMIT: a hundred writers share one fsync. The transactions
-// are in batch.go.
+// writer owns the only connection that writes to a SQLite file. It runs all
+// waiting writes in one transaction, each in a savepoint, and reports their
+// results after COMMIT, so that a hundred writes share one fsync. The
+// transactions are in batch.go.
 type writer struct {
 	conn    *sqliteConn
 	jobs    chan *job
@@ -23,19 +23,20 @@ type writer struct {
 	observe Observe
 }
 
-// job is a write that waits.
+// job is a queued write.
 type job struct {
 	ctx    context.Context
 	fn     func(Tx) error
 	since  time.Time
 	answer chan error
 	err    error
-	// taken is set by whoever comes first: the writer that starts the write,
-	// or the caller who goes away.
+	// taken is set by the writer when it starts the write, or by the caller
+	// when it gives up, whichever comes first.
 	taken atomic.Bool
 }
 
-// take starts a write, unless its caller has gone.
+// take marks the write as started, and reports whether its caller is still
+// waiting.
 func (j *job) take() bool { return j.ctx.Err() == nil && !j.taken.Swap(true) }
 
 func startWriter(conn *sqliteConn, m *writerMetrics, observe Observe) *writer {
@@ -44,8 +45,8 @@ func startWriter(conn *sqliteConn, m *writerMetrics, observe Observe) *writer {
 	return w
 }
 
-// do hands a write in and waits until it is durable. The context is honoured
-// while the write is queued; once it has started, it is finished.
+// do queues a write and waits until it is durable. The context is honoured
+// while the write is queued; once started, the write runs to completion.
 func (w *writer) do(ctx context.Context, fn func(Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (w *writer) do(ctx context.Context, fn func(Tx) error) error {
 			return err
 		case <-gone:
 			if !j.taken.Swap(true) {
-				w.metrics.writeWait.Observe(time.Since(j.since).Seconds()) // a stuck writer must show
+				w.metrics.writeWait.Observe(time.Since(j.since).Seconds()) // shows a stuck writer in the metrics
 				return ctx.Err()
 			}
 			gone = nil // it has started
@@ -81,7 +82,7 @@ func (w *writer) do(ctx context.Context, fn func(Tx) error) error {
 	}
 }
 
-// aside runs something on the writer's connection between two transactions.
+// aside runs fn on the writer's connection between two transactions.
 func (w *writer) aside(ctx context.Context, fn func(*sqliteConn) error) error {
 	answer := make(chan error, 1)
 	select {
@@ -94,7 +95,8 @@ func (w *writer) aside(ctx context.Context, fn func(*sqliteConn) error) error {
 	}
 }
 
-// close finishes what is queued and closes the connection. Twice is safe.
+// close completes the queued writes and closes the connection. It may be called
+// more than once.
 func (w *writer) close() error {
 	w.once.Do(func() {
 		close(w.closing)

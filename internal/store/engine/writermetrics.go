@@ -2,7 +2,8 @@ package engine
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// writerMetrics are those of SQLite's one writer. On PostgreSQL they stay empty.
+// writerMetrics are the metrics of the SQLite writer. On PostgreSQL they stay
+// empty.
 type writerMetrics struct {
 	batchSize, writeWait prometheus.Histogram
 }
