@@ -9,13 +9,13 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// AuditCursor is a place in the audit log: an entry and a line of it.
+// AuditCursor is a position in the audit log: an entry and a line within it.
 type AuditCursor struct {
 	Pos  Pos
 	Line int
 }
 
-// AuditFilter keeps only lines with this action or resource.
+// AuditFilter selects lines by action or resource.
 type AuditFilter struct {
 	Action   audit.Action
 	Resource string
@@ -26,12 +26,14 @@ func (f AuditFilter) takes(line []byte) bool {
 		(f.Resource == "" || bytes.Contains(line, []byte(`"resource":"`+f.Resource+`"`)))
 }
 
-// auditScan bounds the entries that one call looks at, whatever its filter.
+// auditScan bounds the number of entries that one call reads, whatever its
+// filter.
 const auditScan = 2000
 
-// Audit gives up to limit lines after a cursor, oldest first, each a JSON
-// object, and the cursor to go on from. With a filter it may give few lines,
-// or none, and still not be at the end: the cursor has moved on.
+// Audit returns up to limit lines after a cursor, oldest first, each a JSON
+// object, and the cursor to continue from. With a filter it may return few
+// lines or none before the end of the log is reached; the cursor advances
+// nevertheless.
 func (o Org) Audit(ctx context.Context, after AuditCursor, limit int, filter AuditFilter) (lines [][]byte, next AuditCursor, err error) {
 	err = o.j.db.Read(ctx, func(tx engine.Tx) error {
 		lines, next = nil, after
@@ -41,7 +43,7 @@ func (o Org) Audit(ctx context.Context, after AuditCursor, limit int, filter Aud
 		}
 		scan := auditScan
 		if filter == (AuditFilter{}) {
-			scan = min(scan, limit) // every entry has a line
+			scan = min(scan, limit) // every entry has at least one line
 		}
 		return tx.Query(`SELECT pos, audit, packed FROM journal WHERE org_no = $1 AND pos > $2 ORDER BY pos LIMIT $3`, func(r engine.Row) error {
 			if len(lines) == limit {
@@ -72,9 +74,9 @@ func (o Org) Audit(ctx context.Context, after AuditCursor, limit int, filter Aud
 	return lines, next, err
 }
 
-// AuditNewest is Audit in the other direction: up to limit lines before a
-// cursor, newest first; the zero cursor is the end of the log. more is false
-// when the beginning was reached.
+// AuditNewest is Audit in reverse: it returns up to limit lines before a
+// cursor, newest first. The zero cursor is the end of the log. more is false
+// once the beginning was reached.
 func (o Org) AuditNewest(ctx context.Context, before AuditCursor, limit int, filter AuditFilter) (lines [][]byte, next AuditCursor, more bool, err error) {
 	err = o.j.db.Read(ctx, func(tx engine.Tx) error {
 		lines, next, more = nil, before, false
@@ -84,7 +86,7 @@ func (o Org) AuditNewest(ctx context.Context, before AuditCursor, limit int, fil
 		}
 		scan, seen := auditScan, 0
 		if filter == (AuditFilter{}) {
-			scan = min(scan, limit) // every entry has a line
+			scan = min(scan, limit) // every entry has at least one line
 		}
 		return tx.Query(`SELECT pos, audit, packed FROM journal WHERE org_no = $1 AND pos <= $2 ORDER BY pos DESC LIMIT $3`, func(r engine.Row) error {
 			if seen++; seen > scan {

@@ -1,7 +1,8 @@
-// Package journal keeps what every write leaves: an entry in its organisation's
-// log, with the audit line and, when others want to know, an event. It gives
-// entries their positions, lets others follow the log, takes the audit lines of
-// reads through a spool, and seals each log, so that a change to it is found.
+// Package journal stores the log of each organisation. Every write appends an
+// entry with its audit line and, if it is of interest to others, an event. The
+// package assigns positions to entries, lets readers follow the log, collects
+// the audit lines of reads in a spool, and seals each log so that tampering is
+// detected.
 //
-// The tables that a write is about are in the packages that import this one.
+// The tables that writes change belong to the packages that import this one.
 package journal

@@ -10,15 +10,15 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// Raise gives the statements that put an alert into the journal. The service
-// itself is the one who did it.
+// Raise returns the statements that append an alert to the journal. The actor
+// is the service itself.
 func (s *Journal) Raise(org access.OrgNo, a event.Alert, about string, at time.Time) []engine.Stmt {
 	details, err := json.Marshal(struct {
 		Kind      event.AlertKind `json:"kind"`
 		Threshold int             `json:"threshold,omitempty"`
 	}{a.Kind, a.Threshold})
 	if err != nil {
-		panic(err) // a word and a number
+		panic(err) // a string and a number always marshal
 	}
 	return s.Entry(org, Change{
 		Audit: audit.Entry{At: at, Actor: audit.Service, Action: audit.AlertRaise, Resource: about, Details: details},
@@ -26,10 +26,11 @@ func (s *Journal) Raise(org access.OrgNo, a event.Alert, about string, at time.T
 	})
 }
 
-// Operator begins the line of what is done on the command line.
+// Operator returns the start of an audit line for a command run by an operator.
 func Operator(now time.Time) audit.Entry { return audit.Entry{At: now, Actor: audit.Operator} }
 
-// Details makes the details of a line from alternating names and values.
+// Details returns the details of an audit line, given alternating names and
+// values.
 func Details(pairs ...any) json.RawMessage {
 	members := make(map[string]any, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {

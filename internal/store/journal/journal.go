@@ -15,23 +15,23 @@ import (
 	"anodyne.example/anodyne/internal/store/signal"
 )
 
-// Journal has the logs of all organisations: what every write leaves, in the
-// order that all readers see.
+// Journal stores the logs of all organisations. All readers see the entries of
+// a log in the same order.
 type Journal struct {
 	db       *engine.DB
 	auditKey []byte
 	spool    *spool
 	witness  *witness
 	counts   *metrics
-	// written is broadcast after a write of this process; positioned when
-	// entries have got their position in the journal, by any node.
+	// written is broadcast after a write of this process; positioned is
+	// broadcast after any node assigned positions to entries.
 	written, positioned *signal.Signal
-	// followers are told which organisations' journals have grown.
+	// followers are notified of the organisations whose journals have grown.
 	followers followers
 }
 
-// Open opens the journal with what stands beside the database in dir: the
-// spool of read lines and the record of what was sealed with the key.
+// Open opens the journal, including its files in dir: the spool of audit lines
+// of reads, and the record of sealed heads, signed with auditKey.
 func Open(db *engine.DB, dir string, auditKey []byte, registry prometheus.Registerer) (*Journal, error) {
 	spool, err := openSpool(filepath.Join(dir, spoolFolder))
 	if err != nil {
@@ -41,20 +41,20 @@ func Open(db *engine.DB, dir string, auditKey []byte, registry prometheus.Regist
 		written: signal.New(), positioned: signal.New()}, nil
 }
 
-// Close closes the spool; the database is its opener's to close.
+// Close closes the spool. It does not close the database.
 func (s *Journal) Close() error { return s.spool.close() }
 
-// Change is what a write leaves besides its rows: an audit line always, an
-// event when others want to know, and the patient it is about.
+// Change is what a write adds to the journal: always an audit line, an event if
+// it is of interest to others, and the patient it is about.
 type Change struct {
 	Audit   audit.Entry
 	Event   *event.Event
 	Subject id.Patient
 }
 
-// Entry gives the statements that append a change to its organisation's
-// log, in the transaction of the change: no change without its entry, no
-// entry without its change.
+// Entry returns the statements that append a change to its organisation's log.
+// They belong in the transaction of the change, so that there is never one
+// without the other.
 func (s *Journal) Entry(org access.OrgNo, c Change) []engine.Stmt {
 	var subject, eventID, eventType, eventData any
 	if !c.Subject.IsZero() {
@@ -67,25 +67,26 @@ func (s *Journal) Entry(org access.OrgNo, c Change) []engine.Stmt {
 	return s.journalRow(org, engine.Millis(c.Audit.At), subject, eventID, eventType, eventData, line, int64(0))
 }
 
-// journalRow is Entry with the row's columns.
+// journalRow is Entry with the columns of the row.
 func (s *Journal) journalRow(org access.OrgNo, columns ...any) []engine.Stmt {
 	stmts := make([]engine.Stmt, 0, 2)
 	for _, sql := range s.db.Dialect().Journal {
 		args := append([]any{int64(org)}, columns...)
 		if len(stmts) < len(s.db.Dialect().Journal)-1 {
-			args = args[:1] // the head's statement takes the organisation only
+			args = args[:1] // the statement for the head takes only the organisation
 		}
 		stmts = append(stmts, engine.Stmt{SQL: sql, Args: args})
 	}
 	return stmts
 }
 
-// Pos is a position in an organisation's journal; the first entry has 1.
+// Pos is a position in an organisation's journal. The first entry has position
+// 1.
 type Pos int64
 
-// Events gives up to limit events after a position, oldest first, and the
-// position to go on from: past everything that was looked at, so that it
-// moves on also when there was no event.
+// Events returns up to limit events after a position, oldest first, and the
+// position to continue from. That position is past all entries read, so it
+// advances even if there were no events.
 func (o Org) Events(ctx context.Context, after Pos, limit int) (events []event.Event, next Pos, err error) {
 	var head Pos
 	err = o.j.db.Snapshot(ctx, func(tx engine.Tx) error {
@@ -112,18 +113,19 @@ func (o Org) Events(ctx context.Context, after Pos, limit int) (events []event.E
 	return events, next, err
 }
 
-// lookEvery is how often those who wait for events look without having heard of
-// one.
+// lookEvery is how often callers that wait for events poll.
 var lookEvery = time.Second
 
-// WaitEvents is Events that waits, until the context ends, for at least one.
+// WaitEvents is like Events, but waits for at least one event until the context
+// ends.
 func (o Org) WaitEvents(ctx context.Context, after Pos, limit int) ([]event.Event, Pos, error) {
-	// Another process may write without our hearing of it: look now and then.
+	// Another process may write without a notification, so poll as well.
 	poll := time.NewTicker(lookEvery)
 	defer poll.Stop()
 	for {
 		changed := o.j.positioned.Wait()
-		// The read itself is not cut short: what it found must be answered.
+		// The read itself is not cancelled: the events it found must be
+		// returned.
 		events, next, err := o.Events(context.WithoutCancel(ctx), after, limit)
 		if err != nil || len(events) > 0 {
 			return events, next, err
@@ -138,7 +140,8 @@ func (o Org) WaitEvents(ctx context.Context, after Pos, limit int) ([]event.Even
 	}
 }
 
-// ReadHead reads the newest position of an organisation's journal.
+// ReadHead returns the statement that reads the latest position of an
+// organisation's journal into head.
 func ReadHead(org access.OrgNo, head *Pos) engine.Stmt {
 	return engine.Stmt{SQL: `SELECT pos FROM journal_head WHERE org_no = $1`, Args: []any{int64(org)}, Each: func(r engine.Row) error {
 		*head = Pos(r.Int(0))

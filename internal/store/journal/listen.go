@@ -9,15 +9,15 @@ import (
 
 const journalChannel = "anodyne_journal"
 
-// notify tells the other nodes whose journals have grown. It is no part of
-// a transaction: inside one, NOTIFY makes all commits wait for each other.
+// notify tells other nodes which journals have grown. It is not part of a
+// transaction: a NOTIFY inside one would serialize all commits.
 func (s *Journal) notify(ctx context.Context, orgs []access.OrgNo) error {
 	return s.db.Tell(ctx, journalChannel, printOrgs(orgs))
 }
 
-// Listen wakes those who wait for the journal when another node says that it
-// has grown, until the context ends. It is only the speed: whoever waits also
-// looks for himself. On SQLite it returns at once.
+// Listen wakes callers that wait for the journal when another node reports that
+// it has grown, until the context ends. It only reduces latency: waiting
+// callers also poll. On SQLite it returns at once.
 func (s System) Listen(ctx context.Context) error {
 	if !s.j.db.Dialect().Shared {
 		return nil

@@ -8,10 +8,10 @@ import (
 )
 
 type metrics struct {
-	// sealBroken counts organisations, witnessLost times.
+	// sealBroken counts organisations, witnessLost occurrences.
 	sealBroken  prometheus.Gauge
 	witnessLost prometheus.Counter
-	// The rounds of the workers.
+	// Rounds of the workers.
 	sequenced, shipped, sealed *worker.Rounds
 }
 
@@ -26,7 +26,7 @@ func newMetrics(registry prometheus.Registerer, db *engine.DB) *metrics {
 		shipped: worker.NewRounds(registry, "spool", sealEvery),
 		sealed:  worker.NewRounds(registry, "sealer", sealEvery),
 	}
-	if db.Dialect().Sequenced { // on SQLite there is no sequencer
+	if db.Dialect().Sequenced { // there is no sequencer on SQLite
 		m.sequenced = worker.NewRounds(registry, "sequencer", sequenceEvery)
 	}
 	if registry != nil {

@@ -10,9 +10,9 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// News tells one follower in which organisations the journal has grown, so
-// that it need not look at all of them. It is only the speed: another process
-// may write without our hearing of it.
+// News tells one follower which journals have grown, so that it need not check
+// all of them. It only reduces latency: another process may write without a
+// notification.
 type News struct {
 	woken chan struct{}
 	mu    sync.Mutex
@@ -20,15 +20,16 @@ type News struct {
 	all   bool
 }
 
-// newsOrgs bounds what a follower that is slow has to keep; beyond it looks
-// at all organisations.
+// newsOrgs bounds the organisations kept for a slow follower. Beyond that it
+// has to check all organisations.
 const newsOrgs = 1000
 
-// Woken gets a value when there is something to Take.
+// Woken returns a channel that receives a value when there is something to
+// Take.
 func (n *News) Woken() <-chan struct{} { return n.woken }
 
-// Take gives the organisations whose journals have grown since the last call;
-// all is true when they may be any.
+// Take returns the organisations whose journals have grown since the last call.
+// If all is true, any journal may have grown.
 func (n *News) Take() (orgs []access.OrgNo, all bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,17 +54,17 @@ func (n *News) tell(orgs []access.OrgNo) {
 	n.mu.Unlock()
 	select {
 	case n.woken <- struct{}{}:
-	default: // it has not taken what it was told before
+	default: // already notified
 	}
 }
 
-// followers are all who are told.
+// followers is the set of all followers.
 type followers struct {
 	mu   sync.Mutex
 	list map[*News]struct{}
 }
 
-// Follow begins to tell about journals that grow. stop ends it.
+// Follow subscribes to journals that grow, until stop is called.
 func (s System) Follow() (news *News, stop func()) {
 	news = &News{woken: make(chan struct{}, 1), orgs: map[access.OrgNo]struct{}{}}
 	f := &s.j.followers
@@ -80,12 +81,11 @@ func (s System) Follow() (news *News, stop func()) {
 	}
 }
 
-// nowhere is of entries that hold no event; nil means that any organisation's
-// journal may have grown.
+// nowhere is used for entries without an event; nil means that any
+// organisation's journal may have grown.
 var nowhere = []access.OrgNo{}
 
-// grew wakes those who wait for the journal, and tells followers where it has
-// grown.
+// grew wakes callers that wait for the journal, and notifies followers.
 func (s *Journal) grew(orgs []access.OrgNo) {
 	s.positioned.Broadcast()
 	if orgs != nil && len(orgs) == 0 {
@@ -98,34 +98,35 @@ func (s *Journal) grew(orgs []access.OrgNo) {
 	}
 }
 
-// ChangeAny runs a write that may add to the journal of any organisation, and
-// wakes those who follow it.
+// ChangeAny runs a write that may append to the journal of any organisation,
+// and wakes followers.
 func (s *Journal) ChangeAny(ctx context.Context, fn func(engine.Tx) error) error {
 	return s.ChangeIn(ctx, nil, fn)
 }
 
-// Change runs a write that adds to the journal of one organisation, and wakes
-// those who follow it.
+// Change runs a write that appends to the journal of one organisation, and
+// wakes followers.
 func (s *Journal) Change(ctx context.Context, org access.OrgNo, fn func(engine.Tx) error) error {
 	return s.ChangeIn(ctx, []access.OrgNo{org}, fn)
 }
 
-// ChangeIn is Change for a write to the journals of some organisations.
+// ChangeIn is Change for a write that appends to the journals of several
+// organisations.
 func (s *Journal) ChangeIn(ctx context.Context, orgs []access.OrgNo, fn func(engine.Tx) error) error {
 	err := s.db.Write(ctx, fn)
 	if err == nil {
 		s.written.Broadcast()
 		if !s.db.Dialect().Sequenced {
-			s.grew(orgs) // the writer gave the position
+			s.grew(orgs) // the writer assigned the position
 		}
 	}
 	return err
 }
 
-// printOrgs makes the text that nodes tell each other; empty when there are
-// too many to say.
+// printOrgs encodes a list of organisations for other nodes. It returns "" if
+// the list is too long.
 func printOrgs(orgs []access.OrgNo) string {
-	if len(orgs) > newsOrgs/4 { // PostgreSQL takes less than 8000 bytes
+	if len(orgs) > newsOrgs/4 { // PostgreSQL limits a notification to less than 8000 bytes
 		return ""
 	}
 	text := make([]byte, 0, 64)
@@ -138,12 +139,12 @@ func printOrgs(orgs []access.OrgNo) string {
 	return string(text)
 }
 
-// parseOrgs reads it; nil means any.
+// parseOrgs decodes such a list. nil means any organisation.
 func parseOrgs(text string) (orgs []access.OrgNo) {
 	for field := range strings.FieldsSeq(text) {
 		org, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
-			return nil // from a node of another version
+			return nil // from a node of a different version
 		}
 		orgs = append(orgs, access.OrgNo(org))
 	}

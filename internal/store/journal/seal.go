@@ -15,7 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// SealedHead is how far an organisation's journal is sealed.
+// SealedHead is the position up to which an organisation's journal is sealed.
 type SealedHead struct {
 	Org  access.OrgNo
 	ID   id.Org
@@ -24,9 +24,8 @@ type SealedHead struct {
 	Head audit.Head
 }
 
-// Seal seals what came into the journals since the last time, and returns
-// the heads that moved. A journal that is not what this node remembers of it
-// is left as it is.
+// Seal seals the entries appended since the last time, and returns the heads
+// that moved. It skips journals that contradict this node's witness.
 func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 	s.j.witness.mu.Lock()
 	defer s.j.witness.mu.Unlock()
@@ -50,9 +49,9 @@ func (s System) Seal(ctx context.Context) (moved []SealedHead, err error) {
 	return moved, errors.Join(err, s.keepWitness(false))
 }
 
-// sealOrg goes on from a seal in slices. Another node may be doing the same:
-// the row changes only from the seal that was read. The witness hears of a
-// seal once it is committed.
+// sealOrg continues a seal, a slice at a time. Other nodes may do the same, so
+// it updates the row only if it still has the seal that was read. The witness
+// records a seal once it is committed.
 func (s System) sealOrg(ctx context.Context, j journalState) (SealedHead, error) {
 	from, l := j.sealed, s.j.witness.log(j)
 	if sound, err := s.judge(ctx, l, j); err != nil || !sound {
@@ -92,12 +91,12 @@ func (s System) sealOrg(ctx context.Context, j journalState) (SealedHead, error)
 	return from, nil
 }
 
-// errHole is an entry that is not where it should be.
+// errHole reports that the entry for a position is missing.
 var errHole = errors.New("the journal entry is missing")
 
 // chain adds the entries after one position up to another to a sealer, and
-// says how far it came. A hole in the positions is an error, and so is an
-// entry before the first.
+// returns the last position added. A gap in the positions is an error, and so
+// is an entry before the first.
 func (s System) chain(ctx context.Context, sealer *audit.Sealer, org access.OrgNo, after, upTo Pos) (at Pos, err error) {
 	for at = after; at < upTo; {
 		stop := min(at+walkEntries, upTo)
@@ -132,7 +131,7 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 			return nil
 		}, int64(org), low, int64(upTo))
 	})
-	if err != nil && !errors.Is(err, errHole) { // broken off: the slice can be read again
+	if err != nil && !errors.Is(err, errHole) { // interrupted: the slice can be read again
 		at = after
 		sealer.Reset(begin)
 	}
@@ -140,8 +139,8 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 }
 
 // asWritten reports whether the columns of an entry have the form in which the
-// program writes them. The seal alone cannot tell nothing from an empty text,
-// nor a whole number from one with a fraction, which SQLite lets into a column.
+// program writes them. The seal does not distinguish NULL from an empty text,
+// nor an integer from a fraction, which SQLite accepts in any column.
 func asWritten(r engine.Row) bool {
 	for column := 2; column <= 6; column++ {
 		if !r.IsNull(column) && len(r.Raw(column)) == 0 {
@@ -151,22 +150,23 @@ func asWritten(r engine.Row) bool {
 	return r.Int(8) == 1
 }
 
-// sealEvery is how often reads are shipped and journals sealed.
+// sealEvery is how often the audit lines of reads are shipped and journals are
+// sealed.
 const sealEvery = time.Second
 
 const (
-	// compareRounds are the rounds of the sealer, of a second each, between two
-	// comparisons of all seals with the witness.
+	// compareRounds is the number of sealer rounds, of a second each, between
+	// two comparisons of all seals with the witness.
 	compareRounds = 5
-	// patrolRounds are those between the starts of two walks over all logs, and
-	// patrolTime is what a walk may take of one.
+	// patrolRounds is the number of rounds between the starts of two walks over
+	// all logs, and patrolTime the part of a round that a walk may take.
 	patrolRounds = 30
 	patrolTime   = 50 * time.Millisecond
 )
 
-// KeepSealed ships reads, seals, and watches over what was sealed until the
-// context ends, and seals once more then. Heads are logged now and then: a log
-// kept elsewhere is one more witness.
+// KeepSealed ships the audit lines of reads, seals, and verifies what was
+// sealed until the context ends, and then seals once more. It logs heads from
+// time to time: logs stored elsewhere serve as another witness.
 func (s System) KeepSealed(ctx context.Context) error {
 	tick := time.NewTicker(sealEvery)
 	defer tick.Stop()
@@ -176,7 +176,7 @@ func (s System) KeepSealed(ctx context.Context) error {
 		ending := ctx.Err() != nil
 		round, cancel := context.WithTimeout(context.WithoutCancel(ctx), engine.WriteTime)
 		err := s.FlushReads(round)
-		// What was accepted has to be known before anything is judged.
+		// Acceptances have to be known before anything is judged.
 		compareErr := watch.compare(round, s)
 		moved, sealErr := s.Seal(round)
 		sealErr = errors.Join(compareErr, sealErr, watch.walk(round, s, ending))
@@ -202,7 +202,8 @@ func (s System) KeepSealed(ctx context.Context) error {
 	}
 }
 
-// watchRounds counts the rounds of the sealer, to watch in small steps.
+// watchRounds counts the rounds of the sealer, to spread verification over
+// them.
 type watchRounds struct {
 	n       int
 	begun   int // the round in which the walk over all logs began

@@ -15,12 +15,12 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// witnessMark is the setting that says that some node keeps a witness.
+// witnessMark is the setting that records that some node has a witness.
 const witnessMark = "seal_witnessed"
 
-// adopt begins the witness of a node that has none, from the seals in the
-// database. The first of a database is noted in the logs: what was sealed
-// before it could have been sealed anew.
+// adopt creates the witness of a node that has none, from the seals in the
+// database. The first one of a database is recorded in the logs, because
+// anything sealed before could have been replaced and sealed again.
 func (s System) adopt(ctx context.Context) error {
 	list, accepted, err := s.seals(ctx, 0)
 	if err != nil {
@@ -77,13 +77,13 @@ func sealDetails(head SealedHead, more ...any) []byte {
 	return Details(append([]any{"position", int64(head.Pos), "head", hex.EncodeToString(head.Head[:])}, more...)...)
 }
 
-// acceptance is one as it was read; err says that it is not authentic.
+// acceptance is a stored acceptance; err is set if it is not authentic.
 type acceptance struct {
 	audit.Acceptance
 	err error
 }
 
-// acceptances reads those after a moment, oldest first.
+// acceptances reads the acceptances after a time, oldest first.
 func (s System) acceptances(tx engine.Tx, after int64) (list []acceptance, err error) {
 	err = tx.Query(`SELECT accepted_at, document FROM seal_acceptance WHERE accepted_at > $1 ORDER BY accepted_at`, func(r engine.Row) error {
 		a, err := audit.OpenAcceptance(s.j.auditKey, r.Raw(1))
@@ -99,7 +99,7 @@ func (s System) acceptances(tx engine.Tx, after int64) (list []acceptance, err e
 	return list, err
 }
 
-// applyAcceptance has the witness take an acceptance over, once.
+// applyAcceptance applies an acceptance to the witness, once.
 func (s System) applyAcceptance(a acceptance) {
 	w := s.j.witness
 	if a.err != nil {
@@ -114,25 +114,24 @@ func (s System) applyAcceptance(a acceptance) {
 	s.j.db.Log.Warn("audit logs were accepted as they are in the database", "reason", a.Reason, "organizations", len(a.Logs), "accepted_at", engine.FromMillis(a.At))
 }
 
-// Accepting is what an operator accepts.
+// Accepting describes what an operator accepts.
 type Accepting struct {
-	// Organizations are the names of those whose logs are accepted; none means
-	// the whole database.
+	// Organizations names those whose logs are accepted. If empty, the whole
+	// database is.
 	Organizations []string
 	Reason        string
-	// Reseal has a log that is not what its own seal says sealed anew from its
-	// start.
+	// Reseal seals a log that does not match its own seal again from its start.
 	Reseal bool
-	// Action is what the lines in the logs say was done.
+	// Action is the action of the audit lines.
 	Action audit.Action
-	// OnlyLines leaves nodes alone that remember something else.
+	// OnlyLines appends the lines but stores no acceptance for the nodes.
 	OnlyLines bool
 }
 
-// AcceptSeals says for an operator that logs are right as they are, although
-// nodes remember them otherwise: every node applies it and goes on from there.
-// It leaves a line in each of the logs. A log that is not even what its own
-// seal says is refused unless it is to be sealed anew.
+// AcceptSeals records that an operator accepts logs as they are, although they
+// contradict the witnesses of nodes: every node applies the acceptance and
+// continues from there. It appends a line to each of the logs. It rejects a log
+// that does not match its own seal, unless it is to be resealed.
 func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []SealedHead, err error) {
 	seen, _, readErr := s.j.witness.read()
 	unusable := readErr != nil && !errors.Is(readErr, errNoWitness)
@@ -154,7 +153,7 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 	now := s.j.db.Now()
 	for _, j := range list {
 		was := seen.logs[j.sealed.ID]
-		// A log without a seal is new, or has lost it.
+		// A log without a seal is new, or has lost its seal.
 		fresh := a.OnlyLines || a.Action == audit.DatabaseRestore || readErr == nil && was == nil
 		head, resealed, err := s.acceptable(ctx, j, fresh, a.Reseal)
 		if err != nil {
@@ -175,7 +174,7 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 		document.Logs = append(document.Logs, audit.Witnessed{Org: head.ID, No: int64(head.Org), Name: head.Name, Pos: int64(head.Pos), Head: head.Head})
 		orgs, accepted = append(orgs, head.Org), append(accepted, head)
 	}
-	// That a log is gone is noted in another one, if there is any.
+	// That a log is missing is recorded in another one, if there is any.
 	if lost := lostLogs(all, gone, seen, document.Whole); len(all) > 0 && !a.OnlyLines {
 		first := all[0].sealed.Org
 		for _, l := range lost {
@@ -208,8 +207,8 @@ func (s System) AcceptSeals(ctx context.Context, a Accepting) (accepted []Sealed
 	return accepted, s.j.witness.replace(seen.document().Sign(s.j.auditKey))
 }
 
-// insertAcceptance gives an acceptance its moment, after all others. A row
-// that is not authentic must not be in its way.
+// insertAcceptance stores an acceptance with a time after all others. Rows that
+// are not authentic are ignored.
 func (s System) insertAcceptance(tx engine.Tx, document *audit.Acceptance, at int64) error {
 	before, err := s.acceptances(tx, 0)
 	if err != nil {
@@ -226,8 +225,8 @@ func (s System) insertAcceptance(tx engine.Tx, document *audit.Acceptance, at in
 	return err
 }
 
-// lostLogs lists the logs that are accepted as gone: those that were named, or
-// all that only the witness still knows.
+// lostLogs lists the logs accepted as missing: those named, or all that only
+// the witness still knows.
 func lostLogs(all []journalState, named []audit.Witnessed, seen memory, whole bool) (lost []audit.Witnessed) {
 	if !whole {
 		return named
@@ -245,8 +244,8 @@ func lostLogs(all []journalState, named []audit.Witnessed, seen memory, whole bo
 	return lost
 }
 
-// chosen finds the journals of organisations by name, and those that only the
-// witness still knows.
+// chosen finds the journals of organisations by name, including those that only
+// the witness still knows.
 func chosen(list []journalState, seen memory, names []string) (found []journalState, gone []audit.Witnessed, err error) {
 	if len(names) == 0 {
 		return list, nil, nil
@@ -269,8 +268,8 @@ func chosen(list []journalState, seen memory, names []string) (found []journalSt
 	return found, gone, nil
 }
 
-// acceptable gives the head that a log is accepted with. A fresh one needs no
-// seal yet.
+// acceptable returns the head with which a log is accepted. A fresh log needs
+// no seal yet.
 func (s System) acceptable(ctx context.Context, j journalState, fresh, reseal bool) (head SealedHead, resealed bool, err error) {
 	problems, err := s.verifySeal(ctx, j, audit.Witnessed{}, SealedHead{}, nil)
 	if !fresh && !j.hasSeal && j.newest > 0 {

@@ -12,19 +12,20 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// Witnessed reports whether this data directory has a record of what was
-// sealed, usable or not.
+// Witnessed reports whether this data directory has a record of sealed heads,
+// valid or not.
 func (s System) Witnessed() bool {
 	_, _, err := s.j.witness.read()
 	return !errors.Is(err, errNoWitness)
 }
 
-// VerifySeals chains every organisation's journal from its start and holds
-// the result against its seal, and against what the data directory remembers
-// of it. expect, if given for an organisation, must be a head that was logged
-// before. The returned problems are for an operator.
+// VerifySeals recomputes every organisation's chain from its start and compares
+// the result with its seal and with the record in the data directory. If expect
+// has a head for an organisation, the chain must contain it. The returned
+// problems are messages for an operator.
 func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, progress func(org string, at, of Pos)) (problems []string, err error) {
-	// The witness first: a server that seals meanwhile is then ahead of it.
+	// Read the witness first, so that a server that seals at the same time is
+	// ahead of it.
 	seen, _, err := s.j.witness.read()
 	if err != nil && !errors.Is(err, errNoWitness) {
 		problems = append(problems, "the record of sealed heads cannot be used: "+err.Error())
@@ -69,7 +70,7 @@ func (s System) VerifySeals(ctx context.Context, expect map[string]SealedHead, p
 	return append(problems, gone...), nil
 }
 
-// verifySeal does that for one organisation. A head of position 0 is none.
+// verifySeal does that for one organisation. A head with position 0 means none.
 func (s System) verifySeal(ctx context.Context, j journalState, seen audit.Witnessed, want SealedHead, progress func(org string, at, of Pos)) (problems []string, err error) {
 	note := func(problem string) {
 		if !slices.Contains(problems, problem) {
@@ -122,7 +123,7 @@ func (s System) verifySeal(ctx context.Context, j journalState, seen audit.Witne
 
 const strayEntries = "there are entries before the first or after the newest"
 
-// hasStray looks for entries where none can be.
+// hasStray reports whether there are entries with invalid positions.
 func (s System) hasStray(ctx context.Context, org access.OrgNo) (found bool, err error) {
 	err = s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
 		found, err = engine.One(tx, `SELECT 1 WHERE EXISTS (SELECT 1 FROM journal WHERE org_no = $1 AND pos < 1)

@@ -13,17 +13,17 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// A patrol walks over every log from its start, again and again, so that a
-// change anywhere in it is found.
+// patrol verifies every log from its start, over and over, so that a change
+// anywhere in it is detected.
 type patrol struct {
-	queue    []id.Org // still to be walked
-	log      *seenLog // under way, or nil
+	queue    []id.Org // not yet verified
+	log      *seenLog // in progress, or nil
 	at, mark Pos
 	want     audit.Head // at mark
 	sealer   *audit.Sealer
 }
 
-// walkEntries is how much of a log is verified between two looks at the time.
+// walkEntries is the number of entries verified between two checks of the time.
 var walkEntries = Pos(2000)
 
 // beginPatrol starts a walk over all logs.
@@ -34,8 +34,8 @@ func (s System) beginPatrol() {
 	w.patrol = patrol{queue: slices.Collect(maps.Keys(w.logs))}
 }
 
-// goOnPatrol walks as long as there is time for more, and says whether the
-// end was reached.
+// goOnPatrol continues the walk while more returns true, and reports whether it
+// is complete.
 func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, err error) {
 	w := s.j.witness
 	w.mu.Lock()
@@ -78,7 +78,7 @@ func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, er
 	return false, s.keepWitness(false)
 }
 
-// judgeEnds looks beyond the ends of a log that is as it was sealed.
+// judgeEnds checks for entries beyond the ends of a log that matches its seal.
 func (s System) judgeEnds(ctx context.Context, l *seenLog) error {
 	stray, err := s.hasStray(ctx, access.OrgNo(l.No))
 	if err == nil && stray {
@@ -89,7 +89,7 @@ func (s System) judgeEnds(ctx context.Context, l *seenLog) error {
 	return err
 }
 
-// mend takes up the sealing of a log again that was broken and is as it was.
+// mend resumes the sealing of a log that was broken and has been restored.
 func (s System) mend(ctx context.Context, l *seenLog) error {
 	if s.j.witness.numbers[l.No] != l.Org {
 		return nil
@@ -110,8 +110,8 @@ func (s System) mend(ctx context.Context, l *seenLog) error {
 	return nil
 }
 
-// WatchSeals compares all seals and walks over all logs once, and gives what
-// is broken, in words. The server does the same in small steps.
+// WatchSeals compares all seals and verifies all logs once, and returns
+// messages about those that are broken. The server does the same incrementally.
 func (s System) WatchSeals(ctx context.Context) ([]string, error) {
 	if err := s.compareSeals(ctx); err != nil {
 		return nil, err

@@ -12,11 +12,12 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// journalState is how far an organisation's journal goes and is sealed.
+// journalState is the length of an organisation's journal and how far it is
+// sealed.
 type journalState struct {
 	sealed SealedHead
-	// hasSeal tells a seal at position 0, which the program never writes, from
-	// none.
+	// hasSeal distinguishes a seal at position 0, which the program never
+	// writes, from none.
 	hasSeal bool
 	newest  Pos
 }
@@ -25,7 +26,7 @@ type journalState struct {
 // journal_seal s and journal_head h.
 func journals(tx engine.Tx, from string, args ...any) (list []journalState, err error) {
 	err = tx.Query(`SELECT o.org_no, o.id, o.name, s.pos, s.head, coalesce(h.pos, 0) `+from, func(r engine.Row) error {
-		// One that is none stays zero: nobody is known by it.
+		// An invalid identifier stays zero, which matches nothing.
 		org, _ := id.FromBytes[id.OrgKind](r.Raw(1))
 		j := journalState{SealedHead{Org: access.OrgNo(r.Int(0)), ID: org, Name: r.Text(2)}, !r.IsNull(3), Pos(r.Int(5))}
 		if j.hasSeal {
@@ -42,7 +43,7 @@ func journals(tx engine.Tx, from string, args ...any) (list []journalState, err 
 
 const everyJournal = `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no LEFT JOIN journal_head h ON h.org_no = o.org_no ORDER BY o.org_no`
 
-// seals reads all journals, and what was accepted after a moment.
+// seals reads the state of all journals, and the acceptances after a time.
 func (s System) seals(ctx context.Context, after int64) (list []journalState, accepted []acceptance, err error) {
 	err = s.j.db.Snapshot(ctx, func(tx engine.Tx) (err error) {
 		if accepted, err = s.acceptances(tx, after); err == nil {
@@ -53,8 +54,8 @@ func (s System) seals(ctx context.Context, after int64) (list []journalState, ac
 	return list, accepted, err
 }
 
-// disagreement says in words how a journal's state contradicts what is
-// remembered of it, or is empty.
+// disagreement describes how a journal's state contradicts the witness. It
+// returns "" if it does not.
 func disagreement(seen audit.Witnessed, j journalState) string {
 	was, is := Pos(seen.Pos), j.sealed.Pos
 	switch {
@@ -74,8 +75,8 @@ func disagreement(seen audit.Witnessed, j journalState) string {
 	return ""
 }
 
-// log is what is remembered of a journal, nothing for a new one. A new one
-// that has the number of another could be that one under another identity.
+// log returns the record of a journal, empty for a new one. A new journal with
+// the number of another could be that one under a different identifier.
 func (w *witness) log(j journalState) *seenLog {
 	l := w.logs[j.sealed.ID]
 	if l == nil {
@@ -89,15 +90,15 @@ func (w *witness) log(j journalState) *seenLog {
 	return l
 }
 
-// remember notes a seal that is committed and continues what was remembered.
+// remember records a committed seal that continues the recorded one.
 func (w *witness) remember(l *seenLog, head SealedHead) {
 	l.Pos, l.Head, l.ahead = int64(head.Pos), head.Head, SealedHead{}
 	w.dirty = true
 }
 
-// judge holds a journal against what is remembered of it. A sound one may be
-// sealed further; one that was found broken only after a whole walk over it
-// found nothing.
+// judge compares a journal with its record. sound reports whether it may be
+// sealed further; after it was found broken, that takes a complete walk without
+// problems.
 func (s System) judge(ctx context.Context, l *seenLog, j journalState) (sound bool, err error) {
 	if problem := disagreement(l.Witnessed, j); problem != "" {
 		s.breakSeal(l, problem)
@@ -108,12 +109,12 @@ func (s System) judge(ctx context.Context, l *seenLog, j journalState) (sound bo
 	return s.catchUp(ctx, l, j.sealed)
 }
 
-// catchUpEntries bounds what one round verifies of a journal that other nodes
-// sealed while this one was away.
+// catchUpEntries bounds the entries that one round verifies of a journal sealed
+// by other nodes while this one was stopped.
 var catchUpEntries = Pos(20_000)
 
-// catchUp verifies that a seal continues what is remembered. It is not
-// remembered yet: what can be read need not have come to a standby.
+// catchUp verifies that a seal continues the recorded one. It does not record
+// it yet: what is readable may not have reached a standby.
 func (s System) catchUp(ctx context.Context, l *seenLog, sealed SealedHead) (sound bool, err error) {
 	from := SealedHead{Pos: Pos(l.Pos), Head: l.Head}
 	if sealed.Pos == from.Pos {
@@ -135,8 +136,8 @@ func (s System) catchUp(ctx context.Context, l *seenLog, sealed SealedHead) (sou
 	if reached < to || sealer.Head() != sealed.Head {
 		switch {
 		case from.Pos > Pos(l.Pos) && !l.again:
-			// A failover may have taken back what had not come to the standby,
-			// so it is verified once more from what is remembered.
+			// A failover may have undone what had not reached the standby, so
+			// verify again from the recorded seal.
 			l.ahead, l.again = SealedHead{}, true
 		case reached < to:
 			s.breakSeal(l, brokenOff(reached, sealed.Pos))
@@ -157,7 +158,7 @@ func notSealed(upTo Pos) string {
 	return fmt.Sprintf("the journal up to entry %d is not what was sealed", upTo)
 }
 
-// breakSeal notes that a log must not be sealed further.
+// breakSeal records that a log must not be sealed further.
 func (s System) breakSeal(l *seenLog, problem string) {
 	if l.Broken != "" {
 		return
@@ -165,9 +166,8 @@ func (s System) breakSeal(l *seenLog, problem string) {
 	l.Broken, l.told, s.j.witness.dirty = problem, time.Time{}, true
 }
 
-// openWitness reads the witness, or begins one. It reports false, after
-// logging why, when there should be one and it cannot be used: nothing is
-// sealed then.
+// openWitness reads the witness, or creates one. If there should be one but it
+// cannot be used, it logs why and returns false; nothing is sealed then.
 func (s System) openWitness(ctx context.Context) (ok bool, err error) {
 	w := s.j.witness
 	if w.opened {
@@ -189,8 +189,8 @@ func (s System) openWitness(ctx context.Context) (ok bool, err error) {
 	return true, nil
 }
 
-// compareSeals holds every journal's seal against the witness, after applying
-// what operators accepted.
+// compareSeals compares every journal's seal with the witness, after applying
+// the acceptances of operators.
 func (s System) compareSeals(ctx context.Context) error {
 	w := s.j.witness
 	w.mu.Lock()
@@ -241,13 +241,13 @@ func (s System) compareSeals(ctx context.Context) error {
 	return errors.Join(err, s.keepWitness(false))
 }
 
-// confirm is a write whose commit is acknowledged only when everything that
-// could be read before is durable, on a synchronous standby too.
+// confirm is a write whose commit is acknowledged only when everything readable
+// before it is durable, on a synchronous standby too.
 func confirm(tx engine.Tx) error {
 	return tx.Query(`SELECT value FROM setting WHERE name = $1 /*FOR UPDATE*/`, func(engine.Row) error { return nil }, witnessMark)
 }
 
-// keepWitness reports what is broken, and brings the witness to the disk.
+// keepWitness reports broken logs and writes the witness to disk.
 func (s System) keepWitness(atOnce bool) error {
 	w := s.j.witness
 	if !w.opened {

@@ -9,16 +9,16 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// sequenceLock is the advisory lock of the one who gives positions.
+// sequenceLock is the key of the advisory lock of the sequencer.
 const sequenceLock = 0x616e6f64_73657175
 
-// sequence gives committed entries their position in their organisation's
-// log. Positions are given after the commit and under a lock, so that a
-// reader who walks the log by position can miss nothing: what it does not see
-// yet will come behind what it has seen. The primary key of the journal is the
-// fence against two who give the same position.
+// sequence assigns positions to committed entries in their organisation's log.
+// Positions are assigned after the commit and under a lock, so that a reader
+// that follows the log by position misses nothing: entries that it does not see
+// yet will get higher positions than those it has seen. The primary key of the
+// journal prevents two nodes from assigning the same position.
 //
-// PostgreSQL only; SQLite's writer gives positions itself.
+// PostgreSQL only; on SQLite the writer assigns positions.
 const sequence = `WITH taken AS (
 		DELETE FROM journal_pending WHERE seq IN (SELECT seq FROM journal_pending ORDER BY seq LIMIT 5000)
 		RETURNING seq, org_no, at, subject, event_id, event_type, event_data, audit, packed
@@ -35,8 +35,8 @@ const sequence = `WITH taken AS (
 	)
 	SELECT org_no, n FROM counted`
 
-// SequenceOnce gives positions to what is pending and says how many it gave,
-// and to whom.
+// SequenceOnce assigns positions to pending entries. It returns how many, and
+// their organisations.
 func (s *Journal) SequenceOnce(ctx context.Context) (given int64, orgs []access.OrgNo, err error) {
 	err = s.db.Write(ctx, func(tx engine.Tx) error {
 		given, orgs = 0, nil
@@ -53,9 +53,9 @@ func (s *Journal) SequenceOnce(ctx context.Context) (given int64, orgs []access.
 	return given, orgs, err
 }
 
-// FlushReads moves the read lines of this process into the journal and gives
-// all that is pending its position: for whoever wants to see them now, and
-// for the end, when the sequencer may have stopped.
+// FlushReads moves the audit lines of reads of this process to the journal and
+// assigns positions to all pending entries. It is for callers that need to see
+// them now, and for shutdown, when the sequencer may have stopped.
 func (s System) FlushReads(ctx context.Context) error {
 	return errors.Join(s.ShipReads(ctx), s.sequenceRest(ctx))
 }
@@ -73,8 +73,8 @@ func (s System) sequenceRest(ctx context.Context) error {
 	}
 }
 
-// announce tells those who wait, here and on other nodes, whose entries have
-// got their position.
+// announce notifies waiting callers, here and on other nodes, of the
+// organisations whose entries have got a position.
 func (s System) announce(ctx context.Context, orgs []access.OrgNo) {
 	if len(orgs) == 0 {
 		return
@@ -85,12 +85,12 @@ func (s System) announce(ctx context.Context, orgs []access.OrgNo) {
 	}
 }
 
-// sequenceEvery is how often the sequencer looks without being told to.
+// sequenceEvery is how often the sequencer runs without a notification.
 const sequenceEvery = time.Second
 
-// Sequence runs until the context ends: at once after each write of this
-// process, and every second for those of a node that died before it could.
-// On SQLite there is nothing to do, and it returns.
+// Sequence assigns positions until the context ends: at once after each write
+// of this process, and every second for those of a node that died first. On
+// SQLite it returns at once.
 func (s System) Sequence(ctx context.Context) error {
 	if !s.j.db.Dialect().Sequenced {
 		return nil

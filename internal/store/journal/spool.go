@@ -25,29 +25,29 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// A spool takes the audit lines of reads: one write(2) before the answer goes
-// out, so that a killed process has not answered anything that is not on
-// record. A worker moves the lines into the journal in packed batches.
+// spool stores the audit lines of reads. Each takes one write(2) before the
+// response is sent, so that even a killed process has recorded everything that
+// it disclosed. A worker moves the lines to the journal in compressed batches.
 //
-// A segment is a file that its process holds a lock on. A segment that
-// nobody holds belongs to a process that died, and is taken over.
+// A segment is a file locked by its process. A segment without a lock belongs
+// to a process that died, and another takes it over.
 type spool struct {
 	dir string
 	mu  sync.Mutex
 	seg segment
 	end int64
-	// since is when the segment got its first line.
+	// since is the time of the first line of the segment.
 	since time.Time
 }
 
-// segment is a file with the name it is found by.
+// segment is an open file with its final name.
 type segment struct {
 	*os.File
 	path string
 }
 
 const (
-	spoolFolder   = "spool" // of the data directory
+	spoolFolder   = "spool" // in the data directory
 	segmentSuffix = ".spool"
 )
 
@@ -61,8 +61,8 @@ func openSpool(dir string) (*spool, error) {
 	return sp, err
 }
 
-// create makes a segment. It gets its name once it is locked: another process
-// would take it for an orphan in between.
+// create creates a segment. It is renamed to its final name once it is locked,
+// because another process would take it for an orphan before.
 func (sp *spool) create() (segment, error) {
 	path := filepath.Join(sp.dir, strings.ToLower(ulid.Make().String())+segmentSuffix)
 	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -78,10 +78,10 @@ func (sp *spool) create() (segment, error) {
 	return segment{f, path}, nil
 }
 
-// lines are the buffers in which lines are made, before it is their turn.
+// lines are the buffers for encoding lines outside the lock.
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 
-// add appends one line. When it fails the read must not be answered.
+// add appends one line. If it fails, the read must not be answered.
 func (sp *spool) add(org access.OrgNo, e *audit.Entry) error {
 	line := lines.Get().(*[]byte)
 	defer lines.Put(line)
@@ -95,7 +95,7 @@ func (sp *spool) write(line []byte) error {
 	defer sp.mu.Unlock()
 	n, err := sp.seg.Write(line)
 	if err != nil {
-		if n > 0 { // half a line would spoil the next one
+		if n > 0 { // a partial line would corrupt the next one
 			_, seek := sp.seg.Seek(sp.end, io.SeekStart)
 			err = errors.Join(err, sp.seg.Truncate(sp.end), seek)
 		}
@@ -108,7 +108,7 @@ func (sp *spool) write(line []byte) error {
 	return nil
 }
 
-// rotate starts a new segment and returns the old one, or none when that is
+// rotate starts a new segment and returns the old one, or none if that is
 // empty.
 func (sp *spool) rotate() ([]segment, error) {
 	sp.mu.Lock()
@@ -135,13 +135,13 @@ func (sp *spool) orphans() ([]segment, error) {
 	for _, path := range paths {
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // another process shipped it meanwhile
+			continue // another process has shipped it
 		}
 		if err != nil {
 			return found, err
 		}
 		if lockFile(f) != nil {
-			_ = f.Close() // its process lives
+			_ = f.Close() // its process is alive
 			continue
 		}
 		found = append(found, segment{f, path})
@@ -158,30 +158,32 @@ func (sp *spool) close() error {
 	return sp.seg.Close()
 }
 
-// lockFile takes the lock of a file or fails at once.
+// lockFile locks a file, or fails at once.
 func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// Saw leaves the audit line of a read, before it is answered.
+// Saw records the audit line of a read. It must be called before the response
+// is sent.
 func (o Org) Saw(e *audit.Entry) error { return o.j.spool.add(o.org, e) }
 
-// ShipReads moves the read lines of this process, and of processes that died,
-// into the journal.
+// ShipReads moves the audit lines of reads to the journal, both of this process
+// and of processes that died.
 func (s System) ShipReads(ctx context.Context) error {
 	segments, err := s.j.spool.orphans()
 	own, rotateErr := s.j.spool.rotate()
 	err = errors.Join(err, rotateErr)
 	for _, seg := range append(segments, own...) {
-		// One that fails is unlocked by Close, and found again as an orphan.
+		// Close unlocks a segment that failed, so that it is found again as an
+		// orphan.
 		err = errors.Join(err, s.ship(ctx, seg), seg.Close())
 	}
 	return err
 }
 
-// packLines bounds the lines of one journal entry.
+// packLines bounds the number of lines in one journal entry.
 const packLines = 1000
 
-// ship writes one segment into the journal, once: the segment's name is kept
-// in the same transaction.
+// ship writes one segment to the journal, exactly once: the segment's name is
+// stored in the same transaction.
 func (s System) ship(ctx context.Context, seg segment) error {
 	if _, err := seg.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -210,13 +212,13 @@ func (s System) ship(ctx context.Context, seg segment) error {
 		return fmt.Errorf("audit lines of reads are pending in %s: %w", seg.path, err)
 	}
 	if err := os.Remove(seg.path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err // not there: another process had shipped it
+		return err // no row if another process has shipped it
 	}
 	return nil
 }
 
-// linesByOrg cuts a segment into its lines, each with its end. A last line
-// without one was never answered, and is left out.
+// linesByOrg splits a segment into lines, each with its newline. A last line
+// without one belongs to a read that was never answered, and is omitted.
 func linesByOrg(content []byte) map[access.OrgNo][][]byte {
 	lines := map[access.OrgNo][][]byte{}
 	for {
@@ -233,31 +235,31 @@ func linesByOrg(content []byte) map[access.OrgNo][][]byte {
 	}
 }
 
-// packers compress; making one costs more than packing a thousand lines. Every
-// read pays for its line here, so it is the faster of two programs for the one
-// format: docs/decisions/0032-packing-of-audit-lines.md.
+// packers is a pool of compressors; creating one costs more than compressing a
+// thousand lines. Every read pays for this, so it uses the faster of two
+// implementations: docs/decisions/0032-packing-of-audit-lines.md.
 var packers = sync.Pool{New: func() any {
 	w, err := fastflate.NewWriter(nil, fastflate.BestSpeed)
 	if err != nil {
-		panic(err) // the level is a constant
+		panic(err) // the level is constant and valid
 	}
 	return w
 }}
 
-// pack compresses lines; they are much alike.
+// pack compresses lines.
 func pack(lines [][]byte) []byte {
 	w := packers.Get().(*fastflate.Writer)
 	defer packers.Put(w)
 	var b bytes.Buffer
 	w.Reset(&b)
-	for _, line := range lines { // a buffer takes everything
+	for _, line := range lines { // writes to a buffer do not fail
 		_, _ = w.Write(line)
 	}
 	_ = w.Close()
 	return b.Bytes()
 }
 
-// unpack gives the lines of a journal entry.
+// unpack returns the lines of a journal entry.
 func unpack(body []byte, packed int64) ([][]byte, error) {
 	if packed == 0 {
 		return [][]byte{bytes.Clone(body)}, nil

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Spooled says how much the spool holds, of this process and of those that died,
-// and since when.
+// Spooled returns the size of the spool, the number of its segments, and the
+// time of its oldest line. It includes segments of processes that died.
 func (s *Journal) Spooled() (bytes int64, segments int, oldest time.Time, err error) {
 	return s.spool.waiting()
 }
 
-// SpoolFiles are the files of the spool in a data directory.
+// SpoolFiles returns the files of the spool in a data directory.
 func SpoolFiles(dir string) []string {
-	segments, _ := filepath.Glob(filepath.Join(dir, spoolFolder, "*"+segmentSuffix+"*")) // the pattern is good
+	segments, _ := filepath.Glob(filepath.Join(dir, spoolFolder, "*"+segmentSuffix+"*")) // the pattern is valid
 	return segments
 }
 
-// waiting says how much the spool holds, of this process and of those that
-// died, and since when.
+// waiting returns the size of the spool, the number of its segments, and the
+// time of its oldest line. It includes segments of processes that died.
 func (sp *spool) waiting() (bytes int64, segments int, oldest time.Time, err error) {
 	note := func(size int64, since time.Time) {
 		bytes += size
@@ -42,7 +42,7 @@ func (sp *spool) waiting() (bytes int64, segments int, oldest time.Time, err err
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		switch {
-		case errors.Is(err, os.ErrNotExist): // shipped meanwhile
+		case errors.Is(err, os.ErrNotExist): // shipped in the meantime
 		case err != nil:
 			return 0, 0, time.Time{}, err
 		case path != own && info.Size() > 0:

@@ -16,33 +16,34 @@ import (
 	"anodyne.example/anodyne/internal/store/private"
 )
 
-// A witness is this node's record, outside the database, of how far every
-// organisation's log was sealed: DATA-DIR/seal/witness, signed with the audit
-// key. Whoever changes the database cannot change it along. It may be behind
-// the seals, after a crash or while the node was stopped, but never ahead: a
-// seal is committed first.
+// witness is this node's record, outside the database, of how far every
+// organisation's log is sealed: DATA-DIR/seal/witness, signed with the audit
+// key. Somebody who alters the database cannot alter it too. It may be behind
+// the seals, after a crash or while the node was stopped, but never ahead,
+// because a seal is committed first.
 //
 // The folder gets its name together with its first file, so a folder without
-// the file is one whose file was removed.
+// the file means that the file was removed.
 type witness struct {
 	dir string
 	key []byte
 
 	mu sync.Mutex
-	// opened is set once the memory below is good; lost says why it cannot be.
+	// opened is set once the memory below is valid; lost is the reason why it
+	// cannot be.
 	opened bool
 	lost   string
 	memory
 	patrol patrol
-	// forged are acceptances that were reported as not authentic.
+	// forged lists acceptances already reported as not authentic.
 	forged map[int64]bool
 
-	disk    []byte // the file as this process read or wrote it last
+	disk    []byte // the file as last read or written by this process
 	dirty   bool
 	written time.Time
 }
 
-// memory is what a witness remembers.
+// memory is the content of a witness.
 type memory struct {
 	acceptedAt int64
 	logs       map[id.Org]*seenLog
@@ -53,7 +54,8 @@ func newMemory() memory {
 	return memory{logs: map[id.Org]*seenLog{}, numbers: map[int64]id.Org{}}
 }
 
-// add remembers a log. A number stays with the organisation that had it first.
+// add adds the record of a log. A number stays with the first organisation that
+// had it.
 func (m memory) add(seen audit.Witnessed) *seenLog {
 	l := &seenLog{Witnessed: seen}
 	m.logs[seen.Org] = l
@@ -70,14 +72,15 @@ func (m memory) remove(org id.Org) {
 	delete(m.logs, org)
 }
 
-// seenLog is what is remembered of one organisation's log.
+// seenLog is the record of one organisation's log.
 type seenLog struct {
 	audit.Witnessed
-	present bool // in the database, when all were compared last
-	// ahead is how far the way from here to a newer seal has been verified.
+	present bool // in the database at the last comparison
+	// ahead is how far the entries between this record and a newer seal have
+	// been verified.
 	ahead SealedHead
-	again bool      // whether that went wrong once
-	told  time.Time // when Broken was logged last
+	again bool      // whether that failed once
+	told  time.Time // when Broken was last logged
 }
 
 const (
@@ -96,8 +99,8 @@ func newWitness(dataDir string, key []byte) *witness {
 
 func (w *witness) path() string { return filepath.Join(w.dir, witnessFile) }
 
-// read gives what is on the disk. errNoWitness means that this node never
-// kept one.
+// read returns the content on disk. errNoWitness means that this node never had
+// a witness.
 func (w *witness) read() (m memory, content []byte, err error) {
 	m = newMemory()
 	if content, err = w.load(); err != nil {
@@ -125,7 +128,7 @@ func (w *witness) load() ([]byte, error) {
 	return content, err
 }
 
-// document is the memory as it is signed.
+// document returns the content to be signed.
 func (m memory) document() audit.Witness {
 	d := audit.Witness{AcceptedAt: m.acceptedAt, Logs: []audit.Witnessed{}}
 	for _, l := range m.logs {
@@ -137,7 +140,7 @@ func (m memory) document() audit.Witness {
 	return d
 }
 
-// apply takes an acceptance over.
+// apply applies an acceptance.
 func (m *memory) apply(a audit.Acceptance) {
 	if a.Whole {
 		*m = newMemory()
@@ -153,7 +156,7 @@ func (m *memory) apply(a audit.Acceptance) {
 	m.acceptedAt = a.At
 }
 
-// merge takes over what another process wrote into the same file.
+// merge adds what another process wrote to the same file.
 func (m *memory) merge(other memory) {
 	switch cmp.Compare(other.acceptedAt, m.acceptedAt) {
 	case 1:
@@ -167,7 +170,7 @@ func (m *memory) merge(other memory) {
 	}
 }
 
-// broken lists the logs that differ from what is remembered.
+// broken lists the logs that contradict the witness.
 func (m memory) broken() (list []*seenLog) {
 	for _, l := range m.logs {
 		if l.Broken != "" {
@@ -178,12 +181,12 @@ func (m memory) broken() (list []*seenLog) {
 	return list
 }
 
-// keepPace is how many bytes a second a witness that changes all the time is
-// written with: one of many organisations is written less often.
+// keepPace limits the bytes per second written for a witness that changes all
+// the time, so that one with many organisations is written less often.
 const keepPace = 512 << 10
 
-// keep brings the memory to the disk. changed says in words that somebody else
-// removed or changed the file; it is then written anew.
+// keep writes the memory to disk. If somebody else removed or altered the file,
+// keep writes it again and returns a message about it in changed.
 func (w *witness) keep(atOnce bool) (changed string, err error) {
 	size, err := w.sync()
 	switch {
@@ -207,7 +210,7 @@ func (w *witness) keep(atOnce bool) (changed string, err error) {
 	return changed, nil
 }
 
-// sync merges what another process of this node wrote, and gives the size of
+// sync merges what another process of this node wrote, and returns the size of
 // the file.
 func (w *witness) sync() (size int, err error) {
 	content, err := w.load()
@@ -222,7 +225,7 @@ func (w *witness) sync() (size int, err error) {
 	return len(content), err
 }
 
-// replace puts a new file in place, durably, and whole or not at all.
+// replace replaces the file atomically and durably.
 func (w *witness) replace(content []byte) error {
 	if _, err := os.Lstat(w.dir); errors.Is(err, os.ErrNotExist) {
 		if err := w.create(content); !errors.Is(err, os.ErrExist) {
@@ -239,7 +242,7 @@ func (w *witness) replace(content []byte) error {
 	return private.SyncDir(w.path())
 }
 
-// create makes the folder with its first file.
+// create creates the folder with its first file.
 func (w *witness) create(content []byte) error {
 	temp, err := os.MkdirTemp(filepath.Dir(w.dir), witnessDir+".") // mode 0700
 	if err != nil {
@@ -256,7 +259,7 @@ func (w *witness) create(content []byte) error {
 	return private.SyncDir(w.dir)
 }
 
-// tidy removes what a killed process left beside the file.
+// tidy removes files left by a killed process.
 func (w *witness) tidy() {
 	left, _ := filepath.Glob(w.path() + ".*")
 	for _, path := range left {
