@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// wrongStandings says which of some patients do not stand as their records
-// have it. Those that the next sweep judges in any case are left to it.
+// wrongStandings describes, by patient, alert standings that do not match the
+// records. It skips patients that the next sweep will judge anyway.
 func (o Org) wrongStandings(tx engine.Tx, first, last int64, want map[int64]seriesByYear, now time.Time) (map[int64]string, error) {
 	wrong := map[int64]string{}
 	for no, years := range want {
@@ -45,8 +45,9 @@ func (o Org) wrongStandings(tx engine.Tx, first, last int64, want map[int64]seri
 	return wrong, nil
 }
 
-// everReached looks at all prescriptions of a patient, those superseded or
-// entered in error included. One that cannot be read may have been any.
+// everReached reports whether the patient's prescriptions, including those
+// superseded or entered in error, ever justified the standing. It returns true
+// if one of them cannot be read.
 func (o Org) everReached(tx engine.Tx, patientNo int64, standing alert.Standing) (bool, error) {
 	ever, unreadable := seriesByYear{}, false
 	if err := tx.Query(`SELECT recorded_at, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND data_type = $3`, func(r engine.Row) error {
@@ -59,8 +60,8 @@ func (o Org) everReached(tx engine.Tx, patientNo int64, standing alert.Standing)
 	return unreadable || standing.Reached(&watched), nil
 }
 
-// repairStanding judges a patient whose standing is not what the records say,
-// or whose series was not: what that kept from being alerted is alerted now.
+// repairStanding judges a patient whose standing or series did not match the
+// records, and raises the alerts that were missed because of that.
 func (o Org) repairStanding(tx engine.Tx, patientNo int64, want seriesByYear, mended bool, now time.Time) (repaired bool, err error) {
 	wrong, err := o.wrongStandings(tx, patientNo, patientNo, map[int64]seriesByYear{patientNo: want}, now)
 	if err != nil {

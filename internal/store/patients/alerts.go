@@ -11,14 +11,14 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// watch is what alerts need of a patient before a write.
+// watch is a patient's state before a write, as far as alerts need it.
 type watch struct {
 	standing alert.Standing
 	before   alert.Watched
 }
 
-// concernAlerts reports whether what is added bears on what alerts watch. Most
-// writes do not, and cost nothing more.
+// concernAlerts reports whether added records can affect alerts. Most writes
+// cannot, and have no further cost.
 func (y seriesByYear) concernAlerts() bool {
 	for _, s := range y {
 		if alert.Concerns(s.Medications) {
@@ -28,7 +28,7 @@ func (y seriesByYear) concernAlerts() bool {
 	return false
 }
 
-// watched is the prescriptions of all years that alerts watch.
+// watched returns the prescriptions of all years that alerts depend on.
 func (y seriesByYear) watched() (w alert.Watched) {
 	for _, s := range y {
 		w.Add(s.Medications)
@@ -36,8 +36,8 @@ func (y seriesByYear) watched() (w alert.Watched) {
 	return w
 }
 
-// startWatch reads all years of a patient, those that cannot be read made from
-// the records, and how the patient stands.
+// startWatch reads all years of a patient's series and the patient's standing.
+// It rebuilds series that cannot be read from the records.
 func (o Org) startWatch(tx engine.Tx, patientNo int64, stored seriesByYear) (*watch, error) {
 	w := &watch{}
 	if err := tx.Many(o.selectSeries(patientNo, firstYear, lastYear, stored), o.selectStanding(patientNo, &w.standing)); err != nil {
@@ -50,15 +50,15 @@ func (o Org) startWatch(tx engine.Tx, patientNo int64, stored seriesByYear) (*wa
 	return w, nil
 }
 
-// endWatch judges what the write made of it.
+// endWatch judges the patient after the write.
 func (o Org) endWatch(tx engine.Tx, patientNo int64, stored seriesByYear, w *watch, now time.Time) error {
 	after := stored.watched()
 	return o.judge(tx, patientNo, w.standing, &w.before, &after, now)
 }
 
-// judge keeps how a patient stands, and raises what is to be alerted, in the
-// transaction that found it. Of one patient judgements follow one another: on
-// PostgreSQL the patient's row is locked, so that nothing is alerted twice.
+// judge stores a patient's standing and raises alerts in the same transaction.
+// Judgements of one patient are serialized: on PostgreSQL the patient's row is
+// locked, so that no alert is raised twice.
 func (o Org) judge(tx engine.Tx, patientNo int64, old alert.Standing, before, now *alert.Watched, at time.Time) error {
 	standing, alerts := alert.Judge(old, before, now, pain.DateOf(at.UTC()).DayNumber())
 	tx.Last(o.keepStanding(patientNo, standing))
@@ -79,8 +79,8 @@ func (o Org) judge(tx engine.Tx, patientNo int64, old alert.Standing, before, no
 	return nil
 }
 
-// selectStanding gives the statement that reads how a patient stands; one who
-// never had a watched prescription has no row.
+// selectStanding returns the statement that reads a patient's standing. A
+// patient who never had a watched prescription has no row.
 func (o Org) selectStanding(patientNo int64, into *alert.Standing) engine.Stmt {
 	return engine.Stmt{SQL: `SELECT day, level, overlap, next_day FROM alert_state WHERE org_no = $1 AND patient_no = $2`,
 		Args: []any{int64(o.org), patientNo}, Each: func(r engine.Row) error {
@@ -89,7 +89,7 @@ func (o Org) selectStanding(patientNo int64, into *alert.Standing) engine.Stmt {
 		}}
 }
 
-// standingOf reads day, level, overlap and next_day.
+// standingOf reads the columns day, level, overlap and next_day.
 func standingOf(r engine.Row) alert.Standing {
 	s := alert.Standing{Day: drug.Day(r.Int(0)), Level: int(r.Int(1)), Overlap: r.Int(2) != 0, Next: alert.Never}
 	if !r.IsNull(3) {

@@ -15,21 +15,20 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// sweepSlice is how many patients are looked up at a time. Tests of that
-// shorten it.
+// sweepSlice is the number of patients read at a time. Some tests reduce it.
 var sweepSlice = 500
 
 const (
-	// sweepers is how many patients are judged at once, each in a transaction
-	// of its own. On SQLite these share a commit.
+	// sweepers is the number of patients judged concurrently, each in its own
+	// transaction. On SQLite these share a commit.
 	sweepers = 4
-	// sweepEvery is the guarantee behind the sweep at midnight: what failed is
-	// tried again, and what a node left when it died is taken up.
+	// sweepEvery is the interval of sweeps in addition to the one at midnight:
+	// it retries failures and takes over from nodes that died.
 	sweepEvery = time.Hour
 )
 
-// What a sweep looks for: patients with a prescription that begins by a day,
-// and those who were judged by a clock that was far ahead.
+// What a sweep selects: patients with a prescription that begins by a day, and
+// patients judged by a clock that was far ahead.
 const (
 	sweepBegun = `SELECT org_no, patient_no, next_day FROM alert_state WHERE next_day <= $1
 		AND (next_day, org_no, patient_no) > ($2, $3, $4) ORDER BY next_day, org_no, patient_no LIMIT $5`
@@ -37,24 +36,24 @@ const (
 		AND (day, org_no, patient_no) > ($2, $3, $4) ORDER BY day, org_no, patient_no LIMIT $5`
 )
 
-// SweepAlerts raises the alerts that a new day brings without a write. Nothing
-// is read but what is due, and every node may sweep at any time: a patient who
-// was judged is not due any more.
+// SweepAlerts raises the alerts that become due with a new day, without a
+// write. It reads only what is due. Every node may sweep at any time: a patient
+// who has been judged is no longer due.
 func (s System) SweepAlerts(ctx context.Context) error {
 	now := s.db.Now()
 	today := pain.DateOf(now.UTC()).DayNumber()
 	return errors.Join(s.sweep(ctx, sweepBegun, today, now), s.sweep(ctx, sweepAhead, today+alert.Slack, now))
 }
 
-// sweeping is a patient that is due, and the place of it in the order.
+// sweeping is a patient that is due, and its position in the order.
 type sweeping struct {
 	key       int64
 	org       access.OrgNo
 	patientNo int64
 }
 
-// sweep judges all patients that a statement finds, slice by slice. One that
-// cannot be judged does not stand in the way of the others.
+// sweep judges all patients that a statement selects, a slice at a time. A
+// patient that cannot be judged does not hold up the others.
 func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.Time) error {
 	failed := 0
 	var last sweeping
@@ -84,9 +83,8 @@ func (s System) sweep(ctx context.Context, sql string, bound drug.Day, now time.
 	return ctx.Err()
 }
 
-// judgeAll judges patients, some at once, and gives what went wrong. The order
-// is by chance, so that nodes that sweep at the same moment seldom meet at a
-// patient.
+// judgeAll judges patients, several concurrently, and returns the errors. The
+// order is random, so that nodes that sweep at the same time rarely collide.
 func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (errs []error) {
 	work := make(chan sweeping)
 	var mu sync.Mutex
@@ -111,8 +109,7 @@ func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (
 	return errs
 }
 
-// judgeDue judges one patient without a write, unless another node was there
-// before.
+// judgeDue judges one patient without a write, unless another node has done so.
 func (o Org) judgeDue(ctx context.Context, patientNo int64, now time.Time) error {
 	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		if err := o.lockPatient(tx, patientNo); err != nil {

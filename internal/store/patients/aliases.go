@@ -20,14 +20,14 @@ import (
 	"anodyne.example/anodyne/internal/store/signal"
 )
 
-// An organisation's aliases are small and wanted by every write of a
-// medication, so a node remembers them by their version. Nobody relies on what
-// is remembered: whoever takes records in asks for the version together with
-// the patient, and the transaction that keeps a medication asks again, under a
-// lock that changes of the aliases wait for. So when a change is committed, all
-// medications that were understood without it are there to be derived again.
+// An organisation's aliases are few and needed for every write of a medication,
+// so each node caches them by version. Correctness does not depend on the
+// cache: the version is read together with the patient, and the transaction
+// that stores a medication reads it again, under a lock that excludes changes
+// of the aliases. When a change is committed, all medications derived without
+// it are therefore visible and can be derived again.
 
-// Alias is a name that an organisation gives a medicine.
+// Alias is an organisation's own name for a medicine.
 type Alias struct {
 	ID id.Alias
 	pain.Alias
@@ -35,18 +35,19 @@ type Alias struct {
 	CreatedAt time.Time
 }
 
-// mostAliases is how many an organisation may have. Tests lower it.
+// mostAliases is the maximum number of aliases of an organisation. Some tests
+// reduce it.
 var mostAliases int64 = 5000
 
-// errAliasesChanged says that a medication was understood by aliases that are
-// not those of the organisation any more.
+// errAliasesChanged reports that a medication was derived with aliases that are
+// no longer current.
 var errAliasesChanged = errors.New("the organisation's aliases have changed")
 
-// AliasesChanged reports whether a write was refused because the aliases
-// changed after its records were made: they must be made again.
+// AliasesChanged reports whether a write was rejected because the aliases
+// changed after its records were made. The caller must make the records again.
 func AliasesChanged(err error) bool { return errors.Is(err, errAliasesChanged) }
 
-// rememberedAliases has the newest aliases that this process has seen.
+// rememberedAliases caches the newest aliases that this process has seen.
 type rememberedAliases struct {
 	mu     sync.Mutex
 	of     map[access.OrgNo]*pain.Aliases
@@ -74,7 +75,8 @@ func (m *rememberedAliases) put(org access.OrgNo, a *pain.Aliases) {
 	}
 }
 
-// selectAliasVersion reads the version of the aliases.
+// selectAliasVersion returns the statement that reads the version of the
+// aliases.
 func (o Org) selectAliasVersion(version *int64) engine.Stmt {
 	return engine.Stmt{SQL: `SELECT coalesce((SELECT aliases FROM derivation WHERE org_no = $1), 0)`, Args: []any{int64(o.org)}, Each: func(r engine.Row) error {
 		*version = r.Int(0)
@@ -82,7 +84,7 @@ func (o Org) selectAliasVersion(version *int64) engine.Stmt {
 	}}
 }
 
-// Aliases gives the aliases as they are.
+// Aliases returns the current aliases.
 func (o Org) Aliases(ctx context.Context) (*pain.Aliases, error) {
 	var version int64
 	if err := o.db.Read(ctx, func(tx engine.Tx) error { return tx.Many(o.selectAliasVersion(&version)) }); err != nil {
@@ -91,7 +93,7 @@ func (o Org) Aliases(ctx context.Context) (*pain.Aliases, error) {
 	return o.aliases(ctx, version)
 }
 
-// aliases gives those of a version, or newer ones.
+// aliases returns the aliases of a version, or newer ones.
 func (o Org) aliases(ctx context.Context, version int64) (a *pain.Aliases, err error) {
 	if a, ok := o.remembered.get(o.org, version); ok {
 		return a, nil
@@ -106,8 +108,8 @@ func (o Org) aliases(ctx context.Context, version int64) (a *pain.Aliases, err e
 	return a, err
 }
 
-// readAliases reads all aliases and their version, which must not change
-// meanwhile.
+// readAliases reads all aliases and their version, which must not change in
+// between.
 func (o Org) readAliases(tx engine.Tx) (*pain.Aliases, error) {
 	var version int64
 	codes := map[string]string{}
@@ -119,8 +121,8 @@ func (o Org) readAliases(tx engine.Tx) (*pain.Aliases, error) {
 	return pain.NewAliases(version, codes), err
 }
 
-// Intake is what must be known of a patient and the organisation to take
-// records in: the date of birth and the aliases.
+// Intake returns what is needed to accept records for a patient: the date of
+// birth and the organisation's aliases.
 func (o Org) Intake(ctx context.Context, patientID id.Patient) (birth pain.Date, aliases *pain.Aliases, err error) {
 	var version int64
 	if err = o.db.Read(ctx, func(tx engine.Tx) error {
@@ -140,16 +142,16 @@ func (o Org) Intake(ctx context.Context, patientID id.Patient) (birth pain.Date,
 	return birth, aliases, err
 }
 
-// aliasLock is the number of the lock that changes of the aliases hold alone,
-// and those who keep medications together.
+// aliasLock is the key of the lock that changes of the aliases hold
+// exclusively, and writes of medications hold shared.
 func (o Org) aliasLock() int64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "medicine aliases %d", o.org))
 	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 
-// holdAliases gives the statements that keep the aliases from changing until
-// the transaction ends, and read their version. They come after the locks of
-// patients, so that nobody holds this one and waits for those.
+// holdAliases returns the statements that lock the aliases against changes
+// until the transaction ends, and read their version. They run after patients
+// are locked, so that nobody who holds this lock waits for a patient.
 func (o Org) holdAliases(version *int64) (stmts []engine.Stmt) {
 	if lock := o.db.Dialect().ShareKey; lock != "" {
 		stmts = append(stmts, engine.Stmt{SQL: lock, Args: []any{o.aliasLock()}})
@@ -157,8 +159,8 @@ func (o Org) holdAliases(version *int64) (stmts []engine.Stmt) {
 	return append(stmts, o.selectAliasVersion(version))
 }
 
-// understoodBy is the version of the aliases by which medications among some
-// records were understood; ok is false when there are none.
+// understoodBy returns the version of the aliases with which the medications
+// among records were derived. ok is false if there are none.
 func understoodBy(records []pain.Record) (version int64, ok bool) {
 	for i := range records {
 		if records[i].Type == pain.TypeMedications {
@@ -176,7 +178,8 @@ func scanAlias(r engine.Row) (a Alias, err error) {
 	return a, err
 }
 
-// AliasPage gives a page of the aliases by name, and how many there are.
+// AliasPage returns a page of the aliases, ordered by name, and their total
+// number.
 func (o Org) AliasPage(ctx context.Context, page, limit int64) (list []Alias, total int64, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		list = nil
@@ -219,9 +222,9 @@ func (o Org) alias(tx engine.Tx, aliasID id.Alias) (a Alias, err error) {
 	return a, err
 }
 
-// CreateAlias keeps a new alias and has what is stored derived again. It gives
-// the outcome, or what an earlier request with the same key had. A name that
-// the organisation has already is a CONFLICT.
+// CreateAlias stores a new alias and schedules the derivation of stored
+// medications. It returns the outcome, or that of an earlier request with the
+// same key. If the organisation already has the name, the error is a CONFLICT.
 func (o Org) CreateAlias(ctx context.Context, a *Alias, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
 	out, err := o.once.Do(ctx, key, a.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
 		if err := o.lockAliases(tx); err != nil {
@@ -245,8 +248,8 @@ func (o Org) CreateAlias(ctx context.Context, a *Alias, c journal.Change, key *i
 	return out, o.aliasesChanged(err)
 }
 
-// UpdateAlias reads an alias, lets a rule change its name or code, and keeps
-// the result with what the rule says about it. A nil Change means that nothing
+// UpdateAlias reads an alias, lets rule change its name or code, and stores the
+// result with the change that rule returns. A nil Change means that nothing
 // changed.
 func (o Org) UpdateAlias(ctx context.Context, aliasID id.Alias, rule func(old pain.Alias) (pain.Alias, *journal.Change, error)) (a Alias, err error) {
 	changed := false
@@ -276,7 +279,7 @@ func (o Org) UpdateAlias(ctx context.Context, aliasID id.Alias, rule func(old pa
 	return a, err
 }
 
-// DeleteAlias deletes an alias; change says what is told about it.
+// DeleteAlias deletes an alias and stores the change that change returns.
 func (o Org) DeleteAlias(ctx context.Context, aliasID id.Alias, change func(old pain.Alias) journal.Change) error {
 	return o.aliasesChanged(o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		if err := o.lockAliases(tx); err != nil {
@@ -292,8 +295,8 @@ func (o Org) DeleteAlias(ctx context.Context, aliasID id.Alias, change func(old 
 	}))
 }
 
-// lockAliases waits for those who keep medications, and keeps others from
-// doing so and from changing the aliases.
+// lockAliases waits for writes of medications, and excludes them and other
+// changes of the aliases.
 func (o Org) lockAliases(tx engine.Tx) error {
 	if lock := o.db.Dialect().LockKey; lock != "" {
 		return tx.Many(engine.Stmt{SQL: lock, Args: []any{o.aliasLock()}})
@@ -301,7 +304,7 @@ func (o Org) lockAliases(tx engine.Tx) error {
 	return nil
 }
 
-// freeName looks whether another alias has the name.
+// freeName returns an error if another alias has the name.
 func (o Org) freeName(tx engine.Tx, a *Alias) error {
 	return tx.Query(`SELECT `+aliasColumns+` FROM medicine_alias WHERE org_no = $1 AND folded = $2`, func(r engine.Row) error {
 		other, err := scanAlias(r)
@@ -312,15 +315,16 @@ func (o Org) freeName(tx engine.Tx, a *Alias) error {
 	}, int64(o.org), a.Folded())
 }
 
-// changeAliases gives the aliases a new version, by which everything is to be
-// derived again.
+// changeAliases gives the aliases a new version, which makes all medications
+// due for derivation.
 func (o Org) changeAliases(tx engine.Tx, c journal.Change) {
 	tx.Last(engine.Stmt{SQL: `INSERT INTO derivation (org_no, rules, patient_no, aliases) VALUES ($1, $2, 0, 1)
 		ON CONFLICT (org_no) DO UPDATE SET patient_no = 0, aliases = derivation.aliases + 1`, Args: []any{int64(o.org), pain.Derivation}})
 	tx.Last(o.journal.Entry(o.org, c)...)
 }
 
-// aliasesChanged wakes the one who derives again, after a change that was kept.
+// aliasesChanged wakes the worker that derives medications, after a successful
+// change.
 func (o Org) aliasesChanged(err error) error {
 	if err == nil {
 		o.remembered.signal.Broadcast()
@@ -328,8 +332,8 @@ func (o Org) aliasesChanged(err error) error {
 	return err
 }
 
-// AliasChanges lists what differs in an alias that became another, for the audit
-// log. The zero Alias stands for none.
+// AliasChanges lists the differences between two versions of an alias, for the
+// audit log. The zero Alias stands for none.
 func AliasChanges(old, updated pain.Alias) (changes []audit.Change) {
 	if old.Name != updated.Name {
 		changes = append(changes, audit.Change{Field: "name", Before: old.Name, After: updated.Name})

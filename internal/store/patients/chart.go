@@ -15,7 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// Chart reads what a patient's summary is made of, all of one moment.
+// Chart reads the data of a patient's summary, in one snapshot.
 func (o Org) Chart(ctx context.Context, patientID id.Patient) (c summary.Chart, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		c = summary.Chart{}
@@ -47,11 +47,11 @@ func (o Org) Chart(ctx context.Context, patientID id.Patient) (c summary.Chart, 
 	return c, err
 }
 
-// chartRecords reads a patient's records of all types that a chart has.
+// chartRecords selects a patient's records of all types that a chart includes.
 var chartRecords = `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
 	AND status <= $3 AND data_type IN (` + placesFrom(4, len(summary.RecordTypes)) + `) ORDER BY recorded_at, id`
 
-// numbersOf gives types as arguments.
+// numbersOf returns types as arguments.
 func numbersOf(types []pain.DataType) []any {
 	args := make([]any, len(types))
 	for i, t := range types {
@@ -60,7 +60,7 @@ func numbersOf(types []pain.DataType) []any {
 	return args
 }
 
-// placesFrom lists so many places of arguments, from the first on.
+// placesFrom returns a list of count placeholders, starting with number first.
 func placesFrom(first, count int) string {
 	places := make([]string, count)
 	for i := range places {
@@ -69,8 +69,8 @@ func placesFrom(first, count int) string {
 	return strings.Join(places, ", ")
 }
 
-// allSeries reads a patient's series of all years. When one cannot be read,
-// all are made from the records.
+// allSeries reads a patient's series of all years. If one cannot be read, it
+// rebuilds all of them from the records.
 func (o Org) allSeries(tx engine.Tx, patientNo int64) (s series.Series, err error) {
 	readable := true
 	if err := tx.Query(`SELECT bytes FROM patient_series WHERE org_no = $1 AND patient_no = $2 ORDER BY year`, func(r engine.Row) error {

@@ -8,14 +8,14 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// ChangedPatients calls each for the patients that changed after a position,
-// in no order and a patient perhaps more than once, and gives the position up
-// to which that is known. On PostgreSQL it includes what is committed and has
-// no position yet, so that everything acknowledged is seen. It gives up,
-// incomplete, at the number of changes that most says.
+// ChangedPatients calls each for the patients that changed after a position, in
+// no particular order and possibly more than once, and returns the position up
+// to which the changes are complete. On PostgreSQL it includes committed
+// changes without a position, so that everything acknowledged is included. After
+// most changes it stops, and complete is false.
 //
-// It is one statement, so one moment and one round trip: a patient is as it
-// was at that position or later.
+// It is one statement, so it sees one snapshot and takes one round trip: a
+// patient is as of that position or later.
 func (o Org) ChangedPatients(ctx context.Context, after journal.Pos, most int64, each func(PatientItem)) (head journal.Pos, complete bool, err error) {
 	var rows int64
 	head = after
@@ -29,7 +29,7 @@ func (o Org) ChangedPatients(ctx context.Context, after journal.Pos, most int64,
 				return nil
 			}
 			if r.IsNull(2) {
-				return nil // the patient is not there
+				return nil // the patient does not exist
 			}
 			patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
 			if err != nil {

@@ -8,16 +8,17 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 )
 
-// CheckDerived derives every medication again and says in words where what is
-// stored differs. With repair it puts that right, one patient at a time, and
-// gives their number. It works while a server runs.
+// CheckDerived derives every medication again and describes the differences
+// from what is stored. If repair is set, it repairs them, one patient at a
+// time, and returns the number of patients repaired. It may run while a server
+// is running.
 func (s System) CheckDerived(ctx context.Context, repair bool, progress func(org string, at, of int64)) (problems []string, repaired int, err error) {
 	err = s.eachPatients(ctx, progress, func(o Org, name string, first, last int64) error {
 		for {
 			wrong, did, err := o.checkDerived(ctx, first, last, repair)
 			repaired += did
 			if errors.Is(err, errAliasesChanged) {
-				continue // those that are right by now are not found again
+				continue // those corrected in the meantime do not show up again
 			}
 			for _, w := range wrong {
 				problems = append(problems, fmt.Sprintf("organisation %s: patient number %d: %s", name, w.no, w.problem))
@@ -28,8 +29,8 @@ func (s System) CheckDerived(ctx context.Context, repair bool, progress func(org
 	return problems, repaired, err
 }
 
-// checkDerived is CheckDerived of some patients: it gives those that it did not
-// repair, and the number of the others.
+// checkDerived is CheckDerived for a range of patients. It returns those not
+// repaired, and the number of those repaired.
 func (o Org) checkDerived(ctx context.Context, first, last int64, repair bool) (wrong []differing, repaired int, err error) {
 	aliases, err := o.Aliases(ctx)
 	if err != nil {

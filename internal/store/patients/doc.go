@@ -1,5 +1,5 @@
-// Package patients keeps patients and their clinical records, and what is
-// derived from them in the transaction of each write: counts, series, alerts.
-// The rules are in internal/pain; the names that organisations give medicines
-// are here, because records are understood by them.
+// Package patients stores patients and their clinical records, and the counts,
+// series and alerts derived from them in the transaction of each write. The
+// rules are in internal/pain. Organisations' own names for medicines are stored
+// here too, because the interpretation of records depends on them.
 package patients

@@ -11,13 +11,13 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// ImportHash stands for a line of an import, or for the identifier that a
-// patient has elsewhere. It is kept in the transaction of what the line
-// brought in, so that a line comes in once, whenever it is tried again.
+// ImportHash identifies a line of an import, or a patient's external
+// identifier. It is stored in the transaction of the line's data, so that a
+// line is imported once however often it is retried.
 type ImportHash [16]byte
 
-// ImportedPatient is a line with a patient, known by Content; with External
-// set, by Key, the identifier that the patient has elsewhere.
+// ImportedPatient is a line with a patient, identified by Content or, if
+// External is set, by Key, the hash of the patient's external identifier.
 type ImportedPatient struct {
 	Content  ImportHash
 	Key      ImportHash
@@ -26,8 +26,8 @@ type ImportedPatient struct {
 	Change   journal.Change
 }
 
-// ImportedRecords are lines with records of one patient: Hashes[i] stands for
-// Records[i]. Change makes the entry of those that are new.
+// ImportedRecords are lines with records of one patient: Hashes[i] identifies
+// Records[i]. Change returns the journal entry for those that are new.
 type ImportedRecords struct {
 	Patient id.Patient
 	Hashes  []ImportHash
@@ -40,8 +40,8 @@ const (
 	insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING line_hash`
 )
 
-// claimLine gives the statement that marks a line as imported, and calls
-// claimed unless it was before.
+// claimLine returns the statement that marks a line as imported, and calls
+// claimed unless it already was.
 func (o Org) claimLine(hash ImportHash, claimed func()) engine.Stmt {
 	return engine.Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Each: func(engine.Row) error { claimed(); return nil }}
 }
@@ -54,9 +54,9 @@ func (l *ImportedPatient) claim(o Org, claimed func()) engine.Stmt {
 	return engine.Stmt{SQL: insertImportKey, Args: []any{int64(o.org), l.Key[:], l.Content[:], l.Patient.ID.Bytes()}, Each: func(engine.Row) error { claimed(); return nil }}
 }
 
-// ImportPatients keeps the patients of those lines that were never imported,
-// in order and in one transaction, and says how many they were. others has
-// the indices of lines whose identifier was imported with another content.
+// ImportPatients stores the patients of lines that were not imported before, in
+// order and in one transaction, and returns their number. others has the
+// indices of lines whose identifier was imported with different content.
 func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, others []int, err error) {
 	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		isNew := make([]bool, len(lines))
@@ -80,8 +80,9 @@ func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added
 	return added, others, err
 }
 
-// ImportedPatients says how many of the lines were imported before. others
-// has the indices of those whose identifier was, with another content.
+// ImportedPatients returns how many of the lines were imported before. others
+// has the indices of lines whose identifier was imported with different
+// content.
 func (o Org) ImportedPatients(ctx context.Context, lines []ImportedPatient) (count int, others []int, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		count, others, err = o.imported(tx, lines, make([]bool, len(lines)))
@@ -90,7 +91,7 @@ func (o Org) ImportedPatients(ctx context.Context, lines []ImportedPatient) (cou
 	return count, others, err
 }
 
-// imported looks for the marks of lines that are not new.
+// imported reads the marks of lines that are not new.
 func (o Org) imported(tx engine.Tx, lines []ImportedPatient, isNew []bool) (count int, others []int, err error) {
 	var stmts []engine.Stmt
 	for i := range lines {
@@ -121,11 +122,11 @@ func (o Org) selectLine(hash ImportHash, count *int) engine.Stmt {
 	return engine.Stmt{SQL: `SELECT 1 FROM import_line WHERE org_no = $1 AND line_hash = $2`, Args: []any{int64(o.org), hash[:]}, Each: func(engine.Row) error { *count++; return nil }}
 }
 
-// ImportRecords keeps the records of those lines that were never imported, in
-// one transaction, and says how many they were. No patient may be in it
-// twice. missing has the indices of the groups whose patient is not there.
+// ImportRecords stores the records of lines that were not imported before, in
+// one transaction, and returns their number. Each patient must occur only once.
+// missing has the indices of groups whose patient does not exist.
 func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added int, missing []int, err error) {
-	// Two imports at once lock patients in the same order.
+	// Concurrent imports must lock patients in the same order.
 	order := make([]int, len(groups))
 	for i := range order {
 		order[i] = i
@@ -189,8 +190,7 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 	return added, missing, err
 }
 
-// understandFresh derives medications again that were understood by aliases
-// which are not those of the organisation any more.
+// understandFresh derives medications again if the aliases have changed since.
 func (o Org) understandFresh(tx engine.Tx, groups [][]pain.Record) error {
 	if !slices.ContainsFunc(groups, func(records []pain.Record) bool { _, medicated := understoodBy(records); return medicated }) {
 		return nil
@@ -220,8 +220,8 @@ func (o Org) understandFresh(tx engine.Tx, groups [][]pain.Record) error {
 	return nil
 }
 
-// patientNumbers finds the patients of groups, in order; 0 is one that is not
-// there.
+// patientNumbers finds the patients of groups, in order. The number of a
+// missing patient is 0.
 func (o Org) patientNumbers(tx engine.Tx, groups []ImportedRecords, order []int) ([]int64, error) {
 	numbers := make([]int64, len(groups))
 	var stmts []engine.Stmt
@@ -232,8 +232,8 @@ func (o Org) patientNumbers(tx engine.Tx, groups []ImportedRecords, order []int)
 	return numbers, tx.Many(stmts...)
 }
 
-// claimRecords marks the lines of groups whose patient is there, and gives the
-// records of those that were never imported.
+// claimRecords marks the lines of groups whose patient exists, and returns the
+// records of lines that were not imported before.
 func (o Org) claimRecords(tx engine.Tx, groups []ImportedRecords, order []int, numbers []int64) ([][]pain.Record, error) {
 	fresh := make([][]pain.Record, len(groups))
 	var claims []engine.Stmt
@@ -251,7 +251,7 @@ func (o Org) claimRecords(tx engine.Tx, groups []ImportedRecords, order []int, n
 	return fresh, tx.Many(claims...)
 }
 
-// ImportedKey finds the patient with an identifier elsewhere, and the date of
+// ImportedKey returns the patient with an external identifier, and the date of
 // birth.
 func (o Org) ImportedKey(ctx context.Context, key ImportHash) (patient id.Patient, birth pain.Date, found bool, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
@@ -267,7 +267,7 @@ func (o Org) ImportedKey(ctx context.Context, key ImportHash) (patient id.Patien
 	return patient, birth, found, err
 }
 
-// ImportedLines counts the lines that were imported before.
+// ImportedLines returns how many of the lines were imported before.
 func (o Org) ImportedLines(ctx context.Context, hashes []ImportHash) (count int, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		stmts := make([]engine.Stmt, len(hashes))

@@ -11,17 +11,17 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// Member is a patient as analytics know one. Gender and History are good only
-// during the call they are passed to.
+// Member is the part of a patient that analytics use. Gender and History are
+// valid only during the call they are passed to.
 type Member struct {
 	No      int64
 	Born    pain.Date
 	Gender  []byte
-	History []byte // JSON, as [pain.StoredHistory] takes it
+	History []byte // JSON, as accepted by [pain.StoredHistory]
 }
 
-// scanMember reads patient_no, date_of_birth, gender and medical_history, from
-// a column on.
+// scanMember reads patient_no, date_of_birth, gender and medical_history,
+// starting at column from.
 func scanMember(r engine.Row, from int) (Member, error) {
 	born, err := pain.ParseDate(string(r.Raw(from + 1)))
 	if err != nil {
@@ -30,9 +30,9 @@ func scanMember(r engine.Row, from int) (Member, error) {
 	return Member{No: r.Int(from), Born: born, Gender: r.Raw(from + 2), History: r.Raw(from + 3)}, err
 }
 
-// MemberRange calls member for the patients with numbers first to last, and
-// then year for each year of their series, both in order. It is two walks
-// along the tables and not one moment: what changes meanwhile is in the
+// MemberRange calls member for the patients numbered first to last, and then
+// year for each year of their series, both in order. It makes two passes over
+// the tables, which are not one snapshot: concurrent changes are in the
 // journal.
 func (o Org) MemberRange(ctx context.Context, first, last int64, member func(Member), year func(no int64, packed []byte)) error {
 	return o.db.Read(ctx, func(tx engine.Tx) error {
@@ -59,11 +59,11 @@ func (o Org) MemberRange(ctx context.Context, first, last int64, member func(Mem
 }
 
 // ChangedMembers is [Org.ChangedPatients] for members: it calls member once for
-// each patient that changed after a position, by number, and after each of
-// them year for the years of its series.
+// each patient that changed after a position, ordered by number, and after each
+// of them year for the years of its series.
 //
-// It is one statement, so one moment: whoever replaces the members that
-// changed has all of them as they were at that moment.
+// It is one statement, so it sees one snapshot: a caller that replaces the
+// changed members has a consistent state.
 func (o Org) ChangedMembers(ctx context.Context, after journal.Pos, most int64, member func(Member), year func(no int64, packed []byte)) (head journal.Pos, complete bool, err error) {
 	var changes, latest int64
 	head = after
@@ -81,7 +81,7 @@ func (o Org) ChangedMembers(ctx context.Context, after journal.Pos, most int64, 
 			}
 			if r.IsNull(3) {
 				changes += r.Int(1)
-				return nil // the patient is not there
+				return nil // the patient does not exist
 			}
 			if no := r.Int(3); no != latest {
 				latest = no
@@ -101,8 +101,8 @@ func (o Org) ChangedMembers(ctx context.Context, after journal.Pos, most int64, 
 	return head, changes < most, err
 }
 
-// RecordedSeries makes a patient's series from the records, for whoever found
-// that what is stored cannot be read, and gives its years packed, in order.
+// RecordedSeries rebuilds a patient's series from the records, for callers that
+// cannot read what is stored. It returns the packed years, in order.
 func (o Org) RecordedSeries(ctx context.Context, patientNo int64) (packed [][]byte, err error) {
 	years := seriesByYear{}
 	err = o.db.Read(ctx, func(tx engine.Tx) error {

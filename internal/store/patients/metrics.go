@@ -7,9 +7,9 @@ import (
 )
 
 type metrics struct {
-	// underived counts patients.
+	// underived is a number of patients.
 	underived prometheus.Gauge
-	// The rounds of the workers.
+	// Rounds of the workers.
 	swept, derived *worker.Rounds
 }
 

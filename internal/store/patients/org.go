@@ -10,22 +10,22 @@ import (
 	"anodyne.example/anodyne/internal/store/signal"
 )
 
-// tables is what both views share.
+// tables is shared by both views.
 type tables struct {
 	db      *engine.DB
 	journal *journal.Journal
 	keys    *idempotency.Keys
 	counts  *metrics
-	// remembered has the aliases of organisations.
+	// remembered caches the aliases of organisations.
 	remembered rememberedAliases
 }
 
-// System is the work on the patients of all organisations: alerts that come with
-// a new day, derivations, imports and checks.
+// System does the work on the patients of all organisations: alerts due with a
+// new day, derivations, imports and checks.
 type System struct{ *tables }
 
-// New gives the patients of a database. The registry takes the metrics of the
-// workers; nil keeps them to itself.
+// New returns the patients of a database. It registers the metrics of the
+// workers with registry, if not nil.
 func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys, registry prometheus.Registerer) System {
 	return System{&tables{db, j, keys, newMetrics(registry), rememberedAliases{signal: signal.New()}}}
 }
@@ -37,10 +37,10 @@ type Org struct {
 	org  access.OrgNo
 }
 
-// For gives the patients of the principal's organisation.
+// For returns the patients of the principal's organisation.
 func For(s System, p *access.Principal) Org {
 	return Org{s.tables, idempotency.For(s.keys, p), p.Org}
 }
 
-// of gives the patients of an organisation, for nobody in particular.
+// of returns the patients of an organisation, without a principal.
 func (t *tables) of(org access.OrgNo) Org { return For(System{t}, &access.Principal{Org: org}) }

@@ -11,17 +11,18 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// differing is a patient with medications that are not derived by today's
-// rules and aliases, and what is wrong in words.
+// differing is a patient with medications that are not derived with the current
+// rules and aliases, and a description of the problem.
 type differing struct {
 	no      int64
 	problem string
 }
 
-// outdated looks for the patients whose medications were derived by other rules.
-// A series is marked with the rules, and whatever writes a medication writes the
-// series, so those tell it. They do not tell by which aliases: once there were
-// some, the medications are compared.
+// outdated finds the patients whose medications were derived with other rules.
+// A series stores the version of the rules, and every write of a medication
+// writes the series, so the series suffice to find them. They do not store the
+// version of the aliases: if there ever were any, the medications themselves
+// are compared.
 func (o Org) outdated(ctx context.Context, first, last int64, aliases *pain.Aliases) (list []differing, err error) {
 	if aliases.Version() > 0 {
 		return o.differentlyDerived(ctx, first, last, aliases)
@@ -36,9 +37,9 @@ func (o Org) outdated(ctx context.Context, first, last int64, aliases *pain.Alia
 	return list, err
 }
 
-// differentlyDerived compares the medications of patients with what is derived
-// today. Records that cannot be read are left to the check of series. It fails
-// when the aliases are not the organisation's any more.
+// differentlyDerived compares the medications of patients with what would be
+// derived now. Records that cannot be read are left to the check of series. It
+// fails if the aliases are no longer current.
 func (o Org) differentlyDerived(ctx context.Context, first, last int64, aliases *pain.Aliases) (list []differing, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		if err := o.expectAliases(tx, aliases); err != nil {
@@ -75,7 +76,7 @@ func (o Org) differentlyDerived(ctx context.Context, first, last int64, aliases 
 	return list, err
 }
 
-// expectAliases fails when the aliases are not the organisation's any more.
+// expectAliases returns an error if the aliases are no longer current.
 func (o Org) expectAliases(tx engine.Tx, aliases *pain.Aliases) error {
 	var version int64
 	if err := tx.Many(o.selectAliasVersion(&version)); err != nil {
@@ -87,8 +88,8 @@ func (o Org) expectAliases(tx engine.Tx, aliases *pain.Aliases) error {
 	return nil
 }
 
-// outdatedSeries looks for the patients with a series that another version of the
-// program made.
+// outdatedSeries finds the patients with a series made by another version of
+// the program.
 func (o Org) outdatedSeries(tx engine.Tx, first, last int64) (list []differing, err error) {
 	err = tx.Query(`SELECT patient_no, bytes FROM patient_series WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`, func(r engine.Row) error {
 		no := r.Int(0)
@@ -100,7 +101,7 @@ func (o Org) outdatedSeries(tx engine.Tx, first, last int64) (list []differing, 
 	return list, err
 }
 
-// difference says how what is derived differs. It names no medicine.
+// difference describes how the derived values differ. It names no medicine.
 func difference(stored, now pain.Value) string {
 	was, errWas := pain.DerivedOf(stored)
 	is, errIs := pain.DerivedOf(now)

@@ -14,11 +14,11 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// CreatePatient keeps a new patient and gives the outcome, or what an earlier
-// request with the same key had.
+// CreatePatient stores a new patient and returns the outcome, or that of an
+// earlier request with the same key.
 //
-// The number comes last, together with the COMMIT: numbers are dense, and a
-// patient with a higher number never becomes visible before one with a lower.
+// The number is assigned last, together with COMMIT: numbers are dense, and a
+// patient never becomes visible before one with a lower number.
 func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
 	return o.once.Do(ctx, key, p.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
 		o.keepPatient(tx, p, c)
@@ -26,7 +26,7 @@ func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c journal.Chang
 	})
 }
 
-// keepPatient is what every way of adding a patient does.
+// keepPatient stores a new patient.
 func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, c journal.Change) {
 	tx.Last(o.journal.Entry(o.org, c)...)
 	tx.Last(
@@ -51,8 +51,8 @@ var (
 // firstText is the column of the first text in selectPatient and readPatient.
 const firstText = 5
 
-// withTexts puts the columns of [pain.TextFields] into a statement; their
-// arguments begin with a number.
+// withTexts inserts the columns of [pain.TextFields] into a statement; their
+// arguments are numbered from first.
 func withTexts(sql string, first int) string {
 	var columns, arguments, both strings.Builder
 	for i, f := range pain.TextFields() {
@@ -73,11 +73,11 @@ func (o Org) Patient(ctx context.Context, patientID id.Patient) (p pain.Patient,
 	return p, err
 }
 
-// PatientRow is a patient as the database has it. Its texts are good only
-// during the call they are passed to.
+// PatientRow is a patient as stored. Its texts are valid only during the call
+// they are passed to.
 type PatientRow = pain.Row[[]byte]
 
-// ShowPatient reads one patient for somebody who only prints it.
+// ShowPatient reads one patient for callers that only print it.
 func (o Org) ShowPatient(ctx context.Context, patientID id.Patient, show func(PatientRow)) error {
 	found := false
 	err := o.db.Read(ctx, func(tx engine.Tx) error {
@@ -120,8 +120,8 @@ func scanPatient(r engine.Row, patientID id.Patient) (pain.Patient, error) {
 	return p, err
 }
 
-// UpdatePatient reads a patient, lets a rule change it, and keeps the result
-// with what the rule says about it. A nil Change means that nothing changed.
+// UpdatePatient reads a patient, lets rule change it, and stores the result
+// with the change that rule returns. A nil Change means that nothing changed.
 func (o Org) UpdatePatient(ctx context.Context, patientID id.Patient, rule func(old pain.Patient) (pain.Patient, *journal.Change, error)) (p pain.Patient, err error) {
 	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		old, err := o.patient(tx, selectPatient, patientID)
@@ -140,7 +140,7 @@ func (o Org) UpdatePatient(ctx context.Context, patientID id.Patient, rule func(
 	return p, err
 }
 
-// PatientItem is a patient in a list. Name and DateOfBirth are good only
+// PatientItem is a patient in a list. Name and DateOfBirth are valid only
 // during the call they are passed to.
 type PatientItem struct {
 	No                int64
@@ -150,13 +150,13 @@ type PatientItem struct {
 }
 
 // scanItem reads a patient of a list: patient_no, id, created_at, name and
-// date_of_birth, from a column on.
+// date_of_birth, starting at column from.
 func scanItem(r engine.Row, from int) (PatientItem, error) {
 	patientID, err := id.FromBytes[id.PatientKind](r.Raw(from + 1))
 	return PatientItem{No: r.Int(from), ID: patientID, CreatedAt: engine.FromMillis(r.Int(from + 2)), Name: r.Raw(from + 3), DateOfBirth: r.Raw(from + 4)}, err
 }
 
-// eachItem passes the rows of a list on.
+// eachItem returns a function that passes the rows of a list to each.
 func eachItem(each func(PatientItem)) func(engine.Row) error {
 	return func(r engine.Row) error {
 		item, err := scanItem(r, 0)
@@ -167,9 +167,9 @@ func eachItem(each func(PatientItem)) func(engine.Row) error {
 	}
 }
 
-// PatientPage calls each for the patients of a page in the order of creation
-// and gives the exact total. Numbers are dense, so a deep page costs what the
-// first one does. Page and total are of one moment, by one statement.
+// PatientPage calls each for the patients of a page in order of creation, and
+// returns the exact total. Numbers are dense, so deep pages cost the same as
+// the first. Page and total are read by one statement, so they are consistent.
 func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
 	first := (page-1)*limit + 1
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
@@ -209,8 +209,8 @@ func (o Org) PatientItems(ctx context.Context, numbers []int64, each func(Patien
 	})
 }
 
-// Head is the newest position of the journal and the number of patients, both
-// of one moment.
+// Head returns the latest position of the journal and the number of patients,
+// from one snapshot.
 func (o Org) Head(ctx context.Context) (head journal.Pos, patients int64, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		tx.Last(journal.ReadHead(o.org, &head), engine.Stmt{SQL: `SELECT patients FROM org_counter WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r engine.Row) error {
@@ -222,7 +222,7 @@ func (o Org) Head(ctx context.Context) (head journal.Pos, patients int64, err er
 	return head, patients, err
 }
 
-// PatientRange calls each for the patients with numbers first to last.
+// PatientRange calls each for the patients numbered first to last.
 func (o Org) PatientRange(ctx context.Context, first, last int64, each func(PatientItem)) error {
 	return o.db.Read(ctx, func(tx engine.Tx) error {
 		return tx.Query(`SELECT patient_no, id, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`,

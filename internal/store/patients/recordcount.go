@@ -13,36 +13,36 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// Records are counted by day, type and whether they stand, so that a list
-// tells its total, and finds a deep page, without walking the records. The
-// counts of 128 days are one row, kept in the transaction of every write;
-// migration 0009 says how they are written.
+// Records are counted by day, type and whether they are active, so that a list
+// can return its total and find a deep page without reading the records. The
+// counts of 128 days are stored in one row, updated in the transaction of every
+// write; migration 0009 describes their format.
 
 const (
 	periodDays = 128
-	// daySlots is how many slots a day has: two for each number of a type.
+	// daySlots is the number of slots of a day: two for each type number.
 	daySlots  = 32
 	dayMillis = 24 * 60 * 60 * 1000
-	// beforeEpoch is from 0001-01-01, day 0, to 1970.
+	// beforeEpoch is the time from 0001-01-01, day 0, to 1970.
 	beforeEpoch = 62135596800000
 )
 
-// This does not compile when a data type does not fit: it would be counted on
-// the day after. A wider day is another form of what is stored, and needs a
-// migration.
+// This does not compile if a data type does not fit: it would be counted on the
+// next day. Widening a day changes the stored format, and needs a migration.
 const _ = uint(daySlots - 2*(int(pain.LastDataType)+1))
 
-// day is counted from 0001-01-01, which no record is before.
+// day counts days from 0001-01-01, before which there are no records.
 type day int64
 
 func dayOf(t time.Time) day { return day((engine.Millis(t) + beforeEpoch) / dayMillis) }
 
-// start is the first millisecond of a day.
+// start returns the first millisecond of a day.
 func (d day) start() int64 { return int64(d)*dayMillis - beforeEpoch }
 
 func (d day) period() int64 { return int64(d) / periodDays }
 
-// slot is a day of a period, a type, and whether the records stand.
+// slot identifies a day of a period, a type, and whether the records are
+// active.
 type slot int64
 
 func slotOf(rec *pain.Record) slot {
@@ -57,8 +57,8 @@ func (s slot) day(period int64) day    { return day(period*periodDays + int64(s)
 func (s slot) dataType() pain.DataType { return pain.DataType(s % daySlots / 2) }
 func (s slot) stands() bool            { return s%2 == 0 }
 
-// recordCounts is the number of records by period and slot; as a change to what
-// is stored a number may be negative.
+// recordCounts is the number of records by period and slot. If it represents a
+// change, numbers may be negative.
 type recordCounts map[int64]map[slot]int64
 
 // countsOf counts records.
@@ -78,8 +78,8 @@ func (c recordCounts) add(rec *pain.Record, n int64) {
 	c[period][slotOf(rec)] += n
 }
 
-// selectCounts gives the statement that reads a patient's counts of the periods
-// that are to change.
+// selectCounts returns the statement that reads a patient's counts of the
+// periods in change.
 func (o Org) selectCounts(patientID id.Patient, change recordCounts, into map[int64][]byte) engine.Stmt {
 	periods := slices.Sorted(maps.Keys(change))
 	return engine.Stmt{SQL: `SELECT period, counts FROM record_count WHERE org_no = $1 AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
@@ -91,11 +91,11 @@ func (o Org) selectCounts(patientID id.Patient, change recordCounts, into map[in
 		}}
 }
 
-// keepCounts puts a change to what is stored of a patient's counts at the end
-// of the transaction.
+// keepCounts adds change to a patient's stored counts at the end of the
+// transaction.
 func (o Org) keepCounts(tx engine.Tx, patientNo int64, stored map[int64][]byte, change recordCounts) error {
 	for _, period := range slices.Sorted(maps.Keys(change)) {
-		sum := maps.Clone(change[period]) // change stays: the transaction may run again
+		sum := maps.Clone(change[period]) // do not modify change: the transaction may run again
 		if err := eachCount(stored[period], func(s slot, n int64) { sum[s] += n }); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (o Org) keepCounts(tx engine.Tx, patientNo int64, stored map[int64][]byte, 
 	return nil
 }
 
-// packCounts writes counts as they are stored.
+// packCounts encodes counts.
 func packCounts(counts map[slot]int64) string {
 	var b []byte
 	for _, s := range slices.Sorted(maps.Keys(counts)) {
@@ -123,8 +123,8 @@ func packCounts(counts map[slot]int64) string {
 	return string(b)
 }
 
-// eachCount reads stored counts, in order of the slots. It is on the way of
-// every list: ten years with records on every day are some ten thousand pairs.
+// eachCount decodes stored counts, ordered by slot. Every list depends on its
+// speed: ten years with records on every day are about ten thousand pairs.
 func eachCount(packed []byte, each func(s slot, n int64)) error {
 	var pair [2]int64
 	at, digits := 0, false
@@ -150,8 +150,8 @@ func eachCount(packed []byte, each func(s slot, n int64)) error {
 
 var errCounts = errors.New("a patient's record counts cannot be read; run: anodyne check --repair")
 
-// matched is how many records of a patient fit a query, by day in ascending
-// order.
+// matched is the number of records of a patient that match a query, by day in
+// ascending order.
 type matched []dayCount
 
 type dayCount struct {
@@ -159,7 +159,7 @@ type dayCount struct {
 	n   int64
 }
 
-// take adds what a row of counts has for the query. Rows come in order.
+// take adds the counts of a row that match the query. Rows come in order.
 func (m *matched) take(q *RecordQuery, period int64, packed []byte) error {
 	first, end, types := q.firstDay(), q.endDay(), q.types()
 	return eachCount(packed, func(s slot, n int64) {
@@ -182,7 +182,8 @@ func (m matched) total() (total int64) {
 	return total
 }
 
-// before is how many come before those of a day, in the order of the query.
+// before returns the number of records before those of a day, in the order of
+// the query.
 func (m matched) before(q *RecordQuery, at day) (n int64) {
 	for _, d := range m {
 		if !q.Descending && d.day < at || q.Descending && d.day > at {
@@ -192,8 +193,8 @@ func (m matched) before(q *RecordQuery, at day) (n int64) {
 	return n
 }
 
-// begin gives the day on which the page of a query begins, and how many come
-// before it. A page past the end begins behind all days.
+// begin returns the day on which the page of a query begins, and the number of
+// records before that day. A page past the end begins after all days.
 func (m matched) begin(q *RecordQuery) (begin day, skipped int64) {
 	for i := range m {
 		d := m[i]

@@ -9,8 +9,8 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// recount gives the counts of some patients as their records have them, in the
-// words of migration 0009.
+// recount computes the counts of a range of patients from their records, in the
+// format of migration 0009.
 const recount = `SELECT patient_no, period, string_agg(CAST(slot AS TEXT) || ' ' || CAST(n AS TEXT), ' ' ORDER BY slot) AS counts FROM (
 		SELECT patient_no, day / 128 AS period, day % 128 * 32 + data_type * 2 + CASE WHEN status > 1 THEN 1 ELSE 0 END AS slot, count(*) AS n FROM (
 			SELECT patient_no, data_type, status, (recorded_at + 62135596800000) / 86400000 AS day FROM clinical_record
@@ -18,9 +18,10 @@ const recount = `SELECT patient_no, period, string_agg(CAST(slot AS TEXT) || ' '
 		GROUP BY patient_no, day / 128, day % 128 * 32 + data_type * 2 + CASE WHEN status > 1 THEN 1 ELSE 0 END) AS counted
 	GROUP BY patient_no, period`
 
-// CheckCounts counts every patient's records again and says in words whose
-// counts, which totals rest on, are not those. With repair it puts them right,
-// one patient at a time, and gives their number. It works while a server runs.
+// CheckCounts counts every patient's records again and describes stored counts
+// that differ. If repair is set, it repairs them, one patient at a time, and
+// returns the number of patients repaired. It may run while a server is
+// running.
 func (s System) CheckCounts(ctx context.Context, repair bool, progress func(org string, at, of int64)) (problems []string, repaired int, err error) {
 	err = s.eachPatients(ctx, progress, func(o Org, name string, first, last int64) error {
 		wrong, err := o.compareCounts(ctx, first, last)
@@ -42,7 +43,7 @@ func (s System) CheckCounts(ctx context.Context, repair bool, progress func(org 
 	return problems, repaired, err
 }
 
-// compareCounts gives the numbers of the patients whose counts are wrong.
+// compareCounts returns the numbers of the patients whose counts are wrong.
 func (o Org) compareCounts(ctx context.Context, first, last int64) (wrong []int64, err error) {
 	type place struct{ patientNo, period int64 }
 	stored, wanted := map[place]string{}, map[place]string{}

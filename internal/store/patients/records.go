@@ -13,8 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// statuses is how a record's status is kept: its index here. Those that
-// count come first.
+// statuses maps stored numbers to statuses. Active ones come first.
 var statuses = []pain.Status{pain.Final, pain.Amended, pain.Superseded, pain.EnteredInError}
 
 const (
@@ -22,8 +21,8 @@ const (
 	lastStatus = 3
 )
 
-// statusCode is how a status is kept. One without a place is no status, and a
-// mistake of ours.
+// statusCode returns the number under which a status is stored. It panics if
+// the status is unknown.
 func statusCode(s pain.Status) int64 {
 	at := slices.Index(statuses, s)
 	if at < 0 {
@@ -32,7 +31,7 @@ func statusCode(s pain.Status) int64 {
 	return int64(at)
 }
 
-// recordColumns is what scanRecord reads.
+// recordColumns lists the columns that scanRecord reads.
 const recordColumns = `id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id`
 
 func scanRecord(r engine.Row, patientID id.Patient) (rec pain.Record, err error) {
@@ -46,7 +45,7 @@ func scanRecord(r engine.Row, patientID id.Patient) (rec pain.Record, err error)
 	return rec, err
 }
 
-// insertRecord gives the statement that keeps a record.
+// insertRecord returns the statement that stores a record.
 func (o Org) insertRecord(patientNo int64, rec *pain.Record) engine.Stmt {
 	var corrects any
 	if !rec.Corrects.IsZero() {
@@ -58,9 +57,9 @@ func (o Org) insertRecord(patientNo int64, rec *pain.Record) engine.Stmt {
 			engine.Millis(rec.CreatedAt), rec.Value.JSON(), rec.Notes, rec.Source, rec.Author, rec.EncounterID}}
 }
 
-// patientNo finds a patient for a change to what belongs to it. On PostgreSQL
-// the row is locked, so that changes of one patient follow one another; what is
-// read with it sees the change before.
+// patientNo finds a patient for a change to its data. On PostgreSQL it locks
+// the row, so that changes to one patient are serialized; the statements in
+// with see the result of the previous change.
 func (o Org) patientNo(tx engine.Tx, patientID id.Patient, with ...engine.Stmt) (no int64, err error) {
 	err = tx.Many(append([]engine.Stmt{{
 		SQL:  `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`,
@@ -76,7 +75,7 @@ func (o Org) patientNo(tx engine.Tx, patientID id.Patient, with ...engine.Stmt) 
 	return no, err
 }
 
-// BirthDate is a patient's date of birth.
+// BirthDate returns a patient's date of birth.
 func (o Org) BirthDate(ctx context.Context, patientID id.Patient) (birth pain.Date, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		found, err := engine.One(tx, `SELECT date_of_birth FROM patient WHERE org_no = $1 AND id = $2`, func(r engine.Row) { birth, _ = pain.ParseDate(r.Text(0)) }, int64(o.org), patientID.Bytes())
@@ -88,9 +87,9 @@ func (o Org) BirthDate(ctx context.Context, patientID id.Patient) (birth pain.Da
 	return birth, err
 }
 
-// AddRecords keeps the records of one patient, all or none, and gives the
-// outcome, or what an earlier request with the same key had. For an error that
-// is AliasesChanged the records must be made again.
+// AddRecords stores records of one patient, all or none, and returns the
+// outcome, or that of an earlier request with the same key. If [AliasesChanged]
+// reports true for the error, the records must be made again.
 func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pain.Record, c journal.Change, key *idempotency.Once, now time.Time, out idempotency.Outcome) (idempotency.Outcome, error) {
 	added, err := additionOf(records)
 	if err != nil {
@@ -120,7 +119,7 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 	})
 }
 
-// insertRecords keeps records of one patient, without what is counted and
+// insertRecords stores records of one patient, without the counts and series
 // derived from them.
 func (o Org) insertRecords(tx engine.Tx, patientNo int64, records []pain.Record, c journal.Change) {
 	for i := range records {
@@ -129,12 +128,12 @@ func (o Org) insertRecords(tx engine.Tx, patientNo int64, records []pain.Record,
 	tx.Last(o.journal.Entry(o.org, c)...)
 }
 
-// RecordQuery says which records of a patient are wanted.
+// RecordQuery selects records of a patient.
 type RecordQuery struct {
-	// From and Before bound the clinical time, both at midnight UTC; zero is
+	// From and Before bound the clinical time, both at midnight UTC. Zero means
 	// no bound.
 	From, Before time.Time
-	// Types are the wanted types; none means all.
+	// Types are the selected types. If empty, all types are selected.
 	Types []pain.DataType
 	// Inactive includes superseded records and those entered in error.
 	Inactive   bool
@@ -159,7 +158,7 @@ func (q *RecordQuery) endDay() day {
 	return dayOf(q.Before)
 }
 
-// start is the first day of the bounds, in the order of the query.
+// start returns the first day of the bounds, in the order of the query.
 func (q *RecordQuery) start() day {
 	if q.Descending {
 		return q.endDay() - 1
@@ -167,10 +166,10 @@ func (q *RecordQuery) start() day {
 	return q.firstDay()
 }
 
-// This does not compile when a data type has no bit in [RecordQuery.types].
+// This does not compile if a data type has no bit in [RecordQuery.types].
 const _ = uint(62 - int(pain.LastDataType))
 
-// types is a bit for each type that is wanted.
+// types returns the selected types as a bit set.
 func (q *RecordQuery) types() (types int64) {
 	for _, t := range q.Types {
 		types |= 1 << t
@@ -188,19 +187,21 @@ const (
 		AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $5 <> 0 AND status <= $6`
 	recordsForward  = pageOfRecords + ` ORDER BY recorded_at, id LIMIT $7 OFFSET $8`
 	recordsBackward = pageOfRecords + ` ORDER BY recorded_at DESC, id DESC LIMIT $7 OFFSET $8`
-	// countsOfQuery gives at least one row, unless there is no patient.
+	// countsOfQuery returns at least one row, unless the patient does not
+	// exist.
 	countsOfQuery = `SELECT c.period, c.counts FROM patient p LEFT JOIN record_count c
 		ON c.org_no = p.org_no AND c.patient_no = p.patient_no AND c.period BETWEEN $3 AND $4
 		WHERE p.org_no = $1 AND p.id = $2 ORDER BY c.period`
 )
 
-// nearby is how many records a page walks past rather than asking first on
-// which day it begins. Tests of the asking shorten it.
+// nearby is the number of records that a page skips by reading them, rather
+// than looking up the day on which it begins. Some tests reduce it.
 var nearby = int64(500)
 
-// Records calls each for a page of a patient's records by clinical time, then
-// by identifier, and gives the number of all that fit, both of one moment. What
-// that costs depends on the records of a day, not on how many there are.
+// Records calls each for a page of a patient's records, ordered by clinical
+// time and identifier, and returns the total number of matching records, both
+// from one snapshot. The cost depends on the number of records per day, not on
+// their total.
 func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, each func(*pain.Record)) (total int64, err error) {
 	var fit matched
 	begin, skipped := q.start(), int64(0)
@@ -227,15 +228,16 @@ func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, e
 			}
 			return fit.total(), nil
 		}
-		// A write in between has moved the page; from the start it never is.
+		// A concurrent write has moved the page. Reading from the start always
+		// works.
 		if begin, skipped = fit.begin(&q); try == 3 {
 			begin, skipped = q.start(), 0
 		}
 	}
 }
 
-// readCounts reads how many records fit, by day; it leaves nil when there is no
-// patient.
+// readCounts returns the statement that reads the number of matching records by
+// day. fit stays nil if the patient does not exist.
 func (o Org) readCounts(patientID id.Patient, q *RecordQuery, fit *matched) engine.Stmt {
 	*fit = nil
 	return engine.Stmt{SQL: countsOfQuery, Args: []any{int64(o.org), patientID.Bytes(), q.firstDay().period(), q.endDay().period()}, Each: func(r engine.Row) error {
@@ -243,14 +245,14 @@ func (o Org) readCounts(patientID id.Patient, q *RecordQuery, fit *matched) engi
 			*fit = matched{}
 		}
 		if r.IsNull(0) {
-			return nil // nothing is recorded
+			return nil // there are no records
 		}
 		return fit.take(q, r.Int(0), r.Raw(1))
 	}}
 }
 
-// readPage reads the page of a query that has so many records before the day
-// with which the reading begins.
+// readPage returns the statement that reads the page of a query, starting at
+// day begin, which skipped records precede.
 func (o Org) readPage(patientID id.Patient, q *RecordQuery, begin day, skipped int64, page *[]pain.Record) engine.Stmt {
 	sql, from, before := recordsForward, begin.start(), q.endDay().start()
 	if q.Descending {
@@ -290,9 +292,9 @@ func (o Org) record(tx engine.Tx, patientID id.Patient, recordID id.Record) (rec
 	return rec, err
 }
 
-// CorrectRecord reads a record, lets a rule correct it, and keeps both the
-// old one with its new status and what stands in its place. For an error that is
-// AliasesChanged the rule must use newer ones.
+// CorrectRecord reads a record, lets rule correct it, and stores both the old
+// record with its new status and its replacement. If [AliasesChanged] reports
+// true for the error, rule must use newer aliases.
 func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID id.Record, key *idempotency.Once, now time.Time, rule func(old pain.Record) (pain.Correction, journal.Change, idempotency.Outcome, error)) (idempotency.Outcome, error) {
 	return o.once.Do(ctx, key, now, func(tx engine.Tx) (idempotency.Outcome, error) {
 		no, err := o.patientNo(tx, patientID)
@@ -332,14 +334,14 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 			return idempotency.Outcome{}, err
 		}
 		tx.Last(o.journal.Entry(o.org, change)...)
-		return out, o.correctSeries(tx, no, &correction, now) // last: an alert comes after what raised it
+		return out, o.correctSeries(tx, no, &correction, now) // last, so that an alert follows its cause
 	})
 }
 
-// History gives a record with all that it corrects and all that corrects it,
+// History returns a record with all that it corrects and all that correct it,
 // oldest first.
 func (o Org) History(ctx context.Context, patientID id.Patient, recordID id.Record) (chain []pain.Record, err error) {
-	corrected := map[id.Record]pain.Record{} // by what it corrects; the first by nothing
+	corrected := map[id.Record]pain.Record{} // by the record they correct; the first corrects none
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		return tx.Query(chainOfRecord, func(r engine.Row) error {
 			rec, err := scanRecord(r, patientID)
@@ -356,8 +358,8 @@ func (o Org) History(ctx context.Context, patientID id.Patient, recordID id.Reco
 	return chain, err
 }
 
-// chainOfRecord walks from a record to what it corrects and to what corrects
-// it; a record is corrected once at most.
+// chainOfRecord follows a record to those it corrects and to those that correct
+// it. A record is corrected at most once.
 const chainOfRecord = `WITH RECURSIVE older (id, corrects) AS (
 		SELECT id, corrects FROM clinical_record WHERE org_no = $1 AND id = $3
 			AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)

@@ -17,26 +17,27 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// What the service derives from a medication is stored with it, and in the
-// patient's series. When the rules or an organisation's aliases change, all of
-// it is derived again in the background: a patient at a time, each in a
-// transaction of its own, beside nodes of this version and of the one before.
-// How far it has come is kept for each organisation, so that it goes on there
-// after a restart.
+// Values derived from a medication are stored with it, and in the patient's
+// series. When the rules or an organisation's aliases change, all of them are
+// derived again in the background: one patient at a time, each in its own
+// transaction, while nodes of this version and the previous one are running.
+// Progress is stored for each organisation, so that it continues after a
+// restart.
 
-// derivedAtOnce is how many patients are looked at together. Tests shorten it.
+// derivedAtOnce is the number of patients examined at a time. Some tests reduce
+// it.
 var derivedAtOnce int64 = 100
 
-// deriveEvery is how often a node looks for organisations that are not done.
+// deriveEvery is how often a node checks for organisations that are not done.
 const deriveEvery = time.Hour
 
-// aliasesEvery is how often it asks whether another node changed aliases. Tests
-// shorten it.
+// aliasesEvery is how often it checks whether another node changed aliases.
+// Some tests reduce it.
 var aliasesEvery = 10 * time.Second
 
-// KeepDerived derives again what is not derived by this program's rules and the
-// organisations' aliases: at once, after every change of aliases and every
-// hour, until the context ends.
+// KeepDerived derives again what was not derived with this program's rules and
+// the organisations' current aliases: at once, after every change of aliases,
+// and every hour, until the context ends.
 func (s System) KeepDerived(ctx context.Context) error {
 	for {
 		changed := s.remembered.signal.Wait()
@@ -60,9 +61,8 @@ func (s System) KeepDerived(ctx context.Context) error {
 	}
 }
 
-// awaitDerivation waits until there may be something to derive again: aliases
-// were changed by this process, or have other versions than before, or it is
-// time.
+// awaitDerivation waits until there may be something to derive: this process
+// changed aliases, their versions differ from versions, or next has come.
 func (s System) awaitDerivation(ctx context.Context, changed <-chan struct{}, versions map[int64]int64, next time.Time) {
 	for time.Now().Before(next) {
 		select {
@@ -78,8 +78,8 @@ func (s System) awaitDerivation(ctx context.Context, changed <-chan struct{}, ve
 	}
 }
 
-// aliasVersions gives the versions of the aliases of those organisations that
-// have ever had some.
+// aliasVersions returns the versions of the aliases of organisations that ever
+// had any.
 func (s System) aliasVersions(ctx context.Context) (versions map[int64]int64, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		versions = map[int64]int64{}
@@ -91,7 +91,7 @@ func (s System) aliasVersions(ctx context.Context) (versions map[int64]int64, er
 	return versions, err
 }
 
-// deriving is an organisation whose medications are derived again.
+// deriving is an organisation whose medications are being derived again.
 type deriving struct {
 	org        access.OrgNo
 	name       string
@@ -99,11 +99,11 @@ type deriving struct {
 	version    int64 // of the aliases
 }
 
-// Rederive derives the medications of all organisations again, unless that has
-// been done by the rules of this program and the aliases of the organisation. It
-// may be ended and begun again at any time, and nodes may do it at once. A
-// patient whose records cannot be read does not stand in the way of the others;
-// anodyne check names it.
+// Rederive derives the medications of all organisations again, unless that was
+// already done with the rules of this program and the current aliases. It can
+// be stopped and restarted at any time, and several nodes can run it at once. A
+// patient whose records cannot be read does not hold up the others; anodyne
+// check reports it.
 func (s System) Rederive(ctx context.Context) error {
 	for {
 		if err := s.rederiveOnce(ctx); !errors.Is(err, errAliasesChanged) {
@@ -147,7 +147,7 @@ func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients
 	o := s.of(d.org)
 	aliases, err := o.aliases(ctx, d.version)
 	if err == nil && aliases.Version() != d.version {
-		err = errAliasesChanged // how far it has come is that of others
+		err = errAliasesChanged // the progress is that of other aliases
 	}
 	if err != nil {
 		return err
@@ -190,8 +190,8 @@ func (s System) rederiveOrg(ctx context.Context, d *deriving, done func(patients
 	return nil
 }
 
-// rederiveAll derives the medications of some patients again, some at once, and
-// gives what went wrong. On SQLite their transactions share a commit.
+// rederiveAll derives the medications of patients again, several concurrently,
+// and returns the errors. On SQLite their transactions share a commit.
 func (o Org) rederiveAll(ctx context.Context, patients []differing, aliases *pain.Aliases) (errs []error) {
 	work := make(chan int64)
 	var mu sync.Mutex
@@ -215,8 +215,8 @@ func (o Org) rederiveAll(ctx context.Context, patients []differing, aliases *pai
 	return errs
 }
 
-// noteDerived keeps how far an organisation is by a version of its aliases,
-// unless there is a newer one.
+// noteDerived stores the progress of an organisation for a version of its
+// aliases, unless there is a newer one.
 func (o Org) noteDerived(ctx context.Context, patientNo, version int64) error {
 	return o.db.Write(ctx, func(tx engine.Tx) error {
 		_, err := tx.Exec(`INSERT INTO derivation (org_no, rules, patient_no, aliases) VALUES ($1, $2, $3, $4)
@@ -228,15 +228,15 @@ func (o Org) noteDerived(ctx context.Context, patientNo, version int64) error {
 	})
 }
 
-// rederivePatient derives the medications of one patient again, makes the series
-// anew, and judges what follows for the alerts. It gives how many changed. When
-// the aliases are not the organisation's any more, nothing is done.
+// rederivePatient derives the medications of one patient again, rebuilds the
+// series, and judges the patient's alerts. It returns how many medications
+// changed. If the aliases are no longer current, it does nothing.
 func (o Org) rederivePatient(ctx context.Context, patientNo int64, aliases *pain.Aliases, actor string) (changed int, err error) {
 	now := o.db.Now()
 	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		changed = 0
 		var patientID id.Patient
-		// The lock keeps the records from changing meanwhile.
+		// The lock keeps the records from changing.
 		if _, err := engine.One(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(r engine.Row) {
 			patientID, _ = id.FromBytes[id.PatientKind](r.Raw(0))
 		}, int64(o.org), patientNo); err != nil {
@@ -277,8 +277,8 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, aliases *pain
 	return changed, err
 }
 
-// derivedUpdates are the statements that bring a patient's medications to
-// today's rules. One that cannot be read stays as it is.
+// derivedUpdates returns the statements that update a patient's medications to
+// the current rules. Medications that cannot be read stay as they are.
 func (o Org) derivedUpdates(tx engine.Tx, patientNo int64, aliases *pain.Aliases) (updates []engine.Stmt, err error) {
 	err = tx.Query(`SELECT recorded_at, id, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND data_type = $3`, func(r engine.Row) error {
 		value, differs, err := pain.Rederived(pain.StoredValue(r.Text(2)), pain.DateOf(engine.FromMillis(r.Int(0))), aliases)

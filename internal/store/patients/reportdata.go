@@ -13,24 +13,25 @@ import (
 )
 
 const (
-	// patientsAtOnce is how many patients one look of OpioidCharts takes in.
+	// patientsAtOnce is the number of patients that OpioidCharts reads at a
+	// time.
 	patientsAtOnce = 500
 	chartsAtOnce   = 100
 )
 
-// OpioidQuery says whose charts are wanted.
+// OpioidQuery selects charts.
 type OpioidQuery struct {
 	Period drug.Span
-	// Wants passes a patient by what is known without the records; nil passes
-	// all.
+	// Wants selects patients without looking at their records. nil selects all.
 	Wants func(*pain.Patient) bool
-	// Seen is called with how many of the patients have been looked at.
+	// Seen is called to report progress, with the number of patients examined
+	// so far.
 	Seen func(patients, of int64)
 }
 
-// OpioidCharts calls each for those of the wanted patients whom an opioid
-// covers, or may cover, on a day of a period, in the order of their numbers,
-// and gives how many were wanted. All of it is of one moment. Charts have
+// OpioidCharts calls each for the selected patients whom an opioid covers, or
+// may cover, on a day of the period, ordered by number, and returns how many
+// patients were selected. All of it is read in one snapshot. Charts contain
 // medications, adverse events and laboratory results.
 func (o Org) OpioidCharts(ctx context.Context, q OpioidQuery, each func(*summary.Chart) error) (wanted int, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
@@ -73,8 +74,8 @@ type numbered struct {
 var patientRange = withTexts(`SELECT patient_no, id, version, created_at, name, date_of_birth, medical_history/*, texts*/
 	FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3`, 0)
 
-// opioidRange finds those who take opioids among some patients; their records
-// are not read yet.
+// opioidRange finds the patients in a range who take opioids. It does not read
+// their records.
 func (o Org) opioidRange(tx engine.Tx, first, last int64, q *OpioidQuery, wanted *int) (charts []numbered, err error) {
 	patients := make(map[int64]pain.Patient, last-first+1)
 	if err := tx.Query(patientRange, func(r engine.Row) error {
@@ -123,18 +124,18 @@ func (o Org) opioidRange(tx engine.Tx, first, last int64, q *OpioidQuery, wanted
 	return charts, nil
 }
 
-// opioidTypes are the types of the records in charts of opioids.
+// opioidTypes lists the types of the records in opioid charts.
 var opioidTypes = []pain.DataType{pain.TypeMedications, pain.TypeAdverseEvents, pain.TypeLabs}
 
-// opioidRecords reads the records of up to chartsAtOnce patients.
+// opioidRecords selects the records of up to chartsAtOnce patients.
 var opioidRecords = `SELECT patient_no, ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND status <= $2
 	AND data_type IN (` + placesFrom(3, len(opioidTypes)) + `) AND patient_no IN (` + placesFrom(3+len(opioidTypes), chartsAtOnce) + `)
 	ORDER BY patient_no, recorded_at, id`
 
-// chartRecords adds the records to charts, which ascend by number.
+// chartRecords adds the records to charts, which are ordered by number.
 func (o Org) chartRecords(tx engine.Tx, charts []numbered) error {
 	args := append([]any{int64(o.org), int64(lastActive)}, numbersOf(opioidTypes)...)
-	patients := make([]any, chartsAtOnce) // unused places stay NULL, which no number is
+	patients := make([]any, chartsAtOnce) // unused placeholders stay NULL, which matches no number
 	for i := range charts {
 		patients[i] = charts[i].no
 	}
@@ -149,7 +150,7 @@ func (o Org) chartRecords(tx engine.Tx, charts []numbered) error {
 	}, append(args, patients...)...)
 }
 
-// OrgName is the organisation's name.
+// OrgName returns the organisation's name.
 func (o Org) OrgName(ctx context.Context) (name string, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		_, err := engine.One(tx, `SELECT name FROM org WHERE org_no = $1`, func(r engine.Row) { name = r.Text(0) }, int64(o.org))

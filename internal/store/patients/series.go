@@ -16,18 +16,18 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// seriesByYear is what records are worth to their patient-years.
+// seriesByYear is the contribution of records to the patient's series, by year.
 type seriesByYear map[int]*series.Series
 
-// addition is new records of one patient, and what they are worth.
+// addition is new records of one patient, and their contribution.
 type addition struct {
 	years   seriesByYear
-	records []*pain.Record // that stand, by time and identifier
+	records []*pain.Record // active, ordered by time and identifier
 }
 
-// additionOf reads the active ones of some records for their patient-years. It
-// is done before the transaction where it can be: on SQLite all writers wait for
-// one another there.
+// additionOf computes the contribution of the active records. Where possible it
+// is called before the transaction, because on SQLite writes are serialized
+// there.
 func additionOf(records []pain.Record) (addition, error) {
 	a := addition{years: seriesByYear{}}
 	for i := range records {
@@ -53,7 +53,7 @@ func (y seriesByYear) add(t pain.DataType, at time.Time, v pain.Value) error {
 	return y.year(series.YearOf(at)).Add(t, at, v)
 }
 
-// year gives the series of a year, made when missing.
+// year returns the series of a year, creating it if it is missing.
 func (y seriesByYear) year(year int) *series.Series {
 	if y[year] == nil {
 		y[year] = &series.Series{}
@@ -61,8 +61,8 @@ func (y seriesByYear) year(year int) *series.Series {
 	return y[year]
 }
 
-// selectSeries gives the statement that reads a patient's series of some
-// years. One that cannot be read is there and nil.
+// selectSeries returns the statement that reads a patient's series of a range
+// of years into a map, with nil for those that cannot be read.
 func (o Org) selectSeries(patientNo int64, first, last int, into seriesByYear) engine.Stmt {
 	return engine.Stmt{SQL: `SELECT year, bytes FROM patient_series WHERE org_no = $1 AND patient_no = $2 AND year BETWEEN $3 AND $4`,
 		Args: []any{int64(o.org), patientNo, first, last}, Each: func(r engine.Row) error {
@@ -75,11 +75,11 @@ func (o Org) selectSeries(patientNo int64, first, last int, into seriesByYear) e
 		}}
 }
 
-// mendSeries makes those of some years that are not there from the records.
+// mendSeries rebuilds the missing series of years from the records.
 func (o Org) mendSeries(tx engine.Tx, patientNo int64, stored seriesByYear, years iter.Seq[int]) error {
 	for year := range years {
 		if stored[year] == nil {
-			stored.year(year) // which may have no record
+			stored.year(year) // the year may have no records
 			if err := o.recordedSeries(tx, patientNo, year, year, stored, replaced{}); err != nil {
 				return err
 			}
@@ -88,10 +88,10 @@ func (o Org) mendSeries(tx engine.Tx, patientNo int64, stored seriesByYear, year
 	return nil
 }
 
-// appendSeries adds new records to a patient's series, and judges what follows
-// for the patient's alerts. Records never change, so what is stored and what is
-// new make the year, in whatever order they came. A year that is not stored or
-// cannot be read is made from the records.
+// appendSeries adds new records to a patient's series, and judges the patient's
+// alerts. Records never change, so a year is the stored series plus the new
+// records, in any order of arrival. A year that is missing or cannot be read is
+// rebuilt from the records.
 func (o Org) appendSeries(tx engine.Tx, patientNo int64, a addition, now time.Time) error {
 	added := a.years
 	if len(added) == 0 {
@@ -99,7 +99,7 @@ func (o Org) appendSeries(tx engine.Tx, patientNo int64, a addition, now time.Ti
 	}
 	years := slices.Sorted(maps.Keys(added))
 	stored := seriesByYear{}
-	var w *watch // nil when what is added does not concern alerts
+	var w *watch // nil if the addition does not concern alerts
 	var err error
 	if added.concernAlerts() {
 		w, err = o.startWatch(tx, patientNo, stored)
@@ -126,10 +126,10 @@ func (o Org) appendSeries(tx engine.Tx, patientNo int64, a addition, now time.Ti
 	return o.endWatch(tx, patientNo, stored, w, now)
 }
 
-// join adds what is new to a year, in order: of records of the same time the
-// identifier decides, which a series does not have. Where a new record has the
-// time of another that is there, both are read again. What is added stays as it
-// is: the transaction may run again.
+// join adds new records to a year, in order. Records of the same time are
+// ordered by identifier, which a series does not contain, so if a new record
+// has the time of a stored one, both are read again. It does not modify added:
+// the transaction may run again.
 func (o Org) join(tx engine.Tx, patientNo int64, year, added *series.Series, records []*pain.Record) error {
 	ties := year.Ties(added)
 	if len(ties) == 0 {
@@ -149,7 +149,7 @@ func (o Org) join(tx engine.Tx, patientNo int64, year, added *series.Series, rec
 	return nil
 }
 
-// joinTie adds all that is stored of one time, and all that is new.
+// joinTie adds all stored and all new records of one time.
 func (o Org) joinTie(tx engine.Tx, patientNo int64, year *series.Series, at int64, records []*pain.Record) error {
 	var all []*pain.Record
 	for _, rec := range records {
@@ -168,7 +168,7 @@ func (o Org) joinTie(tx engine.Tx, patientNo int64, year *series.Series, at int6
 	var tied series.Series
 	for _, rec := range all {
 		if !ordered(rec.Type) {
-			continue // its days are not a time
+			continue // it has days instead of a time
 		}
 		if err := tied.Add(rec.Type, rec.RecordedAt, rec.Value); err != nil {
 			return err
@@ -178,15 +178,14 @@ func (o Org) joinTie(tx engine.Tx, patientNo int64, year *series.Series, at int6
 	return nil
 }
 
-// ordered reports whether records of a type have an order within their time, and
-// were taken out of a series that is joined with others of that time.
+// ordered reports whether records of a type are ordered within the same time.
+// Those are removed from a series before others of that time are joined to it.
 func ordered(t pain.DataType) bool {
 	return series.Takes(t) && t != pain.TypeMedications && t != pain.TypeLabs
 }
 
-// correctSeries makes the patient-years of a correction again from the
-// records, the old one left out and the new one put in, and judges what
-// follows for the patient's alerts.
+// correctSeries rebuilds the years affected by a correction from the records,
+// without the old record and with the new one, and judges the patient's alerts.
 func (o Org) correctSeries(tx engine.Tx, patientNo int64, c *pain.Correction, now time.Time) error {
 	if !series.Takes(c.Old.Type) {
 		return nil
@@ -229,14 +228,15 @@ func (o Org) correctSeries(tx engine.Tx, patientNo int64, c *pain.Correction, no
 	return o.endWatch(tx, patientNo, stored, w, now)
 }
 
-// replaced is a correction that is not yet stored: the identifier of a record
-// that no longer counts, and one that does. Either may be missing.
+// replaced is a correction that is not stored yet: the identifier of a record
+// that no longer counts, and its replacement. Either may be missing.
 type replaced struct {
 	except []byte
 	with   *pain.Record
 }
 
-// recordedSeries adds what the active records of some years are worth.
+// recordedSeries adds the contribution of the active records of a range of
+// years.
 func (o Org) recordedSeries(tx engine.Tx, patientNo int64, first, last int, into seriesByYear, r replaced) error {
 	with := r.with
 	addWith := func() error {
@@ -264,8 +264,8 @@ func (o Org) recordedSeries(tx engine.Tx, patientNo int64, first, last int, into
 	return nil
 }
 
-// ofSeries are the conditions on records that a series is made of: of its types,
-// and active.
+// ofSeries is the condition for records that contribute to a series: active,
+// and of certain types.
 var ofSeries = func() string {
 	types := make([]string, len(series.Types))
 	for i, t := range series.Types {
@@ -278,8 +278,8 @@ func yearStart(year int) int64 {
 	return time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 }
 
-// keepSeries writes a patient-year at the end of the transaction, or removes
-// it when nothing is left.
+// keepSeries writes a year at the end of the transaction, or deletes it if it
+// is empty.
 func (o Org) keepSeries(tx engine.Tx, patientNo int64, year int, s *series.Series) {
 	if s.Empty() {
 		tx.Last(engine.Stmt{SQL: `DELETE FROM patient_series WHERE org_no = $1 AND patient_no = $2 AND year = $3`, Args: []any{int64(o.org), patientNo, year}})

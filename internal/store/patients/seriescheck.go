@@ -15,19 +15,20 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// checkedAtOnce is how many patients one look of a check takes in.
+// checkedAtOnce is the number of patients that a check reads at a time.
 const checkedAtOnce = 200
 
-// Repaired is what CheckSeries put right.
+// Repaired counts what CheckSeries repaired.
 type Repaired struct {
 	Years     int // of patients' series
-	Standings int // of patients whose alerts were not what the records say
+	Standings int // patients whose alerts did not match the records
 }
 
-// CheckSeries makes every patient's series again from the records, looks by
-// them at what is kept of the patient's alerts, and says in words where what is
-// stored differs. With repair it puts that right, one patient at a time, and
-// tells only what it could not. It works while a server runs.
+// CheckSeries rebuilds every patient's series from the records, uses them to
+// check the patient's alert standing, and describes the differences from what
+// is stored. If repair is set, it repairs them, one patient at a time, and
+// describes only what it could not repair. It may run while a server is
+// running.
 func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org string, at, of int64)) (problems []string, repaired Repaired, err error) {
 	err = s.eachPatients(ctx, progress, func(o Org, name string, first, last int64) error {
 		wrong, err := o.compareSeries(ctx, first, last)
@@ -51,8 +52,8 @@ func (s System) CheckSeries(ctx context.Context, repair bool, progress func(org 
 	return problems, repaired, err
 }
 
-// eachPatients calls look for the patients of all organisations, some at a
-// time, by their numbers.
+// eachPatients calls look for ranges of patients of all organisations, ordered
+// by number.
 func (s System) eachPatients(ctx context.Context, progress func(org string, at, of int64), look func(o Org, name string, first, last int64) error) error {
 	type org struct {
 		no       access.OrgNo
@@ -80,16 +81,16 @@ func (s System) eachPatients(ctx context.Context, progress func(org string, at, 
 	return nil
 }
 
-// wrongSeries is what is wrong with one patient's series, or with what rests
-// on it.
+// wrongSeries describes what is wrong with one patient's series, or with what
+// depends on it.
 type wrongSeries struct {
 	patientNo  int64
 	problem    string
 	repairable bool
 }
 
-// compareSeries holds the series of some patients against their records, both
-// of one moment.
+// compareSeries compares the series of a range of patients with their records,
+// in one snapshot.
 func (o Org) compareSeries(ctx context.Context, first, last int64) (wrong []wrongSeries, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		wrong = nil
@@ -136,11 +137,11 @@ func (o Org) compareSeries(ctx context.Context, first, last int64) (wrong []wron
 	return wrong, err
 }
 
-// namePatients puts the patient before each problem.
+// namePatients adds the patient to each problem.
 func (o Org) namePatients(tx engine.Tx, wrong []wrongSeries) error {
 	for i := range wrong {
 		w := &wrong[i]
-		name := fmt.Sprint("number ", w.patientNo) // of records without their patient
+		name := fmt.Sprint("number ", w.patientNo) // records without a patient
 		if _, err := engine.One(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2`, func(r engine.Row) {
 			if patientID, err := id.FromBytes[id.PatientKind](r.Raw(0)); err == nil {
 				name = patientID.String()
@@ -153,7 +154,7 @@ func (o Org) namePatients(tx engine.Tx, wrong []wrongSeries) error {
 	return nil
 }
 
-// differing lists the years of some patients whose stored series is not the
+// differing lists the years of patients whose stored series differs from the
 // wanted one.
 func (o Org) differing(tx engine.Tx, first, last int64, want map[int64]seriesByYear) (map[int64][]int, error) {
 	differs := map[int64][]int{}
@@ -181,7 +182,7 @@ func (o Org) differing(tx engine.Tx, first, last int64, want map[int64]seriesByY
 	return differs, nil
 }
 
-// packed is the bytes of a year; nil when there is nothing.
+// packed returns the encoding of a year, or nil if it is empty.
 func (y seriesByYear) packed(year int) []byte {
 	s := y[year]
 	if s == nil || s.Empty() {
@@ -191,16 +192,16 @@ func (y seriesByYear) packed(year int) []byte {
 	return s.Encode(nil)
 }
 
-// repairSeries writes what the records of one patient say. The journal tells
-// those who have the series in memory.
+// repairSeries rewrites the series of one patient from the records. The journal
+// notifies nodes that have it in memory.
 func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired Repaired, err error) {
 	now := o.db.Now()
 	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		repaired = Repaired{}
 		var patientID id.Patient
-		// The lock keeps the records from changing meanwhile.
+		// The lock keeps the records from changing.
 		if _, err := engine.One(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(r engine.Row) {
-			patientID, _ = id.FromBytes[id.PatientKind](r.Raw(0)) // of records without their patient there is none to tell of
+			patientID, _ = id.FromBytes[id.PatientKind](r.Raw(0)) // records without a patient have no identifier to report
 		}, int64(o.org), patientNo); err != nil {
 			return err
 		}
@@ -221,9 +222,8 @@ func (o Org) repairSeries(ctx context.Context, patientNo int64) (repaired Repair
 	return repaired, err
 }
 
-// renewSeries makes a patient's series from the records, and keeps the years in
-// which it differs from what is stored. It gives the series, and how many years
-// those are.
+// renewSeries rebuilds a patient's series from the records, and stores the
+// years that differ. It returns the series and the number of those years.
 func (o Org) renewSeries(tx engine.Tx, patientNo int64) (want seriesByYear, years int, err error) {
 	want = seriesByYear{}
 	if err := o.recordedSeries(tx, patientNo, firstYear, lastYear, want, replaced{}); err != nil {
@@ -246,5 +246,5 @@ func (o Org) lockPatient(tx engine.Tx, patientNo int64) error {
 	return err
 }
 
-// The years that a record can be of.
+// The range of years that a record can have.
 const firstYear, lastYear = 1, 9999
