@@ -9,17 +9,18 @@ import (
 	"anodyne.example/anodyne/internal/store/lease"
 )
 
-// selectFarAhead finds the endpoints with a delivery that waits for longer than
-// any does.
+// selectFarAhead selects the endpoints with a delivery due later than any retry
+// can be.
 const selectFarAhead = `SELECT c.org_no, c.webhook_no FROM webhook_cursor c WHERE c.due_at IS NOT NULL
 	AND EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.org_no = c.org_no AND d.webhook_no = c.webhook_no AND d.next_attempt_at > $1) LIMIT $2`
 
-// farAtOnce is how many of them one look gives.
+// farAtOnce is the number of endpoints read at a time.
 const farAtOnce = 500
 
-// PullRetries makes deliveries due whose next attempt is farther away than the
-// longest wait there is: a clock wrote that which has been put back since, and
-// they would wait for as long as it was wrong. It gives their endpoints.
+// PullRetries makes deliveries due at once if their next attempt is farther
+// away than the longest possible wait. Such times come from a clock that has
+// been set back since; without this, the deliveries would wait for as long as
+// it was wrong. It returns their endpoints.
 func (s System) PullRetries(ctx context.Context, longest time.Duration) (pulled []WebhookKey, err error) {
 	now := s.db.Now()
 	far := engine.Millis(now.Add(longest + lease.ClockSkew))
@@ -49,7 +50,7 @@ func (s System) PullRetries(ctx context.Context, longest time.Duration) (pulled 
 func (s System) pullRetries(ctx context.Context, key WebhookKey, now time.Time, far int64) error {
 	org, no := int64(key.Org), key.No
 	return s.db.Write(ctx, func(tx engine.Tx) error {
-		// The cursor is locked first, as by whoever writes results.
+		// Lock the cursor first, as writers of results do.
 		if _, err := engine.One(tx, `SELECT webhook_no FROM webhook_cursor WHERE org_no = $1 AND webhook_no = $2 /*FOR UPDATE*/`, func(engine.Row) {}, org, no); err != nil {
 			return err
 		}

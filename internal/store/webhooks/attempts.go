@@ -8,14 +8,14 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// maxAttempts is how many attempts of a delivery are kept: those of two full
+// maxAttempts is the number of attempts stored per delivery: those of two full
 // schedules.
 const maxAttempts = 20
 
 var errAttempts = errors.New("the attempts of a delivery are damaged")
 
-// packAttempts packs attempts for a row: for each its time, latency and status
-// as numbers, then its answer and error with their lengths.
+// packAttempts encodes attempts for a row: for each its time, latency and
+// status as varints, then its response and error with their lengths.
 func packAttempts(attempts []Attempt) []byte {
 	attempts = attempts[max(0, len(attempts)-maxAttempts):]
 	b := make([]byte, 0, 32*len(attempts))

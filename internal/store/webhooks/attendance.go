@@ -10,25 +10,26 @@ import (
 	"anodyne.example/anodyne/internal/store/lease"
 )
 
-// Attendance tells the other nodes that one that delivers webhooks is there. It
-// is a lock that ends with the process, however that ends: on SQLite one that
-// the kernel keeps for an open file, on PostgreSQL one of a session of its own.
-// The lease of a node is what counts when it hangs, or is cut off.
+// Attendance shows other nodes that this one is alive and delivers webhooks. It
+// is a lock that ends with the process, however that ends: on SQLite a lock on
+// an open file, on PostgreSQL a lock of a dedicated session. If a node hangs or
+// is cut off, its lease decides instead.
 type Attendance struct {
 	sys System
-	// Node is the number of the node, which nobody else has.
+	// Node is the unique number of the node.
 	Node int64
 
 	mu    sync.Mutex
 	leave func()
 }
 
-// lockedNodes is the least number of a node that holds a lock. A node with a
-// smaller one, of an older version or without a lock, is known by its lease.
+// lockedNodes is the lowest number of nodes with a lock. Nodes with a lower
+// number, which are of an older version or have no lock, are judged by their
+// lease.
 const lockedNodes = int64(1) << 62
 
-// Attend takes a number and its lock. When the lock cannot be had, the error
-// says why, and the node has only its lease.
+// Attend takes a number and its lock. If it cannot get the lock, it returns the
+// reason, and the node has only its lease.
 func (s System) Attend(ctx context.Context) (*Attendance, error) {
 	a := &Attendance{sys: s, Node: lockedNodes + rand.Int64N(lockedNodes)}
 	err := a.Again(ctx)
@@ -41,7 +42,7 @@ func (s System) Attend(ctx context.Context) (*Attendance, error) {
 // Locked reports whether the node has a number with a lock.
 func (a *Attendance) Locked() bool { return a.Node >= lockedNodes }
 
-// Again takes the lock once more, after it was lost.
+// Again takes the lock again after it was lost.
 func (a *Attendance) Again(ctx context.Context) error {
 	a.Leave()
 	leave, err := a.sys.db.Attend(ctx, a.Node)
@@ -54,7 +55,7 @@ func (a *Attendance) Again(ctx context.Context) error {
 	return nil
 }
 
-// Leave gives the lock up; twice is safe.
+// Leave releases the lock. It may be called more than once.
 func (a *Attendance) Leave() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,21 +65,21 @@ func (a *Attendance) Leave() {
 	}
 }
 
-// Roll is which nodes are there.
+// Roll lists the live nodes.
 type Roll struct {
-	// Others are the nodes that live, without the one that asks.
+	// Others are the live nodes other than the caller.
 	Others []int64
-	// Freed says that leases were taken away.
+	// Freed reports whether leases were removed.
 	Freed bool
-	// Missed says that the one that asks has lost its lock, and the others take
-	// it for dead. It then finds out nothing about them: whatever took its lock
-	// may have taken theirs.
+	// Missed reports whether the caller has lost its lock, so that other nodes
+	// consider it dead. In that case it learns nothing about them: the cause
+	// may have affected their locks too.
 	Missed bool
 }
 
-// CallRoll finds out which nodes live, and takes away the leases of those that
-// do not, so that their claims are free: those whose lease has run out, and
-// those whose process has ended.
+// CallRoll determines which nodes are alive, and removes the leases of the
+// others, which frees their claims: those whose lease has expired, and those
+// whose process has ended.
 func (s System) CallRoll(ctx context.Context, self int64) (roll Roll, err error) {
 	after, upTo := lease.Living(s.db.Now())
 	type lease struct{ node, until int64 }
@@ -111,7 +112,7 @@ func (s System) CallRoll(ctx context.Context, self int64) (roll Roll, err error)
 		case l.node == self:
 		case there && l.until > after && l.until <= upTo:
 			roll.Others = append(roll.Others, l.node)
-		default: // one that has renewed its lease meanwhile keeps it
+		default: // a node that has renewed its lease in the meantime keeps it
 			gone = append(gone, engine.Stmt{SQL: `DELETE FROM webhook_node WHERE node = $1 AND lease_until = $2`, Args: []any{l.node, l.until}})
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"anodyne.example/anodyne/internal/event"
 )
 
-// Status is the endpoint's state in a word.
+// Status returns the state of the endpoint as published.
 func (w *Webhook) Status() string {
 	if w.Enabled {
 		return "enabled"
@@ -13,7 +13,7 @@ func (w *Webhook) Status() string {
 	return "disabled"
 }
 
-// Changes lists what differs in an updated endpoint, for the audit log.
+// Changes lists the differences of an updated endpoint, for the audit log.
 func (w *Webhook) Changes(updated *Webhook) (changes []audit.Change) {
 	note := func(field, before, after string) {
 		if before != after {

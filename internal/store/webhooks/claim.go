@@ -14,23 +14,23 @@ import (
 	"anodyne.example/anodyne/internal/store/lease"
 )
 
-// WebhookKey names an endpoint among those of all organisations.
+// WebhookKey identifies an endpoint across all organisations.
 type WebhookKey struct {
 	Org access.OrgNo
 	No  int64
 }
 
-// WaitingWebhook is an enabled endpoint that may have work: entries of the
-// journal that it has not seen, attempts whose outcome nobody wrote, or
-// deliveries that are due.
+// WaitingWebhook is an enabled endpoint that may have work: journal entries
+// that it has not seen, attempts without a recorded outcome, or deliveries that
+// are due.
 type WaitingWebhook struct {
 	WebhookKey
-	// Head is where the organisation's journal ends.
+	// Head is the end of the organisation's journal.
 	Head journal.Pos
-	// Due is when a delivery is due; zero when none is waiting.
+	// Due is when the next delivery is due, or zero if none is waiting.
 	Due time.Time
-	// Token is of the claim that the endpoint is under, 0 when it is free;
-	// Node has it, and Held says that it lives.
+	// Token is that of the current claim, or 0 if the endpoint is free; Node
+	// holds the claim, and Held reports whether that node is alive.
 	Token, Node int64
 	Held        bool
 }
@@ -43,7 +43,7 @@ const selectWaiting = `SELECT c.org_no, c.webhook_no, h.pos, c.due_at, c.claim, 
 const (
 	waitingOf  = selectWaiting + ` AND w.org_no = $1`
 	waitingAll = selectWaiting + ` AND (h.pos > c.pos OR c.due_at <= $1 OR length(c.open) > 0) AND (c.node IS NULL OR c.node <> $2 OR c.claim = 0 OR c.due_at <= $1)`
-	// The second condition is what the index is used for.
+	// The second condition makes the database use the index.
 	waitingDue = selectWaiting + ` AND (c.due_at, c.org_no, c.webhook_no) > ($1, $2, $3) AND c.due_at >= $1 AND c.due_at <= $4
 		ORDER BY c.due_at, c.org_no, c.webhook_no LIMIT $5`
 	firstDue = `SELECT due_at FROM webhook_cursor WHERE due_at > $1 ORDER BY due_at LIMIT 1`
@@ -66,41 +66,41 @@ func (s System) waiting(ctx context.Context, sql string, args ...any) (list []Wa
 	return list, err
 }
 
-// WebhooksOf gives the enabled endpoints of an organisation, whether or not
-// there is work for them.
+// WebhooksOf returns the enabled endpoints of an organisation, whether or not
+// they have work.
 func (s System) WebhooksOf(ctx context.Context, org access.OrgNo) ([]WaitingWebhook, error) {
 	return s.waiting(ctx, waitingOf, int64(org))
 }
 
-// WaitingWebhooks gives the endpoints of all organisations that may have work;
-// of those that a node has claimed itself only the ones with a delivery that is
-// due. It looks at every endpoint.
+// WaitingWebhooks returns the endpoints of all organisations that may have
+// work. It omits those that node has claimed itself, unless a delivery is due.
+// It reads every endpoint.
 func (s System) WaitingWebhooks(ctx context.Context, node int64) ([]WaitingWebhook, error) {
 	return s.waiting(ctx, waitingAll, engine.Millis(s.db.Now()), node)
 }
 
-// DuePage is how many endpoints DueWebhooks gives at a time.
+// DuePage is the maximum number of endpoints that DueWebhooks returns.
 const DuePage = 500
 
-// DuePlace is a place in the order in which endpoints are due. The zero value
-// is before all of them.
+// DuePlace is a position in the order in which endpoints are due. The zero
+// value comes before all of them.
 type DuePlace struct {
 	At time.Time
 	WebhookKey
 }
 
-// Place is where an endpoint that DueWebhooks gave stands.
+// Place returns the position of an endpoint returned by DueWebhooks.
 func (w *WaitingWebhook) Place() DuePlace { return DuePlace{w.Due, w.WebhookKey} }
 
-// DueAfter is the place behind all endpoints that were due by a moment.
+// DueAfter returns the position after all endpoints due by t.
 func DueAfter(t time.Time) DuePlace {
 	return DuePlace{t, WebhookKey{Org: math.MaxInt64, No: math.MaxInt64}}
 }
 
-// DueWebhooks gives the endpoints behind a place that have a delivery due by a
-// moment, in the order in which they are due, up to DuePage of them. What it
-// costs does not grow with the endpoints before the place, such as those that
-// are being worked on.
+// DueWebhooks returns the endpoints after a position that have a delivery due
+// by a time, in the order in which they are due, up to DuePage of them. The
+// cost does not depend on the endpoints before that position, such as those
+// being worked on.
 func (s System) DueWebhooks(ctx context.Context, after DuePlace, by time.Time) ([]WaitingWebhook, error) {
 	from := int64(0)
 	if !after.At.IsZero() {
@@ -109,8 +109,8 @@ func (s System) DueWebhooks(ctx context.Context, after DuePlace, by time.Time) (
 	return s.waiting(ctx, waitingDue, from, int64(after.Org), after.No, engine.Millis(by), DuePage)
 }
 
-// NextDue says when the first delivery after a moment is due, of all endpoints;
-// zero when none is.
+// NextDue returns when the first delivery after a time is due, of all
+// endpoints, or zero if none is.
 func (s System) NextDue(ctx context.Context, after time.Time) (at time.Time, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		_, err := engine.One(tx, firstDue, func(r engine.Row) { at = engine.FromMillis(r.Int(0)) }, engine.Millis(after))
@@ -119,7 +119,7 @@ func (s System) NextDue(ctx context.Context, after time.Time) (at time.Time, err
 	return at, err
 }
 
-// JournalHeads calls each for every organisation and the end of its journal.
+// JournalHeads calls each for every organisation with the end of its journal.
 func (s System) JournalHeads(ctx context.Context, each func(access.OrgNo, journal.Pos)) error {
 	return s.db.Read(ctx, func(tx engine.Tx) error {
 		return tx.Query(`SELECT org_no, pos FROM journal_head`, func(r engine.Row) error {
@@ -129,8 +129,8 @@ func (s System) JournalHeads(ctx context.Context, each func(access.OrgNo, journa
 	})
 }
 
-// JournalSize is the number of entries in the journals of all organisations:
-// whether any has grown.
+// JournalSize returns the number of entries in all journals. It changes when
+// any of them grows.
 func (s System) JournalSize(ctx context.Context) (entries int64, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		_, err := engine.One(tx, `SELECT CAST(coalesce(sum(pos), 0) AS BIGINT) FROM journal_head`, func(r engine.Row) { entries = r.Int(0) })
@@ -139,27 +139,28 @@ func (s System) JournalSize(ctx context.Context) (entries int64, err error) {
 	return entries, err
 }
 
-// WebhookClaim is the right of one node to deliver to an endpoint. All that is
-// written under it carries its token, and is refused once there is another, so
-// that a node that slept cannot move the cursor of one that took over.
+// WebhookClaim is the right of one node to deliver to an endpoint. Everything
+// written under it carries its token and is rejected once there is another
+// claim, so that a node that was suspended cannot move the cursor of its
+// successor.
 type WebhookClaim struct {
 	WebhookKey
 	Token int64
-	// ID and OrgID name the endpoint and its organisation to people.
+	// ID and OrgID identify the endpoint and its organisation in messages.
 	ID    id.Webhook
 	OrgID id.Org
-	// Pos is how far the endpoint has come; Open are the positions up to it
-	// whose outcome is not known, and which are to be sent again.
+	// Pos is the position of the endpoint's cursor; Open lists the positions up
+	// to it whose outcome is unknown, and which are to be sent again.
 	Pos  journal.Pos
 	Open []journal.Pos
-	// FailingSince is when the first attempt failed after which none
-	// succeeded; zero when the last one succeeded.
+	// FailingSince is the time of the first failure since the last success, or
+	// zero if the last attempt succeeded.
 	FailingSince time.Time
-	// Due is when a delivery is due; zero when none is waiting.
+	// Due is when the next delivery is due, or zero if none is waiting.
 	Due time.Time
 }
 
-// HoldWebhooks renews the lease of a node until a moment, and with it all its
+// HoldWebhooks renews the lease of a node until a time, and with it all its
 // claims.
 func (s System) HoldWebhooks(ctx context.Context, node int64, until time.Time) error {
 	return s.db.Write(ctx, func(tx engine.Tx) error { return tx.Many(holdNode(node, until)) })
@@ -170,7 +171,7 @@ func holdNode(node int64, until time.Time) engine.Stmt {
 		Args: []any{node, engine.Millis(until)}}
 }
 
-// ReleaseWebhooks gives all claims of a node up.
+// ReleaseWebhooks releases all claims of a node.
 func (s System) ReleaseWebhooks(ctx context.Context, node int64) error {
 	return s.db.Write(ctx, func(tx engine.Tx) error {
 		_, err := tx.Exec(`DELETE FROM webhook_node WHERE node = $1`, node)
@@ -178,12 +179,12 @@ func (s System) ReleaseWebhooks(ctx context.Context, node int64) error {
 	})
 }
 
-// ClaimWebhooks claims those endpoints that are enabled and that no living
-// node has, and holds the node until a moment. newToken makes tokens that
-// nobody else makes.
+// ClaimWebhooks claims those endpoints that are enabled and not claimed by
+// another live node, and renews the node's lease until a time. newToken must
+// return unique tokens.
 func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, newToken func() int64, keys []WebhookKey) (claims []*WebhookClaim, err error) {
 	after, upTo := lease.Living(s.db.Now())
-	// Two nodes that lock the same rows do so in the same order.
+	// Nodes must lock rows in the same order.
 	keys = slices.SortedFunc(slices.Values(keys), func(a, b WebhookKey) int {
 		return cmp.Or(cmp.Compare(a.Org, b.Org), cmp.Compare(a.No, b.No))
 	})
@@ -196,8 +197,8 @@ func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, 
 		stmts := make([]engine.Stmt, 0, 1+2*len(keys))
 		stmts = append(stmts, holdNode(node, until))
 		for i, key := range keys {
-			// The row is locked before it is judged: an UPDATE that waits for
-			// another node's claim would see the claim, but not that node's lease.
+			// Lock the row before judging it: an UPDATE that waits for another
+			// node's claim would see the claim, but not that node's lease.
 			stmts = append(stmts, engine.Stmt{SQL: `SELECT 1 FROM webhook_cursor WHERE org_no = $1 AND webhook_no = $2 /*FOR UPDATE*/`,
 				Args: []any{int64(key.Org), key.No}, Each: func(engine.Row) error { return nil }})
 			stmts = append(stmts, engine.Stmt{SQL: `UPDATE webhook_cursor SET node = $3, claim = $4 WHERE org_no = $1 AND webhook_no = $2

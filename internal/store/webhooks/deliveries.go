@@ -13,10 +13,10 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// DeliveryStatus says what became of a delivery.
+// DeliveryStatus is the status of a delivery.
 type DeliveryStatus int64
 
-// The statuses, as they are kept.
+// The statuses, as stored.
 const (
 	Pending DeliveryStatus = iota
 	Delivered
@@ -25,10 +25,10 @@ const (
 
 var deliveryStatuses = [...]string{"pending", "delivered", "failed"}
 
-// String is the published word.
+// String returns the published name.
 func (s DeliveryStatus) String() string { return deliveryStatuses[s] }
 
-// ParseDeliveryStatus reads the published word.
+// ParseDeliveryStatus returns the status with the published name.
 func ParseDeliveryStatus(word string) (DeliveryStatus, bool) {
 	for i, known := range deliveryStatuses {
 		if word == known {
@@ -38,22 +38,22 @@ func ParseDeliveryStatus(word string) (DeliveryStatus, bool) {
 	return 0, false
 }
 
-// DeliveriesKept is how long after its event a delivery is kept, and how far
+// DeliveriesKept is how long a delivery is stored after its event, and how far
 // back RecoverWebhook can reach.
 const DeliveriesKept = 30 * 24 * time.Hour
 
-// Delivery is one event's way to one endpoint.
+// Delivery is the delivery of one event to one endpoint.
 type Delivery struct {
 	ID        id.Delivery
 	Event     id.Event
 	EventType event.Type
 	Status    DeliveryStatus
 	CreatedAt time.Time
-	// NextAttemptAt is zero when no attempt is to come.
+	// NextAttemptAt is zero if there will be no further attempt.
 	NextAttemptAt time.Time
-	// Attempts are the newest maxAttempts, oldest first.
+	// Attempts are the latest maxAttempts, oldest first.
 	Attempts []Attempt
-	// Payload is the body that is sent; Org.Delivery fills it in.
+	// Payload is the body to send. Only Org.Delivery sets it.
 	Payload []byte
 }
 
@@ -61,33 +61,35 @@ type Delivery struct {
 type Attempt struct {
 	At      time.Time
 	Latency time.Duration
-	// Status is the HTTP status, 0 when no answer came.
+	// Status is the HTTP status, or 0 if there was no response.
 	Status int
-	// Answer is the beginning of the answer's body.
+	// Answer is the beginning of the response body.
 	Answer string
-	// Error says why the attempt failed; empty when it did not.
+	// Error is the reason why the attempt failed, or empty if it succeeded.
 	Error string
 }
 
-// DeliveryID is the identifier of an event's delivery to an endpoint. It
-// follows from the two and the event's position in the journal, so that an event
-// has one delivery to an endpoint, however often it is sent. It begins with the
-// event's time and the position, so that deliveries are in the order of their
-// events, also of those of one millisecond.
+// DeliveryID returns the identifier of an event's delivery to an endpoint. It
+// is a function of the endpoint, the event and its position in the journal, so
+// that an event has one delivery to an endpoint, however often it is sent. It
+// begins with the event's time and position, so that deliveries sort in the
+// order of their events, even within one millisecond.
 func DeliveryID(webhookID id.Webhook, eventID id.Event, pos journal.Pos) id.Delivery {
 	sum := deliverySum(webhookID, eventID)
 	return deliveryID(eventID, pos, sum[:])
 }
 
-// testDeliveryID is that of an event in no journal, at a moment when the journal
-// had come to a position. What such an event has of its own goes up too.
+// testDeliveryID returns the identifier for an event that is not in the
+// journal, at the position that the journal had reached. It ends with the
+// event's identifier, so that such deliveries sort in the order of their
+// events, too.
 func testDeliveryID(eventID id.Event, head journal.Pos) id.Delivery {
 	return deliveryID(eventID, head, eventID.Bytes())
 }
 
 const (
-	idClock = 6 // bytes of an identifier that are its time
-	idPos   = 4 // bytes behind them that are the end of the position
+	idClock = 6 // bytes of the time in an identifier
+	idPos   = 4 // bytes of the end of the position, which follow
 )
 
 func deliveryID(eventID id.Event, pos journal.Pos, rest []byte) id.Delivery {
@@ -96,8 +98,8 @@ func deliveryID(eventID id.Event, pos journal.Pos, rest []byte) id.Delivery {
 	return mustDelivery(append(b, rest[idClock+idPos:16]...))
 }
 
-// oldDeliveryID is what DeliveryID was in versions before; deliveries of then
-// still have it.
+// oldDeliveryID is DeliveryID as in earlier versions, whose deliveries are
+// still stored.
 func oldDeliveryID(webhookID id.Webhook, eventID id.Event) id.Delivery {
 	sum := deliverySum(webhookID, eventID)
 	copy(sum[:idClock], eventID.Bytes())
@@ -111,31 +113,32 @@ func deliverySum(webhookID id.Webhook, eventID id.Event) [sha256.Size]byte {
 func mustDelivery(b []byte) id.Delivery {
 	delivery, err := id.FromBytes[id.DeliveryKind](b)
 	if err != nil {
-		panic(err) // 16 bytes always are
+		panic(err) // 16 bytes are always valid
 	}
 	return delivery
 }
 
-// DeliveryQuery says which deliveries are wanted.
+// DeliveryQuery selects deliveries.
 type DeliveryQuery struct {
-	// Before is where to go on: the value that the page before gave. Zero
-	// begins with the newest.
+	// Before is where to continue: the value returned with the previous page.
+	// Zero starts with the newest.
 	Before id.Delivery
 	Limit  int
-	// Status keeps those of one status, nil all.
+	// Status selects deliveries by status. nil selects all.
 	Status *DeliveryStatus
-	// EventType keeps those of one event, "" all.
+	// EventType selects deliveries by event type. "" selects all.
 	EventType event.Type
 }
 
-// deliveryScan bounds the rows that one call looks at, whatever its filter.
+// deliveryScan bounds the number of rows that one call reads, whatever its
+// filter.
 const deliveryScan = 2000
 
-// deliveryColumns is what scanDelivery reads.
+// deliveryColumns lists the columns that scanDelivery reads.
 const deliveryColumns = `id, event_id, event_type, status, created_at, next_attempt_at, attempts`
 
-// Those that are not delivered have an index, which needs the second
-// condition to be seen.
+// Deliveries that are not delivered have an index, which is used only with the
+// second condition.
 const (
 	deliveriesAll         = `SELECT ` + deliveryColumns + ` FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3 ORDER BY id DESC LIMIT $4`
 	deliveriesUndelivered = `SELECT ` + deliveryColumns + ` FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3
@@ -157,10 +160,9 @@ func scanDelivery(r engine.Row) (d Delivery, err error) {
 	return d, err
 }
 
-// Deliveries calls each for deliveries to an endpoint, those of the newest
-// events first, and says where to go on; the zero identifier means that there
-// are no more. With a filter it may give few, or none, and still not be at the
-// end.
+// Deliveries calls each for deliveries to an endpoint, newest events first, and
+// returns where to continue. The zero identifier means that there are no more.
+// With a filter it may return few deliveries or none before the end is reached.
 func (o Org) Deliveries(ctx context.Context, webhookID id.Webhook, q DeliveryQuery, each func(*Delivery)) (next id.Delivery, err error) {
 	before := q.Before.Bytes()
 	if q.Before.IsZero() {
@@ -174,7 +176,7 @@ func (o Org) Deliveries(ctx context.Context, webhookID id.Webhook, q DeliveryQue
 	if q.EventType != "" || q.Status != nil {
 		scan = deliveryScan
 	}
-	scan++ // one more tells whether there are more
+	scan++ // one extra row tells whether there are more
 	args[3] = scan
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		next = id.Delivery{}

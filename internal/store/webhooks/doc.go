@@ -1,5 +1,5 @@
-// Package webhooks keeps the endpoints of organisations and what was delivered
-// to them: the cursors in the journal, the claims of the nodes that deliver,
-// attempts, retries and their counts. Who sends, and when an endpoint has failed
-// too often, is in internal/webhook.
+// Package webhooks stores the endpoints of organisations and the deliveries to
+// them: cursors in the journal, claims of delivering nodes, attempts, retries
+// and their counts. Sending, and the rule for disabling a failing endpoint, are
+// in internal/webhook.
 package webhooks

@@ -13,8 +13,8 @@ import (
 )
 
 // histogram counts latencies in buckets whose bounds grow by a quarter of an
-// octave, so that a quantile is right to about a tenth: bucket i reaches to
-// 2^((i+1)/4) milliseconds, the last one to anything.
+// octave, so that a quantile is accurate to about 10 %: bucket i reaches up to
+// 2^((i+1)/4) milliseconds, and the last one has no bound.
 type histogram [latencyBuckets]uint64
 
 const latencyBuckets = 60 // 2^15 ms is twice the longest attempt
@@ -29,8 +29,8 @@ func bucketOf(latency time.Duration) int {
 
 func (h *histogram) add(latency time.Duration) { h[bucketOf(latency)]++ }
 
-// quantile gives the latency that a share of the attempts did not exceed,
-// from the middle of its bucket.
+// quantile returns the latency that a share of the attempts did not exceed,
+// taken as the middle of its bucket.
 func (h *histogram) quantile(share float64) time.Duration {
 	total := uint64(0)
 	for _, n := range h {
@@ -51,8 +51,8 @@ func (h *histogram) quantile(share float64) time.Duration {
 
 var errHistogram = errors.New("the latencies of a webhook are damaged")
 
-// pack makes the stored form: for each bucket that is not empty the step from
-// the one before, and its count.
+// pack encodes the histogram: for each bucket that is not empty, the distance
+// from the previous one and its count.
 func (h *histogram) pack() []byte {
 	b := make([]byte, 0, 32)
 	before := -1
@@ -65,7 +65,7 @@ func (h *histogram) pack() []byte {
 	return b
 }
 
-// merge adds what is packed.
+// merge adds an encoded histogram.
 func (h *histogram) merge(packed []byte) error {
 	at := -1
 	for len(packed) > 0 {
@@ -84,10 +84,10 @@ func (h *histogram) merge(packed []byte) error {
 	return nil
 }
 
-// hourOf numbers the hours.
+// hourOf returns the number of an hour since the epoch.
 func hourOf(t time.Time) int64 { return engine.Millis(t) / time.Hour.Milliseconds() }
 
-// packPositions packs ascending positions as steps.
+// packPositions encodes ascending positions as differences.
 func packPositions(positions []journal.Pos) []byte {
 	b := make([]byte, 0, bits.Len(uint(len(positions)))+3*len(positions))
 	before := journal.Pos(0)
@@ -98,7 +98,7 @@ func packPositions(positions []journal.Pos) []byte {
 	return b
 }
 
-// unpackPositions reads what packPositions wrote.
+// unpackPositions decodes what packPositions encoded.
 func unpackPositions(b []byte) (positions []journal.Pos) {
 	at := journal.Pos(0)
 	for len(b) > 0 {
@@ -113,7 +113,8 @@ func unpackPositions(b []byte) (positions []journal.Pos) {
 	return positions
 }
 
-// wantedTypes says whether an endpoint wants an event of a type.
+// wantedTypes returns a function that reports whether an endpoint wants events
+// of a type.
 func wantedTypes(types []event.Type) func(t []byte) bool {
 	return func(t []byte) bool {
 		for _, want := range types {

@@ -8,7 +8,7 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// tables is what both views share.
+// tables is shared by both views.
 type tables struct {
 	db      *engine.DB
 	journal *journal.Journal
@@ -16,15 +16,15 @@ type tables struct {
 	master  *seal.Master
 }
 
-// System is the work of those who deliver, over all organisations.
+// System is what the delivery of webhooks needs, across all organisations.
 type System struct{ *tables }
 
-// New gives the webhooks of a database; master seals their secrets.
+// New returns the webhooks of a database; master seals their secrets.
 func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys, master *seal.Master) System {
 	return System{&tables{db, j, keys, master}}
 }
 
-// Org is the webhooks of one organisation, for the client or member who asks.
+// Org is the webhooks of one organisation, for a client or member.
 type Org struct {
 	*tables
 	once    idempotency.Org
@@ -33,7 +33,7 @@ type Org struct {
 	account access.AccountNo
 }
 
-// For gives the webhooks of the principal's organisation.
+// For returns the webhooks of the principal's organisation.
 func For(s System, p *access.Principal) Org {
 	return Org{s.tables, idempotency.For(s.keys, p), p.Org, p.Client, p.Account}
 }

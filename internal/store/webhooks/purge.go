@@ -9,19 +9,19 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// deliveriesSince is a bound for identifiers of deliveries: those of events
-// before a moment are below it.
+// deliveriesSince returns a bound for delivery identifiers: those of events
+// before t are below it.
 func deliveriesSince(t time.Time) []byte {
 	var clock [8]byte
 	binary.BigEndian.PutUint64(clock[:], uint64(engine.Millis(t)))
 	return append(make([]byte, 0, 16), append(clock[2:], make([]byte, 10)...)...)
 }
 
-// allDeliveries is above every identifier.
+// allDeliveries is greater than every identifier.
 var allDeliveries = []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff")
 
-// PurgeWebhooks deletes deliveries past their keeping, and what deleted
-// endpoints left. An endpoint that has nothing to delete costs no write.
+// PurgeWebhooks deletes deliveries after DeliveriesKept, and the remains of
+// deleted endpoints. It does not write if there is nothing to delete.
 func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
 	old := deliveriesSince(now.Add(-DeliveriesKept))
 	type purge struct {
@@ -59,7 +59,7 @@ func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
 }
 
 // purgeSliceOf deletes a slice of an endpoint's deliveries, and after the last
-// one what else is old.
+// one its other outdated rows.
 func purgeSliceOf(tx engine.Tx, key WebhookKey, before []byte, hour int64, deleted bool) (more bool, err error) {
 	gone, pending := int64(0), int64(0)
 	if err := tx.Query(`DELETE FROM webhook_delivery WHERE (org_no, webhook_no, id) IN
@@ -85,16 +85,17 @@ func purgeSliceOf(tx engine.Tx, key WebhookKey, before []byte, hour int64, delet
 	return false, nil
 }
 
-// WebhookBacklog is how the endpoints of all organisations do.
+// WebhookBacklog is the state of the endpoints of all organisations.
 type WebhookBacklog struct {
-	// Disabled counts the endpoints that are; Pending the deliveries that
-	// wait for another attempt, and OldestPending is the time of the oldest
-	// one's event, zero when there is none.
+	// Disabled is the number of disabled endpoints, and Pending that of
+	// deliveries waiting for another attempt. OldestPending is the time of the
+	// oldest of their events, or zero if there is none.
 	Disabled, Pending int64
 	OldestPending     time.Time
 }
 
-// WebhookBacklog looks at the endpoints that have something pending.
+// WebhookBacklog returns the backlog of all organisations. It reads only
+// endpoints that have something pending.
 func (s System) WebhookBacklog(ctx context.Context) (b WebhookBacklog, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		b = WebhookBacklog{}

@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// recoverScan is how many entries of the journal one slice looks at.
+	// recoverScan is the number of journal entries that one slice reads.
 	recoverScan = 200
-	// recoverAhead is how many deliveries may be due before the next slice
-	// has to wait: a recovery fills no queue faster than it is emptied.
+	// recoverAhead is the number of due deliveries above which the next slice
+	// waits, so that a recovery does not fill the queue faster than it is
+	// emptied.
 	recoverAhead = 200
 )
 
-// RecoverSlice goes on with the recovery of an endpoint: it looks at the next
-// entries of the journal and makes pending what was not delivered. It leaves
-// out the positions whose attempts are under way. It does nothing while many
-// deliveries are due, or when the claim is lost, and says so.
+// RecoverSlice continues the recovery of an endpoint: it reads the next journal
+// entries and makes pending what was not delivered, except for positions with
+// an attempt in progress. It does nothing and returns false while many
+// deliveries are due, or if the claim is lost.
 func (s System) RecoverSlice(ctx context.Context, c *WebhookClaim, underWay func(journal.Pos) bool) (looked bool, err error) {
 	now := s.db.Now()
 	err = s.db.Write(ctx, func(tx engine.Tx) error {
@@ -59,7 +60,7 @@ func (s System) RecoverSlice(ctx context.Context, c *WebhookClaim, underWay func
 		if err != nil {
 			return err
 		}
-		// pending and due_at are set in any case: the next slice, or the
+		// Set pending and due_at in any case: the next slice, or the
 		// deliveries, are due now.
 		tx.Last(dueNow(c.Org, c.No, again, now))
 		if to < end {
@@ -76,7 +77,7 @@ func (s System) RecoverSlice(ctx context.Context, c *WebhookClaim, underWay func
 	return looked, err
 }
 
-// missedTasks gives the events of a range that the endpoint wants.
+// missedTasks returns the events of a range that the endpoint wants.
 func missedTasks(tx engine.Tx, c *WebhookClaim, w Webhook, from, to journal.Pos, since time.Time, underWay func(journal.Pos) bool) (tasks []WebhookTask, err error) {
 	wanted := wantedTypes(w.Events)
 	err = tx.Query(selectEvents, func(r engine.Row) error {
@@ -90,8 +91,8 @@ func missedTasks(tx engine.Tx, c *WebhookClaim, w Webhook, from, to journal.Pos,
 	return tasks, err
 }
 
-// revive makes those pending that have no delivery, or a failed one, and says
-// how many.
+// revive makes events pending that have no delivery or a failed one, and
+// returns their number.
 func (s System) revive(tx engine.Tx, c *WebhookClaim, tasks []WebhookTask, now time.Time) (again int64, err error) {
 	type row struct {
 		id     []byte

@@ -13,9 +13,9 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// switchWebhook is what enabling and disabling do to the work on an endpoint.
-// Enabling starts at the head of the journal, and takes the work away from
-// whoever still has attempts under way from before.
+// switchWebhook returns the statement that enables or disables work on an
+// endpoint. Enabling starts at the head of the journal, and ends the claim of a
+// node that still has attempts in progress from before.
 func switchWebhook(org access.OrgNo, no int64, enable bool) engine.Stmt {
 	if !enable {
 		return engine.Stmt{SQL: `UPDATE webhook_cursor SET due_at = NULL, recover_since = NULL, recover_pos = NULL, recover_end = NULL
@@ -26,15 +26,16 @@ func switchWebhook(org access.OrgNo, no int64, enable bool) engine.Stmt {
 		WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(org), no, []byte{}}}
 }
 
-// dueNow has the endpoint looked at now, with so many more deliveries pending.
-// When it is due already, because of a delivery that is perhaps under way, the
-// time still changes: that tells whoever works on it that there is more.
+// dueNow makes an endpoint due now, with more additional pending deliveries. If
+// it is due already, perhaps because of a delivery in progress, the time still
+// changes, so that the node working on it notices.
 func dueNow(org access.OrgNo, no, more int64, now time.Time) engine.Stmt {
 	return engine.Stmt{SQL: `UPDATE webhook_cursor SET pending = pending + $3,
 		due_at = CASE WHEN due_at <= $4 THEN due_at - 1 ELSE $4 END WHERE org_no = $1 AND webhook_no = $2`, Args: []any{int64(org), no, more, engine.Millis(now)}}
 }
 
-// enabledWebhook reads an endpoint that something is to be sent to.
+// enabledWebhook returns the number of an endpoint, or an error if it is
+// disabled.
 func (o Org) enabledWebhook(tx engine.Tx, webhookID id.Webhook) (no int64, err error) {
 	w, no, err := o.webhookToChange(tx, webhookID)
 	if err == nil {
@@ -50,8 +51,8 @@ func mustBeEnabled(w *Webhook) error {
 	return fault.New(fault.Conflict, "The webhook is disabled; enable it first.", "status", "disabled", "disabled_reason", w.DisabledReason)
 }
 
-// TestWebhook sends an event that is in no journal to one endpoint, and gives
-// the outcome, or what an earlier request with the same key had.
+// TestWebhook sends an event that is not in the journal to one endpoint. It
+// returns the outcome, or that of an earlier request with the same key.
 func (o Org) TestWebhook(ctx context.Context, webhookID id.Webhook, e *event.Event, c journal.Change, key *idempotency.Once, answer func(*Delivery) idempotency.Outcome) (idempotency.Outcome, error) {
 	d := Delivery{Event: e.ID, EventType: e.Type, CreatedAt: e.At, NextAttemptAt: e.At, Payload: e.Append(nil)}
 	return o.once.Do(ctx, key, e.At, func(tx engine.Tx) (idempotency.Outcome, error) {
@@ -63,7 +64,7 @@ func (o Org) TestWebhook(ctx context.Context, webhookID id.Webhook, e *event.Eve
 		if _, err := engine.One(tx, `SELECT pos FROM journal_head WHERE org_no = $1`, func(r engine.Row) { head = journal.Pos(r.Int(0)) }, int64(o.org)); err != nil {
 			return idempotency.Outcome{}, err
 		}
-		d.ID = testDeliveryID(e.ID, head+1) // where its audit line goes, as a rule
+		d.ID = testDeliveryID(e.ID, head+1) // usually the position of its audit line
 		tx.Last(
 			engine.Stmt{SQL: `INSERT INTO webhook_delivery (org_no, webhook_no, id, pos, event_id, event_type, status, created_at, next_attempt_at, tries, attempts, payload)
 				VALUES ($1, $2, $3, 0, $4, $5, 0, $6, $6, 0, $7, $8)`,
@@ -77,9 +78,9 @@ func (o Org) TestWebhook(ctx context.Context, webhookID id.Webhook, e *event.Eve
 
 const selectDelivery = readDelivery + ` /*FOR UPDATE*/`
 
-// Redeliver has a delivery sent again, with a new schedule, whatever became of
-// it before, and gives the outcome, or what an earlier request with the same
-// key had.
+// Redeliver sends a delivery again, with a new schedule and whatever its
+// status. It returns the outcome, or that of an earlier request with the same
+// key.
 func (o Org) Redeliver(ctx context.Context, webhookID id.Webhook, deliveryID id.Delivery, c journal.Change, key *idempotency.Once, now time.Time, answer func(*Delivery) idempotency.Outcome) (idempotency.Outcome, error) {
 	return o.once.Do(ctx, key, now, func(tx engine.Tx) (idempotency.Outcome, error) {
 		w, no, err := o.webhookToChange(tx, webhookID)
@@ -105,11 +106,11 @@ func (o Org) Redeliver(ctx context.Context, webhookID id.Webhook, deliveryID id.
 	})
 }
 
-// RecoverWebhook has every event since a moment that was not delivered sent
-// again, also those of a time when the endpoint was disabled, and gives the
-// outcome, or what an earlier request with the same key had. The worker finds
-// them in slices; see RecoverSlice. What is older than DeliveriesKept is not
-// looked at: nothing says any more what became of it.
+// RecoverWebhook sends again every event since a time that was not delivered,
+// including those of a time when the endpoint was disabled. It returns the
+// outcome, or that of an earlier request with the same key. The worker finds
+// the events in slices; see RecoverSlice. Events older than DeliveriesKept are
+// not included, because their deliveries are no longer stored.
 func (o Org) RecoverWebhook(ctx context.Context, webhookID id.Webhook, since time.Time, c journal.Change, key *idempotency.Once, now time.Time, out idempotency.Outcome) (idempotency.Outcome, error) {
 	if oldest := now.Add(-DeliveriesKept); since.Before(oldest) {
 		since = oldest
@@ -134,13 +135,13 @@ func (o Org) RecoverWebhook(ctx context.Context, webhookID id.Webhook, since tim
 	})
 }
 
-// outOfOrder is how far the times of neighbours in the journal may be against
-// their order, as writes of several nodes are.
+// outOfOrder is how far the times of neighbouring journal entries may be out of
+// order, because several nodes write.
 const outOfOrder = time.Minute
 
-// positionAt gives a position before all entries since a moment, by halving in
-// the database: positions are dense, and times go up with them but for
-// outOfOrder.
+// positionAt returns a position before all entries since a time. It is a binary
+// search in the database: positions are dense, and times increase with them
+// except for outOfOrder.
 func (o Org) positionAt(tx engine.Tx, since time.Time) (before journal.Pos, err error) {
 	_, err = engine.One(tx, `WITH RECURSIVE halved (low, high) AS (
 			SELECT CAST(0 AS BIGINT), pos FROM journal_head WHERE org_no = $1

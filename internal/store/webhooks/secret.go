@@ -22,8 +22,8 @@ func (o Org) sealSecret(webhookID id.Webhook, secret string) []byte {
 }
 
 // RotateWebhookSecret gives an endpoint a new signing secret and returns the
-// outcome, or what an earlier request with the same key had. The secret before
-// signs too for SecretOverlap; one that was older ends at once.
+// outcome, or that of an earlier request with the same key. The previous secret
+// also signs for SecretOverlap; older ones end at once.
 func (o Org) RotateWebhookSecret(ctx context.Context, webhookID id.Webhook, secret string, c journal.Change, key *idempotency.Once, now time.Time, answer func(Webhook) idempotency.Outcome) (idempotency.Outcome, error) {
 	sealed := o.sealSecret(webhookID, secret)
 	return o.once.Do(ctx, key, now, func(tx engine.Tx) (idempotency.Outcome, error) {
@@ -40,7 +40,7 @@ func (o Org) RotateWebhookSecret(ctx context.Context, webhookID id.Webhook, secr
 	})
 }
 
-// openSecrets gives the secrets that sign now, the newest first.
+// openSecrets returns the current signing secrets, newest first.
 func (s System) openSecrets(org access.OrgNo, webhookID id.Webhook, secret, old []byte, oldEnds, now time.Time) (secrets []string, err error) {
 	sealed := [][]byte{secret}
 	if len(old) > 0 && oldEnds.After(now) {

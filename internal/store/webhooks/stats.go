@@ -8,31 +8,31 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// StatsWindow is how far back WebhookStats looks.
+// StatsWindow is the period that WebhookStats covers.
 const StatsWindow = 24 * time.Hour
 
-// WebhookStats says how an endpoint does.
+// WebhookStats is the statistics of an endpoint.
 type WebhookStats struct {
 	// Succeeded and Failed count the attempts of the last StatsWindow, by the
 	// hour.
 	Succeeded, Failed int64
-	// P50 and P95 are of the latencies of the same attempts; 0 when there
+	// P50 and P95 are latency percentiles of the same attempts, or 0 if there
 	// were none.
 	P50, P95 time.Duration
-	// LastFailureAt is zero when no attempt ever failed.
+	// LastFailureAt is zero if no attempt ever failed.
 	LastFailureAt time.Time
 	LastFailure   string
-	// Backlog is how many events wait for their first attempt or another one.
-	// It is counted up to BacklogCounted entries of the journal behind.
+	// Backlog is the number of events waiting for an attempt. At most
+	// BacklogCounted journal entries are counted.
 	Backlog int64
 }
 
-// BacklogCounted bounds the entries of the journal that are looked at for an
+// BacklogCounted is the maximum number of journal entries read for an
 // endpoint's backlog.
 const BacklogCounted = 10_000
 
-// WebhookStats reads an endpoint's statistics; what that costs does not grow
-// with its deliveries.
+// WebhookStats reads an endpoint's statistics. The cost does not depend on the
+// number of its deliveries.
 func (o Org) WebhookStats(ctx context.Context, webhookID id.Webhook, now time.Time) (stats WebhookStats, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		stats = WebhookStats{}
@@ -45,8 +45,8 @@ func (o Org) WebhookStats(ctx context.Context, webhookID id.Webhook, now time.Ti
 	return stats, err
 }
 
-// WatchWebhooks gives all endpoints in the order of creation with their
-// statistics, in as many statements as for one.
+// WatchWebhooks returns all endpoints in order of creation, with their
+// statistics. It takes as many statements as a single endpoint does.
 func (o Org) WatchWebhooks(ctx context.Context, now time.Time) (hooks []Webhook, stats []WebhookStats, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		var numbers []int64
@@ -75,8 +75,8 @@ type watched struct {
 	latencies histogram
 }
 
-// readStats fills in the statistics of endpoints, by their numbers, which are
-// from first to last.
+// readStats sets the statistics of endpoints. The keys of the map are their
+// numbers, from first to last.
 func (o Org) readStats(tx engine.Tx, of map[int64]*watched, first, last int64, now time.Time) error {
 	if err := tx.Many(
 		engine.Stmt{SQL: `SELECT webhook_no, succeeded, failed, latencies FROM webhook_hour WHERE org_no = $1 AND webhook_no BETWEEN $2 AND $3 AND hour > $4`,
@@ -117,8 +117,8 @@ func (o Org) readStats(tx engine.Tx, of map[int64]*watched, first, last int64, n
 	return nil
 }
 
-// readCursor takes up what the endpoint's cursor says: webhook_no, open,
-// pending, failed_at, failure.
+// readCursor reads the columns webhook_no, open, pending, failed_at and
+// failure.
 func (w *watched) readCursor(r engine.Row) {
 	w.stats.Backlog, w.stats.LastFailure = r.Int(2), r.Text(4)
 	if w.Enabled {

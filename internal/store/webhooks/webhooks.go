@@ -15,7 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// Webhook is an endpoint that an organisation's events are delivered to.
+// Webhook is an endpoint to which an organisation's events are delivered.
 type Webhook struct {
 	ID          id.Webhook
 	URL         string
@@ -26,16 +26,16 @@ type Webhook struct {
 	DisabledReason string
 	CreatedAt      time.Time
 	Version        int64
-	// OldSecretEnds is until when the secret before the last rotation signs
-	// too; zero when there is none.
+	// OldSecretEnds is until when the previous secret also signs, or zero if
+	// there is none.
 	OldSecretEnds time.Time
-	// OwnerRole is the role of the member who made the endpoint, or whose
-	// application did; nil when that is not known, or was the operator's.
+	// OwnerRole is the role of the member who created the endpoint, or whose
+	// application did. It is nil if unknown, or if it was the operator's.
 	OwnerRole *access.Role
 }
 
-// ChangedBy reports whether who has a role may change the endpoint:
-// administrators all, developers those that developers made.
+// ChangedBy reports whether a member with the role may change the endpoint:
+// administrators may change all, developers those created by developers.
 func (w *Webhook) ChangedBy(role access.Role) bool {
 	if role.Has(access.Administrator) {
 		return true
@@ -43,31 +43,31 @@ func (w *Webhook) ChangedBy(role access.Role) bool {
 	return role.Has(access.Developer) && w.OwnerRole != nil && !w.OwnerRole.Has(access.Administrator)
 }
 
-// Why an endpoint is disabled.
+// The reasons why an endpoint is disabled.
 const (
-	DisabledByRequest = "requested" // somebody asked for it
-	DisabledGone      = "gone"      // the receiver answered 410
-	DisabledFailing   = "failing"   // nothing but failure for FailingFor
+	DisabledByRequest = "requested" // on request
+	DisabledGone      = "gone"      // the receiver returned 410
+	DisabledFailing   = "failing"   // all attempts failed for FailingFor
 )
 
 const (
-	// MaxWebhooks is how many endpoints an organisation may have.
+	// MaxWebhooks is the maximum number of endpoints of an organisation.
 	MaxWebhooks = 100
 	// SecretOverlap is how long a secret signs after its rotation.
 	SecretOverlap = 24 * time.Hour
-	// FailingFor is after how long of nothing but failure an endpoint is
+	// FailingFor is how long all attempts may fail before an endpoint is
 	// disabled.
 	FailingFor = 5 * 24 * time.Hour
 )
 
-// CreateWebhook keeps a new endpoint with its signing secret, and gives the
-// outcome, or what an earlier request with the same key had. Deliveries begin
+// CreateWebhook stores a new endpoint with its signing secret, and returns the
+// outcome, or that of an earlier request with the same key. Deliveries begin
 // with the next event.
 func (o Org) CreateWebhook(ctx context.Context, w *Webhook, secret string, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
 	sealed := o.sealSecret(w.ID, secret)
 	return o.once.Do(ctx, key, w.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
-		// The lock makes the numbers follow the order of creation, and the
-		// limit hold, whoever creates at the same time.
+		// The lock makes numbers follow the order of creation, and enforces the
+		// limit, even with concurrent requests.
 		if _, err := engine.One(tx, `SELECT org_no FROM org WHERE org_no = $1 /*FOR UPDATE*/`, func(engine.Row) {}, int64(o.org)); err != nil {
 			return out, err
 		}
@@ -90,7 +90,7 @@ func (o Org) CreateWebhook(ctx context.Context, w *Webhook, secret string, c jou
 	})
 }
 
-// nextWebhook counts the endpoints and gives the number of the next one. A
+// nextWebhook returns the number of endpoints and the number of the next one. A
 // deleted endpoint keeps its number until its deliveries are purged.
 func (o Org) nextWebhook(tx engine.Tx) (count, next int64, err error) {
 	_, err = engine.One(tx, `SELECT (SELECT count(*) FROM webhook WHERE org_no = $1), coalesce(max(webhook_no), 0) + 1 FROM webhook_cursor WHERE org_no = $1`,
@@ -98,12 +98,12 @@ func (o Org) nextWebhook(tx engine.Tx) (count, next int64, err error) {
 	return count, next, err
 }
 
-// webhookActor is the member who acts: the one of the view, or who registered
-// the application of the view.
+// webhookActor selects the acting member: the one of the view, or the one who
+// registered its application.
 const webhookActor = `(SELECT account_no FROM account WHERE org_no = $1 AND account_no = $12
 	UNION ALL SELECT owner_no FROM client WHERE org_no = $1 AND client_no = $13)`
 
-// webhookColumns is what scanWebhook reads.
+// webhookColumns lists the columns that scanWebhook reads.
 const webhookColumns = `id, version, created_at, url, events, description, enabled, disabled_reason, old_secret_ends, webhook_no,
 	(SELECT a.role FROM account a WHERE a.account_no = webhook.owner_no)`
 
@@ -123,8 +123,8 @@ func scanWebhook(r engine.Row) (w Webhook, no int64, err error) {
 	return w, r.Int(9), err
 }
 
-// WebhookPage gives a page of the endpoints in the order of creation, and how
-// many there are.
+// WebhookPage returns a page of the endpoints in order of creation, and their
+// total number.
 func (o Org) WebhookPage(ctx context.Context, page, limit int64) (hooks []Webhook, total int64, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		hooks = nil
@@ -163,9 +163,10 @@ const (
 		FROM webhook WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`
 )
 
-// webhookToChange reads an endpoint with its number, locks it, and refuses who
-// may not change it. An application acts with the role that the member had who
-// registered it, and one of the operator as an administrator.
+// webhookToChange reads an endpoint with its number, locks it, and returns an
+// error if the caller may not change it. An application acts with the role of
+// the member who registered it, at that time; one of the operator acts as an
+// administrator.
 func (o Org) webhookToChange(tx engine.Tx, webhookID id.Webhook) (w Webhook, no int64, err error) {
 	found, may := false, false
 	err = tx.Query(selectWebhook, func(r engine.Row) (err error) {
@@ -203,13 +204,13 @@ func (o Org) webhook(tx engine.Tx, webhookID id.Webhook) (w Webhook, no int64, e
 	return w, no, err
 }
 
-// UpdateWebhook reads an endpoint, lets a rule change its URL, events,
-// description or status, and keeps the result with what the rule says about
-// it. A nil Change means that nothing changed.
+// UpdateWebhook reads an endpoint, lets rule change its URL, events,
+// description or status, and stores the result with the change that rule
+// returns. A nil Change means that nothing changed.
 //
-// An endpoint that is enabled again goes on at the head of the journal: what
-// it missed comes with RecoverWebhook. Deliveries that wait for another
-// attempt wait on while it is disabled, and are then due.
+// An endpoint that is enabled again continues at the head of the journal;
+// RecoverWebhook sends what it missed. Deliveries waiting for another attempt
+// keep waiting while it is disabled, and are then due.
 func (o Org) UpdateWebhook(ctx context.Context, webhookID id.Webhook, rule func(old Webhook) (Webhook, *journal.Change, error)) (w Webhook, err error) {
 	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		old, no, err := o.webhookToChange(tx, webhookID)
@@ -235,7 +236,7 @@ func (o Org) UpdateWebhook(ctx context.Context, webhookID id.Webhook, rule func(
 	return w, err
 }
 
-// DeleteWebhook deletes an endpoint. Its deliveries go with the next purges.
+// DeleteWebhook deletes an endpoint. The next purges delete its deliveries.
 func (o Org) DeleteWebhook(ctx context.Context, webhookID id.Webhook, c journal.Change) error {
 	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		_, no, err := o.webhookToChange(tx, webhookID)
@@ -268,7 +269,7 @@ func splitTypes(joined string) []event.Type {
 	return types
 }
 
-// number is how a bool is kept.
+// number returns a bool as it is stored.
 func number(b bool) int64 {
 	if b {
 		return 1

@@ -14,48 +14,46 @@ import (
 type WebhookTask struct {
 	Delivery id.Delivery
 	Event    event.Event
-	// Body is what is sent.
+	// Body is the body to send.
 	Body []byte
-	// Pos is the event's position in the journal; 0 for an event that is in
-	// none.
+	// Pos is the event's position in the journal, or 0 if it is not in one.
 	Pos journal.Pos
-	// Again says that the delivery is there, with what was tried before.
+	// Again reports whether the delivery already exists, with earlier attempts.
 	Again    bool
 	Tries    int
 	Attempts []Attempt
 }
 
-// WebhookWork is what is to be done for an endpoint.
+// WebhookWork is the work to do for an endpoint.
 type WebhookWork struct {
-	// ID, URL and Secrets are of the endpoint as it is now.
+	// ID, URL and Secrets are the current ones of the endpoint.
 	ID      id.Webhook
 	URL     string
 	Secrets []string
-	// Retries are deliveries that are due, the longest first; MoreRetries says
-	// that there are others. Ahead is when the next one is due after those that
-	// are, zero when none is.
+	// Retries are deliveries that are due, the longest due first; MoreRetries
+	// reports whether there are others. Ahead is when the next one after them
+	// is due, or zero if none is.
 	Retries     []WebhookTask
 	MoreRetries bool
 	Ahead       time.Time
-	// Due is what the endpoint said when it was looked at about when a delivery
-	// is due; zero when none is waiting.
+	// Due is when a delivery is due according to the endpoint's row, or zero if
+	// none is waiting.
 	Due time.Time
-	// Events are those after the position that was asked for that the
-	// endpoint wants.
+	// Events are those after the given position that the endpoint wants.
 	Events []WebhookTask
-	// Next is the position up to which all entries were looked at; More says
-	// that there are entries behind it.
+	// Next is the position up to which all entries were read; More reports
+	// whether there are entries after it.
 	Next journal.Pos
 	More bool
-	// Recovering says that a recovery is to be gone on with.
+	// Recovering reports whether a recovery is in progress.
 	Recovering bool
 }
 
 const (
-	// workScan bounds the entries of the journal that one look for work reads.
+	// workScan bounds the journal entries read at a time.
 	workScan = 2000
-	// workBytes is after how much of them no more tasks are taken: the event
-	// of a large batch has tens of kilobytes.
+	// workBytes is the size after which no more tasks are taken: the event of a
+	// large batch has tens of kilobytes.
 	workBytes = 256 << 10
 )
 
@@ -75,22 +73,21 @@ const (
 	selectEvent = `SELECT pos, at, event_id, event_type, event_data FROM journal WHERE org_no = $1 AND pos = $2 AND event_id IS NOT NULL`
 )
 
-// selectAhead reads when the next delivery is due that is not due yet.
+// selectAhead reads when the next delivery that is not due yet is due.
 const selectAhead = `SELECT next_attempt_at FROM webhook_delivery
 	WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at > $3 ORDER BY next_attempt_at LIMIT 1`
 
-// WebhookWork looks for an endpoint's work: up to retries due deliveries and
-// up to events entries of the journal after a position; with 0 it does not look
-// for the one or the other. held is false when the claim is lost, or the
-// endpoint is disabled or deleted.
+// WebhookWork finds an endpoint's work: up to retries due deliveries, and up to
+// events journal entries after a position. Either is skipped if its limit is 0.
+// held is false if the claim is lost, or the endpoint is disabled or deleted.
 func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after journal.Pos, retries, events int) (work WebhookWork, held bool, err error) {
 	now := s.db.Now()
 	var head journal.Pos
 	var wanted func([]byte) bool
 	taken, size := 0, 0
-	// On PostgreSQL they go out together: the others must not need what the
-	// first gives. Each sees what the one before saw, or more; and entries of a
-	// journal become visible in their order.
+	// On PostgreSQL these are sent together, so the others must not depend on
+	// the result of the first. Each sees at least the state of the previous
+	// one, and journal entries become visible in order.
 	stmts := []engine.Stmt{{SQL: selectWork, Args: []any{int64(c.Org), c.No, c.Token}, Each: func(r engine.Row) (err error) {
 		held, head = true, journal.Pos(r.Int(7))
 		if work.ID, err = id.FromBytes[id.WebhookKind](r.Raw(0)); err != nil {
@@ -143,14 +140,14 @@ func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after journal.
 		work, held, taken, size = WebhookWork{Next: after}, false, 0, 0
 		return tx.Many(stmts...)
 	})
-	if taken < events { // all entries of the range were looked at
+	if taken < events { // all entries of the range were read
 		work.Next = max(work.Next, min(head, after+workScan))
 	}
 	work.More = events > 0 && work.Next < head
 	return work, held, err
 }
 
-// OpenTasks gives the events of a claim whose outcome is not known.
+// OpenTasks returns the events of a claim whose outcome is unknown.
 func (s System) OpenTasks(ctx context.Context, c *WebhookClaim, webhookID id.Webhook) (tasks []WebhookTask, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		tasks = nil
@@ -175,7 +172,7 @@ func scanTask(r engine.Row, webhookID id.Webhook) (task WebhookTask, err error) 
 	}
 	task.Delivery = DeliveryID(webhookID, task.Event.ID, task.Pos)
 	task.Body = task.Event.Append(make([]byte, 0, 128+len(task.Event.Data)))
-	task.Event.Data = nil // it is the driver's
+	task.Event.Data = nil // it is the driver's memory
 	return task, nil
 }
 
