@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// Account is a member of an organisation, who signs in to the portal.
+// Account is a member of an organisation, who can sign in to the portal.
 type Account struct {
 	No      access.AccountNo
 	ID      id.User
@@ -22,19 +22,20 @@ type Account struct {
 	Email   string
 	Name    string
 	Role    access.Role
-	// PasswordHash is in the portal's own form.
+	// PasswordHash is in the portal's own format.
 	PasswordHash string
 	CreatedAt    time.Time
-	// SignedInAt and DisabledAt are zero when it never happened.
+	// SignedInAt and DisabledAt are zero if that never happened.
 	SignedInAt, DisabledAt time.Time
 }
 
-// Principal is the member with everything its role may do.
+// Principal returns the member as a principal with everything that its role
+// permits.
 func (a *Account) Principal() access.Principal {
 	return access.Principal{Org: a.Org, OrgID: a.OrgID, Account: a.No, Scopes: a.Role.Scopes()}
 }
 
-// NewAccount is what a member is made of. Email is in lower case.
+// NewAccount describes a member to create. Email is in lower case.
 type NewAccount struct {
 	Email        string
 	Name         string
@@ -73,7 +74,7 @@ func oneAccount(tx engine.Tx, sql string, args ...any) (a Account, found bool, e
 	return a, found, err
 }
 
-// AccountByEmail finds who signs in with an address, in lower case.
+// AccountByEmail finds the account with an e-mail address, given in lower case.
 func (s System) AccountByEmail(ctx context.Context, email string) (a Account, found bool, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		a, found, err = oneAccount(tx, selectAccount+` WHERE a.email = $1`, email)
@@ -82,8 +83,7 @@ func (s System) AccountByEmail(ctx context.Context, email string) (a Account, fo
 	return a, found, err
 }
 
-// Accounts lists the members of all organisations in the order in which they
-// came.
+// Accounts lists the members of all organisations in order of creation.
 func (s System) Accounts(ctx context.Context) ([]Account, error) {
 	return s.accounts(ctx, selectAccount+` ORDER BY a.account_no`)
 }
@@ -100,7 +100,7 @@ func (s *tables) accounts(ctx context.Context, sql string, args ...any) (list []
 	return list, err
 }
 
-// CreateAccount makes a member on the command line, and the organisation when
+// CreateAccount creates a member for the operator, and the organisation if
 // there is none of that name.
 func (s System) CreateAccount(ctx context.Context, org string, n NewAccount) (Account, error) {
 	now := s.db.Now()
@@ -117,8 +117,7 @@ func (s System) CreateAccount(ctx context.Context, org string, n NewAccount) (Ac
 	return a, asTaken(err)
 }
 
-// keepAccount is what every way of making a member does; a has the
-// organisation.
+// keepAccount stores a new member; a.Org must be set.
 func (s System) keepAccount(tx engine.Tx, a *Account, userID id.User, n NewAccount, line audit.Entry) error {
 	*a = Account{
 		ID: userID, Org: a.Org, OrgID: a.OrgID, OrgName: a.OrgName, Email: n.Email, Name: n.Name, Role: n.Role,
@@ -134,8 +133,8 @@ func (s System) keepAccount(tx engine.Tx, a *Account, userID id.User, n NewAccou
 	return nil
 }
 
-// asTaken puts into words that an address belongs to another member. Which
-// organisation that one is of is not said.
+// asTaken converts a duplicate address to an error with a clear message. It
+// does not reveal the other member's organisation.
 func asTaken(err error) error {
 	if engine.IsDuplicate(err) {
 		return fault.New(fault.Conflict, "A member with this e-mail address already exists.")
@@ -143,7 +142,7 @@ func asTaken(err error) error {
 	return err
 }
 
-// Accounts lists the members in the order in which they came.
+// Accounts lists the members in order of creation.
 func (o Org) Accounts(ctx context.Context) ([]Account, error) {
 	return o.accounts(ctx, selectAccount+` WHERE a.org_no = $1 ORDER BY a.account_no`, int64(o.org))
 }

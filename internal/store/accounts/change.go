@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// Actor reads, in the transaction of a change, the member who makes it: the role
-// may have been lowered since the page was opened.
+// Actor reads the member who makes a change, in the transaction of the change:
+// the role may have been lowered since the page was opened.
 func Actor(tx engine.Tx, org access.OrgNo, account access.AccountNo) (Account, error) {
 	a, found, err := oneAccount(tx, selectAccount+` WHERE a.org_no = $1 AND a.account_no = $2`, int64(org), int64(account))
 	if err == nil && (!found || !a.DisabledAt.IsZero()) {
@@ -21,10 +21,10 @@ func Actor(tx engine.Tx, org access.OrgNo, account access.AccountNo) (Account, e
 	return a, err
 }
 
-// administrator refuses a change by anybody but an administrator.
+// administrator returns an error unless the member is an administrator.
 func (o Org) administrator(tx engine.Tx) error { return OnlyAdministrator(tx, o.org, o.account) }
 
-// OnlyAdministrator refuses a change by a member who is no administrator.
+// OnlyAdministrator returns an error unless the member is an administrator.
 func OnlyAdministrator(tx engine.Tx, org access.OrgNo, account access.AccountNo) error {
 	a, err := Actor(tx, org, account)
 	if err == nil && !a.Role.Has(access.Administrator) {
@@ -33,12 +33,13 @@ func OnlyAdministrator(tx engine.Tx, org access.OrgNo, account access.AccountNo)
 	return err
 }
 
-// operatorMay is the judge of what is done on the command line.
+// operatorMay permits every change, for the command line.
 func operatorMay(engine.Tx) error { return nil }
 
 // SetRole gives a member another role. It ends the member's sessions, so that
-// nothing goes on under the old one. applications is how many live ones the
-// member registered: they go on, and the member may know their secrets.
+// none continues with the old role. applications is the number of active ones
+// that the member registered: they keep working, and the member may know their
+// secrets.
 func (o Org) SetRole(ctx context.Context, userID id.User, role access.Role, line audit.Entry) (applications int64, err error) {
 	return o.setRole(ctx, o.administrator, userID, role, line)
 }
@@ -74,8 +75,8 @@ func (o Org) setRole(ctx context.Context, may func(engine.Tx) error, userID id.U
 	return applications, err
 }
 
-// SetDisabled keeps a member from signing in, or lets it again. applications
-// is as in [Org.SetRole].
+// SetDisabled disables or enables a member. A disabled member cannot sign in.
+// applications is as in [Org.SetRole].
 func (o Org) SetDisabled(ctx context.Context, userID id.User, disabled bool, line audit.Entry) (applications int64, err error) {
 	return o.setDisabled(ctx, o.administrator, userID, disabled, line)
 }
@@ -111,14 +112,15 @@ func (o Org) setDisabled(ctx context.Context, may func(engine.Tx) error, userID 
 	return applications, err
 }
 
-// countApplications counts the live applications that a member registered.
+// countApplications returns the statement that counts the active applications
+// that a member registered.
 func (o Org) countApplications(account access.AccountNo, n *int64) engine.Stmt {
 	return engine.Stmt{SQL: `SELECT count(*) FROM client WHERE org_no = $1 AND owner_no = $2 AND revoked_at IS NULL`, Args: []any{int64(o.org), int64(account)},
 		Each: func(r engine.Row) error { *n = r.Int(0); return nil }}
 }
 
-// SetPassword gives the member of the view, who has shown the one in a, another
-// password, and ends all its sessions.
+// SetPassword changes the password of the member of the view and ends all its
+// sessions. The caller must have verified the password in a.
 func (o Org) SetPassword(ctx context.Context, a *Account, hash string, try SignInTry, line audit.Entry) error {
 	line.Action = audit.MemberPassword
 	return o.changeAccount(ctx, operatorMay, a.ID, line, func(tx engine.Tx, now Account) error {
@@ -129,8 +131,8 @@ func (o Org) SetPassword(ctx context.Context, a *Account, hash string, try SignI
 	})
 }
 
-// newPassword is what every way of setting a password does: sessions end, and
-// so do links to set one.
+// newPassword returns the statements that set a password. They end all sessions
+// and reset links.
 func (o Org) newPassword(account access.AccountNo, hash string) []engine.Stmt {
 	return []engine.Stmt{
 		{SQL: `UPDATE account SET password_hash = $3 WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(account), hash}},
@@ -138,13 +140,14 @@ func (o Org) newPassword(account access.AccountNo, hash string) []engine.Stmt {
 	}
 }
 
-// dropResets ends the links by which a member could set a password.
+// dropResets returns the statement that deletes the reset links of a member.
 func (o Org) dropResets(account access.AccountNo) engine.Stmt {
 	return engine.Stmt{SQL: `DELETE FROM password_reset WHERE org_no = $1 AND account_no = $2`, Args: []any{int64(o.org), int64(account)}}
 }
 
-// voidLinks ends the links that a member made for others, who is no longer an
-// administrator: by one of them the member could become one again.
+// voidLinks returns the statements that delete the links a member made for
+// others. They run when the member is no longer an administrator, because such
+// a link could restore that role.
 func (o Org) voidLinks(account access.AccountNo) []engine.Stmt {
 	return []engine.Stmt{
 		{SQL: `DELETE FROM invitation WHERE org_no = $1 AND made_by = $2`, Args: []any{int64(o.org), int64(account)}},
@@ -161,15 +164,16 @@ func (s System) accountOf(ctx context.Context, email string) (Org, Account, erro
 	return s.of(a.Org), a, err
 }
 
-// lockMembers lets changes of an organisation's members follow one another:
-// the lock is its counter.
+// lockMembers serializes changes to an organisation's members, by locking its
+// counter.
 func (s *tables) lockMembers(tx engine.Tx, org access.OrgNo) error {
 	_, err := engine.One(tx, `SELECT patients FROM org_counter WHERE org_no = $1 /*FOR UPDATE*/`, func(engine.Row) {}, int64(org))
 	return err
 }
 
-// changeAccount changes a member and leaves the line, as an update unless it
-// says otherwise. may judges, in the transaction, who makes the change.
+// changeAccount changes a member and appends the audit line, whose action is an
+// update unless set. may decides, in the transaction, whether the caller may
+// make the change.
 func (o Org) changeAccount(ctx context.Context, may func(engine.Tx) error, userID id.User, line audit.Entry, fn func(engine.Tx, Account) error) error {
 	if line.Action == "" {
 		line.Action = audit.MemberUpdate
@@ -197,7 +201,8 @@ func (o Org) changeAccount(ctx context.Context, may func(engine.Tx) error, userI
 	})
 }
 
-// anotherAdministrator refuses to leave an organisation to nobody.
+// anotherAdministrator returns an error if an organisation would be left
+// without an administrator.
 func (o Org) anotherAdministrator(tx engine.Tx, but Account) error {
 	others := int64(0)
 	if _, err := engine.One(tx, `SELECT count(*) FROM account WHERE org_no = $1 AND role = $2 AND disabled_at IS NULL AND account_no <> $3`,

@@ -1,3 +1,3 @@
-// Package accounts keeps the organisations and their members: accounts and
-// roles, invitations, sessions, reset links and attempts to sign in.
+// Package accounts stores organisations and their members: accounts and roles,
+// invitations, sessions, reset links, and sign-in attempts.
 package accounts

@@ -12,19 +12,19 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// Invitation is a one-time link by which somebody becomes a member.
+// Invitation is a one-time link to become a member.
 type Invitation struct {
 	Org     access.OrgNo
 	OrgID   id.Org
 	OrgName string
 	Role    access.Role
-	// First is the one that a new installation prints; it is good as long as
-	// there is no member.
+	// First marks the invitation that a new installation prints. It is valid as
+	// long as there is no member.
 	First     bool
 	ExpiresAt time.Time
 }
 
-// Invite keeps an invitation, by the hash of its link.
+// Invite stores an invitation by the hash of its link.
 func (o Org) Invite(ctx context.Context, hash []byte, role access.Role, lifetime time.Duration, line audit.Entry) error {
 	line.Action, line.Details = audit.MemberInvite, journal.Details("role", role.String())
 	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
@@ -36,10 +36,10 @@ func (o Org) Invite(ctx context.Context, hash []byte, role access.Role, lifetime
 	})
 }
 
-// InviteFirst keeps an invitation of the first administrator of an
-// organisation, which is made when missing. There may be several, of nodes that
-// started together; the first that is used ends the others. It does nothing
-// when anybody is a member of anything.
+// InviteFirst stores an invitation for the first administrator of an
+// organisation, which it creates if it is missing. There may be several, from
+// nodes that started together; the first one used invalidates the others. It
+// does nothing if there is a member in any organisation.
 func (s System) InviteFirst(ctx context.Context, org string, hash []byte, lifetime time.Duration) (invited bool, err error) {
 	now := s.db.Now()
 	orgID := id.New[id.OrgKind](now)
@@ -76,8 +76,8 @@ func (s *tables) keepInvitation(tx engine.Tx, org access.OrgNo, hash []byte, rol
 	return err
 }
 
-// Invitation finds what a link is good for; it is no longer there when it was
-// used or has expired.
+// Invitation returns the invitation of a link. found is false if it was used or
+// has expired.
 func (s System) Invitation(ctx context.Context, hash []byte) (inv Invitation, found bool, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		inv, found, err = s.invitation(tx, hash)
@@ -94,8 +94,8 @@ func (s System) invitation(tx engine.Tx, hash []byte) (inv Invitation, found boo
 	return inv, found && s.db.Now().Before(inv.ExpiresAt), err
 }
 
-// Join makes a member by an invitation, which is used up by it. The role is
-// the invitation's.
+// Join creates a member by an invitation, which it uses up. The role is that of
+// the invitation.
 func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.Entry) (Account, error) {
 	userID := id.New[id.UserKind](line.At)
 	line.Member = userID.String()
@@ -106,13 +106,14 @@ func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.
 			return err
 		}
 		if found && inv.First {
-			// Before the links: who has deleted one and waits for the lock would
-			// stand in the way of the one who has it and deletes them all.
+			// Lock before deleting links: otherwise a caller that has deleted
+			// one and waits for the lock would block the one that holds it and
+			// deletes all of them.
 			if err := s.lockMembers(tx, inv.Org); err != nil {
 				return err
 			}
 		}
-		// Of two who use one link at the same time, one deletes it.
+		// If two callers use a link at the same time, only one deletes it.
 		used, err := tx.Exec(`DELETE FROM invitation WHERE hash = $1`, hash)
 		if err != nil {
 			return err
@@ -132,8 +133,8 @@ func (s System) Join(ctx context.Context, hash []byte, n NewAccount, line audit.
 	return a, asTaken(err)
 }
 
-// beFirst makes sure, under lockMembers, that an organisation gets one first
-// administrator, also when several invitations are used at once.
+// beFirst ensures, under lockMembers, that an organisation gets only one first
+// administrator, even if several invitations are used at once.
 func (s System) beFirst(tx engine.Tx, org access.OrgNo) error {
 	taken, err := engine.One(tx, `SELECT account_no FROM account WHERE org_no = $1 LIMIT 1`, func(engine.Row) {}, int64(org))
 	if err != nil {

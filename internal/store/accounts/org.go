@@ -6,17 +6,17 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// tables is what both views share.
+// tables is shared by both views.
 type tables struct {
 	db      *engine.DB
 	journal *journal.Journal
 }
 
-// System is the members of all organisations: the operator's work, and what a
-// secret or an e-mail address finds.
+// System is the members of all organisations, for the operator and for lookups
+// by secret or e-mail address.
 type System struct{ *tables }
 
-// New gives the members of a database.
+// New returns the members of a database.
 func New(db *engine.DB, j *journal.Journal) System { return System{&tables{db, j}} }
 
 // Org is the members of one organisation, for the member who is signed in.
@@ -26,8 +26,8 @@ type Org struct {
 	account access.AccountNo
 }
 
-// For gives the members of the principal's organisation.
+// For returns the members of the principal's organisation.
 func For(s System, p *access.Principal) Org { return Org{s.tables, p.Org, p.Account} }
 
-// of gives the members of an organisation, for nobody in particular.
+// of returns the members of an organisation, without a principal.
 func (t *tables) of(org access.OrgNo) Org { return Org{tables: t, org: org} }

@@ -10,8 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// EnsureOrg finds an organisation by name, or makes it with the given identifier,
-// its counters and the line that says so.
+// EnsureOrg finds an organisation by name, or creates it with the given
+// identifier, its counters and an audit line.
 func EnsureOrg(j *journal.Journal, tx engine.Tx, name string, fresh id.Org, now time.Time) (no access.OrgNo, orgID id.Org, err error) {
 	made, err := tx.Exec(`INSERT INTO org (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`, fresh.Bytes(), name, engine.Millis(now))
 	if err != nil {

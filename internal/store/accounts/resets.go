@@ -13,8 +13,8 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// MakeReset keeps a one-time link, by its hash, by which a member sets a new
-// password. Links made for the member before are void.
+// MakeReset stores a one-time link, by its hash, with which a member can set a
+// new password. It invalidates the member's earlier links.
 func (o Org) MakeReset(ctx context.Context, userID id.User, hash []byte, lifetime time.Duration, line audit.Entry) (Account, error) {
 	return o.makeReset(ctx, o.administrator, userID, hash, lifetime, line)
 }
@@ -31,7 +31,7 @@ func (s System) MakeReset(ctx context.Context, email string, hash []byte, lifeti
 
 func (o Org) makeReset(ctx context.Context, may func(engine.Tx) error, userID id.User, hash []byte, lifetime time.Duration, line audit.Entry) (of Account, err error) {
 	line.Action = audit.MemberReset
-	var by any // nobody for the operator
+	var by any // nil for the operator
 	if o.account != 0 {
 		by = int64(o.account)
 	}
@@ -48,8 +48,8 @@ func (o Org) makeReset(ctx context.Context, may func(engine.Tx) error, userID id
 	return of, err
 }
 
-// Reset finds whose password a link may set; found is false when the link was
-// used, replaced or has expired, or when the member is disabled.
+// Reset returns the account whose password a link may set. found is false if
+// the link was used, replaced or has expired, or if the member is disabled.
 func (s System) Reset(ctx context.Context, hash []byte) (a Account, found bool, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		a, found, err = s.reset(tx, hash)
@@ -67,9 +67,9 @@ func (s System) reset(tx engine.Tx, hash []byte) (a Account, found bool, err err
 	return oneAccount(tx, selectAccount+` WHERE a.account_no = $1`, int64(no))
 }
 
-// UseReset sets a password by a link, which is used up by it. The member's
-// sessions end, and so do the locks of its address. It refuses with
-// fault.NotFound when the link is good for nothing.
+// UseReset sets a password by a link, which it uses up. It ends the member's
+// sessions and the locks of its address. The error is fault.NotFound if the
+// link is not valid.
 func (s System) UseReset(ctx context.Context, hash []byte, passwordHash string, line audit.Entry) (a Account, err error) {
 	line.Action = audit.MemberPassword
 	err = s.journal.ChangeAny(ctx, func(tx engine.Tx) error {
@@ -77,7 +77,7 @@ func (s System) UseReset(ctx context.Context, hash []byte, passwordHash string, 
 		if a, found, err = s.reset(tx, hash); err != nil {
 			return err
 		}
-		// Of two who use one link at the same time, one deletes it.
+		// If two callers use a link at the same time, only one deletes it.
 		used := int64(0)
 		if found {
 			if err := s.lockMembers(tx, a.Org); err != nil {

@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/store/lease"
 )
 
-// Session is a member who is signed in.
+// Session is a signed-in member.
 type Session struct {
 	Account   Account
 	CreatedAt time.Time
@@ -20,9 +20,9 @@ type Session struct {
 	ExpiresAt time.Time
 }
 
-// SignIn begins a session, known by the hash of its cookie, and forgets the
-// failed attempts from that network. It refuses with fault.Unauthorized when
-// the member was disabled, or got another password, since the account was read.
+// SignIn starts a session, identified by the hash of its cookie, and resets the
+// failed attempts from that network. The error is fault.Unauthorized if the
+// member was disabled or got another password since the account was read.
 func (s System) SignIn(ctx context.Context, a *Account, try SignInTry, hash []byte, lifetime time.Duration, line audit.Entry) error {
 	line.Action, line.Member, line.Resource = audit.SessionCreate, a.ID.String(), a.ID.String()
 	now := engine.Millis(line.At)
@@ -44,13 +44,13 @@ func (s System) SignIn(ctx context.Context, a *Account, try SignInTry, hash []by
 	})
 }
 
-// seenGrain is how exactly the last sight of a session is known, so that a
-// page costs no write.
+// seenGrain is the precision of the time a session was last seen, so that not
+// every page costs a write.
 const seenGrain = time.Minute
 
-// Session finds who is signed in, unless the session expired, was idle for
-// too long or its member was disabled, and notes that it was seen. One that was
-// seen in the future is over too: how long it is idle cannot be told.
+// Session finds a session and records that it was seen, unless it expired, was
+// idle for too long, or its member was disabled. A session last seen in the
+// future is invalid too, because its idle time is unknown.
 func (s System) Session(ctx context.Context, hash []byte, idle time.Duration) (found bool, at Session, err error) {
 	now := s.db.Now()
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
@@ -72,7 +72,8 @@ func (s System) Session(ctx context.Context, hash []byte, idle time.Duration) (f
 	})
 }
 
-// EndSession signs a member out here, or with everywhere in all browsers.
+// EndSession signs a member out of this session, or of all sessions if
+// everywhere is set.
 func (o Org) EndSession(ctx context.Context, account access.AccountNo, hash []byte, everywhere bool, line audit.Entry) error {
 	line.Action = audit.SessionEnd
 	line.Details = journal.Details("everywhere", everywhere)

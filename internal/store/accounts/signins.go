@@ -11,32 +11,35 @@ import (
 	"anodyne.example/anodyne/internal/store/lease"
 )
 
-// SignInTry is one attempt on a password: for whom, and from where.
+// SignInTry is one attempt to sign in: for which address, and from where.
 type SignInTry struct {
-	// EmailHash is the hash of the e-mail address that was given, whether or
-	// not a member has it.
+	// EmailHash is the hash of the given e-mail address, whether or not a
+	// member has it.
 	EmailHash []byte
-	// Network is what counts as one source of attempts; it is not empty.
+	// Network is the unit by which sources of attempts are counted. It is not
+	// empty.
 	Network string
 }
 
-// TryRules say how attempts are slowed down.
+// TryRules define how attempts are throttled.
 type TryRules struct {
-	// Lock is how long a network is locked for one address after so many tries.
+	// Lock returns how long a network is locked for one address after so many
+	// attempts.
 	Lock func(tries int64) time.Duration
-	// LongestLock is the most that Lock gives. A lock that ends later was
-	// written by a clock that has been put back.
+	// LongestLock is the maximum that Lock returns. A lock that ends later
+	// comes from a clock that has been set back.
 	LongestLock time.Duration
-	// Networks is how many networks must have been locked until all those that
-	// the member never signed in from share one try every Pace.
+	// Networks is the number of locked networks from which on all networks that
+	// the member never signed in from share one attempt per Pace.
 	Networks int64
 	Pace     time.Duration
 }
 
 const (
-	// TriesKept is after how long without a try the count starts again.
+	// TriesKept is the time without attempts after which the count restarts.
 	TriesKept = 24 * time.Hour
-	// NetworkKnown is how long a network is known from which a member signed in.
+	// NetworkKnown is how long a network counts as known after a member signed
+	// in from it.
 	NetworkKnown = 90 * 24 * time.Hour
 )
 
@@ -56,7 +59,7 @@ func (t *throttled) scan(r engine.Row) error {
 	return nil
 }
 
-// wait is how long a lock lasts from now on, at most longest.
+// wait returns how long a lock lasts from now on, at most longest.
 func (t *throttled) wait(now time.Time, longest time.Duration) time.Duration {
 	if lease.Ahead(t.lockedUntil, now.Add(longest)) {
 		return 0
@@ -70,17 +73,17 @@ func tooOften(wait time.Duration) error {
 	return e
 }
 
-// CountTry counts an attempt before the password is judged, so that those made
-// at the same time, on all nodes, count too. It refuses with
-// fault.RateLimitExceeded, and counts nothing, while the network is locked for
-// this address, or while the member is guessed at from so many networks that
-// unknown ones share one try. ReturnTry, RefuseTry, SignIn or SetPassword says
-// what became of the attempt.
+// CountTry counts an attempt before the password is verified, so that
+// concurrent attempts on all nodes count too. The error is
+// fault.RateLimitExceeded, and nothing is counted, while the network is locked
+// for this address, or while so many networks make attempts for the member that
+// unknown ones share one. The caller reports the result with ReturnTry,
+// RefuseTry, SignIn or SetPassword.
 func (s System) CountTry(ctx context.Context, try SignInTry, rules TryRules, now time.Time) error {
 	return s.db.Write(ctx, func(tx engine.Tx) error {
 		var here, all throttled
-		// The row is written before it is judged: of two first attempts the
-		// second waits here for the first.
+		// Write the row before judging it, so that the second of two first
+		// attempts waits here for the first.
 		if err := tx.Query(countTry, here.scan, try.EmailHash, try.Network, engine.Millis(now), engine.Millis(now.Add(-TriesKept))); err != nil {
 			return err
 		}
@@ -105,7 +108,7 @@ func (s System) CountTry(ctx context.Context, try SignInTry, rules TryRules, now
 		if lock == 0 {
 			return nil
 		}
-		if rules.Lock(here.tries-1) == 0 { // one more network from which the member is guessed at
+		if rules.Lock(here.tries-1) == 0 { // one more network that makes attempts for the member
 			if err := tx.Query(countTry, func(engine.Row) error { return nil }, try.EmailHash, "", engine.Millis(now), engine.Millis(now.Add(-TriesKept))); err != nil {
 				return err
 			}
@@ -120,7 +123,7 @@ const countTry = `INSERT INTO sign_in_throttle (email_hash, network, tries, trie
 		tries = CASE WHEN sign_in_throttle.tried_at < $4 THEN 1 ELSE sign_in_throttle.tries + 1 END
 	RETURNING tries, tried_at, locked_until, signed_in_at`
 
-// ReturnTry takes back an attempt that was not judged.
+// ReturnTry takes back an attempt whose password was not verified.
 func (s System) ReturnTry(ctx context.Context, try SignInTry, rules TryRules) error {
 	return s.db.Write(ctx, func(tx engine.Tx) error {
 		left := int64(-1)
@@ -136,9 +139,8 @@ func (s System) ReturnTry(ctx context.Context, try SignInTry, rules TryRules) er
 	})
 }
 
-// RefuseTry leaves the audit line of a wrong password when the address is a
-// member's. For one that is not it writes as well, so that the answer takes as
-// long.
+// RefuseTry stores the audit line of a wrong password if the address belongs to
+// a member. Otherwise it writes as well, so that the response takes as long.
 func (s System) RefuseTry(ctx context.Context, try SignInTry, member *Account, line audit.Entry) error {
 	line.Action = audit.SessionRefuse
 	return s.journal.ChangeAny(ctx, func(tx engine.Tx) error {
@@ -151,16 +153,16 @@ func (s System) RefuseTry(ctx context.Context, try SignInTry, member *Account, l
 	})
 }
 
-// succeeded is what a right password does to the throttle: the network is
-// known from now on.
+// succeeded returns the statement that updates the throttle after a correct
+// password: the network is known from now on.
 func (try SignInTry) succeeded(now time.Time) engine.Stmt {
 	return engine.Stmt{SQL: `INSERT INTO sign_in_throttle (email_hash, network, tries, tried_at, locked_until, signed_in_at) VALUES ($1, $2, 0, $3, 0, $3)
 		ON CONFLICT (email_hash, network) DO UPDATE SET tries = 0, tried_at = excluded.tried_at, locked_until = 0, signed_in_at = excluded.signed_in_at`,
 		Args: []any{try.EmailHash, try.Network, engine.Millis(now)}}
 }
 
-// forgetTries ends all locks of an address. The rows are taken in the order in
-// which CountTry takes them.
+// forgetTries returns the statements that end all locks of an address. They
+// lock rows in the same order as CountTry.
 func forgetTries(emailHash []byte) []engine.Stmt {
 	return []engine.Stmt{
 		{SQL: `UPDATE sign_in_throttle SET tries = 0, locked_until = 0 WHERE email_hash = $1 AND network <> ''`, Args: []any{emailHash}},
