@@ -23,21 +23,23 @@ type Client struct {
 	OrgID   id.Org
 	OrgName string
 	Name    string
-	// Description says what the application is for.
+	// Description is the purpose of the application.
 	Description string
 	Tier        access.Tier
 	Scopes      access.Scopes
-	// Requested are scopes that wait for an administrator since RequestedAt.
+	// Requested are scopes that have been waiting for an administrator since
+	// RequestedAt.
 	Requested   access.Scopes
 	RequestedAt time.Time
-	// Owner is who registered it in the portal; nil for one of the command line.
+	// Owner is the member who registered it in the portal, or nil if the
+	// operator did.
 	Owner     *Owner
 	CreatedAt time.Time
-	// RevokedAt and LastUsedAt are zero when it never happened.
+	// RevokedAt and LastUsedAt are zero if that never happened.
 	RevokedAt, LastUsedAt time.Time
-	// Secrets is the number of secrets that are good now.
+	// Secrets is the number of valid secrets.
 	Secrets int
-	// Secret is the one that the client showed, when it did.
+	// Secret is the one that the client authenticated with, if it did.
 	Secret Secret
 }
 
@@ -47,16 +49,16 @@ type Owner struct {
 	ID    id.User
 	Name  string
 	Email string
-	// Role is what the member had when it registered the application, which
-	// was given scopes by that.
+	// Role is the member's role at the time of registration, which determined
+	// the scopes granted.
 	Role     access.Role
 	Disabled bool
 }
 
 // ManagedBy reports whether a member may rotate or revoke the application, or
-// ask for scopes: an administrator, or who registered it, unless with a role
-// that the member no longer has. A secret is all that the application may do,
-// so it is nobody else's.
+// request scopes for it. Administrators may, and so may its owner unless
+// registered with a role that the owner no longer has. A secret permits
+// everything that the application may do, so nobody else may.
 func (c *Client) ManagedBy(a *accounts.Account) bool {
 	if a.Role.Has(access.Administrator) {
 		return true
@@ -64,34 +66,35 @@ func (c *Client) ManagedBy(a *accounts.Account) bool {
 	return a.Role.Has(access.Developer) && c.Owner != nil && c.Owner.No == a.No && a.Role.Has(c.Owner.Role)
 }
 
-// Secret is what is kept of a client's secret.
+// Secret describes a client's secret.
 type Secret struct {
 	Hash []byte
-	// ExpiresAt is zero for one that stays, and UsedAt for one that was never
-	// used; it is known to LastUsedGrain.
+	// ExpiresAt is zero if the secret does not expire, and UsedAt if it was
+	// never used; UsedAt has a precision of LastUsedGrain.
 	ExpiresAt, UsedAt time.Time
 }
 
-// Principal is the client with everything it was granted.
+// Principal returns the client as a principal with everything granted to it.
 func (c *Client) Principal() access.Principal {
 	return access.Principal{Org: c.Org, OrgID: c.OrgID, Client: c.No, ClientID: c.ID, Scopes: c.Scopes, Tier: c.Tier}
 }
 
-// NewClient is what a client is made of. The secret comes as its hash.
+// NewClient describes a client to create. It contains only the hash of the
+// secret.
 type NewClient struct {
-	// Org is the organisation's name, for System only.
+	// Org is the name of the organisation. Only System uses it.
 	Org         string
 	Name        string
 	Description string
 	Tier        access.Tier
-	// Scopes is what is asked for. Of that a member gives what its role may
-	// give, and the rest waits for an administrator.
+	// Scopes are the requested scopes. A member grants those that its role
+	// permits; the rest wait for an administrator.
 	Scopes     access.Scopes
 	SecretHash []byte
 }
 
-// CreateClient makes a client, and its organisation when there is none of
-// that name.
+// CreateClient creates a client, and its organisation if there is none of that
+// name.
 func (s System) CreateClient(ctx context.Context, n NewClient) (c Client, err error) {
 	now := s.db.Now()
 	orgID, clientID := id.New[id.OrgKind](now), id.New[id.ClientKind](now)
@@ -105,8 +108,8 @@ func (s System) CreateClient(ctx context.Context, n NewClient) (c Client, err er
 	return c, err
 }
 
-// keepClient is what every way of making a client does; c has the
-// organisation. by is the member who makes it, or nil for the operator.
+// keepClient stores a new client; c.Org must be set. by is the member who
+// creates it, or nil for the operator.
 func (s *tables) keepClient(tx engine.Tx, c *Client, clientID id.Client, n NewClient, by *accounts.Account, line audit.Entry) error {
 	*c = Client{
 		ID: clientID, Org: c.Org, OrgID: c.OrgID, OrgName: c.OrgName, Name: n.Name, Description: n.Description, Tier: n.Tier, Scopes: n.Scopes,
@@ -178,7 +181,7 @@ func scanClient(r engine.Row) (c Client, err error) {
 	return c, err
 }
 
-// Clients lists all clients in the order in which they were made.
+// Clients lists all clients in order of creation.
 func (s System) Clients(ctx context.Context) (clients []Client, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		return tx.Query(selectClient+` ORDER BY c.client_no`, func(r engine.Row) error {
@@ -206,25 +209,26 @@ func client(tx engine.Tx, clientID id.Client, org access.OrgNo, now time.Time) (
 	return c, err
 }
 
-// anyOrg is for the operator, who may reach all organisations; their numbers
-// begin at 1.
+// anyOrg is for the operator, who has access to all organisations. Their
+// numbers start at 1.
 const anyOrg access.OrgNo = 0
 
-// changeClient changes a client and bumps the access epoch, so that every
-// node takes the change up. The epoch comes first: its row is the lock that
-// lets changes follow each other, so that each sees what the one before left.
-// may judges, in the transaction, who makes the change.
+// changeClient changes a client and increments the access epoch, so that every
+// node notices the change. The epoch comes first: its row is a lock that
+// serializes changes, so that each sees the result of the previous one. may
+// decides, in the transaction, whether the caller may make the change.
 func (s *tables) changeClient(ctx context.Context, org access.OrgNo, clientID id.Client, may mayChange, line audit.Entry, fn func(engine.Tx, Client) error) error {
 	return s.changeClientAs(ctx, org, clientID, may, func() audit.Entry { return line }, fn)
 }
 
-// mayChange judges who changes a client.
+// mayChange returns an error if the caller may not change a client.
 type mayChange func(engine.Tx, *Client) error
 
-// operatorMayChange is the judge of the command line.
+// operatorMayChange permits every change, for the command line.
 func operatorMayChange(engine.Tx, *Client) error { return nil }
 
-// changeClientAs is changeClient whose line is known only after fn.
+// changeClientAs is changeClient with an audit line that is known only after
+// fn.
 func (s *tables) changeClientAs(ctx context.Context, org access.OrgNo, clientID id.Client, may mayChange, line func() audit.Entry, fn func(engine.Tx, Client) error) error {
 	at := s.db.Now()
 	return s.journal.ChangeAny(ctx, func(tx engine.Tx) error {
@@ -248,8 +252,8 @@ func (s *tables) changeClientAs(ctx context.Context, org access.OrgNo, clientID 
 	})
 }
 
-// RotateSecret gives a client a new secret. The one before stays good until
-// overlap has passed; older ones end at once, so that at most two are live.
+// RotateSecret gives a client a new secret. The previous one stays valid for
+// overlap; older ones end at once, so that at most two are valid.
 func (s System) RotateSecret(ctx context.Context, clientID id.Client, hash []byte, overlap time.Duration) error {
 	return s.rotateSecret(ctx, anyOrg, operatorMayChange, clientID, hash, overlap, journal.Operator(s.db.Now()))
 }
@@ -268,7 +272,7 @@ func (s *tables) rotateSecret(ctx context.Context, org access.OrgNo, may mayChan
 	})
 }
 
-// RevokeClient ends a client, its secrets and all its tokens.
+// RevokeClient revokes a client, its secrets and all its tokens.
 func (s System) RevokeClient(ctx context.Context, clientID id.Client) error {
 	return s.revokeClient(ctx, anyOrg, operatorMayChange, clientID, journal.Operator(s.db.Now()))
 }
@@ -294,7 +298,7 @@ func (s *tables) setTier(ctx context.Context, org access.OrgNo, may mayChange, c
 	})
 }
 
-// Credentials gives a client with its live secrets, for the token endpoint.
+// Credentials returns a client with its valid secrets, for the token endpoint.
 func (s System) Credentials(ctx context.Context, clientID id.Client) (c Client, secrets []Secret, err error) {
 	now := s.db.Now()
 	found := false

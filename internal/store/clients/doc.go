@@ -1,4 +1,3 @@
-// Package clients keeps the applications that call the API: their secrets,
-// scopes and tiers, their tokens, the windows of their rate limits, and how much
-// they ask.
+// Package clients stores the applications that call the API: their secrets,
+// scopes and tiers, their tokens, their rate limit windows, and their usage.
 package clients

@@ -6,20 +6,20 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// tables is what both views share.
+// tables is shared by both views.
 type tables struct {
 	db      *engine.DB
 	journal *journal.Journal
 }
 
-// System is the clients of all organisations: the operator's work, tokens, and
-// the windows of the rate limit.
+// System is the clients of all organisations, for the operator, tokens, and
+// rate limit windows.
 type System struct{ *tables }
 
-// New gives the clients of a database.
+// New returns the clients of a database.
 func New(db *engine.DB, j *journal.Journal) System { return System{&tables{db, j}} }
 
-// Org is the clients of one organisation, for the client or member who asks.
+// Org is the clients of one organisation, for a client or member.
 type Org struct {
 	*tables
 	org     access.OrgNo
@@ -27,5 +27,5 @@ type Org struct {
 	account access.AccountNo
 }
 
-// For gives the clients of the principal's organisation.
+// For returns the clients of the principal's organisation.
 func For(s System, p *access.Principal) Org { return Org{s.tables, p.Org, p.Client, p.Account} }

@@ -13,8 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// Clients lists the organisation's clients in the order in which they were
-// made.
+// Clients lists the organisation's clients in order of creation.
 func (o Org) Clients(ctx context.Context) (clients []Client, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		return tx.Query(selectClient+` WHERE c.org_no = $2 ORDER BY c.client_no`, func(r engine.Row) error {
@@ -35,8 +34,8 @@ func (o Org) Client(ctx context.Context, clientID id.Client) (c Client, err erro
 	return c, err
 }
 
-// CreateClient registers an application of the member of the view. What the
-// member's role may not give waits for an administrator.
+// CreateClient registers an application of the member of the view. Scopes that
+// the member's role may not grant wait for an administrator.
 func (o Org) CreateClient(ctx context.Context, n NewClient, line audit.Entry) (c Client, err error) {
 	clientID := id.New[id.ClientKind](line.At)
 	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
@@ -53,7 +52,7 @@ func (o Org) CreateClient(ctx context.Context, n NewClient, line audit.Entry) (c
 	return c, err
 }
 
-// manages refuses a change of an application by a member who does not manage it.
+// manages returns an error unless the member manages the application.
 func (o Org) manages(tx engine.Tx, c *Client) error {
 	by, err := accounts.Actor(tx, o.org, o.account)
 	if err == nil && !c.ManagedBy(&by) {
@@ -62,8 +61,7 @@ func (o Org) manages(tx engine.Tx, c *Client) error {
 	return err
 }
 
-// administrates refuses a change of an application by anybody but an
-// administrator.
+// administrates returns an error unless the member is an administrator.
 func (o Org) administrates(tx engine.Tx, _ *Client) error {
 	return accounts.OnlyAdministrator(tx, o.org, o.account)
 }
@@ -78,13 +76,14 @@ func (o Org) RevokeClient(ctx context.Context, clientID id.Client, line audit.En
 	return o.revokeClient(ctx, o.org, o.manages, clientID, line)
 }
 
-// SetTier is [System.SetTier] by the member of the view, an administrator.
+// SetTier is [System.SetTier] by the member of the view, who must be an
+// administrator.
 func (o Org) SetTier(ctx context.Context, clientID id.Client, tier access.Tier, line audit.Entry) error {
 	return o.setTier(ctx, o.org, o.administrates, clientID, tier, line)
 }
 
 // RequestScopes gives an application more scopes, as far as the role of the
-// member of the view may give them; the rest waits for an administrator.
+// member of the view may grant them; the rest wait for an administrator.
 func (o Org) RequestScopes(ctx context.Context, clientID id.Client, wanted access.Scopes, line audit.Entry) error {
 	return o.setScopes(ctx, clientID, o.manages, line, func(tx engine.Tx, c *Client, line *audit.Entry) error {
 		by, err := accounts.Actor(tx, o.org, o.account)
@@ -107,9 +106,9 @@ func (o Org) RequestScopes(ctx context.Context, clientID id.Client, wanted acces
 	})
 }
 
-// DecideScopes grants some of the scopes that wait and declines the others.
-// seen is what waited when the administrator looked: when it is something else
-// by now, nothing is decided.
+// DecideScopes grants some of the requested scopes and declines the others.
+// seen is the request that the administrator saw: if it has changed, nothing is
+// decided.
 func (o Org) DecideScopes(ctx context.Context, clientID id.Client, seen, granted access.Scopes, line audit.Entry) error {
 	return o.setScopes(ctx, clientID, o.administrates, line, func(_ engine.Tx, c *Client, line *audit.Entry) error {
 		if c.Requested == 0 || c.Requested != seen {
@@ -126,8 +125,7 @@ func (o Org) DecideScopes(ctx context.Context, clientID id.Client, seen, granted
 	})
 }
 
-// SetScopes makes an application's scopes exactly these, more or fewer than
-// before; a request that waits goes with it.
+// SetScopes replaces an application's scopes, and drops a pending request.
 func (o Org) SetScopes(ctx context.Context, clientID id.Client, scopes access.Scopes, line audit.Entry) error {
 	return o.setScopes(ctx, clientID, o.administrates, line, func(_ engine.Tx, c *Client, line *audit.Entry) error {
 		line.Action, line.Details = audit.ClientGrant, journal.Details("scope", scopes.String())
@@ -136,7 +134,8 @@ func (o Org) SetScopes(ctx context.Context, clientID id.Client, scopes access.Sc
 	})
 }
 
-// setScopes lets rule change the scopes of an application, and what waits.
+// setScopes lets rule change the granted and requested scopes of an
+// application.
 func (o Org) setScopes(ctx context.Context, clientID id.Client, may mayChange, line audit.Entry, rule func(engine.Tx, *Client, *audit.Entry) error) error {
 	written := line
 	return o.changeClientAs(ctx, o.org, clientID, may, func() audit.Entry { return written }, func(tx engine.Tx, c Client) error {

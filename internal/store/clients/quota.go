@@ -11,16 +11,17 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// quotaBits is how it is kept which thresholds of a window were alerted.
+// quotaBits maps the thresholds to the bits that record their alerts for a
+// window.
 var quotaBits = map[int]int64{80: 1, 100: 2}
 
-// WarnQuota raises the alert that a client has used so many percent of the
-// window that ends then, once a window, whichever node asks and how often; see
-// [ratelimit.Warn].
+// WarnQuota raises the alert that a client has used threshold percent of the
+// window that ends at windowEnd. It does so once per window, whichever node
+// calls it and how often; see [ratelimit.Warn].
 func (s System) WarnQuota(ctx context.Context, client access.ClientNo, windowEnd time.Time, threshold int) error {
 	bit, known := quotaBits[threshold]
 	if !known {
-		return fmt.Errorf("a quota warning at %d %% cannot be kept", threshold) // and would be raised again and again
+		return fmt.Errorf("a quota warning at %d %% cannot be kept", threshold) // it would be raised over and over
 	}
 	now := s.db.Now()
 	err := s.journal.ChangeAny(ctx, func(tx engine.Tx) error {

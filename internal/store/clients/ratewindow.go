@@ -9,10 +9,9 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// reserve takes from a client's window, opening one when none is open, and
-// putting the end of one right that a clock put too far ahead. The old values
-// stand on the right-hand sides, so granted is what was taken by this
-// statement.
+// reserve takes from a client's window. It opens one if none is open, and
+// corrects an end that a wrong clock has set too far ahead. The right-hand
+// sides use the old values, so granted is what this statement took.
 const reserve = `INSERT INTO rate_window AS w (client_no, window_end, used, granted) VALUES ($1, CAST($2 AS BIGINT) + 3600000, $3, $3)
 	ON CONFLICT (client_no) DO UPDATE SET
 		window_end = CASE WHEN w.window_end <= $2 OR w.window_end > $5 THEN $2 + 3600000 ELSE w.window_end END,
@@ -20,9 +19,9 @@ const reserve = `INSERT INTO rate_window AS w (client_no, window_end, used, gran
 		granted    = CASE WHEN w.window_end <= $2 THEN $3 WHEN w.used + $3 <= $4 THEN $3 WHEN w.used > $4 THEN 0 ELSE $4 - w.used END
 	RETURNING window_end, used, granted`
 
-// Reserve takes up to n of a client's allowance; see [ratelimit.Reserve].
-// On PostgreSQL it does not wait for the disk: a crash of the database itself
-// may forget the last moments of counting, one of this program never does.
+// Reserve takes up to n of a client's allowance; see [ratelimit.Reserve]. On
+// PostgreSQL it does not wait until that is durable: a crash of the database
+// may lose the last moments of counting, a crash of this program never does.
 func (s System) Reserve(ctx context.Context, client access.ClientNo, limit, n int64, now time.Time) (g ratelimit.Grant, err error) {
 	n = min(n, limit)
 	err = s.db.Write(ctx, func(tx engine.Tx) error {
@@ -38,8 +37,8 @@ func (s System) Reserve(ctx context.Context, client access.ClientNo, limit, n in
 	return g, err
 }
 
-// Return gives back what was reserved and not used, if the window is still
-// the same.
+// Return returns what was reserved and not used, if the window is still the
+// same.
 func (s System) Return(ctx context.Context, client access.ClientNo, windowEnd time.Time, n int64) error {
 	return s.db.Write(ctx, func(tx engine.Tx) error {
 		_, err := tx.Exec(`UPDATE rate_window SET used = used - $3 WHERE client_no = $1 AND window_end = $2 AND used >= $3`,

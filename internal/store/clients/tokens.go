@@ -12,28 +12,30 @@ import (
 	"anodyne.example/anodyne/internal/store/lease"
 )
 
-// Token is an access token, by its hash, with its client as it is now.
+// Token is an access token, identified by its hash, with the current state of
+// its client.
 type Token struct {
 	Principal access.Principal
 	IssuedAt  time.Time
 	ExpiresAt time.Time
-	// Revoked is true when the token or its client was revoked.
+	// Revoked reports whether the token or its client was revoked.
 	Revoked bool
 }
 
-// Over reports that the token has expired, or was issued in the future: it
-// would outlast its lifetime then.
+// Over reports whether the token has expired. A token issued in the future
+// counts as expired, because it would exceed its lifetime.
 func (t Token) Over(now time.Time) bool {
 	return !now.Before(t.ExpiresAt) || lease.Ahead(t.IssuedAt, now)
 }
 
-// LastUsedGrain is how exactly the last use of a secret is known: writing it
-// with every token would make one hot row a client.
+// LastUsedGrain is the precision of the time a secret was last used. Storing it
+// with every token would create a hot row per client.
 const LastUsedGrain = time.Minute
 
-// IssueToken keeps a new token of a client and notes that its secret was used,
-// unless that is known. A caller may have read the client a while ago, so it
-// says whether the client, and the secret it showed if any, are still good.
+// IssueToken stores a new token of a client and records that its secret was
+// used, unless that is already recorded. Because the caller may have read the
+// client a while ago, it reports whether the client, and the secret it used if
+// any, are still valid.
 func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, scopes access.Scopes, lifetime time.Duration) (issued bool, err error) {
 	now := s.db.Now()
 	args := []any{tokenHash, int64(c.Org), int64(c.No), int64(scopes), engine.Millis(now), engine.Millis(now.Add(lifetime))}
@@ -62,8 +64,8 @@ const (
 	liveSecret = ` AND EXISTS (SELECT 1 FROM client_secret s WHERE s.client_no = $3 AND s.hash = $7 AND (s.expires_at IS NULL OR s.expires_at > $5))`
 )
 
-// Token looks a token up. A token carries its scopes or, when its client was
-// granted less since, what is left of them.
+// Token looks up a token. Its scopes are limited to those that its client still
+// has.
 func (s System) Token(ctx context.Context, hash []byte) (t Token, found bool, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		found, err = engine.One(tx, `SELECT t.org_no, t.client_no, t.scopes, t.issued_at, t.expires_at, t.revoked_at, c.id, c.scopes, c.tier, c.revoked_at, o.id
@@ -83,8 +85,8 @@ func (s System) Token(ctx context.Context, hash []byte) (t Token, found bool, er
 	return t, found, err
 }
 
-// RevokeToken ends a token of the view's client. A token that is not there,
-// or is another client's, is left alone, as RFC 7009 has it.
+// RevokeToken revokes a token of the view's client. As RFC 7009 requires, it
+// ignores a token that does not exist or belongs to another client.
 func (o Org) RevokeToken(ctx context.Context, hash []byte, line audit.Entry) error {
 	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		revoked, err := tx.Exec(`UPDATE token SET revoked_at = $4 WHERE hash = $1 AND org_no = $2 AND client_no = $3 AND revoked_at IS NULL`,
@@ -97,15 +99,14 @@ func (o Org) RevokeToken(ctx context.Context, hash []byte, line audit.Entry) err
 	})
 }
 
-// bumpAccessEpoch marks that something a node may have remembered about
-// tokens and clients is no longer true.
+// bumpAccessEpoch invalidates what nodes have cached about tokens and clients.
 func bumpAccessEpoch(tx engine.Tx) error {
 	_, err := tx.Exec(`INSERT INTO access_epoch (one, epoch) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET epoch = access_epoch.epoch + 1`)
 	return err
 }
 
-// AccessEpoch changes when a token or client was revoked or changed, by any
-// process.
+// AccessEpoch returns a number that changes whenever any process revokes or
+// changes a token or client.
 func (s System) AccessEpoch(ctx context.Context) (epoch int64, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		_, err := engine.One(tx, `SELECT epoch FROM access_epoch WHERE one = 1`, func(r engine.Row) { epoch = r.Int(0) })

@@ -8,19 +8,19 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// UsageOutcome is what came of a request, as far as usage tells them apart.
+// UsageOutcome is the outcome of a request, as distinguished by usage.
 type UsageOutcome uint8
 
 // The outcomes.
 const (
 	UsageAnswered UsageOutcome = iota // below 400
-	UsageRefused                      // 4xx, but not for the rate limit
+	UsageRefused                      // 4xx except 429
 	UsageLimited                      // 429
 	UsageFailed                       // 5xx
 	UsageOutcomes
 )
 
-// Usage is how many requests of a client had an outcome within an hour.
+// Usage is the number of a client's requests with an outcome within an hour.
 type Usage struct {
 	Org      access.OrgNo
 	Client   access.ClientNo
@@ -29,10 +29,10 @@ type Usage struct {
 	Requests int64
 }
 
-// UsageKept is how long usage is kept: the week that is shown, and a day.
+// UsageKept is how long usage is stored: the week that is shown, and a day.
 const UsageKept = 8 * 24 * time.Hour
 
-// AddUsage adds to what is counted.
+// AddUsage adds to the stored counts.
 func (s System) AddUsage(ctx context.Context, counts []Usage) error {
 	return s.db.Write(ctx, func(tx engine.Tx) error {
 		for _, u := range counts {
@@ -44,7 +44,7 @@ func (s System) AddUsage(ctx context.Context, counts []Usage) error {
 	})
 }
 
-// Usage lists what a client used since an hour, in order of the hours.
+// Usage lists a client's usage since a time, ordered by hour.
 func (o Org) Usage(ctx context.Context, client access.ClientNo, since time.Time) (list []Usage, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		return tx.Query(`SELECT hour, outcome, requests FROM client_usage WHERE org_no = $1 AND client_no = $2 AND hour >= $3 ORDER BY hour, outcome`, func(r engine.Row) error {
@@ -55,8 +55,8 @@ func (o Org) Usage(ctx context.Context, client access.ClientNo, since time.Time)
 	return list, err
 }
 
-// Window is a client's rate window: how much of its allowance is taken, and
-// until when; zero when none is open.
+// Window returns a client's rate limit window: how much of its allowance is
+// used, and until when. end is zero if no window is open.
 func (o Org) Window(ctx context.Context, clientNo access.ClientNo) (used int64, end time.Time, err error) {
 	now := o.db.Now()
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
