@@ -13,39 +13,39 @@ import (
 	"anodyne.example/anodyne/internal/store/lease"
 )
 
-// maxReportTries is how often a report is begun before it is given up. A node
-// that stops in order does not count.
+// maxReportTries is how often a report is started before it fails. Attempts
+// interrupted by an orderly shutdown do not count.
 const maxReportTries = 5
 
-// ErrClaimLost says that a report is no longer this node's to make: its lease
-// ran out and another has taken it up, or it was deleted.
+// ErrClaimLost reports that a node no longer owns a report: its lease expired
+// and another node has taken over, or the report was deleted.
 var ErrClaimLost = errors.New("another node has taken over the report, or it was deleted")
 
-// ReportClaim is a report that this node makes. All it writes carries the
-// fence of the claim and is refused once there is a newer one, so that a node
-// that slept cannot write over what another made meanwhile.
+// ReportClaim is a report that this node generates. Everything it writes
+// carries the fence of the claim and is rejected once there is a newer one, so
+// that a node that was suspended cannot overwrite the work of its successor.
 type ReportClaim struct {
 	Report
-	// Tries counts the claims, this one included.
+	// Tries counts the claims, including this one.
 	Tries int
 	org   Org
 }
 
-// OrgNo is the report's organisation.
+// OrgNo returns the report's organisation.
 func (c *ReportClaim) OrgNo() access.OrgNo { return c.org.org }
 
-// ReportQueued returns a channel that is closed when a report is put into the
-// queue by this process.
+// ReportQueued returns a channel that is closed when this process queues a
+// report.
 func (s System) ReportQueued() <-chan struct{} { return s.reportQueued.Wait() }
 
-// nextReport is the first in the queue that nobody is at work on.
+// nextReport selects the first report in the queue that no node is working on.
 const nextReport = `SELECT org_no, tries, ` + reportColumns + ` FROM report WHERE status <= 1 AND (lease_until <= $1 OR lease_until > $2) ORDER BY queued_at LIMIT 1`
 
-// ClaimReport takes the next report of any organisation; nil when there is
-// none. Until the lease ends nobody else takes it.
+// ClaimReport claims the next report of any organisation. It returns nil if
+// there is none. No other node claims the report until the lease ends.
 func (s System) ClaimReport(ctx context.Context, node string, term time.Duration) (claim *ReportClaim, err error) {
 	for {
-		// Most looks find nothing; they must not cost a write.
+		// Usually there is none; that must not cost a write.
 		waits := false
 		after, upTo := lease.Living(s.db.Now())
 		if err := s.db.Read(ctx, func(tx engine.Tx) error {
@@ -69,7 +69,7 @@ func (s System) ClaimReport(ctx context.Context, node string, term time.Duration
 	}
 }
 
-// claimReport is ClaimReport's transaction.
+// claimReport is the transaction of ClaimReport.
 func (s System) claimReport(tx engine.Tx, node string, term time.Duration) (claim *ReportClaim, err error) {
 	now := s.db.Now()
 	after, upTo := lease.Living(now)
@@ -95,8 +95,8 @@ func (s System) claimReport(tx engine.Tx, node string, term time.Duration) (clai
 	return claim, nil
 }
 
-// held locks the report and fails with ErrClaimLost when the claim is no
-// longer the newest.
+// held locks the report and returns ErrClaimLost if the claim is no longer the
+// newest.
 func (c *ReportClaim) held(tx engine.Tx) error {
 	found, err := engine.One(tx, `SELECT report_no FROM report WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND status = $4 /*FOR UPDATE*/`, func(engine.Row) {},
 		int64(c.org.org), c.no, c.fence, ReportProcessing.code())
@@ -106,7 +106,7 @@ func (c *ReportClaim) held(tx engine.Tx) error {
 	return err
 }
 
-// Renew puts the end of the lease off and notes how far the work is.
+// Renew extends the lease and stores the progress.
 func (c *ReportClaim) Renew(ctx context.Context, lease time.Duration, progress int) error {
 	until := c.org.db.Now().Add(lease)
 	return c.org.db.Write(ctx, func(tx engine.Tx) error {
@@ -119,10 +119,10 @@ func (c *ReportClaim) Renew(ctx context.Context, lease time.Duration, progress i
 	})
 }
 
-// ReportChunk is the size of all chunks of a file but the last.
+// ReportChunk is the size of all chunks of a file except the last.
 const ReportChunk = 256 << 10
 
-// Append keeps chunk n of the file.
+// Append stores chunk n of the file.
 func (c *ReportClaim) Append(ctx context.Context, n int64, chunk []byte) error {
 	return c.org.db.Write(ctx, func(tx engine.Tx) error {
 		if err := c.held(tx); err != nil {
@@ -134,8 +134,8 @@ func (c *ReportClaim) Append(ctx context.Context, n int64, chunk []byte) error {
 	})
 }
 
-// Complete says that the file is whole. From then on it can be downloaded, and
-// in the same transaction others are told.
+// Complete marks the file as complete. From then on it can be downloaded; the
+// event is part of the same transaction.
 func (c *ReportClaim) Complete(ctx context.Context, size int64, sum []byte, retention time.Duration) error {
 	now := c.org.db.Now()
 	change := c.change(now, audit.ReportComplete, event.ReportCompleted)
@@ -152,7 +152,7 @@ func (c *ReportClaim) Complete(ctx context.Context, size int64, sum []byte, rete
 	})
 }
 
-// Fail says in words why the report cannot be made.
+// Fail marks the report as failed, with a message for people.
 func (c *ReportClaim) Fail(ctx context.Context, reason string) error {
 	now := c.org.db.Now()
 	failed := c.change(now, audit.ReportFail, event.ReportFailed)
@@ -172,8 +172,8 @@ func (c *ReportClaim) Fail(ctx context.Context, reason string) error {
 	})
 }
 
-// change is what a report's end leaves in the journal. It is done on behalf of
-// the client who asked for the report.
+// change returns the journal entry for the end of a report. Its actor is the
+// client that requested the report.
 func (c *ReportClaim) change(now time.Time, action audit.Action, kind event.Type) journal.Change {
 	return journal.Change{
 		Audit: audit.Entry{At: now, Actor: c.Client.String(), Action: action, Resource: c.ID.String()},
@@ -181,8 +181,8 @@ func (c *ReportClaim) change(now time.Time, action audit.Action, kind event.Type
 	}
 }
 
-// Release puts the report back into the queue, to be taken up after a while.
-// If counted is false, the try does not count.
+// Release puts the report back into the queue, to be claimed again after wait.
+// If counted is false, the attempt does not count.
 func (c *ReportClaim) Release(ctx context.Context, wait time.Duration, counted bool) error {
 	until, tries := c.org.db.Now().Add(wait), c.Tries
 	if !counted {

@@ -1,4 +1,4 @@
-// Package reports keeps the reports of organisations: the queue, the claims of
-// the nodes that make them, and their files. What a report shows is read in
-// internal/store/patients and put on paper in internal/report.
+// Package reports stores the reports of organisations: the queue, the claims of
+// the nodes that generate them, and their files. The data of reports comes from
+// internal/store/patients; internal/report generates the documents.
 package reports

@@ -14,10 +14,11 @@ var mediaTypes = map[ReportFormat]string{
 	XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
-// MediaType is that of files of the format.
+// MediaType returns the media type of the format.
 func (f ReportFormat) MediaType() string { return mediaTypes[f] }
 
-// Downloadable says why there is no file, if there is none.
+// Downloadable returns an error that explains why there is no file, if there is
+// none.
 func (rep *Report) Downloadable(now time.Time) error {
 	switch {
 	case rep.HasExpired(now):
@@ -32,13 +33,14 @@ func (rep *Report) Downloadable(now time.Time) error {
 	return nil
 }
 
-// FileName names no patient: it ends up in folders, mails and logs of others.
+// FileName returns a name for the file. It does not identify the patient,
+// because it ends up in other people's folders, e-mails and logs.
 func (rep *Report) FileName() string {
 	return strings.ReplaceAll(string(rep.Type), "_", "-") + "-" + rep.AsOf.UTC().Format(time.DateOnly) + "." + string(rep.Format)
 }
 
-// Details says in an audit line which report it is about. The title may name
-// somebody, and is left out.
+// Details returns the details of an audit line about the report. It omits the
+// title, which may name a person.
 func (rep *Report) Details() []byte {
 	b := append(make([]byte, 0, 128), `{"report":"`...)
 	b = append(rep.ID.Append(b), `","type":"`...)

@@ -9,10 +9,10 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// ReportBytes calls each with the bytes of a file from an offset up to another,
-// a chunk at a time. No transaction is open meanwhile: a reader may be slow,
-// and the fence keeps files apart. A report that is deleted meanwhile is
-// missing.
+// ReportBytes calls each with the bytes of a file between two offsets, a chunk
+// at a time. No transaction is open in between, because the reader may be slow;
+// the fence keeps files apart. If the report is deleted meanwhile, the error is
+// that of a missing report.
 func (o Org) ReportBytes(ctx context.Context, rep *Report, from, to int64, each func([]byte) error) error {
 	buf := make([]byte, 0, min(ReportChunk, to-from))
 	for from < to {
@@ -40,12 +40,12 @@ func (o Org) ReportBytes(ctx context.Context, rep *Report, from, to int64, each 
 	return nil
 }
 
-// sweepSteps bounds one call of ExpireReports and of PurgeReports, so that their
-// caller is not kept from the queue; it comes again soon.
+// sweepSteps bounds one call of ExpireReports or PurgeReports, so that the
+// caller can get back to the queue. It calls them again soon.
 const sweepSteps = 100
 
-// ExpireReports ends reports that have been kept long enough, one at a time;
-// their files are left to the purge.
+// ExpireReports expires reports at the end of their retention, one at a time.
+// The purge deletes their files.
 func (s System) ExpireReports(ctx context.Context) error {
 	const due = `SELECT org_no, report_no, report_type, fence FROM report WHERE status = 2 AND expires_at <= $1 ORDER BY expires_at LIMIT 1`
 	now := engine.Millis(s.db.Now())
@@ -79,10 +79,10 @@ func (s System) ExpireReports(ctx context.Context) error {
 	return nil
 }
 
-// chunkSlice bounds one transaction of PurgeReports: a megabyte.
+// chunkSlice bounds one transaction of PurgeReports to a megabyte.
 const chunkSlice = (1 << 20) / ReportChunk
 
-// PurgeReports deletes chunks that nobody will read any more, slice by slice.
+// PurgeReports deletes chunks that are no longer needed, a slice at a time.
 func (s System) PurgeReports(ctx context.Context) error {
 	for range sweepSteps {
 		var org, no, fence int64
@@ -109,8 +109,8 @@ func (s System) PurgeReports(ctx context.Context) error {
 	return nil
 }
 
-// HasExpired reports whether a file has been kept long enough at a time,
-// noticed by ExpireReports or not yet.
+// HasExpired reports whether the retention of a file has ended, whether or not
+// ExpireReports has noticed.
 func (r *Report) HasExpired(now time.Time) bool {
 	return r.Status == ReportExpired || r.Status == ReportCompleted && !now.Before(r.ExpiresAt)
 }

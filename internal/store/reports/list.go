@@ -6,15 +6,15 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// ReportQuery says which reports are wanted; "" is any.
+// ReportQuery selects reports. "" matches any.
 type ReportQuery struct {
 	Status      ReportStatus
 	Type        ReportType
 	Page, Limit int64
 }
 
-// Each filter has a statement of its own, and an index. The total comes from
-// counters; a deep page walks the index, no rows.
+// Each filter has its own statement and index. The total comes from counters; a
+// deep page reads the index only.
 const (
 	listReports         = `SELECT ` + reportColumns + ` FROM report WHERE org_no = $1`
 	reportPage          = ` ORDER BY report_no LIMIT $2 OFFSET $3`
@@ -29,8 +29,8 @@ const (
 	sumOfTypesStatus = sumReports + ` AND report_type = $2 AND status = $3`
 )
 
-// Reports calls each for a page of the reports in the order of creation and
-// gives the number of all that fit, both of one moment.
+// Reports calls each for a page of the reports in order of creation, and
+// returns the total number of matching reports, both from one snapshot.
 func (o Org) Reports(ctx context.Context, q ReportQuery, each func(*Report)) (total int64, err error) {
 	page, sum := allReports, sumReports
 	var filter []any

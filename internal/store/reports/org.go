@@ -8,19 +8,19 @@ import (
 	"anodyne.example/anodyne/internal/store/signal"
 )
 
-// tables is what both views share.
+// tables is shared by both views.
 type tables struct {
 	db      *engine.DB
 	journal *journal.Journal
 	keys    *idempotency.Keys
-	// reportQueued is broadcast when this process puts a report into the queue.
+	// reportQueued is broadcast when this process queues a report.
 	reportQueued *signal.Signal
 }
 
 // System is the queue of all organisations' reports.
 type System struct{ *tables }
 
-// New gives the reports of a database.
+// New returns the reports of a database.
 func New(db *engine.DB, j *journal.Journal, keys *idempotency.Keys) System {
 	return System{&tables{db, j, keys, signal.New()}}
 }
@@ -32,10 +32,10 @@ type Org struct {
 	org  access.OrgNo
 }
 
-// For gives the reports of the principal's organisation.
+// For returns the reports of the principal's organisation.
 func For(s System, p *access.Principal) Org {
 	return Org{s.tables, idempotency.For(s.keys, p), p.Org}
 }
 
-// of gives the reports of an organisation, for nobody in particular.
+// of returns the reports of an organisation, without a principal.
 func (t *tables) of(org access.OrgNo) Org { return For(System{t}, &access.Principal{Org: org}) }

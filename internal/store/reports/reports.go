@@ -14,10 +14,10 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// ReportType is what a report is about.
+// ReportType is the type of a report.
 type ReportType = reporttype.Type
 
-// ReportFormat is the kind of file.
+// ReportFormat is the file format of a report.
 type ReportFormat string
 
 // The formats of reports.
@@ -28,10 +28,10 @@ const (
 	XLSX ReportFormat = "xlsx"
 )
 
-// ReportStatus is how far a report is.
+// ReportStatus is the status of a report.
 type ReportStatus string
 
-// The statuses. Pending and processing ones are in the queue.
+// The statuses. Pending and processing reports are in the queue.
 const (
 	ReportPending    ReportStatus = "pending"
 	ReportProcessing ReportStatus = "processing"
@@ -40,8 +40,8 @@ const (
 	ReportExpired    ReportStatus = "expired"
 )
 
-// What is kept of a word is its place here: lists only grow at their end, and
-// the indexes of the schema know the first three statuses.
+// The stored number of a value is its index here. Lists may only be appended
+// to, and indexes of the schema depend on the first three statuses.
 var (
 	ReportTypes    = reporttype.Types()
 	ReportFormats  = []ReportFormat{PDF, CSV, JSON, XLSX}
@@ -51,25 +51,26 @@ var (
 func (f ReportFormat) code() int64 { return int64(slices.Index(ReportFormats, f)) }
 func (s ReportStatus) code() int64 { return int64(slices.Index(ReportStatuses, s)) }
 
-// ReportRequest is a report that somebody wants.
+// ReportRequest is a request for a report.
 type ReportRequest struct {
 	Type   ReportType
 	Format ReportFormat
 	Title  string
-	// Parameters is the JSON object of all that are in force.
+	// Parameters is a JSON object with all effective parameters.
 	Parameters string
-	// Patient is whom the report is about; zero when it is not about one.
+	// Patient is the patient that the report is about, or zero if there is
+	// none.
 	Patient id.Patient
-	// AsOf is the moment the report speaks of.
+	// AsOf is the time as of which the report is made.
 	AsOf time.Time
 }
 
-// Report is a report with how far it is. Times are zero, and Size is -1, until
-// they are known.
+// Report is a report with its status. Until they are known, times are zero and
+// Size is -1.
 type Report struct {
 	ReportRequest
 	ID        id.Report
-	Client    id.Client // who asked for it
+	Client    id.Client // the client that requested it
 	Status    ReportStatus
 	Progress  int // percent
 	CreatedAt time.Time
@@ -79,12 +80,12 @@ type Report struct {
 	ExpiresAt   time.Time
 	Size        int64
 	SHA256      []byte
-	Error       string // why it failed, in words
+	Error       string // why it failed, as a message for people
 
 	no, fence int64
 }
 
-// NewReport makes a report that is about to wait.
+// NewReport returns a report that is ready to be queued.
 func NewReport(q ReportRequest, client id.Client, now time.Time) Report {
 	return Report{ReportRequest: q, ID: id.New[id.ReportKind](now), Client: client, Status: ReportPending, CreatedAt: now.UTC().Truncate(time.Second), Size: -1}
 }
@@ -121,13 +122,13 @@ func scanReport(r engine.Row) (rep Report, err error) {
 	return rep, err
 }
 
-// fairness is how far a report is put behind others for each one of its
-// organisation that waits already, so that one who asks for a thousand does
-// not keep the rest waiting. It only orders the queue: nobody waits for it.
+// fairness is how far a report is moved back in the queue for each other
+// waiting one of its organisation, so that an organisation that requests a
+// thousand does not hold up the others. It affects only the order of the queue.
 const fairness = 5 * time.Second
 
-// CreateReport puts a report into the queue and gives the outcome, or what an
-// earlier request with the same key had.
+// CreateReport queues a report and returns the outcome, or that of an earlier
+// request with the same key.
 func (o Org) CreateReport(ctx context.Context, rep *Report, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
 	var patient any
 	if !rep.Patient.IsZero() {
@@ -142,7 +143,7 @@ func (o Org) CreateReport(ctx context.Context, rep *Report, c journal.Change, ke
 		queued := rep.CreatedAt.Add(time.Duration(waiting) * fairness)
 		tx.Last(o.journal.Entry(o.org, c)...)
 		tx.Last(o.countReports(rep.Type, "", ReportPending)...)
-		// The number comes last, so that reports become visible in its order.
+		// The number is assigned last, so that reports become visible in order.
 		tx.Last(
 			engine.Stmt{SQL: `INSERT INTO report_counter (org_no, reports) VALUES ($1, 1) ON CONFLICT (org_no) DO UPDATE SET reports = report_counter.reports + 1`,
 				Args: []any{int64(o.org)}},
@@ -160,9 +161,9 @@ func (o Org) CreateReport(ctx context.Context, rep *Report, c journal.Change, ke
 	return out, err
 }
 
-// countReports gives the statements that count a report under another status;
-// none of the two may be "". Rows are taken in one order, so that two of them
-// do not wait for each other.
+// countReports returns the statements that move a report from one status to
+// another in the counters. Either may be "" for none. Rows are locked in a
+// fixed order to avoid deadlocks.
 func (o Org) countReports(t ReportType, from, to ReportStatus) []engine.Stmt {
 	steps := []struct {
 		status ReportStatus
@@ -209,8 +210,8 @@ func (o Org) report(tx engine.Tx, sql string, reportID id.Report) (rep Report, e
 	return rep, err
 }
 
-// DeleteReport removes a report with its file. One that is being made is
-// given up: its claim is lost.
+// DeleteReport deletes a report with its file. If it is being generated, its
+// claim is lost.
 func (o Org) DeleteReport(ctx context.Context, reportID id.Report, c journal.Change) error {
 	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		rep, err := o.report(tx, lockReport, reportID)
@@ -225,7 +226,7 @@ func (o Org) DeleteReport(ctx context.Context, reportID id.Report, c journal.Cha
 	})
 }
 
-// discard gives the statement that leaves the chunks of a claim to the purge.
+// discard returns the statement that hands the chunks of a claim to the purge.
 func (o Org) discard(reportNo, fence int64) engine.Stmt {
 	return engine.Stmt{SQL: `INSERT INTO report_garbage (org_no, report_no, fence) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
 		Args: []any{int64(o.org), reportNo, fence}}
