@@ -12,17 +12,17 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// Once is an idempotency key, hashed together with the method and path, and
-// the hash of the body it came with.
+// Once is an idempotency key, hashed together with the method and path, and the
+// hash of the request body.
 type Once struct {
 	Key, Body []byte
-	// Sealed is set where the outcome shows a secret: it is kept sealed, so
-	// that the database does not give away what it seals elsewhere. A path
-	// always or never sets it.
+	// Sealed is set if the outcome contains a secret. It is then stored sealed,
+	// like the secret itself. A path must set it always or never.
 	Sealed bool
 }
 
-// Seal makes the key one whose outcome is kept sealed; it may be nil.
+// Seal marks the key as one whose outcome is stored sealed, and returns it. The
+// key may be nil.
 func (k *Once) Seal() *Once {
 	if k != nil {
 		k.Sealed = true
@@ -30,28 +30,28 @@ func (k *Once) Seal() *Once {
 	return k
 }
 
-// Outcome is the answer to a write: what is sent, and kept under the key.
+// Outcome is the response to a write, which is sent and stored under the key.
 type Outcome struct {
 	Status   int
 	Location string
 	ETag     string
 	Body     []byte
-	// Replayed is true when the write had been done before.
+	// Replayed is true if the write was done before.
 	Replayed bool
 }
 
-// IdempotencyKept is how long outcomes are kept.
+// IdempotencyKept is how long outcomes are stored.
 const IdempotencyKept = 24 * time.Hour
 
-// Do runs a write and keeps its outcome under the key, in the transaction
-// of the write. With a key that has been used it writes nothing and gives the
-// outcome that was kept. Without a key it only writes.
+// Do runs a write and stores its outcome under the key, in the transaction of
+// the write. If the key has been used, it writes nothing and returns the stored
+// outcome. Without a key it only writes.
 //
-// While the first request with a key is running, others wait for it a little:
-// in the same process without the database, on another node for the lock that
-// the first one's transaction holds from its start to its end. It comes before
-// any lock of the write itself, for which they would have to wait as well
-// without knowing why.
+// While the first request with a key is running, others wait for it for a short
+// time: in the same process without the database, on another node for the lock
+// that the first transaction holds from start to end. That lock precedes all
+// locks of the write itself, for which they would otherwise wait without
+// knowing why.
 func (o Org) Do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx) (Outcome, error)) (out Outcome, err error) {
 	if key != nil {
 		done, waited := o.underway.enter(ctx, string(o.placeOf(key)))
@@ -75,8 +75,8 @@ func (o Org) Do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx
 		if out, err = fn(tx); err != nil || key == nil {
 			return err
 		}
-		// A node of an older version does not know the lock: behind one, a
-		// transaction waits here, then fails, and is run again below.
+		// A node of an older version does not use the lock. Behind such a node,
+		// a transaction waits here, then fails, and is run again below.
 		_, err = tx.Exec(`INSERT INTO idempotency (org_no, client_no, key_hash, body_hash, status, location, etag, body, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 			int64(o.org), int64(o.client), key.Key, key.Body, out.Status, out.Location, out.ETag, o.toKeep(key, out.Body), engine.Millis(now))
@@ -103,9 +103,10 @@ func (o Org) Do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx
 	return out, err
 }
 
-// kept looks for the outcome under a key. The row is locked so that on
+// kept reads the outcome stored under a key. It locks the row so that on
 // PostgreSQL the COMMIT waits for a synchronous standby: an outcome whose own
-// COMMIT gave up waiting for it must not be acknowledged the second time.
+// COMMIT did not wait for it must not be acknowledged on the second request
+// either.
 func (o Org) kept(tx engine.Tx, key *Once) (out Outcome, found bool, err error) {
 	sameBody := false
 	read := engine.Stmt{SQL: `SELECT body_hash, status, location, etag, body FROM idempotency
@@ -129,19 +130,19 @@ func (o Org) kept(tx engine.Tx, key *Once) (out Outcome, found bool, err error) 
 	return out, found, err
 }
 
-// toKeep is the form in which an outcome's body is kept.
+// toKeep returns an outcome's body as it is stored.
 func (o Org) toKeep(key *Once, body []byte) []byte {
 	switch {
 	case key.Sealed:
 		return o.master.Seal(body, o.placeOf(key))
 	case body == nil:
-		return []byte{} // an answer without a body is not NULL
+		return []byte{} // an empty body is not NULL
 	}
 	return body
 }
 
-// lockOf is the number of a key's lock. Keys that share one, which is next to
-// impossible, only wait for each other.
+// lockOf returns the number of a key's lock. In the very unlikely case that
+// keys share a number, they only wait for each other.
 func (o Org) lockOf(key *Once) int64 {
 	sum := sha256.Sum256(o.placeOf(key))
 	return int64(binary.BigEndian.Uint64(sum[:]))

@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// Keys has the outcomes of all organisations' requests.
+// Keys stores the outcomes of all organisations' requests.
 type Keys struct {
 	db       *engine.DB
 	journal  *journal.Journal
@@ -18,9 +18,9 @@ type Keys struct {
 	underway underway
 }
 
-// New gives the outcomes that are kept in a database. master seals those that
-// show a secret; patience is how long a request waits for the first one with its
-// key, or 0 for the time that the database waits for a lock.
+// New returns the outcomes stored in a database. master seals those that
+// contain a secret; patience is how long a request waits for the first one with
+// its key, or 0 for the lock timeout of the database.
 func New(db *engine.DB, j *journal.Journal, master *seal.Master, patience time.Duration) *Keys {
 	return &Keys{db, j, master, newUnderway(cmp.Or(patience, engine.LockWait))}
 }
@@ -32,5 +32,5 @@ type Org struct {
 	client access.ClientNo
 }
 
-// For gives the requests of a principal.
+// For returns the requests of a principal.
 func For(k *Keys, p *access.Principal) Org { return Org{k, p.Org, p.Client} }

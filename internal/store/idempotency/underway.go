@@ -8,27 +8,28 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// underway has the Idempotency-Keys of the requests that this process is
-// running, so that others with the same key wait without holding a connection.
+// underway tracks the Idempotency-Keys of requests running in this process, so
+// that others with the same key wait without holding a connection.
 type underway struct {
 	patience time.Duration
 	mu       *sync.Mutex
 	keys     map[string]*first
 }
 
-// first is the request that is running under a key.
+// first is the request running under a key.
 type first struct {
 	ended chan struct{}
-	ok    bool // once ended
+	ok    bool // set when it ends
 }
 
 func newUnderway(patience time.Duration) underway {
 	return underway{patience, &sync.Mutex{}, map[string]*first{}}
 }
 
-// enter waits while another request with the key is running. Whoever enters
-// must say when it is done, and whether it succeeded. After a success all who
-// waited enter together: they will find the outcome. After a failure one does.
+// enter waits while another request with the key is running. The caller must
+// call done when it ends, with whether it succeeded. After a success all
+// waiting requests enter together and find the outcome. After a failure one of
+// them does.
 func (u *underway) enter(ctx context.Context, key string) (done func(ok bool), err error) {
 	var patience <-chan time.Time
 	for {
