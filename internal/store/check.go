@@ -7,8 +7,8 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// CheckTables looks the database over and says in words what is wrong: the
-// file itself on SQLite, and the counters that pages and totals rest on.
+// CheckTables checks the database and describes the problems found: in the file
+// itself on SQLite, and in the counters that pages and totals depend on.
 func (s System) CheckTables(ctx context.Context) (problems []string, err error) {
 	err = s.db.Snapshot(ctx, func(tx engine.Tx) error {
 		problems = nil

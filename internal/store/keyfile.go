@@ -16,12 +16,12 @@ import (
 	"anodyne.example/anodyne/internal/store/private"
 )
 
-// keyFile is a key that stands in the data directory because it must not be in
-// the database. The database knows a check value of it, so that a node with
-// another key is told so instead of working with one that does not fit.
+// keyFile is a key that is stored in the data directory because it must not be
+// in the database. The database contains a check value, so that a node with a
+// different key gets a clear error instead of working with the wrong one.
 type keyFile struct {
 	name    string // of the file
-	setting string // that holds the check value
+	setting string // with the check value
 	check   func(key []byte) []byte
 	// use completes the sentence "this database is ... one".
 	use string
@@ -33,7 +33,7 @@ var (
 	keyFiles      = []keyFile{auditKeyFile, masterKeyFile}
 )
 
-// openKey reads a key, making it for a database that has none yet.
+// openKey reads a key, or creates it if the database has none yet.
 func (s *Store) openKey(ctx context.Context, dir string, file keyFile) ([]byte, error) {
 	path := filepath.Join(dir, file.name)
 	var have []byte
@@ -72,21 +72,20 @@ func (s *Store) openKey(ctx context.Context, dir string, file keyFile) ([]byte, 
 	return key, nil
 }
 
-// KeyFiles are the keys of the data directory by the names of their files.
+// KeyFiles returns the keys in the data directory by file name.
 func (s System) KeyFiles() map[string][]byte {
 	return map[string][]byte{auditKeyFile.name: s.sealKey, masterKeyFile.name: s.masterKey}
 }
 
-// TokenKey is the key by which an access token is recognised as one that was
-// issued here, also when its row is gone. It is the same on all nodes and after
-// a restore.
+// TokenKey returns the key to recognise access tokens issued here, even after
+// they were deleted. It is the same on all nodes and after a restore.
 func (s System) TokenKey() []byte { return seal.Derive(s.masterKey, "anodyne access tokens") }
 
 // AuditKey reads the audit key of a data directory.
 func AuditKey(dir string) ([]byte, error) { return readKey(filepath.Join(dir, auditKeyFile.name)) }
 
-// CheckKeyFiles judges a data directory for a restore: it must not have other
-// keys than the backup, and must have those that the backup does not hold.
+// CheckKeyFiles checks a data directory before a restore: it must not have
+// different keys than the backup, and must have those that the backup lacks.
 func CheckKeyFiles(dir string, keys map[string][]byte) error {
 	for _, file := range keyFiles {
 		path := filepath.Join(dir, file.name)
@@ -104,7 +103,7 @@ func CheckKeyFiles(dir string, keys map[string][]byte) error {
 	return nil
 }
 
-// WriteKeyFiles puts keys into a data directory that does not have them.
+// WriteKeyFiles writes keys to a data directory that does not have them.
 func WriteKeyFiles(dir string, keys map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
@@ -132,8 +131,8 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey makes a key and reads it back. Two processes that start at once
-// agree, and the key is on the disk before the database knows of it.
+// makeKey creates a key and reads it back. Processes that start at the same
+// time get the same key, and it is on disk before the database refers to it.
 func makeKey(path string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)

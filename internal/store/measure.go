@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// measureEvery is how often KeepMeasured looks. A scrape costs no look at
-	// the database or the disk, however often it comes.
+	// measureEvery is how often KeepMeasured measures. A scrape itself reads
+	// neither the database nor the disk, however frequent it is.
 	measureEvery = 5 * time.Second
 	// sizeEvery is how often PostgreSQL is asked for the size of the database,
-	// for which it looks at each of its files.
+	// for which it examines all of its files.
 	sizeEvery = time.Minute
-	// pendingMost bounds how many entries without a position are counted: a
-	// journal that is stuck must not be read over and over.
+	// pendingMost bounds the number of entries without a position that are
+	// counted, so that a stuck journal is not read over and over.
 	pendingMost = 10_000
 )
 
-// KeepMeasured measures what the metrics show of the journal, the spool, the
-// last backup, the database and the disk, until the context ends. It is a
-// worker of its own, so that another one that hangs is seen.
+// KeepMeasured updates the metrics of the journal, the spool, the last backup,
+// the database and the disk, until the context ends. It is a separate worker,
+// so that it can show that another one hangs.
 func (s System) KeepMeasured(ctx context.Context) error {
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
@@ -54,13 +54,14 @@ func (s System) KeepMeasured(ctx context.Context) error {
 	}
 }
 
-// measure looks once. What can be measured is shown, whatever else fails.
+// measure measures once. If something fails, it still updates the other
+// metrics.
 func (s System) measure(ctx context.Context) error {
 	return errors.Join(s.measureJournal(ctx), s.measureSpool(), s.measureFiles())
 }
 
-// unsealed finds the oldest entry behind the seal of each organisation by its
-// position. One that is missing is as old as the seal before it.
+// unsealed finds the oldest entry after the seal of each organisation, by
+// position. If the entry is missing, the time of the seal counts.
 const unsealed = `SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(min(since), 0) FROM (
 		SELECT h.pos - coalesce(s.pos, 0) AS n, coalesce((SELECT j.at FROM journal j WHERE j.org_no = h.org_no AND j.pos = coalesce(s.pos, 0) + 1),
 			s.sealed_at, 0) AS since
@@ -96,7 +97,7 @@ func (s System) measureJournal(ctx context.Context) error {
 	return nil
 }
 
-// age is how long ago something was, in seconds; 0 when there is none.
+// age returns the seconds elapsed since a time, or 0 if there is no such time.
 func (s System) age(is bool, since time.Time) float64 {
 	if !is {
 		return 0
@@ -119,7 +120,7 @@ func (s System) measureSpool() error {
 	return nil
 }
 
-// measureFiles looks at the files and their disks.
+// measureFiles measures the files and their disks.
 func (s System) measureFiles() error {
 	errs := []error{s.measureDisk("data", s.dataDir)}
 	if files := s.db.Files(); files.Database != "" {
@@ -131,7 +132,7 @@ func (s System) measureFiles() error {
 
 func measureFile(path string, set func(float64)) error {
 	info, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) { // there is no log when nobody has the file open
+	if errors.Is(err, os.ErrNotExist) { // there is no log if nobody has the file open
 		set(0)
 		return nil
 	}
@@ -151,7 +152,7 @@ func (s System) measureDisk(volume, path string) error {
 	return nil
 }
 
-// measureSize asks for the size of a database whose files are elsewhere.
+// measureSize reads the size of a database whose files are elsewhere.
 func (s System) measureSize(ctx context.Context) error {
 	sql := s.db.Dialect().Size
 	if sql == "" {
@@ -168,12 +169,12 @@ func (s System) measureSize(ctx context.Context) error {
 	return err
 }
 
-// backupSetting holds when the newest backup was made, as digits that sort as
+// backupSetting stores when the latest backup was made, as digits that sort as
 // text.
 const backupSetting = "backup_made_at"
 
-// RecordBackup keeps when a backup was made, so that every node can show how
-// old the newest is.
+// RecordBackup stores when a backup was made, so that every node can show the
+// age of the latest one.
 func (s System) RecordBackup(ctx context.Context, madeAt time.Time) error {
 	value := fmt.Appendf(nil, "%020d", engine.Millis(madeAt))
 	return s.db.Write(ctx, func(tx engine.Tx) error {

@@ -12,7 +12,7 @@ type metrics struct {
 	rounds
 }
 
-// measured is what KeepMeasured looks at.
+// measured are the metrics that KeepMeasured updates.
 type measured struct {
 	pending, pendingAge       prometheus.Gauge
 	unsealed, unsealedAge     prometheus.Gauge
@@ -23,7 +23,7 @@ type measured struct {
 	diskFree, diskSize        *prometheus.GaugeVec
 }
 
-// rounds are those of the store's workers.
+// rounds counts the rounds of the store's workers.
 type rounds struct {
 	purged, measures *worker.Rounds
 }
@@ -68,7 +68,7 @@ func newMeasured() measured {
 func (m *measured) register(registry prometheus.Registerer, db *engine.DB) {
 	registry.MustRegister(m.pending, m.pendingAge, m.unsealed, m.unsealedAge, m.backup,
 		m.spoolBytes, m.spoolSegments, m.spoolAge, m.databaseBytes, m.diskFree, m.diskSize)
-	if db.Files().Log != "" { // PostgreSQL's own exporter knows about PostgreSQL's log
+	if db.Files().Log != "" { // PostgreSQL's own exporter covers its log
 		registry.MustRegister(m.walBytes)
 	}
 }

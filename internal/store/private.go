@@ -6,7 +6,7 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// besideKeys are the files of a data directory.
+// besideKeys returns the private files of a data directory.
 func besideKeys(dir string) []string {
 	paths := journal.SpoolFiles(dir)
 	for _, file := range keyFiles {

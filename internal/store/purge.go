@@ -10,10 +10,11 @@ import (
 	"anodyne.example/anodyne/internal/store/idempotency"
 )
 
-// Purge deletes what is no longer of use, slice by slice: tokens that expired
-// a day ago (until then an expired token is told from an unknown one),
-// outcomes past their keeping, ended rate windows, shipped segments, ended
-// sessions, invitations and reset links, attempts to sign in, old usage, deliveries to webhooks.
+// Purge deletes what is no longer needed, a slice at a time: tokens that
+// expired more than a day ago (until then an expired token is distinguished
+// from an unknown one), old outcomes of idempotent requests, ended rate limit
+// windows, shipped segments, ended sessions, invitations and reset links,
+// sign-in attempts, old usage, and old webhook deliveries.
 func (s System) Purge(ctx context.Context) error {
 	now := s.db.Now()
 	for _, p := range []struct {

@@ -1,12 +1,12 @@
-// Package store keeps everything the service knows, on SQLite or PostgreSQL.
-// It opens the database and what stands beside it, and gives the two ways to the
-// data; the tables are in the packages below it, by subject, and the engines in
-// internal/store/engine. Rules live in internal/pain; who may ask is decided
-// above.
+// Package store stores all data of the service, on SQLite or PostgreSQL. It
+// opens the database and the files next to it, and provides two views of the
+// data. The tables are in the packages below it, by subject, and the engines in
+// internal/store/engine. Clinical rules are in internal/pain; callers decide
+// who has access.
 //
-// An organisation's data is reached only through [Store.For], whose view
-// binds every statement to that organisation. What belongs to no organisation
-// or to all of them (tokens, purges, seals) is on [System].
+// An organisation's data is accessible only through [Store.For], which
+// restricts every statement to that organisation. Everything that belongs to no
+// organisation or to all of them (tokens, purges, seals) is on [System].
 package store
 
 import (
@@ -34,35 +34,34 @@ import (
 	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
-// Config says which database to open, and how.
+// Config describes the database to open.
 type Config struct {
-	// Database is "sqlite:PATH" or a PostgreSQL address.
+	// Database is "sqlite:PATH" or a PostgreSQL connection string.
 	Database string
-	// Key opens a SQLite file that is encrypted, and makes a new one so; nil
-	// for one in the clear. PostgreSQL does not use it.
+	// Key is the key of an encrypted SQLite file; a new file is encrypted if it
+	// is set. It is nil for an unencrypted file. PostgreSQL ignores it.
 	Key *seal.Key
-	// DataDir holds what must not be in the database: the audit key, the
-	// master key, the spool of read lines and the record of what was sealed.
-	// It is made when missing.
+	// DataDir holds what must not be in the database: the audit key, the master
+	// key, the spool of audit lines of reads, and the record of sealed heads.
+	// It is created if missing.
 	DataDir string
-	// Wait is how long a PostgreSQL that cannot be reached is waited for; zero
-	// fails at once.
+	// Wait is how long to wait for a PostgreSQL server that cannot be reached.
+	// Zero means to fail at once.
 	Wait time.Duration
-	// Now is the clock; time.Now when nil.
+	// Now is the clock. The default is time.Now.
 	Now func() time.Time
-	// Log is slog.Default() when nil.
+	// Log is the logger. The default is slog.Default().
 	Log *slog.Logger
-	// Registry takes the store's metrics; nil keeps them to itself.
+	// Registry registers the metrics of the store, if not nil.
 	Registry prometheus.Registerer
 	// KeyWait is how long a request waits for the first one with its
-	// Idempotency-Key; 5 s when zero. Tests shorten it.
+	// Idempotency-Key. The default is 5 s. Some tests reduce it.
 	KeyWait time.Duration
-	// Tracer makes spans of what is asked for within a traced request; nil for
-	// none.
+	// Tracer creates spans for calls within a traced request, if not nil.
 	Tracer trace.Tracer
-	// Observe, if set, is told of every round trip to the database, with the
-	// context of the one who asked and the statements that went out together.
-	// Tests count with it what a request costs.
+	// Observe, if set, is called for every round trip to the database, with the
+	// context of the caller and the statements sent together. Tests use it to
+	// count the cost of a request.
 	Observe engine.Observe
 }
 
@@ -72,7 +71,7 @@ type Store struct {
 	journal *journal.Journal
 	metrics *metrics
 	dataDir string
-	// sealKey and masterKey are the keys of the data directory, for backups.
+	// sealKey and masterKey are the keys in the data directory, for backups.
 	sealKey, masterKey []byte
 	master             *seal.Master
 
@@ -86,20 +85,20 @@ type Store struct {
 	closed  error
 }
 
-// Engine is the part of it that the database itself is opened with.
+// Engine returns the configuration of the database itself.
 func (c Config) Engine() engine.Config {
 	return engine.Config{Database: c.Database, Key: c.Key, Wait: c.Wait, Now: c.Now, Log: c.Log, Registry: c.Registry, Tracer: c.Tracer, Observe: c.Observe}
 }
 
-// Migrate brings the database to this program's schema and returns the steps
-// it took. Nodes that start at once wait for each other; all steps happen or
-// none.
+// Migrate brings the database to the schema of this program and returns the
+// steps taken. Nodes that start at the same time wait for each other. Either
+// all steps are applied or none.
 func Migrate(ctx context.Context, cfg Config) (taken []engine.Migration, err error) {
 	return engine.Migrate(ctx, cfg.Engine())
 }
 
-// Open opens the database, which must have been migrated, and what stands
-// beside it. A database that this program does not fit is refused in words.
+// Open opens the database, which must have been migrated, and the files next to
+// it. The error explains why a database cannot be used with this program.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	db, err := engine.Open(ctx, cfg.Engine())
 	if err != nil {
@@ -112,8 +111,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// DefaultDataDir is where a database's audit key and spool go unless
-// configured.
+// DefaultDataDir returns the default data directory of a database.
 func DefaultDataDir(database string) string {
 	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
 		return path + ".d"
@@ -121,8 +119,8 @@ func DefaultDataDir(database string) string {
 	return "anodyne.d"
 }
 
-// openBeside checks the schema, and opens what stands in the data directory and
-// the tables, which need it.
+// openBeside checks the schema, and opens the data directory and the tables,
+// which need it.
 func (s *Store) openBeside(ctx context.Context, cfg Config) error {
 	dir := cfg.DataDir
 	if err := s.db.CheckVersion(ctx); err != nil {
@@ -151,33 +149,35 @@ func (s *Store) openBeside(ctx context.Context, cfg Config) error {
 	s.patients = patients.New(s.db, s.journal, keys, cfg.Registry)
 	s.reports = reports.New(s.db, s.journal, keys)
 	s.webhooks = webhooks.New(s.db, s.journal, keys, s.master)
-	_ = s.System().measureFiles() // so that the first scrape has them; KeepMeasured tells what fails
+	_ = s.System().measureFiles() // for the first scrape; KeepMeasured reports failures
 	return nil
 }
 
-// Close stops the writer and closes the database. The workers must have been
-// stopped before. Twice is safe.
+// Close stops the writer and closes the database. The workers must be stopped
+// first. It may be called more than once.
 func (s *Store) Close() error {
 	s.closing.Do(func() { s.closed = errors.Join(s.journal.Close(), s.db.Close()) })
 	return s.closed
 }
 
-// Master seals secrets that are kept in the database and must be readable
-// again.
+// Master returns the key that seals secrets stored in the database in a
+// recoverable form.
 func (s *Store) Master() *seal.Master { return s.master }
 
-// Engine is "sqlite" or "postgres", for people to read.
+// Engine returns "sqlite" or "postgres", for display.
 func (s *Store) Engine() string { return s.db.Engine() }
 
-// Shared reports whether several nodes may serve the database at once.
+// Shared reports whether several nodes can serve the database at once.
 func (s *Store) Shared() bool { return s.db.Shared() }
 
-// Ping reports whether the database answers, and takes writes.
+// Ping returns an error if the database does not respond or does not accept
+// writes.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
-// Database is the database itself, for the packages of the store and their
-// tests: what it runs is bound to no organisation.
+// Database returns the database itself, for the packages of the store and their
+// tests. Its statements are not restricted to an organisation.
 func (s *Store) Database() *engine.DB { return s.db }
 
-// Journal is the journal itself, for the packages of the store and their tests.
+// Journal returns the journal itself, for the packages of the store and their
+// tests.
 func (s *Store) Journal() *journal.Journal { return s.journal }

@@ -14,7 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
-// What the views are made of, by names of which nobody outside can pick one.
+// The parts of the views, under names that other packages cannot select.
 type (
 	orgJournal  = journal.Org
 	orgPatients = patients.Org
@@ -31,8 +31,8 @@ type (
 	systemClients  = clients.System
 )
 
-// Org is one organisation's view of the store: every statement of its methods is
-// bound to that organisation.
+// Org is one organisation's view of the store: every statement of its methods
+// is restricted to that organisation.
 type Org struct {
 	orgJournal
 	orgPatients
@@ -43,17 +43,17 @@ type Org struct {
 	org access.OrgNo
 }
 
-// For gives the view of the principal's organisation.
+// For returns the view of the principal's organisation.
 func (s *Store) For(p *access.Principal) Org {
 	return Org{s.journal.For(p.Org), patients.For(s.patients, p), reports.For(s.reports, p), webhooks.For(s.webhooks, p),
 		accounts.For(s.accounts, p), clients.For(s.clients, p), p.Org}
 }
 
-// No is the organisation of the view.
+// No returns the organisation of the view.
 func (o Org) No() access.OrgNo { return o.org }
 
-// System is the view of workers and of the command line: what belongs to no
-// organisation, or to all.
+// System is the view of workers and the command line: everything that belongs
+// to no organisation, or to all.
 type System struct {
 	*Store
 	systemJournal
@@ -64,18 +64,18 @@ type System struct {
 	systemClients
 }
 
-// System gives that view.
+// System returns the view of workers and the command line.
 func (s *Store) System() System {
 	return System{s, s.journal.System(), s.patients, s.reports, s.webhooks, s.accounts, s.clients}
 }
 
-// Dump calls fn with the database as it is now. Writers go on meanwhile and
-// are neither seen nor kept waiting.
+// Dump calls fn with a snapshot of the database. Concurrent writes are not part
+// of it and are not blocked.
 func (s System) Dump(ctx context.Context, fn func(*engine.Dump) error) error {
 	return s.db.Dump(ctx, fn)
 }
 
-// Organization gives the operator's view of the organisation of a name.
+// Organization returns the operator's view of the organisation with a name.
 func (s System) Organization(ctx context.Context, name string) (Org, error) {
 	var no access.OrgNo
 	err := s.db.Read(ctx, func(tx engine.Tx) error {

@@ -1,5 +1,5 @@
-// Package lease judges ends of leases, and other moments that a clock wrote
-// down, by a clock that may have been put back since.
+// Package lease evaluates the ends of leases, and other stored times, by a
+// clock that may have been set back since they were stored.
 package lease
 
 import (
@@ -8,24 +8,23 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// farthestLease is further ahead than any lease reaches: those of webhooks and
-// of reports have 15 s, and a report that is put off waits for less than half
-// a minute. An end beyond it was written by a clock that has been put back
-// since, or by a node whose clock is far off. It would hold everybody up for
-// as long as the clock was wrong, so it counts as over; what the one who wrote
-// it still does is fenced.
+// farthestLease is farther ahead than any lease reaches: those of webhooks and
+// reports last 15 s, and a report that is deferred waits for less than half a
+// minute. An end beyond it was written by a clock that has been set back since,
+// or by a node whose clock is far off. It would block everybody for as long as
+// the clock was wrong, so it counts as expired; writes of its owner are fenced.
 const farthestLease = 5 * time.Minute
 
-// ClockSkew is how far the clocks of nodes may differ.
+// ClockSkew is the maximum difference between the clocks of nodes.
 const ClockSkew = 5 * time.Minute
 
-// Ahead reports a moment that lies farther ahead than clocks differ. Of what has
-// happened already it says that the clock has been put back since, nobody knows
-// how long ago: what began then, and is to last for a while, would last for as
-// long as the clock was wrong.
+// Ahead reports whether a time is farther ahead than clocks may differ. If it
+// is the time of a past event, the clock has been set back since, by an unknown
+// amount: a period that began then would last for as long as the clock was
+// wrong.
 func Ahead(at, now time.Time) bool { return at.After(now.Add(ClockSkew)) }
 
-// Living gives the bounds between which the end of a lease says that it is
+// Living returns the bounds between which the end of a lease means that it is
 // held.
 func Living(now time.Time) (after, upTo int64) {
 	return engine.Millis(now), engine.Millis(now.Add(farthestLease))

@@ -1,10 +1,11 @@
-// Package private writes files that are for their owner alone, and keeps them
-// so: files 0600, folders 0700.
+// Package private creates files that only their owner can access: files with
+// mode 0600, folders with mode 0700.
 //
-// The program sets its umask to that before it does anything, which covers what
-// SQLite creates by itself. [Tighten] is for files that are there already, with
-// looser modes: from an earlier version, which left the log and the shared memory
-// to the umask, or from a copy. See docs/decisions/0036-private-files.md.
+// The program first sets its umask accordingly, which covers the files that
+// SQLite creates by itself. [Tighten] is for existing files with looser modes:
+// from an earlier version, which left the modes of the log and the shared
+// memory to the umask, or from a copy. See
+// docs/decisions/0036-private-files.md.
 package private
 
 import (
@@ -16,8 +17,8 @@ import (
 	"path/filepath"
 )
 
-// WriteBeside writes a file under a name of its own beside path, to be moved
-// into its place, and has it on the disk.
+// WriteBeside durably writes a file with a unique name next to path, to be
+// renamed to path.
 func WriteBeside(path string, content []byte) (temp string, err error) {
 	temp = fmt.Sprintf("%s.%s", path, rand.Text()[:8])
 	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -31,8 +32,8 @@ func WriteBeside(path string, content []byte) (temp string, err error) {
 	return temp, nil
 }
 
-// LinkBeside makes a file whole or not at all. When there is one already, be
-// it of another process that starts at the same time, that one stays.
+// LinkBeside creates a file atomically. An existing file stays as it is, even
+// if another process creates it at the same time.
 func LinkBeside(path string, content []byte) error {
 	temp, err := WriteBeside(path, content)
 	if err != nil {
@@ -45,7 +46,7 @@ func LinkBeside(path string, content []byte) error {
 	return SyncDir(path)
 }
 
-// SyncDir has a file's name on the disk.
+// SyncDir makes the directory entry of a file durable.
 func SyncDir(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -54,9 +55,8 @@ func SyncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// Tighten takes files away from everybody but their owner, and says so. Files
-// that are not there are left out, and so are folders: they may be shared for a
-// reason.
+// Tighten removes the permissions of all others on files, and logs it. It
+// ignores missing files, and folders, which may be shared for a reason.
 func Tighten(log *slog.Logger, paths ...string) {
 	var changed, open []string
 	for _, path := range paths {

@@ -1,16 +1,16 @@
-// Package signal wakes all who wait within a process.
+// Package signal wakes waiting goroutines within a process.
 package signal
 
 import "sync"
 
-// Signal wakes everybody who waits; nobody misses a broadcast that comes
-// after the call of wait.
+// Signal wakes all waiting goroutines. None misses a broadcast that follows its
+// call of Wait.
 type Signal struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-// New makes a signal.
+// New returns a signal.
 func New() *Signal { return &Signal{ch: make(chan struct{})} }
 
 // Wait returns a channel that is closed at the next broadcast.
@@ -20,7 +20,7 @@ func (s *Signal) Wait() <-chan struct{} {
 	return s.ch
 }
 
-// Broadcast wakes everybody who waits.
+// Broadcast wakes all waiting goroutines.
 func (s *Signal) Broadcast() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
