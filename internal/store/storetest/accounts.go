@@ -9,18 +9,18 @@ import (
 	"anodyne.example/anodyne/internal/store/accounts"
 )
 
-// NewMember describes the n-th member.
+// NewMember returns the description of the n-th member.
 func NewMember(n int, role access.Role) accounts.NewAccount {
 	return accounts.NewAccount{Email: fmt.Sprintf("member%d@example.org", n), Name: fmt.Sprintf("Member %d", n), Role: role, PasswordHash: "hash"}
 }
 
-// PortalLine begins the audit line of somebody in the portal.
+// PortalLine returns the start of an audit line for an action in the portal.
 func PortalLine(now time.Time) audit.Entry { return audit.Entry{At: now, Source: "192.0.2.1"} }
 
-// TryOf is an attempt from one network.
+// TryOf returns a sign-in attempt from a fixed network.
 func TryOf(email string) accounts.SignInTry {
 	return accounts.SignInTry{EmailHash: []byte(email), Network: "192.0.2.1/32"}
 }
 
-// ErrOf is the error of a call with a result.
+// ErrOf returns the error of a call that also returns a value.
 func ErrOf[T any](_ T, err error) error { return err }

@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Barrier holds statements up before they reach the database, as a slow disk
-// or a lock would: a request is then under way for as long as a test needs.
+// Barrier blocks statements before they reach the database, as a slow disk or a
+// lock would, so that a request stays in progress for as long as a test needs.
 type Barrier struct {
 	mu      sync.Mutex
 	holding *holding
@@ -17,12 +17,13 @@ type Barrier struct {
 
 type holding struct {
 	text     string
-	most     int // how many are still to be held up
+	most     int // how many more to block
 	arrived  chan struct{}
 	released chan struct{}
 }
 
-// Watch puts the barrier before a database that is not open yet.
+// Watch installs the barrier in the configuration of a database that is not
+// open yet.
 func (b *Barrier) Watch(cfg *store.Config) {
 	before := cfg.Observe
 	cfg.Observe = func(ctx context.Context, sql ...string) {
@@ -33,8 +34,9 @@ func (b *Barrier) Watch(cfg *store.Config) {
 	}
 }
 
-// Hold holds up the next statements with a text in them, so many at most, until
-// release is called or their context ends. Each of them is announced on arrived.
+// Hold blocks the next statements that contain text, at most most of them,
+// until release is called or their context ends. It sends a value on arrived
+// for each of them.
 func (b *Barrier) Hold(text string, most int) (arrived <-chan struct{}, release func()) {
 	h := &holding{text: text, most: most, arrived: make(chan struct{}, most), released: make(chan struct{})}
 	b.mu.Lock()

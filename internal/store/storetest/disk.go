@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// Tmpfs mounts a small file system of the test's own and gives its folder. The
-// test is left out where that is not allowed.
+// Tmpfs mounts a small file system for the test and returns its folder. It
+// skips the test if that is not permitted.
 func Tmpfs(tb testing.TB, size string) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -27,8 +27,7 @@ func Tmpfs(tb testing.TB, size string) string {
 	return dir
 }
 
-// Fill uses up all space of a folder's file system. The function it returns
-// frees it again.
+// Fill uses up all space of a folder's file system, until free is called.
 func Fill(tb testing.TB, dir string) (free func()) {
 	tb.Helper()
 	path := filepath.Join(dir, "ballast")
@@ -56,7 +55,7 @@ func Fill(tb testing.TB, dir string) (free func()) {
 	}
 }
 
-// Resize makes a file system that Tmpfs made larger or smaller.
+// Resize changes the size of a file system mounted by Tmpfs.
 func Resize(tb testing.TB, dir, size string) {
 	tb.Helper()
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, "size="+size); err != nil {
@@ -64,7 +63,7 @@ func Resize(tb testing.TB, dir, size string) {
 	}
 }
 
-// Tighten leaves so many bytes of room on a file system that Tmpfs made.
+// Tighten leaves room bytes free on a file system mounted by Tmpfs.
 func Tighten(tb testing.TB, dir string, room int64) {
 	tb.Helper()
 	var disk syscall.Statfs_t

@@ -11,11 +11,11 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// FileOf is the path of a SQLite database.
+// FileOf returns the path of a SQLite database.
 func FileOf(cfg store.Config) string { return strings.TrimPrefix(cfg.Database, "sqlite:") }
 
-// WantAway asserts that an error tells the caller to come again, in these
-// words.
+// WantAway fails the test unless err asks the caller to retry, with this
+// message.
 func WantAway(t *testing.T, err error, words string) {
 	t.Helper()
 	e, ok := errors.AsType[*fault.Error](err)
@@ -24,7 +24,7 @@ func WantAway(t *testing.T, err error, words string) {
 	}
 }
 
-// CopyTo copies a migrated database and its data directory to another place.
+// CopyTo copies a migrated database and its data directory to dir.
 func CopyTo(t *testing.T, cfg store.Config, dir string) store.Config {
 	t.Helper()
 	moved := cfg
@@ -38,5 +38,5 @@ func CopyTo(t *testing.T, cfg store.Config, dir string) store.Config {
 	return moved
 }
 
-// NoProgress is for calls that tell how far they are.
+// NoProgress ignores progress reports.
 func NoProgress(string, int64, int64) {}

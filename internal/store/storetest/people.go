@@ -19,8 +19,8 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// Client makes a client with all scopes, and its organisation if there is none
-// of that name.
+// Client creates a client with all scopes, and its organisation if there is
+// none of that name.
 func Client(tb testing.TB, s *store.Store, org string) access.Principal {
 	tb.Helper()
 	secret := sha256.Sum256([]byte("secret of " + org))
@@ -32,7 +32,7 @@ func Client(tb testing.TB, s *store.Store, org string) access.Principal {
 	return access.Principal{Org: c.Org, OrgID: c.OrgID, Client: c.No, ClientID: c.ID, Scopes: c.Scopes, Tier: c.Tier}
 }
 
-// Patient makes a patient that is not stored yet.
+// Patient returns a patient that is not stored yet.
 func Patient(name string) pain.Patient {
 	now := time.Now().UTC().Truncate(time.Second)
 	return pain.Patient{
@@ -43,12 +43,12 @@ func Patient(name string) pain.Patient {
 	}
 }
 
-// Created is the change that comes with a new patient.
+// Created returns the change for a new patient.
 func Created(p pain.Patient) journal.Change {
 	return change(p, audit.PatientCreate, event.PatientCreated)
 }
 
-// Updated is the change that comes with a changed patient.
+// Updated returns the change for an updated patient.
 func Updated(p pain.Patient) journal.Change {
 	return change(p, audit.PatientUpdate, event.PatientUpdated)
 }
@@ -71,8 +71,8 @@ func AddPatient(tb testing.TB, o store.Org, name string) pain.Patient {
 	return p
 }
 
-// AddPatients stores many new patients, several at a time, which the store
-// then writes together.
+// AddPatients stores many new patients concurrently, so that the store batches
+// them.
 func AddPatients(tb testing.TB, o store.Org, count int, name func(i int) string) {
 	tb.Helper()
 	var next atomic.Int64
@@ -94,7 +94,7 @@ func AddPatients(tb testing.TB, o store.Org, count int, name func(i int) string)
 	}
 }
 
-// TryPatient tries to store a patient.
+// TryPatient stores a new patient, and returns the error if that fails.
 func TryPatient(t *testing.T, o store.Org) (pain.Patient, error) {
 	t.Helper()
 	p := Patient("A")
@@ -102,7 +102,7 @@ func TryPatient(t *testing.T, o store.Org) (pain.Patient, error) {
 	return p, err
 }
 
-// ClientOf finds a client in the list.
+// ClientOf finds a client in the list of all clients.
 func ClientOf(t *testing.T, s *store.Store, clientID id.Client) clients.Client {
 	t.Helper()
 	for _, c := range Must[[]clients.Client](t)(s.System().Clients(t.Context())) {

@@ -29,7 +29,7 @@ func AuditLines(t *testing.T, o store.Org, filter journal.AuditFilter) (lines []
 	}
 }
 
-// Saw leaves the line of a read.
+// Saw records the audit line of a read.
 func Saw(t *testing.T, o store.Org, resource string) {
 	t.Helper()
 	if err := o.Saw(&audit.Entry{At: time.Now(), Actor: "test", Action: audit.PatientRead, Resource: resource}); err != nil {
@@ -37,7 +37,8 @@ func Saw(t *testing.T, o store.Org, resource string) {
 	}
 }
 
-// Ship moves the lines of reads into the journal, and gives them their position.
+// Ship moves the audit lines of reads to the journal and assigns their
+// positions.
 func Ship(t *testing.T, s *store.Store) {
 	t.Helper()
 	if err := s.System().ShipReads(t.Context()); err != nil {
@@ -46,7 +47,7 @@ func Ship(t *testing.T, s *store.Store) {
 	Settle(t, s)
 }
 
-// Reads lists the resources of the reads that are in the audit log.
+// Reads lists the resources of the reads in the audit log.
 func Reads(t *testing.T, o store.Org) (resources []string) {
 	t.Helper()
 	for _, line := range AuditLines(t, o, journal.AuditFilter{Action: audit.PatientRead}) {

@@ -16,21 +16,21 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// Intake takes records of a patient in, now.
+// Intake returns the current intake for records of a patient.
 func Intake(patientID id.Patient) pain.Intake { return intake(patientID, time.Now()) }
 
 func intake(patientID id.Patient, now time.Time) pain.Intake {
 	return pain.Intake{PatientID: patientID, NewID: func() id.Record { return id.New[id.RecordKind](now) }, Now: now}
 }
 
-// Record makes a record of a patient that is not stored yet, from what a
-// caller sends. It can be called from any goroutine.
+// Record returns a record of a patient that is not stored yet, made from a
+// request body. It can be called from any goroutine.
 func Record(tb testing.TB, patientID id.Patient, body string) pain.Record {
 	tb.Helper()
 	return RecordAt(tb, time.Now(), patientID, body)
 }
 
-// RecordAt is Record at another time.
+// RecordAt is Record at a given time.
 func RecordAt(tb testing.TB, now time.Time, patientID id.Patient, body string) pain.Record {
 	tb.Helper()
 	object, err := strictjson.Parse([]byte(body))
@@ -51,19 +51,18 @@ func AddRecords(ctx context.Context, o store.Org, patientID id.Patient, records 
 	return AddRecordsAt(ctx, o, time.Now(), patientID, records...)
 }
 
-// AddRecordsAt is AddRecords at another time.
+// AddRecordsAt is AddRecords at a given time.
 func AddRecordsAt(ctx context.Context, o store.Org, now time.Time, patientID id.Patient, records ...pain.Record) error {
 	_, err := o.AddRecords(ctx, patientID, records, recorded(patientID, audit.ClinicalCreate, now), nil, now, idempotency.Outcome{})
 	return err
 }
 
-// Correct corrects a record with what a caller sends, and gives what stands in
-// its place.
+// Correct corrects a record with a request body, and returns the correction.
 func Correct(ctx context.Context, o store.Org, patientID id.Patient, recordID id.Record, body string) (c pain.Correction, err error) {
 	return CorrectAt(ctx, o, time.Now(), patientID, recordID, body)
 }
 
-// CorrectAt is Correct at another time.
+// CorrectAt is Correct at a given time.
 func CorrectAt(ctx context.Context, o store.Org, now time.Time, patientID id.Patient, recordID id.Record, body string) (c pain.Correction, err error) {
 	object, err := strictjson.Parse([]byte(body))
 	if err != nil {

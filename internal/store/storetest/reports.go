@@ -12,12 +12,12 @@ import (
 	"anodyne.example/anodyne/internal/store/reports"
 )
 
-// NewReport makes a report that is not stored yet.
+// NewReport returns a report that is not stored yet.
 func NewReport(who *access.Principal, kind reports.ReportType, at time.Time) reports.Report {
 	return reports.NewReport(reports.ReportRequest{Type: kind, Format: reports.CSV, Title: "Titel", Parameters: `{"a":1}`, AsOf: at}, who.ClientID, at)
 }
 
-// AddReport puts a report into the queue.
+// AddReport queues a report.
 func AddReport(t *testing.T, s *store.Store, who *access.Principal, kind reports.ReportType, at time.Time) reports.Report {
 	t.Helper()
 	rep := NewReport(who, kind, at)
@@ -25,12 +25,12 @@ func AddReport(t *testing.T, s *store.Store, who *access.Principal, kind reports
 	return rep
 }
 
-// ReportChange is the change that comes with something done to a report.
+// ReportChange returns the change for an action on a report.
 func ReportChange(rep reports.Report, at time.Time, action audit.Action) journal.Change {
 	return journal.Change{Audit: audit.Entry{At: at, Actor: "test", Action: action, Resource: rep.ID.String()}}
 }
 
-// ClaimReport takes the next report, of which there must be one.
+// ClaimReport claims the next report. It fails the test if there is none.
 func ClaimReport(t *testing.T, s *store.Store) *reports.ReportClaim {
 	t.Helper()
 	c := Must[*reports.ReportClaim](t)(s.System().ClaimReport(t.Context(), "node", ClaimTime))
@@ -40,5 +40,5 @@ func ClaimReport(t *testing.T, s *store.Store) *reports.ReportClaim {
 	return c
 }
 
-// ClaimTime is how long the nodes of these tests hold their claims.
+// ClaimTime is the lease of claims in tests.
 const ClaimTime = 30 * time.Second

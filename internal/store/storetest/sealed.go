@@ -7,7 +7,7 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// SealedOrg makes an organisation with a sealed journal of 12 entries.
+// SealedOrg creates an organisation with a sealed journal of 12 entries.
 func SealedOrg(t *testing.T, s *store.Store) (store.Org, journal.SealedHead) {
 	t.Helper()
 	who := Client(t, s, "Ours")

@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// MigrationSQL is the text of a step of an engine's migrations.
+// MigrationSQL returns the text of one of an engine's migrations.
 func MigrationSQL(kind, name string) string {
 	for _, step := range engine.Migrations(kind) {
 		if step.Name == name {
@@ -22,7 +22,7 @@ func MigrationSQL(kind, name string) string {
 	return ""
 }
 
-// MigrationStatements are the statements of a step, without comments.
+// MigrationStatements returns the statements of a migration, without comments.
 func MigrationStatements(kind, name string) (stmts []string) {
 	for _, sql := range engine.SplitSQL(MigrationSQL(kind, name)) {
 		var lines []string
@@ -36,7 +36,7 @@ func MigrationStatements(kind, name string) (stmts []string) {
 	return stmts
 }
 
-// Exec runs one statement in a transaction of its own, past all rules.
+// Exec runs one statement in its own transaction, bypassing all rules.
 func Exec(tb testing.TB, s *store.Store, sql string, args ...any) int64 {
 	tb.Helper()
 	var changed int64
@@ -49,7 +49,7 @@ func Exec(tb testing.TB, s *store.Store, sql string, args ...any) int64 {
 	return changed
 }
 
-// Number reads one whole number.
+// Number reads one integer.
 func Number(tb testing.TB, s *store.Store, sql string, args ...any) (n int64) {
 	tb.Helper()
 	if err := s.Database().Read(context.Background(), func(tx engine.Tx) error {
@@ -61,7 +61,7 @@ func Number(tb testing.TB, s *store.Store, sql string, args ...any) (n int64) {
 	return n
 }
 
-// NumberThenLeave is Number of a caller who leaves before the read is over.
+// NumberThenLeave is Number for a caller that leaves before the read is over.
 func NumberThenLeave(tb testing.TB, s *store.Store, sql string, args ...any) (n int64) {
 	tb.Helper()
 	ctx, leave := context.WithCancel(context.Background())
@@ -93,7 +93,7 @@ func Texts(tb testing.TB, s *store.Store, columns int, sql string, args ...any) 
 	return rows
 }
 
-// Settle gives all committed journal entries their position, on PostgreSQL.
+// Settle assigns positions to all committed journal entries, on PostgreSQL.
 func Settle(tb testing.TB, s *store.Store) {
 	tb.Helper()
 	if !s.Database().Dialect().Sequenced {
@@ -110,7 +110,8 @@ func Settle(tb testing.TB, s *store.Store) {
 	}
 }
 
-// AskPostgres asks a server a question with a yes or no, in a session of its own.
+// AskPostgres runs a query with a boolean result on a server, in its own
+// session.
 func AskPostgres(t *testing.T, dsn, sql string) (yes bool) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)

@@ -1,6 +1,6 @@
-// Package storetest gives tests a real store: a throw-away database on either
-// engine, migrated, in milliseconds. What every engine
-// must pass is in storetest/conformance.
+// Package storetest provides tests with a real store: a migrated throw-away
+// database on either engine, in milliseconds. The suite that every engine must
+// pass is in storetest/conformance.
 package storetest
 
 import (
@@ -20,22 +20,21 @@ const (
 	Postgres = "postgres"
 )
 
-// Engines lists them all.
+// Engines lists all engines.
 var Engines = []string{SQLite, Postgres}
 
 // keys are the key files of all test databases.
 var keys = map[string]string{"audit.key": strings.Repeat("5eed", 16), "master.key": strings.Repeat("0123", 16)}
 
-// Database makes a migrated database that lives as long as the test, and
-// returns how to open it. Tests of PostgreSQL are left out where there is
-// none.
+// Database creates a migrated database that lives as long as the test, and
+// returns its configuration. It skips tests of PostgreSQL if there is none.
 func Database(tb testing.TB, engine string) store.Config {
 	tb.Helper()
 	return Node(tb, store.Config{Database: address(tb, engine), Log: slog.New(slog.DiscardHandler)})
 }
 
-// Node returns how another node opens the same database: with a data
-// directory of its own, and the keys of all.
+// Node returns the configuration of another node on the same database: it has
+// its own data directory, and the same keys.
 func Node(tb testing.TB, cfg store.Config) store.Config {
 	tb.Helper()
 	cfg.DataDir = tb.TempDir()
@@ -43,8 +42,8 @@ func Node(tb testing.TB, cfg store.Config) store.Config {
 	return cfg
 }
 
-// PutKeys puts the keys of all nodes into a data directory, as an operator has
-// to, and makes it when it is missing.
+// PutKeys writes the shared keys to a data directory, as an operator has to,
+// and creates the directory if it is missing.
 func PutKeys(tb testing.TB, dir string) {
 	tb.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -86,8 +85,8 @@ func EachDatabase(t *testing.T, test func(t *testing.T, cfg store.Config)) {
 	}
 }
 
-// Each runs a subtest on a new database of each engine. What open returns the
-// first time and later are several nodes of one service.
+// Each runs a subtest on a new database of each engine. Each call of open
+// returns another node of one service.
 func Each(t *testing.T, test func(t *testing.T, open func() *store.Store)) {
 	t.Helper()
 	EachDatabase(t, func(t *testing.T, cfg store.Config) {

@@ -13,7 +13,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
-// address makes a migrated database from the engine's template.
+// address returns the address of a migrated database, copied from the engine's
+// template.
 func address(tb testing.TB, engine string) string {
 	tb.Helper()
 	switch engine {
@@ -34,9 +35,9 @@ func address(tb testing.TB, engine string) string {
 	return ""
 }
 
-// patient gives an address with a minute to connect. A machine that runs many
-// tests at once can take longer to start a process of the server than the
-// service waits.
+// patient returns an address with a connect timeout of a minute. On a machine
+// that runs many tests at once, starting a server process can take longer than
+// the service waits.
 func patient(address string) string {
 	if strings.Contains(address, "?") {
 		return address + "&connect_timeout=60"

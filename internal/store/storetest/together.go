@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Together runs fn n times at once and fails the test with what went wrong.
+// Together runs fn n times concurrently and fails the test on any error.
 func Together(t testing.TB, n int, fn func(i int) error) {
 	t.Helper()
 	var (
@@ -31,7 +31,7 @@ func Together(t testing.TB, n int, fn func(i int) error) {
 	}
 }
 
-// Nodes opens n nodes on one database and makes an organisation.
+// Nodes opens n nodes on one database and creates an organisation.
 func Nodes(t *testing.T, n int, open func() *store.Store) ([]*store.Store, access.Principal) {
 	t.Helper()
 	list := make([]*store.Store, n)
@@ -41,7 +41,8 @@ func Nodes(t *testing.T, n int, open func() *store.Store) ([]*store.Store, acces
 	return list, Client(t, list[0], "General Hospital")
 }
 
-// Must gives a value, or ends the test with the error that came with it.
+// Must returns a function that returns its value, or ends the test if there is
+// an error.
 func Must[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -52,5 +53,5 @@ func Must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// PatientName is a name for the i-th patient.
+// PatientName returns a name for the i-th patient.
 func PatientName(i int) string { return fmt.Sprintf("Patient %d", i) }

@@ -10,14 +10,14 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Trips counts what requests ask of the database. What goes on beside a
-// request, in workers, is not counted: only what carries its context.
+// Trips counts the database accesses of requests. It counts only accesses with
+// the context of a request, and not those of workers.
 type Trips struct {
 	mu   sync.Mutex
 	last *Tally
 }
 
-// Tally is what one request asked.
+// Tally is the accesses of one request.
 type Tally struct {
 	mu    sync.Mutex
 	trips [][]string
@@ -25,7 +25,7 @@ type Tally struct {
 
 type tallyKey struct{}
 
-// Watch has a database that is not open yet observed.
+// Watch observes a database that is not open yet.
 func (t *Trips) Watch(cfg *store.Config) {
 	before := cfg.Observe
 	cfg.Observe = func(ctx context.Context, sql ...string) {
@@ -37,9 +37,9 @@ func (t *Trips) Watch(cfg *store.Config) {
 }
 
 func observe(ctx context.Context, sql ...string) {
-	// The pool pings a connection that has not been used for a second, and
-	// other nodes are told by whoever gives an entry its position: a worker, or
-	// a request that did not want to wait for it.
+	// The pool pings connections that have not been used for a second. Other
+	// nodes are notified by whoever assigns positions: a worker, or a request
+	// that did not want to wait for one.
 	if len(sql) == 1 && (sql[0] == "-- ping" || strings.Contains(sql[0], "pg_notify")) {
 		return
 	}
@@ -50,7 +50,7 @@ func observe(ctx context.Context, sql ...string) {
 	}
 }
 
-// Of is a handler whose requests are counted.
+// Of returns a handler that counts the accesses of requests to h.
 func (t *Trips) Of(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		tally := &Tally{}
@@ -61,15 +61,15 @@ func (t *Trips) Of(h http.Handler) http.Handler {
 	})
 }
 
-// Last is the tally of the request that came last.
+// Last returns the tally of the last request.
 func (t *Trips) Last() *Tally {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last
 }
 
-// Count gives the number of statements, without those that only begin and end
-// a transaction, and the number of round trips, with them.
+// Count returns the number of statements, excluding those that only begin and
+// end a transaction, and the number of round trips, including them.
 func (t *Tally) Count() (statements, trips int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,11 +83,10 @@ func (t *Tally) Count() (statements, trips int) {
 	return statements, len(t.trips)
 }
 
-// control are the statements that say nothing but where a transaction begins
-// and ends, and how it is committed.
+// control lists the statements that only control transactions.
 var control = []string{"BEGIN", "COMMIT", "ROLLBACK", "SET"}
 
-// String lists the round trips, for a test that fails.
+// String lists the round trips, for the message of a failed test.
 func (t *Tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 // WebhookSecret signs the messages of all test endpoints.
 const WebhookSecret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 
-// Webhook makes an enabled endpoint that is not stored yet. Without types it
-// wants all events.
+// Webhook returns an enabled endpoint that is not stored yet. Without types it
+// receives all events.
 func Webhook(url string, types ...event.Type) webhooks.Webhook {
 	if len(types) == 0 {
 		types = []event.Type{event.All}
@@ -27,7 +27,7 @@ func Webhook(url string, types ...event.Type) webhooks.Webhook {
 	return webhooks.Webhook{ID: id.New[id.WebhookKind](now), URL: url, Events: types, Enabled: true, CreatedAt: now, Version: 1}
 }
 
-// WebhookLine is the change that comes with something done to an endpoint.
+// WebhookLine returns the change for an action on an endpoint.
 func WebhookLine(action audit.Action, webhookID id.Webhook) journal.Change {
 	return journal.Change{Audit: audit.Entry{At: time.Now(), Actor: "test", Action: action, Resource: webhookID.String()}}
 }
@@ -74,7 +74,7 @@ func Deliveries(tb testing.TB, o store.Org, webhookID id.Webhook) (list []webhoo
 	}
 }
 
-// HookLine is the change of something done to an endpoint.
+// HookLine returns the change for an action on an endpoint.
 func HookLine(action audit.Action, w webhooks.Webhook) journal.Change {
 	return WebhookLine(action, w.ID)
 }

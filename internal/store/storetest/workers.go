@@ -8,8 +8,8 @@ import (
 	"anodyne.example/anodyne/internal/store"
 )
 
-// Run starts the workers of a node that give journal entries their position
-// and hear of other nodes, as the server does, until the test ends.
+// Run starts the workers that assign positions and listen to other nodes, as
+// the server does, until the test ends.
 func Run(tb testing.TB, nodes ...*store.Store) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

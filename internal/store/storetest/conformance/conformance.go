@@ -1,6 +1,7 @@
-// Package conformance is what every engine must pass: the promises of
-// transactions that the tables rest on. The tests of each package of the store,
-// which run on all of storetest.Engines, are the rest.
+// Package conformance is the test suite that every engine must pass: it
+// verifies the guarantees of transactions that the tables depend on. The tests
+// of the packages of the store, which run on all of storetest.Engines,
+// complement it.
 package conformance
 
 import (
@@ -16,8 +17,8 @@ import (
 	"anodyne.example/anodyne/internal/testwait"
 )
 
-// Run runs the suite. database makes a new, migrated database of the engine for
-// each test; what is opened on it are several nodes of one service.
+// Run runs the suite. database creates a new, migrated database for each test.
+// Stores opened on it act as several nodes of one service.
 func Run(t *testing.T, database func(t *testing.T) store.Config) {
 	for name, test := range map[string]func(t *testing.T, open func() *store.Store){
 		"placeholders keep their numbers": placeholdersKeepTheirNumbers,
@@ -33,7 +34,7 @@ func Run(t *testing.T, database func(t *testing.T) store.Config) {
 	}
 }
 
-// Writes of several nodes follow one another: none is lost, and none sees half of
+// Writes of several nodes are serialized: none is lost, and none sees a part of
 // another.
 func writesAtOnce(t *testing.T, open func() *store.Store) {
 	nodes := []*store.Store{open(), open()}
@@ -63,7 +64,7 @@ func placeholdersKeepTheirNumbers(t *testing.T, open func() *store.Store) {
 	}
 }
 
-// A read or write that is broken off says so, and is never an empty answer.
+// A cancelled read or write returns an error, never an empty result.
 func cancelledIsNoAnswer(t *testing.T, open func() *store.Store) {
 	all, who := storetest.Nodes(t, 1, open)
 	p := storetest.AddPatient(t, all[0].For(&who), "A")
@@ -95,7 +96,7 @@ func cancelledIsNoAnswer(t *testing.T, open func() *store.Store) {
 	}
 }
 
-// A panic costs nothing but the call it happened in.
+// A panic affects only the call it happened in.
 func panicsLeaveTheStoreSound(t *testing.T, open func() *store.Store) {
 	s := open()
 	storetest.Exec(t, s, `INSERT INTO setting (name, value) VALUES ('a', 'a'), ('b', 'b')`)

@@ -9,29 +9,29 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// Cluster is one test's own server, for tests of what happens when the database
-// goes away. It syncs to disk as in production. Its methods are called from one
-// goroutine, the test's; a failure ends the test.
+// Cluster is a server for a single test, for tests in which the database
+// becomes unavailable. It syncs to disk as in production. Its methods must be
+// called from the goroutine of the test; a failure ends the test.
 type Cluster struct {
 	tb     testing.TB
 	server *pgserver.Server
 }
 
-// Start starts a cluster that lives as long as the test. The test is left out
-// where PostgreSQL is missing.
+// Start starts a cluster that lives as long as the test. It skips the test if
+// PostgreSQL is not installed.
 func Start(tb testing.TB) *Cluster {
 	tb.Helper()
 	return launch(tb, "")
 }
 
-// StartIn does so with all files of the cluster in a folder.
+// StartIn is Start with all files of the cluster in dir.
 func StartIn(tb testing.TB, dir string) *Cluster {
 	tb.Helper()
 	Reachable(tb, dir)
 	return launch(tb, dir)
 }
 
-// Reachable lets the user that PostgreSQL runs as through to a folder.
+// Reachable makes a folder accessible to the user that PostgreSQL runs as.
 func Reachable(tb testing.TB, dir string) {
 	tb.Helper()
 	for ; dir != "/"; dir = filepath.Dir(dir) {
@@ -64,30 +64,30 @@ func newCluster(tb testing.TB, s *pgserver.Server) *Cluster {
 	return &Cluster{tb, s}
 }
 
-// DSN returns the address, which stays the same over restarts.
+// DSN returns the address, which does not change when the server restarts.
 func (c *Cluster) DSN() string { return c.server.DSN() }
 
-// Stop shuts the server down in good order and returns when it has gone.
+// Stop shuts the server down cleanly and returns when it has ended.
 func (c *Cluster) Stop() {
 	c.tb.Helper()
 	c.must(c.server.Stop())
 }
 
-// Kill ends the server as kill -9 does and returns when it has gone.
+// Kill ends the server as kill -9 does and returns when it has ended.
 func (c *Cluster) Kill() {
 	c.tb.Helper()
 	c.must(c.server.Kill())
 }
 
-// Restart starts the server again, after a Stop if it is running, and returns
-// when it takes connections.
+// Restart starts the server again, stopping it first if it is running, and
+// returns when it accepts connections.
 func (c *Cluster) Restart() {
 	c.tb.Helper()
 	c.must(c.server.Stop())
 	c.must(c.server.Start())
 }
 
-// Ended reports whether the server has gone, by itself if nobody ended it.
+// Ended reports whether the server has ended, by itself or otherwise.
 func (c *Cluster) Ended() bool {
 	c.tb.Helper()
 	ended, err := c.server.Ended()

@@ -13,14 +13,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Database returns the address of a fresh database on the server that DSN
-// names. It is dropped when the test ends, open connections or not.
+// Database returns the address of a new database on the server that DSN names.
+// It is dropped when the test ends, even if connections are open.
 //
-// The template function fills a database once for each process, with the
-// schema as a rule; what tests get are copies of that, which takes
-// milliseconds. It must close its connections. Functions are told apart by
-// their code, so closures that differ only in what they captured share one
-// template. With a nil function the database is empty.
+// The template function fills a database once per process, usually with the
+// schema; tests get copies of it, which takes milliseconds. It must close its
+// connections. Functions are distinguished by their code, so closures that
+// differ only in what they capture share one template. If the function is nil,
+// the database is empty.
 func Database(tb testing.TB, template func(dsn string) error) string {
 	tb.Helper()
 	server, err := url.Parse(DSN(tb))
@@ -39,24 +39,25 @@ func Database(tb testing.TB, template func(dsn string) error) string {
 	return address(server, name)
 }
 
-// prefix begins the name of every database made here: prefix, process, number.
+// prefix begins the name of every database created here: prefix, process,
+// number.
 const prefix = "anodyne_test_"
 
 var process = maker{id: strings.ToLower(rand.Text()[:12]), templates: map[uintptr]madeTemplate{}}
 
-// maker makes and drops the databases of this process, one at a time: copying
-// a template needs it unused.
+// maker creates and drops the databases of this process, one at a time: a
+// template must not be in use when it is copied.
 type maker struct {
 	id string
 
 	mu        sync.Mutex
-	admin     *pgx.Conn // stays open: it shows others that this process lives
+	admin     *pgx.Conn // stays open to show others that this process is alive
 	made      int
 	templates map[uintptr]madeTemplate
 }
 
-// madeTemplate remembers a failure too: a schema that does not install should
-// fail every test at once, not be tried again for each.
+// madeTemplate also stores a failure: a schema that cannot be installed should
+// fail every test at once, rather than being tried again for each.
 type madeTemplate struct {
 	name string
 	err  error
@@ -84,8 +85,8 @@ func (m *maker) drop(server *url.URL, name string) error {
 	return m.exec("DROP DATABASE IF EXISTS %s WITH (FORCE)", name)
 }
 
-// connect sees to it that there is a connection, and clears away what killed
-// processes left on a server that is not thrown away after the run.
+// connect ensures that there is a connection, and drops the databases that
+// killed processes left on a permanent server.
 func (m *maker) connect(server *url.URL) error {
 	if m.admin != nil && !m.admin.IsClosed() {
 		return nil
@@ -104,7 +105,8 @@ func (m *maker) connect(server *url.URL) error {
 }
 
 // sweep drops the databases whose process is no longer connected. Another
-// process may be sweeping too, so a database that cannot be dropped is left.
+// process may be sweeping too, so a database that cannot be dropped is left
+// alone.
 func (m *maker) sweep() error {
 	rows, err := m.admin.Query(context.Background(), `
 		SELECT d.datname FROM pg_database d
@@ -124,7 +126,7 @@ func (m *maker) sweep() error {
 	return nil
 }
 
-// template returns the name of the database that the function filled.
+// template returns the name of the database that fill has filled.
 func (m *maker) template(server *url.URL, fill func(dsn string) error) (string, error) {
 	const empty = "template0"
 	if fill == nil {
@@ -146,14 +148,14 @@ func (m *maker) template(server *url.URL, fill func(dsn string) error) (string, 
 	return t.name, t.err
 }
 
-// copyOf makes the next database of this process and returns its name.
+// copyOf creates the next database of this process and returns its name.
 func (m *maker) copyOf(source string) (name string, err error) {
 	m.made++
 	name = fmt.Sprintf("%s%s_%d", prefix, m.id, m.made)
 	return name, m.exec("CREATE DATABASE %s TEMPLATE %s", name, source)
 }
 
-// exec runs a statement with names in it, which cannot be parameters.
+// exec runs a statement with identifiers, which cannot be parameters.
 func (m *maker) exec(statement string, names ...string) error {
 	quoted := make([]any, len(names))
 	for i, name := range names {
@@ -163,7 +165,7 @@ func (m *maker) exec(statement string, names ...string) error {
 	return err
 }
 
-// address is the server's, with the name of a database in it.
+// address returns the address of a database on the server.
 func address(server *url.URL, name string) string {
 	u := *server
 	u.Path = "/" + name

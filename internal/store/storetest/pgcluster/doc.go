@@ -1,13 +1,12 @@
-// Package pgcluster gives tests a real PostgreSQL.
+// Package pgcluster provides tests with a real PostgreSQL.
 //
-// Most tests call Database and get an empty database with the schema in it, in
-// milliseconds, on a server that the whole test run shares: the one that
+// Most tests call Database and get an empty database with the schema, in
+// milliseconds, on a server shared by the whole test run: the one that
 // ANODYNE_TEST_POSTGRES names (scripts/test sets it), or else a throw-away
-// cluster that the test process starts for itself. A test of faults calls
-// Start and gets a cluster of its own to stop, kill and restart, and to give a
-// synchronous replica that can be promoted.
+// cluster started by the test process. Tests of failures call Start and get
+// their own cluster, which they can stop, kill and restart, and which can have
+// a synchronous replica that can be promoted.
 //
-// Clusters are started by package pgserver, and outlive their test process in
-// no case. Where PostgreSQL is not installed, tests are left out by way of
-// package testneed.
+// Package pgserver starts the clusters. They never outlive their test process.
+// If PostgreSQL is not installed, package testneed skips the tests.
 package pgcluster

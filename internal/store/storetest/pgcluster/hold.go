@@ -15,17 +15,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// holdTime bounds how long a process may take to stand still.
+// holdTime bounds how long a process may take to stop.
 const holdTime = 5 * time.Minute
 
-// Pause lets all processes of the server hang until the function it returns
-// is called: connections stay open, the system takes new ones, and nobody
-// answers. The end of the test calls it too.
+// Pause suspends all processes of the server until resume is called or the test
+// ends: connections stay open, the system accepts new ones, and nothing
+// responds.
 func (c *Cluster) Pause() (resume func()) {
 	c.tb.Helper()
 	pid := c.postmaster()
 	held := []int{pid}
-	c.must(hold(pid)) // it makes no more processes
+	c.must(hold(pid)) // it creates no more processes
 	list, err := children(pid)
 	c.must(err)
 	for _, child := range list {
@@ -34,7 +34,7 @@ func (c *Cluster) Pause() (resume func()) {
 	}
 	resume = func() {
 		for _, pid := range held {
-			_ = syscall.Kill(pid, syscall.SIGCONT) // one that is gone needs none
+			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have ended
 		}
 		held = nil
 	}
@@ -42,8 +42,8 @@ func (c *Cluster) Pause() (resume func()) {
 	return resume
 }
 
-// Crash kills one session with kill -9, as the system does when memory runs
-// out: the server takes its shared memory for damaged, throws everybody out
+// Crash kills one session with kill -9, as the kernel does when memory runs
+// out: the server considers its shared memory damaged, closes all connections
 // and recovers by itself.
 func (c *Cluster) Crash() {
 	c.tb.Helper()
@@ -56,7 +56,7 @@ func (c *Cluster) Crash() {
 	})
 }
 
-// postmaster finds the server's first process.
+// postmaster returns the process ID of the server's main process.
 func (c *Cluster) postmaster() (pid int) {
 	c.tb.Helper()
 	c.ask(`SHOW data_directory`, func(dir string) error {
@@ -71,7 +71,7 @@ func (c *Cluster) postmaster() (pid int) {
 	return pid
 }
 
-// ask hands on the answer to a question, while the session is there.
+// ask passes the result of a query to use, while the session is open.
 func (c *Cluster) ask(sql string, use func(string) error) {
 	c.tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), holdTime)
@@ -84,7 +84,7 @@ func (c *Cluster) ask(sql string, use func(string) error) {
 	c.must(use(answer))
 }
 
-// hold stops a process and returns when it stands still, or has ended.
+// hold suspends a process and returns when it is stopped or has ended.
 func hold(pid int) error {
 	deadline := time.Now().Add(holdTime)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -93,7 +93,7 @@ func hold(pid int) error {
 	for {
 		switch state, _, err := look(pid); {
 		case err != nil, state == "T", state == "Z", state == "X":
-			return nil // one that is gone does no more
+			return nil // it has ended
 		case time.Now().After(deadline):
 			return fmt.Errorf("process %d of PostgreSQL does not stand still: %s", pid, state)
 		}
@@ -101,7 +101,7 @@ func hold(pid int) error {
 	}
 }
 
-// children finds the processes that a process has started.
+// children returns the child processes of a process.
 func children(of int) (list []int, err error) {
 	entries, err := filepath.Glob("/proc/[0-9]*")
 	for _, path := range entries {
@@ -109,20 +109,20 @@ func children(of int) (list []int, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, parent, err := look(pid); err == nil && parent == of { // else it has ended meanwhile
+		if _, parent, err := look(pid); err == nil && parent == of { // otherwise it has ended in the meantime
 			list = append(list, pid)
 		}
 	}
 	return list, err
 }
 
-// look gives the state and the parent of a process.
+// look returns the state and the parent of a process.
 func look(pid int) (state string, parent int, err error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return "", 0, err
 	}
-	// PID (NAME) STATE PARENT ...; a name may hold anything.
+	// PID (NAME) STATE PARENT ...; a name may contain any character.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 2 {
 		return "", 0, fmt.Errorf("process %d: %s", pid, stat)

@@ -10,12 +10,12 @@ import (
 	"anodyne.example/anodyne/internal/testneed"
 )
 
-// Env names the server that all test processes share, as a postgres:// URL of a
-// user who may create databases.
+// Env is the environment variable that names the server shared by all test
+// processes, as a postgres:// URL of a user who may create databases.
 const Env = "ANODYNE_TEST_POSTGRES"
 
-// DSN returns the address of a PostgreSQL that the tests share. The test that
-// asks is left out when there is none.
+// DSN returns the address of the PostgreSQL server that tests share. It skips
+// the test if there is none.
 func DSN(tb testing.TB) string {
 	tb.Helper()
 	testneed.Long(tb, "PostgreSQL")
@@ -29,12 +29,12 @@ func DSN(tb testing.TB) string {
 	return s.DSN()
 }
 
-// processServer is started by the first test that asks. Its guard ends it with
-// the process, so that no test needs to know whether it is the last.
+// processServer is started by the first test that needs it. Its guard ends it
+// with the process, so that no test needs to know whether it is the last.
 var processServer = sync.OnceValues(func() (*pgserver.Server, error) { return pgserver.Launch(pgserver.Volatile, "") })
 
-// Throwaway starts a cluster for a program that is not a test. The function it
-// returns stops the cluster and removes it.
+// Throwaway starts a cluster for a program that is not a test. remove stops the
+// cluster and removes it.
 func Throwaway() (dsn string, remove func() error, err error) {
 	s, err := pgserver.Launch(pgserver.Volatile, "")
 	if err != nil {
@@ -43,8 +43,8 @@ func Throwaway() (dsn string, remove func() error, err error) {
 	return s.DSN(), s.Discard, nil
 }
 
-// giveUp ends a test that has no server: left out where PostgreSQL is missing,
-// failed where it is there and does not work.
+// giveUp ends a test that has no server: it skips the test if PostgreSQL is not
+// installed, and fails it if PostgreSQL does not work.
 func giveUp(tb testing.TB, err error) {
 	tb.Helper()
 	if errors.Is(err, pgserver.ErrUnavailable) {

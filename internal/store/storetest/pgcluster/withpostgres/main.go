@@ -2,10 +2,10 @@
 //
 //	withpostgres go test ./...
 //
-// The command finds the server's address in ANODYNE_TEST_POSTGRES; when that is
-// set already, or PostgreSQL is not installed, the command is run as it is.
-// The exit status is the command's. The server is stopped and removed when the
-// command ends, and also when this program is killed.
+// The command finds the server's address in ANODYNE_TEST_POSTGRES. If that is
+// already set, or PostgreSQL is not installed, the command runs without a new
+// server. The exit status is that of the command. The server is stopped and
+// removed when the command ends, even if this program is killed.
 package main
 
 import (
@@ -34,7 +34,8 @@ func main() {
 }
 
 func run(command []string) (status int, err error) {
-	// From here on a signal goes to the command; its end is then ours.
+	// From here on signals are forwarded to the command; when it ends, so does
+	// this program.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -67,12 +68,12 @@ func run(command []string) (status int, err error) {
 	err = cmd.Wait()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return max(exit.ExitCode(), 1), nil // -1: ended by a signal
+		return max(exit.ExitCode(), 1), nil // -1 means ended by a signal
 	}
 	return 0, err
 }
 
-// serve starts a server if one is wanted and can be had, and returns the
+// serve starts a server if one is needed and available, and returns the
 // environment that names it.
 func serve() (env []string, remove func() error, err error) {
 	env, remove = os.Environ(), func() error { return nil }
