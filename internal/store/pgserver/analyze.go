@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Analyze gathers the planner's statistics of a database at once, which is
-// what PostgreSQL does by itself about a minute after many changes.
+// Analyze updates the planner's statistics of a database at once. PostgreSQL
+// does so by itself about a minute after many changes.
 func Analyze(ctx context.Context, dsn string) error {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {

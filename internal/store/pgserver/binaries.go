@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// oldest is the first major version whose DROP DATABASE knows FORCE, and the
-// first that the service supports.
+// oldest is the first major version that supports DROP DATABASE with FORCE, and
+// the first that the service supports.
 const oldest = 13
 
 // Binaries returns the directory with initdb, pg_ctl and postgres of the newest
-// usable PostgreSQL on this machine. Debian keeps it off the search path, in a
-// directory for each major version.
+// usable PostgreSQL on this machine. Debian does not put it on the search path;
+// it has a directory for each major version.
 func Binaries() (dir string, ok bool) {
 	dir = findBinaries()
 	return dir, dir != ""
@@ -28,7 +28,8 @@ var findBinaries = sync.OnceValue(func() string {
 	return newest(candidates)
 })
 
-// newest picks the candidate with the highest version, or "" when all are too old.
+// newest returns the candidate with the highest version, or "" if all are too
+// old.
 func newest(candidates []string) string {
 	best, bestVersion := "", oldest-1
 	for _, dir := range candidates {
@@ -41,8 +42,8 @@ func newest(candidates []string) string {
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 
-// majorVersion asks the binaries themselves. It is 0 when one is missing or
-// does not answer.
+// majorVersion runs the binaries to get their version. It returns 0 if one is
+// missing or fails.
 func majorVersion(dir string) int {
 	major := 0
 	for _, name := range []string{"initdb", "pg_ctl", "postgres"} {

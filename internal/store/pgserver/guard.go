@@ -7,12 +7,13 @@ import (
 	"syscall"
 )
 
-// guardScript waits until its standard input ends, which the system sees to
-// when the process that launched it ends in any way whatever: normally, by a panic, by
-// kill -9. Then it stops the server if there is one and removes the directory.
+// guardScript waits for the end of its standard input. The system closes that
+// when the process that launched it ends, in whatever way: normally, by a
+// panic, or by kill -9. Then the script stops the server if there is one and
+// removes the directory.
 //
-// The wait for the lock file has a limit, and the removal is tried again, for
-// the case that the process died while a server was being started.
+// The wait for the lock file is bounded, and the removal is retried, in case
+// the process died while a server was starting.
 const guardScript = `
 read -r _
 lock=$1/data/postmaster.pid
@@ -29,14 +30,14 @@ done
 exit 1
 `
 
-// guard is the process that cleans up behind a cluster.
+// guard is the process that cleans up after a cluster.
 type guard struct {
 	cmd  *exec.Cmd
-	hold *os.File // open as long as the cluster is wanted
+	hold *os.File // open as long as the cluster is needed
 }
 
 // newGuard starts the guard of a directory. It runs as the caller, who can
-// remove what any owner left there.
+// remove the files of any owner.
 func newGuard(dir string) (*guard, error) {
 	stdin, hold, err := os.Pipe()
 	if err != nil {
@@ -53,7 +54,7 @@ func newGuard(dir string) (*guard, error) {
 	return &guard{cmd, hold}, nil
 }
 
-// release lets the guard do its work and waits until it has.
+// release lets the guard clean up and waits for it.
 func (g *guard) release() error {
 	return errors.Join(g.hold.Close(), g.cmd.Wait())
 }

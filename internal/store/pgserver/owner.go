@@ -13,9 +13,9 @@ import (
 )
 
 // owner is the user that a cluster runs as. PostgreSQL refuses to run as root,
-// so root hands over to the user that the package made for the purpose.
+// so root uses the user that the PostgreSQL package created.
 type owner struct {
-	credential *syscall.Credential // nil: whoever we are already
+	credential *syscall.Credential // nil for the current user
 }
 
 func findOwner() (owner, error) {
@@ -37,7 +37,7 @@ func findOwner() (owner, error) {
 	return owner{&syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 }
 
-// take gives a file or directory to the owner.
+// take changes the owner of a file or directory to o.
 func (o owner) take(path string) error {
 	if o.credential == nil {
 		return nil
@@ -45,19 +45,19 @@ func (o owner) take(path string) error {
 	return os.Chown(path, int(o.credential.Uid), int(o.credential.Gid))
 }
 
-// command prepares a program to run as the owner. The environment is bare: the
-// caller's PG... variables and locale are not the cluster's.
+// command prepares a program to run as the owner, with a minimal environment:
+// the caller's PG variables and locale do not apply.
 func (o owner) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
-	// A group of its own keeps the terminal's Ctrl-C away: a cluster is stopped
-	// in good order, after its users.
+	// Its own process group protects a cluster from Ctrl-C in the terminal, so
+	// that it is stopped cleanly, after its users.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: o.credential, Setpgid: true}
 	return cmd
 }
 
-// run runs a program as the owner; its output becomes part of the error.
+// run runs a program as the owner. Its output becomes part of the error.
 func (o owner) run(ctx context.Context, name string, args ...string) error {
 	out, err := o.command(ctx, name, args...).CombinedOutput()
 	if err != nil {
@@ -66,8 +66,9 @@ func (o owner) run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// workspace makes a temporary directory that the owner can reach, in the one
-// that is named. When none is: root's TMPDIR may be closed to everybody else.
+// workspace creates a temporary directory that the owner can access, in the
+// given one. If none is given, root cannot rely on TMPDIR, which may not be
+// accessible to others.
 func (o owner) workspace(ctx context.Context, in string) (string, error) {
 	places := []string{in}
 	if in == "" {

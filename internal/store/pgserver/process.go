@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// timeout is pg_ctl's own, which is a minute otherwise.
+// timeout replaces the timeout of pg_ctl, which is a minute.
 var timeout = fmt.Sprintf("--timeout=%d", int(patience.Seconds()))
 
-// Start returns when the server takes connections.
+// Start starts the server and returns when it accepts connections.
 func (s *Server) Start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -26,7 +26,7 @@ func (s *Server) Start() error {
 		return err
 	}
 	defer held.Close()
-	// pg_ctl leaves the server behind as a daemon, and that inherits held.
+	// pg_ctl starts the server as a daemon, which inherits held.
 	cmd := s.owner.command(ctx, s.program("pg_ctl"), "--pgdata="+s.data(), "--log="+s.log(),
 		"--wait", timeout, "--silent", "start")
 	cmd.ExtraFiles = []*os.File{held}
@@ -38,9 +38,12 @@ func (s *Server) Start() error {
 	return nil
 }
 
+// Running reports whether the server was started and is not known to have
+// ended. Ended also detects that it has ended by itself.
 func (s *Server) Running() bool { return s.alive != nil }
 
-// Stop ends the server in good order: sessions are cut off, everything is on disk.
+// Stop ends the server cleanly: it closes sessions and writes everything to
+// disk.
 func (s *Server) Stop() error {
 	if !s.Running() {
 		return nil
@@ -51,14 +54,14 @@ func (s *Server) Stop() error {
 	return s.awaitEnd()
 }
 
-// control has pg_ctl do something with the running server.
+// control runs a pg_ctl command on the running server.
 func (s *Server) control(what string, more ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return s.owner.run(ctx, s.program("pg_ctl"), append([]string{what, "--pgdata=" + s.data(), "--silent", timeout}, more...)...)
 }
 
-// Kill ends the server with no chance to do anything more.
+// Kill ends the server abruptly.
 func (s *Server) Kill() error {
 	if !s.Running() {
 		return nil
@@ -67,7 +70,8 @@ func (s *Server) Kill() error {
 	if err != nil {
 		return err
 	}
-	// Line 1 is the process, line 7 the key and the number of its shared memory.
+	// Line 1 is the process, line 7 the key and the identifier of its shared
+	// memory.
 	lines := strings.Split(string(lock), "\n")
 	if len(lines) < 7 || len(strings.Fields(lines[6])) != 2 {
 		return fmt.Errorf("%s is not complete", s.lock())
@@ -82,14 +86,14 @@ func (s *Server) Kill() error {
 	if err := s.awaitEnd(); err != nil {
 		return err
 	}
-	// A restart would take the memory over, but there may be none.
+	// A restart would reuse the memory, but there may not be one.
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := s.owner.run(ctx, "ipcrm", "-m", strings.Fields(lines[6])[1]); err != nil {
 		return err
 	}
-	// Where nobody collects orphans, as in a container without an init, the next
-	// start would take the dead process for a living one that holds the locks.
+	// If nothing reaps orphans, as in a container without an init, the next
+	// start would consider the dead process alive and holding the locks.
 	socketLocks, err := filepath.Glob(filepath.Join(s.dir, ".s.PGSQL.*.lock"))
 	for _, path := range append(socketLocks, s.lock()) {
 		err = errors.Join(err, os.Remove(path))
@@ -97,7 +101,7 @@ func (s *Server) Kill() error {
 	return err
 }
 
-// Ended looks whether the server has gone, by itself if nobody ended it.
+// Ended reports whether the server has ended, by itself or otherwise.
 func (s *Server) Ended() (bool, error) {
 	if !s.Running() {
 		return true, nil
@@ -116,7 +120,7 @@ func (s *Server) Ended() (bool, error) {
 	return true, err
 }
 
-// awaitEnd waits until the last process of the server has gone.
+// awaitEnd waits until the last process of the server has ended.
 func (s *Server) awaitEnd() error {
 	if err := s.alive.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		return err

@@ -9,18 +9,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// replicaName is what a replica calls itself to its primary.
+// replicaName is the application name of a replica at its primary.
 const replicaName = "replica"
 
-// Replica starts a second server that follows this one by streaming, and makes
-// commits here wait for it: from its return on, what is acknowledged is on both.
+// Replica starts a second server that replicates this one by streaming, and
+// makes commits here wait for it: once it returns, everything acknowledged is
+// on both.
 func (s *Server) Replica() (*Server, error) {
 	replica, err := prepare("", s.password, s.copyTo)
 	if err != nil {
 		return nil, err
 	}
-	// Not before the copy is made: once promoted, the replica must not wait for
-	// a replica of its own.
+	// Only after the copy: once promoted, the replica must not wait for a
+	// replica of its own.
 	err = s.configure("synchronous_standby_names = '" + replicaName + "'\n")
 	if err == nil {
 		err = s.control("reload")
@@ -34,7 +35,7 @@ func (s *Server) Replica() (*Server, error) {
 	return replica, nil
 }
 
-// copyTo fills another server's directory with a copy that follows this one.
+// copyTo fills another server's directory with a copy that replicates this one.
 func (s *Server) copyTo(ctx context.Context, to *Server) error {
 	cmd := s.owner.command(ctx, s.program("pg_basebackup"), "--pgdata="+to.data(), "--write-recovery-conf", "--checkpoint=fast",
 		"--wal-method=stream", fmt.Sprintf("--dbname=host=127.0.0.1 port=%d user=postgres application_name=%s", s.port, replicaName))
@@ -69,11 +70,11 @@ func (s *Server) awaitSynchronous() error {
 	}
 }
 
-// Promote makes a replica a primary and returns when it takes writes.
+// Promote makes a replica the primary and returns when it accepts writes.
 func (s *Server) Promote() error { return s.control("promote", "--wait") }
 
 // DSNWith returns an address that names this server and then the other, and
-// takes whichever of them takes writes.
+// connects to the one that accepts writes.
 func (s *Server) DSNWith(other *Server) string {
 	return s.address("sslmode=disable&target_session_attrs=read-write", s, other)
 }

@@ -16,26 +16,27 @@ import (
 	"time"
 )
 
-// ErrUnavailable says that this machine cannot run PostgreSQL; the text says why.
+// ErrUnavailable reports that this machine cannot run PostgreSQL. Errors that
+// wrap it give the reason.
 var ErrUnavailable = errors.New("PostgreSQL is not available")
 
-// patience bounds each step of a server's life. A start after a kill replays
-// the log, on a machine that is busy with other tests.
+// patience bounds each operation on a server. A start after a kill replays the
+// log, on a machine that is busy with other tests.
 const patience = 5 * time.Minute
 
-// Durability is what a cluster does to survive the machine's own crash.
+// Durability is what a cluster does to survive a crash of the machine.
 type Durability string
 
 const (
 	// Volatile suits the cluster that tests share: they kill processes that use
-	// it, never the machine, so nothing is lost by not waiting for the disk. The
-	// log is kept short, because it may be in memory.
+	// it, but never the machine, so nothing is lost by not waiting for the
+	// disk. The log is kept short, because it may be in memory.
 	Volatile Durability = "fsync = off\nfull_page_writes = off\nmax_wal_size = 256MB\n"
-	// Durable suits a cluster whose own crash is the test, or whose speed.
+	// Durable suits tests and benchmarks of crashes and of speed.
 	Durable Durability = "fsync = on\nfull_page_writes = on\n"
 )
 
-// Server is a cluster in a directory and the processes that serve it.
+// Server is a cluster in a directory, with its processes.
 type Server struct {
 	bin      string
 	owner    owner
@@ -43,13 +44,13 @@ type Server struct {
 	port     int
 	password string
 	guard    *guard
-	// alive is the end of a pipe whose other end every process of the server
-	// holds: it ends when the last of them has gone.
+	// alive is one end of a pipe whose other end all processes of the server
+	// hold open. It reaches EOF when the last of them has ended.
 	alive *os.File
 }
 
-// Available says why a cluster cannot be started on this machine; the error is
-// ErrUnavailable. It is nil when one can.
+// Available returns an ErrUnavailable that explains why this machine cannot run
+// a cluster, or nil if it can.
 func Available() error {
 	_, _, err := requirements()
 	return err
@@ -67,10 +68,10 @@ func requirements() (bin string, own owner, err error) {
 	return bin, own, nil
 }
 
-// Launch makes a cluster and starts it. A machine without PostgreSQL is
-// ErrUnavailable; anything else that fails is a fault to look into. Its files
-// are in a new directory of dir, or, when that is "", of the system's folder
-// for temporary ones or, of a volatile cluster, in memory.
+// Launch creates and starts a cluster. The error is ErrUnavailable if
+// PostgreSQL is not installed; any other error is a failure to investigate. Its
+// files are in a new directory in dir. If dir is "", that is created in the
+// system's folder for temporary files or, for a volatile cluster, in memory.
 func Launch(kind Durability, dir string) (*Server, error) {
 	if dir == "" {
 		dir = place(kind)
@@ -78,8 +79,8 @@ func Launch(kind Durability, dir string) (*Server, error) {
 	return prepare(dir, rand.Text(), func(ctx context.Context, s *Server) error { return s.initialise(ctx, kind) })
 }
 
-// prepare makes a directory with its guard, has it filled, and starts the
-// server in it.
+// prepare creates a directory with its guard, calls fill for it, and starts the
+// server.
 func prepare(dir, password string, fill func(context.Context, *Server) error) (*Server, error) {
 	bin, own, err := requirements()
 	if err != nil {
@@ -109,10 +110,10 @@ func (s *Server) data() string               { return filepath.Join(s.dir, "data
 func (s *Server) log() string                { return filepath.Join(s.dir, "log") }
 func (s *Server) lock() string               { return filepath.Join(s.data(), "postmaster.pid") }
 
-// initialise makes the cluster's files. A password is asked for, because others
-// on the machine can reach the port and a superuser can run programs. It is
-// random and lives as long as the server, so md5 will do: SCRAM takes several
-// milliseconds of processor time for each of thousands of connections.
+// initialise creates the cluster's files. It sets a password, because others on
+// the machine can reach the port and a superuser can run programs. The password
+// is random and lives as long as the server, so md5 suffices: SCRAM takes
+// several milliseconds of CPU time for each of thousands of connections.
 func (s *Server) initialise(ctx context.Context, kind Durability) error {
 	password := filepath.Join(s.dir, "password")
 	if err := os.WriteFile(password, []byte(s.password), 0o600); err != nil {
@@ -131,12 +132,12 @@ func (s *Server) initialise(ctx context.Context, kind Durability) error {
 		"listen_addresses = '127.0.0.1'\n" +
 		s.socketSetting() +
 		"max_connections = 300\n" +
-		// In the directory, so that a killed server's is removed with it.
+		// In the directory, so that it is removed with it after a kill.
 		"dynamic_shared_memory_type = mmap\n" +
 		"timezone = 'UTC'\n")
 }
 
-// configure adds settings; of two with one name the later holds.
+// configure adds settings. The last one with a name takes effect.
 func (s *Server) configure(settings string) error {
 	return appendFile(filepath.Join(s.data(), "postgresql.conf"), settings)
 }
@@ -145,8 +146,8 @@ func (s *Server) socketSetting() string {
 	return "unix_socket_directories = '" + s.socketDirectory() + "'\n"
 }
 
-// socketDirectory is the cluster's own, or none when TMPDIR is so deep that the
-// system would not take the path of a socket in it.
+// socketDirectory returns the directory of the cluster, or "" if TMPDIR is so
+// deep that the path of a socket in it would be too long.
 func (s *Server) socketDirectory() string {
 	const longest = len(syscall.RawSockaddrUnix{}.Path) - len("/.s.PGSQL.12345.lock")
 	if len(s.dir) >= longest || strings.ContainsAny(s.dir, `'",\`) {
@@ -155,8 +156,8 @@ func (s *Server) socketDirectory() string {
 	return s.dir
 }
 
-// startOnFreePort tries ports until one is really free: between the look and
-// the start, another process may take it.
+// startOnFreePort tries ports until one is really free: another process may
+// take it between the check and the start.
 func (s *Server) startOnFreePort() error {
 	for attempt := 1; ; attempt++ {
 		port, err := freePort()
@@ -174,8 +175,8 @@ func (s *Server) startOnFreePort() error {
 	}
 }
 
-// freePort looks below the range from which the system serves outgoing
-// connections, so that a port stays free while its server is down.
+// freePort returns a port below the range for outgoing connections, so that it
+// stays free while its server is down.
 func freePort() (int, error) {
 	var failed error
 	for range 50 {
@@ -189,7 +190,7 @@ func freePort() (int, error) {
 	return 0, failed
 }
 
-// Discard stops the server, whatever state it is in, and removes its files.
+// Discard stops the server, whatever its state, and removes its files.
 func (s *Server) Discard() error {
 	err := s.guard.release()
 	if s.Running() {
@@ -198,10 +199,12 @@ func (s *Server) Discard() error {
 	return err
 }
 
+// DSN returns the address of the postgres database, which does not change when
+// the server restarts.
 func (s *Server) DSN() string { return s.address("sslmode=disable", s) }
 
-// address names several servers, which share a password, in the order in which
-// they are tried.
+// address returns an address that names several servers, which share a
+// password, in the order to try them.
 func (s *Server) address(query string, servers ...*Server) string {
 	hosts := make([]string, len(servers))
 	for i, one := range servers {
@@ -226,5 +229,6 @@ func appendFile(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Dir is the directory of the server's files, which goes with it.
+// Dir returns the directory of the server's files. It is removed with the
+// server.
 func (s *Server) Dir() string { return s.dir }
