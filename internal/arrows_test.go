@@ -1,4 +1,4 @@
-// Package internal holds the test of which packages may import which; see
+// Package internal contains the test of the imports between packages; see
 // docs/architecture.md.
 package internal
 
@@ -17,9 +17,9 @@ import (
 	"testing"
 )
 
-// layers lists the packages from the top down; a name includes what is below it
-// and has no name of its own here. A package imports only packages of lower
-// layers; those of one layer never import each other.
+// layers lists the packages from the top down. A name includes the packages
+// below it that are not listed themselves. A package may import only packages
+// of lower layers, never one of its own layer.
 var layers = [][]string{
 	{"cmd"},
 	{"server", "bench", "cli", "lists"},
@@ -39,10 +39,10 @@ var layers = [][]string{
 	{"ratelimit", "worker", "tracing", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},
 	{"id", "fault", "docs", "licenses"},
-	{"testneed", "faulttest", "testwait"}, // for tests, which are not looked at, and for what helps them
+	{"testneed", "faulttest", "testwait"}, // for tests, which are not checked, and for their helpers
 }
 
-// pkg is what go list says of a package.
+// pkg is the output of go list for a package.
 type pkg struct {
 	ImportPath string
 	Imports    []string
@@ -78,8 +78,8 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
-// What measures, tests and makes things up stays out of the program that is
-// deployed, as far as it is not the demonstration's.
+// Packages for measuring, testing and generating data must not be linked into
+// the deployed program, except for those that the demonstration needs.
 func TestTheServerIsLinkedWithoutTools(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "anodyne.example/anodyne/cmd/anodyne").Output()
 	if err != nil {
@@ -108,8 +108,9 @@ func TestTheServerIsLinkedWithoutTools(t *testing.T) {
 	}
 }
 
-// part is the name by which layers lists a package: a folder of internal, or one
-// of the store's packages, with all below it, or a folder beside internal.
+// part returns the name under which layers lists a package: a folder of
+// internal, or one of the store's packages, with all below it, or a folder next
+// to internal.
 func part(path string) string {
 	path = strings.TrimPrefix(path, "anodyne.example/anodyne/")
 	path = strings.TrimPrefix(path, "internal/")
@@ -121,8 +122,8 @@ func part(path string) string {
 	return name
 }
 
-// Transactions are bound to no organisation, so nobody outside the store runs
-// one; what is asked of an organisation goes through store.Org.
+// Transactions are not restricted to an organisation, so only the store may run
+// them; access to an organisation's data goes through store.Org.
 func TestTransactionsStayInTheStore(t *testing.T) {
 	raw := regexp.MustCompile(`\bengine\.(Tx|Stmt|One)\b|\.Database\(\)|\.Journal\(\)`)
 	for _, root := range []string{".", "../cmd", "../e2e", "../deploy"} {
