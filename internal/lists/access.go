@@ -31,7 +31,7 @@ func tierTable() []string {
 	return lines
 }
 
-// tierLimits is the limits of the tiers in a sentence.
+// tierLimits returns a sentence with the limits of the tiers.
 func tierLimits() string {
 	var list []string
 	for _, t := range access.Tiers() {

@@ -16,12 +16,12 @@ func references(use analytics.Use) (lines []string) {
 	return lines
 }
 
-// component is the name of a parameter among the document's components.
+// component returns the name of a parameter among the document's components.
 func component(of *analytics.Parameter) string {
 	return "Analytics" + strings.TrimSuffix(camel(of.Name), "Date")
 }
 
-// words are the values of a parameter that is one of some.
+// words returns the enum of a parameter's values, followed by more.
 func words(of *analytics.Parameter, more ...any) string {
 	list := make([]any, 0, len(of.Words)+len(more))
 	for _, word := range of.Words {
@@ -30,7 +30,7 @@ func words(of *analytics.Parameter, more ...any) string {
 	return "enum: " + flow(append(list, more...)...)
 }
 
-// typed is a value as JSON has it.
+// typed returns a value for flow: text, or a raw number.
 func typed(of *analytics.Parameter, text string) any {
 	if of.Number {
 		return raw(text)
@@ -67,7 +67,7 @@ func analyticsParameters() (lines []string) {
 	return lines
 }
 
-// flowOne writes one value.
+// flowOne returns one value as YAML.
 func flowOne(value any) string {
 	text := flow(value)
 	return text[1 : len(text)-1]
@@ -89,8 +89,7 @@ func always(use analytics.Use) []string {
 	return []string{flow(names...)}
 }
 
-// asOfFollows is the parameter before as_of, which an answer has and nobody
-// sends.
+// asOfFollows is the parameter before as_of, which is only in responses.
 const asOfFollows = "end_date"
 
 func outcomesInForce() []string   { return inForce(analytics.ForOutcomes) }
@@ -123,12 +122,12 @@ func inForce(use analytics.Use) (lines []string) {
 	return lines
 }
 
-// nullable reports whether an answer says null for a parameter without a value.
+// nullable reports whether responses have null for a parameter without a value.
 func nullable(of *analytics.Parameter) bool {
 	return of.Repeated && of.Default == "" && of.Type != analytics.Day
 }
 
-// reportParameters are the parameters in force that a report shows.
+// reportParameters returns the effective parameters that a report shows.
 func reportParameters() (lines []string) {
 	for i := range analytics.Parameters {
 		of := &analytics.Parameters[i]
@@ -146,7 +145,8 @@ func reportParameters() (lines []string) {
 	return lines
 }
 
-// newReportParameters are those that the body of a new report may have.
+// newReportParameters returns the parameters accepted in a request for a
+// report.
 func newReportParameters() (lines []string) {
 	for i := range analytics.Parameters {
 		of := &analytics.Parameters[i]

@@ -18,7 +18,8 @@ func deliveredTypes() []string {
 	return []string{flow(anys(texts(append(event.Types(), event.Test)))...)}
 }
 
-// typesOf are the events that are sent in a form.
+// typesOf returns a function that generates the schema of the event types whose
+// payload has the given schema.
 func typesOf(schema string) func() []string {
 	return func() []string {
 		var types []any
@@ -34,7 +35,7 @@ func typesOf(schema string) func() []string {
 	}
 }
 
-// webhooks are the operations that a receiver implements.
+// webhooks returns the operations that a receiver implements.
 func webhooks() (lines []string) {
 	for _, d := range event.Declared() {
 		goName := camelEvent(d.Type)
@@ -71,7 +72,7 @@ func webhooks() (lines []string) {
 	return lines
 }
 
-// camelEvent is the name of an event in Go.
+// camelEvent returns the Go name of an event.
 func camelEvent(t event.Type) string { return camel(strings.ReplaceAll(string(t), ".", "_")) }
 
 func eventTable() []string {

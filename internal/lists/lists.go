@@ -1,17 +1,17 @@
-// Package lists writes what other files repeat of a declaration: parts of the
-// OpenAPI document, of the Go client and of the documentation. The parameters
-// of the analytics, report types, events, patient fields, scopes and tiers are
-// each declared once, in the package that owns them; at run time everything
-// reads the declaration, and what has to be checked in is written here.
+// Package lists generates the parts of files that repeat a declaration: of the
+// OpenAPI document, the Go client and the documentation. Analytics parameters,
+// report types, events, patient fields, scopes and tiers are each declared
+// once, in the package that owns them. Code uses the declaration at run time;
+// this package generates what has to be checked in.
 //
-// A generated part of a file stands between two lines, in the file's own form
-// of a comment:
+// A generated part of a file is between two lines, written as comments of that
+// file:
 //
 //	# generated: NAME
 //	# end generated
 //
 // A generated list on one line, such as an enum, ends with the first of them.
-// Text that cannot hold a comment is found by what stands before and after it.
+// Text that cannot contain comments is found by the text before and after it.
 package lists
 
 import (
@@ -36,7 +36,7 @@ const (
 	rateLimits     = "docs/guides/rate-limits.md"
 )
 
-// parts are the generated parts by file, then by name.
+// parts lists the generated parts by file and name.
 var parts = map[string]map[string]func() []string{
 	openapi: {
 		"parameters of outcomes":               outcomesReferences,
@@ -76,7 +76,7 @@ var parts = map[string]map[string]func() []string{
 	rateLimits:     {"tiers": tierTable},
 }
 
-// A phrase is a generated part of a text that cannot hold a comment.
+// phrase is a generated part of a text that cannot contain comments.
 type phrase struct {
 	path, before, after string
 	text                func() string
@@ -87,8 +87,8 @@ var phrases = []phrase{
 	{openapi, "A client may make ", " requests an hour", tierLimits},
 }
 
-// Files gives every file with generated parts as it should be, by its path
-// below root.
+// Files returns the up-to-date content of every file with generated parts, by
+// its path below root.
 func Files(root string) (map[string][]byte, error) {
 	client, err := clientTypes()
 	if err != nil {

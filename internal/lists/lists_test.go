@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is checked in is what the declarations say.
+// The checked-in files must match the declarations.
 func TestGeneratedPartsAreUpToDate(t *testing.T) {
 	t.Parallel()
 	files, err := Files("../..")
@@ -37,7 +37,7 @@ func TestFill(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"enum: [0] # generated: b\n", // a is missing
-		"# generated: a\n# end generated\n# generated: a\n# end generated\nenum: [0] # generated: b\n", // a is there twice
+		"# generated: a\n# end generated\n# generated: a\n# end generated\nenum: [0] # generated: b\n", // a occurs twice
 		"enum: [0] # generated: b\n# generated: a\n",                                                   // a does not end
 		"# generated: c\n# end generated\n",                                                            // there is no c
 	} {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// One word of each list stands in the code only where it is declared and where
-// it is generated.
+// One word of each list must occur in the code only where it is declared and
+// where it is generated.
 func TestWordsAreDeclaredOnce(t *testing.T) {
 	t.Parallel()
 	declared := map[string][]string{
@@ -54,8 +54,8 @@ func TestWordsAreDeclaredOnce(t *testing.T) {
 	}
 }
 
-// The table of typical changes names files that are there, at most four to edit
-// in a row; an engine is more.
+// The table of typical changes must name existing files, and each row at most
+// four to edit, except for an engine.
 func TestTableOfChanges(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../CONTRIBUTING.md")

@@ -9,14 +9,15 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
-// inObject is a text of a patient, or an object with several of them.
+// inObject is a text field of a patient, or an object with several of them.
 type inObject struct {
 	name   string
 	fields []pain.TextField
 	object bool
 }
 
-// patientTexts are the optional texts of a patient as JSON groups them.
+// patientTexts returns the optional text fields of a patient, grouped as in
+// JSON.
 func patientTexts() (list []inObject) {
 	for _, f := range pain.TextFields() {
 		object, name := f.In()
@@ -40,7 +41,7 @@ func alwaysInPatient() []string {
 	return []string{flow(append(names, "medical_history")...)}
 }
 
-// textsOfPatient are the texts in a patient that is shown.
+// textsOfPatient returns the text fields of a patient in responses.
 func textsOfPatient() (lines []string) {
 	for _, in := range patientTexts() {
 		if !in.object {
@@ -59,7 +60,7 @@ func textsOfPatient() (lines []string) {
 	return lines
 }
 
-// textsSent are the texts in a patient that is sent.
+// textsSent returns the text fields of a patient in requests.
 func textsSent() (lines []string) {
 	for _, in := range patientTexts() {
 		lines = append(lines, in.name+": {$ref: '#/components/schemas/"+camel(in.name)+"Input'}")
@@ -95,7 +96,8 @@ func textInput(f *pain.TextField, indent string) []string {
 	return lines
 }
 
-// patientColumns is the table of what a column of a file with patients can be.
+// patientColumns returns the table of columns that an import file of patients
+// can have.
 func patientColumns() []string {
 	lines := []string{
 		"| field | also accepted |", "|---|---|",
@@ -112,7 +114,7 @@ func patientColumns() []string {
 		"| `medical_history` | conditions separated by <code>&#124;</code>, or a JSON array |")
 }
 
-// patientTypes writes the patients of the Go client.
+// patientTypes writes the patient types of the Go client.
 func patientTypes(b *bytes.Buffer) {
 	list := patientTexts()
 	b.WriteString("\n// Patient is a patient with all details.\ntype Patient struct {\nPatientItem\n")
@@ -158,7 +160,7 @@ func patientTypes(b *bytes.Buffer) {
 	}
 }
 
-// goType is the type of a text, or of an object with texts.
+// goType returns the Go type of a text field, or of an object with text fields.
 func goType(in *inObject, suffix string) string {
 	if in.object {
 		return camel(in.name) + suffix

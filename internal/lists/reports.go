@@ -20,7 +20,7 @@ func texts[T ~string](words []T) []string {
 	return list
 }
 
-// byScopes groups the types of reports that need the same scopes.
+// byScopes groups the report types that require the same scopes.
 func byScopes() (groups [][]reporttype.Declaration) {
 	at := map[access.Scopes]int{}
 	for _, d := range reporttype.All() {
@@ -34,7 +34,7 @@ func byScopes() (groups [][]reporttype.Declaration) {
 	return groups
 }
 
-// and lists some as a sentence does.
+// and joins words with commas and "and".
 func and(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
@@ -43,7 +43,7 @@ func and(list []string) string {
 	return strings.Join(list[:last], ", ") + " and " + list[last]
 }
 
-// code sets words as code.
+// code formats words as code.
 func code(words ...string) []string {
 	list := make([]string, len(words))
 	for i, w := range words {
@@ -52,7 +52,7 @@ func code(words ...string) []string {
 	return list
 }
 
-// reportScopes says which scopes each type needs.
+// reportScopes returns a sentence with the scopes that each type requires.
 func reportScopes() string {
 	var list []string
 	for _, group := range byScopes() {
@@ -65,7 +65,7 @@ func reportScopes() string {
 	return strings.Join(list, ", ")
 }
 
-// reportTakes names the parameters of a type.
+// reportTakes lists the parameters of a type.
 func reportTakes(d *reporttype.Declaration) string {
 	if d.Endpoint != "" {
 		return "those of `" + d.Endpoint + "`"
@@ -77,7 +77,8 @@ func reportTakes(d *reporttype.Declaration) string {
 	return strings.Join(list, ", ")
 }
 
-// reportTypeParameters is the description of the parameters of a new report.
+// reportTypeParameters returns the description of the parameters of a new
+// report.
 func reportTypeParameters() []string {
 	text := "The parameters of the report. Each type accepts the parameters of the endpoint with the same name.\n"
 	for _, d := range reporttype.All() {
@@ -90,7 +91,7 @@ func reportTypeParameters() []string {
 	return member("description", text)
 }
 
-// reportSchemas are the JSON forms of reports.
+// reportSchemas returns the JSON schemas of reports.
 func reportSchemas() (lines []string) {
 	for _, group := range byScopes() {
 		for _, d := range group {

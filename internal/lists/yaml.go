@@ -7,11 +7,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalar writes a text as a value of YAML, on one line, quoted if it must be.
+// scalar returns a text as a YAML scalar on one line, quoted if necessary.
 func scalar(text string) string {
 	b, err := yaml.Marshal(text)
 	if err != nil {
-		panic(err) // it is a text
+		panic(err) // text always marshals
 	}
 	if b[0] == '"' {
 		return quoted(text)
@@ -21,7 +21,7 @@ func scalar(text string) string {
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// member writes a member of a mapping; a text of several lines becomes a block.
+// member returns a field of a mapping. A text of several lines becomes a block.
 func member(name, text string) []string {
 	if !strings.Contains(text, "\n") {
 		return []string{name + ": " + scalar(text)}
@@ -33,7 +33,8 @@ func member(name, text string) []string {
 	return lines
 }
 
-// flow writes a list on one line. Those that are no text are written as they are.
+// flow returns a list on one line. Values that are not text are formatted
+// unquoted.
 func flow(values ...any) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
@@ -46,7 +47,7 @@ func flow(values ...any) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// raw is written as it stands.
+// raw is written unchanged.
 type raw string
 
 const null raw = "null"
@@ -59,10 +60,10 @@ func anys[T any](list []T) []any {
 	return values
 }
 
-// schema writes members that are YAML already as a mapping on one line.
+// schema returns a mapping on one line. The fields are already YAML.
 func schema(members ...string) string { return "{" + strings.Join(members, ", ") + "}" }
 
-// described adds a description, which may be none.
+// described adds a description, unless it is empty.
 func described(members []string, text string) string {
 	if text != "" {
 		members = append(members, "description: "+quoted(text))

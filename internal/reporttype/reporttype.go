@@ -1,6 +1,6 @@
-// Package reporttype declares what reports there are: for each type its title,
-// the scopes of its data, its parameters and what the documentation says of it.
-// How a report is made is in internal/report.
+// Package reporttype declares the types of reports: for each its title, the
+// scopes of its data, its parameters and its documentation. internal/report
+// generates the reports.
 package reporttype
 
 import (
@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/analytics"
 )
 
-// Type is what a report is about.
+// Type is the type of a report.
 type Type string
 
 // The types of reports.
@@ -21,35 +21,37 @@ const (
 	Stewardship    Type = "opioid_stewardship"
 )
 
-// Declaration is the one declaration of a type. The API, the OpenAPI document,
-// the Go client, the portal and the documentation follow it.
+// Declaration is the single declaration of a type. The API, the OpenAPI
+// document, the Go client, the portal and the documentation are derived from
+// it.
 type Declaration struct {
 	Type Type
-	// Title is what a report is called unless its title is given.
+	// Title is the default title of a report.
 	Title string
-	// Scopes are those of the data that a report is made of. A report is no way
-	// around them: they are asked for when it is created and when it is
-	// downloaded.
+	// Scopes are those of the data that a report contains. They are required to
+	// create and to download a report, so that reports do not bypass them.
 	Scopes access.Scopes
-	// Takes are the parameters beside as_of. AboutPatient: patient_id is
-	// required too.
+	// Takes are the parameters in addition to as_of. If AboutPatient is set,
+	// patient_id is required too.
 	Takes        analytics.Use
 	AboutPatient bool
-	// Endpoint has the same parameters; "" when there is none that has.
+	// Endpoint is the endpoint with the same parameters, or "" if there is
+	// none.
 	Endpoint string
 
 	// Client is the name of the constant in the Go client.
 	Client string
-	// Schema is the JSON form among the components of the OpenAPI document.
+	// Schema is the name of the JSON schema among the components of the OpenAPI
+	// document.
 	Schema string
-	// Doc, Note and Tables are texts of the documentation: what it is, what is
-	// to be known of its parameters, and the tables of CSV and XLSX.
+	// Doc, Note and Tables are texts for the documentation: a description,
+	// notes on the parameters, and the tables in CSV and XLSX.
 	Doc, Note, Tables string
 }
 
-// all declares the types. What the store keeps of a type is its place here: the
-// list only grows at its end. How to make a report of a new type goes into the
-// table of internal/report/maker.go; then make generate.
+// all declares the types. The store uses the index of a type here as its
+// number, so types may only be appended. To add a type, also add its maker to
+// the table in internal/report/maker.go, and run make generate.
 var all = []Declaration{
 	{
 		Type: PatientSummary, Title: "Patient summary", Scopes: access.PatientsRead | access.ClinicalDataRead, Takes: analytics.ForSummaries, AboutPatient: true,
@@ -75,10 +77,10 @@ var all = []Declaration{
 	},
 }
 
-// All lists the declarations in the order of their numbers.
+// All returns the declarations, ordered by number.
 func All() []Declaration { return slices.Clone(all) }
 
-// Types lists the types in the same order.
+// Types returns the types, ordered by number.
 func Types() []Type {
 	types := make([]Type, len(all))
 	for i := range all {
@@ -87,12 +89,13 @@ func Types() []Type {
 	return types
 }
 
-// Code is the number of a type in the store; -1 for none.
+// Code returns the number of a type in the store, or -1 if there is no such
+// type.
 func (t Type) Code() int64 {
 	return int64(slices.IndexFunc(all, func(d Declaration) bool { return d.Type == t }))
 }
 
-// Of is the declaration of a type; not ok when there is none.
+// Of returns the declaration of a type, and whether there is one.
 func Of(t Type) (Declaration, bool) {
 	for _, d := range all {
 		if d.Type == t {

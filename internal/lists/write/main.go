@@ -1,5 +1,5 @@
-// Write brings the generated parts of files up to date. Go generate runs it in
-// the directory of internal/lists.
+// Write updates the generated parts of files. Go generate runs it in the
+// directory of internal/lists.
 package main
 
 import (
