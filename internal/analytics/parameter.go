@@ -1,35 +1,36 @@
 package analytics
 
-// Parameter is the one declaration of a parameter of the analytics. The
-// endpoints, the OpenAPI document, the Go client, the form in the portal and
-// the reports follow it; internal/lists writes what is checked in of that.
+// Parameter is the single declaration of an analytics parameter. The endpoints,
+// the OpenAPI document, the Go client, the form in the portal and the reports
+// are derived from it; internal/lists generates the parts that are checked in.
 type Parameter struct {
 	Name string
 	Type ParameterType
 	For  Use
-	// Words are all that a Word can be, and what the portal offers for a Text.
+	// Words lists the values of a Word, and the suggestions of the portal for a
+	// Text.
 	Words []string
-	// AnyCase: a Word may be sent in any case. Open: the list may grow, so
-	// that documents of reports do not repeat it.
+	// AnyCase accepts a Word in any case. Open means that the list may grow, so
+	// that the documentation of reports does not repeat it.
 	AnyCase, Open bool
-	// Number: the value is a number in JSON.
+	// Number means that the value is a number in JSON.
 	Number bool
-	// Max is the greatest Whole.
+	// Max is the maximum of a Whole.
 	Max int
-	// Pattern and MaxLength bound a Text.
+	// Pattern and MaxLength constrain a Text.
 	Pattern   string
 	MaxLength int
-	// Default is the value when none is given; "" for none, or for one that
-	// depends on other parameters.
+	// Default is the value if none is given. It is "" if there is none, or if
+	// it depends on other parameters.
 	Default string
-	// Repeated: an answer has it also when it was not given.
+	// Repeated means that responses contain it even if it was not given.
 	Repeated bool
 
-	// Label, None and Unit are for people: what the form calls it and its
-	// absence, and what follows the value in a document.
+	// Label, None and Unit are shown to users: the label in the form, the text
+	// for no value, and the unit after the value in a document.
 	Label, None, Unit string
-	// Doc, Example, InForce and InReport are texts of the OpenAPI document:
-	// of the query parameter, and of the members of answers and of reports.
+	// Doc, Example, InForce and InReport are texts of the OpenAPI document, for
+	// the query parameter and for the fields of responses and reports.
 	Doc, Example, InForce, InReport string
 	// Client is the comment in the Go client.
 	Client string
@@ -39,10 +40,10 @@ type Parameter struct {
 	value func(*Params) any
 }
 
-// ParameterType is how a parameter is written.
+// ParameterType is the type of a parameter's value.
 type ParameterType uint8
 
-// The types: a date, one of some words, a whole number from 0, a text.
+// The types: a date, one of a list of words, an integer from 0, a text.
 const (
 	Day ParameterType = iota
 	Word
@@ -50,10 +51,10 @@ const (
 	Text
 )
 
-// Use is who takes a parameter.
+// Use is the set of measures and documents that accept a parameter.
 type Use uint8
 
-// The measures and documents that take parameters.
+// The measures and documents that accept parameters.
 const (
 	ForOutcomes   Use = 1 << iota
 	ForPopulation     // population health
@@ -61,14 +62,14 @@ const (
 	ForSummaries      // summaries of one patient
 )
 
-// OutcomesNames and PopulationNames are the names of the parameters of either
+// OutcomesNames and PopulationNames are the names of the parameters of each
 // measure.
 var (
 	OutcomesNames   = NamesFor(ForOutcomes)
 	PopulationNames = NamesFor(ForPopulation)
 )
 
-// NamesFor are the names of the parameters that a use takes.
+// NamesFor returns the names of the parameters that a use accepts.
 func NamesFor(use Use) (names []string) {
 	for of := range ParametersFor(use) {
 		names = append(names, of.Name)
@@ -76,7 +77,7 @@ func NamesFor(use Use) (names []string) {
 	return names
 }
 
-// ParametersFor yields the parameters that a use takes.
+// ParametersFor yields the parameters that a use accepts.
 func ParametersFor(use Use) func(yield func(*Parameter) bool) {
 	return func(yield func(*Parameter) bool) {
 		for i := range Parameters {
@@ -87,13 +88,14 @@ func ParametersFor(use Use) func(yield func(*Parameter) bool) {
 	}
 }
 
-// Asked is the parameter as it was written in a request, or "".
+// Asked returns the parameter as written in a request, or "".
 func (of *Parameter) Asked(r *Request) string { return *of.in(r) }
 
-// Value is the parameter in force: a string, an int, or nil for none.
+// Value returns the effective value of the parameter: a string, an int, or nil
+// for none.
 func (of *Parameter) Value(p *Params) any { return of.value(p) }
 
-// given is a text, or nil for none.
+// given returns a pointer to a text, or nil if it is empty.
 func given(text string) *string {
 	if text == "" {
 		return nil
@@ -101,7 +103,7 @@ func given(text string) *string {
 	return &text
 }
 
-// orNil is what a pointer points to, or nil without a type.
+// orNil returns the value that p points to, or an untyped nil.
 func orNil[T any](p *T) any {
 	if p == nil {
 		return nil

@@ -11,26 +11,26 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Request is the parameters as a caller wrote them; what is empty was not
+// Request is the parameters as written by a caller. Empty fields were not
 // given. Each field is one of [Parameters], in the same order.
 type Request struct {
 	StartDate, EndDate, Interval, FollowUp, Gender, AgeMin, AgeMax, Condition, MedicationClass, MinCellSize string
 	Standard, Adjust, CompareStart, CompareEnd                                                              string
 }
 
-// Params is what is asked for, checked. Its JSON form is the parameters in
-// force that an answer repeats.
+// Params is a validated request. Its JSON form is the effective parameters that
+// a response contains.
 type Params struct {
-	// Start and End are the days of the period, both included.
+	// Start and End are the days of the period, inclusive.
 	Start drug.Day `json:"-"`
 	End   drug.Day `json:"-"`
-	// AsOf is the last day that is looked at: End, or today when End is later.
+	// AsOf is the last day included: End, or today if End is later.
 	AsOf            drug.Day     `json:"-"`
 	StartDate       string       `json:"start_date"`
 	EndDate         string       `json:"end_date"`
 	AsOfDate        string       `json:"as_of"`
-	Interval        Interval     `json:"interval,omitempty"`  // of outcomes
-	FollowUp        int          `json:"follow_up,omitempty"` // of outcomes
+	Interval        Interval     `json:"interval,omitempty"`  // for outcomes
+	FollowUp        int          `json:"follow_up,omitempty"` // for outcomes
 	Gender          *string      `json:"gender"`
 	AgeMin          *int         `json:"age_min"`
 	AgeMax          *int         `json:"age_max"`
@@ -38,9 +38,9 @@ type Params struct {
 	MedicationClass *string      `json:"medication_class"`
 	MinCellSize     int          `json:"min_cell_size"`
 	class           series.Class // of MedicationClass
-	// StandardAsked is the standard of population rates as it was asked for.
+	// StandardAsked is the requested standard of population rates.
 	StandardAsked *string `json:"standard,omitempty"`
-	// Adjust asks for outcomes adjusted for the case mix.
+	// Adjust requests outcomes adjusted for case mix.
 	Adjust *string `json:"adjust,omitempty"`
 	// CompareStartDate and CompareEndDate are the days of the earlier period.
 	CompareStartDate *string `json:"compare_start_date,omitempty"`
@@ -50,9 +50,9 @@ type Params struct {
 	earlier  drug.Span
 }
 
-// Parameters declares every parameter of the analytics, in the order in which
-// they are documented and checked. To add one: a field above in Request and in
-// Params, an entry here, its rule in filter.go, then make generate.
+// Parameters declares every analytics parameter, in the order in which they are
+// documented and checked. To add one, add a field to Request and to Params, an
+// entry here, and its rule in filter.go, and run make generate.
 var Parameters = []Parameter{
 	{
 		Name: "start_date", Type: Day, For: ForOutcomes | ForPopulation | ForLists | ForSummaries, Repeated: true,
@@ -183,8 +183,8 @@ var Parameters = []Parameter{
 	},
 }
 
-// Params checks a request; what is wrong is added to the fields. Today is the
-// last day that anything can be known of.
+// Params validates a request and adds errors to fields. today is the last day
+// with possible data.
 func (r Request) Params(today pain.Date, fields *fault.Fields) (p Params) {
 	c := checker{fields, &r}
 	for i := range Parameters {
@@ -198,7 +198,7 @@ func (r Request) Params(today pain.Date, fields *fault.Fields) (p Params) {
 	return p
 }
 
-// Set takes a parameter by its name; not ok when there is none of that name.
+// Set sets a parameter by name. It reports whether there is one of that name.
 func (r *Request) Set(name, value string) (ok bool) {
 	i := slices.IndexFunc(Parameters, func(of Parameter) bool { return of.Name == name })
 	if i < 0 {

@@ -6,21 +6,21 @@ import (
 	"anodyne.example/anodyne/internal/analytics"
 )
 
-// filter is a field of the form of the analytics, made from the declaration of
-// its parameter.
+// filter is a field of the analytics form, derived from the declaration of its
+// parameter.
 type filter struct {
 	*analytics.Parameter
 	Value   string
-	Options []option // of a list to choose from
+	Options []option // for a list of choices
 }
 
-// option is one choice. Value is what is sent, Text what is shown.
+// option is one choice. Value is submitted, Text is shown.
 type option struct {
 	Value, Text string
 	Selected    bool
 }
 
-// Filters are the fields of the form. The period shows the dates in force.
+// Filters returns the fields of the form. The period shows the effective dates.
 func (a analyticsPage) Filters() (list []filter) {
 	for i := range analytics.Parameters {
 		f := filter{Parameter: &analytics.Parameters[i]}
@@ -36,7 +36,7 @@ func (a analyticsPage) Filters() (list []filter) {
 	return list
 }
 
-// options lists the choices, the default first.
+// options returns the choices, the default first.
 func (f *filter) options() (list []option) {
 	words := f.Words
 	if f.Default == "" {
@@ -53,7 +53,7 @@ func (f *filter) options() (list []option) {
 	return list
 }
 
-// Input is the type of the field where nothing is chosen from a list.
+// Input returns the input type of a field without choices.
 func (f filter) Input() string {
 	switch f.Type {
 	case analytics.Day:

@@ -33,17 +33,18 @@ type contents interface {
 	head() *Head
 }
 
-// asked is what a report is made from: whose data, and the parameters.
+// asked is what a report is made from: the organisation's data and the
+// parameters.
 type asked struct {
 	*reports.ReportRequest
 	org      store.Org
 	analyst  Analyst
 	head     Head
 	params   analytics.Params
-	progress func(float64) // is told how far it is, from 0 to 1
+	progress func(float64) // called with the progress, from 0 to 1
 }
 
-// makers read the data of a report, for each type.
+// makers read the data of a report, by type.
 var makers = map[reporttype.Type]func(context.Context, *asked) (contents, error){
 	reporttype.PatientSummary: readSummary,
 	reporttype.Outcomes:       readOutcomes,
@@ -105,8 +106,8 @@ func headOf(ctx context.Context, o store.Org, q *reports.ReportRequest, p *analy
 	return h, err
 }
 
-// add says a parameter in force. The period has its own place, and a number that
-// is its default goes without saying.
+// add adds an effective parameter. The period is shown elsewhere, and a number
+// equal to its default is omitted.
 func (h *Head) add(of *analytics.Parameter, p *analytics.Params) {
 	switch value := of.Value(p).(type) {
 	case string:

@@ -57,7 +57,7 @@ func noParameters() *strictjson.Object {
 	return object
 }
 
-// readWord reads one of some words.
+// readWord reads one of a list of words.
 func readWord[T ~string](r *strictjson.Reader, name string, words []T, otherwise T) T {
 	read := r.String
 	if otherwise == "" {
@@ -126,15 +126,15 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.Report
 	q.Parameters = kept(q, declared, &p)
 }
 
-// kept is the JSON form of the parameters in force, those that the type takes,
-// as they are kept and shown. What they say is fixed when a report is asked for:
-// the same parameters ask for the same report again.
+// kept returns the JSON form of the effective parameters that the type accepts,
+// as they are stored and shown. They are resolved when a report is requested,
+// so that the same parameters request the same report again.
 func kept(q *reports.ReportRequest, declared *reporttype.Declaration, p *analytics.Params) string {
 	b := append(make([]byte, 0, 256), '{')
 	add := func(name string, value any) {
 		text, err := json.Marshal(value)
 		if err != nil {
-			panic(err) // a word or a number
+			panic(err) // strings and numbers always marshal
 		}
 		if len(b) > 1 {
 			b = append(b, ',')

@@ -13,7 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/store/patients"
 )
 
-// readStewardship lists who takes opioids, in one snapshot.
+// readStewardship lists the patients who take opioids, in one snapshot.
 func readStewardship(ctx context.Context, a *asked) (contents, error) {
 	d := &Stewardship{Head: a.head}
 	period := a.params.Period()
