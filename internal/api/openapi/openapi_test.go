@@ -30,7 +30,7 @@ func document(t *testing.T) map[string]any {
 	return document
 }
 
-// at walks down the members of a JSON value.
+// at returns the value at a path of fields in a JSON value.
 func at(t *testing.T, value any, members ...string) any {
 	t.Helper()
 	for _, member := range members {
@@ -53,7 +53,8 @@ func TestDocumentIsOpenAPI31(t *testing.T) {
 			if parsed.GetVersion() != "3.1.0" {
 				t.Errorf("version %s, want 3.1.0", parsed.GetVersion())
 			}
-			// No request is validated, for which the schemas would be compiled ahead.
+			// No request is validated, so do not compile the schemas for
+			// requests.
 			check, errs := validator.NewValidator(parsed, config.WithSchemaCache(nil))
 			if len(errs) > 0 {
 				t.Fatal(errs)
@@ -198,7 +199,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// The document has the aligned measures and their exclusions.
+// The document must list the aligned measures and their exclusions.
 func TestMeasures(t *testing.T) {
 	words := func(list any) (words []string) {
 		for _, word := range list.([]any) {

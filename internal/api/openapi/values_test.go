@@ -23,7 +23,7 @@ const (
 )
 
 // TestValueSchemasAreThoseOfTheRules compares the schemas of clinical records
-// in the document with the rules by which values are checked.
+// in the document with the rules for their values.
 func TestValueSchemasAreThoseOfTheRules(t *testing.T) {
 	before, rest, begun := strings.Cut(string(openapi.YAML), generatedFrom)
 	have, after, ended := strings.Cut(rest, generatedTo)
@@ -42,7 +42,7 @@ func TestValueSchemasAreThoseOfTheRules(t *testing.T) {
 	}
 }
 
-// schemaNames has the prefix of the schema names of each data type.
+// schemaNames maps data types to the prefix of their schema names.
 var schemaNames = map[pain.DataType]string{
 	pain.TypePainScores: "PainScore", pain.TypeMedications: "Medication", pain.TypeAssessments: "Assessment",
 	pain.TypeProcedures: "Procedure", pain.TypeFunctionalStatus: "FunctionalStatus", pain.TypeSleep: "Sleep",
@@ -117,7 +117,7 @@ func generate(t *testing.T) string {
 	return indented(t, schemas)
 }
 
-// oneOf is a union of the schemas of records by data type.
+// oneOf returns a union of the schemas of records by data type.
 func oneOf(names []string) string {
 	var list, mapping []string
 	for i, info := range pain.DataTypes() {

@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// sent has an event of each type, with everything that it can hold.
+// sent returns an event of each type, with all possible fields.
 func sent() map[event.Type]*event.Event {
 	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 	patient, report := id.New[id.PatientKind](now), id.New[id.ReportKind](now)
@@ -26,8 +26,7 @@ func sent() map[event.Type]*event.Event {
 	}
 }
 
-// Every event is sent with identifiers and enumerated values, and nothing
-// else.
+// Every event contains identifiers and enumerated values only.
 func TestEventsLeaveWithIdentifiersOnly(t *testing.T) {
 	all := sent()
 	for _, name := range event.Types() {
@@ -73,7 +72,7 @@ func TestDeliveredReports(t *testing.T) {
 	}
 }
 
-// reports says whether a check reports something.
+// reports returns whether check reports an error.
 func reports(check func(testing.TB)) bool {
 	var seen recorder
 	check(&seen)

@@ -22,7 +22,7 @@ func TestDiscriminator(t *testing.T) {
 	}
 	for _, c := range []struct {
 		value any
-		fault string // "" when it is valid
+		fault string // "" if it is valid
 	}{
 		{object{"pet": "cat", "lives": 9}, ""},
 		{object{"pet": "dog", "barks": true}, ""},

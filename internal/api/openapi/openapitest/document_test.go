@@ -52,8 +52,8 @@ func TestEveryExampleIsValid(t *testing.T) {
 	}
 }
 
-// TestEveryJSONBodyHasAnExample leaves out the document itself, which is its
-// own example.
+// TestEveryJSONBodyHasAnExample ignores the document itself, which is its own
+// example.
 func TestEveryJSONBodyHasAnExample(t *testing.T) {
 	var walk func(at string, value any)
 	walk = func(at string, value any) {
@@ -74,8 +74,8 @@ func TestEveryJSONBodyHasAnExample(t *testing.T) {
 	walk("#", compiled().root)
 }
 
-// TestSchemasAreStrict shows that the keywords the document relies on are
-// really judged.
+// TestSchemasAreStrict verifies that the keywords the document depends on are
+// enforced.
 func TestSchemasAreStrict(t *testing.T) {
 	d, err := compile([]byte(`{"openapi":"3.1.0","paths":{},"components":{
 		"responses":{"UnknownPath":{},"MethodNotAllowed":{}},

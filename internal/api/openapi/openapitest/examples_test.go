@@ -69,8 +69,8 @@ func TestExampleRequests(t *testing.T) {
 	}
 }
 
-// TestExamplesAreIndependent has one key for one body of a path only: with a
-// second body the server would refuse it.
+// TestExamplesAreIndependent verifies that no two bodies of a path share an
+// idempotency key: the server would reject the second.
 func TestExamplesAreIndependent(t *testing.T) {
 	keys := map[string]int{}
 	for _, e := range Examples() {

@@ -28,7 +28,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Sprintf(format, args...))
 }
 
-// always are the headers that every answer has.
+// always are the headers of every response.
 var always = map[string]string{
 	"Content-Type":          "application/json",
 	"X-Request-Id":          "req_1",
@@ -47,8 +47,8 @@ const (
 	link      = `</v1/patients?page=1>; rel="first"`
 )
 
-// answer is what a test server says. Headers are added to those that every
-// answer has; an empty value takes one away.
+// answer is the response of a test server. Headers are added to those of every
+// response; an empty value removes one.
 type answer struct {
 	status  int
 	headers map[string]string
@@ -185,8 +185,8 @@ func TestWrapReports(t *testing.T) {
 	}
 }
 
-// TestBodyWhereThereIsNone is asked directly: no connection lets a body follow
-// the statuses that have none.
+// TestBodyWhereThereIsNone calls the check directly: no connection permits a
+// body after a status that has none.
 func TestBodyWhereThereIsNone(t *testing.T) {
 	none := &response{}
 	if faults := none.checkBody("", nil); len(faults) != 0 {
@@ -206,7 +206,7 @@ func TestWrapReadsGzip(t *testing.T) {
 		server := httptest.NewServer(answer{200, map[string]string{"Content-Encoding": "gzip"}, packed.String()})
 		defer server.Close()
 
-		// The transport decompresses by itself, unless the caller asks for
+		// The transport decompresses by itself, unless the caller requests
 		// compression.
 		for _, asked := range []string{"", "gzip"} {
 			seen := &recorder{TB: t}
@@ -233,7 +233,7 @@ func TestWrapReadsGzip(t *testing.T) {
 	}
 }
 
-// TestWrapReadsARecorder has header names as the handler wrote them.
+// TestWrapReadsARecorder uses header names as written by the handler.
 func TestWrapReadsARecorder(t *testing.T) {
 	seen := &recorder{TB: t}
 	wrapped := New(seen).Wrap(roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -249,7 +249,7 @@ func TestWrapReadsARecorder(t *testing.T) {
 	}
 }
 
-// TestWrapHandsErrorsOn cuts an answer off in the middle of its body.
+// TestWrapHandsErrorsOn cuts off a response in the middle of its body.
 func TestWrapHandsErrorsOn(t *testing.T) {
 	seen := &recorder{TB: t}
 	server := httptest.NewServer(answer{200, map[string]string{"Content-Length": "100"}, `{"status":`})
@@ -295,7 +295,7 @@ func TestWrapInParallel(t *testing.T) {
 	}
 }
 
-// BenchmarkCheck is what a full page of patients costs.
+// BenchmarkCheck measures the check of a full page of patients.
 func BenchmarkCheck(b *testing.B) {
 	item := `{"id":"pat_01kf0k8y20a14c3emmv2g2jemj","name":"A","date_of_birth":"1968-04-02","created_at":"2026-01-15T10:30:00Z"}`
 	for name, body := range map[string][]byte{
