@@ -95,7 +95,7 @@ func TestSessionsEnd(t *testing.T) {
 			}
 		}
 		signIn("one")
-		for range 47 { // a page every quarter of an hour
+		for range 47 { // a page every 15 minutes
 			expect("one", true, "in use")
 			now.Pass(15 * time.Minute)
 		}

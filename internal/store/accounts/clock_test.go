@@ -10,8 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// A session is not kept by a clock that is put back: one that was seen in what
-// is the future now is over, and one from before goes on as if nothing had been.
+// Setting the clock back does not extend a session: one last seen in what is
+// now the future is invalid, and one from before continues normally.
 func TestSessionsOfAClockPutBack(t *testing.T) {
 	const idle, lifetime = 30 * time.Minute, 12 * time.Hour
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {

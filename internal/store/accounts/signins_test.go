@@ -14,7 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// triesRules lock after two tries.
+// triesRules lock after two attempts.
 var triesRules = accounts.TryRules{
 	Lock: func(tries int64) time.Duration {
 		if tries <= 2 {
@@ -29,8 +29,7 @@ func from(network string) accounts.SignInTry {
 	return accounts.SignInTry{EmailHash: []byte("email"), Network: network}
 }
 
-// Attempts that are made at the same time, on all nodes, count before any is
-// judged.
+// Concurrent attempts, on all nodes, count before any password is verified.
 func TestTriesCountBeforeTheyAreJudged(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		nodes := []*store.Store{open(), open()}
@@ -75,12 +74,12 @@ func TestLocksOfNetworks(t *testing.T) {
 		expect("a", 3*time.Second)
 		expect("b", 0)
 		now.Pass(time.Second)
-		expect("a", 2*time.Second) // a refused one does not lengthen the lock
+		expect("a", 2*time.Second) // a rejected attempt does not extend the lock
 		now.Pass(2 * time.Second)
 		expect("a", 0)
 		expect("a", 4*time.Second)
 
-		// One that was not judged is taken back.
+		// An attempt that was not verified is taken back.
 		for range 5 {
 			expect("c", 0)
 			if err := sys.ReturnTry(t.Context(), from("c"), triesRules); err != nil {
@@ -88,7 +87,7 @@ func TestLocksOfNetworks(t *testing.T) {
 			}
 		}
 
-		// A right password ends the lock of its network only.
+		// A correct password ends the lock of its network only.
 		if err := sys.SignIn(t.Context(), &a, from("b"), []byte("cookie"), time.Hour, storetest.PortalLine(now.Now())); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +96,7 @@ func TestLocksOfNetworks(t *testing.T) {
 			expect("b", 0)
 		}
 
-		// A lock that ends later than any is of a clock that was put back.
+		// A lock longer than the longest comes from a clock that was set back.
 		now.Pass(48 * time.Hour)
 		for range 3 {
 			expect("d", 0)
@@ -107,8 +106,8 @@ func TestLocksOfNetworks(t *testing.T) {
 	})
 }
 
-// Guessed at from many networks, those that the member never signed in from
-// share one try; the ones it did sign in from do not wait.
+// If many networks make attempts, those that the member never signed in from
+// share one; the others do not wait.
 func TestManyNetworksShareOneTry(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		s := open()
@@ -118,14 +117,14 @@ func TestManyNetworksShareOneTry(t *testing.T) {
 			t.Fatal(err)
 		}
 		count := func(network string) error { return sys.CountTry(t.Context(), from(network), triesRules, now.Now()) }
-		for i := range 2 { // of three that it takes
+		for i := range 2 { // of the three required
 			for range 3 {
 				if err := count(fmt.Sprint("bot ", i)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			now.Pass(4 * time.Second)
-			for range 3 { // one network counts once, however long it goes on
+			for range 3 { // one network counts once, however many attempts it makes
 				_ = count(fmt.Sprint("bot ", i))
 				now.Pass(30 * time.Second)
 			}
@@ -164,8 +163,8 @@ func TestManyNetworksShareOneTry(t *testing.T) {
 	})
 }
 
-// A session does not begin with a password that was replaced while it was
-// judged.
+// No session starts with a password that was replaced while it was being
+// verified.
 func TestSignInWithAPasswordOfThePast(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		s := open()
