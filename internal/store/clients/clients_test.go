@@ -18,7 +18,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// secrets lists the live secrets of a client.
+// secrets lists the valid secrets of a client.
 func secrets(t *testing.T, s *store.Store, clientID id.Client) (list []string) {
 	t.Helper()
 	_, live, err := s.System().Credentials(t.Context(), clientID)
@@ -71,7 +71,7 @@ func TestClientIsKept(t *testing.T) {
 	})
 }
 
-// Several nodes that make the first client of an organisation make one
+// Several nodes that create the first client of an organisation create one
 // organisation.
 func TestOrganisationIsMadeOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {

@@ -13,8 +13,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// A client is warned of each threshold once a window, whichever node asks, in
-// whatever order, and how often; of a window that is over it is not.
+// The alert for each threshold is raised once per window, whichever nodes call,
+// in whatever order and how often. It is not raised for a window that is over.
 func TestQuotaIsWarnedOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 3, open)
@@ -29,11 +29,11 @@ func TestQuotaIsWarnedOnce(t *testing.T) {
 			storetest.Together(t, 12, func(i int) error {
 				return all[i%3].System().WarnQuota(t.Context(), who.Client, grant.WindowEnd, []int{80, 100}[i/3%2])
 			})
-			if err := all[1].System().WarnQuota(t.Context(), who.Client, at, 80); err != nil { // the window before
+			if err := all[1].System().WarnQuota(t.Context(), who.Client, at, 80); err != nil { // the previous window
 				t.Fatal(err)
 			}
 		}
-		if err := all[0].System().WarnQuota(t.Context(), who.Client+1000, start, 80); err != nil { // nobody's
+		if err := all[0].System().WarnQuota(t.Context(), who.Client+1000, start, 80); err != nil { // no client
 			t.Fatal(err)
 		}
 		storetest.Settle(t, all[0])

@@ -54,7 +54,7 @@ func TestScopesWaitForAnAdministrator(t *testing.T) {
 		refused(low.DecideScopes(t.Context(), app.ID, access.PatientsRead|access.AuditRead, access.PatientsRead, line), fault.Forbidden)
 		refused(low.SetScopes(t.Context(), app.ID, access.AllScopes, line), fault.Forbidden)
 
-		// Decided is what was seen, not what has been asked for since.
+		// The decision is about the request as seen, not about later ones.
 		done(low.RequestScopes(t.Context(), app.ID, access.ReportsRead|access.WebhooksRead, line))
 		expect(access.EventsRead|access.WebhooksRead, access.PatientsRead|access.AuditRead|access.ReportsRead)
 		refused(high.DecideScopes(t.Context(), app.ID, access.PatientsRead|access.AuditRead, access.PatientsRead, line), fault.Conflict)
@@ -84,7 +84,8 @@ func TestScopesWaitForAnAdministrator(t *testing.T) {
 	})
 }
 
-// Whoever was lowered, or disabled, since the page was opened changes nothing.
+// A member who was demoted or disabled since the page was opened cannot change
+// anything.
 func TestTheRoleOfTheMomentCounts(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		s := open()
@@ -140,7 +141,7 @@ func TestTheRoleOfTheMomentCounts(t *testing.T) {
 	})
 }
 
-// Links that an administrator made end with the role: one of them would make
+// Links that an administrator made end with the role: one of them could make
 // the member an administrator again.
 func TestLinksEndWithTheRole(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
@@ -217,7 +218,7 @@ func TestTheOperatorLeavesAnAdministrator(t *testing.T) {
 	})
 }
 
-// An endpoint of an administrator, or of the operator, is not changed by a
+// An endpoint of an administrator or of the operator cannot be changed by a
 // developer, nor by an application that a developer registered.
 func TestWebhooksOfSomebodyAbove(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {

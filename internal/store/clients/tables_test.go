@@ -2,7 +2,7 @@ package clients
 
 import "testing"
 
-// What is kept by its bit has one of its own.
+// Every threshold has its own bit.
 func TestEveryThresholdHasABit(t *testing.T) {
 	t.Parallel()
 	bits := int64(0)
