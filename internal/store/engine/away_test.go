@@ -14,8 +14,8 @@ import (
 	"anodyne.example/anodyne/internal/testwait"
 )
 
-// A PostgreSQL that goes away is told as such, nothing acknowledged is lost,
-// and the store goes on when it comes back, without being opened again.
+// If PostgreSQL becomes unavailable, callers get a clear error, nothing
+// acknowledged is lost, and the store recovers without being reopened.
 func TestPostgresGoesAway(t *testing.T) {
 	cluster := pgcluster.Start(t)
 	cfg := storetest.Node(t, store.Config{Database: cluster.DSN()})
@@ -74,8 +74,8 @@ func TestPostgresGoesAway(t *testing.T) {
 	if problems, err := s.System().CheckTables(t.Context()); len(problems) != 0 || err != nil {
 		t.Errorf("%v, %v", problems, err)
 	}
-	// A write whose COMMIT was cut off may be there although its caller was
-	// told to come again; but never without its event.
+	// A write whose COMMIT was interrupted may be stored although its caller
+	// was asked to retry, but never without its event.
 	if patients, events := storetest.Number(t, s, `SELECT count(*) FROM patient`), storetest.Number(t, s, `SELECT count(*) FROM journal WHERE event_id IS NOT NULL`); patients != events {
 		t.Errorf("%d patients, %d events", patients, events)
 	}

@@ -10,13 +10,13 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// tablesSQL lists every table there is.
+// tablesSQL selects the names of all tables.
 var tablesSQL = map[string]string{
 	storetest.SQLite:   `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`,
 	storetest.Postgres: `SELECT CAST(relname AS TEXT) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
 }
 
-// left are the tables that are not in a backup, each for a reason.
+// left lists the tables that are not in a backup, with the reason.
 var left = map[string]string{
 	"schema_version":  "a restore makes it",
 	"journal_pending": "its entries are dumped as entries of the journal",
@@ -60,7 +60,7 @@ func TestBackupKnowsEveryTable(t *testing.T) {
 	}
 }
 
-// A backup of an older schema is restored as it was, and migrated then.
+// A backup of an older schema is restored with that schema, and then migrated.
 func TestLoadingAnOlderSchema(t *testing.T) {
 	tables := []engine.Table{{Name: "org", Key: []string{"org_no"}, Columns: []engine.Column{{Name: "org_no", Type: engine.Integer}}}}
 	for _, kind := range storetest.Engines {

@@ -30,7 +30,7 @@ func key(t *testing.T, text string) *seal.Key {
 	return storetest.Must[*seal.Key](t)(seal.ParseKey([]byte(text)))
 }
 
-// encrypted makes a migrated file that is encrypted.
+// encrypted creates a migrated, encrypted file.
 func encrypted(t *testing.T, text string) store.Config {
 	t.Helper()
 	cfg := empty(t, storetest.SQLite)
@@ -39,7 +39,7 @@ func encrypted(t *testing.T, text string) store.Config {
 	return cfg
 }
 
-// private are the texts of a person; none may be found in the bytes of a file.
+// private are personal data that must not occur in the bytes of a file.
 var private = []string{"Zebedee Quillfeather", "zebedee@quillfeather.example", "+46 555 0199", "Complex regional pain", "afraid of her own stairs"}
 
 func addPrivate(t *testing.T, o store.Org) pain.Patient {
@@ -57,7 +57,7 @@ func addPrivate(t *testing.T, o store.Org) pain.Patient {
 	return p
 }
 
-// grep fails when a file of a folder holds one of these.
+// grep fails the test if a file in a folder contains one of them.
 func grep(t *testing.T, dir string) (files int) {
 	t.Helper()
 	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -87,7 +87,7 @@ func TestNoPlaintextInAnEncryptedFile(t *testing.T) {
 		if info := storetest.Must[os.FileInfo](t)(os.Stat(storetest.FileOf(cfg) + "-wal")); info.Size() == 0 {
 			t.Error("there is no write-ahead log to look into")
 		}
-		grep(t, filepath.Dir(storetest.FileOf(cfg))) // with the log
+		grep(t, filepath.Dir(storetest.FileOf(cfg))) // including the log
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -102,8 +102,8 @@ func TestNoPlaintextInAnEncryptedFile(t *testing.T) {
 	}
 }
 
-// What was acknowledged before a crash is in the log, which opens without the
-// process that wrote it.
+// After a crash, the log contains what was acknowledged, and another process
+// can open it.
 func TestEncryptedLogIsRecovered(t *testing.T) {
 	cfg := encrypted(t, hexKey)
 	s := storetest.Start(t, cfg)
@@ -201,7 +201,8 @@ func TestKeysThatDoNotFit(t *testing.T) {
 		})
 	}
 
-	// A key that is no passphrase opens a file that was copied alone.
+	// A key that is not a passphrase opens a file that was copied without its
+	// key check.
 	lostHex.Key = key(t, hexKey)
 	storetest.Start(t, lostHex)
 	if _, err := os.Stat(storetest.FileOf(lostHex) + ".key-check"); err != nil {
@@ -224,8 +225,8 @@ func TestNewEncryptedFileByManyAtOnce(t *testing.T) {
 	storetest.Start(t, cfg)
 }
 
-// Whoever reads the newest frames of the log while others append to it must
-// never see half of one, in this process or beside it.
+// A reader of the newest frames of the log, in this process or another, must
+// never see half of one while others append.
 func TestEncryptedReadsWhileOthersWrite(t *testing.T) {
 	cfg := encrypted(t, hexKey)
 	s, beside := storetest.Start(t, cfg), storetest.Start(t, cfg)

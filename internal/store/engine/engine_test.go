@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest/conformance"
 )
 
-// What is answered is on the disk, and references are kept.
+// Acknowledged writes are on disk, and foreign keys are enforced.
 func TestSQLiteSettings(t *testing.T) {
 	s := storetest.Open(t, storetest.SQLite)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
@@ -26,7 +26,7 @@ func TestSQLiteSettings(t *testing.T) {
 	}
 }
 
-// A write that swallows a database error is not acknowledged with half of it
+// A write that ignores a database error is not acknowledged with a part of it
 // undone.
 func TestSwallowedErrorIsNotCommitted(t *testing.T) {
 	s := storetest.Open(t, storetest.Postgres)

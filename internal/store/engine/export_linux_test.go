@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Silence says how long a connection to PostgreSQL waits for the machine at
-// its other end.
+// Silence returns how long a connection to PostgreSQL waits for a response from
+// the peer.
 func Silence(tb testing.TB, db *DB) (unacknowledged, idle, interval time.Duration, count int) {
 	tb.Helper()
 	conn, err := db.engine.(*postgresEngine).pool.Acquire(tb.Context())

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ShortBusyTimeout makes connections that are opened from now on wait shortly
-// for another process's lock.
+// ShortBusyTimeout reduces how long connections opened from now on wait for
+// another process's lock.
 func ShortBusyTimeout(tb testing.TB) {
 	before := busyTimeout
 	busyTimeout = 50 * time.Millisecond

@@ -15,12 +15,12 @@ import (
 )
 
 // With a synchronous standby, an acknowledged change is on both servers, and
-// the store finds the one that takes writes.
+// the store finds the one that accepts writes.
 func TestFailover(t *testing.T) {
 	primary := pgcluster.Start(t)
 	replica := primary.Replica()
-	// A server of which nothing is heard stands before the two, as one whose
-	// machine hangs would.
+	// The first server of the address does not respond, like one whose machine
+	// hangs.
 	database := behindSilence(t, primary.DSNWith(replica))
 	cfg := storetest.Node(t, store.Config{Database: database})
 	storetest.Must[[]engine.Migration](t)(store.Migrate(t.Context(), cfg))
@@ -35,7 +35,7 @@ func TestFailover(t *testing.T) {
 		post := func() (idempotency.Outcome, error) {
 			return o.CreatePatient(t.Context(), &p, storetest.Created(p), key, idempotency.Outcome{Status: 201, Body: []byte("{}")})
 		}
-		for range 2 { // the second time it is there, on one server
+		for range 2 { // the second time it exists, on one server
 			posted := make(chan error, 1)
 			go func() {
 				_, err := post()
@@ -75,8 +75,8 @@ func TestFailover(t *testing.T) {
 	})
 }
 
-// behindSilence puts a server that takes connections and says nothing before
-// the others of an address.
+// behindSilence prepends to an address a server that accepts connections and
+// never responds.
 func behindSilence(t *testing.T, address string) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -86,10 +86,11 @@ func behindSilence(t *testing.T, address string) string {
 	return strings.Replace(address, "@", "@"+l.Addr().String()+",", 1)
 }
 
-// cancelled is what an administrator may do to a server whose standby is away.
+// cancelled is what an administrator may run on a server whose standby is
+// unavailable.
 const cancelled = "SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
 
-// until asks until the answer is yes.
+// until polls until ask returns true.
 func until(t *testing.T, what string, ask func() bool) {
 	t.Helper()
 	testwait.Until(t, what, ask)

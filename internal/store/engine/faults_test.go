@@ -21,11 +21,11 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// Faults of the file and the disk below SQLite: each is told in a clear
-// sentence, and what was acknowledged is kept.
+// Faults of the file and the disk below SQLite: each is reported with a clear
+// message, and what was acknowledged is kept.
 
-// lock holds the write lock of a file as another process would, until the
-// function it returns is called.
+// lock holds the write lock of a file as another process would, until release
+// is called.
 func lock(t *testing.T, path string) (release func()) {
 	t.Helper()
 	conn := storetest.Must[*sqlite3.Conn](t)(sqlite3.Open(path))
@@ -88,7 +88,7 @@ func TestDatabaseTurnsReadOnly(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			cfg := storetest.Database(t, engine)
 			if engine == storetest.Postgres {
-				cfg.Database += "&pool_max_conns=1" // the setting is the connection's
+				cfg.Database += "&pool_max_conns=1" // the setting belongs to the connection
 			}
 			s := storetest.Start(t, cfg)
 			who := storetest.Client(t, s, "Ours")
@@ -244,8 +244,7 @@ func TestEmptyFileIsANewDatabase(t *testing.T) {
 	storetest.Client(t, storetest.Start(t, cfg), "Ours")
 }
 
-// damage overwrites one leaf page of a table without row numbers that holds
-// this text.
+// damage overwrites one leaf page of a WITHOUT ROWID table that contains text.
 func damage(t *testing.T, path string, text []byte) {
 	t.Helper()
 	const size, leaf = 4096, 0x0a
@@ -262,7 +261,7 @@ func damage(t *testing.T, path string, text []byte) {
 	t.Fatal("there is no such page")
 }
 
-// Only what stands on a damaged page is lost, and the damage is told.
+// Only the content of a damaged page is lost, and the damage is reported.
 func TestDamagedPage(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	s := storetest.Must[*store.Store](t)(store.Open(t.Context(), cfg))

@@ -18,7 +18,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
-// empty gives a database without a schema.
+// empty returns a database without a schema.
 func empty(t *testing.T, engine string) store.Config {
 	cfg := store.Config{DataDir: t.TempDir()}
 	if engine == storetest.Postgres {
@@ -64,8 +64,8 @@ func TestMigrateManyNodesAtOnce(t *testing.T) {
 	}
 }
 
-// A node waits for another's migration however long that takes: the deadline
-// of a statement is not for it.
+// A node waits for another's migration however long that takes: the deadline of
+// a statement does not apply.
 func TestMigrationWaitsForAnother(t *testing.T) {
 	cfg := empty(t, storetest.Postgres)
 	conn := storetest.Must[*pgx.Conn](t)(pgx.Connect(t.Context(), cfg.Database))
@@ -159,7 +159,7 @@ func TestForeignKeysAreRefused(t *testing.T) {
 	})
 }
 
-// otherKey is the data directory of another database.
+// otherKey returns the data directory of another database.
 func otherKey(t *testing.T) string {
 	cfg := empty(t, storetest.SQLite)
 	storetest.Must[[]engine.Migration](t)(store.Migrate(t.Context(), cfg))

@@ -16,7 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest/pgcluster"
 )
 
-// firstLine is a log that calls somebody with its first line.
+// firstLine is a log that calls a function with its first line.
 type firstLine struct {
 	slog.Handler
 	once sync.Once
@@ -30,13 +30,14 @@ func (f *firstLine) Handle(_ context.Context, r slog.Record) error {
 
 func (f *firstLine) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
 
-// logging has a configuration log to call.
+// logging returns the configuration with a log that calls call.
 func logging(cfg store.Config, call func(message string)) store.Config {
 	cfg.Log = slog.New(&firstLine{Handler: slog.DiscardHandler, call: call})
 	return cfg
 }
 
-// A PostgreSQL that is not there yet is waited for; one that refuses us is not.
+// The store waits for a PostgreSQL that is not available yet, but not for one
+// that rejects it.
 func TestWaitForPostgres(t *testing.T) {
 	t.Parallel()
 	cluster := pgcluster.Start(t)

@@ -7,8 +7,8 @@ import (
 	"anodyne.example/anodyne/internal/testwait"
 )
 
-// A connection on which a caller left during a read may hold the error for the
-// next one: it is closed. That of a caller who stayed is used again.
+// A connection whose caller left during a read may keep the error for the next
+// one, so it is closed. Otherwise it is reused.
 func TestConnectionOfOneWhoLeftIsClosed(t *testing.T) {
 	t.Parallel()
 	s := storetest.Start(t, storetest.Database(t, storetest.Postgres))

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Only what can mend itself is waited for.
+// Only errors that can resolve by themselves are worth waiting for.
 func TestWorthWaiting(t *testing.T) {
 	t.Parallel()
 	dial := func(cause error) error {

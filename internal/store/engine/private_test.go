@@ -15,7 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// modes gives the modes of all files of a database and its data directory.
+// modes returns the modes of all files of a database and its data directory.
 func modes(t *testing.T, dirs ...string) map[string]fs.FileMode {
 	t.Helper()
 	found := map[string]fs.FileMode{}
@@ -37,8 +37,9 @@ func modes(t *testing.T, dirs ...string) map[string]fs.FileMode {
 	return found
 }
 
-// Files that an earlier version left open to others, or a copy did, are the
-// owner's alone once the database is opened, and the log says so once.
+// Files that an earlier version or a copy left accessible to others are
+// accessible to the owner only once the database is opened, and that is logged
+// once.
 func TestLooseFilesAreTightened(t *testing.T) {
 	t.Parallel()
 	key, err := seal.ParseKey([]byte(strings.Repeat("0123456789abcdef", 4)))
@@ -47,7 +48,7 @@ func TestLooseFilesAreTightened(t *testing.T) {
 	}
 	dir := t.TempDir()
 	cfg := store.Config{Database: "sqlite:" + filepath.Join(dir, "name", "anodyne.db"), DataDir: filepath.Join(dir, "data"), Key: key}
-	// The file itself may be elsewhere: SQLite's own files are beside it.
+	// The file itself may be elsewhere: SQLite's own files are next to it.
 	for _, folder := range []string{"name", "file"} {
 		if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
 			t.Fatal(err)

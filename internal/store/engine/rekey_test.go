@@ -15,7 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// From the clear to a key, to a passphrase, to another, and back.
+// From unencrypted to a key, to a passphrase, to another one, and back.
 func TestRekey(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	s := storetest.Must[*store.Store](t)(store.Open(t.Context(), cfg))
@@ -58,8 +58,8 @@ func TestRekey(t *testing.T) {
 	}
 }
 
-// Between the moments when the key check, the file and the key check again
-// are put in place, either file opens with its own key.
+// Between replacing the key check, the file, and the key check again, either
+// file opens with its own key.
 func TestRekeyHalfway(t *testing.T) {
 	keys := []*seal.Key{nil, key(t, hexKey), key(t, passphrase)}
 	next := key(t, strings.Repeat("0f", seal.KeySize))
@@ -103,7 +103,7 @@ func TestRekeyHalfway(t *testing.T) {
 				} else if err := s.Close(); err != nil {
 					t.Error(err)
 				}
-				// And changing the key goes on from either.
+				// The key can be changed from either state.
 				if err := engine.Rekey(t.Context(), cfg.Database, c.opens, next, storetest.NoProgress); err != nil {
 					t.Errorf("%d to %d, %s: %v", from, to, name, err)
 				}

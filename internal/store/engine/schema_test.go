@@ -9,10 +9,10 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// schemaSQL lists a schema in the same words on both engines: a table's
-// columns with whether they may be NULL, its primary key, its unique indexes.
-// A single whole number as primary key is the row's own number on SQLite, where
-// it needs no NOT NULL.
+// schemaSQL describes a schema in the same terms on both engines: a table's
+// columns with whether they may be NULL, its primary key, and its unique
+// indexes. On SQLite, a single integer primary key is the rowid, which needs no
+// NOT NULL.
 var schemaSQL = map[string]map[string]string{
 	"column": {
 		storetest.SQLite: `SELECT t.name, c.name, CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN 'not null' ELSE 'null' END,

@@ -10,8 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/seal"
 )
 
-// grow writes so many bytes while somebody reads, so that the log has to keep
-// them.
+// grow writes the given number of megabytes during a read, so that the log has
+// to keep them.
 func grow(t *testing.T, e *sqliteEngine, megabytes int) {
 	t.Helper()
 	err := e.snapshot(t.Context(), func(tx Tx) error {
@@ -42,8 +42,8 @@ func logSize(t *testing.T, e *sqliteEngine) int64 {
 	return info.Size()
 }
 
-// A log that had to grow is small again: where writes go on, and where nobody
-// comes any more. Whoever reads it meanwhile keeps it.
+// A log that had to grow shrinks again, both when writes continue and when
+// there is no more activity. A concurrent reader can still use it.
 func TestLogShrinksAfterAPeak(t *testing.T) {
 	t.Parallel()
 	key, err := seal.ParseKey([]byte(strings.Repeat("0123456789abcdef", 4)))

@@ -9,7 +9,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// openReaders opens so many readers on a new file.
+// openReaders opens the given number of readers on a new file.
 func openReaders(t *testing.T, most int) *readers {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "readers.db")

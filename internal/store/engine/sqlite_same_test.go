@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// A server whose file was replaced would write into one that nobody finds
-// again. It takes no more writes, and says why, until the file is back.
+// A server whose file was replaced would write to a file that is lost later. It
+// rejects writes with a clear message until the file is back.
 func TestReplacedFileTakesNoWrites(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	path := strings.TrimPrefix(cfg.Database, "sqlite:")

@@ -11,11 +11,11 @@ import (
 	cipher "lukechampine.com/adiantum"
 )
 
-// memoryFile is a file in memory that notes which bytes are written.
+// memoryFile is a file in memory that records writes.
 type memoryFile struct {
 	vfs.File
 	content []byte
-	written []int64 // where each write began
+	written []int64 // offsets of the writes
 }
 
 func (m *memoryFile) ReadAt(p []byte, off int64) (int, error) {
@@ -42,7 +42,7 @@ func newLog() (*logFile, *memoryFile) {
 	return &logFile{File: m, cipher: cipher.New(bytes.Repeat([]byte{7}, 32))}, m
 }
 
-// frame gives the parts of a frame as SQLite writes them.
+// frame returns the parts of a frame as SQLite writes them.
 func frame(i int) (off int64, header, page []byte) {
 	return logHeader + int64(i)*(frameHeader+framePage), bytes.Repeat([]byte{byte(i)}, frameHeader), bytes.Repeat([]byte{byte(i + 100)}, framePage)
 }
@@ -87,7 +87,7 @@ func TestLogIsReadBack(t *testing.T) {
 	}
 }
 
-// What a reader may be looking at is not touched by the frames that follow.
+// Frames that a reader may be using are not modified by later ones.
 func TestLogNeverWritesAFrameAgain(t *testing.T) {
 	log, m := newLog()
 	writeAt(t, log, make([]byte, logHeader), 0)
@@ -108,7 +108,7 @@ func TestLogNeverWritesAFrameAgain(t *testing.T) {
 	}
 }
 
-// A log that was cut off by a crash ends where it ends.
+// A log truncated by a crash ends at that point.
 func TestLogCutOff(t *testing.T) {
 	log, m := newLog()
 	writeAt(t, log, make([]byte, logHeader), 0)

@@ -25,8 +25,8 @@ type bench struct {
 	eyes *sqliteConn
 }
 
-// newBench makes a writer that does not run: the test calls batch itself, so
-// that it knows who is in one.
+// newBench returns a writer that does not run: the test calls batch itself, so
+// that it controls the members of a batch.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "writer.db")
@@ -53,14 +53,14 @@ func newBench(t *testing.T) *bench {
 	return &bench{w, t, eyes}
 }
 
-// queue hands a write in.
+// queue queues a write.
 func (b *bench) queue(ctx context.Context, fn func(Tx) error) *job {
 	j := &job{ctx: ctx, fn: fn, answer: make(chan error, 1)}
 	b.jobs <- j
 	return j
 }
 
-// work does all that is queued.
+// work runs all queued writes.
 func (b *bench) work() {
 	for len(b.jobs) > 0 {
 		b.batch(<-b.jobs)
@@ -70,7 +70,7 @@ func (b *bench) work() {
 	}
 }
 
-// answer is what the job's caller got.
+// answer returns the result that the job's caller got.
 func (b *bench) answer(j *job) error {
 	b.t.Helper()
 	select {
@@ -102,14 +102,15 @@ func keep(name string) func(Tx) error {
 	}
 }
 
-// Each of these stands in a batch between two sound writes and harms neither.
+// Each of these is in a batch between two successful writes and affects
+// neither.
 func TestBatchMemberHarmsNobody(t *testing.T) {
 	refused := errors.New("refused")
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
 		fn      func(b *bench, run int) func(Tx) error
-		failure string // in the error that the member gets; "" when it succeeds
+		failure string // part of the member's error; "" if it succeeds
 	}{
 		"fails after writing": {func(*bench, int) func(Tx) error {
 			return func(tx Tx) error { return errors.Join(keep("bad")(tx), refused) }
@@ -194,7 +195,7 @@ func TestBatchMemberHarmsNobody(t *testing.T) {
 					if err == nil || !strings.Contains(err.Error(), c.failure) {
 						t.Errorf("it got %v, want %q", err, c.failure)
 					}
-				case alone: // there is nobody for whose sake it would be run again
+				case alone: // there are no other members to run again
 					if !errors.Is(err, sqlite3.INTERRUPT) {
 						t.Errorf("it got %v, want an interrupt", err)
 					}
@@ -240,8 +241,8 @@ func TestCancelledMembers(t *testing.T) {
 	}
 }
 
-// A caller who goes away while the writer is busy with others is let go at
-// once, and one who comes with an ended context is not taken in.
+// A caller that leaves while the writer is busy with others returns at once,
+// and one whose context has ended is not queued.
 func TestCallerGoesWhileQueued(t *testing.T) {
 	b := newBench(t)
 	go b.loop()
@@ -323,7 +324,7 @@ func TestCloseTwiceWhileWriting(t *testing.T) {
 			}
 		})
 	}
-	for { // until they are at it
+	for { // until they are running
 		mu.Lock()
 		n := len(acknowledged)
 		mu.Unlock()
@@ -344,7 +345,7 @@ func TestCloseTwiceWhileWriting(t *testing.T) {
 	}
 }
 
-// What is acknowledged is seen by everybody, at once.
+// Acknowledged writes are visible to everybody at once.
 func TestAnsweredIsCommitted(t *testing.T) {
 	b := newBench(t)
 	go b.loop()
