@@ -12,8 +12,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// An outcome that shows a secret is kept sealed, and replayed as it was, by
-// any node.
+// An outcome that contains a secret is stored sealed, and any node replays it
+// unchanged.
 func TestSealedOutcome(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -36,7 +36,7 @@ func TestSealedOutcome(t *testing.T) {
 		if _, err := post(all[0], "k", "two"); !fault.Is(err, fault.IdempotencyKeyReused) {
 			t.Errorf("another body: %v", err)
 		}
-		// Moved to another row it does not open.
+		// In another row it cannot be opened.
 		storetest.Exec(t, all[0], `UPDATE idempotency SET key_hash = $1`, []byte("l"))
 		if _, err := post(all[0], "l", "one"); !errors.Is(err, seal.ErrDamaged) {
 			t.Errorf("another row's outcome: %v", err)

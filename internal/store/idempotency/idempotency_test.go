@@ -96,7 +96,7 @@ func TestFailedWriteKeepsNothing(t *testing.T) {
 		p := storetest.AddPatient(t, o, "A")
 		key := &idempotency.Once{Key: []byte("k"), Body: []byte("b")}
 		out := idempotency.Outcome{Status: 201, Body: []byte("{}")}
-		// The identifier is there already, so the very last statement fails.
+		// The identifier already exists, so the very last statement fails.
 		if _, err := o.CreatePatient(t.Context(), &p, storetest.Created(p), key, out); err == nil {
 			t.Fatal("a patient was created twice")
 		}
@@ -117,8 +117,8 @@ func TestFailedWriteKeepsNothing(t *testing.T) {
 	})
 }
 
-// A request that stands behind the first one of its key for too long is told
-// that it is still running.
+// A request that waits too long for the first one with its key gets an error
+// that says that one is still running.
 func TestKeyInProgress(t *testing.T) {
 	cfg := storetest.Database(t, storetest.Postgres)
 	first := storetest.Start(t, cfg)

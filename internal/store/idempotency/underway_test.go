@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 )
 
-// Whoever has the key of a request that is running waits for it, but not for
-// long; when it succeeds all go on, and when it fails one does.
+// A request waits for a running one with the same key, for a short time. If
+// that succeeds, all waiting requests continue; if it fails, one does.
 func TestUnderway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUnderway(5 * time.Second)
@@ -25,7 +25,7 @@ func TestUnderway(t *testing.T) {
 			return done
 		}
 		first := enter("a")
-		enter("b")(true) // another key waits for nobody
+		enter("b")(true) // another key does not wait
 		began := time.Now()
 		if _, err := u.enter(t.Context(), "a"); !fault.Is(err, fault.IdempotencyRunning) || time.Since(began) != u.patience {
 			t.Errorf("after %v: %v", time.Since(began), err)
