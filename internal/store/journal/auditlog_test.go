@@ -11,7 +11,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// Pages of any size give the same lines in the same order, also when a page
+// Pages of any size return the same lines in the same order, even if a page
 // ends in the middle of a pack.
 func TestAuditPages(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
@@ -32,7 +32,7 @@ func TestAuditPages(t *testing.T) {
 			filter journal.AuditFilter
 			want   int
 		}{
-			{journal.AuditFilter{}, 12}, // of which the organisation and the client are two
+			{journal.AuditFilter{}, 12}, // including those of the organisation and the client
 			{journal.AuditFilter{Action: audit.PatientRead}, 8},
 			{journal.AuditFilter{Action: audit.PatientCreate}, 2},
 			{journal.AuditFilter{Action: "patient"}, 0},
@@ -72,7 +72,7 @@ func TestAuditPages(t *testing.T) {
 	})
 }
 
-// A filter that takes little looks at a bounded number of entries a call.
+// A selective filter reads a bounded number of entries per call.
 func TestAuditScanIsBounded(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)

@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// Events stand in the order of their commits, whatever the clock says.
+// Events are in the order of their commits, whatever the clock shows.
 func TestJournalWithAClockPutBack(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)

@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
+// PackLines and AuditScan are the limits of packs and of reading the audit log.
 var PackLines, AuditScan = packLines, auditScan
 
-// ShortWalks has logs verified a few entries at a time.
+// ShortWalks makes the patrol verify a few entries at a time.
 func ShortWalks(tb testing.TB) {
 	walk, catchUp := walkEntries, catchUpEntries
 	walkEntries, catchUpEntries = 3, 5
 	tb.Cleanup(func() { walkEntries, catchUpEntries = walk, catchUp })
 }
 
-// LookSeldom makes those who wait for events from now on not look for
-// themselves, as long as the test takes.
+// LookSeldom makes callers that wait for events from now on rely on
+// notifications, without polling during the test.
 func LookSeldom(tb testing.TB) {
 	before := lookEvery
 	lookEvery = 24 * time.Hour
 	tb.Cleanup(func() { lookEvery = before })
 }
 
-// WitnessPath is the file in which a node keeps what was sealed.
+// WitnessPath returns the path of a node's witness.
 func WitnessPath(s *Journal) string { return s.witness.path() }

@@ -109,8 +109,8 @@ func TestEventIsKeptAsItWas(t *testing.T) {
 	})
 }
 
-// Followers on every node see each event once, in one order, while writers on
-// all nodes commit.
+// Followers on every node see each event once, in the same order, while writers
+// on all nodes commit.
 func TestEventsMissAndRepeatNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 3, open)
@@ -171,7 +171,7 @@ func TestEventsMissAndRepeatNothing(t *testing.T) {
 	})
 }
 
-// waitContext tells when somebody has begun to wait for its end.
+// waitContext reports when a caller starts to wait for its end.
 type waitContext struct {
 	context.Context
 	once    sync.Once
@@ -183,7 +183,7 @@ func (c *waitContext) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// Readers that never look for themselves are woken by every write.
+// Readers that do not poll are woken by every write.
 func TestWaitEventsIsWoken(t *testing.T) {
 	journal.LookSeldom(t)
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
@@ -192,7 +192,7 @@ func TestWaitEventsIsWoken(t *testing.T) {
 		writer := all[0].For(&who)
 		for n, reader := range all {
 			if n > 0 && reader.Engine() == storetest.SQLite {
-				continue // another process is not told; see the next test
+				continue // another process is not notified; see the next test
 			}
 			o := reader.For(&who)
 			_, at, err := o.Events(t.Context(), 0, 1000)
@@ -211,12 +211,12 @@ func TestWaitEventsIsWoken(t *testing.T) {
 				}()
 				select {
 				case <-ctx.waiting:
-				case <-woken: // by a write of the round before
+				case <-woken: // by a write of the previous round
 					continue
 				}
 				storetest.AddPatient(t, writer, "A")
 				again := (<-chan time.Time)(nil)
-				if round == 0 { // what is written before the node listens wakes nobody
+				if round == 0 { // writes before the node listens wake nobody
 					again = time.Tick(50 * time.Millisecond)
 				}
 				for waits := true; waits; {
@@ -246,7 +246,7 @@ func TestWaitEventsFindsWhatNobodyTold(t *testing.T) {
 			}
 		}()
 		storetest.AddPatient(t, all[0].For(&who), "A")
-		storetest.Settle(t, all[0]) // and no word of it to the other node
+		storetest.Settle(t, all[0]) // without notifying the other node
 		<-waiting
 	})
 }
@@ -264,7 +264,7 @@ func TestWaitEventsEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// Everything acknowledged is seen at once, on every node, whether or not it
+// Everything acknowledged is visible at once, on every node, whether or not it
 // has a position yet.
 func TestChangedSeesEveryAcknowledgedWrite(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {

@@ -10,8 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// A follower is told which organisation's journal has grown, by its own
-// process at once and on PostgreSQL by the others too.
+// A follower is notified of the organisations whose journals have grown, at
+// once by its own process, and on PostgreSQL also by others.
 func TestFollow(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, ours := storetest.Nodes(t, 2, open)
@@ -19,7 +19,7 @@ func TestFollow(t *testing.T) {
 		storetest.Run(t, all...)
 		for n, s := range all {
 			if n > 0 && s.Engine() == storetest.SQLite {
-				continue // another process is not told
+				continue // another process is not notified
 			}
 			news, stop := s.System().Follow()
 			heard := func(who access.Principal) {

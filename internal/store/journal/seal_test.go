@@ -47,7 +47,7 @@ func TestSealHolds(t *testing.T) {
 	})
 }
 
-// Nodes that seal at once while others write make one chain.
+// Nodes that seal concurrently while others write create one chain.
 func TestManySealers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 3, open)
@@ -75,7 +75,7 @@ func TestManySealers(t *testing.T) {
 	})
 }
 
-// A check that is broken off is no verdict.
+// An interrupted check reports an error rather than a result.
 func TestVerifySealsBrokenOff(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()
@@ -88,8 +88,8 @@ func TestVerifySealsBrokenOff(t *testing.T) {
 	})
 }
 
-// The worker seals what is there when it is stopped, reads included, and logs
-// the head.
+// When stopped, the worker seals what is left, including reads, and logs the
+// head.
 func TestKeepSealed(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		var log bytes.Buffer

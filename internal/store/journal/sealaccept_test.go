@@ -14,7 +14,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// putOlderBack makes the log of "Ours" what it was at a head.
+// putOlderBack restores the log of "Ours" to its state at a head.
 func putOlderBack(t *testing.T, s *store.Store, head journal.SealedHead) {
 	t.Helper()
 	storetest.Settle(t, s)
@@ -23,8 +23,8 @@ func putOlderBack(t *testing.T, s *store.Store, head journal.SealedHead) {
 	storetest.Exec(t, s, `UPDATE journal_seal SET pos = $2, head = $3 WHERE org_no = $1`, int64(head.Org), int64(head.Pos), head.Head[:])
 }
 
-// An older copy of the database is accepted for all nodes by one who has the
-// key, once; the log says so.
+// An operator with the key can accept an older copy of the database, once, for
+// all nodes. The log records it.
 func TestAcceptOlderCopy(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all := []*store.Store{open(), open()}
@@ -67,19 +67,19 @@ func TestAcceptOlderCopy(t *testing.T) {
 		}
 		sound(t, "gone on", all[1])
 
-		// The same acceptance does not cover a second time.
+		// The same acceptance does not apply a second time.
 		putOlderBack(t, all[0], head)
 		for _, s := range all {
 			unsound(t, "again", "an older copy of the database was put back", s)
 		}
-		// Nor does one that somebody made without the key.
+		// Nor does one made without the key.
 		document := content(t, journal.WitnessPath(all[0].Journal()))
 		storetest.Exec(t, all[0], `INSERT INTO seal_acceptance (accepted_at, document) VALUES ($1, $2)`, int64(math.MaxInt64), document)
 		unsound(t, "forged acceptance", "an older copy of the database was put back", all[1])
 		if problems := storetest.Must[[]string](t)(all[1].System().VerifySeals(t.Context(), nil, nil)); !strings.Contains(strings.Join(problems, "\n"), "is not authentic") {
 			t.Errorf("%q", problems)
 		}
-		// Which does not keep anybody from accepting rightly.
+		// It does not prevent a valid acceptance.
 		storetest.Must[[]journal.SealedHead](t)(all[0].System().AcceptSeals(t.Context(), journal.Accepting{Reason: "again", Action: audit.SealAccept}))
 		if problems := storetest.Must[[]string](t)(all[1].System().WatchSeals(t.Context())); len(problems) > 0 {
 			t.Errorf("accepted again: %q", problems)
@@ -87,8 +87,8 @@ func TestAcceptOlderCopy(t *testing.T) {
 	})
 }
 
-// A log that is not what its own seal says is only accepted when the operator
-// wants it sealed anew, and the others stay as they are.
+// A log that does not match its own seal is accepted only if the operator
+// reseals it; the others stay as they are.
 func TestAcceptReseals(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all := []*store.Store{open(), open()}
@@ -131,8 +131,7 @@ func TestAcceptReseals(t *testing.T) {
 	})
 }
 
-// A server that starts on a database that was accepted has nothing to report,
-// not even for a moment.
+// A server that starts on an accepted database never reports a problem.
 func TestStartOnAccepted(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		first := storetest.Start(t, cfg)
@@ -157,8 +156,8 @@ func TestStartOnAccepted(t *testing.T) {
 	})
 }
 
-// An organisation that is rightly gone has no log to note it in; another one
-// has the line.
+// A missing organisation that is accepted has no log to record it in, so
+// another one has the line.
 func TestAcceptGone(t *testing.T) {
 	for name, a := range map[string]journal.Accepting{"named": {Organizations: []string{"Theirs"}}, "all": {}} {
 		storetest.Each(t, func(t *testing.T, open func() *store.Store) {
@@ -186,7 +185,7 @@ func TestAcceptGone(t *testing.T) {
 	}
 }
 
-// What changes the log behind the program's back is found by check.
+// The check detects triggers that could alter the log unnoticed.
 func TestCheckFindsTriggers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()

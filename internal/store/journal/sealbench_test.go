@@ -7,7 +7,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// BenchmarkWatchSeals walks over logs as a server does all the time: one of
+// BenchmarkWatchSeals verifies logs as a server does continuously: one of
 // 100,000 entries, and 5,000 of 20.
 func BenchmarkWatchSeals(b *testing.B) {
 	const upTo = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) `

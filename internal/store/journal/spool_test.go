@@ -53,8 +53,8 @@ func TestReadsArriveInTheAuditLog(t *testing.T) {
 	})
 }
 
-// Lines are added while segments are shipped, by this process and another one
-// in the same directory.
+// Lines are added while segments are shipped, by this process and another in
+// the same directory.
 func TestShippingWhileReadsGoOn(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		all := []*store.Store{storetest.Start(t, cfg), storetest.Start(t, cfg)}
@@ -83,7 +83,7 @@ func TestShippingWhileReadsGoOn(t *testing.T) {
 	})
 }
 
-// orphan leaves a segment as a killed process would.
+// orphan creates a segment as left by a killed process.
 func orphan(t *testing.T, dataDir, name, content string) string {
 	t.Helper()
 	path := filepath.Join(dataDir, "spool", name+".spool")
@@ -104,14 +104,15 @@ func TestSegmentsOfTheDeadAreTakenOver(t *testing.T) {
 		who := storetest.Client(t, s, "Ours")
 		torn := line(who.Org, "torn")
 		orphan(t, cfg.DataDir, "dead", line(who.Org, "one")+"no line\n"+line(who.Org, "two")+torn[:len(torn)-9])
-		// A process that crashed after the commit and before it removed the file.
+		// A process that crashed after the commit and before it removed the
+		// file.
 		shipped := orphan(t, cfg.DataDir, "shipped", line(who.Org, "three"))
 		storetest.Ship(t, s)
 		if _, err := os.Stat(shipped); !errors.Is(err, os.ErrNotExist) {
 			t.Fatalf("the segment is still there: %v", err)
 		}
 		orphan(t, cfg.DataDir, "shipped", line(who.Org, "three"))
-		// A process that lives, and one that ended in good order.
+		// A process that is alive, and one that ended cleanly.
 		living := storetest.Start(t, cfg)
 		storetest.Saw(t, living.For(&who), "living")
 		ended := storetest.Must[*store.Store](t)(store.Open(t.Context(), cfg))
@@ -131,7 +132,7 @@ func TestSegmentsOfTheDeadAreTakenOver(t *testing.T) {
 	})
 }
 
-// Reads that cannot be put on record are refused; what is waiting stays.
+// Reads that cannot be recorded are rejected; waiting lines are kept.
 func TestSpoolThatFails(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	s := storetest.Start(t, cfg)

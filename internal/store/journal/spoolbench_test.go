@@ -9,7 +9,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 )
 
-// BenchmarkPack packs the lines of a thousand reads by 64 clients.
+// BenchmarkPack compresses the lines of a thousand reads by 64 clients.
 func BenchmarkPack(b *testing.B) {
 	clients := make([]id.Client, 64)
 	for i := range clients {

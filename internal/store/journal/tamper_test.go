@@ -19,22 +19,22 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// tampering is something that can be done to the log of organisation $1, which
-// has six sealed entries, by somebody who has the database and no key.
+// tampering is something that somebody who has the database, but no key, can do
+// to the log of organisation $1, which has six sealed entries.
 type tampering struct {
 	do   []string
 	want string
-	// alone is whether it is found without anything outside the database.
+	// alone means that it is detected using the database only.
 	alone bool
-	// behind is whether it is only found by walking over the log.
+	// behind means that it is detected only by walking over the log.
 	behind bool
 }
 
-// cut takes the last two entries off.
+// cut deletes the last two entries.
 var cut = []string{`DELETE FROM journal WHERE org_no = $1 AND pos > 4`, `UPDATE journal_head SET pos = 4 WHERE org_no = $1`}
 
-// putBack stands for the statement that puts the seal of entry 4 back, which
-// was in the database when that was the last.
+// putBack stands for the statement that restores the seal of entry 4, which was
+// in the database when that was the last entry.
 const putBack = "the seal of entry 4"
 
 var tamperings = map[string]tampering{
@@ -72,8 +72,8 @@ var tamperings = map[string]tampering{
 		`DELETE FROM patient WHERE org_no = $1`, `DELETE FROM org_counter WHERE org_no = $1`, `DELETE FROM org WHERE org_no = $1`}, "it is gone", false, false},
 }
 
-// tampered is a database with an organisation for each tampering, and one, the
-// first, that nobody touches.
+// tampered is a database with an organisation for each tampering; the first one
+// is left alone.
 type tampered struct {
 	cfg    store.Config
 	log    *bytes.Buffer
@@ -111,7 +111,7 @@ func newTampered(t *testing.T, cfg store.Config) *tampered {
 	return d
 }
 
-// tamper does everything to everybody.
+// tamper applies each tampering to its organisation.
 func (d *tampered) tamper(t *testing.T, s *store.Store) {
 	t.Helper()
 	for name, c := range tamperings {
@@ -127,8 +127,8 @@ func (d *tampered) tamper(t *testing.T, s *store.Store) {
 	}
 }
 
-// found asserts that problems name each tampering of the list, and nobody else;
-// in these words, if precise.
+// found asserts that problems name each tampering of the list, and nothing
+// else; if precise, with these words.
 func found(t *testing.T, who string, precise bool, problems []string, list map[string]tampering) {
 	t.Helper()
 	said := map[string]string{}
@@ -146,7 +146,7 @@ func found(t *testing.T, who string, precise bool, problems []string, list map[s
 	}
 }
 
-// logged is a value as slog writes it.
+// logged returns a value as slog formats it.
 func logged(value string) string {
 	if strings.ContainsAny(value, " =\"") {
 		return strconv.Quote(value)
@@ -170,16 +170,16 @@ func metricOf(t *testing.T, registry *prometheus.Registry, name string) float64 
 	return 0
 }
 
-// Whatever is done to logs and seals in the database is found by the server
-// and by check, without a head that somebody kept; such a log is not sealed
-// further, also after a restart, and the others are.
+// Any tampering with logs and seals in the database is detected by the server
+// and by check, without a head stored elsewhere. Such a log is not sealed
+// further, even after a restart; the others are.
 func TestTampering(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		d := newTampered(t, cfg)
 		registry := prometheus.NewRegistry()
 		d.cfg.Registry = registry
 		s := storetest.Start(t, d.cfg)
-		away := storetest.Start(t, storetest.Node(t, cfg)) // another node, which knows the same
+		away := storetest.Start(t, storetest.Node(t, cfg)) // another node with the same state
 		for _, node := range []*store.Store{s, away} {
 			if problems := storetest.Must[[]string](t)(node.System().WatchSeals(t.Context())); len(problems) > 0 || metricOf(t, registry, "anodyne_audit_seal_broken") != 0 {
 				t.Fatalf("before: %q", problems)
@@ -194,8 +194,9 @@ func TestTampering(t *testing.T) {
 		for _, node := range []*store.Store{s, away} {
 			storetest.Settle(t, s)
 			for _, head := range storetest.Must[[]journal.SealedHead](t)(node.System().Seal(t.Context())) {
-				// Only a walk over the log finds an edited row; the seal goes on from
-				// what was sealed, so that it never fits the forged log.
+				// Only a walk over the log detects an edited row. The seal
+				// continues from what was sealed, so it never matches the
+				// forged log.
 				if c := tamperings[head.Name]; len(c.do) > 0 && !c.behind {
 					t.Errorf("%s was sealed again, up to %d", head.Name, head.Pos)
 				}
@@ -235,7 +236,7 @@ func TestTampering(t *testing.T) {
 	})
 }
 
-// check, started afterwards, finds the same.
+// A check started afterwards detects the same.
 func TestCheckFindsTampering(t *testing.T) {
 	alone := map[string]tampering{}
 	for name, c := range tamperings {
@@ -257,19 +258,19 @@ func TestCheckFindsTampering(t *testing.T) {
 		}
 		found(t, "check elsewhere", false, storetest.Must[[]string](t)(elsewhere.System().VerifySeals(t.Context(), nil, nil)), alone)
 		found(t, "check with heads", false, slices.DeleteFunc(storetest.Must[[]string](t)(elsewhere.System().VerifySeals(t.Context(), d.expect, nil)), func(p string) bool {
-			return strings.Contains(p, "given another identity") || strings.Contains(p, "given no identity") // the name and the log are there
+			return strings.Contains(p, "given another identity") || strings.Contains(p, "given no identity") // the name and the log exist
 		}), func() map[string]tampering {
 			named := maps.Clone(tamperings)
 			delete(named, "given another identity")
 			delete(named, "given no identity")
-			delete(named, "seal deleted") // the log is whole
+			delete(named, "seal deleted") // the log is intact
 			delete(named, "older seal")
 			return named
 		}())
 	})
 }
 
-// What nobody changed any more is sealed further.
+// A log is sealed further once the tampering is undone.
 func TestTamperingUndone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()

@@ -46,7 +46,7 @@ func put(t *testing.T, path string, b []byte) {
 	}
 }
 
-// lineLog is a log that can be waited for.
+// lineLog is a log that tests can wait for.
 type lineLog struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -84,7 +84,7 @@ func (l *lineLog) await(t *testing.T, words string) {
 	}
 }
 
-// grow adds entries to a log and has a node seal them.
+// grow adds entries to a log and lets a node seal them.
 func grow(t *testing.T, s *store.Store, o store.Org, patients int) []journal.SealedHead {
 	t.Helper()
 	for range patients {
@@ -94,7 +94,7 @@ func grow(t *testing.T, s *store.Store, o store.Org, patients int) []journal.Sea
 	return storetest.Must[[]journal.SealedHead](t)(s.System().Seal(t.Context()))
 }
 
-// sound asserts that a node and check have nothing to report.
+// sound asserts that a node and check report no problems.
 func sound(t *testing.T, when string, s *store.Store) {
 	t.Helper()
 	watched := storetest.Must[[]string](t)(s.System().WatchSeals(t.Context()))
@@ -104,7 +104,7 @@ func sound(t *testing.T, when string, s *store.Store) {
 	}
 }
 
-// unsound asserts that a node and check report a single thing.
+// unsound asserts that a node and check report exactly one problem.
 func unsound(t *testing.T, when, want string, s *store.Store) {
 	t.Helper()
 	watched := storetest.Must[[]string](t)(s.System().WatchSeals(t.Context()))
@@ -114,7 +114,7 @@ func unsound(t *testing.T, when, want string, s *store.Store) {
 	}
 }
 
-// While a server runs, what it remembers does not depend on the file.
+// While a server runs, its record does not depend on the file.
 func TestWitnessChangedMeanwhile(t *testing.T) {
 	cfg := storetest.Database(t, storetest.SQLite)
 	registry, log := prometheus.NewRegistry(), &bytes.Buffer{}
@@ -143,7 +143,7 @@ func TestWitnessChangedMeanwhile(t *testing.T) {
 			t.Errorf("change %d was counted %v times and logged as %s", i, n, log)
 		}
 	}
-	// An older one is authentic, and nothing that is remembered is lost by it.
+	// An older file is authentic, and nothing on record is lost by it.
 	put(t, path, older)
 	storetest.Must[[]journal.SealedHead](t)(s.System().Seal(t.Context()))
 	if !bytes.Equal(content(t, path), newer) {
@@ -152,8 +152,8 @@ func TestWitnessChangedMeanwhile(t *testing.T) {
 	sound(t, "afterwards", s)
 }
 
-// A server that starts without the file that was there, or with one that it
-// did not write, seals nothing and says so until an operator accepts that.
+// A server that starts without the expected file, or with one that it did not
+// write, reports that and seals nothing until an operator accepts it.
 func TestWitnessChangedBefore(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(path string, b []byte)
@@ -192,8 +192,8 @@ func TestWitnessChangedBefore(t *testing.T) {
 	}
 }
 
-// A node that was killed before it noted a seal, or that was away while others
-// sealed, is behind, and nothing else.
+// A node that was killed before it recorded a seal, or that was stopped while
+// others sealed, is merely behind.
 func TestWitnessBehind(t *testing.T) {
 	journal.ShortWalks(t)
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
@@ -224,12 +224,12 @@ func TestWitnessBehind(t *testing.T) {
 		if moved == 0 {
 			t.Error("a node that was behind never sealed")
 		}
-		// What it did not see yet is held against the seal as well.
+		// What it has not seen yet is verified against the seal, too.
 		put(t, witnessPath(awayCfg), before)
 		storetest.Exec(t, here, `UPDATE journal SET at = at + 1 WHERE org_no = $1 AND pos = 20`, int64(o.No()))
 		again := storetest.Start(t, awayCfg)
 		var problems []string
-		for range 40 { // twice the way, a little each round
+		for range 40 { // twice the distance, a little each round
 			problems = storetest.Must[[]string](t)(again.System().WatchSeals(t.Context()))
 		}
 		if len(problems) != 1 || !strings.Contains(problems[0], "is not what was sealed") {
@@ -238,8 +238,8 @@ func TestWitnessBehind(t *testing.T) {
 	})
 }
 
-// A database of a version that kept no witness is taken as it is, once, and
-// its logs say so. A node that comes later says it in its own log only.
+// A database of a version without a witness is adopted as it is, once, and its
+// logs record that. A node added later reports it only in its own log.
 func TestWitnessAdopts(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		first := storetest.Start(t, storetest.Node(t, cfg))
@@ -261,13 +261,13 @@ func TestWitnessAdopts(t *testing.T) {
 				t.Errorf("node %d: lines %s", i, lines)
 			}
 		}
-		// A forged log under a seal that is as it was is found by walking over it.
+		// A forged log under an unchanged seal is detected by walking over it.
 		storetest.Exec(t, first, `UPDATE journal SET audit = 'x' WHERE pos = 5`)
 		unsound(t, "forged before", "is not what was sealed", storetest.Start(t, storetest.Node(t, cfg)))
 	})
 }
 
-// The rounds of a running server find it by themselves.
+// The rounds of a running server detect it by themselves.
 func TestKeepSealedWatches(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		log := newLineLog()
