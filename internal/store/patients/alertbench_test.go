@@ -10,8 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// BenchmarkAddRecord adds single records, from several callers, each with
-// patients of its own: what alerts watch beside what they do not.
+// BenchmarkAddRecord adds single records from several callers, each with its
+// own patients, both with and without effect on alerts.
 func BenchmarkAddRecord(b *testing.B) {
 	const atOnce = 8
 	for _, engine := range storetest.Engines {

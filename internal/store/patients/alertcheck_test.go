@@ -10,9 +10,9 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// What is kept of alerts and is not what the records say is found, whichever
-// way it is wrong, and repaired when asked; what a wrong one kept from being
-// alerted is alerted then.
+// Stored alert standings that do not match the records are detected, whichever
+// way they are wrong, and repaired on request. Alerts missed because of them
+// are then raised.
 func TestCheckFindsWrongStandings(t *testing.T) {
 	const lost, differs, unaccounted = "the alert state that its prescriptions require is missing", "the stored alert state does not match the records", "an alert is stored that no record explains"
 	for _, tt := range []struct {
@@ -73,8 +73,8 @@ func TestCheckFindsWrongStandings(t *testing.T) {
 	}
 }
 
-// What is due at the next sweep is not wrong yet, nor is what a supply that
-// ran out, or was taken back, has left.
+// A standing that is due at the next sweep is not wrong yet, nor is what a
+// supply that ran out or was withdrawn has left.
 func TestCheckLetsStandingsBe(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		patients := due(t, c, o, 2)

@@ -15,17 +15,17 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// sweeperEnv has the configuration of a process that only sweeps.
+// sweeperEnv holds the configuration of a process that only sweeps.
 const sweeperEnv = "ANODYNE_TEST_SWEEPER"
 
-// sweeper is what such a process is told.
+// sweeper is the configuration of such a process.
 type sweeper struct {
 	Database, DataDir string
 	Now               time.Time
 }
 
-// TestSweeper is no test: it is the life of a process that sweeps until it is
-// killed. Started by nobody it does nothing.
+// TestSweeper is not a test: it is the main function of a process that sweeps
+// until it is killed. It does nothing in an ordinary test run.
 func TestSweeper(t *testing.T) {
 	told := os.Getenv(sweeperEnv)
 	if told == "" {
@@ -44,8 +44,8 @@ func TestSweeper(t *testing.T) {
 	}
 }
 
-// sweepInProcess starts a node that sweeps in a process of its own. Ended says
-// when it is no more.
+// sweepInProcess starts a node that sweeps in its own process. ended receives
+// its result when it ends.
 func sweepInProcess(t *testing.T, cfg store.Config, now time.Time) (kill func() error, ended <-chan error) {
 	t.Helper()
 	told, err := json.Marshal(sweeper{cfg.Database, storetest.Node(t, cfg).DataDir, now})
@@ -69,8 +69,8 @@ func sweepInProcess(t *testing.T, cfg store.Config, now time.Time) (kill func() 
 	return cmd.Process.Kill, end
 }
 
-// Two nodes that sweep are killed in the middle of it, again and again; every
-// patient is alerted, and once.
+// Two nodes that sweep are killed over and over; the alert for every patient is
+// raised exactly once.
 func TestFaultSweepSurvivesKill(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		c := &storetest.Clock{At: time.Date(2024, 12, 20, 10, 30, 0, 0, time.UTC)}

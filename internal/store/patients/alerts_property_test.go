@@ -39,12 +39,13 @@ func prescriptionOf(rec *pain.Record) (p prescription) {
 	return p
 }
 
-// concerns reports whether the prescription bears on alerts.
+// concerns reports whether the prescription affects alerts.
 func (p *prescription) concerns() bool {
 	return p.Derived.CoveredFrom != "" && (p.Derived.DrugClass == "opioid" || p.Derived.DrugClass == "benzodiazepine")
 }
 
-// reading is a day as the records have it: each looked at by itself.
+// reading is the state of a day according to the records, computed
+// independently of other days.
 type reading struct {
 	level   int
 	overlap bool
@@ -73,13 +74,13 @@ func readDay(tb testing.TB, o store.Org, patientID id.Patient, on time.Time) rea
 	return r
 }
 
-// alertModel alerts by looking at every day.
+// alertModel determines alerts by examining every day.
 type alertModel struct {
 	held   reading
 	alerts []string
 }
 
-// look alerts what the day has and is not held.
+// look raises alerts for the state of a day that are not in effect yet.
 func (m *alertModel) look(at time.Time, is reading) {
 	on := at.Format(time.DateOnly)
 	if is.level > m.held.level {
@@ -92,7 +93,8 @@ func (m *alertModel) look(at time.Time, is reading) {
 	}
 }
 
-// wrote looks after a write that bears on alerts; what it lowered is let go.
+// wrote handles a write that affects alerts; it ends those that the write
+// lowered.
 func (m *alertModel) wrote(at time.Time, was, is reading) {
 	m.look(at, is)
 	if is.level < was.level {
@@ -103,7 +105,7 @@ func (m *alertModel) wrote(at time.Time, was, is reading) {
 	}
 }
 
-// ended lets go of what the day did not have at its end.
+// ended ends the alerts that no longer applied at the end of the day.
 func (m *alertModel) ended(is reading) {
 	m.held.level = min(m.held.level, is.level)
 	m.held.overlap = m.held.overlap && is.overlap
@@ -123,13 +125,14 @@ var medicineBodies = []string{
 	`{"name":"ibuprofen","start_date":%q,"days_supply":%d}`,
 }
 
-// medicine draws a value that begins some days around a day.
+// medicine draws a value that begins within a few days of now.
 func medicine(t *rapid.T, now time.Time) string {
 	start := now.Add(time.Duration(rapid.IntRange(-4, 4).Draw(t, "start")) * day)
 	return fmt.Sprintf(rapid.SampledFrom(medicineBodies).Draw(t, "medicine"), start.Format(time.DateOnly), rapid.IntRange(1, 6).Draw(t, "days"))
 }
 
-// alertsOf lists the alerts of a patient after a position: day, kind, threshold.
+// alertsOf lists the alerts of a patient after a position: day, kind,
+// threshold.
 func alertsOf(tb testing.TB, s *store.Store, o store.Org, patientID id.Patient, after journal.Pos) (alerts []string) {
 	tb.Helper()
 	storetest.Settle(tb, s)
@@ -168,9 +171,9 @@ func eachClocked(t *testing.T, test func(t *testing.T, c *storetest.Clock, all [
 	})
 }
 
-// After any history of prescriptions, corrections and days going by, on two
-// nodes that sweep at the same time, the alerts are those of somebody who looks
-// at all records every day.
+// After any history of prescriptions, corrections and passing days, on two
+// nodes that sweep at the same time, the alerts are those of a model that
+// examines all records every day.
 func TestAlertsAreThoseOfTheRecords(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		var pos journal.Pos
@@ -252,7 +255,7 @@ func TestAlertsAreThoseOfTheRecords(t *testing.T) {
 	})
 }
 
-// head is the end of the journal.
+// head returns the end of the journal.
 func head(tb testing.TB, o store.Org, after journal.Pos) journal.Pos {
 	tb.Helper()
 	for {

@@ -19,16 +19,16 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// morphine is a record of so many MME a day from a day on, for ten days.
+// morphine returns a record of mme MME a day for ten days from a day on.
 func morphine(tb testing.TB, c *storetest.Clock, patientID id.Patient, mme int, from time.Time) pain.Record {
 	tb.Helper()
 	return storetest.RecordAt(tb, c.Now(), patientID, fmt.Sprintf(
 		`{"data_type":"medications","value":{"name":"morphine","strength":1,"strength_unit":"mg","quantity":%d,"days_supply":10,"start_date":%q}}`, 10*mme, from.Format(time.DateOnly)))
 }
 
-// An alert is in the journal behind the write that raised it, of the service's
-// own doing, with nothing in it that was measured; a write that is sent again
-// raises nothing again.
+// An alert follows the write that raised it in the journal, with the service as
+// its actor and without any measured value. A repeated write does not raise it
+// again.
 func TestAlertComesWithItsWrite(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		patient := storetest.AddPatient(t, o, "Alerted").ID
@@ -66,7 +66,7 @@ func TestAlertComesWithItsWrite(t *testing.T) {
 	})
 }
 
-// A correction tells of the record first as well, and an import alerts like
+// For a correction, too, the record comes first; an import raises alerts like
 // any other write.
 func TestCorrectionsAndImportsAlert(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
@@ -83,7 +83,8 @@ func TestCorrectionsAndImportsAlert(t *testing.T) {
 		if _, err := storetest.CorrectAt(t.Context(), o, c.Now(), p.ID, rec.ID, `{"value":`+value+`}`); err != nil {
 			t.Fatal(err)
 		}
-		// Tablets of another strength are taken besides: 2 mg x 200 / 10 = 40.
+		// Tablets of another strength are taken in addition: 2 mg x 200 / 10 =
+		// 40.
 		group.Hashes[0], group.Records[0] = hashOf(2), storetest.RecordAt(t, c.Now(), p.ID, `{"data_type":"medications","value":{"name":"morphine","strength":2,"strength_unit":"mg","quantity":200,"days_supply":10}}`)
 		if _, _, err := o.ImportRecords(t.Context(), []patients.ImportedRecords{group}); err != nil {
 			t.Fatal(err)
@@ -99,7 +100,7 @@ func TestCorrectionsAndImportsAlert(t *testing.T) {
 	})
 }
 
-// due makes patients whose prescription begins tomorrow.
+// due creates patients whose prescription begins tomorrow.
 func due(t *testing.T, c *storetest.Clock, o store.Org, n int) (patients []id.Patient) {
 	t.Helper()
 	for i := range n {
@@ -112,8 +113,8 @@ func due(t *testing.T, c *storetest.Clock, o store.Org, n int) (patients []id.Pa
 	return patients
 }
 
-// Nodes that sweep at the same time, again and again, and with the clock put
-// back in between, alert each patient once, whatever the slices.
+// Nodes that sweep at the same time, repeatedly, and with the clock set back in
+// between, alert each patient once, whatever the slices.
 func TestSweepsAlertOnce(t *testing.T) {
 	patients.ShortSweepSlice(t)
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
@@ -140,8 +141,8 @@ func TestSweepsAlertOnce(t *testing.T) {
 	})
 }
 
-// A clock that was months ahead keeps nobody from being alerted once it is
-// right again.
+// A clock that was months ahead does not prevent alerts once it is correct
+// again.
 func TestSweepAfterAClockFarAhead(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		patients := due(t, c, o, 3)
@@ -163,15 +164,15 @@ func TestSweepAfterAClockFarAhead(t *testing.T) {
 	})
 }
 
-// A patient that cannot be judged is told, without a word of the patient, and
-// does not stand in the way of the others.
+// A patient that cannot be judged is reported, without personal data, and does
+// not hold up the others.
 func TestSweepGoesOnPastAFault(t *testing.T) {
 	patients.ShortSweepSlice(t)
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		patients := due(t, c, o, 8)
 		storetest.Exec(t, all[0], `UPDATE patient_series SET bytes = $1 WHERE patient_no = 2`, []byte("spoilt"))
 		storetest.Exec(t, all[0], `UPDATE clinical_record SET value = '{}' WHERE patient_no = 2`)
-		storetest.Exec(t, all[0], `UPDATE patient_series SET bytes = $1 WHERE patient_no = 3`, []byte("spoilt")) // its records are sound
+		storetest.Exec(t, all[0], `UPDATE patient_series SET bytes = $1 WHERE patient_no = 3`, []byte("spoilt")) // its records are intact
 		c.Pass(day)
 		err := all[0].System().SweepAlerts(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "could not evaluate the alerts of 1 patients;") || strings.Contains(err.Error(), patients[1].String()) {
@@ -185,7 +186,7 @@ func TestSweepGoesOnPastAFault(t *testing.T) {
 	})
 }
 
-// A write counts the years whose series cannot be read by their records.
+// A write includes years whose series cannot be read, by their records.
 func TestAlertsCountUnreadableYears(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		p := storetest.AddPatient(t, o, "Spoilt").ID
@@ -193,7 +194,7 @@ func TestAlertsCountUnreadableYears(t *testing.T) {
 		if err := storetest.AddRecordsAt(t.Context(), o, c.Now(), p, old); err != nil {
 			t.Fatal(err)
 		}
-		storetest.Exec(t, all[0], `INSERT INTO patient_series (org_no, patient_no, year, bytes) SELECT org_no, patient_no, 1999, bytes FROM patient_series`) // of no record
+		storetest.Exec(t, all[0], `INSERT INTO patient_series (org_no, patient_no, year, bytes) SELECT org_no, patient_no, 1999, bytes FROM patient_series`) // without a record
 		storetest.Exec(t, all[0], `UPDATE patient_series SET bytes = $1`, []byte("spoilt"))
 		added := morphine(t, c, p, 40, c.Now())
 		if err := storetest.AddRecordsAt(t.Context(), o, c.Now(), p, added); err != nil {
@@ -213,7 +214,7 @@ func TestAlertsCountUnreadableYears(t *testing.T) {
 	})
 }
 
-// A repair alerts what a wrong series kept from it, and nothing twice.
+// A repair raises the alerts that a wrong series prevented, and none twice.
 func TestRepairAlerts(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		patients := due(t, c, o, 2)
@@ -242,7 +243,7 @@ func TestRepairAlerts(t *testing.T) {
 	})
 }
 
-// Patients of before the migration are due by it.
+// The migration makes existing patients due.
 func TestMigrationMakesPatientsDue(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		patients := due(t, c, o, 3)
@@ -267,7 +268,8 @@ func TestMigrationMakesPatientsDue(t *testing.T) {
 	})
 }
 
-// What is not watched leaves no standing, and a standing is the organisation's.
+// Records that are not watched create no standing, and a standing belongs to
+// its organisation.
 func TestStandings(t *testing.T) {
 	eachClocked(t, func(t *testing.T, c *storetest.Clock, all []*store.Store, o store.Org) {
 		p := storetest.AddPatient(t, o, "Unwatched").ID
@@ -304,7 +306,7 @@ func TestStandings(t *testing.T) {
 	})
 }
 
-// A sweep looks at what is due by an index, and at nothing else.
+// A sweep uses an index to read only what is due.
 func TestSweepGoesByIndex(t *testing.T) {
 	s := storetest.Open(t, storetest.SQLite)
 	for sql, index := range map[string]string{patients.SweepBegun: "INDEX alert_state_next (next_day<?)", patients.SweepAhead: "INDEX alert_state_day (day>?)"} {

@@ -50,7 +50,7 @@ func houseMedicine(patientID id.Patient, aliases *pain.Aliases, name string) (pa
 	return records[0], nil
 }
 
-// take stores a medicine as the API does, and says by how many tries.
+// take stores a medicine as the API does, and returns the number of attempts.
 func take(ctx context.Context, o store.Org, patientID id.Patient, name string) (tries int, err error) {
 	for tries = 1; ; tries++ {
 		_, aliases, err := o.Intake(ctx, patientID)
@@ -68,7 +68,7 @@ func take(ctx context.Context, o store.Org, patientID id.Patient, name string) (
 	}
 }
 
-// bases lists what a patient's medications rest on.
+// bases lists what a patient's medications are derived from.
 func bases(t *testing.T, o store.Org, patientID id.Patient) (list []string) {
 	t.Helper()
 	records, _ := listed(t, o, patientID, patients.RecordQuery{Page: 1, Limit: 100, Types: []pain.DataType{pain.TypeMedications}})
@@ -106,7 +106,7 @@ func TestAliasesOfAnOrganisation(t *testing.T) {
 		if _, err := addAlias(t.Context(), o, "one more", "7804"); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "3 aliases") {
 			t.Errorf("beyond the limit: %v", err)
 		}
-		// Both nodes see all at once, in the same order.
+		// Both nodes see all of them at once, in the same order.
 		for _, o := range []store.Org{o, other} {
 			list, total, err := o.AliasPage(t.Context(), 1, 2)
 			if err != nil || total != 3 || len(list) != 2 || list[0].ID != blue || list[0].Name != "Blue Pills" || list[1].Name != "éa" || list[0].CreatedBy != "cli_1" || !list[0].CreatedAt.Equal(recordNow) {
@@ -128,7 +128,7 @@ func TestAliasesOfAnOrganisation(t *testing.T) {
 		if _, err := theirs.UpdateAlias(t.Context(), blue, nil); !fault.Is(err, fault.NotFound) {
 			t.Error(err)
 		}
-		// A change that changes nothing leaves the version.
+		// A change without effect leaves the version.
 		for i, code := range []string{"1049621", "7804"} {
 			a, err := other.UpdateAlias(t.Context(), blue, func(old pain.Alias) (pain.Alias, *journal.Change, error) {
 				if old.RxNormCode == code {
@@ -153,8 +153,8 @@ func TestAliasesOfAnOrganisation(t *testing.T) {
 	})
 }
 
-// A medication that was understood by aliases which have changed since is not
-// kept as it is, whichever way it comes; other records do not care.
+// A medication derived with aliases that have changed since is not stored as it
+// is, on any path; other records are not affected.
 func TestMedicationsUnderstoodBeforeAChange(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -210,8 +210,8 @@ func TestMedicationsUnderstoodBeforeAChange(t *testing.T) {
 	})
 }
 
-// Adding, changing and removing an alias begins the derivation anew, wherever it
-// was; it goes on after an interruption, and writes only what differs.
+// Adding, changing and removing an alias restarts the derivation, wherever it
+// was. It continues after an interruption, and writes only what differs.
 func TestAliasesBeginTheDerivationAnew(t *testing.T) {
 	patients.ShortDerivation(t)
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
@@ -251,17 +251,17 @@ func TestAliasesBeginTheDerivationAnew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A check sees it before the derivation does.
+		// A check detects it before the derivation does.
 		if problems, _, err := sys.CheckDerived(t.Context(), false, storetest.NoProgress); err != nil || len(problems) != 3 || !strings.Contains(problems[0], "(class unclassified, now benzodiazepine)") {
 			t.Errorf("%q, %v", problems, err)
 		}
-		// It was interrupted after the third patient, and goes on there.
+		// It was interrupted after the third patient, and continues there.
 		storetest.Exec(t, all[0], `UPDATE derivation SET patient_no = 3 WHERE aliases = 1`)
 		if err := sys.Rederive(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		want("none", "name", "none", "name", "alias")
-		// The next change begins with the first.
+		// The next change starts with the first.
 		if _, err := addAlias(t.Context(), o, "another", "7804"); err != nil {
 			t.Fatal(err)
 		}
@@ -284,8 +284,8 @@ func TestAliasesBeginTheDerivationAnew(t *testing.T) {
 	})
 }
 
-// A round that is ended in the middle is gone on with, and one whose aliases
-// change in the middle begins anew.
+// A round that is interrupted continues later, and one whose aliases change
+// meanwhile starts again.
 func TestDerivationIsEndedAndOvertaken(t *testing.T) {
 	patients.ShortDerivation(t)
 	for _, engine := range storetest.Engines {
@@ -335,8 +335,9 @@ func TestDerivationIsEndedAndOvertaken(t *testing.T) {
 					t.Errorf("%v", got)
 				}
 			}
-			// Now the alias goes away while others are derived for a second one. On
-			// SQLite the writer is the one that observes, so it cannot wait here.
+			// Now the alias is removed while others are derived for a second
+			// one. On SQLite the writer itself calls the observer, so it cannot
+			// wait here.
 			if err := removeAlias(t.Context(), o, calm); err != nil {
 				t.Fatal(err)
 			}
@@ -368,8 +369,8 @@ func TestDerivationIsEndedAndOvertaken(t *testing.T) {
 	}
 }
 
-// While nodes add medications, change aliases and derive again, nothing stays
-// that was understood by aliases which are not there any more.
+// While nodes add medications, change aliases and derive again, nothing derived
+// with outdated aliases remains.
 func TestAliasesChangeUnderLoad(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -394,7 +395,7 @@ func TestAliasesChangeUnderLoad(t *testing.T) {
 			var mine id.Alias
 			var err error
 			for n := range 15 {
-				if i < 2 { // these change the aliases, each one of its own
+				if i < 2 { // these change the aliases, each its own
 					if mine, err = addAlias(t.Context(), o, []string{"calm mix", "blue pills"}[i], "6470"); err != nil {
 						return err
 					}
@@ -424,8 +425,8 @@ func TestAliasesChangeUnderLoad(t *testing.T) {
 	})
 }
 
-// The worker of a node derives again at once what it changed itself, and soon
-// what another one did.
+// The worker of a node derives again at once after its own changes, and soon
+// after those of another node.
 func TestWorkersDeriveAfterAChange(t *testing.T) {
 	patients.AskForAliases(t, 10*time.Millisecond)
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
@@ -458,8 +459,8 @@ func TestWorkersDeriveAfterAChange(t *testing.T) {
 	})
 }
 
-// A change of the aliases waits for a medication that was understood without
-// it and is being kept, on another node: else nobody would derive it again.
+// A change of the aliases waits for a medication derived without it that
+// another node is storing: otherwise nobody would derive it again.
 func TestAChangeWaitsForMedications(t *testing.T) {
 	var barrier storetest.Barrier
 	database := storetest.Database(t, storetest.Postgres)
@@ -477,7 +478,7 @@ func TestAChangeWaitsForMedications(t *testing.T) {
 		}
 		kept <- err
 	}()
-	<-arrived // the version was read, the record is not kept yet
+	<-arrived // the version was read, the record is not stored yet
 	changed := make(chan error, 1)
 	go func() {
 		_, err := addAlias(t.Context(), other.For(&who), "calm mix", "6470")
@@ -486,7 +487,7 @@ func TestAChangeWaitsForMedications(t *testing.T) {
 		}
 		changed <- err
 	}()
-	// Time to go wrong in; what is right does not depend on it.
+	// This only gives a failure time to happen; success does not depend on it.
 	var err error
 	select {
 	case err = <-changed:

@@ -12,8 +12,8 @@ import (
 )
 
 // TestDiskFullInABatch fills the disk with batches of clinical records: a batch
-// that does not fit is absent as a whole, its series too, and with space again
-// the same store goes on.
+// that does not fit is absent as a whole, including its series, and once there
+// is space again the same store continues.
 func TestDiskFullInABatch(t *testing.T) {
 	dir := storetest.Tmpfs(t, "4m")
 	s := storetest.Start(t, storetest.CopyTo(t, storetest.Database(t, storetest.SQLite), dir))

@@ -16,11 +16,11 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// callers is how many requests write at once.
+// callers is the number of concurrent writers.
 const callers = 64
 
-// rawInserts is what SQLite can do: rows of a patient's size into one table
-// with an index, so many to a transaction.
+// rawInserts measures the limit of SQLite: rows of a patient's size inserted
+// into one table with an index, group rows per transaction.
 func rawInserts(b *testing.B, rows, group int) (perSecond float64) {
 	b.Helper()
 	conn, err := sqlite3.Open(filepath.Join(b.TempDir(), "floor.db"))
@@ -60,9 +60,9 @@ func rawInserts(b *testing.B, rows, group int) (perSecond float64) {
 	return float64(rows) / time.Since(start).Seconds()
 }
 
-// BenchmarkCreatePatient says how much of what SQLite can do is left for the
-// caller: a patient is one row there, and five with its number, its event and
-// audit line.
+// BenchmarkCreatePatient compares creating patients with the limit of SQLite: a
+// patient is one row there, and five rows here with its number, event and audit
+// line.
 func BenchmarkCreatePatient(b *testing.B) {
 	for _, engine := range storetest.Engines {
 		b.Run(engine, func(b *testing.B) {
@@ -91,7 +91,7 @@ func BenchmarkCreatePatient(b *testing.B) {
 	}
 }
 
-// BenchmarkLargeOrganisation reads in an organisation of 100,000 patients.
+// BenchmarkLargeOrganisation reads from an organisation of 100,000 patients.
 func BenchmarkLargeOrganisation(b *testing.B) {
 	const people, limit = 100_000, 50
 	s := storetest.Open(b, storetest.SQLite)
@@ -123,7 +123,7 @@ func BenchmarkLargeOrganisation(b *testing.B) {
 	})
 }
 
-// readPages reads one page again and again and says how long once takes, in
+// readPages reads one page repeatedly and returns the time per read in
 // nanoseconds.
 func readPages(b *testing.B, o store.Org, page, limit int64) float64 {
 	b.Helper()

@@ -9,16 +9,18 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
+// UntilSweep returns the time to the next sweep; SweepBegun and SweepAhead select
+// what a sweep looks for.
 var UntilSweep, SweepBegun, SweepAhead = untilSweep, sweepBegun, sweepAhead
 
-// ShortSweepSlice makes sweeps look up a few patients at a time.
+// ShortSweepSlice makes sweeps read a few patients at a time.
 func ShortSweepSlice(tb testing.TB) {
 	before := sweepSlice
 	sweepSlice = 3
 	tb.Cleanup(func() { sweepSlice = before })
 }
 
-// ShortNearby has pages of records ask on which day they begin.
+// ShortNearby makes pages of records look up the day on which they begin.
 func ShortNearby(tb testing.TB) {
 	before := nearby
 	nearby = 3
@@ -41,21 +43,21 @@ func (o Org) SeriesOf(tb testing.TB, patientID id.Patient) map[int]string {
 	return years
 }
 
-// ShortDerivation makes the slices of a derivation one patient each.
+// ShortDerivation makes a derivation process one patient at a time.
 func ShortDerivation(tb testing.TB) {
 	old := derivedAtOnce
 	derivedAtOnce = 1
 	tb.Cleanup(func() { derivedAtOnce = old })
 }
 
-// FewAliases lowers how many an organisation may have.
+// FewAliases reduces the maximum number of aliases.
 func FewAliases(tb testing.TB, most int64) {
 	old := mostAliases
 	mostAliases = most
 	tb.Cleanup(func() { mostAliases = old })
 }
 
-// AskForAliases makes nodes ask often whether others changed aliases.
+// AskForAliases sets how often nodes check whether others changed aliases.
 func AskForAliases(tb testing.TB, every time.Duration) {
 	old := aliasesEvery
 	aliasesEvery = every

@@ -28,7 +28,7 @@ func patientLines(from, to int, external bool) (lines []patients.ImportedPatient
 	return lines
 }
 
-// recordLines are scores of one patient; the hash of each is its score.
+// recordLines returns scores of one patient; the hash of each is its score.
 func recordLines(p pain.Patient, scores ...int) patients.ImportedRecords {
 	g := patients.ImportedRecords{Patient: p.ID, Change: func([]pain.Record) journal.Change { return storetest.Updated(p) }}
 	for _, score := range scores {
@@ -100,7 +100,7 @@ func TestRecordsAreImportedOnce(t *testing.T) {
 		if added != 3 || len(missing) != 1 || missing[0] != 1 || err != nil {
 			t.Fatalf("added %d, missing %v, %v", added, missing, err)
 		}
-		// What was refused has left no mark.
+		// Rejected lines have left no mark.
 		added, missing, err = org.ImportRecords(t.Context(), []patients.ImportedRecords{recordLines(a, 4, 3, 5), recordLines(b, 1, 2)})
 		if added != 2 || missing != nil || err != nil {
 			t.Fatalf("added %d, missing %v, %v", added, missing, err)
@@ -113,7 +113,7 @@ func TestRecordsAreImportedOnce(t *testing.T) {
 	})
 }
 
-// Several imports of the same lines at once bring each in once.
+// Several concurrent imports of the same lines import each once.
 func TestImportsAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		nodes := []*store.Store{open(), open()}

@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// roll notes members as they are told of.
+// roll records members as they are reported.
 type roll struct {
 	members map[int64]string
 	order   []int64
@@ -69,7 +69,7 @@ func TestMembers(t *testing.T) {
 			t.Errorf("%v, %v", part, err)
 		}
 
-		// All changes make the same members; each comes once, on any node.
+		// All changes result in the same members; each comes once, on any node.
 		changed := newRoll()
 		head, complete, err := all[1].For(&who).ChangedMembers(t.Context(), 0, 100, changed.member, changed.year)
 		if err != nil || !complete || !maps.Equal(changed.members, whole.members) || len(changed.order) != 4 {

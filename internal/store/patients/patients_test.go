@@ -51,8 +51,7 @@ func TestPatientIsKept(t *testing.T) {
 	})
 }
 
-// shows fails when a patient that is printed as it is read differs from one
-// that was read whole.
+// shows fails the test if ShowPatient returns something else than Patient.
 func shows(t *testing.T, o store.Org, want pain.Patient) {
 	t.Helper()
 	var version int64
@@ -101,7 +100,7 @@ func TestPatientUpdateRefusedOrEmpty(t *testing.T) {
 	})
 }
 
-// Updates of one patient from several nodes follow each other: none is lost.
+// Updates of one patient from several nodes are serialized: none is lost.
 func TestPatientUpdatesFollowEachOther(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 3, open)
@@ -154,8 +153,8 @@ func TestPatientNumbersAreDense(t *testing.T) {
 	})
 }
 
-// A client that walks the pages while others create misses and repeats
-// nothing, and the total is never less than what it was shown.
+// A client that reads all pages while others create patients misses and repeats
+// none, and the total is never less than what it has seen.
 func TestPageWalkWhileOthersCreate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 3, open)
@@ -197,7 +196,7 @@ func TestPageWalkWhileOthersCreate(t *testing.T) {
 			}
 			total = now
 			if len(got) < limit && writing {
-				continue // not full yet: look again
+				continue // not full yet: read again
 			}
 			for _, patientID := range got {
 				if seen[patientID] {

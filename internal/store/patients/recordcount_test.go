@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// Counts are those of the records after random histories on two nodes, and the
-// migration, which counts by itself, makes the same of them.
+// Counts match the records after random histories on two nodes, and the
+// migration, which counts by itself, gets the same result.
 func TestRecordsAreCounted(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -82,7 +82,7 @@ func TestRecordsAreCounted(t *testing.T) {
 	})
 }
 
-// A page of a list that others add to is one moment of it.
+// A page is consistent while others add records.
 func TestDeepPagesWhileRecordsAreAdded(t *testing.T) {
 	patients.ShortNearby(t)
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
@@ -90,7 +90,7 @@ func TestDeepPagesWhileRecordsAreAdded(t *testing.T) {
 		o := all[0].For(&who)
 		p := storetest.AddPatient(t, o, "A")
 		day := func(n int) time.Time { return time.Date(2025, 1, 1+n, 0, 0, 0, 0, time.UTC) }
-		// Later writes come before earlier ones, so that pages move.
+		// Later writes sort before earlier ones, so that pages move.
 		done := make(chan error, 1)
 		go func() {
 			var err error

@@ -12,7 +12,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// BenchmarkRecordsPage reads a page of 100 records of a patient who has few or
+// BenchmarkRecordsPage reads a page of 100 records of patients who have few or
 // very many, over ten years.
 func BenchmarkRecordsPage(b *testing.B) {
 	const years, batch, limit = 10, 1000, 100
@@ -57,8 +57,8 @@ func BenchmarkRecordsPage(b *testing.B) {
 	}
 }
 
-// processorTime is what this process has used, which a busy machine changes
-// little; that of PostgreSQL is not in it.
+// processorTime returns the CPU time used by this process, on which other load
+// has little effect. It does not include PostgreSQL.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -26,8 +26,8 @@ import (
 
 var recordNow = time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 
-// valuesOf has a stored value of the types that the series looks into; of the
-// others it does not matter.
+// valuesOf has a stored value for each type that contributes to the series; for
+// other types the value does not matter.
 var valuesOf = map[pain.DataType]string{
 	pain.TypeMedications:      `{"name":"ibuprofen"}`,
 	pain.TypeAssessments:      `{"instrument":"odi","score":20}`,
@@ -36,7 +36,7 @@ var valuesOf = map[pain.DataType]string{
 	pain.TypeLabs:             `{"analyte":"oxycodone","result":"positive"}`,
 }
 
-// newRecord makes a record that is not stored yet.
+// newRecord returns a record that is not stored yet.
 func newRecord(patientID id.Patient, t pain.DataType, at time.Time) pain.Record {
 	return pain.Record{
 		ID: id.New[id.RecordKind](recordNow), PatientID: patientID, Type: t, RecordedAt: at, Value: pain.StoredValue(cmp.Or(valuesOf[t], `{"score":5}`)),
@@ -44,7 +44,7 @@ func newRecord(patientID id.Patient, t pain.DataType, at time.Time) pain.Record 
 	}
 }
 
-// clinicalChange is the change that comes with some records.
+// clinicalChange returns the change for records.
 func clinicalChange(action audit.Action, records ...pain.Record) journal.Change {
 	var ids []id.Record
 	for _, r := range records {
@@ -117,7 +117,7 @@ func TestRecordComesBackAsItWas(t *testing.T) {
 	})
 }
 
-// The order and the pages are those of a plain sort, whatever is asked.
+// Order and pages are those of a plain sort, whatever the query.
 func TestRecordsAgainstAPlainSort(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)
@@ -135,7 +135,7 @@ func TestRecordsAgainstAPlainSort(t *testing.T) {
 		addRecords(t, o, everything...)
 		addRecords(t, o, newRecord(other.ID, pain.TypePainScores, day(3)))
 		for i := range 400 {
-			if i == 200 { // from here on a page finds its day first
+			if i == 200 { // from here on a page looks up its day first
 				patients.ShortNearby(t)
 			}
 			q := patients.RecordQuery{Page: 1 + random.Int64N(4), Limit: 1 + random.Int64N(40), Inactive: random.IntN(2) == 0, Descending: random.IntN(2) == 0}
@@ -182,8 +182,8 @@ func plainly(all []pain.Record, q patients.RecordQuery) []pain.Record {
 	return fit
 }
 
-// Of many corrections of one record, on two nodes, one wins and the others are
-// told.
+// Of many concurrent corrections of one record, on two nodes, one succeeds and
+// the others get a conflict.
 func TestOneCorrectionWins(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -250,7 +250,7 @@ func TestHistoryOfARecord(t *testing.T) {
 	})
 }
 
-// A batch that fails leaves no record, no event and no line.
+// A batch that fails leaves no record, no event and no audit line.
 func TestBatchThatFailsLeavesNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)
@@ -263,7 +263,7 @@ func TestBatchThatFailsLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch := []pain.Record{newRecord(p.ID, pain.TypeSleep, recordNow), newRecord(p.ID, pain.TypeMood, recordNow), kept} // the last is there already
+		batch := []pain.Record{newRecord(p.ID, pain.TypeSleep, recordNow), newRecord(p.ID, pain.TypeMood, recordNow), kept} // the last one already exists
 		once := &idempotency.Once{Key: []byte("key"), Body: []byte("body")}
 		for _, key := range []*idempotency.Once{nil, once} {
 			if _, err := o.AddRecords(t.Context(), p.ID, batch, clinicalChange(audit.ClinicalCreate, batch...), key, recordNow, idempotency.Outcome{Status: 201}); err == nil {
@@ -294,8 +294,7 @@ func TestBatchThatFailsLeavesNothing(t *testing.T) {
 	})
 }
 
-// Records are reached neither through another organisation nor through another
-// patient.
+// Records are not accessible through another organisation or another patient.
 func TestRecordsAreApart(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()

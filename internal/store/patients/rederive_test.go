@@ -17,12 +17,12 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// What an earlier version wrote: it guessed other where it knew nothing, and
-// said of nothing what it rests on.
+// Values written by an earlier version: it guessed "other" for what it did not
+// know, and did not store what a value was derived from.
 const (
 	guessed    = `{"name":"Ploxaquil","strength":100,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"other","opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`
 	understood = `{"name":"ibuprofen","days_supply":30,"derived":{"drug_class":"nsaid","ingredients":["ibuprofen"],"opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`
-	// missed is one that today's rules understand.
+	// missed is one that the current rules understand.
 	missed = `{"name":"oxycodone","strength":20,"strength_unit":"mg","quantity":90,"days_supply":30,"derived":{"drug_class":"other","opioid":false,"covered_from":"2025-06-01","covered_to":"2025-06-30","covered_days":30}}`
 )
 
@@ -42,14 +42,14 @@ func old(t *testing.T, s *store.Store, o store.Org, name, value string) pain.Pat
 	first := pain.DateOf(at).DayNumber()
 	years := series.Series{Medications: []series.Medication{{Span: drug.Span{First: first, Last: first + 29}, Class: series.ClassOf(class)}}}
 	packed := years.Encode(nil)
-	packed[0]-- // the rules
+	packed[0]-- // the version of the rules
 	if storetest.Exec(t, s, `UPDATE patient_series SET bytes = $1 WHERE patient_no = (SELECT patient_no FROM patient WHERE id = $2)`, packed, p.ID.Bytes()) != 1 {
 		t.Fatal("there is no series")
 	}
 	return p
 }
 
-// TestRederive derives what an earlier version stored again: in parts, after an
+// TestRederive derives again what an earlier version stored: in parts, after an
 // interruption, and by several nodes at once.
 func TestRederive(t *testing.T) {
 	patients.ShortDerivation(t)
@@ -63,7 +63,7 @@ func TestRederive(t *testing.T) {
 			!strings.Contains(problems[1], `(basis "", now "name")`) || !strings.Contains(problems[2], "(class other, now opioid)") {
 			t.Fatalf("%q, %v", problems, err)
 		}
-		// It is ended after the second patient, and goes on there.
+		// It is interrupted after the second patient, and continues there.
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := sys.Rederive(ctx); err == nil {
@@ -76,7 +76,7 @@ func TestRederive(t *testing.T) {
 		if problems, _, err := sys.CheckDerived(t.Context(), false, storetest.NoProgress); err != nil || len(problems) != 2 {
 			t.Errorf("after the rest: %q, %v", problems, err)
 		}
-		// Other rules begin anew; two nodes at once do no harm.
+		// Other rules start again; two nodes at once do no harm.
 		storetest.Exec(t, all[0], `UPDATE derivation SET rules = $1`, pain.Derivation-1)
 		storetest.Together(t, 2, func(node int) error { return all[node].System().Rederive(t.Context()) })
 		derivedRight(t, sys)
@@ -110,7 +110,7 @@ func TestRederive(t *testing.T) {
 	})
 }
 
-// derivedRight says when something that is derived is not what the records say.
+// derivedRight fails the test if a derived value does not match the records.
 func derivedRight(t *testing.T, sys store.System) {
 	t.Helper()
 	if problems, _, err := sys.CheckDerived(t.Context(), false, storetest.NoProgress); err != nil || len(problems) > 0 {
@@ -121,8 +121,8 @@ func derivedRight(t *testing.T, sys store.System) {
 	}
 }
 
-// A check repairs what older nodes wrote after it was derived again, and what
-// cannot be read stands in nobody's way.
+// A check repairs what older nodes wrote after the derivation, and what cannot
+// be read does not hold up the rest.
 func TestCheckRepairsWhatIsDerived(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)

@@ -22,8 +22,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// clinicalBodies are values of every type that a series is made of, of those
-// that it leaves out, and of a type that it is not made of.
+// clinicalBodies are values of every type that contributes to a series, of
+// records that do not count, and of a type that does not contribute.
 var clinicalBodies = []struct{ dataType, value string }{
 	{"pain_scores", `{"score":%d,"aspect":"average"}`},
 	{"pain_scores", `{"score":%d}`},
@@ -49,12 +49,12 @@ func clinicalValue(kind, digit int) string {
 	return value
 }
 
-// clinicalAct is one thing that a caller does to a patient.
+// clinicalAct is one action of a caller on a patient.
 type clinicalAct struct {
 	what  string   // add, correct or retract
 	batch []string // records to add
-	at    string   // of a correction; "" leaves the time
-	pick  int      // which record, of all that are there
+	at    string   // of a correction; "" keeps the time
+	pick  int      // which of all existing records
 	digit int
 }
 
@@ -86,7 +86,7 @@ var (
 	})
 )
 
-// clinicalHistory is a patient that several callers write about.
+// clinicalHistory is a patient that several callers write to.
 type clinicalHistory struct {
 	tb      testing.TB
 	patient id.Patient
@@ -114,7 +114,7 @@ func (h *clinicalHistory) act(o store.Org, a clinicalAct) error {
 		var records []pain.Record
 		for i, body := range a.batch {
 			records = append(records, storetest.Record(h.tb, h.patient, body))
-			if (a.pick+i)%9 == 0 { // as an import may have it
+			if (a.pick+i)%9 == 0 { // as in an import
 				records[i].Status = pain.EnteredInError
 			}
 		}
@@ -138,7 +138,7 @@ func (h *clinicalHistory) act(o store.Org, a clinicalAct) error {
 	}
 	c, err := storetest.Correct(h.tb.Context(), o, h.patient, rec.ID, body)
 	if fault.Is(err, fault.Conflict) {
-		return nil // somebody corrected it before
+		return nil // it was corrected before
 	}
 	if err == nil && c.Replaced {
 		h.keep(c.New)
@@ -146,7 +146,7 @@ func (h *clinicalHistory) act(o store.Org, a clinicalAct) error {
 	return err
 }
 
-// recomputed is the patient's series by year as the records have it, read as
+// recomputed returns the patient's series by year, computed from the records as
 // a caller reads them.
 func recomputed(tb testing.TB, o store.Org, patientID id.Patient) map[int]string {
 	tb.Helper()
@@ -172,7 +172,7 @@ func recomputed(tb testing.TB, o store.Org, patientID id.Patient) map[int]string
 }
 
 // After any history of batches, late data, corrections and retractions, by
-// several callers on two nodes, the series is what the records say.
+// several callers on two nodes, the series matches the records.
 func TestSeriesIsWhatTheRecordsSay(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -207,7 +207,7 @@ func TestSeriesIsWhatTheRecordsSay(t *testing.T) {
 	})
 }
 
-// What differs is found, and put right.
+// Differences are detected and repaired.
 func TestCheckSeries(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()
@@ -242,7 +242,7 @@ func TestCheckSeries(t *testing.T) {
 		if problems, _ := check(false); len(problems) != 0 {
 			t.Fatalf("%q", problems)
 		}
-		// Lost, spoilt, and one too many.
+		// A missing, a corrupted, and a surplus series.
 		storetest.Exec(t, s, `DELETE FROM patient_series WHERE patient_no = 1 AND year = 2023`)
 		storetest.Exec(t, s, `UPDATE patient_series SET bytes = $1 WHERE patient_no = 2`, []byte("spoilt"))
 		storetest.Exec(t, s, `INSERT INTO patient_series (org_no, patient_no, year, bytes) VALUES ($1, 3, 1999, $2)`, int64(who.Org), []byte{})
@@ -262,7 +262,7 @@ func TestCheckSeries(t *testing.T) {
 			}
 		}
 
-		// A record that cannot be read is told, not hidden by a repair.
+		// A record that cannot be read is reported, not hidden by a repair.
 		storetest.Exec(t, s, `UPDATE clinical_record SET value = '{}' WHERE patient_no = 4`)
 		if problems, repaired := check(true); len(problems) != 1 || repaired != 0 || !strings.Contains(problems[0], "record rec_") {
 			t.Errorf("repaired %d, left %q", repaired, problems)
@@ -270,8 +270,8 @@ func TestCheckSeries(t *testing.T) {
 	})
 }
 
-// A series that is lost or cannot be read does not stand in the way of a write,
-// and is whole again after it.
+// A series that is missing or cannot be read does not prevent a write, which
+// rebuilds it.
 func TestUnreadableSeriesIsMadeAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()
@@ -291,8 +291,7 @@ func TestUnreadableSeriesIsMadeAgain(t *testing.T) {
 	})
 }
 
-// A patient's chart has every year, and does without a series that cannot be
-// read.
+// A patient's chart includes every year, even if a series cannot be read.
 func TestChart(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()

@@ -10,9 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// BenchmarkAddRecords adds batches of 100 records to patients that have some
-// already in the same year, from several callers, each with patients of its
-// own.
+// BenchmarkAddRecords adds batches of 100 records to patients that already have
+// some in the same year, from several callers, each with its own patients.
 func BenchmarkAddRecords(b *testing.B) {
 	const batch, atOnce = 100, 8
 	for _, engine := range storetest.Engines {

@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/pain/summary"
 )
 
-// What is kept by its place in a list has one.
+// Every value that is stored by its index in a list is in that list.
 func TestEveryWordHasAPlace(t *testing.T) {
 	t.Parallel()
 	for _, s := range pain.Statuses() {
@@ -23,8 +23,8 @@ func TestEveryWordHasAPlace(t *testing.T) {
 	}
 }
 
-// Each type and status on each day of a period has a slot of its own, which says
-// what it is of.
+// Each type and status on each day of a period has its own slot, from which
+// they can be recovered.
 func TestEveryTypeHasItsSlots(t *testing.T) {
 	t.Parallel()
 	seen := map[slot]string{}
@@ -56,8 +56,8 @@ func TestEveryTypeHasItsSlots(t *testing.T) {
 	}
 }
 
-// A chart has the records of every type that a summary reads, and of no other
-// than those that series are made of, or that are named here.
+// A chart includes the records of every type that a summary reads, and no
+// others except those that contribute to series or are named here.
 func TestChartsHaveEveryTypeOfASummary(t *testing.T) {
 	t.Parallel()
 	if len(summary.RecordTypes) < 3 || strings.Count(chartRecords, "$") != 4+len(summary.RecordTypes) {
