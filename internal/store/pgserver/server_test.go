@@ -19,7 +19,7 @@ func TestServerInAFolderOfTheCallersChoice(t *testing.T) {
 		testneed.Skip(t, err.Error())
 	}
 	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // PostgreSQL runs as another user than root
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // PostgreSQL does not run as root
 		t.Fatal(err)
 	}
 	s, err := Launch(Volatile, dir)
@@ -38,8 +38,8 @@ func TestServerInAFolderOfTheCallersChoice(t *testing.T) {
 	}
 }
 
-// analyzed looks whether the planner knows how many rows a table has, which it
-// does not by itself so soon.
+// analyzed asserts that the planner knows the number of rows of a table, which
+// it would not know by itself so soon.
 func analyzed(t *testing.T, dsn string) {
 	t.Helper()
 	ctx := context.Background()
