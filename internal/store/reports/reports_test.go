@@ -22,7 +22,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// writeFile keeps a file of a claim.
+// writeFile stores the file of a claim.
 func writeFile(t *testing.T, c *reports.ReportClaim, file []byte) {
 	t.Helper()
 	n := int64(0)
@@ -42,7 +42,7 @@ func complete(t *testing.T, c *reports.ReportClaim, file []byte) {
 	}
 }
 
-// fileOf is any bytes, of so many.
+// fileOf returns size bytes that depend on seed.
 func fileOf(seed byte, size int) []byte {
 	file := make([]byte, size)
 	for i := range file {
@@ -126,7 +126,8 @@ func TestReportGoesItsWay(t *testing.T) {
 	})
 }
 
-// A node that slept past its lease cannot write over what another has made.
+// A node that was suspended past its lease cannot overwrite the work of
+// another.
 func TestLateNodeCannotOverwrite(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -182,7 +183,7 @@ func TestReportIsGivenUp(t *testing.T) {
 			if c.Tries != try {
 				t.Fatalf("try %d, want %d", c.Tries, try)
 			}
-			if try == 3 { // a node that stops in order does not count
+			if try == 3 { // an orderly shutdown does not count
 				if err := c.Release(t.Context(), 0, false); err != nil {
 					t.Fatal(err)
 				}
@@ -202,7 +203,7 @@ func TestReportIsGivenUp(t *testing.T) {
 	})
 }
 
-// A report that is released waits as long as it is told to.
+// A released report waits for the given time.
 func TestReleasedReportWaits(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)
@@ -220,7 +221,7 @@ func TestReleasedReportWaits(t *testing.T) {
 	})
 }
 
-// As long as a lease is renewed nobody else takes the report.
+// While a lease is renewed, no other node claims the report.
 func TestLeaseIsRenewed(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -242,8 +243,8 @@ func TestLeaseIsRenewed(t *testing.T) {
 	})
 }
 
-// Many who claim at once, on several nodes, get each report once; and an
-// organisation with many of them does not keep another one waiting.
+// Many concurrent claims, on several nodes, get each report once, and an
+// organisation with many reports does not hold up another.
 func TestReportsAreClaimedOnceAndFairly(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 3, open)
@@ -257,7 +258,7 @@ func TestReportsAreClaimedOnceAndFairly(t *testing.T) {
 		var order []id.Report
 		storetest.Together(t, 6, func(i int) error {
 			for {
-				mu.Lock() // orders what is claimed, not the claiming
+				mu.Lock() // orders the results, not the claims
 				c, err := all[i%3].System().ClaimReport(t.Context(), "node", storetest.ClaimTime)
 				if c != nil {
 					order = append(order, c.ID)
