@@ -66,7 +66,7 @@ func TestClusterIsRemoved(t *testing.T) {
 				before(c)
 			})
 			if c == nil {
-				return // left out: there is no PostgreSQL
+				return // skipped: there is no PostgreSQL
 			}
 			if _, err := os.Stat(c.server.Dir()); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("the directory is still there: %v", err)
@@ -78,8 +78,7 @@ func TestClusterIsRemoved(t *testing.T) {
 	}
 }
 
-// A server that ends without being told to is seen to have, and can be started
-// again.
+// A server that ends by itself is detected, and can be started again.
 func TestClusterEndsByItself(t *testing.T) {
 	c := StartIn(t, t.TempDir())
 	if c.Ended() {

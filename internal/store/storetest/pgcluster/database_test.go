@@ -20,7 +20,7 @@ func mustParse(tb testing.TB, dsn string) *url.URL {
 	return u
 }
 
-// fill runs a statement as a template would run the migrations.
+// fill runs a statement, as a template would run the migrations.
 func fill(dsn, sql string) error {
 	conn, err := pgx.Connect(context.Background(), dsn)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestDatabaseIsACopyOfItsOwn(t *testing.T) {
 			})
 		}
 	})
-	if n := filled.Load(); n > 1 { // none when the test is run again in one process
+	if n := filled.Load(); n > 1 { // none if the test runs again in the same process
 		t.Errorf("the template was filled %d times", n)
 	}
 	admin := connect(t, DSN(t))

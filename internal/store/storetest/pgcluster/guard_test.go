@@ -14,11 +14,12 @@ import (
 	"anodyne.example/anodyne/internal/testwait"
 )
 
-// victimEnv makes this test binary, started again, the process that is killed.
-// Its value is the file in which the victim names its directory.
+// victimEnv makes this test binary, when started again, the process to be
+// killed. Its value is the file to which the victim writes the name of its
+// directory.
 const victimEnv = "ANODYNE_TEST_PGCLUSTER_VICTIM"
 
-// TestVictim does nothing but in the process that the test below starts.
+// TestVictim does nothing except in the process started by the test below.
 func TestVictim(t *testing.T) {
 	report := os.Getenv(victimEnv)
 	if report == "" {
@@ -43,8 +44,8 @@ func TestNothingIsLeftOfAKilledProcess(t *testing.T) {
 		giveUp(t, err)
 	}
 	report := filepath.Join(t.TempDir(), "report")
-	// The victim and all that it starts inherit the far end, so the near end
-	// ends with the last of them.
+	// The victim and all processes that it starts inherit the far end, so the
+	// near end reaches EOF when the last of them ends.
 	near, far, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestNothingIsLeftOfAKilledProcess(t *testing.T) {
 	defer near.Close()
 	victim := exec.Command(os.Args[0], "-test.run=^TestVictim$")
 	victim.Env = append(os.Environ(), victimEnv+"="+report)
-	victim.ExtraFiles = []*os.File{nil, far} // as 4: 3 is the server's own
+	victim.ExtraFiles = []*os.File{nil, far} // as 4: the server uses 3
 	err = victim.Run()
 	far.Close()
 	var exit *exec.ExitError

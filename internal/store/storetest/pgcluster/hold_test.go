@@ -43,7 +43,7 @@ func TestCrashedClusterRecovers(t *testing.T) {
 	c.Crash()
 	ctx, cancel := context.WithTimeout(t.Context(), testwait.Bound)
 	defer cancel()
-	for open.Ping(ctx) == nil { // it is thrown out soon
+	for open.Ping(ctx) == nil { // it is disconnected soon
 	}
 	for {
 		conn, err := pgx.Connect(ctx, c.DSN())

@@ -9,8 +9,8 @@ import (
 	"anodyne.example/anodyne/internal/testwait"
 )
 
-// The package is used under leak checks of other packages, so it keeps no
-// goroutine, whichever cluster is up.
+// The package is used in tests with leak checks, so it does not keep any
+// goroutines.
 func TestMain(m *testing.M) { testwait.Main(m) }
 
 func connect(tb testing.TB, dsn string) *pgx.Conn {
@@ -46,7 +46,7 @@ func TestDSNFromEnvironment(t *testing.T) {
 }
 
 func TestDSNOfProcess(t *testing.T) {
-	t.Setenv(Env, "") // not the run's server, but the process's own
+	t.Setenv(Env, "") // the server of the process, not that of the test run
 	dsn := DSN(t)
 	if again := DSN(t); again != dsn {
 		t.Errorf("a second cluster was started: %s and %s", dsn, again)
@@ -68,7 +68,7 @@ func TestDSNOfProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// There is no socket where TMPDIR is too deep for one.
+	// There is no socket if TMPDIR is too deep for one.
 	if socket := query[string](t, conn, "SELECT current_setting('unix_socket_directories')"); socket != "" {
 		local := config.Copy()
 		local.Host = socket

@@ -39,7 +39,7 @@ func TestReplicaTakesOver(t *testing.T) {
 	}
 	run(t, connect(t, both), "INSERT INTO notes VALUES ('written after')")
 
-	// What was promoted can have a replica in turn.
+	// A promoted server can have a replica in turn.
 	next := replica.Replica()
 	run(t, connect(t, replica.DSN()), "INSERT INTO notes VALUES ('kept')")
 	replica.Kill()

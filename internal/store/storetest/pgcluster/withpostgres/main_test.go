@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// roleEnv makes this test binary, started again by run, the command. Its value
-// is the file in which the command writes the address it was given, once it
-// has connected there.
+// roleEnv makes this test binary, when started again by run, the command. Its
+// value is the file to which the command writes the address it was given, once
+// it has connected there.
 const roleEnv = "ANODYNE_TEST_WITHPOSTGRES_COMMAND"
 
 func TestMain(m *testing.M) {
