@@ -10,7 +10,7 @@ import (
 	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
-// attend has a node take its number and lock.
+// attend lets a node take its number and lock.
 func attend(t *testing.T, s *store.Store) *webhooks.Attendance {
 	t.Helper()
 	a := storetest.Must[*webhooks.Attendance](t)(s.System().Attend(t.Context()))
@@ -21,8 +21,8 @@ func attend(t *testing.T, s *store.Store) *webhooks.Attendance {
 	return a
 }
 
-// A node that is gone loses its claims at once, one that only has a lease when
-// it ends, and one that is there keeps them, whoever asks.
+// A node whose process has ended loses its claims at once, one that only has a
+// lease when that ends, and a live one keeps them, whichever node asks.
 func TestRoll(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		now := storetest.NewClock()
@@ -50,7 +50,7 @@ func TestRoll(t *testing.T) {
 		theirs.Leave()
 		expect("it is gone")
 
-		const older = 7 // of a version that holds no lock
+		const older = 7 // of a version without locks
 		if err := here.System().ReleaseWebhooks(t.Context(), mine.Node); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,8 @@ func TestRoll(t *testing.T) {
 	})
 }
 
-// A node whose lock was lost finds that out, judges nobody, and takes it again.
+// A node that lost its lock detects that, judges no other node, and takes the
+// lock again.
 func TestRollWithoutALock(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		here, there := open(), open()
@@ -89,7 +90,7 @@ func TestRollWithoutALock(t *testing.T) {
 	})
 }
 
-// The lock of a session that PostgreSQL ended is not taken for held.
+// The lock of a session that PostgreSQL ended does not count as held.
 func TestRollAfterALostSession(t *testing.T) {
 	cfg := storetest.Database(t, storetest.Postgres)
 	s := storetest.Start(t, cfg)
@@ -107,8 +108,8 @@ func TestRollAfterALostSession(t *testing.T) {
 	}
 }
 
-// What is due is found behind any number of endpoints that are due for longer,
-// and at the cost of what is new.
+// Due endpoints are found after any number of endpoints that have been due for
+// longer, at a cost that depends only on what is new.
 func TestDueInOrder(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		now := storetest.NewClock()

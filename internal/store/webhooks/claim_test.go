@@ -19,7 +19,7 @@ var lastToken atomic.Int64
 
 func newToken() int64 { return lastToken.Add(1) }
 
-// claimOne has a node claim the one endpoint that waits or can be claimed.
+// claimOne lets a node claim the only endpoint that waits or can be claimed.
 func claimOne(t *testing.T, s *store.Store, node int64) *webhooks.WebhookClaim {
 	t.Helper()
 	claims := storetest.Must[[]*webhooks.WebhookClaim](t)(claimAll(t, s, node))
@@ -29,14 +29,14 @@ func claimOne(t *testing.T, s *store.Store, node int64) *webhooks.WebhookClaim {
 	return claims[0]
 }
 
-// claimAll has a node claim the first endpoints of the first organisation.
+// claimAll lets a node claim the first endpoints of the first organisation.
 func claimAll(t *testing.T, s *store.Store, node int64) ([]*webhooks.WebhookClaim, error) {
 	keys := []webhooks.WebhookKey{{Org: 1, No: 1}, {Org: 1, No: 2}, {Org: 1, No: 3}}
 	until := s.Database().Now().Add(storetest.ClaimTime)
 	return s.System().ClaimWebhooks(t.Context(), node, until, newToken, keys)
 }
 
-// dueEndpoints gives the first endpoints that are due.
+// dueEndpoints returns the first endpoints that are due.
 func dueEndpoints(t *testing.T, s *store.Store) []webhooks.WaitingWebhook {
 	t.Helper()
 	return storetest.Must[[]webhooks.WaitingWebhook](t)(s.System().DueWebhooks(t.Context(), webhooks.DuePlace{}, s.Database().Now()))
@@ -52,7 +52,7 @@ func tasks(t *testing.T, s *store.Store, c *webhooks.WebhookClaim) []webhooks.We
 	return work.Events
 }
 
-// ok and bad are attempts that went well and that did not.
+// ok and bad return a successful and a failed attempt.
 func ok(at time.Time) webhooks.Attempt {
 	return webhooks.Attempt{At: at.UTC().Truncate(time.Millisecond), Latency: 20 * time.Millisecond, Status: http.StatusOK, Answer: "thanks"}
 }
@@ -74,7 +74,7 @@ func TestOneNodeGetsAnEndpoint(t *testing.T) {
 		for range 3 {
 			storetest.AddWebhook(t, all[0].For(&who), someURL)
 		}
-		// Each time the nodes are new, so that nobody has seen their leases.
+		// The nodes are new each time, so that none has seen their leases.
 		for round := range 20 {
 			storetest.Exec(t, all[0], `DELETE FROM webhook_node`)
 			var got atomic.Int32
@@ -97,15 +97,15 @@ func TestOneNodeGetsAnEndpoint(t *testing.T) {
 		if len(held) != 3 {
 			t.Errorf("%d tokens", len(held))
 		}
-		// Later, nobody gets what somebody has.
+		// After that, no other node can claim them.
 		if claims, err := claimAll(t, all[1], 999); len(claims) != 0 || err != nil {
 			t.Errorf("%d claims were taken over, %v", len(claims), err)
 		}
 	})
 }
 
-// A node that slept through its lease writes nothing: neither a row, nor the
-// cursor, nor the statistics.
+// A node that was suspended past its lease writes nothing: neither a row, nor
+// the cursor, nor the statistics.
 func TestLateNodeIsRefused(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		now := storetest.NewClock()
@@ -149,7 +149,7 @@ func TestLateNodeIsRefused(t *testing.T) {
 		if stats.Succeeded != 2 || stats.Failed != 0 || stats.Backlog != 2 {
 			t.Errorf("statistics %+v", stats)
 		}
-		// Released, it can be had at once.
+		// Once released, it can be claimed at once.
 		if err := s.System().ReleaseWebhooks(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestLateNodeIsRefused(t *testing.T) {
 	})
 }
 
-// What was in flight when a node died is found by the next one, and nothing
+// Attempts in progress when a node died are found by the next one, and nothing
 // else is sent again.
 func TestOpenPositionsOutliveANode(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
@@ -175,7 +175,7 @@ func TestOpenPositionsOutliveANode(t *testing.T) {
 		storetest.Settle(t, s)
 		first := claimOne(t, s, 1)
 		sent := tasks(t, s, first)
-		// The second and fourth are done; the first and third are under way.
+		// The second and fourth are done; the first and third are in progress.
 		write(t, s, &webhooks.WebhookProgress{Claim: first, Pos: sent[3].Pos, Open: []journal.Pos{sent[0].Pos, sent[2].Pos}, Results: []webhooks.WebhookResult{
 			{Task: &sent[1], Attempt: ok(now.Now()), Status: webhooks.Delivered}, {Task: &sent[3], Attempt: ok(now.Now()), Status: webhooks.Delivered},
 		}})
@@ -206,8 +206,8 @@ func TestOpenPositionsOutliveANode(t *testing.T) {
 	})
 }
 
-// An endpoint that is disabled for its failures tells the others, in the
-// transaction that disables it.
+// Disabling an endpoint for its failures notifies the others, in the same
+// transaction.
 func TestDisabledByTheService(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)
@@ -217,7 +217,7 @@ func TestDisabledByTheService(t *testing.T) {
 		storetest.Settle(t, s)
 		claim := claimOne(t, s, 1)
 		sent := tasks(t, s, claim)
-		for range 2 { // the second time it is disabled already
+		for range 2 { // the second time it is already disabled
 			write(t, s, &webhooks.WebhookProgress{Claim: claim, Pos: sent[0].Pos, Disable: webhooks.DisabledFailing, FailingSince: time.Now().Add(-webhooks.FailingFor),
 				Results: []webhooks.WebhookResult{{Task: &sent[0], Attempt: bad(time.Now()), Status: webhooks.Pending, Next: time.Now()}}})
 		}
@@ -243,7 +243,7 @@ func TestDisabledByTheService(t *testing.T) {
 		if lines := storetest.AuditLines(t, o, journal.AuditFilter{Action: audit.WebhookUpdate}); len(lines) != 1 {
 			t.Errorf("%d audit lines: %s", len(lines), lines)
 		}
-		// What waits is due when it is enabled again, not before.
+		// Waiting deliveries are due once it is enabled again, not before.
 		if due := dueEndpoints(t, s); len(due) != 0 {
 			t.Errorf("due while disabled: %+v", due)
 		}
@@ -257,7 +257,7 @@ func TestDisabledByTheService(t *testing.T) {
 	})
 }
 
-// Of a batch, only the endpoint whose claim is lost is left out.
+// In a batch, only the endpoint whose claim is lost is skipped.
 func TestProgressOfManyEndpoints(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)

@@ -11,8 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
-// A clock that was an hour ahead is put right, and the nodes that held leases
-// by it are gone: what they left is taken up at once, not in an hour.
+// A clock that was an hour ahead is corrected, and the nodes that held leases
+// by it have ended: their work is taken over at once, not in an hour.
 func TestLeasesOfAClockPutBack(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -37,8 +37,8 @@ func TestLeasesOfAClockPutBack(t *testing.T) {
 	})
 }
 
-// A clock that is a little off, or nodes whose clocks differ a little, take
-// nothing away from a node that lives.
+// A clock that is slightly off, or nodes whose clocks differ slightly, do not
+// take anything from a live node.
 func TestLeasesOfAClockALittleOff(t *testing.T) {
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -56,8 +56,8 @@ func TestLeasesOfAClockALittleOff(t *testing.T) {
 	})
 }
 
-// Retries that wait for longer than any does are due at once; those that a clock
-// put back a little has moved come that much later.
+// Retries that would wait for longer than possible are due at once; after a
+// clock was set back slightly, they come that much later.
 func TestRetriesOfAClockPutBack(t *testing.T) {
 	const longest = 24 * time.Hour
 	storetest.EachClock(t, func(t *testing.T, now *storetest.Clock, open func() *store.Store) {

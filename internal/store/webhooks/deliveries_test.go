@@ -19,8 +19,8 @@ import (
 	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
-// hooked is a store with an organisation and an endpoint that a node has
-// claimed, on a clock.
+// hooked is a store with an organisation, a clock, and an endpoint claimed by a
+// node.
 type hooked struct {
 	*testing.T
 	s     *store.Store
@@ -46,7 +46,7 @@ func eachHooked(t *testing.T, test func(t *testing.T, h *hooked)) {
 	})
 }
 
-// events makes events now, and gives the tasks that follow from them.
+// events creates events now, and returns the resulting tasks.
 func (h *hooked) events(n int) []webhooks.WebhookTask {
 	h.Helper()
 	for i := range n {
@@ -65,7 +65,7 @@ func (h *hooked) events(n int) []webhooks.WebhookTask {
 	return work.Events
 }
 
-// result writes what came of a task. One that is pending is due after an hour.
+// result writes the result of a task. A pending one is due in an hour.
 func (h *hooked) result(task *webhooks.WebhookTask, status webhooks.DeliveryStatus) {
 	h.Helper()
 	r := webhooks.WebhookResult{Task: task, Attempt: ok(h.now.Now()), Status: status}
@@ -82,7 +82,7 @@ func (h *hooked) result(task *webhooks.WebhookTask, status webhooks.DeliveryStat
 	}
 }
 
-// due gives the deliveries that are to be sent again now.
+// due returns the deliveries that are to be sent again now.
 func (h *hooked) due() []webhooks.WebhookTask {
 	h.Helper()
 	work, held, err := h.s.System().WebhookWork(h.Context(), h.claim, h.claim.Pos, 1000, 1)
@@ -171,8 +171,8 @@ func TestDeliveryIsKeptAsItWas(t *testing.T) {
 	})
 }
 
-// Redelivery sends the same event with the same identifier, whatever became of
-// it before, and with a schedule of its own.
+// Redelivery sends the same event with the same identifier, whatever its
+// status, and with a new schedule.
 func TestRedeliver(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
 		for i, task := range h.events(3) {
@@ -207,8 +207,9 @@ func TestRedeliver(t *testing.T) {
 	})
 }
 
-// The log has the deliveries in the order of their events also within one
-// millisecond, whichever result came first, with tests where they were asked for.
+// The log lists deliveries in the order of their events, even within one
+// millisecond and whichever result came first, and tests where they were
+// requested.
 func TestDeliveriesOfOneMillisecond(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
 		var want []id.Event
@@ -251,7 +252,7 @@ func TestDeliveriesOfOneMillisecond(t *testing.T) {
 	})
 }
 
-// A delivery whose identifier is of an older version is known again.
+// A delivery with an identifier of an older version is recognised.
 func TestRecoverKnowsOldDeliveries(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
 		since := h.now.Now()
@@ -277,7 +278,7 @@ func TestRecoverKnowsOldDeliveries(t *testing.T) {
 	})
 }
 
-// A test event goes to its endpoint only, and is in no log.
+// A test event is sent to its endpoint only, and is not in the journal.
 func TestTestWebhook(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
 		other := storetest.AddWebhook(t, h.o, someURL)
@@ -311,11 +312,11 @@ func TestTestWebhook(t *testing.T) {
 	})
 }
 
-// Recovery brings what was not delivered since a moment, also what was missed
-// while the endpoint was disabled, slice by slice.
+// Recovery sends, in slices, what was not delivered since a time, including
+// what was missed while the endpoint was disabled.
 func TestRecoverWebhook(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
-		before := h.events(2) // one before that moment failed, and stays so
+		before := h.events(2) // one before that time failed, and stays so
 		h.result(&before[0], webhooks.Failed)
 		h.result(&before[1], webhooks.Delivered)
 		h.now.Pass(time.Hour)
@@ -365,7 +366,7 @@ func TestRecoverWebhook(t *testing.T) {
 		if len(got) != missed+1 || got[seen[1].Event.ID] != 1 || got[before[0].Event.ID] != 0 || got[seen[0].Event.ID] != 0 {
 			t.Errorf("%d events were sent again, want %d that were missed and one that failed", len(got), missed)
 		}
-		if stats := h.stats(); stats.Backlog != 1 { // the pending one, which waits for its time
+		if stats := h.stats(); stats.Backlog != 1 { // the pending one, which is not due yet
 			t.Errorf("the backlog is %d", stats.Backlog)
 		}
 		h.now.Pass(2 * time.Hour)
@@ -375,8 +376,8 @@ func TestRecoverWebhook(t *testing.T) {
 	})
 }
 
-// A recovery fills the queue no faster than it is emptied, and leaves alone
-// what is under way.
+// A recovery does not fill the queue faster than it is emptied, and ignores
+// attempts in progress.
 func TestRecoverySlicesWait(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
 		tasks := h.events(webhooks.RecoverScan + 50)
@@ -401,8 +402,7 @@ func TestRecoverySlicesWait(t *testing.T) {
 			t.Errorf("%d are due, want %d", len(due), len(tasks)-1)
 		}
 		slice(false) // it is done
-		// With a full queue, and in the name of one who has lost his claim,
-		// nothing is done.
+		// With a full queue, or after the claim is lost, nothing is done.
 		if _, err := h.o.RecoverWebhook(t.Context(), h.w.ID, h.now.Now(), storetest.HookLine(audit.WebhookRecover, h.w), nil, h.now.Now(), idempotency.Outcome{}); err != nil {
 			t.Fatal(err)
 		}

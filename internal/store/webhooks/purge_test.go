@@ -12,7 +12,8 @@ import (
 
 func TestPurgeDeliveries(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
-		// Rows by the hundred, older than what is kept and younger by a moment.
+		// Hundreds of rows, slightly older and slightly younger than the
+		// retention.
 		copies := func(task webhooks.WebhookTask, n int64) {
 			t.Helper()
 			bytes := map[string]string{storetest.SQLite: "BLOB", storetest.Postgres: "BYTEA"}[h.s.Engine()]

@@ -60,7 +60,7 @@ func TestWebhooksAreKeptAsTheyWere(t *testing.T) {
 		if _, err := o.Webhook(t.Context(), want[0].ID); !fault.Is(err, fault.NotFound) {
 			t.Errorf("a deleted one: %v", err)
 		}
-		// A number is not used again while deliveries may stand under it.
+		// A number is not reused while there may be deliveries under it.
 		fresh := storetest.AddWebhook(t, o, someURL+"/4")
 		if hooks, total, err := o.WebhookPage(t.Context(), 1, 100); err != nil || total != 3 || hooks[2].ID != fresh.ID {
 			t.Errorf("after a deletion: %+v of %d, %v", hooks, total, err)
@@ -68,8 +68,8 @@ func TestWebhooksAreKeptAsTheyWere(t *testing.T) {
 	})
 }
 
-// N parallel posts with one key make one endpoint, and no outcome shows the
-// secret to who reads the database.
+// N concurrent requests with one key create one endpoint, and no stored outcome
+// reveals the secret.
 func TestCreateWebhookOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 2, open)
@@ -169,7 +169,7 @@ func TestWebhookSecrets(t *testing.T) {
 	})
 }
 
-// Whatever changes an endpoint leaves a line.
+// Every change of an endpoint leaves an audit line.
 func TestWebhookAuditLines(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)
@@ -211,7 +211,7 @@ func testEvent() *event.Event {
 	return &event.Event{ID: id.New[id.EventKind](now), Type: event.Test, At: now, Data: []byte(`{"webhook_id":"whk_x"}`)}
 }
 
-// Nothing of one organisation's endpoints is reached through another's view.
+// No data of one organisation's endpoints is accessible through another's view.
 func TestWebhooksAreApart(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()
@@ -272,7 +272,7 @@ func TestWebhooksAreApart(t *testing.T) {
 	})
 }
 
-// What is disabled is sent nothing.
+// Nothing is sent to a disabled endpoint.
 func TestDisabledWebhookConflicts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		all, who := storetest.Nodes(t, 1, open)
