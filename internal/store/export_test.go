@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// What the tests outside the package need of its inside.
+// Internals that external tests need.
 
-// Measure looks once at all that KeepMeasured looks at.
+// Measure measures once everything that KeepMeasured measures.
 func (s System) Measure(ctx context.Context) error {
 	return errors.Join(s.measure(ctx), s.measureSize(ctx))
 }

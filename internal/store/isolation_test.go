@@ -15,7 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// Nothing of one organisation is reached through another's view.
+// No data of one organisation is accessible through another's view.
 func TestOrganisationsAreApart(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()

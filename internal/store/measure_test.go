@@ -16,7 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
-// gathered gives the values of a registry by name and labels.
+// gathered returns the values of a registry by name and labels.
 func gathered(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()
@@ -36,7 +36,7 @@ func gathered(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 	return values
 }
 
-// What waits is measured while nobody works it off, with its age.
+// The backlog is measured, with its age, while nothing works on it.
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
@@ -96,7 +96,7 @@ func TestMeasure(t *testing.T) {
 		if sealed := measure(); sealed["anodyne_journal_unsealed_entries"]+sealed["anodyne_journal_oldest_unsealed_seconds"] != 0 {
 			t.Errorf("after the sealer: %v", sealed)
 		}
-		// An entry that is gone keeps the rest from being sealed.
+		// A missing entry prevents the rest from being sealed.
 		storetest.AddPatient(t, org, "Berta")
 		storetest.Settle(t, s)
 		storetest.Exec(t, s, `DELETE FROM journal WHERE pos = (SELECT max(pos) FROM journal)`)
@@ -117,7 +117,7 @@ func TestMeasure(t *testing.T) {
 	})
 }
 
-// The spool is what this process has, and what those that died have left.
+// The spool includes what processes that died have left.
 func TestMeasureSpool(t *testing.T) {
 	t.Parallel()
 	cfg := storetest.Database(t, storetest.SQLite)
@@ -145,7 +145,7 @@ func TestMeasureSpool(t *testing.T) {
 	}
 }
 
-// Who waits for a connection is counted.
+// Waits for a connection are counted.
 func TestPoolWaits(t *testing.T) {
 	t.Parallel()
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {

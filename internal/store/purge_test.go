@@ -18,7 +18,7 @@ func TestPurge(t *testing.T) {
 		cfg.Now = now.Now
 		s := storetest.Start(t, cfg)
 		bytes := map[string]string{storetest.SQLite: "BLOB", storetest.Postgres: "BYTEA"}[s.Engine()]
-		// Each row gets a key of its own, and $2 as its time.
+		// Each row gets a unique key, and $2 as its time.
 		const at, text = `CAST($2 AS BIGINT)`, `CAST(i AS TEXT) || '/' || CAST(CAST($2 AS BIGINT) AS TEXT)`
 		key := `CAST(` + text + ` AS ` + bytes + `)`
 		tables := []struct {

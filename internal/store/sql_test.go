@@ -16,12 +16,12 @@ import (
 
 var (
 	isSQL = regexp.MustCompile(`^(SELECT|INSERT|UPDATE|DELETE|WITH)\s`)
-	// boundToOrg is a statement about one organisation: it asks for its
-	// number, or writes it.
+	// boundToOrg matches statements about one organisation: they select by its
+	// number, or insert it.
 	boundToOrg = regexp.MustCompile(`org_no = \$\d|INSERT INTO \w+ \([^)]*\borg_no\b[^)]*\)\s*(VALUES \([^)]*\$|SELECT \$)`)
 )
 
-// unbound are the statements that are not about one organisation: a part of
+// unbound lists the statements that are not about one organisation: a part of
 // the statement, and the reason.
 var unbound = map[string]string{
 	"FROM report WHERE status <= 1":         "the queue of reports, of all organisations",
@@ -109,7 +109,7 @@ var unbound = map[string]string{
 	"FROM webhook_cursor c JOIN webhook w":                        "the operator's metrics, over all organisations",
 }
 
-// Every statement of the package is bound to an organisation, or stands in the
+// Every statement of the package is restricted to an organisation, or is in the
 // list above with a reason.
 func TestStatementsAreBoundToAnOrganisation(t *testing.T) {
 	statements := packageSQL(t)
@@ -141,9 +141,9 @@ type statement struct {
 	sql string
 }
 
-// packageSQL finds the SQL in the source of the store and the packages below it,
-// without those for tests. Of a statement that is put together, the parts that
-// are no literals become "...".
+// packageSQL finds the SQL in the source of the store and the packages below
+// it, except for tests. In a statement composed of parts, those that are not
+// literals become "...".
 func packageSQL(t *testing.T) (found []statement) {
 	t.Helper()
 	var files []string
@@ -181,7 +181,7 @@ func packageSQL(t *testing.T) (found []statement) {
 	return found
 }
 
-// textOf gives the text of a string literal, or of a sum with one in it.
+// textOf returns the text of a string literal, or of a concatenation with one.
 func textOf(e ast.Expr) (text string, literal bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
