@@ -2,8 +2,8 @@ package webhook
 
 import (
 	"fmt"
-	"net"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,13 +65,22 @@ func TestDeadEndpointsOnSockets(t *testing.T) {
 	})
 }
 
-// closedPort returns an address without a listener.
+// closedPort returns an address that refuses connections until the test ends.
+// The port stays taken: on a free one, a server of another test could listen and
+// accept what is sent.
 func closedPort(tb testing.TB) string {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	tb.Cleanup(func() { syscall.Close(socket) })
+	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		tb.Fatal(err)
+	}
+	name, err := syscall.Getsockname(socket)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
 }
