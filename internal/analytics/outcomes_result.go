@@ -8,9 +8,17 @@ import (
 	"anodyne.example/anodyne/internal/pain/series"
 )
 
-// Result returns the response. More patients may be added afterwards.
+// Result returns the response, generated now. It ends adding and merging: the
+// figures are computed once, and several goroutines may ask for them.
 func (t *OutcomesTally) Result(now time.Time) *Outcomes {
-	out := &Outcomes{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
+	t.printed.Do(func() { t.figures = t.print() })
+	out := *t.figures
+	out.GeneratedAt = now.UTC().Format(time.RFC3339)
+	return &out
+}
+
+func (t *OutcomesTally) print() *Outcomes {
+	out := &Outcomes{Parameters: *t.params}
 	out.Parameters.StandardAsked = nil // outcomes have no standardised rates
 	l := &ledger{min: t.params.MinCellSize}
 	patients := l.cell(t.patients)

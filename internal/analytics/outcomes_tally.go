@@ -1,6 +1,8 @@
 package analytics
 
 import (
+	"sync"
+
 	"anodyne.example/anodyne/internal/pain/drug"
 	"anodyne.example/anodyne/internal/pain/series"
 )
@@ -41,6 +43,9 @@ type OutcomesTally struct {
 	// not requested.
 	mix, others *mixTally
 	bornBy      [ageBands - 1]drug.Day
+
+	printed sync.Once
+	figures *Outcomes // set by printed
 }
 
 // The numbers of codes, including 0 for none.

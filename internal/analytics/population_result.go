@@ -10,10 +10,20 @@ import (
 	"anodyne.example/anodyne/internal/pain/summary"
 )
 
-// Result returns the response. More patients may be added afterwards.
+// Result returns the response, generated now. It ends adding and merging: the
+// figures are computed once, and several goroutines may ask for them.
 func (t *PopulationTally) Result(now time.Time) *Population {
-	t.Close()
-	out := &Population{GeneratedAt: now.UTC().Format(time.RFC3339), Parameters: *t.params}
+	t.printed.Do(func() {
+		t.Close()
+		t.figures = t.print()
+	})
+	out := *t.figures
+	out.GeneratedAt = now.UTC().Format(time.RFC3339)
+	return &out
+}
+
+func (t *PopulationTally) print() *Population {
+	out := &Population{Parameters: *t.params}
 	out.Parameters.Interval, out.Parameters.FollowUp, out.Parameters.Adjust = "", 0, nil // they only apply to outcomes
 	l := &ledger{min: t.params.MinCellSize}
 	patients, active, inactive := l.cell(t.patients), l.cell(t.active), l.cell(t.patients-t.active)

@@ -1,6 +1,8 @@
 package analytics
 
 import (
+	"sync"
+
 	"math/bits"
 
 	"anodyne.example/anodyne/internal/pain"
@@ -39,6 +41,9 @@ type PopulationTally struct {
 	aligned alignedTally
 	more    [moreMeasures]rates
 	others  strata // rest of the standard population
+
+	printed sync.Once
+	figures *Population // set by printed
 }
 
 // ageBands is the number of age bands, by age at the end of the period.

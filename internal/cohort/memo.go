@@ -32,10 +32,11 @@ type question struct {
 	params  string
 }
 
-// answered holds the tallies of a result.
+// answered holds the tallies of a result: of its groups, and of all of them.
 type answered struct {
 	question
 	groups []group
+	whole  any
 	bytes  int64
 }
 
@@ -54,8 +55,8 @@ func newQuestion(org access.OrgNo, measure string, p *analytics.Params) (questio
 	return question{org, measure, string(params)}, err
 }
 
-// recall returns the groups of the last result of a query, or nil.
-func (m *memo) recall(q question) []group {
+// recall returns the last result of a query, or nil.
+func (m *memo) recall(q question) *answered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := m.answers[q]
@@ -63,7 +64,7 @@ func (m *memo) recall(q question) []group {
 		return nil
 	}
 	m.recent.MoveToFront(at)
-	return at.Value.(*answered).groups
+	return at.Value.(*answered)
 }
 
 // lead waits until no other caller is computing the same query, because two at
@@ -94,17 +95,17 @@ func (m *memo) lead(ctx context.Context, q question) (done func(), err error) {
 
 // keep replaces the result of a query and evicts the least recently used ones.
 // It returns the total size.
-func (m *memo) keep(q question, groups []group, bytes int64) (all int64) {
+func (m *memo) keep(a *answered) (all int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at := m.answers[q]; at != nil {
+	if at := m.answers[a.question]; at != nil {
 		m.drop(at)
 	}
-	if bytes > m.limit {
+	if a.bytes > m.limit {
 		return m.bytes
 	}
-	m.answers[q] = m.recent.PushFront(&answered{q, groups, bytes})
-	m.bytes += bytes
+	m.answers[a.question] = m.recent.PushFront(a)
+	m.bytes += a.bytes
 	for m.bytes > m.limit {
 		m.drop(m.recent.Back())
 	}
@@ -117,12 +118,17 @@ func (m *memo) drop(at *list.Element) {
 	m.bytes -= a.bytes
 }
 
-// known finds a group with exactly these panels.
-func known(groups []group, i int, panels []uint64) (tally any, ok bool) {
-	if i >= len(groups) || !slices.Equal(groups[i].panels, panels) {
+// known finds a group with exactly these panels. A nil result has none.
+func (a *answered) known(i int, panels []uint64) (tally any, ok bool) {
+	if a == nil || i >= len(a.groups) || !slices.Equal(a.groups[i].panels, panels) {
 		return nil, false
 	}
-	return groups[i].tally, true
+	return a.groups[i].tally, true
+}
+
+// still reports whether the result is that of exactly these groups.
+func (a *answered) still(groups []group) bool {
+	return a != nil && slices.EqualFunc(a.groups, groups, func(x, y group) bool { return slices.Equal(x.panels, y.panels) })
 }
 
 // tallyBytes returns the approximate size of a tally, which grows with the

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/analytics"
@@ -82,28 +83,62 @@ func TestKeptTalliesAreExact(t *testing.T) {
 	}
 }
 
+// A query repeated after no change is answered from the same figures, which
+// several callers may ask for at once; only the time is their own.
+func TestRepeatedQueriesShareFigures(t *testing.T) {
+	cs := New(plenty, nil)
+	panels := inMemory(smallPanels(rand.New(rand.NewPCG(15, 16)), worthKeeping))
+	p := checked(t, analytics.Request{})
+	first, err := answer(t.Context(), cs, 1, panels, "population", p, analytics.NewPopulationTally)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := first.Result(today)
+	var asking sync.WaitGroup
+	for i := range 8 {
+		asking.Go(func() {
+			again, err := answer(t.Context(), cs, 1, panels, "population", p, analytics.NewPopulationTally)
+			if err != nil || again != first {
+				t.Errorf("counted again: %v", err)
+				return
+			}
+			later := today.Add(time.Duration(i+1) * time.Hour)
+			got := again.ResultAgainst(first, later)
+			if got.GeneratedAt != later.Format(time.RFC3339) || got.Comparison == nil {
+				t.Errorf("generated at %s, compared %v", got.GeneratedAt, got.Comparison)
+			}
+		})
+	}
+	asking.Wait()
+	if want.Comparison != nil || want.GeneratedAt != today.Format(time.RFC3339) {
+		t.Errorf("a later caller changed the first answer: %s, %v", want.GeneratedAt, want.Comparison)
+	}
+}
+
 func TestMemoIsBoundedAndApart(t *testing.T) {
 	m := newMemo(100)
 	about := func(org access.OrgNo, params string) question { return question{org, "outcomes", params} }
-	tally := func(n uint64) []group { return []group{{panels: []uint64{n}}} }
+	keep := func(q question, panel uint64, bytes int64) int64 {
+		return m.keep(&answered{question: q, groups: []group{{panels: []uint64{panel}}}, bytes: bytes})
+	}
 	number := func(q question) uint64 {
-		if groups := m.recall(q); groups != nil {
-			return groups[0].panels[0]
+		if a := m.recall(q); a != nil {
+			return a.groups[0].panels[0]
 		}
 		return 0
 	}
-	m.keep(about(1, "a"), tally(1), 40)
-	m.keep(about(2, "a"), tally(2), 40)
+	keep(about(1, "a"), 1, 40)
+	keep(about(2, "a"), 2, 40)
 	if number(about(2, "a")) != 2 || number(about(1, "a")) != 1 || number(about(1, "b")) != 0 || number(question{1, "population", "a"}) != 0 {
 		t.Error("questions are mixed up")
 	}
-	if got := m.keep(about(3, "a"), tally(3), 40); got != 80 || number(about(2, "a")) != 0 || number(about(1, "a")) != 1 {
+	if got := keep(about(3, "a"), 3, 40); got != 80 || number(about(2, "a")) != 0 || number(about(1, "a")) != 1 {
 		t.Errorf("%d bytes; the one that was asked last must stay", got)
 	}
-	if got := m.keep(about(1, "a"), tally(4), 101); got != 40 || number(about(1, "a")) != 0 {
+	if got := keep(about(1, "a"), 4, 101); got != 40 || number(about(1, "a")) != 0 {
 		t.Errorf("%d bytes; what is too large is not kept, nor what it replaces", got)
 	}
-	if m.keep(about(3, "a"), tally(5), 60) != 60 || number(about(3, "a")) != 5 || m.recent.Len() != len(m.answers) {
+	if keep(about(3, "a"), 5, 60) != 60 || number(about(3, "a")) != 5 || m.recent.Len() != len(m.answers) {
 		t.Error("the newer answer did not replace the older")
 	}
 }

@@ -146,16 +146,17 @@ func answer[T tally[T]](ctx context.Context, cs *Cohorts, org access.OrgNo, pane
 		before = cs.memo.recall(q)
 	}
 	whole, groups, err := countAll(ctx, cs.scans, panels, before, p, newTally)
-	if err == nil {
-		kept := cs.memo.keep(q, groups, int64(len(groups))*tallyBytes(p, panelSize*groupSize))
+	if err == nil && !before.still(groups) {
+		kept := cs.memo.keep(&answered{q, groups, whole, int64(len(groups))*tallyBytes(p, panelSize*groupSize) + tallyBytes(p, panelSize*panels.count)})
 		cs.metrics.bytes.WithLabelValues("tallies").Set(float64(kept))
 	}
 	return whole, err
 }
 
 // countAll counts panels on all CPUs, one group at a time, except for groups
-// counted before. It returns the total and the tallies of the groups.
-func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before []group, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, groups []group, err error) {
+// counted before. It returns the total, that of before if no group has changed,
+// and the tallies of the groups.
+func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before *answered, p *analytics.Params, newTally func(*analytics.Params) T) (whole T, groups []group, err error) {
 	groups = make([]group, (panels.count+groupSize-1)/groupSize)
 	var next atomic.Int64
 	work, ctx := errgroup.WithContext(ctx)
@@ -166,7 +167,7 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before [
 				g := &groups[i]
 				g.panels = panels.numbers(i)
 				var ok bool
-				if g.tally, ok = known(before, i, g.panels); ok {
+				if g.tally, ok = before.known(i, g.panels); ok {
 					continue
 				}
 				t := newTally(p)
@@ -184,6 +185,9 @@ func countAll[T tally[T]](ctx context.Context, s *scans, panels source, before [
 	}
 	if err := work.Wait(); err != nil {
 		return whole, nil, err
+	}
+	if before.still(groups) {
+		return before.whole.(T), groups, nil
 	}
 	whole = newTally(p)
 	for _, g := range groups {

@@ -9,7 +9,7 @@ import (
 )
 
 // recalled is what a question to a measure has in memory.
-func recalled(t *testing.T, h hospital, measure string, p *analytics.Params) []group {
+func recalled(t *testing.T, h hospital, measure string, p *analytics.Params) *answered {
 	t.Helper()
 	q, err := newQuestion(h.no, measure, p)
 	if err != nil {
@@ -32,8 +32,8 @@ func TestWarm(t *testing.T) {
 		p := checked(t, analytics.Request{})
 		warm(p)
 		for _, measure := range []string{"outcomes", "population"} {
-			if got := recalled(t, h, measure, p); len(got) != 1 {
-				t.Errorf("%s: %d groups are known, want 1", measure, len(got))
+			if got := recalled(t, h, measure, p); got == nil || len(got.groups) != 1 {
+				t.Errorf("%s: %+v is known, want one group", measure, got)
 			}
 		}
 		for _, model := range []string{names.name, charts.name} {
@@ -45,7 +45,7 @@ func TestWarm(t *testing.T) {
 		before := recalled(t, h, "outcomes", p)
 		storetest.AddPatient(t, h.Org, "Berit")
 		warm(p)
-		if got := recalled(t, h, "outcomes", p); &got[0] != &before[0] {
+		if got := recalled(t, h, "outcomes", p); got != before {
 			t.Error("a question that is known was counted again")
 		}
 		next := checked(t, analytics.Request{EndDate: "2024-06-29"})
