@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pb33f/libopenapi"
-	validator "github.com/pb33f/libopenapi-validator"
-	"github.com/pb33f/libopenapi-validator/config"
 	"go.yaml.in/yaml/v3"
 
 	"anodyne.example/anodyne/internal/access"
@@ -41,34 +38,6 @@ func at(t *testing.T, value any, members ...string) any {
 		value = object[member]
 	}
 	return value
-}
-
-func TestDocumentIsOpenAPI31(t *testing.T) {
-	for name, text := range map[string][]byte{"YAML": openapi.YAML, "JSON": openapi.JSON()} {
-		t.Run(name, func(t *testing.T) {
-			parsed, err := libopenapi.NewDocument(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if parsed.GetVersion() != "3.1.0" {
-				t.Errorf("version %s, want 3.1.0", parsed.GetVersion())
-			}
-			// No request is validated, so do not compile the schemas for
-			// requests.
-			check, errs := validator.NewValidator(parsed, config.WithSchemaCache(nil))
-			if len(errs) > 0 {
-				t.Fatal(errs)
-			}
-			if ok, faults := check.ValidateDocument(); !ok {
-				for _, fault := range faults {
-					t.Error(fault.Message, fault.Reason)
-					for _, detail := range fault.SchemaValidationErrors {
-						t.Errorf("line %d: %s", detail.Line, detail.Reason)
-					}
-				}
-			}
-		})
-	}
 }
 
 func TestBothFormsSayTheSame(t *testing.T) {
