@@ -121,15 +121,15 @@ func (v *visitor) judge() {
 func (v *visitor) judgeIn(some ...int) {
 	v.t.Helper()
 	for _, i := range some {
-		v.judgeBy(looks[i].rules, &looks[i])
+		v.judgeBy(looks[i].rules, "", &looks[i])
 	}
 }
 
-// judgeBy is judge by some rules, in one look.
-func (v *visitor) judgeBy(rules string, look *look) {
+// judgeBy is judge by some rules, without one part of the page, in one look.
+func (v *visitor) judgeBy(rules, leftOut string, look *look) {
 	v.t.Helper()
 	v.must(v.Look(look.width, look.height, look.dark))
-	wrong, err := v.axe.Violations(v.Browser, rules)
+	wrong, err := v.axe.Violations(v.Browser, rules, leftOut)
 	v.must(err)
 	wide, err := browser.Evaluate[int64](v.Browser, `document.documentElement.scrollWidth`)
 	v.must(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -28,8 +29,9 @@ const (
 	StructureRules = AllRules + `, rules: {"color-contrast": {enabled: false}, "link-in-text-block": {enabled: false}}`
 )
 
-// Violations lists the rule violations on the current page, one line each.
-func (a Axe) Violations(b *Browser, rules string) (list []string, err error) {
+// Violations lists the rule violations on the current page, one line each. A
+// part that is the same on many pages can be left out, by its CSS selector.
+func (a Axe) Violations(b *Browser, rules, leftOut string) (list []string, err error) {
 	loaded, err := Evaluate[bool](b, `typeof axe !== "undefined"`)
 	if err == nil && !loaded {
 		_, err = Evaluate[bool](b, a.script+"; true")
@@ -37,7 +39,11 @@ func (a Axe) Violations(b *Browser, rules string) (list []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := Evaluate[string](b, `axe.run(document, {`+rules+`, resultTypes: ["violations"], preload: false}).then(r => JSON.stringify(
+	exclude := "[]"
+	if leftOut != "" {
+		exclude = "[" + strconv.Quote(leftOut) + "]"
+	}
+	found, err := Evaluate[string](b, `axe.run({include: document, exclude: `+exclude+`}, {`+rules+`, resultTypes: ["violations"], preload: false}).then(r => JSON.stringify(
 		r.violations.flatMap(v => v.nodes.map(n => ({rule: v.id, help: v.help, where: n.target.join(" "), what: n.failureSummary})))))`)
 	if err != nil {
 		return nil, err
