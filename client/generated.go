@@ -10,30 +10,33 @@ type Patient struct {
 	Gender         string         `json:"gender"`
 	Contact        Contact        `json:"contact"`
 	MedicalHistory []HistoryEntry `json:"medical_history"`
+	Identifiers    []Identifier   `json:"identifiers,omitempty"`
 
 	// ETag identifies this version of the record, for [WithIfMatch].
 	ETag string `json:"-"`
 }
 
-// NewPatient is the input of [Client.CreatePatient]. Name and DateOfBirth are
-// required.
+// NewPatient is the input of [Client.CreatePatient] and [Client.PutPatient].
+// Name and DateOfBirth are required.
 type NewPatient struct {
 	Name           string         `json:"name"`
 	DateOfBirth    string         `json:"date_of_birth"` // YYYY-MM-DD
 	Gender         string         `json:"gender,omitempty"`
 	Contact        Contact        `json:"contact,omitzero"`
 	MedicalHistory []HistoryEntry `json:"medical_history,omitempty"`
+	Identifiers    []Identifier   `json:"identifiers,omitempty"`
 }
 
 // PatientPatch is the input of [Client.UpdatePatient]. Absent fields are left
-// unchanged, [Null] clears a field and [Set] replaces it. MedicalHistory is
-// replaced as a whole.
+// unchanged, [Null] clears a field and [Set] replaces it. MedicalHistory
+// and Identifiers are replaced as a whole.
 type PatientPatch struct {
 	Name           Optional[string]         `json:"name,omitzero"`
 	DateOfBirth    Optional[string]         `json:"date_of_birth,omitzero"`
 	Gender         Optional[string]         `json:"gender,omitzero"`
 	Contact        Optional[ContactPatch]   `json:"contact,omitzero"`
 	MedicalHistory Optional[[]HistoryEntry] `json:"medical_history,omitzero"`
+	Identifiers    Optional[[]Identifier]   `json:"identifiers,omitzero"`
 }
 
 // Contact holds the contact details of a patient.

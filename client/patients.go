@@ -29,6 +29,17 @@ type HistoryEntry struct {
 	Notes        string `json:"notes,omitempty"`
 }
 
+// Identifier is the number of a patient in another system, such as a medical
+// record number. System is a URI or a short name such as "mrn". A pair belongs
+// to one patient.
+type Identifier struct {
+	System string `json:"system"`
+	Value  string `json:"value"`
+}
+
+// String returns the identifier as SYSTEM|VALUE.
+func (i Identifier) String() string { return i.System + "|" + i.Value }
+
 // PatientQuery selects patients. Zero fields use the service's defaults.
 type PatientQuery struct {
 	Page   int    // starts at 1

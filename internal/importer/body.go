@@ -15,6 +15,9 @@ func (n *node) append(b []byte, fields []string, dataType string) []byte {
 	if n.isValue {
 		return n.appendValue(b, fields, dataType)
 	}
+	if n.system != "" {
+		return appendIdentifier(b, n.system, n.text(fields))
+	}
 	if len(n.parts) == 0 {
 		if n.path != "" {
 			return appendCell(b, n.text(fields), formIn(dataType, n.path))
@@ -22,6 +25,15 @@ func (n *node) append(b []byte, fields []string, dataType string) []byte {
 		return appendCell(b, n.text(fields), n.form)
 	}
 	return n.appendParts(b, fields, dataType)
+}
+
+// appendIdentifier appends an identifier, unless its cell is empty.
+func appendIdentifier(b []byte, system, value string) []byte {
+	if value == "" {
+		return b
+	}
+	b = strictjson.AppendString(append(b, `{"system":`...), system)
+	return append(strictjson.AppendString(append(b, `,"value":`...), value), '}')
 }
 
 // text returns the text of the cells of a part.

@@ -22,9 +22,11 @@ const (
 )
 
 // Fields that are not part of the API: they identify the patient, or are parts
-// of a field.
+// of a field. An identifier's system follows its prefix, as in
+// "identifier:mrn".
 const (
-	externalID = "external_id"
+	externalID = pain.ExternalSystem
+	identifier = "identifier:"
 	patientID  = "patient_id"
 	givenName  = "given_name"
 	familyName = "family_name"
@@ -129,6 +131,9 @@ var (
 // resolve finds the field named by a header: condition_2 is the second entry
 // of the history.
 func resolve(kind Kind, header string) (member string, entry int, ok bool) {
+	if system, ok := systemOf(header); ok {
+		return identifier + system, 0, true
+	}
 	known := names[kind]()
 	if member, ok = known[bare(header)]; ok {
 		return member, 0, true
@@ -150,6 +155,15 @@ func resolve(kind Kind, header string) (member string, entry int, ok bool) {
 		}
 	}
 	return "", 0, false
+}
+
+// systemOf returns the system of a column such as "identifier:mrn".
+func systemOf(header string) (system string, ok bool) {
+	if len(header) < len(identifier) || !strings.EqualFold(header[:len(identifier)], identifier) {
+		return "", false
+	}
+	system = strings.TrimSpace(header[len(identifier):])
+	return system, system != ""
 }
 
 func isHistory(member string) bool {

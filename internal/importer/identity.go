@@ -1,20 +1,28 @@
 package importer
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
-	"hash"
+	"slices"
 
 	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/patients"
 )
 
-// keyOf returns the key for a patient's external identifier.
-func keyOf(external string) patients.ImportHash { return sum([]byte("patient"), []byte(external)) }
+// keyOfIdentifiers returns the key for a patient without an external
+// identifier, but with others, in any order.
+func keyOfIdentifiers(list []pain.Identifier) patients.ImportHash {
+	list = slices.Clone(list)
+	slices.SortFunc(list, pain.Identifier.Compare)
+	return patients.HashOf([]byte("identifiers"), []byte(pain.NewIdentifiers(list...).JSON()))
+}
 
 // contentOf returns a hash of a line's content, including the patient.
 func contentOf(kind Kind, e *entry) patients.ImportHash {
-	return sum([]byte(kind), []byte(e.external), []byte(e.patient), e.known)
+	if len(e.identifiers) == 0 {
+		return patients.HashOf([]byte(kind), []byte(e.external), []byte(e.patient), e.known)
+	}
+	return patients.HashOf([]byte(kind), []byte(e.external), []byte(e.patient), e.known, []byte(pain.NewIdentifiers(e.identifiers...).JSON()))
 }
 
 // nth returns the hash of the nth line with the same content.
@@ -22,7 +30,7 @@ func nth(content patients.ImportHash, n uint32) patients.ImportHash {
 	if n == 0 {
 		return content
 	}
-	return sum(content[:], binary.BigEndian.AppendUint32(nil, n))
+	return patients.HashOf(content[:], binary.BigEndian.AppendUint32(nil, n))
 }
 
 // timeBytes is the length of the time in a patient's identifier.
@@ -36,23 +44,6 @@ const timeBytes = 6
 func beside(patient id.Patient, line patients.ImportHash) patients.ImportHash {
 	copy(line[:timeBytes], patient.Bytes())
 	return line
-}
-
-// sum hashes parts together with their lengths.
-func sum(parts ...[]byte) patients.ImportHash {
-	h := sha256.New()
-	for _, part := range parts {
-		length(h, len(part))
-		h.Write(part)
-	}
-	var room [sha256.Size]byte
-	return patients.ImportHash(h.Sum(room[:0])[:len(patients.ImportHash{})])
-}
-
-func length(h hash.Hash, n int) {
-	var room [8]byte
-	binary.BigEndian.PutUint64(room[:], uint64(n))
-	h.Write(room[:])
 }
 
 // repeats numbers lines with the same content. Two scores of 7 on one day are

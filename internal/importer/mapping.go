@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"anodyne.example/anodyne/internal/pain"
 )
 
 // mapping converts the rows of a file to request bodies of the API.
@@ -16,6 +18,8 @@ type mapping struct {
 	columns  int    // of a CSV file
 
 	external, patient int   // columns, or -1
+	identifiers       []int // columns, of clinical data
+	systems           []string
 	dataTypes         *node // of clinical data
 	body              *node // shape of the body
 }
@@ -27,6 +31,7 @@ type node struct {
 	otherwise string // if the cells are empty
 	form      form
 	path      string // of a field of a value; its form depends on the data type
+	system    string // of an identifier, which the cell is the value of
 	parts     []*node
 	array     bool
 	isValue   bool // the field "value" of a record
@@ -35,7 +40,9 @@ type node struct {
 // entry is a row as a request body.
 type entry struct {
 	external, patient string
-	body              []byte
+	// identifiers are those that a clinical row refers to.
+	identifiers []pain.Identifier
+	body        []byte
 	// known is the body in the form used for its hash.
 	known []byte
 }
@@ -98,8 +105,8 @@ func (m *mapping) member(column string, used []bool) (member string, entry int, 
 func (m *mapping) conflicts(taken map[string]string) (errs []error) {
 	has := func(member string) bool { _, ok := taken[member+" 0"]; return ok }
 	if m.kind == Clinical {
-		if !has(externalID) && !has(patientID) {
-			errs = append(errs, errors.New("no column identifies the patient: want patient_id or external_id"))
+		if !has(externalID) && !has(patientID) && len(m.identifiers) == 0 {
+			errs = append(errs, errors.New("no column identifies the patient: want patient_id, external_id or identifier:SYSTEM"))
 		}
 		if !has("data_type") && m.dataType == "" {
 			errs = append(errs, errors.New("there is no data_type column; add one, or use --data-type"))
@@ -109,7 +116,7 @@ func (m *mapping) conflicts(taken map[string]string) (errs []error) {
 	if has("name") && (has(givenName) || has(familyName)) {
 		errs = append(errs, errors.New("there are columns for the whole name and for its parts; skip one of them with --map"))
 	}
-	if has("medical_history") && slices.ContainsFunc(m.body.parts, func(n *node) bool { return n.array }) {
+	if has("medical_history") && slices.ContainsFunc(m.body.parts, func(n *node) bool { return n.array && n.name == "medical_history" }) {
 		errs = append(errs, errors.New("there are columns for medical_history and for its fields; skip one of them with --map"))
 	}
 	return errs
@@ -122,6 +129,8 @@ func (m *mapping) add(column int, member string, number int) {
 		m.external = column
 	case member == patientID:
 		m.patient = column
+	case strings.HasPrefix(member, identifier):
+		m.addIdentifier(column, strings.TrimPrefix(member, identifier))
 	case member == givenName:
 		name := m.body.at("name")
 		name.columns = append([]int{column}, name.columns...)
@@ -147,6 +156,19 @@ func (m *mapping) add(column int, member string, number int) {
 			m.body.at("value").isValue, at.path = true, path
 		}
 	}
+}
+
+// addIdentifier adds a column with an identifier: of a patient, or in clinical
+// data one that refers to a patient.
+func (m *mapping) addIdentifier(column int, system string) {
+	if m.kind == Clinical {
+		m.identifiers, m.systems = append(m.identifiers, column), append(m.systems, system)
+		return
+	}
+	list := m.body.at("identifiers")
+	list.array = true
+	one := list.at(system)
+	one.columns, one.system = []int{column}, system
 }
 
 // at returns a part, creating it if needed.
@@ -185,6 +207,11 @@ func (m *mapping) entry(fields []string) (e entry, problem string) {
 		return fields[column]
 	}
 	e.external, e.patient = cell(m.external), cell(m.patient)
+	for i, column := range m.identifiers {
+		if fields[column] != "" {
+			e.identifiers = append(e.identifiers, pain.Identifier{System: m.systems[i], Value: fields[column]})
+		}
+	}
 	dataType := ""
 	if m.dataTypes != nil {
 		dataType = m.dataTypes.text(fields)

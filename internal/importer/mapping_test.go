@@ -100,7 +100,7 @@ func TestFaultsOfHeaders(t *testing.T) {
 		{Patients, "dob,Date of Birth", []string{`columns "dob" and "Date of Birth" both map to date_of_birth`}},
 		{Patients, "name,first name", []string{"the whole name"}},
 		{Patients, "medical_history,condition", []string{"medical_history and for its fields"}},
-		{Clinical, "data_type,score", []string{"want patient_id or external_id"}},
+		{Clinical, "data_type,score", []string{"want patient_id, external_id or identifier:SYSTEM"}},
 		{Clinical, "mrn,score", []string{"use --data-type"}},
 		{Clinical, "mrn,data_type,scroe", []string{"did you mean score"}},
 		{Clinical, "mrn,data_type,score,value.score", []string{"both map to value.score"}},

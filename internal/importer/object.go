@@ -2,15 +2,18 @@ package importer
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // object returns the body of an NDJSON line: the body of the API, with
-// external_id and, for clinical records, patient_id.
+// external_id and identifier:SYSTEM and, for clinical records, patient_id.
 func (m *mapping) object(text string) (e entry, err error) {
 	// The whole line is validated like a request body.
 	if _, err := strictjson.Parse([]byte(text)); err != nil {
@@ -18,6 +21,7 @@ func (m *mapping) object(text string) (e entry, err error) {
 	}
 	b := []byte{'{'}
 	hasType := false
+	var list []pain.Identifier
 	err = eachMember(text, func(name string, value jsontext.Value) (err error) {
 		switch member := m.renamed(name); {
 		case member == nothing:
@@ -25,6 +29,11 @@ func (m *mapping) object(text string) (e entry, err error) {
 			e.external, err = reference(member, value)
 		case member == patientID && m.kind == Clinical:
 			e.patient, err = reference(member, value)
+		case isIdentifier(member):
+			one := pain.Identifier{System: strings.TrimSpace(member[len(identifier):])}
+			if one.Value, err = reference(member, value); one.Value != "" {
+				list = append(list, one)
+			}
 		default:
 			hasType = hasType || member == "data_type"
 			if len(b) > 1 {
@@ -36,6 +45,15 @@ func (m *mapping) object(text string) (e entry, err error) {
 	})
 	if err != nil {
 		return e, err
+	}
+	slices.SortFunc(list, pain.Identifier.Compare)
+	if m.kind == Clinical {
+		e.identifiers = list
+	} else if len(list) > 0 {
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(b, `"identifiers":`...), pain.NewIdentifiers(list...).JSON()...)
 	}
 	if m.kind == Clinical && !hasType && m.dataType != "" {
 		if len(b) > 1 {
@@ -67,6 +85,8 @@ func (m *mapping) renamed(name string) string {
 	}
 	return name
 }
+
+func isIdentifier(member string) bool { _, ok := systemOf(member); return ok }
 
 // reference reads the identifier of a patient, internal or external.
 func reference(member string, value jsontext.Value) (string, error) {

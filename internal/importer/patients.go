@@ -14,9 +14,6 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// maxReference is the maximum length of an external identifier.
-const maxReference = 200
-
 // patientBuilder groups patients into chunks, in file order.
 type patientBuilder struct {
 	*job
@@ -25,9 +22,6 @@ type patientBuilder struct {
 }
 
 func (b *patientBuilder) take(r row, e entry) error {
-	if len(e.external) > maxReference {
-		return fault.Parameter(externalID, nil, "external_id must have at most 200 bytes.")
-	}
 	object, err := strictjson.Parse(e.body)
 	if err != nil {
 		return err
@@ -37,29 +31,60 @@ func (b *patientBuilder) take(r row, e entry) error {
 	if err != nil {
 		return err
 	}
-	imported := patients.ImportedPatient{Content: contentOf(Patients, &e), External: e.external != "", Patient: p, Change: journal.Change{
+	list, err := b.identify(&p, e.external)
+	if err != nil {
+		return err
+	}
+	imported := patients.ImportedPatient{Content: contentOf(Patients, &e), Keyed: len(list) > 0, Patient: p, Change: journal.Change{
 		Audit:   audit.Entry{At: now, Actor: audit.Operator, Action: audit.PatientCreate, Resource: p.ID.String(), Details: []byte(`{"import":true}`)},
 		Event:   event.Patient(event.PatientCreated, now, p.ID),
 		Subject: p.ID,
 	}}
-	if imported.External {
-		imported.Key = keyOf(e.external)
-		if !b.people.expect(imported.Key, imported.Content, p.DateOfBirth) {
-			return errOtherValues
-		}
-	} else {
+	switch {
+	case e.external != "":
+		imported.Key = patients.ExternalKey(e.external)
+	case imported.Keyed:
+		imported.Key = keyOfIdentifiers(list)
+	default:
 		imported.Content = b.repeats.number(imported.Content)
 	}
-	b.chunk.rows, b.chunk.patients = append(b.chunk.rows, r), append(b.chunk.patients, imported)
+	if !b.people.expect(list, imported.Content, p.DateOfBirth) {
+		return otherValues(e.external != "")
+	}
+	b.chunk.rows, b.chunk.patients, b.chunk.external = append(b.chunk.rows, r), append(b.chunk.patients, imported), append(b.chunk.external, e.external != "")
 	if len(b.chunk.rows) == chunkLines {
 		return b.finish()
 	}
 	return nil
 }
 
-// errOtherValues prevents two persons with the same external identifier from
-// being taken for one.
-var errOtherValues = fault.Parameter(externalID, nil, "This external_id was already imported with different values; an import does not change patients.")
+// identify adds the external identifier to those of a patient, and returns all.
+func (b *patientBuilder) identify(p *pain.Patient, external string) ([]pain.Identifier, error) {
+	if external != "" {
+		one, problem := pain.ParseIdentifier(externalID + "|" + external)
+		if problem != "" {
+			return nil, fault.Parameter(externalID, nil, externalID+" "+problem)
+		}
+		if err := p.Identify(one); err != nil {
+			return nil, err
+		}
+	}
+	return p.Identifiers.List()
+}
+
+// otherValues prevents two persons with the same identifier from being taken
+// for one.
+func otherValues(external bool) error {
+	if external {
+		return errOtherValues
+	}
+	return errIdentified
+}
+
+var (
+	errOtherValues = fault.Parameter(externalID, nil, "This external_id was already imported with different values; an import does not change patients.")
+	errIdentified  = fault.Parameter("identifiers", nil, "Another patient has one of these identifiers; an import does not change patients.")
+)
 
 func (b *patientBuilder) finish() error {
 	if len(b.chunk.rows) == 0 {
@@ -73,6 +98,7 @@ func (b *patientBuilder) finish() error {
 type patientChunk struct {
 	rows     []row
 	patients []patients.ImportedPatient
+	external []bool // whether a row has an external identifier
 }
 
 func (c patientChunk) lines() int64 { return int64(len(c.rows)) }
@@ -95,7 +121,7 @@ func (c patientChunk) preview(ctx context.Context, org store.Org, refuse func(ro
 
 func (c patientChunk) refuse(others []int, refuse func(row, error) error) error {
 	for _, i := range others {
-		if err := refuse(c.rows[i], errOtherValues); err != nil {
+		if err := refuse(c.rows[i], otherValues(c.external[i])); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"anodyne.example/anodyne/internal/fault"
@@ -21,10 +22,14 @@ type people struct {
 	seen map[entryKey]person
 	// expected are, in a dry run, the patients that earlier files would have
 	// imported.
-	expected map[patients.ImportHash]expected
+	expected map[pain.Identifier]expected
 }
 
-type entryKey struct{ external, patient string }
+// entryKey is how a line refers to its patient.
+type entryKey struct {
+	identifier pain.Identifier
+	patient    string
+}
 
 type person struct {
 	id      id.Patient
@@ -35,7 +40,7 @@ type person struct {
 func newPeople(org store.Org, dryRun bool) *people {
 	p := &people{org: org, seen: map[entryKey]person{}}
 	if dryRun {
-		p.expected = map[patients.ImportHash]expected{}
+		p.expected = map[pain.Identifier]expected{}
 	}
 	return p
 }
@@ -46,26 +51,32 @@ type expected struct {
 }
 
 // expect records a patient in a dry run. It returns false if an earlier line
-// has the same identifier and different content.
-func (p *people) expect(key, content patients.ImportHash, birth pain.Date) bool {
+// has one of the identifiers and different content.
+func (p *people) expect(list []pain.Identifier, content patients.ImportHash, birth pain.Date) bool {
 	if p.expected == nil {
 		return true
 	}
-	before, there := p.expected[key]
-	if !there {
-		p.expected[key] = expected{content, birth}
+	for _, one := range list {
+		if before, there := p.expected[one]; there && before.content != content {
+			return false
+		}
 	}
-	return !there || before.content == content
+	for _, one := range list {
+		p.expected[one] = expected{content, birth}
+	}
+	return true
 }
 
 // find returns the patient of a line. A missing patient is a fault of the
 // line; any other error is not.
 func (p *people) find(ctx context.Context, e entry) (id.Patient, pain.Date, error) {
-	key := entryKey{e.external, e.patient}
+	key, err := e.reference()
+	if err != nil {
+		return id.Patient{}, pain.Date{}, err
+	}
 	found, ok := p.seen[key]
 	if !ok {
-		var err error
-		if found, err = p.look(ctx, e); err != nil {
+		if found, err = p.look(ctx, key); err != nil {
 			return found.id, found.birth, err
 		}
 		if len(p.seen) == maxPeople {
@@ -76,34 +87,55 @@ func (p *people) find(ctx context.Context, e entry) (id.Patient, pain.Date, erro
 	return found.id, found.birth, found.missing
 }
 
-func (p *people) look(ctx context.Context, e entry) (found person, err error) {
+// reference returns how a clinical line refers to its patient.
+func (e *entry) reference() (key entryKey, err error) {
+	list := e.identifiers
+	if e.external != "" {
+		list = append(slices.Clip(list), pain.Identifier{System: externalID, Value: e.external})
+	}
 	switch {
-	case e.external == "" && e.patient == "":
-		found.missing = errNoReference
-	case e.external != "" && e.patient != "":
-		found.missing = fault.Parameter(externalID, nil, "Only one of patient_id and external_id may be given.")
-	case e.external != "":
-		found, err = p.byKey(ctx, keyOf(e.external))
-	default:
-		if found.id, err = id.Parse[id.PatientKind](e.patient); err == nil {
-			found.birth, err = p.org.BirthDate(ctx, found.id)
-		}
-		if errors.Is(err, id.ErrMalformed) || fault.Is(err, fault.NotFound) {
-			found.missing, err = fault.Parameter(patientID, nil, "There is no patient with this patient_id."), nil
-		}
+	case len(list) == 0 && e.patient == "":
+		return key, errNoReference
+	case len(list) > 1 || len(list) == 1 && e.patient != "":
+		return key, fault.Parameter(patientID, nil, "Only one of patient_id, external_id and the identifiers may be given.")
+	case len(list) == 1:
+		key.identifier = list[0]
+	}
+	key.patient = e.patient
+	return key, nil
+}
+
+func (p *people) look(ctx context.Context, key entryKey) (found person, err error) {
+	if key.patient == "" {
+		return p.identified(ctx, key.identifier)
+	}
+	if found.id, err = id.Parse[id.PatientKind](key.patient); err == nil {
+		found.birth, err = p.org.BirthDate(ctx, found.id)
+	}
+	if errors.Is(err, id.ErrMalformed) || fault.Is(err, fault.NotFound) {
+		found.missing, err = fault.Parameter(patientID, nil, "There is no patient with this patient_id."), nil
 	}
 	return found, err
 }
 
-func (p *people) byKey(ctx context.Context, key patients.ImportHash) (found person, err error) {
+func (p *people) identified(ctx context.Context, one pain.Identifier) (found person, err error) {
 	there := false
-	if found.id, found.birth, there, err = p.org.ImportedKey(ctx, key); err != nil || there {
+	if found.id, found.birth, there, err = p.org.Referred(ctx, one); err != nil || there {
 		return found, err
 	}
-	if awaited, ok := p.expected[key]; ok {
+	if one.System == externalID { // imported before patients had identifiers
+		if found.id, found.birth, there, err = p.org.ImportedKey(ctx, patients.ExternalKey(one.Value)); err != nil || there {
+			return found, err
+		}
+	}
+	if awaited, ok := p.expected[one]; ok {
 		// Any identifier will do: a dry run stores nothing.
 		return person{id: id.New[id.PatientKind](time.Now()), birth: awaited.birth}, nil
 	}
-	found.missing = fault.Parameter(externalID, nil, "No patient with this external_id was imported.")
+	if one.System == externalID {
+		found.missing = fault.Parameter(externalID, nil, "No patient with this external_id was imported.")
+	} else {
+		found.missing = fault.Parameter(identifier+one.System, nil, "There is no patient with this identifier.")
+	}
 	return found, nil
 }

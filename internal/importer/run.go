@@ -26,7 +26,7 @@ const (
 func unreadable(problem string) error { return fault.New(fault.InvalidBody, problem) }
 
 // errNoReference is a clinical line without a patient.
-var errNoReference = fault.Parameter(patientID, nil, "patient_id or external_id is required.")
+var errNoReference = fault.Parameter(patientID, nil, "patient_id, external_id or an identifier is required.")
 
 // job is the import of one file.
 type job struct {

@@ -101,7 +101,8 @@ func textInput(f *pain.TextField, indent string) []string {
 func patientColumns() []string {
 	lines := []string{
 		"| field | also accepted |", "|---|---|",
-		"| `external_id` | MRN, medical record number, patient number, external key |",
+		"| `external_id` | MRN, medical record number, patient number, external key. It becomes an identifier with the system `external_id` |",
+		"| `identifier:SYSTEM` | an identifier in any other system, such as `identifier:mrn` or `identifier:https://example.org/mrn`; any number of these columns |",
 		"| `name` (required) | full name, patient name; or `given_name` (first name, forename) and `family_name` (last name, surname) |",
 		"| `date_of_birth` (required, `YYYY-MM-DD`) | DOB, birth date, birthday, born |",
 	}
@@ -121,9 +122,9 @@ func patientTypes(b *bytes.Buffer) {
 	for _, in := range list {
 		field(b, camel(in.name), goType(&in, ""), in.name, "")
 	}
-	b.WriteString("MedicalHistory []HistoryEntry `json:\"medical_history\"`\n\n// ETag identifies this version of the record, for [WithIfMatch].\nETag string `json:\"-\"`\n}\n")
+	b.WriteString("MedicalHistory []HistoryEntry `json:\"medical_history\"`\nIdentifiers []Identifier `json:\"identifiers,omitempty\"`\n\n// ETag identifies this version of the record, for [WithIfMatch].\nETag string `json:\"-\"`\n}\n")
 
-	b.WriteString("\n// NewPatient is the input of [Client.CreatePatient]. Name and DateOfBirth are\n// required.\ntype NewPatient struct {\n")
+	b.WriteString("\n// NewPatient is the input of [Client.CreatePatient] and [Client.PutPatient].\n// Name and DateOfBirth are required.\ntype NewPatient struct {\n")
 	field(b, "Name", "string", "name", "")
 	field(b, "DateOfBirth", "string", "date_of_birth", "YYYY-MM-DD")
 	for _, in := range list {
@@ -133,16 +134,16 @@ func patientTypes(b *bytes.Buffer) {
 		}
 		field(b, camel(in.name), goType(&in, ""), in.name+omit, "")
 	}
-	b.WriteString("MedicalHistory []HistoryEntry `json:\"medical_history,omitempty\"`\n}\n")
+	b.WriteString("MedicalHistory []HistoryEntry `json:\"medical_history,omitempty\"`\nIdentifiers []Identifier `json:\"identifiers,omitempty\"`\n}\n")
 
-	b.WriteString("\n// PatientPatch is the input of [Client.UpdatePatient]. Absent fields are left\n// unchanged, [Null] clears a field and [Set] replaces it. MedicalHistory is\n// replaced as a whole.\ntype PatientPatch struct {\n")
+	b.WriteString("\n// PatientPatch is the input of [Client.UpdatePatient]. Absent fields are left\n// unchanged, [Null] clears a field and [Set] replaces it. MedicalHistory\n// and Identifiers are replaced as a whole.\ntype PatientPatch struct {\n")
 	for _, name := range []string{"name", "date_of_birth"} {
 		field(b, camel(name), "Optional[string]", name+",omitzero", "")
 	}
 	for _, in := range list {
 		field(b, camel(in.name), "Optional["+goType(&in, "Patch")+"]", in.name+",omitzero", "")
 	}
-	b.WriteString("MedicalHistory Optional[[]HistoryEntry] `json:\"medical_history,omitzero\"`\n}\n")
+	b.WriteString("MedicalHistory Optional[[]HistoryEntry] `json:\"medical_history,omitzero\"`\nIdentifiers Optional[[]Identifier] `json:\"identifiers,omitzero\"`\n}\n")
 
 	for _, in := range slices.DeleteFunc(list, func(in inObject) bool { return !in.object }) {
 		name := camel(in.name)

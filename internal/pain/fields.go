@@ -18,6 +18,7 @@ type Patient struct {
 	Gender         string // as sent; folded for grouping only
 	Contact        Contact
 	MedicalHistory History
+	Identifiers    Identifiers
 	CreatedAt      time.Time
 	Version        int64 // 1 when created, incremented by each change
 }

@@ -16,9 +16,10 @@ var letters = map[rune]string{
 	'‘': "'", '’': "'", 'ʻ': "'", 'ʼ': "'", 'ʹ': "'", '′': "'", '‐': "-", '–': "-",
 }
 
-// Fold returns the form of a name used for searching: without case, accents
-// and letter variants. Search terms are folded in the same way. Spaces and
-// special characters are kept and match literally. Fold is idempotent.
+// Fold returns the form of a name used for searching: without case, accents,
+// letter variants and invisible characters. Search terms are folded in the
+// same way. Spaces and special characters are kept and match literally. Fold
+// is idempotent.
 func Fold(name string) string {
 	if isASCII(name) {
 		return strings.ToLower(name)
@@ -27,7 +28,7 @@ func Fold(name string) string {
 	var folded strings.Builder
 	folded.Grow(len(name))
 	for _, r := range norm.NFKD.String(name) {
-		if isMark(r) {
+		if isMark(r) || isInvisible(r) {
 			continue
 		}
 		// Upper case first, so that all variants of a letter, such as both

@@ -64,6 +64,34 @@ func PatchPatient(old Patient, body *strictjson.Object, now time.Time) (Patient,
 	return updated, changes, nil
 }
 
+// PutPatient returns the patient with an identifier as a request body describes
+// it: a new one, or if there is an old one, that with all fields of the body of
+// [NewPatient] replaced, those that are absent included. Only the identifiers
+// are left as they are if the body has none, because other systems find the
+// patient by theirs. Changes and version are as for [PatchPatient].
+func PutPatient(old *Patient, one Identifier, body *strictjson.Object, patientID id.Patient, now time.Time) (Patient, []Change, error) {
+	if old == nil {
+		p, err := NewPatient(body, patientID, now)
+		if err == nil {
+			err = p.Identify(one)
+		}
+		return p, nil, err
+	}
+	updated := Patient{ID: old.ID, CreatedAt: old.CreatedAt, Version: old.Version, Identifiers: old.Identifiers}
+	err := updated.merge(body, now, true)
+	if err == nil {
+		err = updated.Identify(one)
+	}
+	if err != nil {
+		return Patient{}, nil, err
+	}
+	changes := differences(old, &updated)
+	if len(changes) > 0 {
+		updated.Version++
+	}
+	return updated, changes, nil
+}
+
 // merge sets the fields present in body. When creating, the required fields
 // must be present.
 func (p *Patient) merge(body *strictjson.Object, now time.Time, creating bool) error {
@@ -79,6 +107,9 @@ func (p *Patient) merge(body *strictjson.Object, now time.Time, creating bool) e
 	if present, _ := r.Has("medical_history"); present {
 		p.MedicalHistory = readHistory(&r, &fields)
 	}
+	if present, _ := r.Has("identifiers"); present {
+		p.Identifiers = readIdentifiers(&r, &fields)
+	}
 	r.Refuse("id", "is read-only: the service sets it.")
 	r.Refuse("created_at", "is read-only: the service sets it.")
 	r.Done()
@@ -91,7 +122,7 @@ func readName(r *strictjson.Reader) string {
 		return ""
 	}
 	name = strings.TrimSpace(name)
-	if name == "" {
+	if isBlank(name) {
 		r.Fault("name", "must not be blank.")
 	} else if problem := LineProblem(name, maxName); problem != "" {
 		r.Fault("name", problem)
@@ -131,5 +162,6 @@ func differences(old, updated *Patient) []Change {
 		note(textFields[i].Name, textFields[i].Of(old), textFields[i].Of(updated))
 	}
 	note("medical_history", old.MedicalHistory.JSON(), updated.MedicalHistory.JSON())
+	note("identifiers", old.Identifiers.JSON(), updated.Identifiers.JSON())
 	return changes
 }

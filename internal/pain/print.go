@@ -10,7 +10,7 @@ import (
 // AppendDetail appends the JSON form of a patient with all details.
 func AppendDetail(b []byte, p *Patient) []byte {
 	var day [len("YYYY-MM-DD")]byte
-	row := Row[string]{ID: p.ID, CreatedAt: p.CreatedAt, Name: p.Name, DateOfBirth: string(p.DateOfBirth.Append(day[:0])), MedicalHistory: p.MedicalHistory.JSON()}
+	row := Row[string]{ID: p.ID, CreatedAt: p.CreatedAt, Name: p.Name, DateOfBirth: string(p.DateOfBirth.Append(day[:0])), MedicalHistory: p.MedicalHistory.JSON(), Identifiers: p.Identifiers.JSON()}
 	for i := range textFields {
 		row.Texts[i] = *textFields[i].at(p)
 	}
@@ -18,12 +18,14 @@ func AppendDetail(b []byte, p *Patient) []byte {
 }
 
 // Row is a patient with texts as stored in the database: DateOfBirth is
-// YYYY-MM-DD, and MedicalHistory is the result of [History.JSON].
+// YYYY-MM-DD, MedicalHistory is the result of [History.JSON], and Identifiers
+// that of [Identifiers.JSON].
 type Row[Text ~string | ~[]byte] struct {
 	ID                                id.Patient
 	Version                           int64
 	CreatedAt                         time.Time
 	Name, DateOfBirth, MedicalHistory Text
+	Identifiers                       Text
 	Texts                             [len(textFields)]Text
 }
 
@@ -36,6 +38,10 @@ func AppendRow[Text ~string | ~[]byte](b []byte, p *Row[Text]) []byte {
 	}
 	b = append(b, beforeText[len(textFields)]...)
 	b = append(b, p.MedicalHistory...)
+	if len(p.Identifiers) > 0 {
+		b = append(b, `,"identifiers":`...)
+		b = append(b, p.Identifiers...)
+	}
 	return append(b, '}')
 }
 

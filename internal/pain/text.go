@@ -75,9 +75,13 @@ func emailProblem(s string) string {
 	return ""
 }
 
-func phoneProblem(s string) string {
-	if utf8.RuneCountInString(s) > maxPhone {
-		return atMost(maxPhone)
+func phoneProblem(s string) string { return printableProblem(s, maxPhone) }
+
+// printableProblem returns what is wrong with a line of which every character
+// must be visible, or "".
+func printableProblem(s string, max int) string {
+	if utf8.RuneCountInString(s) > max {
+		return atMost(max)
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return "must have printable characters only."

@@ -57,7 +57,7 @@ type Dialect struct {
 	// hasTable returns a row if a table exists.
 	hasTable string
 	// Numbered selects the patients of an organisation whose numbers are in a
-	// JSON list.
+	// JSON list, in its order.
 	Numbered string
 	// Changed selects the subjects of the entries after a position, and the
 	// head.

@@ -31,8 +31,8 @@ var postgresDialect = Dialect{
 	// Without statistics, PostgreSQL assumes that an organisation is small, and
 	// for a join would read all of its patients to find a hundred. Lateral
 	// lookups avoid that.
-	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_array_elements_text(CAST($2 AS json)) AS wanted (no)
-		CROSS JOIN LATERAL (SELECT * FROM patient WHERE org_no = $1 AND patient_no = CAST(wanted.no AS BIGINT) LIMIT 1) AS p ORDER BY p.patient_no`,
+	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_array_elements_text(CAST($2 AS json)) WITH ORDINALITY AS wanted (no, place)
+		CROSS JOIN LATERAL (SELECT * FROM patient WHERE org_no = $1 AND patient_no = CAST(wanted.no AS BIGINT) LIMIT 1) AS p ORDER BY wanted.place`,
 	LockKey:  `SELECT pg_advisory_xact_lock($1)`,
 	ShareKey: `SELECT pg_advisory_xact_lock_shared($1)`,
 	// objsubid is 1 for keys of one number, and 2 for those of two.

@@ -8,11 +8,11 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// ChangedPatients calls each for the patients that changed after a position, in
-// no particular order and possibly more than once, and returns the position up
-// to which the changes are complete. On PostgreSQL it includes committed
-// changes without a position, so that everything acknowledged is included. After
-// most changes it stops, and complete is false.
+// ChangedPatients calls each for the patients that changed after a position,
+// with their identifiers, in no particular order and possibly more than once.
+// It returns the position up to which the changes are complete. On PostgreSQL
+// it includes committed changes without a position, so that everything
+// acknowledged is included. After most changes it stops, and complete is false.
 //
 // It is one statement, so it sees one snapshot and takes one round trip: a
 // patient is as of that position or later.
@@ -20,7 +20,7 @@ func (o Org) ChangedPatients(ctx context.Context, after journal.Pos, most int64,
 	var rows int64
 	head = after
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(`SELECT c.pos, c.subject, p.patient_no, p.created_at, p.name, p.date_of_birth
+		return tx.Query(`SELECT c.pos, c.subject, p.patient_no, p.created_at, p.name, p.date_of_birth, p.identifiers
 			FROM (SELECT pos, subject FROM (`+o.db.Dialect().Changed+`) AS u LIMIT $3) AS c
 			LEFT JOIN patient p ON p.org_no = $1 AND p.id = c.subject`, func(r engine.Row) error {
 			rows++
@@ -35,7 +35,7 @@ func (o Org) ChangedPatients(ctx context.Context, after journal.Pos, most int64,
 			if err != nil {
 				return err
 			}
-			each(PatientItem{No: r.Int(2), ID: patientID, CreatedAt: engine.FromMillis(r.Int(3)), Name: r.Raw(4), DateOfBirth: r.Raw(5)})
+			each(PatientItem{No: r.Int(2), ID: patientID, CreatedAt: engine.FromMillis(r.Int(3)), Name: r.Raw(4), DateOfBirth: r.Raw(5), Identifiers: r.Raw(6)})
 			return nil
 		}, int64(o.org), int64(after), most)
 	})

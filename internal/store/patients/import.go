@@ -11,21 +11,6 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// ImportHash identifies a line of an import, or a patient's external
-// identifier. It is stored in the transaction of the line's data, so that a
-// line is imported once however often it is retried.
-type ImportHash [16]byte
-
-// ImportedPatient is a line with a patient, identified by Content or, if
-// External is set, by Key, the hash of the patient's external identifier.
-type ImportedPatient struct {
-	Content  ImportHash
-	Key      ImportHash
-	External bool
-	Patient  pain.Patient
-	Change   journal.Change
-}
-
 // ImportedRecords are lines with records of one patient: Hashes[i] identifies
 // Records[i]. Change returns the journal entry for those that are new.
 type ImportedRecords struct {
@@ -35,10 +20,7 @@ type ImportedRecords struct {
 	Change  func(added []pain.Record) journal.Change
 }
 
-const (
-	insertImportKey  = `INSERT INTO import_key (org_no, key_hash, content, patient_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING key_hash`
-	insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING line_hash`
-)
+const insertImportLine = `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING line_hash`
 
 // claimLine returns the statement that marks a line as imported, and calls
 // claimed unless it already was.
@@ -46,80 +28,10 @@ func (o Org) claimLine(hash ImportHash, claimed func()) engine.Stmt {
 	return engine.Stmt{SQL: insertImportLine, Args: []any{int64(o.org), hash[:]}, Each: func(engine.Row) error { claimed(); return nil }}
 }
 
-// claim does the same for a line with a patient.
-func (l *ImportedPatient) claim(o Org, claimed func()) engine.Stmt {
-	if !l.External {
-		return o.claimLine(l.Content, claimed)
-	}
-	return engine.Stmt{SQL: insertImportKey, Args: []any{int64(o.org), l.Key[:], l.Content[:], l.Patient.ID.Bytes()}, Each: func(engine.Row) error { claimed(); return nil }}
-}
-
-// ImportPatients stores the patients of lines that were not imported before, in
-// order and in one transaction, and returns their number. others has the
-// indices of lines whose identifier was imported with different content.
-func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, others []int, err error) {
-	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
-		isNew := make([]bool, len(lines))
-		claims := make([]engine.Stmt, len(lines))
-		for i := range lines {
-			claims[i] = lines[i].claim(o, func() { isNew[i] = true })
-		}
-		if err := tx.Many(claims...); err != nil {
-			return err
-		}
-		added = 0
-		for i := range lines {
-			if isNew[i] {
-				added++
-				o.keepPatient(tx, &lines[i].Patient, lines[i].Change)
-			}
-		}
-		_, others, err = o.imported(tx, lines, isNew)
-		return err
-	})
-	return added, others, err
-}
-
-// ImportedPatients returns how many of the lines were imported before. others
-// has the indices of lines whose identifier was imported with different
-// content.
-func (o Org) ImportedPatients(ctx context.Context, lines []ImportedPatient) (count int, others []int, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		count, others, err = o.imported(tx, lines, make([]bool, len(lines)))
-		return err
-	})
-	return count, others, err
-}
-
-// imported reads the marks of lines that are not new.
-func (o Org) imported(tx engine.Tx, lines []ImportedPatient, isNew []bool) (count int, others []int, err error) {
-	var stmts []engine.Stmt
-	for i := range lines {
-		l := &lines[i]
-		switch {
-		case isNew[i]:
-		case l.External:
-			stmts = append(stmts, engine.Stmt{SQL: `SELECT content FROM import_key WHERE org_no = $1 AND key_hash = $2`, Args: []any{int64(o.org), l.Key[:]}, Each: func(r engine.Row) error {
-				if bytes.Equal(r.Raw(0), l.Content[:]) {
-					count++
-				} else {
-					others = append(others, i)
-				}
-				return nil
-			}})
-		default:
-			stmts = append(stmts, o.selectLine(l.Content, &count))
-		}
-	}
-	if len(stmts) == 0 {
-		return 0, nil, nil
-	}
-	err = tx.Many(stmts...)
-	return count, others, err
-}
-
-func (o Org) selectLine(hash ImportHash, count *int) engine.Stmt {
-	return engine.Stmt{SQL: `SELECT 1 FROM import_line WHERE org_no = $1 AND line_hash = $2`, Args: []any{int64(o.org), hash[:]}, Each: func(engine.Row) error { *count++; return nil }}
+// selectLine returns the statement that calls found if a line is marked as
+// imported.
+func (o Org) selectLine(hash ImportHash, found func()) engine.Stmt {
+	return engine.Stmt{SQL: `SELECT 1 FROM import_line WHERE org_no = $1 AND line_hash = $2`, Args: []any{int64(o.org), hash[:]}, Each: func(engine.Row) error { found(); return nil }}
 }
 
 // ImportRecords stores the records of lines that were not imported before, in
@@ -251,28 +163,12 @@ func (o Org) claimRecords(tx engine.Tx, groups []ImportedRecords, order []int, n
 	return fresh, tx.Many(claims...)
 }
 
-// ImportedKey returns the patient with an external identifier, and the date of
-// birth.
-func (o Org) ImportedKey(ctx context.Context, key ImportHash) (patient id.Patient, birth pain.Date, found bool, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(`SELECT p.id, p.date_of_birth FROM import_key k JOIN patient p ON p.org_no = k.org_no AND p.id = k.patient_id
-			WHERE k.org_no = $1 AND k.key_hash = $2`, func(r engine.Row) (err error) {
-			found = true
-			if patient, err = id.FromBytes[id.PatientKind](r.Raw(0)); err == nil {
-				birth, err = pain.ParseDate(r.Text(1))
-			}
-			return err
-		}, int64(o.org), key[:])
-	})
-	return patient, birth, found, err
-}
-
 // ImportedLines returns how many of the lines were imported before.
 func (o Org) ImportedLines(ctx context.Context, hashes []ImportHash) (count int, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		stmts := make([]engine.Stmt, len(hashes))
 		for i := range hashes {
-			stmts[i] = o.selectLine(hashes[i], &count)
+			stmts[i] = o.selectLine(hashes[i], func() { count++ })
 		}
 		return tx.Many(stmts...)
 	})

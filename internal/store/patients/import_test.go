@@ -23,7 +23,7 @@ func hashOf(i int) (h patients.ImportHash) {
 func patientLines(from, to int, external bool) (lines []patients.ImportedPatient) {
 	for i := from; i < to; i++ {
 		p := storetest.Patient("P" + strconv.Itoa(i))
-		lines = append(lines, patients.ImportedPatient{Content: hashOf(i), Key: hashOf(i), External: external, Patient: p, Change: storetest.Created(p)})
+		lines = append(lines, patients.ImportedPatient{Content: hashOf(i), Key: hashOf(i), Keyed: external, Patient: p, Change: storetest.Created(p)})
 	}
 	return lines
 }

@@ -21,35 +21,40 @@ import (
 // patient never becomes visible before one with a lower number.
 func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
 	return o.once.Do(ctx, key, p.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
-		o.keepPatient(tx, p, c)
+		claimed, err := o.identify(tx, p)
+		if err != nil {
+			return out, err
+		}
+		o.keepPatient(tx, p, claimed, c)
 		return out, nil
 	})
 }
 
-// keepPatient stores a new patient.
-func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, c journal.Change) {
+// keepPatient stores a new patient, whose identifiers were claimed.
+func (o Org) keepPatient(tx engine.Tx, p *pain.Patient, claimed []pain.Identifier, c journal.Change) {
 	tx.Last(o.journal.Entry(o.org, c)...)
 	tx.Last(
 		engine.Stmt{SQL: `UPDATE org_counter SET patients = patients + 1 WHERE org_no = $1`, Args: []any{int64(o.org)}},
 		engine.Stmt{SQL: insertPatient,
-			Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON()})},
+			Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, engine.Millis(p.CreatedAt), p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON()})},
 	)
+	o.numberIdentifiers(tx, claimed)
 }
 
 // The statements with all columns of a patient.
 var (
-	insertPatient = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history/*, texts*/)
-		SELECT $1, patients, $2, $3, $4, $5, $6, $7/*, $texts*/ FROM org_counter WHERE org_no = $1`, 8)
-	selectPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history/*, texts*/
+	insertPatient = withTexts(`INSERT INTO patient (org_no, patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/)
+		SELECT $1, patients, $2, $3, $4, $5, $6, $7, $8/*, $texts*/ FROM org_counter WHERE org_no = $1`, 9)
+	selectPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
 		FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`, 0)
-	readPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history/*, texts*/
+	readPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
 		FROM patient WHERE org_no = $1 AND id = $2`, 0)
-	updatePatient = withTexts(`UPDATE patient SET version = $3, name = $4, date_of_birth = $5, medical_history = $6/*, texts = $texts*/
-		WHERE org_no = $1 AND id = $2`, 7)
+	updatePatient = withTexts(`UPDATE patient SET version = $3, name = $4, date_of_birth = $5, medical_history = $6, identifiers = $7/*, texts = $texts*/
+		WHERE org_no = $1 AND id = $2`, 8)
 )
 
 // firstText is the column of the first text in selectPatient and readPatient.
-const firstText = 5
+const firstText = 6
 
 // withTexts inserts the columns of [pain.TextFields] into a statement; their
 // arguments are numbered from first.
@@ -83,7 +88,7 @@ func (o Org) ShowPatient(ctx context.Context, patientID id.Patient, show func(Pa
 	err := o.db.Read(ctx, func(tx engine.Tx) error {
 		return tx.Query(readPatient, func(r engine.Row) error {
 			found = true
-			row := PatientRow{ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3), MedicalHistory: r.Raw(4)}
+			row := PatientRow{ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3), MedicalHistory: r.Raw(4), Identifiers: r.Raw(5)}
 			for i := range row.Texts {
 				row.Texts[i] = r.Raw(firstText + i)
 			}
@@ -114,7 +119,8 @@ func (o Org) patient(tx engine.Tx, sql string, patientID id.Patient) (p pain.Pat
 func scanPatient(r engine.Row, patientID id.Patient) (pain.Patient, error) {
 	birth, err := pain.ParseDate(r.Text(3))
 	p := pain.Patient{
-		ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Text(2), DateOfBirth: birth, MedicalHistory: pain.StoredHistory(r.Text(4)),
+		ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Text(2), DateOfBirth: birth,
+		MedicalHistory: pain.StoredHistory(r.Text(4)), Identifiers: pain.StoredIdentifiers(r.Text(5)),
 	}
 	p.SetTexts(func(i int) string { return r.Text(firstText + i) })
 	return p, err
@@ -132,21 +138,32 @@ func (o Org) UpdatePatient(ctx context.Context, patientID id.Patient, rule func(
 		if p, c, err = rule(old); err != nil || c == nil {
 			return err
 		}
-		tx.Last(engine.Stmt{SQL: updatePatient,
-			Args: p.AppendTexts([]any{int64(o.org), patientID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON()})})
-		tx.Last(o.journal.Entry(o.org, *c)...)
-		return nil
+		return o.keepChange(tx, &old, &p, *c)
 	})
 	return p, err
 }
 
-// PatientItem is a patient in a list. Name and DateOfBirth are valid only
-// during the call they are passed to.
+// keepChange stores a patient that was read for update.
+func (o Org) keepChange(tx engine.Tx, old, p *pain.Patient, c journal.Change) error {
+	if err := o.reidentify(tx, old, p); err != nil {
+		return err
+	}
+	tx.Last(engine.Stmt{SQL: updatePatient,
+		Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON()})})
+	tx.Last(o.journal.Entry(o.org, c)...)
+	return nil
+}
+
+// PatientItem is a patient in a list. Its texts are valid only during the call
+// they are passed to.
 type PatientItem struct {
 	No                int64
 	ID                id.Patient
 	CreatedAt         time.Time
 	Name, DateOfBirth []byte
+	// Identifiers is JSON, as accepted by [pain.StoredIdentifiers]. It is set
+	// where patients are read for a search, not on pages.
+	Identifiers []byte
 }
 
 // scanItem reads a patient of a list: patient_no, id, created_at, name and
@@ -167,14 +184,38 @@ func eachItem(each func(PatientItem)) func(engine.Row) error {
 	}
 }
 
+// eachSearched is like eachItem, with the identifiers in a sixth column.
+func eachSearched(each func(PatientItem)) func(engine.Row) error {
+	return func(r engine.Row) error {
+		item, err := scanItem(r, 0)
+		if err == nil {
+			item.Identifiers = r.Raw(5)
+			each(item)
+		}
+		return err
+	}
+}
+
 // PatientPage calls each for the patients of a page in order of creation, and
 // returns the exact total. Numbers are dense, so deep pages cost the same as
 // the first. Page and total are read by one statement, so they are consistent.
 func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
 	first := (page-1)*limit + 1
+	return o.patientPage(ctx, `SELECT c.patients, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
+		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND $3 WHERE c.org_no = $1 ORDER BY p.patient_no`, first, first+limit-1, each)
+}
+
+// LatestPatients is like [Org.PatientPage], latest first.
+func (o Org) LatestPatients(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
+	skip := (page - 1) * limit
+	return o.patientPage(ctx, `SELECT c.patients, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
+		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN c.patients - $3 + 1 AND c.patients - $2 WHERE c.org_no = $1 ORDER BY p.patient_no DESC`,
+		skip, skip+limit, each)
+}
+
+func (o Org) patientPage(ctx context.Context, sql string, from, to int64, each func(PatientItem)) (total int64, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(`SELECT c.patients, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
-			LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND $3 WHERE c.org_no = $1 ORDER BY p.patient_no`, func(r engine.Row) error {
+		return tx.Query(sql, func(r engine.Row) error {
 			total = r.Int(0)
 			if r.IsNull(1) {
 				return nil // the page is past the end
@@ -184,7 +225,7 @@ func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(Patie
 				each(item)
 			}
 			return err
-		}, int64(o.org), first, first+limit-1)
+		}, int64(o.org), from, to)
 	})
 	return total, err
 }
@@ -194,7 +235,8 @@ func (o Org) patients(tx engine.Tx) (total int64, err error) {
 	return total, err
 }
 
-// PatientItems calls each for the patients with these numbers, in order.
+// PatientItems calls each for the patients with these numbers, in the order in
+// which they are given.
 func (o Org) PatientItems(ctx context.Context, numbers []int64, each func(PatientItem)) error {
 	list := make([]byte, 0, 8*len(numbers)+2)
 	for i, no := range numbers {
@@ -222,10 +264,11 @@ func (o Org) Head(ctx context.Context) (head journal.Pos, patients int64, err er
 	return head, patients, err
 }
 
-// PatientRange calls each for the patients numbered first to last.
+// PatientRange calls each for the patients numbered first to last, with their
+// identifiers.
 func (o Org) PatientRange(ctx context.Context, first, last int64, each func(PatientItem)) error {
 	return o.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(`SELECT patient_no, id, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`,
-			eachItem(each), int64(o.org), first, last)
+		return tx.Query(`SELECT patient_no, id, created_at, name, date_of_birth, identifiers FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`,
+			eachSearched(each), int64(o.org), first, last)
 	})
 }

@@ -71,7 +71,7 @@ type numbered struct {
 	summary.Chart
 }
 
-var patientRange = withTexts(`SELECT patient_no, id, version, created_at, name, date_of_birth, medical_history/*, texts*/
+var patientRange = withTexts(`SELECT patient_no, id, version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
 	FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3`, 0)
 
 // opioidRange finds the patients in a range who take opioids. It does not read

@@ -1,0 +1,275 @@
+package patients
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// A new patient has no number before the end of its transaction. Its
+// identifiers are claimed with the number 0, which no other transaction sees,
+// and numbered together with the patient. Statements about several identifiers
+// are in the order of [pain.Identifier.Compare], so that transactions wait for
+// each other in one direction only.
+const (
+	claimIdentifier = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
+		VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING RETURNING patient_no`
+	numberIdentifier = `UPDATE patient_identifier SET patient_no = (SELECT patients FROM org_counter WHERE org_no = $1)
+		WHERE org_no = $1 AND system = $2 AND value = $3`
+	addIdentifier = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
+		SELECT $1, $2, $3, patient_no FROM patient WHERE org_no = $1 AND id = $4 ON CONFLICT DO NOTHING RETURNING patient_no`
+	dropIdentifier    = `DELETE FROM patient_identifier WHERE org_no = $1 AND system = $2 AND value = $3`
+	ownerOfKey        = `SELECT p.id FROM import_key k JOIN patient p ON p.org_no = k.org_no AND p.id = k.patient_id WHERE k.org_no = $1 AND k.key_hash = $2`
+	ownerOfIdentifier = `SELECT p.id FROM patient_identifier i JOIN patient p ON p.org_no = i.org_no AND p.patient_no = i.patient_no
+		WHERE i.org_no = $1 AND i.system = $2 AND i.value = $3`
+)
+
+// aboutIdentifier returns one of the statements above. found is called if it
+// returns a row.
+func (o Org) aboutIdentifier(sql string, one pain.Identifier, found func(), more ...any) engine.Stmt {
+	return engine.Stmt{SQL: sql, Args: append([]any{int64(o.org), one.System, one.Value}, more...), Each: func(engine.Row) error { found(); return nil }}
+}
+
+// sortedIdentifiers returns identifiers in the order of statements.
+func sortedIdentifiers(ids pain.Identifiers) ([]pain.Identifier, error) {
+	list, err := ids.List()
+	slices.SortFunc(list, pain.Identifier.Compare)
+	return list, err
+}
+
+// claimIdentifiers claims the identifiers of a new patient. It returns those
+// that it got, and those that other patients have.
+func (o Org) claimIdentifiers(tx engine.Tx, ids pain.Identifiers) (got, taken []pain.Identifier, err error) {
+	list, err := sortedIdentifiers(ids)
+	if err != nil || len(list) == 0 {
+		return nil, nil, err
+	}
+	free := make([]bool, len(list))
+	stmts := make([]engine.Stmt, len(list))
+	for i, one := range list {
+		stmts[i] = o.aboutIdentifier(claimIdentifier, one, func() { free[i] = true })
+	}
+	if err := tx.Many(stmts...); err != nil {
+		return nil, nil, err
+	}
+	for i, one := range list {
+		if free[i] {
+			got = append(got, one)
+		} else {
+			taken = append(taken, one)
+		}
+	}
+	return got, taken, nil
+}
+
+// identify claims all identifiers of a new patient, or fails.
+func (o Org) identify(tx engine.Tx, p *pain.Patient) ([]pain.Identifier, error) {
+	got, taken, err := o.claimIdentifiers(tx, p.Identifiers)
+	if err == nil && len(taken) > 0 {
+		err = o.takenFault(tx, taken[0])
+	}
+	return got, err
+}
+
+// numberIdentifiers gives claimed identifiers the latest number, as the last
+// step of a transaction.
+func (o Org) numberIdentifiers(tx engine.Tx, claimed []pain.Identifier) {
+	for _, one := range claimed {
+		tx.Last(engine.Stmt{SQL: numberIdentifier, Args: []any{int64(o.org), one.System, one.Value}})
+	}
+}
+
+// dropIdentifiers returns the statements that remove identifiers.
+func (o Org) dropIdentifiers(list []pain.Identifier) []engine.Stmt {
+	stmts := make([]engine.Stmt, len(list))
+	for i, one := range list {
+		stmts[i] = engine.Stmt{SQL: dropIdentifier, Args: []any{int64(o.org), one.System, one.Value}}
+	}
+	return stmts
+}
+
+// reidentify replaces the identifiers of a patient whose row is locked.
+func (o Org) reidentify(tx engine.Tx, old, p *pain.Patient) error {
+	if old.Identifiers == p.Identifiers {
+		return nil
+	}
+	before, err := sortedIdentifiers(old.Identifiers)
+	if err != nil {
+		return err
+	}
+	after, err := sortedIdentifiers(p.Identifiers)
+	if err != nil {
+		return err
+	}
+	both := slices.Concat(before, after)
+	slices.SortFunc(both, pain.Identifier.Compare)
+	var stmts []engine.Stmt
+	taken := map[pain.Identifier]bool{}
+	for _, one := range slices.Compact(both) {
+		switch was, is := slices.Contains(before, one), slices.Contains(after, one); {
+		case was && !is:
+			stmts = append(stmts, o.dropIdentifiers([]pain.Identifier{one})...)
+		case is && !was:
+			taken[one] = true
+			stmts = append(stmts, o.aboutIdentifier(addIdentifier, one, func() { delete(taken, one) }, p.ID.Bytes()))
+		}
+	}
+	if len(stmts) == 0 { // only their order is new
+		return nil
+	}
+	if err := tx.Many(stmts...); err != nil {
+		return err
+	}
+	for _, one := range after {
+		if taken[one] {
+			return o.takenFault(tx, one)
+		}
+	}
+	return nil
+}
+
+// takenFault returns the fault of an identifier that another patient has.
+func (o Org) takenFault(tx engine.Tx, one pain.Identifier) error {
+	owner, found, err := o.owner(tx, one)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return errMoving
+	}
+	return fault.New(fault.Conflict, "Another patient has this identifier; details.patient_id is that patient.",
+		"patient_id", owner.String(), "identifier", map[string]any{"system": one.System, "value": one.Value})
+}
+
+// errMoving is returned if the owner of an identifier was gone by the time it
+// was read.
+var errMoving = fault.Away("Another request is changing the patient with this identifier; try again.", nil)
+
+// owner finds the patient with an identifier.
+func (o Org) owner(tx engine.Tx, one pain.Identifier) (owner id.Patient, found bool, err error) {
+	return o.firstID(tx, ownerOfIdentifier, one.System, one.Value)
+}
+
+// firstID returns the patient that a statement selects.
+func (o Org) firstID(tx engine.Tx, sql string, args ...any) (patient id.Patient, found bool, err error) {
+	err = tx.Query(sql, func(r engine.Row) (err error) {
+		found = true
+		patient, err = id.FromBytes[id.PatientKind](r.Raw(0))
+		return err
+	}, append([]any{int64(o.org)}, args...)...)
+	return patient, found, err
+}
+
+// Put is what becomes of a patient by [Org.PutPatient]. A nil Change means that
+// the patient stays as it is.
+type Put struct {
+	Patient pain.Patient
+	Change  *journal.Change
+	Outcome idempotency.Outcome
+}
+
+// PutPatient creates or changes the patient with an identifier, and returns the
+// outcome or that of an earlier request with the same key. rule gets the
+// patient, or nil if there is none. It may be called several times; the patient
+// that it returns has the identifier.
+//
+// Of concurrent calls for an identifier that no patient has, one creates the
+// patient. The others wait for it and then find that patient.
+func (o Org) PutPatient(ctx context.Context, one pain.Identifier, now time.Time, key *idempotency.Once, rule func(old *pain.Patient) (Put, error)) (idempotency.Outcome, error) {
+	return o.once.Do(ctx, key, now, func(tx engine.Tx) (idempotency.Outcome, error) {
+		const tries = 3 // the patient may be created or lose the identifier in between
+		for range tries {
+			old, err := o.identified(tx, one)
+			if err != nil {
+				return idempotency.Outcome{}, err
+			}
+			put, err := rule(old)
+			switch {
+			case err != nil:
+				return put.Outcome, err
+			case old == nil:
+				if created, err := o.createAs(tx, one, &put); created || err != nil {
+					return put.Outcome, err
+				}
+				continue
+			case put.Change != nil:
+				err = o.keepChange(tx, old, &put.Patient, *put.Change)
+			}
+			return put.Outcome, err
+		}
+		return idempotency.Outcome{}, errMoving
+	})
+}
+
+// identified reads the patient with an identifier for update, or nil. A patient
+// that was imported before there were identifiers has a key instead.
+func (o Org) identified(tx engine.Tx, one pain.Identifier) (*pain.Patient, error) {
+	owner, found, err := o.owner(tx, one)
+	byKey := false
+	if err == nil && !found && one.System == pain.ExternalSystem {
+		key := ExternalKey(one.Value)
+		owner, byKey, err = o.firstID(tx, ownerOfKey, key[:])
+	}
+	if err != nil || !found && !byKey {
+		return nil, err
+	}
+	// Only the patient is locked, and before its identifiers, as everywhere.
+	p, err := o.patient(tx, selectPatient, owner)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.Identifiers.List()
+	if err != nil || found && !slices.Contains(list, one) {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// createAs stores a new patient, unless another has got the identifier since.
+func (o Org) createAs(tx engine.Tx, one pain.Identifier, put *Put) (created bool, err error) {
+	got, taken, err := o.claimIdentifiers(tx, put.Patient.Identifiers)
+	switch {
+	case err != nil:
+		return false, err
+	case slices.Contains(taken, one):
+		if len(got) > 0 {
+			err = tx.Many(o.dropIdentifiers(got)...)
+		}
+		return false, err
+	case len(taken) > 0:
+		return false, o.takenFault(tx, taken[0])
+	}
+	o.keepPatient(tx, &put.Patient, got, *put.Change)
+	return true, nil
+}
+
+// IdentifiedPatients calls each for the patients with an identifier, in order
+// of creation. A system of "" stands for any. A patient may have the value in
+// several systems, and is passed once.
+func (o Org) IdentifiedPatients(ctx context.Context, one pain.Identifier, each func(PatientItem)) error {
+	sql := `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth, p.identifiers FROM patient_identifier i
+		JOIN patient p ON p.org_no = i.org_no AND p.patient_no = i.patient_no WHERE i.org_no = $1 AND i.value = $2`
+	args := []any{int64(o.org), one.Value}
+	if one.System != "" {
+		sql, args = sql+` AND i.system = $3`, append(args, one.System)
+	}
+	latest := int64(0)
+	return o.db.Read(ctx, func(tx engine.Tx) error {
+		return tx.Query(sql+` ORDER BY p.patient_no`, eachSearched(func(item PatientItem) {
+			if item.No != latest {
+				each(item)
+			}
+			latest = item.No
+		}), args...)
+	})
+}

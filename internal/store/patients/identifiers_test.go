@@ -1,0 +1,269 @@
+package patients_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
+	"anodyne.example/anodyne/internal/store/storetest"
+)
+
+func mrn(value string) pain.Identifier { return pain.Identifier{System: "mrn", Value: value} }
+
+// identify stores a new patient with identifiers, or returns the error.
+func identify(t *testing.T, o store.Org, name string, list ...pain.Identifier) (pain.Patient, error) {
+	t.Helper()
+	p := storetest.Patient(name)
+	p.Identifiers = pain.NewIdentifiers(list...)
+	_, err := o.CreatePatient(t.Context(), &p, storetest.Created(p), nil, idempotency.Outcome{})
+	return p, err
+}
+
+// reidentify replaces a patient's identifiers.
+func reidentify(t *testing.T, o store.Org, patient id.Patient, list ...pain.Identifier) error {
+	t.Helper()
+	_, err := o.UpdatePatient(t.Context(), patient, func(old pain.Patient) (pain.Patient, *journal.Change, error) {
+		old.Identifiers = pain.NewIdentifiers(list...)
+		old.Version++
+		c := storetest.Updated(old)
+		return old, &c, nil
+	})
+	return err
+}
+
+// found lists the patients with an identifier.
+func found(t *testing.T, o store.Org, one pain.Identifier) (ids []id.Patient) {
+	t.Helper()
+	if err := o.IdentifiedPatients(t.Context(), one, func(item patients.PatientItem) { ids = append(ids, item.ID) }); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// isTakenBy fails the test unless an error says which patient has an
+// identifier.
+func isTakenBy(t *testing.T, err error, owner id.Patient) {
+	t.Helper()
+	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != fault.Conflict || e.Details["patient_id"] != owner.String() {
+		t.Errorf("got %v, want a conflict with %s", err, owner)
+	}
+}
+
+func TestIdentifierBelongsToOnePatient(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := storetest.Nodes(t, 2, open)
+		here, there := all[0].For(&who), all[1].For(&who)
+		stranger := storetest.Client(t, all[0], "Theirs")
+		theirs := all[0].For(&stranger)
+		lab := pain.Identifier{System: "lab", Value: "1"}
+		a := storetest.Must[pain.Patient](t)(identify(t, here, "A", mrn("1"), lab))
+		shows(t, there, a)
+		_, err := identify(t, there, "B", mrn("2"), mrn("1"))
+		isTakenBy(t, err, a.ID)
+		// What failed left nothing behind.
+		b := storetest.Must[pain.Patient](t)(identify(t, there, "B", mrn("2")))
+		isTakenBy(t, reidentify(t, there, b.ID, mrn("3"), lab), a.ID)
+		if got := found(t, here, mrn("3")); got != nil {
+			t.Errorf("a refused change left %v", got)
+		}
+		if got := found(t, here, pain.Identifier{Value: "1"}); !slices.Equal(got, []id.Patient{a.ID}) {
+			t.Errorf("in any system: %v, want %s once", got, a.ID)
+		}
+		storetest.Must[pain.Patient](t)(identify(t, theirs, "C", mrn("1")))
+		if got := found(t, theirs, mrn("2")); got != nil {
+			t.Errorf("another organisation finds %v", got)
+		}
+
+		if err := reidentify(t, here, a.ID, lab); err != nil {
+			t.Fatal(err)
+		}
+		if err := reidentify(t, there, b.ID, mrn("1"), mrn("2")); err != nil {
+			t.Errorf("an identifier that was given up is not free: %v", err)
+		}
+		if err := reidentify(t, there, b.ID, mrn("2"), mrn("1")); err != nil {
+			t.Errorf("another order: %v", err)
+		}
+		if err := reidentify(t, there, b.ID); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range []pain.Identifier{mrn("1"), mrn("2")} {
+			if got := found(t, here, one); got != nil {
+				t.Errorf("%v is still there: %v", one, got)
+			}
+		}
+		if _, _, found, err := here.Referred(t.Context(), lab); !found || err != nil {
+			t.Errorf("by the lab's number: %v, %v", found, err)
+		}
+		if _, _, found, err := theirs.Referred(t.Context(), lab); found || err != nil {
+			t.Errorf("another organisation by the lab's number: %v, %v", found, err)
+		}
+	})
+}
+
+// put creates or renames the patient with an identifier.
+func put(t *testing.T, o store.Org, one pain.Identifier, name string, more ...pain.Identifier) (idempotency.Outcome, error) {
+	t.Helper()
+	created := storetest.Patient(name)
+	created.Identifiers = pain.NewIdentifiers(append(more, one)...)
+	return o.PutPatient(t.Context(), one, time.Now(), nil, func(old *pain.Patient) (patients.Put, error) {
+		if old == nil {
+			c := storetest.Created(created)
+			return patients.Put{Patient: created, Change: &c, Outcome: idempotency.Outcome{Status: 201}}, nil
+		}
+		p := *old
+		p.Name = name
+		if p == *old {
+			return patients.Put{Patient: p, Outcome: idempotency.Outcome{Status: 200}}, nil
+		}
+		p.Version++
+		c := storetest.Updated(p)
+		return patients.Put{Patient: p, Change: &c, Outcome: idempotency.Outcome{Status: 200}}, nil
+	})
+}
+
+// Of many that put a patient with one number, or with each other's numbers, one
+// creates the patient, on any node.
+func TestPutAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := storetest.Nodes(t, 2, open)
+		for round := range 3 {
+			a, b := mrn(fmt.Sprint("a", round)), mrn(fmt.Sprint("b", round))
+			var created, updated atomic.Int64
+			storetest.Together(t, 64, func(i int) error {
+				one, other := a, b
+				if i%4 > 1 {
+					one, other = b, a
+				}
+				out, err := put(t, all[i%2].For(&who), one, "A", other)
+				switch out.Status {
+				case 201:
+					created.Add(1)
+				case 200:
+					updated.Add(1)
+				}
+				return err
+			})
+			if created.Load() != 1 || updated.Load() != 63 {
+				t.Errorf("round %d: %d created, %d updated", round, created.Load(), updated.Load())
+			}
+			o := all[0].For(&who)
+			if ids := found(t, o, a); len(ids) != 1 || !slices.Equal(ids, found(t, o, b)) {
+				t.Errorf("round %d: %v and %v", round, ids, found(t, o, b))
+			}
+			if total := storetest.Must[int64](t)(o.PatientPage(t.Context(), 1, 1, func(patients.PatientItem) {})); total != int64(round)+1 {
+				t.Errorf("round %d: %d patients", round, total)
+			}
+			p := storetest.Must[pain.Patient](t)(o.Patient(t.Context(), found(t, o, a)[0]))
+			if p.Version != 1 {
+				t.Errorf("round %d: version %d, though nothing changed", round, p.Version)
+			}
+		}
+	})
+}
+
+// Patients that give each other their numbers do not block each other for good.
+func TestIdentifiersChangeHandsAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := storetest.Nodes(t, 2, open)
+		o := all[0].For(&who)
+		const people = 6
+		var ids []id.Patient
+		for i := range people {
+			ids = append(ids, storetest.Must[pain.Patient](t)(identify(t, o, "P", mrn(strconv.Itoa(i)))).ID)
+		}
+		storetest.Together(t, 16, func(i int) error {
+			for n := range 12 {
+				list := []pain.Identifier{mrn(strconv.Itoa((i + n) % people)), mrn(strconv.Itoa((i*5 + n*3 + 1) % people))}
+				slices.SortFunc(list, pain.Identifier.Compare)
+				if err := reidentify(t, all[i%2].For(&who), ids[(i+n*7)%people], slices.Compact(list)...); err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Unavailable) {
+					return err
+				}
+			}
+			return nil
+		})
+		for i := range people {
+			owners := found(t, o, mrn(strconv.Itoa(i)))
+			for _, patient := range ids {
+				p := storetest.Must[pain.Patient](t)(o.Patient(t.Context(), patient))
+				list, err := p.Identifiers.List()
+				if has := slices.Contains(list, mrn(strconv.Itoa(i))); has != slices.Contains(owners, patient) || err != nil {
+					t.Errorf("number %d: owners %v, but %s has %v", i, owners, patient, list)
+				}
+			}
+		}
+	})
+}
+
+func TestLatestPatients(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := storetest.Nodes(t, 1, open)
+		o := all[0].For(&who)
+		for i := range 7 {
+			storetest.AddPatient(t, o, strconv.Itoa(i))
+		}
+		for page, want := range map[int64]string{1: "[7 6 5]", 2: "[4 3 2]", 3: "[1]", 4: "[]", 1 << 30: "[]"} {
+			got := []int64{}
+			total, err := o.LatestPatients(t.Context(), page, 3, func(item patients.PatientItem) { got = append(got, item.No) })
+			if total != 7 || err != nil || fmt.Sprint(got) != want {
+				t.Errorf("page %d: %v of %d, %v; want %s", page, got, total, err, want)
+			}
+		}
+		var got []int64
+		if err := o.PatientItems(t.Context(), []int64{5, 2, 99, 7}, func(item patients.PatientItem) { got = append(got, item.No) }); err != nil || !slices.Equal(got, []int64{5, 2, 7}) {
+			t.Errorf("by numbers: %v, %v", got, err)
+		}
+	})
+}
+
+func TestImportedLineOfAKnownPatient(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := storetest.Nodes(t, 1, open)
+		o := all[0].For(&who)
+		known := storetest.Must[pain.Patient](t)(identify(t, o, "Known", mrn("1"), mrn("extra")))
+		line := func(no int, name string, list ...pain.Identifier) patients.ImportedPatient {
+			p := storetest.Patient(name)
+			p.Identifiers = pain.NewIdentifiers(list...)
+			return patients.ImportedPatient{Content: hashOf(no), Key: hashOf(no), Keyed: true, Patient: p, Change: storetest.Created(p)}
+		}
+		lines := []patients.ImportedPatient{
+			line(1, "Known", mrn("1")),               // has the same values
+			line(2, "Somebody", mrn("extra")),        // has other values
+			line(3, "New", mrn("3"), mrn("4")),       // is new
+			line(4, "Half", mrn("5"), mrn("3")),      // shares a number with the line before
+			line(5, "Also new", mrn("6")),            // is new
+			line(2, "Somebody", mrn("extra")),        // the second, again
+			line(6, "Known", mrn("1"), mrn("fresh")), // has a number that the patient does not have
+		}
+		for round, want := range []string{"2 [1 3 5 6]", "0 [1 3 5 6]"} {
+			if round == 1 {
+				there, others, err := o.ImportedPatients(t.Context(), lines)
+				if got := fmt.Sprint(there, others); got != "3 [1 3 5 6]" || err != nil {
+					t.Errorf("preview: %s, %v", got, err)
+				}
+			}
+			added, others, err := o.ImportPatients(t.Context(), lines)
+			if got := fmt.Sprint(added, others); got != want || err != nil {
+				t.Errorf("round %d: %s, %v; want %s", round, got, err, want)
+			}
+		}
+		if patient, _, found, err := o.ImportedKey(t.Context(), hashOf(1)); patient != known.ID || !found || err != nil {
+			t.Errorf("the line of a known patient: %v, %v, %v", patient, found, err)
+		}
+		for _, free := range []string{"5", "fresh"} {
+			if _, err := identify(t, o, "Later", mrn(free)); err != nil {
+				t.Errorf("a rejected line keeps %s: %v", free, err)
+			}
+		}
+	})
+}

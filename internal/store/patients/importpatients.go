@@ -1,0 +1,266 @@
+package patients
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// ImportedPatient is a line with a patient, identified by Content or, if Keyed,
+// by Key, the hash of what identifies the patient in other systems. Only a line
+// that is keyed has identifiers.
+type ImportedPatient struct {
+	Content ImportHash
+	Key     ImportHash
+	Keyed   bool
+	Patient pain.Patient
+	Change  journal.Change
+}
+
+const (
+	insertImportKey = `INSERT INTO import_key (org_no, key_hash, content, patient_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING key_hash`
+	moveImportKey   = `UPDATE import_key SET patient_id = $3 WHERE org_no = $1 AND key_hash = $2`
+	dropImportKey   = `DELETE FROM import_key WHERE org_no = $1 AND key_hash = $2`
+)
+
+// standing is how a line relates to what is stored.
+type standing uint8
+
+const (
+	isNew standing = iota
+	isThere
+	isOther // its identifier belongs to a patient with other values
+)
+
+// claim returns the statement that marks a line with a patient as imported, and
+// calls claimed unless it already was.
+func (l *ImportedPatient) claim(o Org, claimed func()) engine.Stmt {
+	if !l.Keyed {
+		return o.claimLine(l.Content, claimed)
+	}
+	return engine.Stmt{SQL: insertImportKey, Args: []any{int64(o.org), l.Key[:], l.Content[:], l.Patient.ID.Bytes()}, Each: func(engine.Row) error { claimed(); return nil }}
+}
+
+// ImportPatients stores the patients of lines that were not imported before, in
+// order and in one transaction, and returns their number. others has the
+// indices of lines with an identifier of a patient with other values.
+func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, others []int, err error) {
+	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
+		found := make([]standing, len(lines))
+		claims := make([]engine.Stmt, len(lines))
+		for i := range lines {
+			found[i] = isOther // unless the claim or the mark says otherwise
+			claims[i] = lines[i].claim(o, func() { found[i] = isNew })
+		}
+		if err := tx.Many(claims...); err != nil {
+			return err
+		}
+		claimed, err := o.identifyLines(tx, lines, found)
+		if err != nil {
+			return err
+		}
+		if err := o.readMarks(tx, lines, found, isOther); err != nil {
+			return err
+		}
+		for i := range lines {
+			if found[i] == isNew {
+				o.keepPatient(tx, &lines[i].Patient, claimed[i], lines[i].Change)
+			}
+		}
+		added, _, others = count(found)
+		return nil
+	})
+	return added, others, err
+}
+
+// ImportedPatients returns how many of the lines were imported before. others is
+// as in [Org.ImportPatients].
+func (o Org) ImportedPatients(ctx context.Context, lines []ImportedPatient) (there int, others []int, err error) {
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		found := make([]standing, len(lines))
+		if err := o.readMarks(tx, lines, found, isNew); err != nil {
+			return err
+		}
+		for i := range lines {
+			if found[i] != isNew {
+				continue
+			}
+			list, err := lines[i].Patient.Identifiers.List()
+			if err != nil {
+				return err
+			}
+			if found[i], _, err = o.compareLine(tx, &lines[i], list); err != nil {
+				return err
+			}
+		}
+		_, there, others = count(found)
+		return nil
+	})
+	return there, others, err
+}
+
+// count returns how many lines are new and how many are there, and the indices
+// of the others.
+func count(found []standing) (added, there int, others []int) {
+	for i, s := range found {
+		switch s {
+		case isNew:
+			added++
+		case isThere:
+			there++
+		case isOther:
+			others = append(others, i)
+		}
+	}
+	return added, there, others
+}
+
+// readMarks reads the marks of the lines with a standing. A line without a mark
+// keeps it.
+func (o Org) readMarks(tx engine.Tx, lines []ImportedPatient, found []standing, of standing) error {
+	var stmts []engine.Stmt
+	for i := range lines {
+		l := &lines[i]
+		switch {
+		case found[i] != of:
+		case l.Keyed:
+			stmts = append(stmts, engine.Stmt{SQL: `SELECT content FROM import_key WHERE org_no = $1 AND key_hash = $2`, Args: []any{int64(o.org), l.Key[:]}, Each: func(r engine.Row) error {
+				if found[i] = isOther; bytes.Equal(r.Raw(0), l.Content[:]) {
+					found[i] = isThere
+				}
+				return nil
+			}})
+		default:
+			stmts = append(stmts, o.selectLine(l.Content, func() { found[i] = isThere }))
+		}
+	}
+	if len(stmts) == 0 {
+		return nil
+	}
+	return tx.Many(stmts...)
+}
+
+// identifyLines claims the identifiers of new lines, and returns those of each
+// line. A line with an identifier that a patient has is not new.
+func (o Org) identifyLines(tx engine.Tx, lines []ImportedPatient, found []standing) (claimed [][]pain.Identifier, err error) {
+	type wanted struct {
+		pain.Identifier
+		line int
+		got  bool
+	}
+	var all []wanted
+	for i := range lines {
+		if found[i] != isNew {
+			continue
+		}
+		list, err := lines[i].Patient.Identifiers.List()
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range list {
+			all = append(all, wanted{Identifier: one, line: i})
+		}
+	}
+	if len(all) == 0 {
+		return make([][]pain.Identifier, len(lines)), nil
+	}
+	slices.SortFunc(all, func(a, b wanted) int { return cmp.Or(a.Compare(b.Identifier), cmp.Compare(a.line, b.line)) })
+	stmts := make([]engine.Stmt, len(all))
+	for i := range all {
+		stmts[i] = o.aboutIdentifier(claimIdentifier, all[i].Identifier, func() { all[i].got = true })
+	}
+	if err := tx.Many(stmts...); err != nil {
+		return nil, err
+	}
+	claimed = make([][]pain.Identifier, len(lines))
+	taken := make([][]pain.Identifier, len(lines))
+	for _, w := range all {
+		if w.got {
+			claimed[w.line] = append(claimed[w.line], w.Identifier)
+		} else {
+			taken[w.line] = append(taken[w.line], w.Identifier)
+		}
+	}
+	for i := range lines {
+		if len(taken[i]) > 0 {
+			if found[i], err = o.withdraw(tx, &lines[i], claimed[i], taken[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return claimed, nil
+}
+
+// withdraw gives up what a new line claimed, because patients have some of its
+// identifiers. If there is one patient with all values of the line, its mark
+// stays, for that patient.
+func (o Org) withdraw(tx engine.Tx, l *ImportedPatient, claimed, taken []pain.Identifier) (standing, error) {
+	found, owner, err := o.compareLine(tx, l, taken)
+	if err != nil {
+		return isOther, err
+	}
+	stmts := o.dropIdentifiers(claimed)
+	if found == isThere {
+		stmts = append(stmts, engine.Stmt{SQL: moveImportKey, Args: []any{int64(o.org), l.Key[:], owner.Bytes()}})
+	} else {
+		found = isOther
+		stmts = append(stmts, engine.Stmt{SQL: dropImportKey, Args: []any{int64(o.org), l.Key[:]}})
+	}
+	return found, tx.Many(stmts...)
+}
+
+// compareLine looks for the patient with one of some identifiers. It is new if
+// there is none, and there if that patient has all values of the line.
+func (o Org) compareLine(tx engine.Tx, l *ImportedPatient, list []pain.Identifier) (standing, id.Patient, error) {
+	for _, one := range list {
+		owner, found, err := o.owner(tx, one)
+		if err != nil {
+			return isOther, owner, err
+		}
+		if !found {
+			continue
+		}
+		p, err := o.patient(tx, readPatient, owner)
+		if err != nil {
+			return isOther, owner, err
+		}
+		same, err := p.Has(&l.Patient)
+		if !same || err != nil {
+			return isOther, owner, err
+		}
+		return isThere, owner, nil
+	}
+	return isNew, id.Patient{}, nil
+}
+
+// Referred returns the patient with an identifier, and the date of birth.
+func (o Org) Referred(ctx context.Context, one pain.Identifier) (patient id.Patient, birth pain.Date, found bool, err error) {
+	return o.person(ctx, `SELECT p.id, p.date_of_birth FROM patient_identifier i JOIN patient p ON p.org_no = i.org_no AND p.patient_no = i.patient_no
+		WHERE i.org_no = $1 AND i.system = $2 AND i.value = $3`, one.System, one.Value)
+}
+
+// ImportedKey returns the patient of a line with a key, and the date of birth.
+func (o Org) ImportedKey(ctx context.Context, key ImportHash) (patient id.Patient, birth pain.Date, found bool, err error) {
+	return o.person(ctx, `SELECT p.id, p.date_of_birth FROM import_key k JOIN patient p ON p.org_no = k.org_no AND p.id = k.patient_id
+		WHERE k.org_no = $1 AND k.key_hash = $2`, key[:])
+}
+
+// person reads a patient's identifier and date of birth.
+func (o Org) person(ctx context.Context, sql string, args ...any) (patient id.Patient, birth pain.Date, found bool, err error) {
+	err = o.db.Read(ctx, func(tx engine.Tx) error {
+		return tx.Query(sql, func(r engine.Row) (err error) {
+			found = true
+			if patient, err = id.FromBytes[id.PatientKind](r.Raw(0)); err == nil {
+				birth, err = pain.ParseDate(r.Text(1))
+			}
+			return err
+		}, append([]any{int64(o.org)}, args...)...)
+	})
+	return patient, birth, found, err
+}
