@@ -40,11 +40,22 @@ type Identifier struct {
 // String returns the identifier as SYSTEM|VALUE.
 func (i Identifier) String() string { return i.System + "|" + i.Value }
 
+// The orders of a [PatientQuery]. Names are ordered without case and accents.
+const (
+	OldestFirst    = "created_at"
+	LatestFirst    = "-created_at"
+	ByName         = "name"
+	ByNameReversed = "-name"
+)
+
 // PatientQuery selects patients. Zero fields use the service's defaults.
 type PatientQuery struct {
-	Page   int    // starts at 1
-	Limit  int    // records per page, up to 100
-	Search string // part of a name, or an identifier prefix
+	Page        int    // starts at 1
+	Limit       int    // records per page, up to 100
+	Search      string // words of a name, the start of an identifier's value or of a patient's ID
+	Identifier  string // SYSTEM|VALUE, or |VALUE for any system
+	DateOfBirth string // YYYY-MM-DD
+	Sort        string // OldestFirst by default
 }
 
 // CreatePatient creates a patient. It needs the scope patients:write.
@@ -88,15 +99,15 @@ func (c *Client) patient(ctx context.Context, call *call, opts []CallOption) (*P
 	return &patient, nil
 }
 
-// Patients returns one page of patients in creation order. It needs the scope
-// patients:read.
+// Patients returns one page of patients. It needs the scope patients:read.
 func (c *Client) Patients(ctx context.Context, query PatientQuery) (*Page[PatientItem], error) {
 	q := url.Values{}
 	setNumber(q, "page", query.Page)
 	setNumber(q, "limit", query.Limit)
-	if query.Search != "" {
-		q.Set("search", query.Search)
-	}
+	setText(q, "search", query.Search)
+	setText(q, "identifier", query.Identifier)
+	setText(q, "date_of_birth", query.DateOfBirth)
+	setText(q, "sort", query.Sort)
 	var page Page[PatientItem]
 	call := &call{op: "list patients", method: http.MethodGet, path: []string{"v1", "patients"}, query: q}
 	if _, err := c.do(ctx, call, &page); err != nil {

@@ -154,7 +154,7 @@ func refuseSearches(n *node) {
 	n.t.Cleanup(exported.Close)
 	n.metricsURL = exported.URL
 	cohorts := cohort.New(0, registry)
-	if _, _, err := cohorts.Search(n.t.Context(), org, "finch", 1, 50); err != nil { // which finds that it does not fit
+	if _, _, err := cohorts.List(n.t.Context(), org, cohort.Query{Term: "finch", Page: 1, Limit: 50}); err != nil { // which finds that it does not fit
 		n.t.Fatal(err)
 	}
 	before, _ := n.look()
@@ -163,7 +163,7 @@ func refuseSearches(n *node) {
 		defer release()
 		ctx, cancel := context.WithTimeout(n.t.Context(), 10*time.Millisecond)
 		defer cancel()
-		if _, _, err := cohorts.Search(ctx, org, "finch", 1, 50); err == nil {
+		if _, _, err := cohorts.List(ctx, org, cohort.Query{Term: "finch", Page: 1, Limit: 50}); err == nil {
 			n.t.Error("a search was answered without its database")
 		}
 		return by("anodyne_cohort_refused_total", 20)(before, now)

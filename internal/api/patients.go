@@ -3,10 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/event"
@@ -40,6 +37,17 @@ func (a *API) createPatient(x *exchange) (answer, error) {
 		done.line = x.saw(audit.PatientRead, strings.TrimPrefix(out.Location, "/v1/patients/"))
 	}
 	return done, nil
+}
+
+// updated returns the journal entry of changes to a patient, or nil if there
+// are none.
+func (x *exchange) updated(patient id.Patient, changes []pain.Change) *journal.Change {
+	if len(changes) == 0 {
+		return nil
+	}
+	line := x.line(audit.PatientUpdate, patient.String())
+	line.Details = historyOf(changes)
+	return &journal.Change{Audit: line, Event: event.Patient(event.PatientUpdated, x.now, patient), Subject: patient}
 }
 
 func (a *API) getPatient(x *exchange) (answer, error) {
@@ -87,12 +95,7 @@ func (a *API) patchPatient(x *exchange) (answer, error) {
 			return old, nil, err
 		}
 		updated, changes, err := pain.PatchPatient(old, object, x.now)
-		if err != nil || len(changes) == 0 {
-			return updated, nil, err
-		}
-		line := x.line(audit.PatientUpdate, patientID.String())
-		line.Details = historyOf(changes)
-		return updated, &journal.Change{Audit: line, Event: event.Patient(event.PatientUpdated, x.now, patientID), Subject: patientID}, nil
+		return updated, x.updated(patientID, changes), err
 	})
 	if err != nil {
 		return answer{}, err
@@ -110,98 +113,4 @@ func historyOf(changes []pain.Change) json.RawMessage {
 		kept[i] = audit.Change(c)
 	}
 	return audit.Changes(kept)
-}
-
-// maxSearch is the longest search term, in characters.
-const maxSearch = 200
-
-func (a *API) listPatients(x *exchange) (answer, error) {
-	q := x.readQuery("page", "limit", "search")
-	p := q.page()
-	term, _ := q.text("search")
-	term = strings.TrimSpace(term)
-	if utf8.RuneCountInString(term) > maxSearch {
-		q.fields.Add("search", clip(term), "search must have at most 200 characters.")
-	}
-	if err := q.err(); err != nil {
-		return answer{}, err
-	}
-	if term != "" {
-		return a.searchPatients(x, p, term)
-	}
-	items := itemList{buf: append(x.buf, `{"data":[`...)}
-	total, err := x.org.PatientPage(x.ctx(), p.number, p.limit, items.add)
-	if err != nil {
-		return answer{}, err
-	}
-	line := x.saw(audit.PatientList, "")
-	line.Details = items.span()
-	return items.answer(x, p, total, nil, line), nil
-}
-
-func (a *API) searchPatients(x *exchange, p page, term string) (answer, error) {
-	numbers, total, err := a.Cohorts.Search(x.ctx(), x.org, term, p.number, p.limit)
-	if err != nil {
-		return answer{}, err
-	}
-	items := itemList{buf: append(x.buf, `{"data":[`...), name: true}
-	if err := x.org.PatientItems(x.ctx(), numbers, items.add); err != nil {
-		return answer{}, err
-	}
-	line := x.saw(audit.PatientSearch, "")
-	line.Details = items.named()
-	return items.answer(x, p, total, url.Values{"search": {term}}, line), nil
-}
-
-// itemList builds a list of patients and records which patients it contains.
-type itemList struct {
-	buf         []byte
-	count       int
-	first, last int64
-	name        bool // keep the identifiers
-	shown       []byte
-}
-
-func (l *itemList) add(item patients.PatientItem) {
-	if l.count > 0 {
-		l.buf = append(l.buf, ',')
-	} else {
-		l.first = item.No
-	}
-	l.count++
-	l.last = item.No
-	l.buf = pain.AppendListItem(l.buf, item.ID, item.Name, item.DateOfBirth, item.CreatedAt)
-	if l.name {
-		if len(l.shown) > 0 {
-			l.shown = append(l.shown, ',')
-		}
-		l.shown = append(item.ID.Append(append(l.shown, '"')), '"')
-	}
-}
-
-// span returns the first and last patient of a list without a search term.
-// They identify all of them, because patients are numbered in creation order.
-func (l *itemList) span() json.RawMessage {
-	b := append(make([]byte, 0, 64), `{"count":`...)
-	b = strconv.AppendInt(b, int64(l.count), 10)
-	b = append(b, `,"first_number":`...)
-	b = strconv.AppendInt(b, l.first, 10)
-	b = append(b, `,"last_number":`...)
-	b = strconv.AppendInt(b, l.last, 10)
-	return append(b, '}')
-}
-
-// named returns the patients found by a search. It omits the search term,
-// which may be a name.
-func (l *itemList) named() json.RawMessage {
-	b := append(make([]byte, 0, len(l.shown)+32), `{"count":`...)
-	b = strconv.AppendInt(b, int64(l.count), 10)
-	b = append(b, `,"patients":[`...)
-	b = append(b, l.shown...)
-	return append(b, "]}"...)
-}
-
-func (l *itemList) answer(x *exchange, p page, total int64, extra url.Values, line *audit.Entry) answer {
-	x.buf = p.appendPagination(l.buf, total)
-	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/patients", total, extra), line: line}
 }

@@ -15,7 +15,7 @@ func TestQueryIsStrict(t *testing.T) {
 		for _, q := range []struct{ query, parameter, value, says string }{
 			{"/v1/patients?serach=a", "serach", "a", "did you mean search?"},
 			{"/v1/patients?Limit=5", "Limit", "5", "did you mean limit?"},
-			{"/v1/patients?offset=10", "offset", "10", "Supported parameters: page, limit, search."},
+			{"/v1/patients?offset=10", "offset", "10", "Supported parameters: page, limit, search, identifier, date_of_birth, sort."},
 			{"/v1/patients?page=1&page=2", "page", "1,2", "more than once"},
 			{"/v1/patients?page=0&page=x", "page", "0,x", "more than once"},
 			{"/v1/patients?search=a&search=a", "search", "a,a", "more than once"},

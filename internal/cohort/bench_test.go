@@ -21,15 +21,16 @@ var (
 
 // newRoster packs patients without a database.
 func newRoster(patients []patient) roster {
-	var r roster
-	for part := range slices.Chunk(patients, chunkSize) {
-		c := newChunk(int64(len(part)))
-		for _, p := range part {
-			c.add(p.key, p.name)
-		}
-		r = append(r, c.fit())
+	r := rosterOf(patients)
+	for i, c := range r {
+		r[i] = c.fit()
 	}
 	return r
+}
+
+// search lists the patients that match a term, oldest first.
+func (r roster) search(term string, page, limit int64) ([]int64, int64) {
+	return r.list(Query{Term: term, Page: page, Limit: limit})
 }
 
 // people are synthetic patients without a database.
@@ -50,7 +51,7 @@ func newPeople(count int) people {
 			name += pick(syllables)
 		}
 		patientID := id.New[id.PatientKind](at.Add(time.Duration(i) * time.Second))
-		patients[i] = patient{int64(i) + 1, keyOf(patientID), pain.Fold(name)}
+		patients[i] = patient{int64(i) + 1, keyOf(patientID), pain.Fold(name), born(1 + random.IntN(30_000))}
 		if i == count*7/9 {
 			one = patientID
 		}
@@ -121,8 +122,10 @@ func BenchmarkBurst(b *testing.B) {
 			name string
 			next func(done int) patient
 		}{
-			{"add", func(done int) patient { return patient{int64(count + done + 1), key{1, uint64(done + 1)}, newName()} }},
-			{"rename", func(int) patient { return patient{random.Int64N(int64(count)) + 1, key{1, 1}, newName()} }},
+			{"add", func(done int) patient {
+				return patient{int64(count + done + 1), key{1, uint64(done + 1)}, newName(), 1}
+			}},
+			{"rename", func(int) patient { return patient{random.Int64N(int64(count)) + 1, key{1, 1}, newName(), 1} }},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", bench.name, count), func(b *testing.B) {
 				patients, done, ok := before, 0, true
@@ -146,7 +149,7 @@ func BenchmarkRefresh(b *testing.B) {
 			for b.Loop() {
 				changed := make([]patient, changes)
 				for i := range changed {
-					changed[i] = patient{random.Int64N(1_000_000) + 1, key{1, 1}, pain.Fold("Renamed " + syllables[random.IntN(len(syllables))])}
+					changed[i] = patient{random.Int64N(1_000_000) + 1, key{1, 1}, pain.Fold("Renamed " + syllables[random.IntN(len(syllables))]), 1}
 				}
 				var ok bool
 				if patients, ok = patients.with(changed); !ok {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"sort"
+	"strings"
 	"unsafe"
 )
 
@@ -12,15 +13,20 @@ import (
 // microseconds when a name changes.
 const chunkSize = 4096
 
-// separator ends each name. It is a control character, which no name contains.
-const separator = 0
+// separator ends each entry, and mark is before each identifier in it. They are
+// control characters, which neither names nor identifiers contain.
+const (
+	separator = 0
+	mark      = 1
+)
 
-// patient is the part of a patient that a chunk holds: number, key and folded
-// name.
+// patient is the part of a patient that a chunk holds: number, key, the folded
+// name with the identifiers (see entryOf), and the date of birth.
 type patient struct {
-	no   int64
-	key  key
-	name string
+	no    int64
+	key   key
+	entry string
+	born  born
 }
 
 func (p patient) number() int64 { return p.no }
@@ -29,12 +35,16 @@ func (p patient) number() int64 { return p.no }
 // newer version with more patients may share its memory beyond the end of this
 // one, so only the newest version may be extended.
 type chunk struct {
-	text []byte   // folded names, each followed by the separator
-	ends []uint32 // end of each name in text
+	text []byte   // entries, each followed by the separator
+	ends []uint32 // end of each entry in text
 	keys []key    // the zero key marks a number without a patient
-	span keySpan  // range of the keys
+	born []born
+	span keySpan // range of the keys
+	// identified is false if no entry has an identifier.
+	identified bool
+	order      *nameOrder
 
-	// parts indexes the names in the slots before sorted. It may belong to an
+	// parts indexes the entries in the slots before sorted. It may belong to an
 	// older version; changed lists the slots that differ since, in order. A
 	// chunk with few names has no index, and sorted is 0.
 	parts   *parts
@@ -56,15 +66,29 @@ func newChunk(patients int64) *chunk {
 		text: make([]byte, 0, patients*usualName),
 		ends: make([]uint32, 0, patients),
 		keys: make([]key, 0, patients),
+		born: make([]born, 0, patients),
+
+		order: &nameOrder{},
 	}
 }
 
 func (c *chunk) len() int { return len(c.keys) }
 
-// name returns the folded name in a slot.
-func (c *chunk) name(slot int) []byte { return c.text[c.start(slot):c.ends[slot]] }
+// entry returns the folded name and the identifiers in a slot.
+func (c *chunk) entry(slot int) []byte { return c.text[c.start(slot):c.ends[slot]] }
 
-// start returns the position in text where the name in a slot starts or would
+// name returns the folded name in a slot.
+func (c *chunk) name(slot int) []byte {
+	entry := c.entry(slot)
+	if c.identified {
+		if end := bytes.IndexByte(entry, mark); end >= 0 {
+			return entry[:end]
+		}
+	}
+	return entry
+}
+
+// start returns the position in text where the entry in a slot starts or would
 // start.
 func (c *chunk) start(slot int) int {
 	if slot == 0 {
@@ -74,17 +98,20 @@ func (c *chunk) start(slot int) int {
 }
 
 // add appends a patient. The chunk must not be shared yet.
-func (c *chunk) add(k key, name string) {
-	c.text = append(c.text, name...)
+func (c *chunk) add(p patient) {
+	c.text = append(c.text, p.entry...)
 	c.ends = append(c.ends, uint32(len(c.text)))
 	c.text = append(c.text, separator)
-	c.keys = append(c.keys, k)
-	c.span.add(k)
+	c.keys = append(c.keys, p.key)
+	c.born = append(c.born, p.born)
+	c.span.add(p.key)
+	c.identified = c.identified || strings.IndexByte(p.entry, mark) >= 0
 }
 
 // fit returns a chunk without spare capacity and without pending changes.
 func (c *chunk) fit() *chunk {
-	fitting := &chunk{text: bytes.Clone(c.text), ends: slices.Clone(c.ends), keys: slices.Clone(c.keys), span: c.span}
+	fitting := &chunk{text: bytes.Clone(c.text), ends: slices.Clone(c.ends), keys: slices.Clone(c.keys), born: slices.Clone(c.born),
+		span: c.span, identified: c.identified, order: &nameOrder{}}
 	if c.len() > mostUnsorted {
 		fitting.sort()
 	}
@@ -94,19 +121,22 @@ func (c *chunk) fit() *chunk {
 // sort rebuilds the parts. The chunk must not be shared yet.
 func (c *chunk) sort() { c.parts, c.sorted, c.changed = newParts(c), c.len(), nil }
 
+// bytes includes the order of names, whether it was needed yet or not.
 func (c *chunk) bytes() int64 {
-	return int64(cap(c.text)) + int64(cap(c.ends))*4 + int64(cap(c.keys))*int64(unsafe.Sizeof(key{})) + int64(cap(c.changed))*2 + c.parts.bytes()
+	const ends, order = 4, 2
+	return int64(cap(c.text)) + int64(cap(c.ends))*ends + int64(cap(c.keys))*(int64(unsafe.Sizeof(key{}))+order) +
+		int64(cap(c.born))*int64(unsafe.Sizeof(born(0))) + int64(cap(c.changed))*2 + c.parts.bytes()
 }
 
 // with returns the chunk with changes applied, which are sorted by number;
 // first is the number of slot 0. It returns the chunk itself if nothing in it
-// changed, because most changes of a patient leave the name as it is. It fails
+// changed, because most changes of a patient leave all of it as it is. It fails
 // if numbers are missing.
 func (c *chunk) with(changed []patient, first int64) (next *chunk, ok bool) {
 	known := sort.Search(len(changed), func(i int) bool { return changed[i].no >= first+int64(c.len()) })
 	edited := slices.DeleteFunc(slices.Clone(changed[:known]), func(p patient) bool {
 		slot := int(p.no - first)
-		return c.keys[slot] == p.key && string(c.name(slot)) == p.name
+		return c.keys[slot] == p.key && c.born[slot] == p.born && string(c.entry(slot)) == p.entry
 	})
 	next = c
 	if len(edited) > 0 {
@@ -116,12 +146,13 @@ func (c *chunk) with(changed []patient, first int64) (next *chunk, ok bool) {
 		return next, true
 	}
 	grown := *next
+	grown.order = &nameOrder{}
 	for _, p := range changed[known:] {
 		switch next := first + int64(grown.len()); {
 		case p.no > next:
 			return nil, false
 		case p.no == next: // otherwise it is listed twice
-			grown.add(p.key, p.name)
+			grown.add(p)
 		}
 	}
 	if grown.len() == chunkSize {
@@ -139,6 +170,9 @@ func (c *chunk) edit(edited []patient, first int64) *chunk {
 		text: make([]byte, 0, len(c.text)+64),
 		ends: make([]uint32, 0, c.len()),
 		keys: make([]key, 0, c.len()),
+		born: make([]born, 0, c.len()),
+
+		order: &nameOrder{},
 		// Shared until too much has changed.
 		parts: c.parts, sorted: c.sorted, changed: slices.Clone(c.changed),
 	}
@@ -149,7 +183,7 @@ func (c *chunk) edit(edited []patient, first int64) *chunk {
 			continue // listed twice
 		}
 		next.copyFrom(c, done, slot)
-		next.add(p.key, p.name)
+		next.add(p)
 		done = slot + 1
 		if at, found := slices.BinarySearch(next.changed, uint16(slot)); !found && slot < next.sorted {
 			next.changed = slices.Insert(next.changed, at, uint16(slot))
@@ -174,6 +208,8 @@ func (c *chunk) copyFrom(source *chunk, from, to int) {
 		c.ends = append(c.ends, uint32(int(end)+shift))
 	}
 	c.keys = append(c.keys, source.keys[from:to]...)
+	c.born = append(c.born, source.born[from:to]...)
+	c.identified = c.identified || source.identified
 	for _, k := range source.keys[from:to] {
 		c.span.add(k)
 	}

@@ -19,7 +19,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 // Cohorts holds the most recently used read models within a memory limit. An
@@ -77,21 +79,44 @@ func New(limitBytes int64, registry prometheus.Registerer) *Cohorts {
 // query.
 func (cs *Cohorts) LogTo(log *slog.Logger) { cs.gate.log = log }
 
-// Search finds the patients with a name that contains the term, ignoring case
-// and accents, or, if the term starts with "pat_", those with an identifier
-// that starts with it. It returns the numbers of one page of them (pages start
-// at 1) in creation order, and the exact total. The term must be trimmed and
-// not empty.
-func (cs *Cohorts) Search(ctx context.Context, org store.Org, term string, page, limit int64) (numbers []int64, total int64, err error) {
+// List finds the patients that match a query. It returns the numbers of one
+// page of them, in order, and the exact total.
+func (cs *Cohorts) List(ctx context.Context, org store.Org, q Query) (numbers []int64, total int64, err error) {
+	if q.Identifier != (pain.Identifier{}) {
+		return listIdentified(ctx, org, q)
+	}
 	patients, release, err := fresh(ctx, cs, org, names)
 	if errors.Is(err, errNoRoom) {
-		return streamSearch(ctx, cs, org, term, page, limit)
+		return streamList(ctx, cs, org, q)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
 	defer release()
-	numbers, total = roster(patients).search(term, page, limit)
+	numbers, total = roster(patients).list(q)
+	return numbers, total, nil
+}
+
+// listIdentified is List for the few patients with an identifier, which the
+// database finds.
+func listIdentified(ctx context.Context, org store.Org, q Query) (numbers []int64, total int64, err error) {
+	var found []patient
+	var unreadable error
+	err = org.IdentifiedPatients(ctx, q.Identifier, func(item patients.PatientItem) {
+		p, err := patientOf(&item)
+		if err != nil {
+			unreadable = err
+		}
+		found = append(found, p)
+	})
+	if err = errors.Join(err, unreadable); err != nil {
+		return nil, 0, err
+	}
+	// They are numbered from 1 in the roster, in the same order.
+	places, total := rosterOf(found).list(q)
+	for _, place := range places {
+		numbers = append(numbers, found[place-1].no)
+	}
 	return numbers, total, nil
 }
 

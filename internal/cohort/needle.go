@@ -2,50 +2,56 @@ package cohort
 
 import "bytes"
 
-// needle is a folded search term. A long term is looked up by its rarest part,
-// in the names that may contain it; a term of one or two bytes occurs in so
-// many names that all are scanned.
+// needle is a text to be found in the entries of patients. A long one is
+// looked up by its rarest part, in the entries that may contain it; one or two
+// bytes occur in so many entries that all are scanned.
 type needle struct {
-	term  []byte
-	parts []uint16 // buckets of its parts; empty for a short term
+	text  []byte
+	parts []uint16 // buckets of its parts; empty for a short text
 }
 
-// newNeedle returns a needle for a term that is not empty and has no
-// separator.
-func newNeedle(term []byte) *needle { return &needle{term, partsOf(term)} }
-
-// find calls each, in order, for the slots with names that contain the term.
-func (n *needle) find(c *chunk, each func(slot int)) {
-	if len(n.parts) == 0 || c.parts == nil {
-		n.findFrom(c, 0, each)
-		return
-	}
-	confirm := func(slot uint16) {
-		if bytes.Contains(c.name(int(slot)), n.term) {
-			each(int(slot))
+// newNeedle returns a needle for texts that are not empty, have no separator,
+// and must all be in an entry: the longest of them, with the parts of all.
+func newNeedle(texts ...[]byte) needle {
+	n := needle{text: texts[0]}
+	for _, text := range texts {
+		n.parts = append(n.parts, partsOf(text)...)
+		if len(text) > len(n.text) {
+			n.text = text
 		}
 	}
-	// Changed slots may also be candidates.
+	return n
+}
+
+// candidates calls each, in order, for the slots with entries that may contain
+// the needle.
+func (n *needle) candidates(c *chunk, each func(slot int)) {
+	if len(n.parts) == 0 || c.parts == nil {
+		n.scan(c, 0, each)
+		return
+	}
+	// Changed slots may also be in the parts.
 	changed := c.changed
 	for _, slot := range c.parts.candidates(n.parts) {
 		for ; len(changed) > 0 && changed[0] <= slot; changed = changed[1:] {
 			if changed[0] < slot {
-				confirm(changed[0])
+				each(int(changed[0]))
 			}
 		}
-		confirm(slot)
+		each(int(slot))
 	}
 	for _, slot := range changed {
-		confirm(slot)
+		each(int(slot))
 	}
-	n.findFrom(c, c.sorted, each)
+	n.scan(c, c.sorted, each)
 }
 
-// findFrom searches the names from a slot on. It scans the text as a whole
-// instead of name by name, and continues after the matching name.
-func (n *needle) findFrom(c *chunk, slot int, each func(slot int)) {
+// scan calls each for the entries that contain the text, from a slot on. It
+// scans them as a whole instead of one by one, and continues after a match with
+// the next entry.
+func (n *needle) scan(c *chunk, slot int, each func(slot int)) {
 	for at := c.start(slot); ; {
-		found := bytes.Index(c.text[at:], n.term)
+		found := bytes.Index(c.text[at:], n.text)
 		if found < 0 {
 			return
 		}

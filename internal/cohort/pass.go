@@ -2,9 +2,6 @@ package cohort
 
 import (
 	"context"
-	"maps"
-	"math/bits"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -148,65 +145,4 @@ func streamMeasure[T tally[T]](ctx context.Context, cs *Cohorts, org store.Org, 
 	whole = newTally(p)
 	whole.Merge(counted.whole)
 	return whole, nil
-}
-
-// looking is a search as a job. Chunks arrive in any order; hits are kept by
-// chunk.
-type looking struct {
-	query *query
-	mu    sync.Mutex
-	found map[int]*slots // by chunk index
-}
-
-// slots has one bit per slot of a chunk.
-type slots [chunkSize / 64]uint64
-
-type lookingPart struct{ of *looking }
-
-func (l *looking) part() part[*chunk] { return lookingPart{l} }
-
-func (p lookingPart) add(index int, c *chunk) {
-	var found *slots
-	p.of.query.find(c, func(slot int) {
-		if found == nil {
-			found = &slots{}
-		}
-		found[slot/64] |= 1 << (slot % 64)
-	})
-	if found == nil {
-		return
-	}
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
-	p.of.found[index] = found
-}
-
-func (lookingPart) close() {}
-
-// page returns the numbers on a page of the hits, and their total.
-func (l *looking) page(page, limit int64) ([]int64, int64) {
-	h := newHits(page, limit)
-	for _, i := range slices.Sorted(maps.Keys(l.found)) {
-		first := int64(i)*chunkSize + 1
-		for at, word := range l.found[i] {
-			for ; word != 0; word &= word - 1 {
-				h.add(first + int64(at*64+bits.TrailingZeros64(word)))
-			}
-		}
-	}
-	return h.numbers, h.total
-}
-
-// streamSearch searches an organisation with names that do not fit into
-// memory. All pages of a search share one query.
-func streamSearch(ctx context.Context, cs *Cohorts, org store.Org, term string, page, limit int64) ([]int64, int64, error) {
-	const aboutFound = 256 << 10
-	found, err := stream(ctx, cs, org, names, term, aboutFound, func() *looking {
-		return &looking{query: newQuery(term), found: map[int]*slots{}}
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	numbers, total := found.page(page, limit)
-	return numbers, total, nil
 }

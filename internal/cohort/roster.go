@@ -2,6 +2,8 @@ package cohort
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
@@ -14,6 +16,19 @@ import (
 // that shares unchanged chunks.
 type roster []*chunk
 
+// rosterOf returns a roster of patients in order, whatever their numbers, that
+// is searched once.
+func rosterOf(list []patient) (r roster) {
+	for some := range slices.Chunk(list, chunkSize) {
+		c := newChunk(int64(len(some)))
+		for _, p := range some {
+			c.add(p)
+		}
+		r = append(r, c)
+	}
+	return r
+}
+
 // names is the read model for search.
 var names = &kind[*chunk]{name: "names", size: chunkSize, read: readChunk, once: readNames, follow: followNames}
 
@@ -21,19 +36,34 @@ var names = &kind[*chunk]{name: "names", size: chunkSize, read: readChunk, once:
 // fails if a number is missing, which means that the changes do not belong to
 // this roster. Only the newest roster may be changed; see chunk.
 func (r roster) with(changed []patient) (next roster, ok bool) {
-	return withChanges(r, changed, chunkSize, func() *chunk { return &chunk{} })
+	return withChanges(r, changed, chunkSize, func() *chunk { return newChunk(0) })
 }
 
 func followNames(ctx context.Context, org store.Org, chunks []*chunk, after journal.Pos, most int64) (next []*chunk, head journal.Pos, ok bool, err error) {
 	var changed []patient
+	var unreadable error
 	head, complete, err := org.ChangedPatients(ctx, after, most, func(item patients.PatientItem) {
-		changed = append(changed, patient{item.No, keyOf(item.ID), pain.Fold(string(item.Name))})
+		p, err := patientOf(&item)
+		if err != nil {
+			unreadable = err
+		}
+		changed = append(changed, p)
 	})
-	if err != nil || !complete {
+	if err = errors.Join(err, unreadable); err != nil || !complete {
 		return nil, head, false, err
 	}
 	next, ok = roster(chunks).with(changed)
 	return next, head, ok, nil
+}
+
+// patientOf returns what a chunk holds of a patient.
+func patientOf(item *patients.PatientItem) (patient, error) {
+	entry, err := entryOf(item.Name, item.Identifiers)
+	if err != nil {
+		return patient{}, err
+	}
+	birth, err := pain.ParseDate(string(item.DateOfBirth))
+	return patient{item.No, keyOf(item.ID), entry, bornOn(birth)}, err
 }
 
 func readChunk(ctx context.Context, org store.Org, first, last int64) (*chunk, error) {
@@ -50,13 +80,19 @@ func readNames(ctx context.Context, org store.Org, first, last int64) (*chunk, e
 	read := newChunk(last - first + 1)
 	fillTo := func(no int64) {
 		for first+int64(read.len()) < no {
-			read.add(key{}, "")
+			read.add(patient{})
 		}
 	}
-	if err := org.PatientRange(ctx, first, last, func(item patients.PatientItem) {
+	var unreadable error
+	err := org.PatientRange(ctx, first, last, func(item patients.PatientItem) {
 		fillTo(item.No)
-		read.add(keyOf(item.ID), pain.Fold(string(item.Name)))
-	}); err != nil {
+		p, err := patientOf(&item)
+		if err != nil {
+			unreadable = err
+		}
+		read.add(p)
+	})
+	if err = errors.Join(err, unreadable); err != nil {
 		return nil, err
 	}
 	fillTo(last + 1)

@@ -11,7 +11,7 @@ import (
 func unpack(r roster) (patients []patient) {
 	for i, c := range r {
 		for slot, k := range c.keys {
-			patients = append(patients, patient{int64(i)*chunkSize + int64(slot) + 1, k, string(c.name(slot))})
+			patients = append(patients, patient{int64(i)*chunkSize + int64(slot) + 1, k, string(c.entry(slot)), c.born[slot]})
 		}
 	}
 	return patients
@@ -20,7 +20,7 @@ func unpack(r roster) (patients []patient) {
 // numbered makes patients with consecutive numbers.
 func numbered(first, last int64) (patients []patient) {
 	for no := first; no <= last; no++ {
-		patients = append(patients, patient{no, key{1, uint64(no)}, fmt.Sprintf("name %d", no)})
+		patients = append(patients, patient{no, key{1, uint64(no)}, fmt.Sprintf("name %d", no), 1})
 	}
 	return patients
 }
@@ -39,7 +39,7 @@ func TestRosterTakesChangesAndLeavesTheOldOneAlone(t *testing.T) {
 		for range random.IntN(6) {
 			if len(model) > 0 {
 				p := &model[random.IntN(len(model))]
-				p.name = fmt.Sprintf("%*d", random.IntN(30), round)
+				p.entry = fmt.Sprintf("%*d", random.IntN(30), round)
 				changed = append(changed, *p, *p) // twice, as the journal may
 			}
 		}
@@ -95,7 +95,7 @@ func TestRosterSharesWhatDidNotChange(t *testing.T) {
 	if same[0] != before[0] || same[1] != before[1] {
 		t.Error("chunks were packed again although no name changed")
 	}
-	renamed, _ := before.with([]patient{{no: 4, key: patients[3].key, name: "other"}})
+	renamed, _ := before.with([]patient{{no: 4, key: patients[3].key, entry: "other"}})
 	if renamed[0] == before[0] || renamed[1] != before[1] {
 		t.Error("a new name must change its own chunk and no other")
 	}

@@ -18,7 +18,7 @@ func TestIdentifierPrefix(t *testing.T) {
 		// to chunk at most.
 		at := time.UnixMilli(1_700_000_000_000 + int64(i*7919%500)*int64(i%3)*40_000 + int64(i/200)*15_000_000)
 		patientID := id.New[id.PatientKind](at)
-		patients = append(patients, patient{int64(i)*apart + 1, keyOf(patientID), ""})
+		patients = append(patients, patient{int64(i)*apart + 1, keyOf(patientID), "", 1})
 		for len(patients)%apart > 0 {
 			patients = append(patients, patient{no: int64(len(patients)) + 1})
 		}
@@ -51,7 +51,7 @@ func TestIdentifierPrefix(t *testing.T) {
 
 // A number without a patient is in no answer.
 func TestNumberWithoutPatient(t *testing.T) {
-	r := newRoster([]patient{{1, key{1, 1}, "anna"}, {2, key{}, ""}, {3, key{1, 3}, "hanna"}})
+	r := newRoster([]patient{{1, key{1, 1}, "anna", 1}, {2, key{}, "", 0}, {3, key{1, 3}, "hanna", 1}})
 	for _, term := range []string{"anna", "pat_", "\u0301"} {
 		if got, total := r.search(term, 1, 10); !slices.Equal(got, []int64{1, 3}) || total != 2 {
 			t.Errorf("%q: found %v (%d), want 1 and 3", term, got, total)

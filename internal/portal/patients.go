@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/cohort"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store/patients"
@@ -46,7 +47,7 @@ func (p *Portal) patients(v *visit) error {
 	} else {
 		action = audit.PatientSearch
 		var numbers []int64
-		if numbers, page.Total, err = p.Cohorts.Search(v.r.Context(), v.org, page.Search, page.Page, pageSize); err == nil {
+		if numbers, page.Total, err = p.Cohorts.List(v.r.Context(), v.org, cohort.Query{Term: page.Search, Page: page.Page, Limit: pageSize}); err == nil {
 			err = v.org.PatientItems(v.r.Context(), numbers, add)
 		}
 	}
