@@ -42,7 +42,7 @@ type call struct {
 // CallOption configures a single call.
 type CallOption func(*call)
 
-// WithIdempotencyKey sets the Idempotency-Key of a POST (1 to 255 printable
+// WithIdempotencyKey sets the Idempotency-Key of a POST or PUT (1 to 255 printable
 // characters) instead of a random one. All calls of a client with the same key
 // and body within 24 hours take effect once and get the same response.
 func WithIdempotencyKey(key string) CallOption {
@@ -88,7 +88,7 @@ func (c *call) prepare(opts []CallOption) error {
 	for _, opt := range opts {
 		opt(c)
 	}
-	if c.method == http.MethodPost && !c.oauth && c.header.Get(idempotencyKey) == "" {
+	if (c.method == http.MethodPost || c.method == http.MethodPut) && !c.oauth && c.header.Get(idempotencyKey) == "" {
 		c.header.Set(idempotencyKey, rand.Text())
 	}
 	return nil

@@ -68,6 +68,20 @@ func (c *Client) CreatePatient(ctx context.Context, patient NewPatient, opts ...
 	}, opts)
 }
 
+// PutPatient creates the patient with an identifier, or replaces what is stored
+// about that patient: empty fields are cleared, except Identifiers, which are
+// kept if none are given. It can be repeated, also in parallel, and leaves one
+// patient. It needs the scope patients:write.
+func (c *Client) PutPatient(ctx context.Context, identifier Identifier, patient NewPatient, opts ...CallOption) (*Patient, error) {
+	return c.patient(ctx, &call{
+		op:     "put patient",
+		method: http.MethodPut,
+		path:   []string{"v1", "patients"},
+		query:  url.Values{"identifier": {identifier.String()}},
+		body:   patient,
+	}, opts)
+}
+
 // Patient returns a patient. It needs the scope patients:read.
 func (c *Client) Patient(ctx context.Context, id string) (*Patient, error) {
 	return c.patient(ctx, &call{

@@ -43,6 +43,10 @@ func TestPatientCalls(t *testing.T) {
 		{"create with the least", func(ctx context.Context, c *client.Client) (*client.Patient, error) {
 			return c.CreatePatient(ctx, client.NewPatient{Name: "Ada", DateOfBirth: "1980-02-29"})
 		}, request{"POST /v1/patients", "application/json", "", `{"name":"Ada","date_of_birth":"1980-02-29"}`}},
+		{"put", func(ctx context.Context, c *client.Client) (*client.Patient, error) {
+			return c.PutPatient(ctx, client.Identifier{System: "mrn", Value: "1"}, client.NewPatient{Name: "Ada", DateOfBirth: "1980-02-29",
+				Identifiers: []client.Identifier{{System: "lab", Value: "2"}}})
+		}, request{"PUT /v1/patients?identifier=mrn%7C1", "application/json", "", `{"name":"Ada","date_of_birth":"1980-02-29","identifiers":[{"system":"lab","value":"2"}]}`}},
 		{"get", func(ctx context.Context, c *client.Client) (*client.Patient, error) {
 			return c.Patient(ctx, "pat_1")
 		}, request{line: "GET /v1/patients/pat_1"}},
@@ -67,7 +71,7 @@ func TestPatientCalls(t *testing.T) {
 				if r.Header.Get("Authorization") != "Bearer at_fixed" || r.Header.Get("User-Agent") != "test/1" {
 					t.Errorf("header %v", r.Header)
 				}
-				if hasKey := r.Header.Get("Idempotency-Key") != ""; hasKey != (r.Method == http.MethodPost) {
+				if hasKey := r.Header.Get("Idempotency-Key") != ""; hasKey != (r.Method == http.MethodPost || r.Method == http.MethodPut) {
 					t.Errorf("%s has a key: %v", r.Method, hasKey)
 				}
 				w.Header().Set("ETag", `"v1"`)

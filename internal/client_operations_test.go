@@ -21,6 +21,7 @@ import (
 // types of their parameters and results are compared with the document.
 var operations = map[string]string{
 	"CreatePatient":       "POST /v1/patients",
+	"PutPatient":          "PUT /v1/patients",
 	"Patients":            "GET /v1/patients",
 	"Patient":             "GET /v1/patients/{id}",
 	"UpdatePatient":       "PATCH /v1/patients/{id}",

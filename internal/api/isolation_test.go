@@ -13,7 +13,7 @@ import (
 // route fails the test, so that none is added without this check.
 var strangers = map[string]func(t *testing.T, south *caller, id string){
 	"GET /v1/patients": func(t *testing.T, south *caller, id string) {
-		for _, query := range []string{"", "?search=vasarely", "?search=" + id, "?search=pat_", "?page=1&limit=100"} {
+		for _, query := range []string{"", "?search=vasarely", "?search=" + id, "?search=pat_", "?page=1&limit=100", "?sort=name", "?sort=-created_at", "?date_of_birth=1961-03-14"} {
 			if r := south.get("/v1/patients" + query); len(r.data()) != 0 || r.pagination()[2] != 0 {
 				t.Errorf("%s: %s", r.what, r.body)
 			}
@@ -23,6 +23,12 @@ var strangers = map[string]func(t *testing.T, south *caller, id string){
 		// The key was used by north; here it means nothing.
 		r := south.once("the-key", fullPatient).is(http.StatusCreated)
 		if r.header.Get("Idempotency-Replayed") != "" || r.json()["id"] == id {
+			t.Errorf("%s", r.body)
+		}
+	},
+	"PUT /v1/patients": func(t *testing.T, south *caller, id string) {
+		south.put("mrn|1", fletcher).is(http.StatusCreated)
+		if r := south.put("mrn|1", fullPatient, "Idempotency-Key", "the-key").is(http.StatusOK); r.json()["id"] == id {
 			t.Errorf("%s", r.body)
 		}
 	},

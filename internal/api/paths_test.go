@@ -48,7 +48,7 @@ func TestWrongMethodIs405(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
 		for path, allow := range map[string]string{
-			"/v1/patients":         "GET, HEAD, POST",
+			"/v1/patients":         "GET, HEAD, POST, PUT",
 			"/v1/patients/pat_x":   "GET, HEAD, PATCH",
 			"/v1/reports":          "GET, HEAD, POST",
 			"/v1/reports/rep_x":    "GET, HEAD, DELETE",

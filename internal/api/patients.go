@@ -3,10 +3,12 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/idempotency"
@@ -34,6 +36,59 @@ func (a *API) createPatient(x *exchange) (answer, error) {
 	}
 	done := x.outcome(out)
 	if out.Replayed { // the response shows the patient again
+		done.line = x.saw(audit.PatientRead, strings.TrimPrefix(out.Location, "/v1/patients/"))
+	}
+	return done, nil
+}
+
+// putPatient creates or replaces the patient with the identifier of the query.
+func (a *API) putPatient(x *exchange) (answer, error) {
+	q := x.readQuery("identifier")
+	one, given := q.identifier(pain.ParseIdentifier)
+	if !given {
+		q.fields.Add("identifier", nil, "identifier is required, in the form SYSTEM|VALUE.")
+	}
+	if err := q.err(); err != nil {
+		return answer{}, err
+	}
+	object, raw, err := x.readJSON(bodyLimit, "application/json")
+	if err != nil {
+		return answer{}, err
+	}
+	key, err := x.once(slices.Concat(raw, []byte("\n"+one.System+"|"+one.Value)))
+	if err != nil {
+		return answer{}, err
+	}
+	created, _, err := pain.PutPatient(nil, one, object, id.New[id.PatientKind](x.now), x.now)
+	if err != nil {
+		return answer{}, err
+	}
+	shown := func(status int, p *pain.Patient) idempotency.Outcome {
+		x.buf = pain.AppendDetail(x.buf[:0], p)
+		return idempotency.Outcome{Status: status, Location: "/v1/patients/" + p.ID.String(), ETag: versionTag(p.Version), Body: x.buf}
+	}
+	out, err := x.org.PutPatient(x.ctx(), one, x.now, key, func(old *pain.Patient) (patients.Put, error) {
+		if old == nil {
+			if _, given := x.r.Header["If-Match"]; given {
+				return patients.Put{}, fault.New(fault.PreconditionFailed, "If-Match is given, but no patient has this identifier.", "etag", "")
+			}
+			change := journal.Change{Audit: x.line(audit.PatientCreate, created.ID.String()), Event: event.Patient(event.PatientCreated, x.now, created.ID), Subject: created.ID}
+			return patients.Put{Patient: created, Change: &change, Outcome: shown(http.StatusCreated, &created)}, nil
+		}
+		if err := guard(x.r.Header, versionTag(old.Version)); err != nil {
+			return patients.Put{}, err
+		}
+		p, changes, err := pain.PutPatient(old, one, object, old.ID, x.now)
+		if err != nil {
+			return patients.Put{}, err
+		}
+		return patients.Put{Patient: p, Change: x.updated(old.ID, changes), Outcome: shown(http.StatusOK, &p)}, nil
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	done := x.outcome(out)
+	if out.Replayed || out.Status == http.StatusOK { // the response may show more than was sent
 		done.line = x.saw(audit.PatientRead, strings.TrimPrefix(out.Location, "/v1/patients/"))
 	}
 	return done, nil

@@ -23,6 +23,7 @@ func (a *API) table() []route {
 	return []route{
 		{method: "GET", pattern: "/v1/patients", scope: access.PatientsRead, handle: a.listPatients},
 		{method: "POST", pattern: "/v1/patients", scope: access.PatientsWrite, handle: a.createPatient},
+		{method: "PUT", pattern: "/v1/patients", scope: access.PatientsWrite, handle: a.putPatient},
 		{method: "GET", pattern: "/v1/patients/{id}", scope: access.PatientsRead, handle: a.getPatient},
 		{method: "GET", pattern: "/v1/patients/{id}/summary", scope: access.ClinicalDataRead, handle: a.getSummary},
 		{method: "PATCH", pattern: "/v1/patients/{id}", scope: access.PatientsWrite, handle: a.patchPatient},

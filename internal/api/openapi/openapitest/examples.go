@@ -29,8 +29,9 @@ type Example struct {
 
 // Examples lists the example requests of the document: each operation with
 // each example of its body and, one at a time, with each example of its query
-// and header parameters. An operation without a body is also listed without
-// parameters, unless it requires one of several.
+// and header parameters. Required query parameters are in every request. An
+// operation without a body is also listed without parameters, unless it
+// requires one of several.
 func Examples() []Example {
 	d := compiled()
 	paths := d.root["paths"].(object)
@@ -41,6 +42,7 @@ func Examples() []Example {
 			Name:     operation["operationId"].(string),
 			Method:   route.Method,
 			Path:     route.Path,
+			Query:    d.required(operation),
 			Security: security(operation),
 		})
 		if _, needs := operation["x-one-of"]; !needs {
@@ -59,6 +61,24 @@ func security(operation object) string {
 		}
 	}
 	return ""
+}
+
+// required returns the required query parameters of an operation, with the
+// first example of each.
+func (d *document) required(operation object) url.Values {
+	query := url.Values{}
+	list, _ := operation["parameters"].([]any)
+	for _, item := range list {
+		parameter := d.deref(item.(object))
+		if needed, _ := parameter["required"].(bool); !needed || parameter["in"] != "query" {
+			continue
+		}
+		examples := d.examples(parameter)
+		for _, which := range slices.Sorted(maps.Keys(examples))[:1] {
+			query.Set(parameter["name"].(string), fmt.Sprint(examples[which]))
+		}
+	}
+	return query
 }
 
 // bodies returns bare with each example of its body, or bare itself if there
@@ -109,7 +129,8 @@ func (d *document) parameters(operation object, e Example) (all []Example) {
 			one.Name += "/" + name + "=" + value
 			switch parameter["in"] {
 			case "query":
-				one.Query = url.Values{name: {value}}
+				one.Query = maps.Clone(e.Query)
+				one.Query.Set(name, value)
 			case "header":
 				one.Header = http.Header{}
 				one.Header.Set(name, value)

@@ -158,7 +158,7 @@ func TestWrapReports(t *testing.T) {
 		{"a missing header of HEAD", "HEAD", "/v1/patients", answer{200, nil, ""}, "header Link is missing"},
 		{"a missing header of an unknown path", "GET", "/v9", answer{404, map[string]string{"X-RateLimit-Reset": ""}, notFound}, "header X-RateLimit-Reset is missing"},
 		{"a method that should work", "GET", "/v1/patients", answer{405, map[string]string{"Allow": "POST"}, noMethod}, "status is not documented"},
-		{"a missing Allow", "PUT", "/v1/patients", answer{405, nil, noMethod}, "header Allow is missing"},
+		{"a missing Allow", "DELETE", "/v1/patients", answer{405, nil, noMethod}, "header Allow is missing"},
 		{"a header that is no number", "GET", "/healthz", answer{200, map[string]string{"X-RateLimit-Remaining": "many"}, `{"status":"ok"}`}, "header X-RateLimit-Remaining"},
 		{"a header of another form", "GET", "/healthz", answer{200, map[string]string{"RateLimit": "r=1"}, `{"status":"ok"}`}, "header RateLimit"},
 		{"another media type", "GET", "/healthz", answer{200, map[string]string{"Content-Type": "text/plain"}, `{"status":"ok"}`}, "text/plain"},
