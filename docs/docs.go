@@ -23,8 +23,8 @@ type Guide struct {
 
 // order is the recommended reading order.
 var order = []string{
-	"guides/quick-start.md", "guides/authentication.md", "guides/clinical-data.md", "guides/pagination.md", "guides/errors.md",
-	"guides/idempotency.md", "guides/rate-limits.md", "webhooks.md", "webhooks-endpoints.md", "alerts.md", "analytics.md",
+	"guides/quick-start.md", "guides/authentication.md", "guides/bring-your-patients.md", "guides/clinical-data.md", "guides/pagination.md",
+	"guides/errors.md", "guides/idempotency.md", "guides/rate-limits.md", "webhooks.md", "webhooks-endpoints.md", "alerts.md", "analytics.md",
 	"reports.md", "report-documents.md", "guides/versioning.md",
 }
 

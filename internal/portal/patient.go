@@ -17,16 +17,18 @@ import (
 type patientPage struct {
 	Patient pain.Patient
 	Age     int
-	History []condition
-	Summary summary.Summary
-	Current []medicineRow
-	Tiles   []tile
-	Flags   []string
-	Open    []string // flags that the available data does not decide
-	Curves  []drawing
-	Records []recordRow
-	Type    string
-	Types   []pain.DataTypeInfo
+	// Identifiers are the patient's numbers in other systems.
+	Identifiers []pain.Identifier
+	History     []condition
+	Summary     summary.Summary
+	Current     []medicineRow
+	Tiles       []tile
+	Flags       []string
+	Open        []string // flags that the available data does not decide
+	Curves      []drawing
+	Records     []recordRow
+	Type        string
+	Types       []pain.DataTypeInfo
 	pager
 }
 
@@ -51,6 +53,9 @@ func (p *Portal) patient(v *visit) error {
 		return err
 	}
 	page := patientPage{Patient: chart.Patient, Age: chart.Patient.DateOfBirth.Age(pain.DateOf(v.now)), Type: v.r.URL.Query().Get("type"), Types: pain.DataTypes()}
+	if page.Identifiers, err = chart.Patient.Identifiers.List(); err != nil {
+		return err
+	}
 	history, err := chart.Patient.MedicalHistory.Entries()
 	if err != nil {
 		return err

@@ -109,8 +109,17 @@ func TestPatientPageSaysWhatIsKnown(t *testing.T) {
 	who.MedicalHistory = pain.NewHistory(
 		pain.HistoryEntry{Condition: "Opioid dependence", ICD10Code: "F11.21", Status: "remission", OnsetDate: "2011"},
 		pain.HistoryEntry{Condition: "Low back pain", ICD10Code: "M54.50", Status: "active"})
+	who.Identifiers = pain.NewIdentifiers(pain.Identifier{System: "mrn", Value: "104-<b>"}, pain.Identifier{System: "lab", Value: "L-7"})
 	if _, err := org.CreatePatient(t.Context(), &who, storetest.Created(who), nil, idempotency.Outcome{}); err != nil {
 		t.Fatal(err)
+	}
+	for _, search := range []string{"l-7", "104-%3Cb", "lovelace+ada", "love%C2%ADlace"} {
+		if found := b.get("/portal/patients?search=" + search).text; !strings.Contains(found, who.ID.String()) {
+			t.Errorf("%s is not found", search)
+		}
+	}
+	if found := b.get("/portal/patients?search=04-").text; strings.Contains(found, who.ID.String()) {
+		t.Error("a number is found by its end")
 	}
 	day := func(ago int) string { return pain.DateOf(h.now().AddDate(0, 0, -ago)).String() }
 	var records []pain.Record
@@ -128,6 +137,7 @@ func TestPatientPageSaysWhatIsKnown(t *testing.T) {
 	page := b.get("/portal/patients/" + who.ID.String()).text
 	for _, want := range []string{
 		fmt.Sprintf("(%d years)", who.DateOfBirth.Age(pain.DateOf(h.now()))),
+		"<dt><bdi>mrn</bdi></dt>", "104-&lt;b&gt;", "L-7",
 		"(in remission, since 2011)", "<code>M54.50</code> (active)",
 		"1 tablet, TID", `data-label="First start"><time>` + day(40) + "<", `data-label="Last prescribed"><time>` + day(10) + "<",
 		"the dose may be that of another ingredient", "≥ 90 MME a day since", "MME a day, as prescribed; incomplete", "medicines not understood: 1", "unclassified",
