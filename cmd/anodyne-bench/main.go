@@ -48,7 +48,8 @@ CPU time of the server per request, without the processes of PostgreSQL.
 
 Each path is measured separately:
 
-  get, list, list-deep, search, post         patients
+  get, list, list-deep, list-name, search,
+  search-words, post                         patients
   ingest, range                              100 clinical records, in and out
   mixed                                      8 reads and 2 writes of 10 requests
   outcomes, population, analytics-filter     analytics, uncached queries

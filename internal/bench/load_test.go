@@ -19,7 +19,7 @@ func TestRenderedRequestsAreGoodHTTP(t *testing.T) {
 	s := &stock{filled: 120, patients: []id.Patient{id.New[id.PatientKind](now), id.New[id.PatientKind](now)}}
 	for _, tt := range []struct{ path, target string }{
 		{"get", "/v1/patients/pat_"}, {"list", "/v1/patients?limit=50"}, {"list-deep", "/v1/patients?limit=50&page=2"},
-		{"search", "/v1/patients?search="}, {"post", "/v1/patients"},
+		{"search", "/v1/patients?search="}, {"search-words", "/v1/patients?search="}, {"list-name", "/v1/patients?limit=50&sort=name&page=1"}, {"post", "/v1/patients"},
 	} {
 		sc := newScript(findPath(tt.path), s, "bench.example", true)
 		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(string(sc.render(nil, 7, &grant{token: "at_x"})))))

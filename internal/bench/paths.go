@@ -52,6 +52,16 @@ var patientPaths = []path{
 		target: func(b []byte, _ *stock, n int) []byte {
 			return append(append(b, "/v1/patients?search="...), searchTerms[n%len(searchTerms)]...)
 		}},
+	{name: "search-words", title: "search by family and given name", method: http.MethodGet, expect: http.StatusOK,
+		target: func(b []byte, _ *stock, n int) []byte {
+			b = append(append(b, "/v1/patients?search="...), searchTerms[n%len(searchTerms)]...)
+			return append(append(b, '+'), url.QueryEscape(givenNames[n/len(searchTerms)%len(givenNames)])...)
+		}},
+	{name: "list-name", title: "list of 50 by name, page in the middle", method: http.MethodGet, expect: http.StatusOK,
+		target: func(b []byte, s *stock, _ int) []byte {
+			b = append(b, "/v1/patients?limit=50&sort=name&page="...)
+			return strconv.AppendInt(b, int64(max(1, s.filled/pageSize/2)), 10)
+		}},
 	{name: "post", title: "POST patient", method: http.MethodPost, expect: http.StatusCreated, gate: 0.20,
 		target: func(b []byte, _ *stock, _ int) []byte { return append(b, "/v1/patients"...) }},
 }
