@@ -8,7 +8,8 @@ import (
 )
 
 // CheckTables checks the database and describes the problems found: in the file
-// itself on SQLite, and in the counters that pages and totals depend on.
+// itself on SQLite, in the counters that pages and totals depend on, and in the
+// table by which identifiers are found.
 func (s System) CheckTables(ctx context.Context) (problems []string, err error) {
 	err = s.db.Snapshot(ctx, func(tx engine.Tx) error {
 		problems = nil
@@ -34,6 +35,10 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 			problems = append(problems, "organisation "+r.Text(0)+": the report counters do not match its reports")
 			return nil
 		}); err != nil {
+			return err
+		}
+		wrong, err := checkIdentifiers(tx)
+		if problems = append(problems, wrong...); err != nil {
 			return err
 		}
 		return tx.Query(`SELECT o.name, c.patients, coalesce(p.n, 0), coalesce(p.highest, 0) FROM org o

@@ -28,6 +28,8 @@ var unbound = map[string]string{
 	"FROM report WHERE status = 2":          "the expiry of reports, of all organisations",
 	"FROM report_garbage ORDER BY":          "purge, over all organisations",
 	"FROM org o JOIN (SELECT DISTINCT":      "the operator's check, over all organisations",
+	"FROM patient p JOIN org o":             "the operator's check, over all organisations",
+	"FROM patient_identifier i JOIN org o":  "the operator's check, over all organisations",
 	"FROM schema_version":                   "the schema's own table",
 	"INTO schema_version":                   "the schema's own table",
 	"FROM sqlite_schema":                    "SQLite's own table",

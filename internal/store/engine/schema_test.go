@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -83,8 +85,22 @@ func TestCheckTables(t *testing.T) {
 		if problems, err := s.System().CheckTables(t.Context()); len(problems) != 0 || err != nil {
 			t.Errorf("a sound database: %q, %v", problems, err)
 		}
-		storetest.Exec(t, s, `UPDATE org_counter SET patients = 11`)
+		who := storetest.Client(t, s, "identified")
+		p := storetest.Patient("A")
+		p.Identifiers = pain.NewIdentifiers(pain.Identifier{System: "mrn", Value: "1"}, pain.Identifier{System: "mrn", Value: "2"})
+		if _, err := s.For(&who).CreatePatient(t.Context(), &p, storetest.Created(p), nil, idempotency.Outcome{}); err != nil {
+			t.Fatal(err)
+		}
+		if problems, err := s.System().CheckTables(t.Context()); len(problems) != 0 || err != nil {
+			t.Errorf("a patient with identifiers: %q, %v", problems, err)
+		}
+		storetest.Exec(t, s, `UPDATE patient_identifier SET value = '3' WHERE value = '2'`)
 		if problems, err := s.System().CheckTables(t.Context()); len(problems) != 1 || err != nil {
+			t.Errorf("a wrong identifier: %q, %v", problems, err)
+		}
+		storetest.Exec(t, s, `UPDATE patient_identifier SET value = '2' WHERE value = '3'`)
+		storetest.Exec(t, s, `UPDATE org_counter SET patients = 11`)
+		if problems, err := s.System().CheckTables(t.Context()); len(problems) != 2 || err != nil {
 			t.Errorf("a wrong counter: %q, %v", problems, err)
 		}
 	})
