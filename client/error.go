@@ -30,6 +30,7 @@ const (
 	CodeReportNotReady        Code = "REPORT_NOT_READY"
 	CodeReportFailed          Code = "REPORT_FAILED"
 	CodeReportExpired         Code = "REPORT_EXPIRED"
+	CodePatientMerged         Code = "PATIENT_MERGED"
 	CodeIdempotencyInProgress Code = "IDEMPOTENCY_IN_PROGRESS"
 	CodeIdempotencyKeyReused  Code = "IDEMPOTENCY_KEY_REUSED"
 	CodeRateLimitExceeded     Code = "RATE_LIMIT_EXCEEDED"
@@ -76,6 +77,17 @@ func IsCode(err error, code Code) bool {
 
 // IsNotFound reports whether err says that a record does not exist.
 func IsNotFound(err error) bool { return IsCode(err, CodeNotFound) }
+
+// MergedInto returns the identifier of the patient that has the data of the one
+// that a call named, if err says that this one was merged, and "" otherwise.
+func MergedInto(err error) string {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Code != CodePatientMerged {
+		return ""
+	}
+	into, _ := e.Details["into"].(string)
+	return into
+}
 
 // isTokenRefused reports whether a new token may help.
 func isTokenRefused(err error) bool {

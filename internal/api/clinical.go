@@ -32,7 +32,7 @@ func (x *exchange) intake() (in pain.Intake, missing, err error) {
 		return in, missing, nil
 	}
 	in.Birth, in.Aliases, err = x.org.Intake(x.ctx(), in.PatientID)
-	if fault.Is(err, fault.NotFound) {
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.PatientMerged) {
 		return in, err, nil
 	}
 	return in, nil, err

@@ -32,6 +32,7 @@ var statusOf = map[fault.Code]int{
 	fault.ReportNotReady:       http.StatusConflict,
 	fault.ReportFailed:         http.StatusConflict,
 	fault.ReportExpired:        http.StatusGone,
+	fault.PatientMerged:        http.StatusGone,
 	fault.PreconditionFailed:   http.StatusPreconditionFailed,
 	fault.PayloadTooLarge:      http.StatusRequestEntityTooLarge,
 	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,

@@ -60,7 +60,7 @@ var asked = []question{
 	{"PUT /v1/patients", "nothing new", func(w *crowd) *reply { return w.put("crowd|2", fletcher) }, cost{sqlite: 2, postgres: 3, trips: 4}},
 	{"GET /v1/patients", "by an identifier", func(w *crowd) *reply { return w.get("/v1/patients?identifier=crowd%7C1") }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/patients/{id}", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
-	{"GET /v1/patients/{id}", "unknown", func(w *crowd) *reply { return w.get("/v1/patients/pat_00000000000000000000000000") }, cost{sqlite: 1, postgres: 2, trips: 2}},
+	{"GET /v1/patients/{id}", "unknown", func(w *crowd) *reply { return w.get("/v1/patients/pat_00000000000000000000000000") }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/patients/{id}/summary", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0] + "/summary") }, cost{sqlite: 4, postgres: 5, trips: 4}},
 	{"PATCH /v1/patients/{id}", "", func(w *crowd) *reply {
 		return w.send("PATCH", "/v1/patients/"+w.patients[0], `{"gender":`+quote(w.key())+`}`)

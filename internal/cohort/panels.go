@@ -46,7 +46,8 @@ func readPanel(ctx context.Context, org store.Org, first, last int64) (*panel, e
 func followCharts(ctx context.Context, org store.Org, panels []*panel, after journal.Pos, most int64) (next []*panel, at journal.Pos, ok bool, err error) {
 	g := newGathering()
 	defer g.release()
-	at, complete, err := org.ChangedMembers(ctx, after, most, g.member, g.year)
+	var gone []member
+	at, complete, err := org.ChangedMembers(ctx, after, most, g.member, g.year, func(no int64) { gone = append(gone, member{no, nobody, 0}) })
 	if err != nil || !complete {
 		return nil, at, false, err
 	}
@@ -54,6 +55,6 @@ func followCharts(ctx context.Context, org store.Org, panels []*panel, after jou
 	if err != nil {
 		return nil, at, false, err
 	}
-	next, ok = withChanges(panels, changed, panelSize, func() *panel { return &panel{} })
+	next, ok = withChanges(panels, append(changed, gone...), panelSize, func() *panel { return &panel{} })
 	return next, at, ok, nil
 }

@@ -48,6 +48,8 @@ func followNames(ctx context.Context, org store.Org, chunks []*chunk, after jour
 			unreadable = err
 		}
 		changed = append(changed, p)
+	}, func(no int64) {
+		changed = append(changed, patient{no: no})
 	})
 	if err = errors.Join(err, unreadable); err != nil || !complete {
 		return nil, head, false, err

@@ -35,6 +35,7 @@ const (
 	ReportNotReady       Code = "REPORT_NOT_READY"
 	ReportFailed         Code = "REPORT_FAILED"
 	ReportExpired        Code = "REPORT_EXPIRED"
+	PatientMerged        Code = "PATIENT_MERGED"
 	IdempotencyRunning   Code = "IDEMPOTENCY_IN_PROGRESS"
 	IdempotencyKeyReused Code = "IDEMPOTENCY_KEY_REUSED"
 	RateLimitExceeded    Code = "RATE_LIMIT_EXCEEDED"
@@ -46,7 +47,7 @@ const (
 func Codes() []Code {
 	return []Code{
 		InvalidParameter, InvalidBody, UnsupportedGrantType, InvalidScope, Unauthorized, InvalidClient, Forbidden, NotFound, MethodNotAllowed,
-		PreconditionFailed, PayloadTooLarge, UnsupportedMediaType, RangeNotSatisfiable, Conflict, ReportNotReady, ReportFailed, ReportExpired,
+		PreconditionFailed, PayloadTooLarge, UnsupportedMediaType, RangeNotSatisfiable, Conflict, ReportNotReady, ReportFailed, ReportExpired, PatientMerged,
 		IdempotencyRunning, IdempotencyKeyReused, RateLimitExceeded, Internal, Unavailable,
 	}
 }

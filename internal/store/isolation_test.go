@@ -71,7 +71,7 @@ func TestOrganisationsAreApart(t *testing.T) {
 			if changed, _, err := storetest.ChangedIDs(t, a, 0); len(changed) != 1 || changed[0] != mine.ID || err != nil {
 				t.Errorf("Changed: %v, %v", changed, err)
 			}
-			if _, _, err := a.ChangedPatients(t.Context(), 0, 100, onlyMine); err != nil {
+			if _, _, err := a.ChangedPatients(t.Context(), 0, 100, onlyMine, func(int64) {}); err != nil {
 				t.Error(err)
 			}
 			if events, _, err := a.Events(t.Context(), 0, 100); len(events) > 1 || err != nil {

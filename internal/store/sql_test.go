@@ -109,6 +109,7 @@ var unbound = map[string]string{
 	"count(*) FROM webhook WHERE enabled = 0":                     "the operator's metrics, over all organisations",
 	"SELECT org_no, aliases FROM derivation WHERE aliases > 0":    "the worker that derives again, over all organisations",
 	"FROM webhook_cursor c JOIN webhook w":                        "the operator's metrics, over all organisations",
+	"FROM patient_gone g JOIN patient p ON p.org_no = g.org_no":   "the check of all organisations",
 }
 
 // Every statement of the package is restricted to an organisation, or is in the

@@ -319,19 +319,19 @@ func TestChangedPatients(t *testing.T) {
 		}
 		got := map[id.Patient]string{}
 		note := func(p patients.PatientItem) { got[p.ID] = string(p.Name) }
-		if _, complete, err := o.ChangedPatients(t.Context(), 0, 100, note); !complete || err != nil || !maps.Equal(got, want) {
+		if _, complete, err := o.ChangedPatients(t.Context(), 0, 100, note, func(int64) {}); !complete || err != nil || !maps.Equal(got, want) {
 			t.Errorf("got %v, %v, %v, want %v", got, complete, err, want)
 		}
-		if _, complete, err := o.ChangedPatients(t.Context(), 0, 3, note); complete || err != nil {
+		if _, complete, err := o.ChangedPatients(t.Context(), 0, 3, note, func(int64) {}); complete || err != nil {
 			t.Errorf("of four, three are said to be all: %v", err)
 		}
 		storetest.Settle(t, all[0])
-		head, complete, err := o.ChangedPatients(t.Context(), 0, 100, note)
+		head, complete, err := o.ChangedPatients(t.Context(), 0, 100, note, func(int64) {})
 		if head != 6 || !complete || err != nil {
 			t.Errorf("head %d, %v, %v", head, complete, err)
 		}
 		clear(got)
-		if again, complete, err := o.ChangedPatients(t.Context(), head, 100, note); again != head || !complete || err != nil || len(got) != 0 {
+		if again, complete, err := o.ChangedPatients(t.Context(), head, 100, note, func(int64) {}); again != head || !complete || err != nil || len(got) != 0 {
 			t.Errorf("after the head: %v at %d, %v, %v", got, again, complete, err)
 		}
 	})

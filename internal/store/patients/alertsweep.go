@@ -112,8 +112,8 @@ func (s System) judgeAll(ctx context.Context, slice []sweeping, now time.Time) (
 // judgeDue judges one patient without a write, unless another node has done so.
 func (o Org) judgeDue(ctx context.Context, patientNo int64, now time.Time) error {
 	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
-		if err := o.lockPatient(tx, patientNo); err != nil {
-			return err
+		if found, err := o.lockPatient(tx, patientNo); err != nil || !found {
+			return err // merged or erased since it was found to be due
 		}
 		var standing alert.Standing
 		if err := tx.Many(o.selectStanding(patientNo, &standing)); err != nil || !standing.Due(pain.DateOf(now.UTC()).DayNumber()) {

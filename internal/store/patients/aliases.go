@@ -132,7 +132,7 @@ func (o Org) Intake(ctx context.Context, patientID id.Patient) (birth pain.Date,
 			version = r.Int(1)
 		}, int64(o.org), patientID.Bytes())
 		if err == nil && !found {
-			err = fault.Missing("patient", patientID.String())
+			err = o.absent(tx, patientID)
 		}
 		return err
 	}); err != nil {
@@ -157,6 +157,18 @@ func (o Org) holdAliases(version *int64) (stmts []engine.Stmt) {
 		stmts = append(stmts, engine.Stmt{SQL: lock, Args: []any{o.aliasLock()}})
 	}
 	return append(stmts, o.selectAliasVersion(version))
+}
+
+// currentAliases locks the aliases as holdAliases does, and returns them.
+func (o Org) currentAliases(tx engine.Tx) (*pain.Aliases, error) {
+	var version int64
+	if err := tx.Many(o.holdAliases(&version)...); err != nil {
+		return nil, err
+	}
+	if aliases, ok := o.remembered.get(o.org, version); ok {
+		return aliases, nil
+	}
+	return o.readAliases(tx)
 }
 
 // understoodBy returns the version of the aliases with which the medications

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/series"
@@ -39,7 +38,7 @@ func (o Org) Chart(ctx context.Context, patientID id.Patient) (c summary.Chart, 
 			return err
 		}
 		if no == 0 {
-			return fault.Missing("patient", patientID.String())
+			return o.absent(tx, patientID)
 		}
 		c.Series, err = o.allSeries(tx, no)
 		return err

@@ -222,7 +222,7 @@ func (o Org) identified(tx engine.Tx, one pain.Identifier) (*pain.Patient, error
 	}
 	// Only the patient is locked, and before its identifiers, as everywhere.
 	p, err := o.patient(tx, selectPatient, owner)
-	if fault.Is(err, fault.NotFound) {
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.PatientMerged) { // since it was found
 		return nil, nil
 	}
 	if err != nil {

@@ -107,17 +107,11 @@ func (o Org) understandFresh(tx engine.Tx, groups [][]pain.Record) error {
 	if !slices.ContainsFunc(groups, func(records []pain.Record) bool { _, medicated := understoodBy(records); return medicated }) {
 		return nil
 	}
-	var version int64
-	if err := tx.Many(o.holdAliases(&version)...); err != nil {
+	aliases, err := o.currentAliases(tx)
+	if err != nil {
 		return err
 	}
-	aliases, ok := o.remembered.get(o.org, version)
-	if !ok {
-		var err error
-		if aliases, err = o.readAliases(tx); err != nil {
-			return err
-		}
-	}
+	version := aliases.Version()
 	for _, records := range groups {
 		for i := range records {
 			if rec := &records[i]; rec.Type == pain.TypeMedications && rec.Aliases != version {
@@ -138,8 +132,7 @@ func (o Org) patientNumbers(tx engine.Tx, groups []ImportedRecords, order []int)
 	numbers := make([]int64, len(groups))
 	var stmts []engine.Stmt
 	for _, i := range order {
-		stmts = append(stmts, engine.Stmt{SQL: `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`,
-			Args: []any{int64(o.org), groups[i].Patient.Bytes()}, Each: func(r engine.Row) error { numbers[i] = r.Int(0); return nil }})
+		stmts = append(stmts, o.lockedNo(groups[i].Patient, &numbers[i]))
 	}
 	return numbers, tx.Many(stmts...)
 }

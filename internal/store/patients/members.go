@@ -60,18 +60,20 @@ func (o Org) MemberRange(ctx context.Context, first, last int64, member func(Mem
 
 // ChangedMembers is [Org.ChangedPatients] for members: it calls member once for
 // each patient that changed after a position, ordered by number, and after each
-// of them year for the years of its series.
+// of them year for the years of its series. It calls gone with the numbers of
+// those that were merged or erased.
 //
 // It is one statement, so it sees one snapshot: a caller that replaces the
 // changed members has a consistent state.
-func (o Org) ChangedMembers(ctx context.Context, after journal.Pos, most int64, member func(Member), year func(no int64, packed []byte)) (head journal.Pos, complete bool, err error) {
+func (o Org) ChangedMembers(ctx context.Context, after journal.Pos, most int64, member func(Member), year func(no int64, packed []byte), gone func(no int64)) (head journal.Pos, complete bool, err error) {
 	var changes, latest int64
 	head = after
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(`SELECT c.pos, c.changes, c.subject, p.patient_no, p.date_of_birth, p.gender, p.medical_history, s.bytes
+		return tx.Query(`SELECT c.pos, c.changes, c.subject, p.patient_no, p.date_of_birth, p.gender, p.medical_history, s.bytes, g.patient_no
 			FROM (SELECT max(pos) AS pos, count(*) AS changes, subject
 				FROM (SELECT pos, subject FROM (`+o.db.Dialect().Changed+`) AS u LIMIT $3) AS l GROUP BY subject) AS c
 			LEFT JOIN patient p ON p.org_no = $1 AND p.id = c.subject
+			LEFT JOIN patient_gone g ON g.org_no = $1 AND g.id = c.subject AND p.id IS NULL
 			LEFT JOIN patient_series s ON s.org_no = $1 AND s.patient_no = p.patient_no
 			ORDER BY p.patient_no, s.year`, func(r engine.Row) error {
 			if r.IsNull(2) {
@@ -81,7 +83,10 @@ func (o Org) ChangedMembers(ctx context.Context, after journal.Pos, most int64, 
 			}
 			if r.IsNull(3) {
 				changes += r.Int(1)
-				return nil // the patient does not exist
+				if !r.IsNull(8) {
+					gone(r.Int(8))
+				}
+				return nil
 			}
 			if no := r.Int(3); no != latest {
 				latest = no

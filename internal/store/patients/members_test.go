@@ -71,21 +71,21 @@ func TestMembers(t *testing.T) {
 
 		// All changes result in the same members; each comes once, on any node.
 		changed := newRoll()
-		head, complete, err := all[1].For(&who).ChangedMembers(t.Context(), 0, 100, changed.member, changed.year)
+		head, complete, err := all[1].For(&who).ChangedMembers(t.Context(), 0, 100, changed.member, changed.year, func(int64) {})
 		if err != nil || !complete || !maps.Equal(changed.members, whole.members) || len(changed.order) != 4 {
 			t.Errorf("%+v, %v, %v\nwant %+v", changed, complete, err, whole)
 		}
 		storetest.Settle(t, all[0])
-		if head, complete, err = o.ChangedMembers(t.Context(), head, 100, newRoll().member, newRoll().year); !complete || err != nil {
+		if head, complete, err = o.ChangedMembers(t.Context(), head, 100, newRoll().member, newRoll().year, func(int64) {}); !complete || err != nil {
 			t.Errorf("%v, %v", complete, err)
 		}
 		nothing := newRoll()
-		if again, complete, err := o.ChangedMembers(t.Context(), head, 100, nothing.member, nothing.year); again != head || !complete || err != nil || len(nothing.order) != 0 {
+		if again, complete, err := o.ChangedMembers(t.Context(), head, 100, nothing.member, nothing.year, func(int64) {}); again != head || !complete || err != nil || len(nothing.order) != 0 {
 			t.Errorf("after the head: %v at %d, %v, %v", nothing.order, again, complete, err)
 		}
 		// 4 patients, 5 changes of records, and the head.
 		for most, want := range map[int64]bool{9: false, 10: false, 11: true} {
-			if _, complete, err := o.ChangedMembers(t.Context(), 0, most, newRoll().member, func(int64, []byte) {}); complete != want || err != nil {
+			if _, complete, err := o.ChangedMembers(t.Context(), 0, most, newRoll().member, func(int64, []byte) {}, func(int64) {}); complete != want || err != nil {
 				t.Errorf("at most %d: complete %v, %v", most, complete, err)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -17,8 +16,8 @@ import (
 // CreatePatient stores a new patient and returns the outcome, or that of an
 // earlier request with the same key.
 //
-// The number is assigned last, together with COMMIT: numbers are dense, and a
-// patient never becomes visible before one with a lower number.
+// The number is assigned last, together with COMMIT: numbers are given without
+// gaps, and a patient never becomes visible before one with a lower number.
 func (o Org) CreatePatient(ctx context.Context, p *pain.Patient, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
 	return o.once.Do(ctx, key, p.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
 		claimed, err := o.identify(tx, p)
@@ -84,9 +83,9 @@ type PatientRow = pain.Row[[]byte]
 
 // ShowPatient reads one patient for callers that only print it.
 func (o Org) ShowPatient(ctx context.Context, patientID id.Patient, show func(PatientRow)) error {
-	found := false
-	err := o.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(readPatient, func(r engine.Row) error {
+	return o.db.Read(ctx, func(tx engine.Tx) error {
+		found := false
+		err := tx.Query(readPatient, func(r engine.Row) error {
 			found = true
 			row := PatientRow{ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3), MedicalHistory: r.Raw(4), Identifiers: r.Raw(5)}
 			for i := range row.Texts {
@@ -95,11 +94,11 @@ func (o Org) ShowPatient(ctx context.Context, patientID id.Patient, show func(Pa
 			show(row)
 			return nil
 		}, int64(o.org), patientID.Bytes())
+		if err == nil && !found {
+			err = o.absent(tx, patientID)
+		}
+		return err
 	})
-	if err == nil && !found {
-		err = fault.Missing("patient", patientID.String())
-	}
-	return err
 }
 
 func (o Org) patient(tx engine.Tx, sql string, patientID id.Patient) (p pain.Patient, err error) {
@@ -110,7 +109,7 @@ func (o Org) patient(tx engine.Tx, sql string, patientID id.Patient) (p pain.Pat
 		return err
 	}, int64(o.org), patientID.Bytes())
 	if err == nil && !found {
-		err = fault.Missing("patient", patientID.String())
+		err = o.absent(tx, patientID)
 	}
 	return p, err
 }
@@ -148,10 +147,15 @@ func (o Org) keepChange(tx engine.Tx, old, p *pain.Patient, c journal.Change) er
 	if err := o.reidentify(tx, old, p); err != nil {
 		return err
 	}
-	tx.Last(engine.Stmt{SQL: updatePatient,
-		Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON()})})
+	tx.Last(o.changePatient(p))
 	tx.Last(o.journal.Entry(o.org, c)...)
 	return nil
+}
+
+// changePatient returns the statement that stores a changed patient.
+func (o Org) changePatient(p *pain.Patient) engine.Stmt {
+	return engine.Stmt{SQL: updatePatient,
+		Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON()})}
 }
 
 // PatientItem is a patient in a list. Its texts are valid only during the call
@@ -197,42 +201,54 @@ func eachSearched(each func(PatientItem)) func(engine.Row) error {
 }
 
 // PatientPage calls each for the patients of a page in order of creation, and
-// returns the exact total. Numbers are dense, so deep pages cost the same as
-// the first. Page and total are read by one statement, so they are consistent.
+// returns the exact total, both from one snapshot. Unless patients were merged
+// or erased, numbers are dense, so deep pages cost the same as the first.
 func (o Org) PatientPage(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
 	first := (page-1)*limit + 1
-	return o.patientPage(ctx, `SELECT c.patients, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
-		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND $3 WHERE c.org_no = $1 ORDER BY p.patient_no`, first, first+limit-1, each)
+	total, gone, err := o.patientPage(ctx, `SELECT c.patients, c.gone, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
+		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN $2 AND $3 AND c.gone = 0
+		WHERE c.org_no = $1 ORDER BY p.patient_no`, first, first+limit-1, each)
+	if gone > 0 {
+		return o.pageWithHoles(ctx, page, limit, false, each)
+	}
+	return total, err
 }
 
 // LatestPatients is like [Org.PatientPage], latest first.
 func (o Org) LatestPatients(ctx context.Context, page, limit int64, each func(PatientItem)) (total int64, err error) {
 	skip := (page - 1) * limit
-	return o.patientPage(ctx, `SELECT c.patients, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
-		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN c.patients - $3 + 1 AND c.patients - $2 WHERE c.org_no = $1 ORDER BY p.patient_no DESC`,
-		skip, skip+limit, each)
+	total, gone, err := o.patientPage(ctx, `SELECT c.patients, c.gone, p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM org_counter c
+		LEFT JOIN patient p ON p.org_no = c.org_no AND p.patient_no BETWEEN c.patients - $3 + 1 AND c.patients - $2 AND c.gone = 0
+		WHERE c.org_no = $1 ORDER BY p.patient_no DESC`, skip, skip+limit, each)
+	if gone > 0 {
+		return o.pageWithHoles(ctx, page, limit, true, each)
+	}
+	return total, err
 }
 
-func (o Org) patientPage(ctx context.Context, sql string, from, to int64, each func(PatientItem)) (total int64, err error) {
+// patientPage reads a page of numbers, and how many patients are gone. If any
+// are, it passes none.
+func (o Org) patientPage(ctx context.Context, sql string, from, to int64, each func(PatientItem)) (total, gone int64, err error) {
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		return tx.Query(sql, func(r engine.Row) error {
-			total = r.Int(0)
-			if r.IsNull(1) {
-				return nil // the page is past the end
+			total, gone = r.Int(0), r.Int(1)
+			if r.IsNull(2) {
+				return nil // the page is past the end, or there are holes
 			}
-			item, err := scanItem(r, 1)
+			item, err := scanItem(r, 2)
 			if err == nil {
 				each(item)
 			}
 			return err
 		}, int64(o.org), from, to)
 	})
-	return total, err
+	return total, gone, err
 }
 
-func (o Org) patients(tx engine.Tx) (total int64, err error) {
-	_, err = engine.One(tx, `SELECT patients FROM org_counter WHERE org_no = $1`, func(r engine.Row) { total = r.Int(0) }, int64(o.org))
-	return total, err
+// lastNo returns the highest number given to a patient.
+func (o Org) lastNo(tx engine.Tx) (last int64, err error) {
+	_, err = engine.One(tx, `SELECT patients FROM org_counter WHERE org_no = $1`, func(r engine.Row) { last = r.Int(0) }, int64(o.org))
+	return last, err
 }
 
 // PatientItems calls each for the patients with these numbers, in the order in
@@ -251,17 +267,17 @@ func (o Org) PatientItems(ctx context.Context, numbers []int64, each func(Patien
 	})
 }
 
-// Head returns the latest position of the journal and the number of patients,
-// from one snapshot.
-func (o Org) Head(ctx context.Context) (head journal.Pos, patients int64, err error) {
+// Head returns the latest position of the journal and the highest number given
+// to a patient, from one snapshot.
+func (o Org) Head(ctx context.Context) (head journal.Pos, lastNo int64, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		tx.Last(journal.ReadHead(o.org, &head), engine.Stmt{SQL: `SELECT patients FROM org_counter WHERE org_no = $1`, Args: []any{int64(o.org)}, Each: func(r engine.Row) error {
-			patients = r.Int(0)
+			lastNo = r.Int(0)
 			return nil
 		}})
 		return nil
 	})
-	return head, patients, err
+	return head, lastNo, err
 }
 
 // PatientRange calls each for the patients numbered first to last, with their

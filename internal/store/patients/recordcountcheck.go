@@ -79,7 +79,7 @@ func (o Org) compareCounts(ctx context.Context, first, last int64) (wrong []int6
 // repairCounts counts the records of one patient again.
 func (o Org) repairCounts(ctx context.Context, patientNo int64) error {
 	return o.db.Write(ctx, func(tx engine.Tx) error {
-		if err := o.lockPatient(tx, patientNo); err != nil {
+		if _, err := o.lockPatient(tx, patientNo); err != nil {
 			return err
 		}
 		tx.Last(

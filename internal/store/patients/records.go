@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -61,18 +60,21 @@ func (o Org) insertRecord(patientNo int64, rec *pain.Record) engine.Stmt {
 // the row, so that changes to one patient are serialized; the statements in
 // with see the result of the previous change.
 func (o Org) patientNo(tx engine.Tx, patientID id.Patient, with ...engine.Stmt) (no int64, err error) {
-	err = tx.Many(append([]engine.Stmt{{
-		SQL:  `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`,
-		Args: []any{int64(o.org), patientID.Bytes()},
-		Each: func(r engine.Row) error {
-			no = r.Int(0)
-			return nil
-		},
-	}}, with...)...)
+	err = tx.Many(append([]engine.Stmt{o.lockedNo(patientID, &no)}, with...)...)
 	if err == nil && no == 0 {
-		err = fault.Missing("patient", patientID.String())
+		err = o.absent(tx, patientID)
 	}
 	return no, err
+}
+
+// lockedNo returns the statement that locks a patient and reads its number. no
+// stays 0 if there is no such patient.
+func (o Org) lockedNo(patientID id.Patient, no *int64) engine.Stmt {
+	return engine.Stmt{SQL: `SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`, Args: []any{int64(o.org), patientID.Bytes()},
+		Each: func(r engine.Row) error {
+			*no = r.Int(0)
+			return nil
+		}}
 }
 
 // BirthDate returns a patient's date of birth.
@@ -80,7 +82,7 @@ func (o Org) BirthDate(ctx context.Context, patientID id.Patient) (birth pain.Da
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
 		found, err := engine.One(tx, `SELECT date_of_birth FROM patient WHERE org_no = $1 AND id = $2`, func(r engine.Row) { birth, _ = pain.ParseDate(r.Text(0)) }, int64(o.org), patientID.Bytes())
 		if err == nil && !found {
-			err = fault.Missing("patient", patientID.String())
+			err = o.absent(tx, patientID)
 		}
 		return err
 	})
@@ -220,7 +222,7 @@ func (o Org) Records(ctx context.Context, patientID id.Patient, q RecordQuery, e
 			return 0, err
 		}
 		if fit == nil {
-			return 0, fault.Missing("patient", patientID.String())
+			return 0, o.db.Read(ctx, func(tx engine.Tx) error { return o.absent(tx, patientID) })
 		}
 		if fit.before(&q, begin) == skipped {
 			for i := range page {
@@ -287,7 +289,7 @@ func (o Org) record(tx engine.Tx, patientID id.Patient, recordID id.Record) (rec
 		return err
 	}, int64(o.org), patientID.Bytes(), recordID.Bytes())
 	if err == nil && !found {
-		err = fault.Missing("clinical record", recordID.String())
+		err = o.absentRecord(tx, patientID, recordID)
 	}
 	return rec, err
 }
@@ -343,17 +345,18 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 func (o Org) History(ctx context.Context, patientID id.Patient, recordID id.Record) (chain []pain.Record, err error) {
 	corrected := map[id.Record]pain.Record{} // by the record they correct; the first corrects none
 	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(chainOfRecord, func(r engine.Row) error {
+		err := tx.Query(chainOfRecord, func(r engine.Row) error {
 			rec, err := scanRecord(r, patientID)
 			corrected[rec.Corrects] = rec
 			return err
 		}, int64(o.org), patientID.Bytes(), recordID.Bytes())
+		if err == nil && len(corrected) == 0 {
+			err = o.absentRecord(tx, patientID, recordID)
+		}
+		return err
 	})
 	for rec, ok := corrected[id.Record{}]; ok; rec, ok = corrected[rec.ID] {
 		chain = append(chain, rec)
-	}
-	if err == nil && len(chain) == 0 {
-		err = fault.Missing("clinical record", recordID.String())
 	}
 	return chain, err
 }

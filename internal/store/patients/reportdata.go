@@ -36,7 +36,7 @@ type OpioidQuery struct {
 func (o Org) OpioidCharts(ctx context.Context, q OpioidQuery, each func(*summary.Chart) error) (wanted int, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		wanted = 0
-		total, err := o.patients(tx)
+		total, err := o.lastNo(tx)
 		if err != nil {
 			return err
 		}

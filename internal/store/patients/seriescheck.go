@@ -240,10 +240,9 @@ func (o Org) renewSeries(tx engine.Tx, patientNo int64) (want seriesByYear, year
 }
 
 // lockPatient keeps a patient's records from changing until the transaction
-// ends.
-func (o Org) lockPatient(tx engine.Tx, patientNo int64) error {
-	_, err := engine.One(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(engine.Row) {}, int64(o.org), patientNo)
-	return err
+// ends. It reports whether there is such a patient.
+func (o Org) lockPatient(tx engine.Tx, patientNo int64) (found bool, err error) {
+	return engine.One(tx, `SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2 /*FOR UPDATE*/`, func(engine.Row) {}, int64(o.org), patientNo)
 }
 
 // The range of years that a record can have.

@@ -61,7 +61,7 @@ func Reads(t *testing.T, o store.Org) (resources []string) {
 // ChangedIDs lists the patients that changed after a position.
 func ChangedIDs(tb testing.TB, o store.Org, after journal.Pos) (ids []id.Patient, head journal.Pos, err error) {
 	tb.Helper()
-	head, complete, err := o.ChangedPatients(tb.Context(), after, 1<<30, func(p patients.PatientItem) { ids = append(ids, p.ID) })
+	head, complete, err := o.ChangedPatients(tb.Context(), after, 1<<30, func(p patients.PatientItem) { ids = append(ids, p.ID) }, func(int64) {})
 	if err == nil && !complete {
 		tb.Error("not all changes were listed")
 	}
