@@ -151,6 +151,7 @@ type EventType string
 const (
 	EventPatientCreated      EventType = "patient.created"
 	EventPatientUpdated      EventType = "patient.updated"
+	EventPatientMerged       EventType = "patient.merged"
 	EventClinicalDataUpdated EventType = "clinical_data.updated"
 	EventReportCompleted     EventType = "report.completed"
 	EventReportFailed        EventType = "report.failed"

@@ -103,6 +103,21 @@ func (c *Client) UpdatePatient(ctx context.Context, id string, patch PatientPatc
 	}, opts)
 }
 
+// MergePatient merges a patient into another one, and returns the patient that
+// has the data of both. It needs the scope patients:write. The merged patient is
+// gone: later calls that name it fail with [CodePatientMerged]; see
+// [MergedInto].
+func (c *Client) MergePatient(ctx context.Context, id, into string, opts ...CallOption) (*Patient, error) {
+	return c.patient(ctx, &call{
+		op:     "merge patient",
+		method: http.MethodPost,
+		path:   []string{"v1", "patients", id, "merge"},
+		body: struct {
+			Into string `json:"into"`
+		}{into},
+	}, opts)
+}
+
 func (c *Client) patient(ctx context.Context, call *call, opts []CallOption) (*Patient, error) {
 	var patient Patient
 	header, err := c.do(ctx, call, &patient, opts...)

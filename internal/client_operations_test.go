@@ -25,6 +25,7 @@ var operations = map[string]string{
 	"Patients":            "GET /v1/patients",
 	"Patient":             "GET /v1/patients/{id}",
 	"UpdatePatient":       "PATCH /v1/patients/{id}",
+	"MergePatient":        "POST /v1/patients/{id}/merge",
 	"AddRecord":           "POST /v1/patients/{id}/clinical-data",
 	"AddRecords":          "POST /v1/patients/{id}/clinical-data",
 	"Records":             "GET /v1/patients/{id}/clinical-data",

@@ -38,6 +38,13 @@ func (x *exchange) intake() (in pain.Intake, missing, err error) {
 	return in, nil, err
 }
 
+// replayable reports whether a request for a missing patient may have been
+// answered before: one that was repeated after the patient was merged gets the
+// outcome that is stored under its key.
+func replayable(missing error, key *idempotency.Once) bool {
+	return key != nil && fault.Is(missing, fault.PatientMerged)
+}
+
 // understood repeats a write of records if the organisation's aliases, which
 // were used to derive them, have changed before the commit.
 func (x *exchange) understood(write func() (answer, error)) (done answer, err error) {
@@ -67,7 +74,7 @@ func (x *exchange) addRecords(object *strictjson.Object, key *idempotency.Once) 
 	if err != nil {
 		return answer{}, err
 	}
-	if missing != nil {
+	if missing != nil && !replayable(missing, key) {
 		return answer{}, missing
 	}
 	out := idempotency.Outcome{Status: http.StatusCreated}
@@ -281,7 +288,7 @@ func (x *exchange) correctRecord(object *strictjson.Object, key *idempotency.Onc
 	if _, err := pain.NewCorrection(pain.Record{Status: pain.Final}, object, in); err != nil {
 		return answer{}, err
 	}
-	if missing != nil {
+	if missing != nil && !replayable(missing, key) {
 		return answer{}, missing
 	}
 	recordID, err := x.recordID()

@@ -42,6 +42,12 @@ var strangers = map[string]func(t *testing.T, south *caller, id string){
 				details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
 		}
 	},
+	"POST /v1/patients/{id}/merge": func(t *testing.T, south *caller, id string) {
+		mine := south.create("Mine")
+		south.post("/v1/patients/"+id+"/merge", `{"into":"`+mine+`"}`).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
+		south.post("/v1/patients/"+mine+"/merge", `{"into":"`+id+`"}`).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
+		south.get("/v1/patients/" + mine).is(http.StatusOK)
+	},
 	"GET /v1/patients/{id}/summary": func(t *testing.T, south *caller, id string) {
 		for _, query := range []string{"", "?as_of=2024-06-30"} {
 			south.get("/v1/patients/"+id+"/summary"+query).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})

@@ -27,6 +27,7 @@ func (a *API) table() []route {
 		{method: "GET", pattern: "/v1/patients/{id}", scope: access.PatientsRead, handle: a.getPatient},
 		{method: "GET", pattern: "/v1/patients/{id}/summary", scope: access.ClinicalDataRead, handle: a.getSummary},
 		{method: "PATCH", pattern: "/v1/patients/{id}", scope: access.PatientsWrite, handle: a.patchPatient},
+		{method: "POST", pattern: "/v1/patients/{id}/merge", scope: access.PatientsWrite, handle: a.mergePatient},
 		{method: "GET", pattern: "/v1/patients/{id}/clinical-data", scope: access.ClinicalDataRead, handle: a.listClinicalData},
 		{method: "POST", pattern: "/v1/patients/{id}/clinical-data", scope: access.ClinicalDataWrite, handle: a.addClinicalData},
 		{method: "GET", pattern: "/v1/patients/{id}/clinical-data/{record_id}", scope: access.ClinicalDataRead, handle: a.getClinicalRecord},

@@ -61,6 +61,9 @@ var asked = []question{
 	{"GET /v1/patients", "by an identifier", func(w *crowd) *reply { return w.get("/v1/patients?identifier=crowd%7C1") }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/patients/{id}", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/patients/{id}", "unknown", func(w *crowd) *reply { return w.get("/v1/patients/pat_00000000000000000000000000") }, cost{sqlite: 2, postgres: 3, trips: 3}},
+	{"POST /v1/patients/{id}/merge", "", func(w *crowd) *reply {
+		return w.post("/v1/patients/"+w.create("Again")+"/merge", `{"into":"`+w.create("Patient")+`"}`)
+	}, cost{sqlite: 23, postgres: 22, trips: 8}},
 	{"GET /v1/patients/{id}/summary", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0] + "/summary") }, cost{sqlite: 4, postgres: 5, trips: 4}},
 	{"PATCH /v1/patients/{id}", "", func(w *crowd) *reply {
 		return w.send("PATCH", "/v1/patients/"+w.patients[0], `{"gender":`+quote(w.key())+`}`)

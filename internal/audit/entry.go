@@ -19,6 +19,7 @@ type Action string
 const (
 	PatientCreate   Action = "patient.create"
 	PatientUpdate   Action = "patient.update"
+	PatientMerge    Action = "patient.merge"
 	PatientRead     Action = "patient.read"
 	PatientList     Action = "patient.list"
 	PatientSearch   Action = "patient.search"
@@ -82,7 +83,7 @@ const (
 )
 
 var actions = map[Action]bool{
-	PatientCreate: true, PatientUpdate: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
+	PatientCreate: true, PatientUpdate: true, PatientMerge: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, ClinicalDerive: true, AnalyticsRead: true,
 	AliasCreate: true, AliasUpdate: true, AliasDelete: true,
@@ -178,17 +179,23 @@ func Redact(line []byte) ([]byte, error) {
 	if err := json.Unmarshal(line, &entry); err != nil {
 		return nil, err
 	}
-	var details struct {
+	var details map[string]any
+	var changed struct {
 		Changes []Change `json:"changes"`
 	}
-	if err := json.Unmarshal(entry["details"], &details); err != nil || len(details.Changes) == 0 {
+	if err := json.Unmarshal(entry["details"], &changed); err != nil || len(changed.Changes) == 0 {
 		return line, nil
 	}
-	fields := make([]string, 0, len(details.Changes))
-	for _, c := range details.Changes {
+	if err := json.Unmarshal(entry["details"], &details); err != nil {
+		return nil, err
+	}
+	fields := make([]string, 0, len(changed.Changes))
+	for _, c := range changed.Changes {
 		fields = append(fields, c.Field)
 	}
-	redacted, err := json.Marshal(map[string]any{"fields": fields, "redacted": true})
+	delete(details, "changes")
+	details["fields"], details["redacted"] = fields, true
+	redacted, err := json.Marshal(details)
 	if err != nil {
 		return nil, err
 	}

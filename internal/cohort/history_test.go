@@ -32,7 +32,7 @@ var today = time.Date(2024, 6, 30, 12, 0, 0, 0, time.UTC)
 // act is one thing that is done on one of several nodes.
 type act struct {
 	node    int
-	what    string // arrive, change, add, correct, retract or ask
+	what    string // arrive, change, add, correct, retract, merge or ask
 	pick    int    // which patient, and of it which record
 	person  person
 	records []string
@@ -83,7 +83,7 @@ var (
 			Standard: maybe("standard", "age", "female:1,male:2"), Adjust: maybe("adjust", "case_mix"), CompareStart: maybe("compare", "2023-06-01")}
 	})
 	anAct = rapid.Custom(func(t *rapid.T) act {
-		return act{rapid.IntRange(0, 2).Draw(t, "node"), rapid.SampledFrom([]string{"arrive", "change", "add", "add", "add", "correct", "retract", "ask", "ask"}).Draw(t, "what"),
+		return act{rapid.IntRange(0, 2).Draw(t, "node"), rapid.SampledFrom([]string{"arrive", "change", "add", "add", "add", "correct", "retract", "merge", "ask", "ask"}).Draw(t, "what"),
 			rapid.IntRange(0, 1000).Draw(t, "pick"), aPerson.Draw(t, "person"), rapid.SliceOfN(aRecord, 1, 6).Draw(t, "records"), aRequest.Draw(t, "request")}
 	})
 	acts = rapid.SliceOfN(anAct, 25, 40)
@@ -238,7 +238,22 @@ func (w *ward) do(t *testing.T, a act) {
 		}
 	case "correct", "retract":
 		w.correct(t, node, patientID, a)
+	case "merge":
+		w.merge(t, node, patientID, a)
 	}
+}
+
+func (w *ward) merge(t *testing.T, node hospital, from id.Patient, a act) {
+	t.Helper()
+	into := w.patients[a.pick/7%len(w.patients)]
+	if into == from {
+		return
+	}
+	if err := storetest.Merge(t.Context(), node.Org, from, into); err != nil {
+		t.Fatal(err)
+	}
+	w.patients = slices.DeleteFunc(w.patients, func(p id.Patient) bool { return p == from })
+	w.records[into] = append(w.records[into], w.records[from]...)
 }
 
 func (w *ward) correct(t *testing.T, node hospital, patientID id.Patient, a act) {

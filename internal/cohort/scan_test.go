@@ -47,6 +47,7 @@ func TestMeasuresAreThoseOfTheRecords(t *testing.T) {
 				}
 			}
 		}
+		storetest.Clean(t, stores[0])
 		if asked < histories || passed < histories {
 			t.Errorf("%d questions about %d patients are too few", asked, passed)
 		}

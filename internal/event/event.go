@@ -27,6 +27,14 @@ func Patient(t Type, at time.Time, patient id.Patient) *Event {
 	return &Event{ID: id.New[id.EventKind](at), Type: t, At: at, Data: data}
 }
 
+// Merged returns the event for a patient that was merged into another one.
+func Merged(at time.Time, patient, into id.Patient) *Event {
+	data := append(make([]byte, 0, 96), `{"patient_id":"`...)
+	data = append(patient.Append(data), `","into":"`...)
+	data = append(into.Append(data), `"}`...)
+	return &Event{ID: id.New[id.EventKind](at), Type: PatientMerged, At: at, Data: data}
+}
+
 // ClinicalData returns the event for records that were added or corrected.
 func ClinicalData(at time.Time, patient id.Patient, records []id.Record, types []string) *Event {
 	data := append(make([]byte, 0, 96+33*len(records)), `{"patient_id":"`...)

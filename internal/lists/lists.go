@@ -62,6 +62,7 @@ var parts = map[string]map[string]func() []string{
 		"texts of a patch":                     textsSent,
 		"text inputs":                          textInputs,
 		"types of PatientEvent":                typesOf("PatientEvent"),
+		"types of PatientMergedEvent":          typesOf("PatientMergedEvent"),
 		"types of ClinicalDataEvent":           typesOf("ClinicalDataEvent"),
 		"types of ReportEvent":                 typesOf("ReportEvent"),
 		"types of AlertEvent":                  typesOf("AlertEvent"),

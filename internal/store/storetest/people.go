@@ -113,3 +113,9 @@ func ClientOf(t *testing.T, s *store.Store, clientID id.Client) clients.Client {
 	t.Fatalf("there is no client %s", clientID)
 	return clients.Client{}
 }
+
+// Merge merges a patient into another one.
+func Merge(ctx context.Context, o store.Org, from, into id.Patient) error {
+	_, err := o.MergePatient(ctx, from, into, audit.Entry{At: time.Now(), Actor: "test"}, nil, func(*pain.Patient) idempotency.Outcome { return idempotency.Outcome{} })
+	return err
+}

@@ -16,6 +16,7 @@ const formType = "application/x-www-form-urlencoded"
 type Live struct {
 	PatientID    string
 	RecordID     string // of that patient
+	OtherID      string // of another patient, for a merge; "" for an unknown one
 	WebhookID    string
 	DeliveryID   string // of that webhook
 	ReportID     string
@@ -39,6 +40,9 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 			form.Set("client_secret", live.ClientSecret)
 			body = []byte(form.Encode())
 		}
+	}
+	if strings.HasSuffix(e.Path, "/merge") && live.OtherID != "" {
+		body = []byte(`{"into":"` + live.OtherID + `"}`)
 	}
 	id := live.PatientID
 	switch {

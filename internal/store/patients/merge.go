@@ -1,0 +1,184 @@
+package patients
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+)
+
+// MergePatient moves the records, identifiers and medical history of a patient
+// to another one, and what imports know of it, in one transaction. The patient is
+// then gone: whoever names it is told where its data is. line is the audit line
+// of the request, to be completed; show returns the outcome, given the patient
+// that has the data now.
+//
+// On PostgreSQL both patients are locked, as by any change to their data, so
+// that a change is either moved or refused. Locks are taken in the order of the
+// identifiers, so that opposite merges do not wait for each other.
+func (o Org) MergePatient(ctx context.Context, from, into id.Patient, line audit.Entry, key *idempotency.Once, show func(*pain.Patient) idempotency.Outcome) (idempotency.Outcome, error) {
+	return o.once.Do(ctx, key, line.At, func(tx engine.Tx) (idempotency.Outcome, error) {
+		m := merge{Org: o, tx: tx, line: line}
+		if err := m.lock(from, into); err != nil {
+			return idempotency.Outcome{}, err
+		}
+		merged, lost, gained, err := pain.MergePatients(m.from.Patient, m.into.Patient)
+		if err != nil {
+			return idempotency.Outcome{}, err
+		}
+		if err := m.moveRecords(); err != nil {
+			return idempotency.Outcome{}, err
+		}
+		if len(gained) > 0 {
+			tx.Last(o.changePatient(&merged))
+		}
+		m.leave()
+		m.note(lost, gained)
+		return show(&merged), nil
+	})
+}
+
+// merge is a merge in progress.
+type merge struct {
+	Org
+	tx         engine.Tx
+	line       audit.Entry
+	from, into numberedPatient
+	records    int64 // moved
+}
+
+type numberedPatient struct {
+	no int64
+	pain.Patient
+}
+
+// lock locks both patients and reads them.
+func (m *merge) lock(from, into id.Patient) error {
+	m.from.ID, m.into.ID = from, into
+	both := []*numberedPatient{&m.from, &m.into}
+	slices.SortFunc(both, func(a, b *numberedPatient) int { return bytes.Compare(a.ID.Bytes(), b.ID.Bytes()) })
+	var stmts []engine.Stmt
+	for _, p := range both {
+		stmts = append(stmts, m.lockedNo(p.ID, &p.no))
+	}
+	if err := m.tx.Many(stmts...); err != nil {
+		return err
+	}
+	for _, p := range []*numberedPatient{&m.from, &m.into} {
+		if p.no == 0 {
+			return m.absent(m.tx, p.ID)
+		}
+		var err error
+		if p.Patient, err = m.patient(m.tx, readPatient, p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveRecords moves the records, and updates what is derived from them.
+// Medications are derived again, because those that are moved may wait for it
+// while the patient they are moved to no longer does; see [System.Rederive].
+func (m *merge) moveRecords() error {
+	before := seriesByYear{}
+	w, err := m.startWatch(m.tx, m.into.no, before)
+	if err != nil {
+		return err
+	}
+	if err := m.moveCounts(); err != nil {
+		return err
+	}
+	if m.records, err = m.tx.Exec(`UPDATE clinical_record SET patient_no = $3 WHERE org_no = $1 AND patient_no = $2`, int64(m.org), m.from.no, m.into.no); err != nil || m.records == 0 {
+		return err
+	}
+	aliases, err := m.currentAliases(m.tx)
+	if err != nil {
+		return err
+	}
+	updates, err := m.derivedUpdates(m.tx, m.into.no, aliases)
+	if err != nil {
+		return err
+	}
+	for _, u := range updates {
+		if _, err := m.tx.Exec(u.SQL, u.Args...); err != nil {
+			return err
+		}
+	}
+	want, _, err := m.renewSeries(m.tx, m.into.no)
+	if err != nil || !want.concernAlerts() {
+		return err
+	}
+	return m.endWatch(m.tx, m.into.no, want, w, m.line.At)
+}
+
+// moveCounts adds the record counts of the one patient to those of the other.
+func (m *merge) moveCounts() error {
+	moved, stored := recordCounts{}, map[int64][]byte{}
+	const counts = `SELECT period, counts FROM record_count WHERE org_no = $1 AND patient_no = $2`
+	if err := m.tx.Many(
+		engine.Stmt{SQL: counts, Args: []any{int64(m.org), m.from.no}, Each: func(r engine.Row) error {
+			period := map[slot]int64{}
+			moved[r.Int(0)] = period
+			return eachCount(r.Raw(1), func(s slot, n int64) { period[s] = n })
+		}},
+		engine.Stmt{SQL: counts, Args: []any{int64(m.org), m.into.no}, Each: func(r engine.Row) error {
+			stored[r.Int(0)] = bytes.Clone(r.Raw(1))
+			return nil
+		}},
+	); err != nil {
+		return err
+	}
+	return m.keepCounts(m.tx, m.into.no, stored, moved)
+}
+
+// derivedTables have what is derived from a patient's records.
+var derivedTables = []string{"patient_series", "record_count", "alert_state"}
+
+// leave removes what is left of the merged patient, and records where its data
+// is now, also for those that were merged into it before.
+func (m *merge) leave() {
+	from := []any{int64(m.org), m.from.no}
+	for _, table := range derivedTables {
+		m.tx.Last(engine.Stmt{SQL: `DELETE FROM ` + table + ` WHERE org_no = $1 AND patient_no = $2`, Args: from})
+	}
+	ids := []any{int64(m.org), m.from.ID.Bytes(), m.into.ID.Bytes()}
+	m.tx.Last(
+		engine.Stmt{SQL: `UPDATE patient_identifier SET patient_no = $3 WHERE org_no = $1 AND patient_no = $2`, Args: []any{int64(m.org), m.from.no, m.into.no}},
+		engine.Stmt{SQL: `UPDATE import_key SET patient_id = $3 WHERE org_no = $1 AND patient_id = $2`, Args: ids},
+		engine.Stmt{SQL: `UPDATE patient_gone SET merged_into = $3 WHERE org_no = $1 AND merged_into = $2`, Args: ids},
+		m.recordGone(m.from.no, m.from.ID, m.into.ID, m.line.At),
+	)
+	m.tx.Last(m.leaveHole(m.from.no)...)
+}
+
+// note appends an entry to the journal for each patient, so that whoever follows the journal
+// reads both again. The values of the merged patient are kept in the audit line,
+// as those that an update replaces.
+func (m *merge) note(lost, gained []pain.Change) {
+	entry := func(subject id.Patient, details map[string]any, changes []pain.Change, e *event.Event) {
+		line := m.line
+		line.Action, line.Resource = audit.PatientMerge, subject.String()
+		if len(changes) > 0 {
+			kept := make([]audit.Change, len(changes))
+			for i, c := range changes {
+				kept[i] = audit.Change(c)
+			}
+			details["changes"] = kept
+		}
+		var err error
+		if line.Details, err = json.Marshal(details); err != nil {
+			panic(err) // strings and numbers always marshal
+		}
+		m.tx.Last(m.journal.Entry(m.org, journal.Change{Audit: line, Event: e, Subject: subject})...)
+	}
+	entry(m.from.ID, map[string]any{"into": m.into.ID.String(), "records": m.records}, lost, event.Merged(m.line.At, m.from.ID, m.into.ID))
+	entry(m.into.ID, map[string]any{"from": m.from.ID.String(), "records": m.records}, gained, nil)
+}
