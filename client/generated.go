@@ -152,6 +152,7 @@ const (
 	EventPatientCreated      EventType = "patient.created"
 	EventPatientUpdated      EventType = "patient.updated"
 	EventPatientMerged       EventType = "patient.merged"
+	EventPatientErased       EventType = "patient.erased"
 	EventClinicalDataUpdated EventType = "clinical_data.updated"
 	EventReportCompleted     EventType = "report.completed"
 	EventReportFailed        EventType = "report.failed"

@@ -118,6 +118,20 @@ func (c *Client) MergePatient(ctx context.Context, id, into string, opts ...Call
 	}, opts)
 }
 
+// ErasePatient erases a patient and everything about it, and cannot be undone. It
+// needs the scope patients:erase. The reason is kept in the audit log.
+func (c *Client) ErasePatient(ctx context.Context, id, reason string) error {
+	_, err := c.do(ctx, &call{
+		op:     "erase patient",
+		method: http.MethodDelete,
+		path:   []string{"v1", "patients", id},
+		body: struct {
+			Reason string `json:"reason"`
+		}{reason},
+	}, nil)
+	return err
+}
+
 func (c *Client) patient(ctx context.Context, call *call, opts []CallOption) (*Patient, error) {
 	var patient Patient
 	header, err := c.do(ctx, call, &patient, opts...)

@@ -26,6 +26,7 @@ var operations = map[string]string{
 	"Patient":             "GET /v1/patients/{id}",
 	"UpdatePatient":       "PATCH /v1/patients/{id}",
 	"MergePatient":        "POST /v1/patients/{id}/merge",
+	"ErasePatient":        "DELETE /v1/patients/{id}",
 	"AddRecord":           "POST /v1/patients/{id}/clinical-data",
 	"AddRecords":          "POST /v1/patients/{id}/clinical-data",
 	"Records":             "GET /v1/patients/{id}/clinical-data",

@@ -92,7 +92,7 @@ func clientCreate(ctx context.Context, e cli.Env, args []string) error {
 	name := c.fs.String("name", "", "`name` of the application (required)")
 	org := c.fs.String("organization", "default", "`name` of the organisation, which is created if it does not exist")
 	tier := c.fs.String("tier", access.Standard.String(), "requests an hour: "+tierLimits())
-	scope := c.fs.String("scope", access.AllScopes.String(), "scopes granted to the client, separated by spaces")
+	scope := c.fs.String("scope", access.DefaultScopes.String(), "scopes granted to the client, separated by spaces")
 	if _, err := cli.Parse(e, c.fs, args, 0); err != nil {
 		return err
 	}

@@ -23,9 +23,12 @@ const (
 	WebhooksWrite
 	EventsRead
 	AuditRead
+	// PatientsErase cannot be undone, so it is granted only if it is named.
+	PatientsErase
 	pastScopes
 
-	AllScopes = pastScopes - 1
+	AllScopes     = pastScopes - 1
+	DefaultScopes = AllScopes &^ PatientsErase
 )
 
 // Scope is the one declaration of a permission. The OpenAPI document and the
@@ -51,6 +54,7 @@ var scopes = [...]Scope{
 	{"webhooks:write", "Register and change webhooks", "register and change webhooks"},
 	{"events:read", "Read the event log", "read the event log"},
 	{"audit:read", "Read the audit log", "read the audit log"},
+	{"patients:erase", "Erase patients", "erase patients; not granted by default"},
 }
 
 // Declared lists the permissions in order.

@@ -35,7 +35,7 @@ func TestHostileRequests(t *testing.T) {
 		c := n.callerOf("north", access.Enterprise, access.AllScopes)
 		live := c.live()
 		doomed := live
-		doomed.WebhookID = c.hook() // the document's DELETE would remove it for the others
+		doomed.WebhookID, doomed.PatientID = c.hook(), c.create("Gone") // the document's DELETE would remove them for the others
 		examples := openapitest.Examples()
 		parameters := queryParameters()
 		count, first := hostileRequests*faulttest.Rounds(t, 1), 0

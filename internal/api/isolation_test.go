@@ -48,6 +48,9 @@ var strangers = map[string]func(t *testing.T, south *caller, id string){
 		south.post("/v1/patients/"+mine+"/merge", `{"into":"`+id+`"}`).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
 		south.get("/v1/patients/" + mine).is(http.StatusOK)
 	},
+	"DELETE /v1/patients/{id}": func(t *testing.T, south *caller, id string) {
+		south.send("DELETE", "/v1/patients/"+id, `{"reason":"taken"}`).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
+	},
 	"GET /v1/patients/{id}/summary": func(t *testing.T, south *caller, id string) {
 		for _, query := range []string{"", "?as_of=2024-06-30"} {
 			south.get("/v1/patients/"+id+"/summary"+query).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})

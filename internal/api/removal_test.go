@@ -44,7 +44,7 @@ func TestMergePatient(t *testing.T) {
 		for _, r := range []*reply{
 			c.get("/v1/patients/" + from), c.get("/v1/patients/" + from + "/summary"), c.get(dataOf(from)), c.get(dataOf(from) + "/" + record), c.get(correctionsOf(from, record)),
 			c.send("PATCH", "/v1/patients/"+from, `{"gender":"x"}`), c.add(from, `{"data_type":"pain_scores","value":5}`), c.post(correctionsOf(from, record), `{"entered_in_error":true,"reason":"x"}`),
-			c.post(merge, `{"into":"`+third+`"}`),
+			c.post(merge, `{"into":"`+third+`"}`), c.send("DELETE", "/v1/patients/"+from, `{"reason":"x"}`),
 			c.post("/v1/reports", `{"type":"patient_summary","parameters":{"patient_id":"`+from+`"}}`), c.post("/v1/patients/"+third+"/merge", `{"into":"`+from+`"}`),
 		} {
 			r.details(http.StatusGone, fault.PatientMerged, gone)
@@ -74,5 +74,38 @@ func TestReplayAfterMerge(t *testing.T) {
 			t.Errorf("%s", again.body)
 		}
 		c.add(from, body, "Idempotency-Key", "another").fault(http.StatusGone, fault.PatientMerged)
+	})
+}
+
+// An erased patient was never there, except for the line that says so. It takes
+// the scope of its own.
+func TestErasePatient(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		c := n.caller("north")
+		patient, other := c.create("Zqxmarker"), c.create("Somebody")
+		c.send("PATCH", "/v1/patients/"+patient, `{"name":"Zqxmarker Two"}`).is(http.StatusOK)
+		path := "/v1/patients/" + patient
+		most := n.caller("north", access.DefaultScopes)
+		most.send("DELETE", path, `{"reason":"x"}`).fault(http.StatusForbidden, fault.Forbidden)
+		c.send("DELETE", path, `{}`).wrong("reason", nil)
+		c.send("DELETE", path, `{"reason":" "}`).wrong("reason", " ")
+		c.send("DELETE", path, `{"reason":"`+strings.Repeat("x", 501)+`"}`).fault(http.StatusBadRequest, fault.InvalidParameter)
+		c.send("DELETE", path, ``).fault(http.StatusBadRequest, fault.InvalidBody)
+		if r := c.send("DELETE", path, `{"reason":" case 2026-118 "}`).is(http.StatusNoContent); len(r.body) != 0 {
+			t.Errorf("%s", r.body)
+		}
+		for _, r := range []*reply{c.get(path), c.send("DELETE", path, `{"reason":"x"}`), c.post(path+"/merge", `{"into":"`+other+`"}`), c.post("/v1/patients/"+other+"/merge", `{"into":"`+patient+`"}`)} {
+			r.details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": patient})
+		}
+		if c.total() != 1 || c.get("/v1/patients?search=zqxmarker").pagination()[2] != 0 {
+			t.Error("it is still listed")
+		}
+		lines := string(c.get("/v1/audit?limit=100").is(http.StatusOK).body)
+		if strings.Contains(lines, "Zqxmarker") || !strings.Contains(lines, `"reason":"case 2026-118"`) {
+			t.Errorf("audit lines: %s", lines)
+		}
+		if events := string(c.get("/v1/events").is(http.StatusOK).body); !strings.Contains(events, `"type":"patient.erased","timestamp"`) {
+			t.Errorf("events: %s", events)
+		}
 	})
 }

@@ -28,6 +28,7 @@ func (a *API) table() []route {
 		{method: "GET", pattern: "/v1/patients/{id}/summary", scope: access.ClinicalDataRead, handle: a.getSummary},
 		{method: "PATCH", pattern: "/v1/patients/{id}", scope: access.PatientsWrite, handle: a.patchPatient},
 		{method: "POST", pattern: "/v1/patients/{id}/merge", scope: access.PatientsWrite, handle: a.mergePatient},
+		{method: "DELETE", pattern: "/v1/patients/{id}", scope: access.PatientsErase, handle: a.erasePatient},
 		{method: "GET", pattern: "/v1/patients/{id}/clinical-data", scope: access.ClinicalDataRead, handle: a.listClinicalData},
 		{method: "POST", pattern: "/v1/patients/{id}/clinical-data", scope: access.ClinicalDataWrite, handle: a.addClinicalData},
 		{method: "GET", pattern: "/v1/patients/{id}/clinical-data/{record_id}", scope: access.ClinicalDataRead, handle: a.getClinicalRecord},

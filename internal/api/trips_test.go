@@ -64,6 +64,9 @@ var asked = []question{
 	{"POST /v1/patients/{id}/merge", "", func(w *crowd) *reply {
 		return w.post("/v1/patients/"+w.create("Again")+"/merge", `{"into":"`+w.create("Patient")+`"}`)
 	}, cost{sqlite: 23, postgres: 22, trips: 8}},
+	{"DELETE /v1/patients/{id}", "", func(w *crowd) *reply {
+		return w.send("DELETE", "/v1/patients/"+w.create("Gone"), `{"reason":"asked for it"}`)
+	}, cost{sqlite: 30, postgres: 34, trips: 24}},
 	{"GET /v1/patients/{id}/summary", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0] + "/summary") }, cost{sqlite: 4, postgres: 5, trips: 4}},
 	{"PATCH /v1/patients/{id}", "", func(w *crowd) *reply {
 		return w.send("PATCH", "/v1/patients/"+w.patients[0], `{"gender":`+quote(w.key())+`}`)

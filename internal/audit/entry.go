@@ -20,6 +20,7 @@ const (
 	PatientCreate   Action = "patient.create"
 	PatientUpdate   Action = "patient.update"
 	PatientMerge    Action = "patient.merge"
+	PatientErase    Action = "patient.erase"
 	PatientRead     Action = "patient.read"
 	PatientList     Action = "patient.list"
 	PatientSearch   Action = "patient.search"
@@ -83,7 +84,7 @@ const (
 )
 
 var actions = map[Action]bool{
-	PatientCreate: true, PatientUpdate: true, PatientMerge: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
+	PatientCreate: true, PatientUpdate: true, PatientMerge: true, PatientErase: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, ClinicalDerive: true, AnalyticsRead: true,
 	AliasCreate: true, AliasUpdate: true, AliasDelete: true,

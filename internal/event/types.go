@@ -15,6 +15,7 @@ const (
 	PatientCreated      Type = "patient.created"
 	PatientUpdated      Type = "patient.updated"
 	PatientMerged       Type = "patient.merged"
+	PatientErased       Type = "patient.erased"
 	ClinicalDataUpdated Type = "clinical_data.updated"
 	ReportCompleted     Type = "report.completed"
 	ReportFailed        Type = "report.failed"
@@ -39,6 +40,7 @@ var declared = []Declaration{
 	{PatientUpdated, "A patient was updated", "a patient was changed", "PatientEvent", "{patient_id: pat_01kf0k8y20a14c3emmv2g2jemj}"},
 	{PatientMerged, "A patient was merged into another one", "a patient was merged into another one, which has its data now", "PatientMergedEvent",
 		"{patient_id: pat_01kf0k8y20a14c3emmv2g2jemj, into: pat_01kf0k8y20t5d8sqd0vq2k4ckn}"},
+	{PatientErased, "A patient was erased", "a patient and all its data were erased", "PatientEvent", "{patient_id: pat_01kf0k8y20a14c3emmv2g2jemj}"},
 	{ClinicalDataUpdated, "Clinical data was added or corrected", "clinical data was added or corrected; one event per request", "ClinicalDataEvent",
 		"{patient_id: pat_01kf0k8y20a14c3emmv2g2jemj, record_ids: [rec_01kf0k8y20ebz49trwgsgjxktz], data_types: [pain_scores]}"},
 	{ReportCompleted, "A report can be downloaded", "a report is ready for download", "ReportEvent", "{report_id: rep_01kf0k8y20w3y5vvd7xx0wbgab}"},

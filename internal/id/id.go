@@ -104,6 +104,9 @@ func Parse[K Kind](s string) (ID[K], error) {
 	return parsed, nil
 }
 
+// Time returns the time of an identifier, to the millisecond.
+func (i ID[K]) Time() time.Time { return i.ulid.Timestamp() }
+
 // FromBytes returns an identifier from the 16 bytes returned by Bytes.
 func FromBytes[K Kind](b []byte) (ID[K], error) {
 	var i ID[K]

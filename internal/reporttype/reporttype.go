@@ -35,6 +35,8 @@ type Declaration struct {
 	// patient_id is required too.
 	Takes        analytics.Use
 	AboutPatient bool
+	// ListsPatients is set if a report names individual patients.
+	ListsPatients bool
 	// Endpoint is the endpoint with the same parameters, or "" if there is
 	// none.
 	Endpoint string
@@ -70,7 +72,7 @@ var all = []Declaration{
 		Tables: "About, Figures, Groups, MME, Disparities, Insights, Insight figures, Measures, Standardised, Standard population; with an earlier period Comparison",
 	}, {
 		// Small cells are not hidden in a clinician's own list of patients.
-		Type: Stewardship, Title: "Opioid stewardship", Scopes: access.PatientsRead | access.ClinicalDataRead, Takes: analytics.ForLists,
+		Type: Stewardship, Title: "Opioid stewardship", Scopes: access.PatientsRead | access.ClinicalDataRead, Takes: analytics.ForLists, ListsPatients: true,
 		Client: "StewardshipReport", Schema: "OpioidStewardship",
 		Doc: "patients on opioids, and what needs review", Note: "it lists individual patients, so small cells are not hidden",
 		Tables: "Patients; in XLSX also Measures",

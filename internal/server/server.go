@@ -172,6 +172,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	s.workers.Start("usage", handler.KeepUsage)
 	s.workers.Start("alerts", sys.KeepAlerted)
 	s.workers.Start("derivation", sys.KeepDerived)
+	s.workers.Start("erasures", sys.KeepErased)
 	s.workers.Start("reports", reports.Run)
 	s.workers.Start("warmth", pages.KeepWarm)
 	watched := worker.NewRounds(registry, "revocations", oauth.WatchEvery)

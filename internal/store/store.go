@@ -31,6 +31,7 @@ import (
 	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/private"
 	"anodyne.example/anodyne/internal/store/reports"
+	"anodyne.example/anodyne/internal/store/signal"
 	"anodyne.example/anodyne/internal/store/webhooks"
 )
 
@@ -80,6 +81,10 @@ type Store struct {
 	patients patients.System
 	reports  reports.System
 	webhooks webhooks.System
+	keys     *idempotency.Keys
+
+	// erased is broadcast after an erasure by this process.
+	erased *signal.Signal
 
 	closing sync.Once
 	closed  error
@@ -104,7 +109,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, metrics: newMetrics(cfg.Registry, db)}
+	s := &Store{db: db, metrics: newMetrics(cfg.Registry, db), erased: signal.New()}
 	if err := s.openBeside(ctx, cfg); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -145,6 +150,7 @@ func (s *Store) openBeside(ctx context.Context, cfg Config) error {
 		return err
 	}
 	keys := idempotency.New(s.db, s.journal, s.master, cfg.KeyWait)
+	s.keys = keys
 	s.accounts, s.clients = accounts.New(s.db, s.journal), clients.New(s.db, s.journal)
 	s.patients = patients.New(s.db, s.journal, keys, cfg.Registry)
 	s.reports = reports.New(s.db, s.journal, keys)

@@ -5,6 +5,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store/accounts"
 	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -40,13 +41,14 @@ type Org struct {
 	orgWebhooks
 	orgAccounts
 	orgClients
-	org access.OrgNo
+	org   access.OrgNo
+	store *Store
 }
 
 // For returns the view of the principal's organisation.
 func (s *Store) For(p *access.Principal) Org {
 	return Org{s.journal.For(p.Org), patients.For(s.patients, p), reports.For(s.reports, p), webhooks.For(s.webhooks, p),
-		accounts.For(s.accounts, p), clients.For(s.clients, p), p.Org}
+		accounts.For(s.accounts, p), clients.For(s.clients, p), p.Org, s}
 }
 
 // No returns the organisation of the view.
@@ -73,6 +75,19 @@ func (s *Store) System() System {
 // of it and are not blocked.
 func (s System) Dump(ctx context.Context, fn func(*engine.Dump) error) error {
 	return s.db.Dump(ctx, fn)
+}
+
+// organizations returns the operator's principals of all organisations.
+func (s System) organizations(ctx context.Context) (list []access.Principal, err error) {
+	err = s.db.Read(ctx, func(tx engine.Tx) error {
+		list = nil
+		return tx.Query(`SELECT org_no, id FROM org ORDER BY org_no`, func(r engine.Row) error {
+			org, err := id.FromBytes[id.OrgKind](r.Raw(1))
+			list = append(list, access.Principal{Org: access.OrgNo(r.Int(0)), OrgID: org})
+			return err
+		})
+	})
+	return list, err
 }
 
 // Organization returns the operator's view of the organisation with a name.

@@ -32,6 +32,8 @@ type engine interface {
 	// files returns the files of the database. It is empty if the database is
 	// on another machine.
 	files() Files
+	// rewriteTables removes deleted rows from the files; see [DB.Rewrite].
+	rewriteTables(ctx context.Context, tables []string) error
 	dialect() *Dialect
 	close() error
 }

@@ -65,7 +65,7 @@ func (s System) sealOrg(ctx context.Context, j journalState) (SealedHead, error)
 			return from, err
 		}
 		if reached < to {
-			s.breakSeal(l, brokenOff(reached, j.newest))
+			s.breakSeal(ctx, l, brokenOff(reached, j.newest))
 			return from, nil
 		}
 		next := from
@@ -118,16 +118,12 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 	err := s.j.db.Read(ctx, func(tx engine.Tx) error {
 		at = after
 		sealer.Reset(begin)
-		return tx.Query(`SELECT pos, at, subject, event_id, event_type, event_data, audit, packed,
-			CASE WHEN at = CAST(at AS BIGINT) AND packed = CAST(packed AS BIGINT) THEN 1 ELSE 0 END FROM journal
-			WHERE org_no = $1 AND pos > $2 AND pos <= $3 ORDER BY pos`, func(r engine.Row) error {
+		return tx.Query(sealedEntries, func(r engine.Row) error {
 			if pos := Pos(r.Int(0)); pos != at+1 || !asWritten(r) {
 				return fmt.Errorf("organisation number %d: entry %d: %w", org, at+1, errHole)
 			}
 			at++
-			numbers = binary.BigEndian.AppendUint64(numbers[:0], uint64(r.Int(1)))
-			numbers = binary.BigEndian.AppendUint64(numbers, uint64(r.Int(7)))
-			sealer.Add(int64(at), numbers, r.Raw(2), r.Raw(3), r.Raw(4), r.Raw(5), r.Raw(6))
+			numbers = addEntry(sealer, r, r.Raw(6), numbers)
 			return nil
 		}, int64(org), low, int64(upTo))
 	})
@@ -136,6 +132,21 @@ func (s System) chainSlice(ctx context.Context, sealer *audit.Sealer, org access
 		sealer.Reset(begin)
 	}
 	return at, err
+}
+
+// sealedEntries selects entries with all that is sealed, and whether the numbers
+// are integers.
+const sealedEntries = `SELECT pos, at, subject, event_id, event_type, event_data, audit, packed,
+	CASE WHEN at = CAST(at AS BIGINT) AND packed = CAST(packed AS BIGINT) THEN 1 ELSE 0 END FROM journal
+	WHERE org_no = $1 AND pos > $2 AND pos <= $3 ORDER BY pos`
+
+// addEntry adds a row of sealedEntries to a sealer, with the given audit lines.
+// It uses and returns buf.
+func addEntry(sealer *audit.Sealer, r engine.Row, lines, buf []byte) []byte {
+	buf = binary.BigEndian.AppendUint64(buf[:0], uint64(r.Int(1)))
+	buf = binary.BigEndian.AppendUint64(buf, uint64(r.Int(7)))
+	sealer.Add(r.Int(0), buf, r.Raw(2), r.Raw(3), r.Raw(4), r.Raw(5), lines)
+	return buf
 }
 
 // asWritten reports whether the columns of an entry have the form in which the

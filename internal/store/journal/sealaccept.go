@@ -114,6 +114,23 @@ func (s System) applyAcceptance(a acceptance) {
 	s.j.db.Log.Warn("audit logs were accepted as they are in the database", "reason", a.Reason, "organizations", len(a.Logs), "accepted_at", engine.FromMillis(a.At))
 }
 
+// applyNew applies the acceptances that were stored since the last comparison,
+// and reports whether there were any.
+func (s System) applyNew(ctx context.Context) (applied bool) {
+	var list []acceptance
+	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) {
+		list, err = s.acceptances(tx, s.j.witness.acceptedAt)
+		return err
+	}); err != nil {
+		return false
+	}
+	for _, a := range list {
+		s.applyAcceptance(a)
+		applied = applied || a.err == nil
+	}
+	return applied
+}
+
 // Accepting describes what an operator accepts.
 type Accepting struct {
 	// Organizations names those whose logs are accepted. If empty, the whole

@@ -66,9 +66,9 @@ func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, er
 		p.log = nil
 		switch {
 		case reached < stop:
-			s.breakSeal(l, brokenOff(reached, p.mark))
+			s.breakSeal(ctx, l, brokenOff(reached, p.mark))
 		case p.sealer.Head() != p.want:
-			s.breakSeal(l, notSealed(p.mark))
+			s.breakSeal(ctx, l, notSealed(p.mark))
 		default:
 			if err := s.judgeEnds(ctx, l); err != nil {
 				return false, err
@@ -82,7 +82,7 @@ func (s System) goOnPatrol(ctx context.Context, more func() bool) (done bool, er
 func (s System) judgeEnds(ctx context.Context, l *seenLog) error {
 	stray, err := s.hasStray(ctx, access.OrgNo(l.No))
 	if err == nil && stray {
-		s.breakSeal(l, strayEntries)
+		s.breakSeal(ctx, l, strayEntries)
 	} else if err == nil && l.Broken != "" {
 		err = s.mend(ctx, l)
 	}

@@ -101,7 +101,8 @@ func (w *witness) remember(l *seenLog, head SealedHead) {
 // problems.
 func (s System) judge(ctx context.Context, l *seenLog, j journalState) (sound bool, err error) {
 	if problem := disagreement(l.Witnessed, j); problem != "" {
-		s.breakSeal(l, problem)
+		s.breakSeal(ctx, l, problem)
+		return false, nil
 	}
 	if l.Broken != "" {
 		return false, nil
@@ -140,9 +141,9 @@ func (s System) catchUp(ctx context.Context, l *seenLog, sealed SealedHead) (sou
 			// verify again from the recorded seal.
 			l.ahead, l.again = SealedHead{}, true
 		case reached < to:
-			s.breakSeal(l, brokenOff(reached, sealed.Pos))
+			s.breakSeal(ctx, l, brokenOff(reached, sealed.Pos))
 		default:
-			s.breakSeal(l, notSealed(to))
+			s.breakSeal(ctx, l, notSealed(to))
 		}
 		return false, nil
 	}
@@ -158,9 +159,12 @@ func notSealed(upTo Pos) string {
 	return fmt.Sprintf("the journal up to entry %d is not what was sealed", upTo)
 }
 
-// breakSeal records that a log must not be sealed further.
-func (s System) breakSeal(l *seenLog, problem string) {
-	if l.Broken != "" {
+// breakSeal records that a log must not be sealed further. It does nothing if
+// there are acceptances that this node has not applied yet: it applies them, and
+// the log is judged again in the next round. So an erasure, which is accepted in
+// its own transaction, is no alarm on any node.
+func (s System) breakSeal(ctx context.Context, l *seenLog, problem string) {
+	if l.Broken != "" || s.applyNew(ctx) {
 		return
 	}
 	l.Broken, l.told, s.j.witness.dirty = problem, time.Time{}, true
@@ -210,6 +214,7 @@ func (s System) compareSeals(ctx context.Context) error {
 	for _, a := range accepted {
 		s.applyAcceptance(a)
 	}
+	acceptedAt := w.acceptedAt
 	for _, l := range w.logs {
 		l.present = false
 	}
@@ -228,6 +233,9 @@ func (s System) compareSeals(ctx context.Context) error {
 			clear(moved)
 		}
 	}
+	if w.acceptedAt != acceptedAt {
+		return errors.Join(err, s.keepWitness(false)) // logs were accepted meanwhile
+	}
 	for l, sealed := range moved {
 		w.remember(l, sealed)
 	}
@@ -235,7 +243,7 @@ func (s System) compareSeals(ctx context.Context) error {
 		if !l.present && l.Pos == 0 {
 			w.remove(org)
 		} else if !l.present {
-			s.breakSeal(l, fmt.Sprintf("it is gone; its log was sealed up to entry %d", l.Pos))
+			s.breakSeal(ctx, l, fmt.Sprintf("it is gone; its log was sealed up to entry %d", l.Pos))
 		}
 	}
 	return errors.Join(err, s.keepWitness(false))

@@ -9,13 +9,18 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -168,6 +173,49 @@ func metricOf(t *testing.T, registry *prometheus.Registry, name string) float64 
 	}
 	t.Fatalf("there is no metric %s", name)
 	return 0
+}
+
+// After patients were erased, the logs are what was sealed, for all nodes, and any
+// tampering is detected as before.
+func TestTamperingAfterErasure(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		d := newTampered(t, cfg)
+		s, away := storetest.Start(t, d.cfg), storetest.Start(t, storetest.Node(t, cfg))
+		seal := func() {
+			t.Helper()
+			for _, node := range []*store.Store{s, away} {
+				storetest.Settle(t, node)
+				storetest.Must[[]journal.SealedHead](t)(node.System().Seal(t.Context()))
+				if problems := storetest.Must[[]string](t)(node.System().WatchSeals(t.Context())); len(problems) > 0 {
+					t.Fatalf("%q", problems)
+				}
+			}
+		}
+		seal()
+		for _, who := range d.orgs {
+			o := s.For(&who)
+			var first id.Patient
+			if _, err := o.PatientPage(t.Context(), 1, 1, func(p patients.PatientItem) { first = p.ID }); err != nil {
+				t.Fatal(err)
+			}
+			storetest.Must[pain.Patient](t)(o.UpdatePatient(t.Context(), first, func(p pain.Patient) (pain.Patient, *journal.Change, error) {
+				p.Version++
+				change := storetest.Updated(p)
+				change.Audit.Details = audit.Changes([]audit.Change{{Field: "name", Before: "A", After: "B"}})
+				return p, &change, nil
+			}))
+			storetest.Settle(t, s)
+			storetest.Must[[]journal.SealedHead](t)(s.System().Seal(t.Context()))
+			if err := o.ErasePatient(t.Context(), first, "asked for it", audit.Entry{At: time.Now(), Actor: "test"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seal()
+		d.tamper(t, s)
+		for _, node := range []*store.Store{s, away} {
+			found(t, "a server", false, storetest.Must[[]string](t)(node.System().WatchSeals(t.Context())), tamperings)
+		}
+	})
 }
 
 // Any tampering with logs and seals in the database is detected by the server

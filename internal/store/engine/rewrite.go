@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+)
+
+// Rewrite removes deleted rows from the files of the database. On SQLite it
+// rewrites the whole file, with which writes wait, and empties the write-ahead
+// log. On PostgreSQL it vacuums the tables. It fails if a reader still needs an
+// older state; try again later.
+func (db *DB) Rewrite(ctx context.Context, tables ...string) error {
+	return db.engine.rewriteTables(ctx, tables)
+}
+
+// errReaders is returned if the log cannot be emptied yet.
+var errReaders = errors.New("readers still need an older state of the database")
+
+func (e *sqliteEngine) rewriteTables(ctx context.Context, _ []string) error {
+	return e.writer.aside(ctx, func(w *sqliteConn) error {
+		if err := w.Exec("VACUUM"); err != nil {
+			return err
+		}
+		err := w.BusyTimeout(time.Second)
+		if err == nil {
+			var all bool
+			if all, err = w.checkpoint("TRUNCATE"); err == nil && !all {
+				err = errReaders
+			}
+		}
+		return errors.Join(err, w.BusyTimeout(busyTimeout))
+	})
+}
+
+func (e *postgresEngine) rewriteTables(ctx context.Context, tables []string) error {
+	conn, err := e.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release(ctx, conn)
+	if _, err := conn.Exec(ctx, `SET statement_timeout = 0`); err != nil {
+		return e.failed(ctx, err)
+	}
+	_, err = conn.Exec(ctx, `VACUUM `+strings.Join(tables, ", "))
+	_, reset := conn.Exec(ctx, `RESET statement_timeout`)
+	return e.failed(ctx, errors.Join(err, reset))
+}

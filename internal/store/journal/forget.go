@@ -1,0 +1,251 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+
+	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// Forgetting removes the details of audit lines from an organisation's sealed
+// log. The log is walked from its start, once as it is and once without the
+// details: the first chain must have the seal that is stored, and the second
+// gives the seal that replaces it. So a log that somebody altered is not sealed
+// again, and nobody without the key can forget anything.
+//
+// The entries up to the seal are walked before the transaction, because a long
+// log takes a while; [Forgetting.Apply] continues from there.
+type Forgetting struct {
+	s   System
+	org access.OrgNo
+	// resources are the identifiers of what is forgotten, as in audit lines.
+	resources [][]byte
+	was, is   *audit.Sealer
+	at        Pos
+	lines     map[Pos][]byte
+	events    map[string]bool
+	buf       []byte
+	alone     bool
+}
+
+// ErrForgetAgain is returned by [Forgetting.Apply] if the log was sealed again
+// in the meantime: begin again.
+var ErrForgetAgain = errors.New("the log was sealed again meanwhile")
+
+// Forget prepares to forget the details of all audit lines about some resources.
+// alone is for a copy of a database that no node remembers: there is nothing to
+// compare it with, and no acceptance is stored, which somebody could take to the
+// database in service together with the copy.
+func (s System) Forget(ctx context.Context, org access.OrgNo, alone bool, resources ...string) (*Forgetting, error) {
+	if err := s.FlushReads(ctx); err != nil {
+		return nil, err
+	}
+	if !alone {
+		if err := s.compareSeals(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var j journalState
+	if err := s.j.db.Read(ctx, func(tx engine.Tx) (err error) { j, err = oneJournal(tx, org); return err }); err != nil {
+		return nil, err
+	}
+	if !alone && s.isBroken(j) {
+		return nil, errNotSealed
+	}
+	f := &Forgetting{s: s, org: org, alone: alone, was: audit.NewSealer(s.j.auditKey, audit.Head{}), is: audit.NewSealer(s.j.auditKey, audit.Head{}),
+		lines: map[Pos][]byte{}, events: map[string]bool{}}
+	for _, resource := range resources {
+		f.resources = append(f.resources, []byte(`"resource":"`+resource+`"`))
+	}
+	for f.at < j.sealed.Pos {
+		at, was, is := f.at, f.was.Head(), f.is.Head()
+		err := s.j.db.Read(ctx, func(tx engine.Tx) error {
+			f.at = at
+			f.was.Reset(was)
+			f.is.Reset(is)
+			return f.walk(tx, min(at+walkEntries, j.sealed.Pos))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+var errNotSealed = fault.Away("The audit log does not match its seal, so nothing can be erased before an operator has looked at it (anodyne check).", nil)
+
+// isBroken reports whether a log contradicts this node's witness.
+func (s System) isBroken(j journalState) bool {
+	w := s.j.witness
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.opened {
+		return true
+	}
+	l := w.log(j)
+	return l.Broken != "" || disagreement(l.Witnessed, j) != ""
+}
+
+func oneJournal(tx engine.Tx, org access.OrgNo) (j journalState, err error) {
+	list, err := journals(tx, `FROM org o LEFT JOIN journal_seal s ON s.org_no = o.org_no
+		LEFT JOIN journal_head h ON h.org_no = o.org_no WHERE o.org_no = $1`, int64(org))
+	if err == nil && len(list) != 1 {
+		err = fault.Missing("organization", "")
+	}
+	if err == nil {
+		j = list[0]
+	}
+	return j, err
+}
+
+// walk adds the entries up to a position to both chains.
+func (f *Forgetting) walk(tx engine.Tx, upTo Pos) error {
+	low := int64(f.at)
+	if f.at == 0 {
+		low = math.MinInt64
+	}
+	err := tx.Query(sealedEntries, func(r engine.Row) error {
+		if Pos(r.Int(0)) != f.at+1 || !asWritten(r) {
+			return errNotSealed
+		}
+		f.at++
+		line := r.Raw(6)
+		f.buf = addEntry(f.was, r, line, f.buf)
+		if f.concerns(line) {
+			if !r.IsNull(3) {
+				f.events[string(r.Raw(3))] = true
+			}
+			if shorter, err := withoutDetails(line); err != nil {
+				return err
+			} else if shorter != nil {
+				line = shorter
+				f.lines[f.at] = shorter
+			}
+		}
+		f.buf = addEntry(f.is, r, line, f.buf)
+		return nil
+	}, int64(f.org), low, int64(upTo))
+	if err == nil && f.at < upTo {
+		err = errNotSealed
+	}
+	return err
+}
+
+// concerns reports whether an audit line is about one of the resources. Packed
+// lines, those of reads, have identifiers and numbers only.
+func (f *Forgetting) concerns(line []byte) bool {
+	for _, resource := range f.resources {
+		if bytes.Contains(line, resource) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutDetails returns an audit line without its details, or nil if it has
+// none.
+func withoutDetails(line []byte) ([]byte, error) {
+	var entry map[string]json.RawMessage
+	if err := json.Unmarshal(line, &entry); err != nil {
+		return nil, err
+	}
+	if entry["details"] == nil {
+		return nil, nil
+	}
+	entry["details"] = json.RawMessage(`{"erased":true}`)
+	return json.Marshal(entry)
+}
+
+// Forgotten is what a [Forgetting] did.
+type Forgotten struct {
+	// Events are the identifiers, as bytes, of the events of the entries about
+	// the resources.
+	Events map[string]bool
+	// Details are alternating names and values for the caller's audit line.
+	Details []any
+}
+
+// Apply replaces the lines and the seal, and stores the acceptance with which
+// every node continues from the new seal. No entry about the resources may be
+// added meanwhile. It can be called again if the transaction is repeated.
+func (f *Forgetting) Apply(tx engine.Tx) (*Forgotten, error) {
+	g := *f
+	g.was, g.is = audit.NewSealer(f.s.j.auditKey, f.was.Head()), audit.NewSealer(f.s.j.auditKey, f.is.Head())
+	g.lines, g.events = maps.Clone(f.lines), maps.Clone(f.events)
+	return g.apply(tx)
+}
+
+func (f *Forgetting) apply(tx engine.Tx) (*Forgotten, error) {
+	if err := f.s.j.sequenceHere(tx); err != nil {
+		return nil, err
+	}
+	j, err := oneJournal(tx, f.org)
+	if err != nil {
+		return nil, err
+	}
+	if j.sealed.Pos < f.at {
+		return nil, ErrForgetAgain
+	}
+	if err := f.walk(tx, j.sealed.Pos); err != nil {
+		return nil, err
+	}
+	if j.hasSeal && f.was.Head() != j.sealed.Head {
+		return nil, ErrForgetAgain
+	}
+	fresh := j.sealed
+	fresh.Head = f.is.Head()
+	if err := f.walk(tx, j.newest); err != nil {
+		return nil, err
+	}
+	for _, pos := range slices.Sorted(maps.Keys(f.lines)) {
+		if _, err := tx.Exec(`UPDATE journal SET audit = $3 WHERE org_no = $1 AND pos = $2`, int64(f.org), int64(pos), f.lines[pos]); err != nil {
+			return nil, err
+		}
+	}
+	done := &Forgotten{f.events, []any{"lines", len(f.lines)}}
+	if !j.hasSeal || fresh.Head == j.sealed.Head {
+		return done, nil
+	}
+	done.Details = append(done.Details, "position", int64(fresh.Pos), "head", hex.EncodeToString(fresh.Head[:]), "was_head", hex.EncodeToString(j.sealed.Head[:]))
+	return done, f.reseal(tx, j.sealed, fresh)
+}
+
+// reseal replaces a seal that the log no longer has.
+func (f *Forgetting) reseal(tx engine.Tx, was, fresh SealedHead) error {
+	changed, err := tx.Exec(`UPDATE journal_seal SET head = $3 WHERE org_no = $1 AND pos = $2 AND head = $4`, int64(f.org), int64(was.Pos), fresh.Head[:], was.Head[:])
+	if err == nil && changed != 1 {
+		err = ErrForgetAgain
+	}
+	if err != nil || f.alone {
+		return err
+	}
+	document := audit.Acceptance{Reason: "a patient was erased", Logs: []audit.Witnessed{
+		{Org: fresh.ID, No: int64(fresh.Org), Name: fresh.Name, Pos: int64(fresh.Pos), Head: fresh.Head}}}
+	return f.s.insertAcceptance(tx, &document, engine.Millis(f.s.j.db.Now()))
+}
+
+// sequenceHere assigns positions to all committed entries, within a transaction
+// that then keeps others from doing so. It does nothing on SQLite.
+func (s *Journal) sequenceHere(tx engine.Tx) error {
+	if !s.db.Dialect().Sequenced {
+		return nil
+	}
+	if err := tx.Query(`SELECT pg_advisory_xact_lock($1)`, func(engine.Row) error { return nil }, int64(sequenceLock)); err != nil {
+		return err
+	}
+	for {
+		given := int64(0)
+		if err := tx.Query(sequence, func(r engine.Row) error { given += r.Int(1); return nil }); err != nil || given < 5000 {
+			return err
+		}
+	}
+}

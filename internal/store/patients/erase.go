@@ -1,0 +1,66 @@
+package patients
+
+import (
+	"slices"
+	"time"
+
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// Erasing locks a patient that is to be erased. ids has the patient first, and
+// then those that were merged into it, which are erased with it.
+func (o Org) Erasing(tx engine.Tx, patientID id.Patient) (no int64, ids []id.Patient, err error) {
+	if no, err = o.patientNo(tx, patientID); err != nil {
+		return 0, nil, err
+	}
+	ids = []id.Patient{patientID}
+	err = tx.Query(`SELECT id FROM patient_gone WHERE org_no = $1 AND merged_into = $2 ORDER BY patient_no`, func(r engine.Row) error {
+		merged, err := id.FromBytes[id.PatientKind](r.Raw(0))
+		ids = append(ids, merged)
+		return err
+	}, int64(o.org), patientID.Bytes())
+	return no, ids, err
+}
+
+// EraseRows deletes the rows of a patient, and records that it is gone, and
+// those merged into it too. It returns the number of records deleted.
+func (o Org) EraseRows(tx engine.Tx, no int64, ids []id.Patient, at time.Time) (records int64, err error) {
+	if records, err = tx.Exec(`DELETE FROM clinical_record WHERE org_no = $1 AND patient_no = $2`, int64(o.org), no); err != nil {
+		return 0, err
+	}
+	for _, table := range slices.Concat(derivedTables, []string{"patient_identifier"}) {
+		tx.Last(engine.Stmt{SQL: `DELETE FROM ` + table + ` WHERE org_no = $1 AND patient_no = $2`, Args: []any{int64(o.org), no}})
+	}
+	for _, each := range ids {
+		tx.Last(engine.Stmt{SQL: `DELETE FROM import_key WHERE org_no = $1 AND patient_id = $2`, Args: []any{int64(o.org), each.Bytes()}})
+	}
+	tx.Last(
+		engine.Stmt{SQL: `UPDATE patient_gone SET kind = $3, merged_into = NULL, gone_at = $4 WHERE org_no = $1 AND merged_into = $2`,
+			Args: []any{int64(o.org), ids[0].Bytes(), int64(goneErased), engine.Millis(at)}},
+		o.recordGone(no, ids[0], id.Patient{}, at),
+	)
+	tx.Last(o.leaveHole(no)...)
+	return records, nil
+}
+
+// Erased is a patient that was erased.
+type Erased struct {
+	Org     id.Org
+	Patient id.Patient
+	At      time.Time
+}
+
+// ErasedPatients lists the erased patients of all organisations.
+func (s System) ErasedPatients(tx engine.Tx) (list []Erased, err error) {
+	err = tx.Query(`SELECT o.id, g.id, g.gone_at FROM patient_gone g JOIN org o ON o.org_no = g.org_no WHERE g.kind = $1 ORDER BY g.gone_at, g.org_no, g.patient_no`, func(r engine.Row) error {
+		org, err := id.FromBytes[id.OrgKind](r.Raw(0))
+		if err != nil {
+			return err
+		}
+		patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
+		list = append(list, Erased{org, patientID, engine.FromMillis(r.Int(2))})
+		return err
+	}, int64(goneErased))
+	return list, err
+}
