@@ -13,6 +13,7 @@ import (
 	"anodyne.example/anodyne/internal/config"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
 )
 
 func runBackup(ctx context.Context, e cli.Env, args []string) error {
@@ -73,15 +74,20 @@ func inWords(s backup.Summary) string {
 
 func runRestore(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := cli.Flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nRestores a backup into a new or empty database, SQLite or PostgreSQL, whichever engine the backup came from.\nThe file is verified first, and the database is compared with it afterwards.\nThe restore is recorded in the audit logs. If the data directory has a record of seals from another database,\nthe restored logs are accepted in its place, for all nodes.")
+	fs := cli.Flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nRestores a backup into a new or empty database, SQLite or PostgreSQL, whichever engine the backup came from.\nThe file is verified first, and the database is compared with it afterwards.\nThe restore is recorded in the audit logs. If the data directory has a record of seals from another database,\nthe restored logs are accepted in its place, for all nodes.\nPatients that were erased after the backup was made are erased again: those in the list of the data directory (DATA-DIR/erasures), and those of --erasures.")
 	cfg.Store(fs)
 	keyFile := fs.String("backup-key-file", "", "`file` with the key of the backup, if it differs from the key of the database")
+	erasures := fs.String("erasures", "", "`file` with patients to erase after the restore, one identifier on each line; for a copy of DATA-DIR/erasures of another node")
 	words, err := cli.Parse(e, fs, args, 1)
 	if err != nil {
 		return err
 	}
 	cfg.Finish()
 	sc, err := cfg.Opening(commandLog())
+	if err != nil {
+		return err
+	}
+	erased, err := erasedSince(sc.DataDir, *erasures)
 	if err != nil {
 		return err
 	}
@@ -103,7 +109,32 @@ func runRestore(ctx context.Context, e cli.Env, args []string) error {
 		return err
 	}
 	fmt.Fprintf(e.Stdout, "restored and verified: %s\n", inWords(sum))
-	return errors.Join(noteRestore(ctx, s.System(), sum), s.Close())
+	err = noteRestore(ctx, s.System(), sum)
+	if err == nil && len(erased) > 0 {
+		err = eraseAgain(ctx, e, s.System(), erased)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// erasedSince reads the lists of erased patients, before anything is restored.
+func erasedSince(dataDir, path string) (erased []patients.Erased, err error) {
+	if erased, err = store.ReadErasures(store.ErasuresPath(dataDir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	if path == "" {
+		return erased, nil
+	}
+	more, err := store.ReadErasures(path)
+	return append(erased, more...), err
+}
+
+func eraseAgain(ctx context.Context, e cli.Env, s store.System, erased []patients.Erased) error {
+	n, err := s.ApplyErasures(ctx, erased, cli.Bar(e.Stderr))
+	if err != nil {
+		return fmt.Errorf("the data was restored, but patients that were erased since are in it; restore again into an empty database: %w", err)
+	}
+	fmt.Fprintf(e.Stdout, "erased again: %d of %d patients in the lists\n", n, len(erased))
+	return nil
 }
 
 // noteRestore adds an entry to every audit log and makes nodes accept the
