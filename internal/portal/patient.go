@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/figure"
@@ -29,6 +30,8 @@ type patientPage struct {
 	Records     []recordRow
 	Type        string
 	Types       []pain.DataTypeInfo
+	// MayRemove is set if the member may merge the patient.
+	MayRemove bool
 	pager
 }
 
@@ -52,7 +55,7 @@ func (p *Portal) patient(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := patientPage{Patient: chart.Patient, Age: chart.Patient.DateOfBirth.Age(pain.DateOf(v.now)), Type: v.r.URL.Query().Get("type"), Types: pain.DataTypes()}
+	page := patientPage{Patient: chart.Patient, Age: chart.Patient.DateOfBirth.Age(pain.DateOf(v.now)), Type: v.r.URL.Query().Get("type"), Types: pain.DataTypes(), MayRemove: v.has(access.PatientsWrite)}
 	if page.Identifiers, err = chart.Patient.Identifiers.List(); err != nil {
 		return err
 	}

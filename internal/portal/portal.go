@@ -148,6 +148,9 @@ func (p *Portal) table() []route {
 
 		{pattern: "GET /portal/patients", scopes: access.PatientsRead, handle: p.patients},
 		{pattern: "GET /portal/patients/{id}", scopes: seesPatients, handle: p.patient},
+		{pattern: "GET /portal/patients/{id}/remove", scopes: seesPatients | access.PatientsWrite, handle: p.removal},
+		{pattern: "POST /portal/patients/{id}/merge", scopes: access.PatientsWrite, handle: p.mergePatient, form: "/portal/patients/{id}/remove"},
+		{pattern: "POST /portal/patients/{id}/erase", scopes: access.PatientsErase, handle: p.erasePatient, form: "/portal/patients/{id}/remove"},
 		{pattern: "GET /portal/patients/{id}/records/{record}", scopes: seesPatients, handle: p.record},
 
 		{pattern: "GET /portal/medicines", scopes: access.ClinicalDataRead, handle: p.medicines},

@@ -159,7 +159,11 @@ func (v *visit) fail(err error) {
 		v.Log.Error("portal", "request_id", v.w.Header().Get("X-Request-Id"), "page", v.r.Pattern, "error", err)
 	}
 	v.status = status
-	if err := v.show("error", http.StatusText(status), map[string]any{"Words": words}); err != nil {
+	data := map[string]any{"Words": words}
+	if f != nil && f.Code == fault.PatientMerged {
+		data["Words"], data["MergedInto"] = "This patient was merged into another one.", f.Details["into"]
+	}
+	if err := v.show("error", http.StatusText(status), data); err != nil {
 		v.Log.Error("portal", "request_id", v.w.Header().Get("X-Request-Id"), "page", "error", "error", err)
 	}
 }
@@ -192,7 +196,7 @@ func statusOf(err error) (status int, words string) {
 		status = http.StatusForbidden
 	case fault.NotFound:
 		status = http.StatusNotFound
-	case fault.ReportExpired:
+	case fault.ReportExpired, fault.PatientMerged:
 		status = http.StatusGone
 	case fault.Conflict, fault.ReportNotReady, fault.ReportFailed:
 		status = http.StatusConflict
