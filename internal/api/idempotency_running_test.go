@@ -22,6 +22,9 @@ var posts = map[string]func(w *crowd) (path, body string){
 		record := w.add(w.patients[0], `{"data_type":"pain_scores","value":5}`).is(http.StatusCreated).json()["id"].(string)
 		return correctionsOf(w.patients[0], record), `{"value":3}`
 	},
+	"POST /v1/patients/{id}/merge": func(w *crowd) (string, string) {
+		return "/v1/patients/" + w.create("Again") + "/merge", `{"into":"` + w.patients[0] + `"}`
+	},
 	"POST /v1/reference/medications/aliases": func(w *crowd) (string, string) { return aliasesPath, aliasBody("stock "+w.key(), "7804") },
 	"POST /v1/reports":                       func(*crowd) (string, string) { return "/v1/reports", someReport },
 	"POST /v1/webhooks":                      func(*crowd) (string, string) { return "/v1/webhooks", hookBody },

@@ -49,7 +49,7 @@ func TestWrongMethodIs405(t *testing.T) {
 		c := n.caller("north")
 		for path, allow := range map[string]string{
 			"/v1/patients":         "GET, HEAD, POST, PUT",
-			"/v1/patients/pat_x":   "GET, HEAD, PATCH",
+			"/v1/patients/pat_x":   "GET, HEAD, PATCH, DELETE",
 			"/v1/reports":          "GET, HEAD, POST",
 			"/v1/reports/rep_x":    "GET, HEAD, DELETE",
 			"/v1/events":           "GET, HEAD",

@@ -29,7 +29,9 @@ func (o Org) leaveHole(patientNo int64) []engine.Stmt {
 const (
 	pageForward = `SELECT patient_no, id, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND patient_no >= $2
 		ORDER BY patient_no LIMIT $3 OFFSET $4`
-	pageBackward = `SELECT patient_no, id, created_at, name, date_of_birth FROM (` + pageForward + `) AS page ORDER BY patient_no DESC`
+	pageBackward = `SELECT patient_no, id, created_at, name, date_of_birth FROM (
+		SELECT patient_no, id, created_at, name, date_of_birth FROM patient WHERE org_no = $1 AND patient_no >= $2
+		ORDER BY patient_no LIMIT $3 OFFSET $4) AS page ORDER BY patient_no DESC`
 )
 
 // pageWithHoles is [Org.PatientPage] for an organisation with holes, or
