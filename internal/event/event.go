@@ -51,6 +51,15 @@ func ClinicalData(at time.Time, patient id.Patient, records []id.Record, types [
 	return &Event{ID: id.New[id.EventKind](at), Type: ClinicalDataUpdated, At: at, Data: data}
 }
 
+// Records returns the records that the data of a ClinicalData event names.
+func Records(data []byte) ([]id.Record, error) {
+	var named struct {
+		Records []id.Record `json:"record_ids"`
+	}
+	err := json.Unmarshal(data, &named)
+	return named.Records, err
+}
+
 // Report returns the event for a completed or failed report.
 func Report(t Type, at time.Time, report id.Report) *Event {
 	data := append(make([]byte, 0, 48), `{"report_id":"`...)

@@ -50,6 +50,9 @@ type Change struct {
 	Audit   audit.Entry
 	Event   *event.Event
 	Subject id.Patient
+	// Quiet keeps the event out of the event log and of webhooks: it is stored
+	// without an identifier, for those who follow the records it names.
+	Quiet bool
 }
 
 // Entry returns the statements that append a change to its organisation's log.
@@ -61,7 +64,10 @@ func (s *Journal) Entry(org access.OrgNo, c Change) []engine.Stmt {
 		subject = c.Subject.Bytes()
 	}
 	if c.Event != nil {
-		eventID, eventType, eventData = c.Event.ID.Bytes(), string(c.Event.Type), string(c.Event.Data)
+		eventType, eventData = string(c.Event.Type), string(c.Event.Data)
+		if !c.Quiet {
+			eventID = c.Event.ID.Bytes()
+		}
 	}
 	line := c.Audit.Append(make([]byte, 0, 256))
 	return s.journalRow(org, engine.Millis(c.Audit.At), subject, eventID, eventType, eventData, line, int64(0))
