@@ -61,6 +61,11 @@ type Dialect struct {
 	// Numbered selects the patients of an organisation whose numbers are in a
 	// JSON list, in its order.
 	Numbered string
+	// Identified selects the first records of some types, given as a bit set,
+	// among those of an organisation whose identifiers are in a JSON list of
+	// hexadecimal numbers: the columns of a record, its place in the list from
+	// 0, and its patient, in the order of the list.
+	Identified string
 	// Changed selects the subjects of the entries after a position, and the
 	// head.
 	Changed string

@@ -50,6 +50,11 @@ var postgresDialect = Dialect{
 		WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('journal', 'journal_pending', 'journal_head', 'journal_seal', 'seal_acceptance') ORDER BY 1`,
 	Pending: `SELECT count(*), coalesce(min(at), 0) FROM (SELECT at FROM journal_pending ORDER BY seq LIMIT $1) AS oldest`,
 	Size:    `SELECT pg_database_size(current_database())`,
+	Identified: `SELECT r.id, r.recorded_at, r.data_type, r.status, r.corrects, r.created_at, r.value, r.notes, r.source, r.author, r.encounter_id,
+			wanted.n - 1, p.id FROM json_array_elements_text(CAST($2 AS json)) WITH ORDINALITY AS wanted (id, n)
+		CROSS JOIN LATERAL (SELECT * FROM clinical_record WHERE org_no = $1 AND id = decode(wanted.id, 'hex')
+			AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $3 <> 0 LIMIT 1) AS r
+		CROSS JOIN LATERAL (SELECT id FROM patient WHERE org_no = $1 AND patient_no = r.patient_no LIMIT 1) AS p ORDER BY wanted.n LIMIT $4`,
 }
 
 // postgresEngine is a pool of connections. Several processes may use the same

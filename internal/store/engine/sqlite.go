@@ -30,6 +30,10 @@ var sqliteDialect = Dialect{
 	Changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
 	Pending: `SELECT 0, 0 WHERE $1 > 0`, // the writer assigns positions
+	Identified: `SELECT r.id, r.recorded_at, r.data_type, r.status, r.corrects, r.created_at, r.value, r.notes, r.source, r.author, r.encounter_id,
+			wanted.key, p.id FROM json_each($2) AS wanted
+		CROSS JOIN clinical_record r ON r.org_no = $1 AND r.id = unhex(wanted.value) AND (CAST(1 AS BIGINT) << CAST(r.data_type AS INTEGER)) & $3 <> 0
+		CROSS JOIN patient p ON p.org_no = $1 AND p.patient_no = r.patient_no ORDER BY wanted.key LIMIT $4`,
 	Tampered: `SELECT 'a ' || type || ' named ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')
 		AND tbl_name IN ('journal', 'journal_pending', 'journal_head', 'journal_seal', 'seal_acceptance') ORDER BY 1`,
 }

@@ -14,7 +14,6 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/engine"
-	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // Values derived from a medication are stored with it, and in the patient's
@@ -249,7 +248,7 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, aliases *pain
 		if version != aliases.Version() {
 			return errAliasesChanged
 		}
-		updates, err := o.derivedUpdates(tx, patientNo, aliases)
+		updates, records, err := o.derivedUpdates(tx, patientNo, aliases)
 		if err != nil {
 			return err
 		}
@@ -269,7 +268,7 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, aliases *pain
 		if !patientID.IsZero() {
 			line := audit.Entry{At: now, Actor: actor, Action: audit.ClinicalDerive, Resource: patientID.String(),
 				Details: fmt.Appendf(nil, `{"medications":%d,"rules":%d,"aliases":%d}`, changed, pain.Derivation, version)}
-			tx.Last(o.journal.Entry(o.org, journal.Change{Audit: line, Subject: patientID})...)
+			tx.Last(o.relist(line, patientID, records, []pain.DataType{pain.TypeMedications})...)
 		}
 		_, err = o.repairStanding(tx, patientNo, want, years > 0, now)
 		return err
@@ -278,15 +277,19 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, aliases *pain
 }
 
 // derivedUpdates returns the statements that update a patient's medications to
-// the current rules. Medications that cannot be read stay as they are.
-func (o Org) derivedUpdates(tx engine.Tx, patientNo int64, aliases *pain.Aliases) (updates []engine.Stmt, err error) {
+// the current rules, and the records that they change. Medications that cannot
+// be read stay as they are.
+func (o Org) derivedUpdates(tx engine.Tx, patientNo int64, aliases *pain.Aliases) (updates []engine.Stmt, records []id.Record, err error) {
 	err = tx.Query(`SELECT recorded_at, id, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND data_type = $3`, func(r engine.Row) error {
 		value, differs, err := pain.Rederived(pain.StoredValue(r.Text(2)), pain.DateOf(engine.FromMillis(r.Int(0))), aliases)
-		if err == nil && differs {
-			updates = append(updates, engine.Stmt{SQL: `UPDATE clinical_record SET value = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
-				Args: []any{int64(o.org), patientNo, r.Int(0), slices.Clone(r.Raw(1)), value.JSON()}})
+		if err != nil || !differs {
+			return nil
 		}
-		return nil
+		recordID, err := id.FromBytes[id.RecordKind](r.Raw(1))
+		updates = append(updates, engine.Stmt{SQL: `UPDATE clinical_record SET value = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
+			Args: []any{int64(o.org), patientNo, r.Int(0), recordID.Bytes(), value.JSON()}})
+		records = append(records, recordID)
+		return err
 	}, int64(o.org), patientNo, int64(pain.TypeMedications))
-	return updates, err
+	return updates, records, err
 }

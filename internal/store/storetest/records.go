@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func AddRecords(ctx context.Context, o store.Org, patientID id.Patient, records 
 
 // AddRecordsAt is AddRecords at a given time.
 func AddRecordsAt(ctx context.Context, o store.Org, now time.Time, patientID id.Patient, records ...pain.Record) error {
-	_, err := o.AddRecords(ctx, patientID, records, recorded(patientID, audit.ClinicalCreate, now), nil, now, idempotency.Outcome{})
+	_, err := o.AddRecords(ctx, patientID, records, recorded(patientID, audit.ClinicalCreate, now, records...), nil, now, idempotency.Outcome{})
 	return err
 }
 
@@ -71,15 +72,27 @@ func CorrectAt(ctx context.Context, o store.Org, now time.Time, patientID id.Pat
 	_, err = o.CorrectRecord(ctx, patientID, recordID, nil, now, func(old pain.Record) (pain.Correction, journal.Change, idempotency.Outcome, error) {
 		var err error
 		c, err = pain.NewCorrection(old, object, intake(patientID, now))
-		return c, recorded(patientID, audit.ClinicalCorrect, now), idempotency.Outcome{}, err
+		changed := []pain.Record{c.Old}
+		if c.Replaced {
+			changed = append(changed, c.New)
+		}
+		return c, recorded(patientID, audit.ClinicalCorrect, now, changed...), idempotency.Outcome{}, err
 	})
 	return c, err
 }
 
-func recorded(patientID id.Patient, action audit.Action, now time.Time) journal.Change {
+func recorded(patientID id.Patient, action audit.Action, now time.Time, records ...pain.Record) journal.Change {
+	var ids []id.Record
+	var types []string
+	for i := range records {
+		ids = append(ids, records[i].ID)
+		if name := records[i].Type.String(); !slices.Contains(types, name) {
+			types = append(types, name)
+		}
+	}
 	return journal.Change{
 		Audit:   audit.Entry{At: now, Actor: "test", Action: action, Resource: patientID.String()},
-		Event:   event.ClinicalData(now, patientID, nil, nil),
+		Event:   event.ClinicalData(now, patientID, ids, types),
 		Subject: patientID,
 	}
 }
