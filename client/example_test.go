@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 
 	"anodyne.example/anodyne/client"
@@ -82,5 +83,42 @@ func ExampleClient_CreateWebhook() {
 			log.Fatal(err)
 		}
 		fmt.Println(delivery.EventID, detail.Attempts[len(detail.Attempts)-1].Error)
+	}
+}
+
+// Keep a copy of all records: apply the feed to its end, and read on whenever
+// an event tells that something changed. A real program stores the records and
+// both cursors, in one transaction, instead of keeping them in memory.
+func ExampleClient_AllRecordChanges() {
+	ctx := context.Background()
+	c := client.New("https://anodyne.example.org", os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET"))
+	mirror := map[string]client.Record{}
+	cursor := "" // or what was stored the last time
+	catchUp := func() error {
+		for page, err := range c.AllRecordChanges(ctx, client.FeedQuery{After: cursor}) {
+			if err != nil {
+				return err
+			}
+			for _, record := range page.Data {
+				mirror[record.ID] = record
+			}
+			for _, patient := range page.RemovedPatients {
+				maps.DeleteFunc(mirror, func(_ string, record client.Record) bool { return record.PatientID == patient })
+			}
+			cursor = page.NextCursor
+		}
+		return nil
+	}
+	if err := catchUp(); err != nil {
+		log.Fatal(err)
+	}
+	for _, err := range c.FollowEvents(ctx, "") {
+		if err == nil {
+			err = catchUp()
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(len(mirror), "records")
 	}
 }

@@ -33,6 +33,7 @@ var operations = map[string]string{
 	"Record":              "GET /v1/patients/{id}/clinical-data/{record_id}",
 	"RecordHistory":       "GET /v1/patients/{id}/clinical-data/{record_id}/corrections",
 	"CorrectRecord":       "POST /v1/patients/{id}/clinical-data/{record_id}/corrections",
+	"RecordFeed":          "GET /v1/clinical-data",
 	"CreateReport":        "POST /v1/reports",
 	"Reports":             "GET /v1/reports",
 	"Report":              "GET /v1/reports/{id}",
@@ -64,7 +65,7 @@ var operations = map[string]string{
 // Methods that rest on others, call nothing, or speak OAuth, which is a
 // standard of its own.
 var otherMethods = []string{
-	"AllAliases", "AllDeliveries", "AllEvents", "AllPatients", "AllRecords", "AllReports", "AllWebhooks", "FollowEvents", "WaitReport",
+	"AllAliases", "AllDeliveries", "AllEvents", "AllPatients", "AllRecordChanges", "AllRecords", "AllReports", "AllWebhooks", "FollowEvents", "WaitReport",
 	"CloseIdleConnections", "RateLimit", "String",
 	"Token", "Revoke", "Introspect",
 }

@@ -10,6 +10,7 @@ import (
 const (
 	eventCursor = 'e'
 	auditCursor = 'a'
+	feedCursor  = 'f'
 )
 
 func makeCursor(kind byte, numbers ...int64) string {

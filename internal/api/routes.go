@@ -34,6 +34,7 @@ func (a *API) table() []route {
 		{method: "GET", pattern: "/v1/patients/{id}/clinical-data/{record_id}", scope: access.ClinicalDataRead, handle: a.getClinicalRecord},
 		{method: "GET", pattern: "/v1/patients/{id}/clinical-data/{record_id}/corrections", scope: access.ClinicalDataRead, handle: a.listCorrections},
 		{method: "POST", pattern: "/v1/patients/{id}/clinical-data/{record_id}/corrections", scope: access.ClinicalDataWrite, handle: a.correctClinicalRecord},
+		{method: "GET", pattern: "/v1/clinical-data", scope: access.ClinicalDataRead, handle: a.listClinicalChanges},
 		{method: "GET", pattern: "/v1/reports", scope: access.ReportsRead, handle: a.listReports},
 		{method: "POST", pattern: "/v1/reports", scope: access.ReportsWrite, handle: a.createReport},
 		{method: "GET", pattern: "/v1/reports/{id}", scope: access.ReportsRead, handle: a.getReport},

@@ -92,6 +92,8 @@ var asked = []question{
 	{"GET /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.get(correctionsOf(w.patients[0], w.corrected)) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/patients/{id}/clinical-data/{record_id}/corrections", "of the newest", func(w *crowd) *reply { return w.get(correctionsOf(w.patients[0], w.newest)) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"POST /v1/patients/{id}/clinical-data/{record_id}/corrections", "", func(w *crowd) *reply { return w.correctNewest() }, cost{sqlite: 11, postgres: 11, trips: 7}},
+	{"GET /v1/clinical-data", "", func(w *crowd) *reply { return w.get("/v1/clinical-data?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 3}},
+	{"GET /v1/clinical-data", "filtered", func(w *crowd) *reply { return w.get("/v1/clinical-data?limit=100&data_type=pain_scores,notes") }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/reports", "", func(w *crowd) *reply { return w.get("/v1/reports?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 2}},
 	{"GET /v1/reports", "filtered", func(w *crowd) *reply { return w.get("/v1/reports?limit=100&status=completed&type=population_health") }, cost{sqlite: 2, postgres: 3, trips: 2}},
 	{"POST /v1/reports", "", func(w *crowd) *reply { return w.post("/v1/reports", someReport) }, cost{sqlite: 6, postgres: 6, trips: 3}},

@@ -27,6 +27,7 @@ const (
 	ClinicalCreate  Action = "clinical_data.create"
 	ClinicalCorrect Action = "clinical_data.correct"
 	ClinicalRead    Action = "clinical_data.read"
+	ClinicalList    Action = "clinical_data.list"
 	ReportCreate    Action = "report.create"
 	ReportRead      Action = "report.read"
 	ReportDownload  Action = "report.download"
@@ -86,7 +87,7 @@ const (
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientMerge: true, PatientErase: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
-	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, SeriesRepair: true, ClinicalDerive: true, AnalyticsRead: true,
+	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, ClinicalList: true, SeriesRepair: true, ClinicalDerive: true, AnalyticsRead: true,
 	AliasCreate: true, AliasUpdate: true, AliasDelete: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, ClientRequest: true, ClientGrant: true, ClientDecline: true, TokenRevoke: true,
 	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true, MemberReset: true,
