@@ -5,12 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne.example/anodyne/internal/audit"
-	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/engine"
-	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // UntilSweep returns the time to the next sweep; SweepBegun and SweepAhead select
@@ -77,17 +73,4 @@ func ShortFeed(tb testing.TB, entries, bytes int) {
 	oldEntries, oldBytes := feedSpanLeast, feedPageBytes
 	feedSpanLeast, feedPageBytes = entries, bytes
 	tb.Cleanup(func() { feedSpanLeast, feedPageBytes = oldEntries, oldBytes })
-}
-
-// Move gives records of one patient to another, as a merge does.
-func (o Org) Move(ctx context.Context, from, to id.Patient, records []id.Record, types []pain.DataType) error {
-	return o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
-		tx.Last(engine.Stmt{SQL: `UPDATE clinical_record SET patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $3)
-			WHERE org_no = $1 AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)`,
-			Args: []any{int64(o.org), from.Bytes(), to.Bytes()}})
-		line := audit.Entry{At: o.db.Now(), Actor: "test", Action: audit.PatientUpdate, Resource: to.String()}
-		tx.Last(o.journal.Entry(o.org, journal.Change{Audit: line, Event: event.Patient("patient.merged", line.At, from), Subject: from})...)
-		tx.Last(o.relist(line, to, records, types)...)
-		return nil
-	})
 }

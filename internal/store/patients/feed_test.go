@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/engine"
-	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
@@ -252,10 +252,8 @@ func TestFeedTellsOfMergedAndErasedPatients(t *testing.T) {
 		o := all[0].For(&who)
 		from, to, gone := storetest.AddPatient(t, o, "A"), storetest.AddPatient(t, o, "B"), storetest.AddPatient(t, o, "C")
 		var records []pain.Record
-		var ids []id.Record
 		for range 2300 { // more than are named by one entry
-			rec := newRecord(from.ID, pain.TypePainScores, recordNow)
-			records, ids = append(records, rec), append(ids, rec.ID)
+			records = append(records, newRecord(from.ID, pain.TypePainScores, recordNow))
 		}
 		addRecords(t, o, records...)
 		addRecords(t, o, newRecord(gone.ID, pain.TypeNotes, recordNow))
@@ -265,16 +263,11 @@ func TestFeedTellsOfMergedAndErasedPatients(t *testing.T) {
 		settledFeed(t, all[0], o, scores, 1000, pain.TypePainScores)
 		m.equals(t, o, from, gone)
 
-		if err := o.Move(t.Context(), from.ID, to.ID, ids, []pain.DataType{pain.TypePainScores}); err != nil {
+		if err := storetest.Merge(t.Context(), o, from.ID, to.ID); err != nil {
 			t.Fatal(err)
 		}
 		erase := func(patientID id.Patient) {
-			storetest.Exec(t, all[0], `DELETE FROM clinical_record WHERE patient_no = (SELECT patient_no FROM patient WHERE id = $1)`, patientID.Bytes())
-			if _, err := o.UpdatePatient(t.Context(), patientID, func(old pain.Patient) (pain.Patient, *journal.Change, error) {
-				c := storetest.Updated(old)
-				c.Event = event.Patient("patient.erased", time.Now(), old.ID)
-				return old, &c, nil
-			}); err != nil {
+			if err := o.ErasePatient(t.Context(), patientID, "asked for it", audit.Entry{At: time.Now(), Actor: "test"}); err != nil {
 				t.Fatal(err)
 			}
 		}

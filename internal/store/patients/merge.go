@@ -53,6 +53,9 @@ type merge struct {
 	line       audit.Entry
 	from, into numberedPatient
 	records    int64 // moved
+	// listed are the records that the feed lists again, and their types.
+	listed []id.Record
+	types  []pain.DataType
 }
 
 type numberedPatient struct {
@@ -103,9 +106,18 @@ func (m *merge) moveRecords() error {
 	if err != nil {
 		return err
 	}
-	updates, err := m.derivedUpdates(m.tx, m.into.no, aliases)
+	updates, derived, err := m.derivedUpdates(m.tx, m.into.no, aliases)
 	if err != nil {
 		return err
+	}
+	moved := map[id.Record]bool{}
+	for _, recordID := range m.listed {
+		moved[recordID] = true
+	}
+	for _, recordID := range derived {
+		if !moved[recordID] {
+			m.list(recordID, pain.TypeMedications)
+		}
 	}
 	for _, u := range updates {
 		if _, err := m.tx.Exec(u.SQL, u.Args...); err != nil {
@@ -119,7 +131,25 @@ func (m *merge) moveRecords() error {
 	return m.endWatch(m.tx, m.into.no, want, w, m.line.At)
 }
 
-// moveCounts adds the record counts of the one patient to those of the other.
+// list lists a record again in the feed.
+func (m *merge) list(recordID id.Record, t pain.DataType) {
+	if m.listed = append(m.listed, recordID); !slices.Contains(m.types, t) {
+		m.types = append(m.types, t)
+	}
+}
+
+// listMoved returns the statement that lists the records of the merged patient.
+func (m *merge) listMoved() engine.Stmt {
+	return engine.Stmt{SQL: `SELECT id, data_type FROM clinical_record WHERE org_no = $1 AND patient_no = $2 ORDER BY recorded_at, id`,
+		Args: []any{int64(m.org), m.from.no}, Each: func(r engine.Row) error {
+			recordID, err := id.FromBytes[id.RecordKind](r.Raw(0))
+			m.list(recordID, pain.DataType(r.Int(1)))
+			return err
+		}}
+}
+
+// moveCounts adds the record counts of the one patient to those of the other,
+// and notes which records are moved.
 func (m *merge) moveCounts() error {
 	moved, stored := recordCounts{}, map[int64][]byte{}
 	const counts = `SELECT period, counts FROM record_count WHERE org_no = $1 AND patient_no = $2`
@@ -133,6 +163,7 @@ func (m *merge) moveCounts() error {
 			stored[r.Int(0)] = bytes.Clone(r.Raw(1))
 			return nil
 		}},
+		m.listMoved(),
 	); err != nil {
 		return err
 	}
@@ -159,11 +190,12 @@ func (m *merge) leave() {
 	m.tx.Last(m.leaveHole(m.from.no)...)
 }
 
-// note appends an entry to the journal for each patient, so that whoever follows the journal
-// reads both again. The values of the merged patient are kept in the audit line,
+// note appends an entry to the journal for each patient, so that whoever
+// follows the journal reads both again; the second one names the records that
+// the feed lists again. The values of the merged patient are kept in the audit line,
 // as those that an update replaces.
 func (m *merge) note(lost, gained []pain.Change) {
-	entry := func(subject id.Patient, details map[string]any, changes []pain.Change, e *event.Event) {
+	lineOf := func(subject id.Patient, details map[string]any, changes []pain.Change) audit.Entry {
 		line := m.line
 		line.Action, line.Resource = audit.PatientMerge, subject.String()
 		if len(changes) > 0 {
@@ -177,8 +209,10 @@ func (m *merge) note(lost, gained []pain.Change) {
 		if line.Details, err = json.Marshal(details); err != nil {
 			panic(err) // strings and numbers always marshal
 		}
-		m.tx.Last(m.journal.Entry(m.org, journal.Change{Audit: line, Event: e, Subject: subject})...)
+		return line
 	}
-	entry(m.from.ID, map[string]any{"into": m.into.ID.String(), "records": m.records}, lost, event.Merged(m.line.At, m.from.ID, m.into.ID))
-	entry(m.into.ID, map[string]any{"from": m.from.ID.String(), "records": m.records}, gained, nil)
+	left := lineOf(m.from.ID, map[string]any{"into": m.into.ID.String(), "records": m.records}, lost)
+	m.tx.Last(m.journal.Entry(m.org, journal.Change{Audit: left, Event: event.Merged(m.line.At, m.from.ID, m.into.ID), Subject: m.from.ID})...)
+	came := lineOf(m.into.ID, map[string]any{"from": m.from.ID.String(), "records": m.records}, gained)
+	m.tx.Last(m.relist(came, m.into.ID, m.listed, m.types)...)
 }
