@@ -28,10 +28,10 @@ var adverseEvents = kind[AdverseEvent]{
 		word("event", func(v *AdverseEvent) *string { return &v.Event }, adverseEventNames).must(),
 		number("grade", func(v *AdverseEvent) *Number { return &v.Grade }, wholes(1, 5)).means("CTCAE-style grade: 1 mild to 5 death"),
 		yesNo("serious", func(v *AdverseEvent) *Flag { return &v.Serious }),
-		line("suspected_drug", func(v *AdverseEvent) *string { return &v.SuspectedDrug }, maxShort),
+		line("suspected_drug", func(v *AdverseEvent) *string { return &v.SuspectedDrug }, maxShort).with(Removed),
 		partialDay("onset", func(v *AdverseEvent) *string { return &v.Onset }),
 		partialDay("resolved", func(v *AdverseEvent) *string { return &v.Resolved }),
-		line("outcome", func(v *AdverseEvent) *string { return &v.Outcome }, maxShort),
+		line("outcome", func(v *AdverseEvent) *string { return &v.Outcome }, maxShort).with(Removed),
 		nested("derived", func(v *AdverseEvent) *AdverseEventDerived { return &v.Derived }, []member[AdverseEventDerived]{
 			word("grade_word", func(v *AdverseEventDerived) *string { return &v.GradeWord }, grades),
 		}).derived(),

@@ -49,11 +49,11 @@ var (
 var assessments = kind[Assessment]{
 	members: []member[Assessment]{
 		word("instrument", func(v *Assessment) *string { return &v.Instrument }, instrument.Names()).must(),
-		line("version", func(v *Assessment) *string { return &v.Version }, maxLabel),
+		line("version", func(v *Assessment) *string { return &v.Version }, maxLabel).with(Removed),
 		itemsMember().means("answers by item number; not for licensed instruments"),
 		result("raw_score", func(v *Assessment) *Number { return &v.RawScore }).means("the sum of the answers").derived(),
 		totalMember().means("sent for licensed instruments, computed from the items for others; null if unscorable").present(),
-		line("band", func(v *Assessment) *string { return &v.Band }, maxLabel).derived(),
+		line("band", func(v *Assessment) *string { return &v.Band }, maxLabel).derived().with(Kept),
 		word("status", func(v *Assessment) *string { return &v.Status }, statuses).derived().present(),
 		word("scored_by", func(v *Assessment) *string { return &v.ScoredBy }, scorers).derived().present(),
 		nested("derived", func(v *Assessment) *AssessmentDerived { return &v.Derived }, []member[AssessmentDerived]{
@@ -99,7 +99,22 @@ func itemsMember() member[Assessment] {
 		print:    func(b []byte, v *Assessment) []byte { return appendItems(b, &v.Items) },
 		schema:   func(b []byte) []byte { return appendItemsSchema(b, `["integer","boolean"]`) },
 		answered: func(b []byte) []byte { return appendItemsSchema(b, `"integer"`) },
+		cells:    itemCells(),
 	}
+}
+
+// itemCells returns a column for each item.
+func itemCells() (cells []column[Assessment]) {
+	for i, item := range itemNames {
+		cells = append(cells, columnOf("item_"+item, IntegerColumn, Kept, func(v *Assessment) Cell {
+			if i >= v.Items.Count || v.Items.Answers[i] == instrument.Missing {
+				return Cell{}
+			}
+			return NumberCell(float64(v.Items.Answers[i]))
+		})...)
+		cells[i].About = "the answer to item " + item
+	}
+	return cells
 }
 
 // appendItemsSchema avoids patternProperties, which client generators ignore.

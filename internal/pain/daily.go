@@ -40,6 +40,7 @@ var moods = kind[Mood]{
 
 func assessmentLink() member[Mood] {
 	m := pattern("assessment_id", func(v *Mood) *string { return &v.AssessmentID }, regexp.MustCompile(`^rec_[0-7][0-9a-hjkmnp-tv-z]{25}$`), "")
+	m = m.with(Pseudonymous)
 	m.about = "the identifier of a record of type assessments"
 	m.read = func(r *reading, v *Mood) {
 		s, ok := r.String("assessment_id")
@@ -80,7 +81,7 @@ const maxNoteText = 20_000
 
 var notes = kind[Note]{
 	members: []member[Note]{
-		text("text", func(v *Note) *string { return &v.Text }, maxNoteText, func(s string) string { return textProblem(s, maxNoteText) }).must(),
-		line("note_type", func(v *Note) *string { return &v.NoteType }, maxLabel),
+		text("text", func(v *Note) *string { return &v.Text }, maxNoteText, func(s string) string { return textProblem(s, maxNoteText) }).must().with(Removed),
+		line("note_type", func(v *Note) *string { return &v.NoteType }, maxLabel).with(Removed),
 	},
 }

@@ -49,6 +49,8 @@ type TextField struct {
 	// spaces and signs, and AlsoDoc the same for people.
 	Also    []string
 	AlsoDoc string
+	// Privacy is what happens to it when data is de-identified.
+	Privacy Privacy
 
 	at      func(*Patient) *string
 	problem func(string) string // nil when only the length is bounded
@@ -59,15 +61,15 @@ type TextField struct {
 var textFields = [...]TextField{
 	{
 		Name: "gender", Column: "gender", Listed: true, Max: maxGender, Doc: "Free text, stored as sent.",
-		Also: []string{"sex"}, AlsoDoc: "sex",
+		Also: []string{"sex"}, AlsoDoc: "sex", Privacy: Removed,
 		at: func(p *Patient) *string { return &p.Gender },
 	}, {
 		Name: "contact.email", Column: "email", Max: maxEmail, Doc: "Exactly one `@` with text on both sides, and no spaces.", Pattern: `^([^@\s]+@[^@\s]+)?$`,
-		Also: []string{"email", "mail", "emailaddress"}, AlsoDoc: "e-mail, mail, email address",
+		Also: []string{"email", "mail", "emailaddress"}, AlsoDoc: "e-mail, mail, email address", Privacy: Removed,
 		at: func(p *Patient) *string { return &p.Contact.Email }, problem: emailProblem,
 	}, {
 		Name: "contact.phone", Column: "phone", Max: maxPhone, Doc: "Printable characters only.",
-		Also: []string{"phone", "telephone", "tel", "mobile", "phonenumber"}, AlsoDoc: "telephone, tel, mobile, phone number",
+		Also: []string{"phone", "telephone", "tel", "mobile", "phonenumber"}, AlsoDoc: "telephone, tel, mobile, phone number", Privacy: Removed,
 		at: func(p *Patient) *string { return &p.Contact.Phone }, problem: phoneProblem,
 	},
 }

@@ -40,6 +40,24 @@ const (
 // HowOften returns the answers to these measures, in ascending order.
 func HowOften() []string { return []string{"never", "some_days", "most_days", "every_day"} }
 
+// knownMeasures returns the names of the measures with known limits, and
+// knownUnits their units.
+func knownMeasures() (names []string) {
+	for _, m := range functionalMeasures {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+func knownUnits() (units []string) {
+	for _, m := range functionalMeasures {
+		if m.Unit != "" {
+			units = append(units, m.Unit)
+		}
+	}
+	return units
+}
+
 // FunctionalMeasures lists the measures with known limits.
 func FunctionalMeasures() []FunctionalMeasure { return slices.Clone(functionalMeasures) }
 
@@ -48,9 +66,9 @@ var anyNumber = between(-1e12, 1e12)
 
 var functionalStatuses = kind[FunctionalStatus]{
 	members: []member[FunctionalStatus]{
-		pattern("measure", func(v *FunctionalStatus) *string { return &v.Measure }, regexp.MustCompile(`^[a-z][a-z0-9_]{0,99}$`), "tug_s").must(),
-		numberOrText("value", func(v *FunctionalStatus) *NumberOrText { return &v.Value }, anyNumber, maxShort).must(),
-		line("unit", func(v *FunctionalStatus) *string { return &v.Unit }, maxLabel),
+		pattern("measure", func(v *FunctionalStatus) *string { return &v.Measure }, regexp.MustCompile(`^[a-z][a-z0-9_]{0,99}$`), "tug_s").must().with(KeptIfKnown, knownMeasures()...),
+		numberOrText("value", func(v *FunctionalStatus) *NumberOrText { return &v.Value }, anyNumber, maxShort).must().with(KeptIfKnown, HowOften()...),
+		line("unit", func(v *FunctionalStatus) *string { return &v.Unit }, maxLabel).with(KeptIfKnown, knownUnits()...),
 	},
 	check:  checkFunctionalStatus,
 	limits: functionalLimits(),

@@ -37,6 +37,9 @@ type kind[T any] struct {
 	// dependentSchemas of a required field, or if and then, which client
 	// generators ignore; allOf and anyOf would change the generated types.
 	limits string
+	// mend corrects a stored value that an earlier version derived. It may be
+	// nil.
+	mend func(v *T)
 	// optional is set if all fields are optional but at least one must be
 	// present.
 	optional bool
@@ -46,6 +49,8 @@ type kind[T any] struct {
 type rules interface {
 	value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases) Value
 	appendSchema(b []byte, stored bool) []byte
+	columns() []Column
+	appendCells(row []Cell, stored Value) ([]Cell, error)
 }
 
 // rooms are buffers in which values are encoded before they become strings.

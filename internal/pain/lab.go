@@ -22,14 +22,25 @@ type LabDerived struct {
 	Presumptive Flag // immunoassay that needs confirmation
 }
 
+// labUnits and screenAnalytes are what de-identified data keeps of the units
+// and analytes, which callers write freely.
+var (
+	labUnits = []string{"%", "/uL", "10*3/uL", "10*6/uL", "10*9/L", "fL", "g/dL", "g/L", "IU/L", "mEq/L", "mg/L", "mg/dL", "mL/min", "mL/min/{1.73_m2}", "mm/h", "mmol/L",
+		"ng/dL", "ng/mL", "nmol/L", "pg", "pg/mL", "pmol/L", "s", "U/L", "ug/L", "ug/dL", "umol/L"}
+	screenAnalytes = []string{"6-mam", "alcohol", "alprazolam", "amphetamine", "amphetamines", "barbiturates", "benzodiazepines", "benzoylecgonine", "buprenorphine", "cannabinoids", "carisoprodol",
+		"cocaine", "codeine", "clonazepam", "creatinine", "diazepam", "ethanol", "ethyl_glucuronide", "fentanyl", "gabapentin", "heroin", "hydrocodone", "hydromorphone", "lorazepam", "methadone",
+		"methamphetamine", "morphine", "naloxone", "norbuprenorphine", "norfentanyl", "opiates", "oxazepam", "oxycodone", "oxymorphone", "pcp", "ph", "pregabalin", "specific_gravity", "tapentadol",
+		"temazepam", "thc", "tramadol", "zolpidem"}
+)
+
 var labs = kind[Lab]{
 	members: []member[Lab]{
-		pattern("loinc", func(v *Lab) *string { return &v.LOINC }, regexp.MustCompile(`^[0-9]{1,7}-[0-9]$`), "2160-0"),
+		pattern("loinc", func(v *Lab) *string { return &v.LOINC }, regexp.MustCompile(`^[0-9]{1,7}-[0-9]$`), "2160-0").with(Kept),
 		number("value", func(v *Lab) *Number { return &v.Value }, anyNumber),
-		line("unit", func(v *Lab) *string { return &v.Unit }, maxLabel),
+		line("unit", func(v *Lab) *string { return &v.Unit }, maxLabel).with(KeptIfKnown, labUnits...),
 		number("ref_low", func(v *Lab) *Number { return &v.RefLow }, anyNumber),
 		number("ref_high", func(v *Lab) *Number { return &v.RefHigh }, anyNumber),
-		line("analyte", func(v *Lab) *string { return &v.Analyte }, maxShort),
+		line("analyte", func(v *Lab) *string { return &v.Analyte }, maxShort).with(KeptIfKnown, screenAnalytes...),
 		word("method", func(v *Lab) *string { return &v.Method }, []string{"immunoassay", "lcms"}),
 		word("result", func(v *Lab) *string { return &v.Result }, []string{"positive", "negative", "invalid"}),
 		word("expected", func(v *Lab) *string { return &v.Expected }, []string{"positive", "negative"}).

@@ -34,6 +34,8 @@ type member[T any] struct {
 	schema func(b []byte) []byte       // appends the content of a schema object
 	// answered is the schema in responses, if it differs.
 	answered func(b []byte) []byte
+	// cells are its columns in exported tables.
+	cells []column[T]
 }
 
 func (m member[T]) must() member[T] {

@@ -35,6 +35,7 @@ func nested[T, U any](name string, at func(*T) *U, members []member[U]) member[T
 			return b
 		},
 		schema: func(b []byte) []byte { return append(appendObjectSchema(b, members, true), `,"minProperties":1`...) },
+		cells:  within(name, at, members),
 	}
 }
 
@@ -73,6 +74,7 @@ func day[T any](name string, at func(*T) *Date) member[T] {
 			return append(at(v).Append(append(b, '"')), '"')
 		},
 		schema: func(b []byte) []byte { return append(b, `"type":"string","format":"date"`...) },
+		cells:  columnOf(name, DateColumn, DaysOnly, func(v *T) Cell { return DateCell(*at(v)) }),
 	}
 }
 
@@ -84,6 +86,7 @@ func partialDay[T any](name string, at func(*T) *string) member[T] {
 		read:   func(r *reading, v *T) { *at(v), _ = readPartialDate(&r.Reader, name) },
 		print:  func(b []byte, v *T) []byte { return appendText(b, *at(v)) },
 		schema: func(b []byte) []byte { return append(b, `"type":"string","pattern":"^[0-9]{4}(-[0-9]{2}){0,2}$"`...) },
+		cells:  columnOf(name, TextColumn, DaysOnly, func(v *T) Cell { return TextCell(*at(v)) }),
 	}
 }
 
@@ -93,6 +96,7 @@ type NumberOrText struct {
 	Text   string
 }
 
+// numberOrText is a field with a number or a text, which are two columns.
 func numberOrText[T any](name string, at func(*T) *NumberOrText, allowed span, max int) member[T] {
 	return member[T]{
 		name: name,
@@ -132,6 +136,10 @@ func numberOrText[T any](name string, at func(*T) *NumberOrText, allowed span, m
 			b = append(b, `"oneOf":[{`...)
 			b = allowed.appendSchema(b)
 			return append(b, `},{"type":"string","minLength":1,"maxLength":200}]`...)
+		},
+		cells: []column[T]{
+			{Column{Name: name, Type: NumberColumn, About: "if it is a number", Privacy: Kept}, func(v *T) Cell { return numberCell(at(v).Number) }},
+			{Column{Name: name + "_text", About: "if it is a text"}, func(v *T) Cell { return TextCell(at(v).Text) }},
 		},
 	}
 }

@@ -69,8 +69,12 @@ func (s span) appendSchema(b []byte) []byte {
 // number is a numeric field with a range.
 func number[T any](name string, at func(*T) *Number, allowed span) member[T] {
 	problem := allowed.problem()
+	cells := columnOf(name, NumberColumn, Kept, func(v *T) Cell { return numberCell(*at(v)) })
+	if cells[0].Unit = allowed.unit; allowed.whole {
+		cells[0].Type = IntegerColumn
+	}
 	return member[T]{
-		name: name, about: allowed.unit,
+		name: name, about: allowed.unit, cells: cells,
 		read: func(r *reading, v *T) {
 			f, ok := r.Number(name)
 			switch {
@@ -99,6 +103,7 @@ func result[T any](name string, at func(*T) *Number) member[T] {
 		},
 		print:  func(b []byte, v *T) []byte { return appendMaybeNumber(b, *at(v)) },
 		schema: func(b []byte) []byte { return append(b, `"type":["number","null"]`...) },
+		cells:  columnOf(name, NumberColumn, Kept, func(v *T) Cell { return numberCell(*at(v)) }),
 	}
 }
 
@@ -131,6 +136,7 @@ func yesNo[T any](name string, at func(*T) *Flag) member[T] {
 			return b
 		},
 		schema: func(b []byte) []byte { return append(b, `"type":"boolean"`...) },
+		cells:  columnOf(name, BooleanColumn, Kept, func(v *T) Cell { return flagCell(*at(v)) }),
 	}
 }
 

@@ -18,6 +18,7 @@ func appendText(b []byte, s string) []byte {
 }
 
 // text is a text field. problem returns what is wrong with a value, or "".
+// What happens to its column when data is de-identified must be declared.
 func text[T any](name string, at func(*T) *string, max int, problem func(string) string) member[T] {
 	return member[T]{
 		name: name,
@@ -34,6 +35,7 @@ func text[T any](name string, at func(*T) *string, max int, problem func(string)
 		schema: func(b []byte) []byte {
 			return strconv.AppendInt(append(b, `"type":"string","maxLength":`...), int64(max), 10)
 		},
+		cells: columnOf(name, TextColumn, undecided, func(v *T) Cell { return TextCell(*at(v)) }),
 	}
 }
 
@@ -88,6 +90,7 @@ func word[T any](name string, at func(*T) *string, words []string) member[T] {
 		},
 		print:  func(b []byte, v *T) []byte { return appendText(b, *at(v)) },
 		schema: func(b []byte) []byte { return appendEnum(b, words) },
+		cells:  columnOf(name, TextColumn, Kept, func(v *T) Cell { return TextCell(*at(v)) }),
 	}
 }
 
@@ -144,6 +147,7 @@ func words[T any](name string, at func(*T) *[]string, allowed []string) member[T
 			b = append(b, `"type":"array","uniqueItems":true,"items":{`...)
 			return append(appendEnum(b, allowed), '}')
 		},
+		cells: columnOf(name, TextsColumn, Kept, func(v *T) Cell { return TextsCell(*at(v)) }),
 	}
 }
 
@@ -162,6 +166,7 @@ func texts[T any](name string, at func(*T) *[]string) member[T] {
 		},
 		print:  func(b []byte, v *T) []byte { return appendWords(b, *at(v)) },
 		schema: func(b []byte) []byte { return append(b, `"type":"array","items":{"type":"string"}`...) },
+		cells:  columnOf(name, TextsColumn, undecided, func(v *T) Cell { return TextsCell(*at(v)) }),
 	}
 }
 

@@ -13,11 +13,19 @@ func ReadPainScore(v Value) (PainScore, error) { return painScores.decode(v) }
 // the class "other" for unknown medicines, which is read as unclassified.
 func ReadMedication(v Value) (Medication, error) {
 	m, err := medications.decode(v)
-	if err == nil && m.guessed() {
-		m.Derived.DrugClass, m.Derived.Basis, m.Derived.Opioid = string(drug.Unclassified), string(drug.ByNone), Flag{}
-		m.Derived.MMEPerDay, m.Derived.MMEExcludedReason = none[float64](), string(drug.NotUnderstood)
+	if err == nil {
+		m.unguess()
 	}
 	return m, err
+}
+
+// unguess makes a medicine unclassified that an earlier version took for one of
+// the class "other".
+func (v *Medication) unguess() {
+	if v.guessed() {
+		v.Derived.DrugClass, v.Derived.Basis, v.Derived.Opioid = string(drug.Unclassified), string(drug.ByNone), Flag{}
+		v.Derived.MMEPerDay, v.Derived.MMEExcludedReason = none[float64](), string(drug.NotUnderstood)
+	}
 }
 
 // ReadAssessment decodes the value of an assessment.
