@@ -13,6 +13,7 @@ package analytics
 import (
 	"strings"
 
+	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/drug"
 	"anodyne.example/anodyne/internal/pain/series"
 )
@@ -32,6 +33,20 @@ type Patient struct {
 	// Exempt holds the conditions that exclude the patient from the opioid
 	// guideline and from measures of opioid use, and since when.
 	Exempt Exempt
+}
+
+// PatientOf returns the data of a patient, without the series.
+func PatientOf(patient *pain.Patient) Patient {
+	p := Patient{Born: patient.DateOfBirth.DayNumber(), Gender: FoldGender(patient.Gender)}
+	patient.MedicalHistory.Codes(func(c pain.Coded) {
+		if c.Own() {
+			p.Codes = append(p.Codes, c.ICD10Code)
+		}
+		if exemption, ok := c.Exemption(); ok {
+			p.Exempt.Add(exemption, c.Begins())
+		}
+	})
+	return p
 }
 
 // Gender is a gender used for grouping.

@@ -69,6 +69,20 @@ func (f *Filter) Admits(p *Patient) bool {
 	return false
 }
 
+// Selects reports whether a patient, with its series, passes the whole filter.
+// A patient of whom that is not known does not.
+func (f *Filter) Selects(p *Patient) bool {
+	if f.class == 0 || !f.Admits(p) {
+		return f.Admits(p)
+	}
+	var room Gist
+	yes, _ := f.passes(p, p.gist(&room))
+	return yes
+}
+
+// NeedsSeries reports whether Selects looks at the series.
+func (f *Filter) NeedsSeries() bool { return f.class != 0 }
+
 // person reports whether a patient has the requested gender and age.
 func (f *Filter) person(p *Patient) bool {
 	return p.Born >= f.bornFrom && p.Born <= f.by && (f.anyGender || p.Gender == f.gender)

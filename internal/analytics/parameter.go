@@ -60,6 +60,7 @@ const (
 	ForPopulation     // population health
 	ForLists          // lists of an organisation's own patients
 	ForSummaries      // summaries of one patient
+	ForExports        // exports: which patients are included
 )
 
 // OutcomesNames and PopulationNames are the names of the parameters of each

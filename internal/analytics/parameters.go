@@ -55,7 +55,7 @@ type Params struct {
 // entry here, and its rule in filter.go, and run make generate.
 var Parameters = []Parameter{
 	{
-		Name: "start_date", Type: Day, For: ForOutcomes | ForPopulation | ForLists | ForSummaries, Repeated: true,
+		Name: "start_date", Type: Day, For: ForOutcomes | ForPopulation | ForLists | ForSummaries | ForExports, Repeated: true,
 		Label: "From", Example: "2025-01-01", Client: "YYYY-MM-DD, inclusive",
 		Doc:      "The first UTC day of the period; by default, 364 days before its end. A period may be at most 100 years long.",
 		InForce:  "The first UTC day of the period.",
@@ -63,7 +63,7 @@ var Parameters = []Parameter{
 		in:       func(r *Request) *string { return &r.StartDate },
 		value:    func(p *Params) any { return p.StartDate },
 	}, {
-		Name: "end_date", Type: Day, For: ForOutcomes | ForPopulation | ForLists | ForSummaries, Repeated: true,
+		Name: "end_date", Type: Day, For: ForOutcomes | ForPopulation | ForLists | ForSummaries | ForExports, Repeated: true,
 		Label: "To", Example: "2025-12-31", Client: "YYYY-MM-DD, inclusive",
 		Doc:      "The last UTC day of the period; today by default.",
 		InForce:  "The last UTC day that was requested.",
@@ -85,21 +85,21 @@ var Parameters = []Parameter{
 		check: func(c checker, of *Parameter, p *Params) { p.FollowUp, _ = strconv.Atoi(c.word(of)) },
 		value: func(p *Params) any { return p.FollowUp },
 	}, {
-		Name: "gender", Type: Word, Words: genderNames[:], AnyCase: true, For: ForOutcomes | ForPopulation | ForLists, Repeated: true,
+		Name: "gender", Type: Word, Words: genderNames[:], AnyCase: true, For: ForOutcomes | ForPopulation | ForLists | ForExports, Repeated: true,
 		Label: "Gender", None: "all", Example: "female", Client: "female, male, other or unknown",
 		Doc:   "Includes only patients of this gender group. Case is ignored, `m` and `f` are recognised, any other word is `other`, and no value is `unknown`.",
 		in:    func(r *Request) *string { return &r.Gender },
 		check: func(c checker, of *Parameter, p *Params) { p.Gender = given(c.word(of)) },
 		value: func(p *Params) any { return orNil(p.Gender) },
 	}, {
-		Name: "age_min", Type: Whole, Max: maxAge, Number: true, For: ForOutcomes | ForPopulation | ForLists, Repeated: true,
+		Name: "age_min", Type: Whole, Max: maxAge, Number: true, For: ForOutcomes | ForPopulation | ForLists | ForExports, Repeated: true,
 		Label: "Age from", Example: "18", Client: "at the end of the period",
 		Doc:   "Includes only patients of at least this age at the end of the period.",
 		in:    func(r *Request) *string { return &r.AgeMin },
 		check: func(c checker, of *Parameter, p *Params) { p.AgeMin = c.whole(of) },
 		value: func(p *Params) any { return orNil(p.AgeMin) },
 	}, {
-		Name: "age_max", Type: Whole, Max: maxAge, Number: true, For: ForOutcomes | ForPopulation | ForLists, Repeated: true,
+		Name: "age_max", Type: Whole, Max: maxAge, Number: true, For: ForOutcomes | ForPopulation | ForLists | ForExports, Repeated: true,
 		Label: "Age to", Example: "64",
 		Doc: "Includes only patients of at most this age at the end of the period.",
 		in:  func(r *Request) *string { return &r.AgeMax },
@@ -111,7 +111,7 @@ var Parameters = []Parameter{
 		},
 		value: func(p *Params) any { return orNil(p.AgeMax) },
 	}, {
-		Name: "condition", Type: Text, MaxLength: 8, Pattern: `^[A-Za-z]([0-9]([0-9A-Za-z](\.[0-9A-Za-z]{0,4})?)?)?$`, For: ForOutcomes | ForPopulation | ForLists, Repeated: true,
+		Name: "condition", Type: Text, MaxLength: 8, Pattern: `^[A-Za-z]([0-9]([0-9A-Za-z](\.[0-9A-Za-z]{0,4})?)?)?$`, For: ForOutcomes | ForPopulation | ForLists | ForExports, Repeated: true,
 		Label: "Condition (ICD-10 prefix)", Example: "M54", Client: "prefix of an ICD-10 code",
 		Doc:      "Includes only patients with this ICD-10 code, or a code that starts with it, in their own medical history, whether the condition is current or resolved. Family history is not considered.",
 		InReport: "The beginning of an ICD-10 code.",
@@ -124,7 +124,7 @@ var Parameters = []Parameter{
 		},
 		value: func(p *Params) any { return orNil(p.Condition) },
 	}, {
-		Name: "medication_class", Type: Word, Words: classNames(), Open: true, For: ForOutcomes | ForPopulation, Repeated: true,
+		Name: "medication_class", Type: Word, Words: classNames(), Open: true, For: ForOutcomes | ForPopulation | ForExports, Repeated: true,
 		Label: "Medicine", None: "all", Example: "opioid", Client: "taken in the period",
 		Doc: "Includes only patients who took a medicine of this class in the period.",
 		in:  func(r *Request) *string { return &r.MedicationClass },

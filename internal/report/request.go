@@ -1,9 +1,7 @@
 package report
 
 import (
-	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -104,24 +102,7 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.Report
 			}
 		}
 	}
-	var asked analytics.Request
-	for of := range analytics.ParametersFor(declared.Takes) {
-		if !of.Number {
-			text, _ := r.String(of.Name)
-			asked.Set(of.Name, text)
-		} else if n, given := r.Number(of.Name); given {
-			asked.Set(of.Name, strconv.FormatFloat(n, 'f', -1, 64))
-		}
-	}
-	var found fault.Fields
-	p := asked.Params(pain.DateOf(q.AsOf), &found)
-	for _, f := range found.All() {
-		var echo any
-		if v, given := r.Value(f.Parameter); given {
-			echo = v.Echo()
-		}
-		fields.Add("parameters."+f.Parameter, echo, strings.Replace(f.Message, f.Parameter+" ", "parameters."+f.Parameter+" ", 1))
-	}
+	p := analytics.ReadParameters(&r, declared.Takes, "parameters", pain.DateOf(q.AsOf), fields)
 	r.Done()
 	q.Parameters = kept(q, declared, &p)
 }
@@ -130,54 +111,16 @@ func readParameters(r strictjson.Reader, fields *fault.Fields, q *reports.Report
 // as they are stored and shown. They are resolved when a report is requested,
 // so that the same parameters request the same report again.
 func kept(q *reports.ReportRequest, declared *reporttype.Declaration, p *analytics.Params) string {
-	b := append(make([]byte, 0, 256), '{')
-	add := func(name string, value any) {
-		text, err := json.Marshal(value)
-		if err != nil {
-			panic(err) // strings and numbers always marshal
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(b, '"')
-		b = append(b, name...)
-		b = append(b, `":`...)
-		b = append(b, text...)
-	}
-	add("as_of", q.AsOf.Format(time.RFC3339))
+	b := append(make([]byte, 0, 256), `{"as_of":"`...)
+	b = append(q.AsOf.AppendFormat(b, time.RFC3339), '"')
 	if declared.AboutPatient {
-		add("patient_id", q.Patient.String())
+		b = append(q.Patient.Append(append(b, `,"patient_id":"`...)), '"')
 	}
-	for of := range analytics.ParametersFor(declared.Takes) {
-		if value := of.Value(p); value != nil {
-			add(of.Name, value)
-		}
-	}
-	return string(append(b, '}'))
+	return string(append(analytics.AppendParameters(b, p, declared.Takes), '}'))
 }
 
 // paramsOf parses the result of kept.
 func paramsOf(q *reports.ReportRequest) (analytics.Params, error) {
-	var kept map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(q.Parameters), &kept); err != nil {
-		return analytics.Params{}, err
-	}
 	declared, _ := reporttype.Of(q.Type)
-	var asked analytics.Request
-	for of := range analytics.ParametersFor(declared.Takes) {
-		value, given := kept[of.Name]
-		if !given {
-			continue
-		}
-		text := string(value)
-		if !of.Number {
-			if err := json.Unmarshal(value, &text); err != nil {
-				return analytics.Params{}, err
-			}
-		}
-		asked.Set(of.Name, text)
-	}
-	var fields fault.Fields
-	p := asked.Params(pain.DateOf(q.AsOf), &fields)
-	return p, fields.Err()
+	return analytics.StoredParameters([]byte(q.Parameters), declared.Takes, pain.DateOf(q.AsOf))
 }

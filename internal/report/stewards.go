@@ -24,7 +24,7 @@ func readStewardship(ctx context.Context, a *asked) (contents, error) {
 	}, func(c *summary.Chart) error {
 		row, err := stewardshipRow(c, period)
 		d.Rows = append(d.Rows, row)
-		who := person(&c.Patient)
+		who := analytics.PatientOf(&c.Patient)
 		who.Series = &c.Series
 		tally.Add(&who)
 		return err
@@ -51,23 +51,9 @@ func wants(p *analytics.Params) func(*pain.Patient) bool {
 		return nil
 	}
 	return func(patient *pain.Patient) bool {
-		who := person(patient)
+		who := analytics.PatientOf(patient)
 		return filter.Admits(&who)
 	}
-}
-
-// person returns the data of a patient for analytics, without the series.
-func person(patient *pain.Patient) analytics.Patient {
-	a := analytics.Patient{Born: patient.DateOfBirth.DayNumber(), Gender: analytics.FoldGender(patient.Gender)}
-	patient.MedicalHistory.Codes(func(c pain.Coded) {
-		if c.Own() {
-			a.Codes = append(a.Codes, c.ICD10Code)
-		}
-		if exemption, ok := c.Exemption(); ok {
-			a.Exempt.Add(exemption, c.Begins())
-		}
-	})
-	return a
 }
 
 func stewardshipRow(c *summary.Chart, period drug.Span) (StewardshipRow, error) {
