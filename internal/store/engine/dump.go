@@ -52,12 +52,7 @@ type Dump struct {
 // Dump calls fn with a snapshot of the database. Concurrent writes are not part
 // of it and are not blocked.
 func (db *DB) Dump(ctx context.Context, fn func(*Dump) error) error {
-	return db.Snapshot(unhurried(ctx), func(tx Tx) error {
-		for _, sql := range db.dialect().takeTime {
-			if _, err := tx.Exec(sql); err != nil {
-				return err
-			}
-		}
+	return db.LongSnapshot(ctx, func(tx Tx) error {
 		d := &Dump{tx: tx, d: db.dialect()}
 		var err error
 		if d.Schema, err = schemaVersion(tx); err != nil {
@@ -72,6 +67,19 @@ func (db *DB) Dump(ctx context.Context, fn func(*Dump) error) error {
 			}
 		}
 		return fn(d)
+	})
+}
+
+// LongSnapshot is [DB.Snapshot] without the time limits of requests, for
+// backups and exports. On SQLite, the log cannot shrink until it ends.
+func (db *DB) LongSnapshot(ctx context.Context, fn func(Tx) error) error {
+	return db.Snapshot(unhurried(ctx), func(tx Tx) error {
+		for _, sql := range db.dialect().takeTime {
+			if _, err := tx.Exec(sql); err != nil {
+				return err
+			}
+		}
+		return fn(tx)
 	})
 }
 

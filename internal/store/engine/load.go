@@ -170,12 +170,7 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 // Finish verifies the database against the sums of the backup, advances the
 // identity columns past the restored rows, and removes the mark.
 func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen func()) error {
-	err := l.Snapshot(unhurried(ctx), func(tx Tx) error {
-		for _, sql := range l.dialect().takeTime {
-			if _, err := tx.Exec(sql); err != nil {
-				return err
-			}
-		}
+	err := l.LongSnapshot(ctx, func(tx Tx) error {
 		for i, t := range list {
 			got, err := sumOf(tx, l.dialect(), t, seen)
 			if err != nil {

@@ -77,21 +77,43 @@ var patientRange = withTexts(`SELECT patient_no, id, version, created_at, name, 
 // opioidRange finds the patients in a range who take opioids. It does not read
 // their records.
 func (o Org) opioidRange(tx engine.Tx, first, last int64, q *OpioidQuery, wanted *int) (charts []numbered, err error) {
+	patients, err := o.patientsIn(tx, first, last, q.Wants)
+	if err != nil {
+		return nil, err
+	}
+	*wanted += len(patients)
+	byNo, err := o.seriesIn(tx, first, last, patients)
+	if err != nil {
+		return nil, err
+	}
+	for no := first; no <= last; no++ {
+		if s := byNo[no]; s != nil && summary.MayTakeOpioid(s, q.Period) {
+			charts = append(charts, numbered{no, summary.Chart{Patient: patients[no], Series: *s}})
+		}
+	}
+	return charts, nil
+}
+
+// patientsIn reads the patients with numbers in a range, except those that
+// wants, if it is set, rejects.
+func (o Org) patientsIn(tx engine.Tx, first, last int64, wants func(*pain.Patient) bool) (map[int64]pain.Patient, error) {
 	patients := make(map[int64]pain.Patient, last-first+1)
-	if err := tx.Query(patientRange, func(r engine.Row) error {
+	err := tx.Query(patientRange, func(r engine.Row) error {
 		patientID, err := id.FromBytes[id.PatientKind](r.Raw(1))
 		if err != nil {
 			return err
 		}
 		p, err := scanPatient(engine.Shift(r, 2), patientID)
-		if err == nil && (q.Wants == nil || q.Wants(&p)) {
+		if err == nil && (wants == nil || wants(&p)) {
 			patients[r.Int(0)] = p
 		}
 		return err
-	}, int64(o.org), first, last); err != nil {
-		return nil, err
-	}
-	*wanted += len(patients)
+	}, int64(o.org), first, last)
+	return patients, err
+}
+
+// seriesIn reads the series of those of the patients who have one.
+func (o Org) seriesIn(tx engine.Tx, first, last int64, patients map[int64]pain.Patient) (map[int64]*series.Series, error) {
 	var unreadable []int64
 	byNo := map[int64]*series.Series{}
 	if err := tx.Query(`SELECT patient_no, bytes FROM patient_series WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no, year`, func(r engine.Row) error {
@@ -116,12 +138,7 @@ func (o Org) opioidRange(tx engine.Tx, first, last int64, q *OpioidQuery, wanted
 		}
 		byNo[no] = &s
 	}
-	for no := first; no <= last; no++ {
-		if s := byNo[no]; s != nil && summary.MayTakeOpioid(s, q.Period) {
-			charts = append(charts, numbered{no, summary.Chart{Patient: patients[no], Series: *s}})
-		}
-	}
-	return charts, nil
+	return byNo, nil
 }
 
 // opioidTypes lists the types of the records in opioid charts.
