@@ -24,13 +24,17 @@ type download struct {
 // requests the rest of the file; at the end it verifies the checksum. It needs
 // the scope reports:read and the scopes of the data in the report.
 func (c *Client) DownloadReport(ctx context.Context, id string, w io.Writer) (int64, error) {
+	return c.download(ctx, "download report", w, "v1", "reports", id, "download")
+}
+
+func (c *Client) download(ctx context.Context, op string, w io.Writer, path ...string) (int64, error) {
 	d := &download{w: w, sum: sha256.New()}
-	call := &call{op: "download report", method: http.MethodGet, path: []string{"v1", "reports", id, "download"}, download: d}
+	call := &call{op: op, method: http.MethodGet, path: path, download: d}
 	if _, err := c.do(ctx, call, nil); err != nil {
 		return d.written, err
 	}
 	if got := `"` + hex.EncodeToString(d.sum.Sum(nil)) + `"`; got != d.etag {
-		return d.written, fmt.Errorf("anodyne: download report: the bytes are not those of the file")
+		return d.written, fmt.Errorf("anodyne: %s: the bytes are not those of the file", op)
 	}
 	return d.written, nil
 }

@@ -144,6 +144,27 @@ const (
 	StewardshipReport    ReportType = "opioid_stewardship"
 )
 
+// ExportFormat is the format of the files of an export.
+type ExportFormat string
+
+// The formats of exports.
+const (
+	ExportParquet ExportFormat = "parquet"
+	ExportNDJSON  ExportFormat = "ndjson"
+	ExportCSV     ExportFormat = "csv"
+)
+
+// ExportFilters selects the patients of an export. Zero fields select all.
+type ExportFilters struct {
+	StartDate       string `json:"start_date,omitempty"` // YYYY-MM-DD, inclusive
+	EndDate         string `json:"end_date,omitempty"`   // YYYY-MM-DD, inclusive
+	Gender          string `json:"gender,omitempty"`     // female, male, other or unknown
+	AgeMin          *int   `json:"age_min,omitempty"`    // at the end of the period
+	AgeMax          *int   `json:"age_max,omitempty"`
+	Condition       string `json:"condition,omitempty"`        // prefix of an ICD-10 code
+	MedicationClass string `json:"medication_class,omitempty"` // taken in the period
+}
+
 // EventType is the name of an event.
 type EventType string
 
@@ -156,5 +177,7 @@ const (
 	EventClinicalDataUpdated EventType = "clinical_data.updated"
 	EventReportCompleted     EventType = "report.completed"
 	EventReportFailed        EventType = "report.failed"
+	EventExportCompleted     EventType = "export.completed"
+	EventExportFailed        EventType = "export.failed"
 	EventSystemAlert         EventType = "system.alert"
 )

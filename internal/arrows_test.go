@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"server", "bench", "cli", "lists"},
 	{"config"},
 	{"api", "portal", "oauth", "webhook", "report"},
-	{"cohort", "backup", "importer", "synth"},
+	{"cohort", "backup", "importer", "export", "synth"},
 	{"store/storetest"},
 	{"store"},
 	{"store/clients"},

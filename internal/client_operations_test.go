@@ -39,6 +39,11 @@ var operations = map[string]string{
 	"Report":              "GET /v1/reports/{id}",
 	"DeleteReport":        "DELETE /v1/reports/{id}",
 	"DownloadReport":      "GET /v1/reports/{id}/download",
+	"CreateExport":        "POST /v1/exports",
+	"Exports":             "GET /v1/exports",
+	"Export":              "GET /v1/exports/{id}",
+	"DeleteExport":        "DELETE /v1/exports/{id}",
+	"DownloadExportFile":  "GET /v1/exports/{id}/files/{name}",
 	"CreateAlias":         "POST /v1/reference/medications/aliases",
 	"Aliases":             "GET /v1/reference/medications/aliases",
 	"Alias":               "GET /v1/reference/medications/aliases/{id}",
@@ -65,7 +70,7 @@ var operations = map[string]string{
 // Methods that rest on others, call nothing, or speak OAuth, which is a
 // standard of its own.
 var otherMethods = []string{
-	"AllAliases", "AllDeliveries", "AllEvents", "AllPatients", "AllRecordChanges", "AllRecords", "AllReports", "AllWebhooks", "FollowEvents", "WaitReport",
+	"AllAliases", "AllDeliveries", "AllEvents", "AllExports", "AllPatients", "AllRecordChanges", "AllRecords", "AllReports", "AllWebhooks", "FollowEvents", "WaitExport", "WaitReport",
 	"CloseIdleConnections", "RateLimit", "String",
 	"Token", "Revoke", "Introspect",
 }

@@ -11,8 +11,8 @@ func TestScopesRoundTrip(t *testing.T) {
 	if err != nil || all != AllScopes {
 		t.Fatalf("ParseScopes(all) = %v, %v", all, err)
 	}
-	if n := len(AllScopes.Names()); n != 12 {
-		t.Fatalf("%d scopes, want the 12 of the contract", n)
+	if n := len(AllScopes.Names()); n != 14 {
+		t.Fatalf("%d scopes, want the 14 of the contract", n)
 	}
 	some, err := ParseScopes("  audit:read   patients:read ")
 	if err != nil || some.String() != "patients:read audit:read" {

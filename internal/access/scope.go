@@ -25,6 +25,8 @@ const (
 	AuditRead
 	// PatientsErase cannot be undone, so it is granted only if it is named.
 	PatientsErase
+	ExportsRead
+	ExportsWrite
 	pastScopes
 
 	AllScopes     = pastScopes - 1
@@ -55,6 +57,8 @@ var scopes = [...]Scope{
 	{"events:read", "Read the event log", "read the event log"},
 	{"audit:read", "Read the audit log", "read the audit log"},
 	{"patients:erase", "Erase patients", "erase patients; not granted by default"},
+	{"exports:read", "List and download exports", "list and download exports"},
+	{"exports:write", "Create and remove exports", "create and delete exports"},
 }
 
 // Declared lists the permissions in order.

@@ -26,6 +26,7 @@ var posts = map[string]func(w *crowd) (path, body string){
 		return "/v1/patients/" + w.create("Again") + "/merge", `{"into":"` + w.patients[0] + `"}`
 	},
 	"POST /v1/reference/medications/aliases": func(w *crowd) (string, string) { return aliasesPath, aliasBody("stock "+w.key(), "7804") },
+	"POST /v1/exports":                       func(*crowd) (string, string) { return "/v1/exports", someExport },
 	"POST /v1/reports":                       func(*crowd) (string, string) { return "/v1/reports", someReport },
 	"POST /v1/webhooks":                      func(*crowd) (string, string) { return "/v1/webhooks", hookBody },
 	"POST /v1/webhooks/{id}/rotate-secret":   func(w *crowd) (string, string) { return "/v1/webhooks/" + w.hook() + "/rotate-secret", "" },

@@ -18,12 +18,13 @@ func TestHeadWhereverGetWorks(t *testing.T) {
 		sent := c.tried(hook)
 		report := c.report(`{"type":"outcomes","format":"csv"}`)
 		alias := c.alias("blue pills", "7804")
+		export := c.export(`{"format":"csv"}`)
 		for _, route := range n.api.Routes() {
 			pattern, ok := strings.CutPrefix(route, "GET ")
 			if !ok {
 				continue
 			}
-			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "/aliases/{id}", "/aliases/"+alias, "{id}", id,
+			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "/aliases/{id}", "/aliases/"+alias, "/exports/{id}", "/exports/"+export, "{name}", "patients.csv", "{id}", id,
 				"{record_id}", record, "{delivery_id}", sent, "/lookup", "/lookup?name=oxycodone").Replace(pattern)
 			get, head := c.get(path).is(http.StatusOK), c.send("HEAD", path, "").is(http.StatusOK)
 			if len(head.body) != 0 {
@@ -52,6 +53,8 @@ func TestWrongMethodIs405(t *testing.T) {
 			"/v1/patients/pat_x":   "GET, HEAD, PATCH, DELETE",
 			"/v1/reports":          "GET, HEAD, POST",
 			"/v1/reports/rep_x":    "GET, HEAD, DELETE",
+			"/v1/exports":          "GET, HEAD, POST",
+			"/v1/exports/exp_x":    "GET, HEAD, DELETE",
 			"/v1/events":           "GET, HEAD",
 			"/v1/audit":            "GET, HEAD",
 			"/v1/webhooks":         "GET, HEAD, POST",

@@ -30,6 +30,7 @@ type crowd struct {
 	corrected string   // of them, one that was corrected n times
 	newest    string   // and what stands in its place
 	reports   []string
+	exports   []string
 	hooks     []string
 	aliases   []string
 	delivery  string // one of n to the first webhook
@@ -99,6 +100,11 @@ var asked = []question{
 	{"POST /v1/reports", "", func(w *crowd) *reply { return w.post("/v1/reports", someReport) }, cost{sqlite: 6, postgres: 6, trips: 3}},
 	{"GET /v1/reports/{id}", "", func(w *crowd) *reply { return w.get("/v1/reports/" + w.reports[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"DELETE /v1/reports/{id}", "", func(w *crowd) *reply { return w.send("DELETE", "/v1/reports/"+w.report(someReport), "") }, cost{sqlite: 6, postgres: 6, trips: 3}},
+	{"GET /v1/exports", "", func(w *crowd) *reply { return w.get("/v1/exports?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 2}},
+	{"POST /v1/exports", "", func(w *crowd) *reply { return w.post("/v1/exports", someExport) }, cost{sqlite: 6, postgres: 6, trips: 3}},
+	{"GET /v1/exports/{id}", "", func(w *crowd) *reply { return w.get("/v1/exports/" + w.exports[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
+	{"DELETE /v1/exports/{id}", "", func(w *crowd) *reply { return w.send("DELETE", "/v1/exports/"+w.export(someExport), "") }, cost{sqlite: 6, postgres: 6, trips: 3}},
+	{"GET /v1/exports/{id}/files/{name}", "", func(w *crowd) *reply { return w.get(fileOf(w.exports[0], "patients.csv")) }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/reports/{id}/download", "", func(w *crowd) *reply { return w.get(downloadOf(w.reports[0])) }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/reference/data-types", "", func(w *crowd) *reply { return w.get("/v1/reference/data-types") }, cost{sqlite: 0, postgres: 1, trips: 1}},
 	{"GET /v1/reference/instruments", "", func(w *crowd) *reply { return w.get("/v1/reference/instruments") }, cost{sqlite: 0, postgres: 1, trips: 1}},
@@ -152,6 +158,7 @@ var asked = []question{
 }
 
 const someReport = `{"type":"population_health","format":"json"}`
+const someExport = `{"format":"csv","include":["patients"]}`
 
 // The number of statements of a request does not depend on the amount of data.
 func TestStatementsOfARequest(t *testing.T) {
@@ -206,6 +213,9 @@ func (n *node) crowd(size int) *crowd {
 	}
 	for range size {
 		w.reports = append(w.reports, w.ask(someReport))
+	}
+	for range size {
+		w.exports = append(w.exports, w.export(someExport))
 	}
 	for range min(size, 90) { // of a hundred that there may be
 		w.hooks = append(w.hooks, w.hook())

@@ -34,6 +34,12 @@ const (
 	ReportDelete    Action = "report.delete"
 	ReportComplete  Action = "report.complete"
 	ReportFail      Action = "report.fail"
+	ExportCreate    Action = "export.create"
+	ExportRead      Action = "export.read"
+	ExportDownload  Action = "export.download"
+	ExportDelete    Action = "export.delete"
+	ExportComplete  Action = "export.complete"
+	ExportFail      Action = "export.fail"
 	SeriesRepair    Action = "series.repair"
 	// ClinicalDerive is recorded when derived values of medications changed
 	// with the rules or with the organisation's aliases.
@@ -87,6 +93,7 @@ const (
 var actions = map[Action]bool{
 	PatientCreate: true, PatientUpdate: true, PatientMerge: true, PatientErase: true, PatientRead: true, PatientList: true, PatientSearch: true, AuditRead: true,
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
+	ExportCreate: true, ExportRead: true, ExportDownload: true, ExportDelete: true, ExportComplete: true, ExportFail: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, ClinicalList: true, SeriesRepair: true, ClinicalDerive: true, AnalyticsRead: true,
 	AliasCreate: true, AliasUpdate: true, AliasDelete: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, ClientRequest: true, ClientGrant: true, ClientDecline: true, TokenRevoke: true,

@@ -14,6 +14,7 @@ type AlertKind string
 const (
 	WebhookDisabled             AlertKind = "webhook_disabled"
 	ReportDidFail               AlertKind = "report_failed"
+	ExportDidFail               AlertKind = "export_failed"
 	QuotaWarning                AlertKind = "quota_warning"
 	HighDoseOpioid              AlertKind = "high_dose_opioid"
 	OpioidBenzodiazepineOverlap AlertKind = "opioid_benzodiazepine_overlap"
@@ -38,6 +39,7 @@ type Alert struct {
 	Client    *id.Client  `json:"client_id,omitempty"`
 	Webhook   *id.Webhook `json:"webhook_id,omitempty"`
 	Report    *id.Report  `json:"report_id,omitempty"`
+	Export    *id.Export  `json:"export_id,omitempty"`
 	Threshold int         `json:"threshold,omitempty"`
 	Reason    string      `json:"reason,omitempty"`
 }

@@ -67,6 +67,13 @@ func Report(t Type, at time.Time, report id.Report) *Event {
 	return &Event{ID: id.New[id.EventKind](at), Type: t, At: at, Data: data}
 }
 
+// Export returns the event for a completed or failed export.
+func Export(t Type, at time.Time, export id.Export) *Event {
+	data := append(make([]byte, 0, 48), `{"export_id":"`...)
+	data = append(export.Append(data), `"}`...)
+	return &Event{ID: id.New[id.EventKind](at), Type: t, At: at, Data: data}
+}
+
 // Append appends the JSON form of the envelope: id, type, timestamp, data.
 func (e *Event) Append(b []byte) []byte {
 	b = append(b, `{"id":"`...)

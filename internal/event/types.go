@@ -19,6 +19,8 @@ const (
 	ClinicalDataUpdated Type = "clinical_data.updated"
 	ReportCompleted     Type = "report.completed"
 	ReportFailed        Type = "report.failed"
+	ExportCompleted     Type = "export.completed"
+	ExportFailed        Type = "export.failed"
 	SystemAlert         Type = "system.alert"
 )
 
@@ -45,6 +47,8 @@ var declared = []Declaration{
 		"{patient_id: pat_01kf0k8y20a14c3emmv2g2jemj, record_ids: [rec_01kf0k8y20ebz49trwgsgjxktz], data_types: [pain_scores]}"},
 	{ReportCompleted, "A report can be downloaded", "a report is ready for download", "ReportEvent", "{report_id: rep_01kf0k8y20w3y5vvd7xx0wbgab}"},
 	{ReportFailed, "A report failed", "a report could not be generated", "ReportEvent", "{report_id: rep_01kf0k8y20w3y5vvd7xx0wbgab}"},
+	{ExportCompleted, "An export can be downloaded", "the files of an export are ready for download", "ExportEvent", "{export_id: exp_01kf0k8y20w3y5vvd7xx0wbgab}"},
+	{ExportFailed, "An export failed", "an export could not be written", "ExportEvent", "{export_id: exp_01kf0k8y20w3y5vvd7xx0wbgab}"},
 	{SystemAlert, "An alert was raised", "something needs attention: see `kind` and `severity`", "AlertEvent",
 		"{kind: high_dose_opioid, severity: critical, patient_id: pat_01kf0k8y20a14c3emmv2g2jemj, threshold: 90}"},
 }

@@ -36,6 +36,9 @@ const (
 	ReportFailed         Code = "REPORT_FAILED"
 	ReportExpired        Code = "REPORT_EXPIRED"
 	PatientMerged        Code = "PATIENT_MERGED"
+	ExportNotReady       Code = "EXPORT_NOT_READY"
+	ExportFailed         Code = "EXPORT_FAILED"
+	ExportExpired        Code = "EXPORT_EXPIRED"
 	IdempotencyRunning   Code = "IDEMPOTENCY_IN_PROGRESS"
 	IdempotencyKeyReused Code = "IDEMPOTENCY_KEY_REUSED"
 	RateLimitExceeded    Code = "RATE_LIMIT_EXCEEDED"
@@ -48,6 +51,7 @@ func Codes() []Code {
 	return []Code{
 		InvalidParameter, InvalidBody, UnsupportedGrantType, InvalidScope, Unauthorized, InvalidClient, Forbidden, NotFound, MethodNotAllowed,
 		PreconditionFailed, PayloadTooLarge, UnsupportedMediaType, RangeNotSatisfiable, Conflict, ReportNotReady, ReportFailed, ReportExpired, PatientMerged,
+		PreconditionFailed, PayloadTooLarge, UnsupportedMediaType, RangeNotSatisfiable, Conflict, ReportNotReady, ReportFailed, ReportExpired, ExportNotReady, ExportFailed, ExportExpired,
 		IdempotencyRunning, IdempotencyKeyReused, RateLimitExceeded, Internal, Unavailable,
 	}
 }

@@ -34,6 +34,7 @@ type (
 	ReportKind   struct{}
 	UserKind     struct{}
 	AliasKind    struct{} // of a medicine
+	ExportKind   struct{}
 )
 
 func (PatientKind) prefix() string  { return "pat_" }
@@ -47,6 +48,7 @@ func (DeliveryKind) prefix() string { return "dlv_" }
 func (ReportKind) prefix() string   { return "rep_" }
 func (UserKind) prefix() string     { return "usr_" }
 func (AliasKind) prefix() string    { return "als_" }
+func (ExportKind) prefix() string   { return "exp_" }
 
 // The identifier types.
 type (
@@ -61,6 +63,7 @@ type (
 	Report   = ID[ReportKind]
 	User     = ID[UserKind]
 	Alias    = ID[AliasKind]
+	Export   = ID[ExportKind]
 )
 
 // ID is an identifier of kind K.

@@ -128,9 +128,15 @@ func nullable(of *analytics.Parameter) bool {
 }
 
 // reportParameters returns the effective parameters that a report shows.
-func reportParameters() (lines []string) {
-	for i := range analytics.Parameters {
-		of := &analytics.Parameters[i]
+func reportParameters() []string { return shownParameters(^analytics.Use(0)) }
+
+// exportFilters and newExportFilters return the filters of exports: the
+// effective ones, and those accepted in a request.
+func exportFilters() []string    { return shownParameters(analytics.ForExports) }
+func newExportFilters() []string { return acceptedParameters(analytics.ForExports) }
+
+func shownParameters(use analytics.Use) (lines []string) {
+	for of := range analytics.ParametersFor(use) {
 		members := []string{"type: string"}
 		switch {
 		case of.Type == analytics.Day:
@@ -147,9 +153,10 @@ func reportParameters() (lines []string) {
 
 // newReportParameters returns the parameters accepted in a request for a
 // report.
-func newReportParameters() (lines []string) {
-	for i := range analytics.Parameters {
-		of := &analytics.Parameters[i]
+func newReportParameters() []string { return acceptedParameters(^analytics.Use(0)) }
+
+func acceptedParameters(use analytics.Use) (lines []string) {
+	for of := range analytics.ParametersFor(use) {
 		members := []string{"type: [string, 'null']"}
 		switch {
 		case of.Type == analytics.Word && of.Number:

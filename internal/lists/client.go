@@ -17,6 +17,7 @@ func clientTypes() ([]byte, error) {
 	patientTypes(&b)
 	analyticsTypes(&b)
 	reportConstants(&b)
+	exportTypes(&b)
 	eventConstants(&b)
 	return format.Source(b.Bytes())
 }

@@ -49,6 +49,10 @@ var parts = map[string]map[string]func() []string{
 		"analytics parameters of a report":     reportParameters,
 		"analytics parameters of a new report": newReportParameters,
 		"report types":                         reportTypes,
+		"filters of an export":                 exportFilters,
+		"filters of a new export":              newExportFilters,
+		"export formats":                       exportFormats,
+		"export parts":                         exportParts,
 		"parameters of report types":           reportTypeParameters,
 		"reports as JSON":                      reportSchemas,
 		"events":                               webhooks,
@@ -65,6 +69,7 @@ var parts = map[string]map[string]func() []string{
 		"types of PatientMergedEvent":          typesOf("PatientMergedEvent"),
 		"types of ClinicalDataEvent":           typesOf("ClinicalDataEvent"),
 		"types of ReportEvent":                 typesOf("ReportEvent"),
+		"types of ExportEvent":                 typesOf("ExportEvent"),
 		"types of AlertEvent":                  typesOf("AlertEvent"),
 	},
 	reports: {

@@ -8,19 +8,26 @@ import (
 	"anodyne.example/anodyne/internal/store/reports"
 )
 
-// chunks stores what is written to it as the chunks of a report file. It
+// chunks stores what is written to it as the chunks of a report or export. It
 // buffers at most one.
 type chunks struct {
 	ctx   context.Context
-	claim *reports.ReportClaim
+	claim appender
 	buf   []byte
 	n     int64
 	size  int64
 	sum   hash.Hash
+	// stored is called with the number of bytes stored so far.
+	stored func(size int64)
 }
 
-func newChunks(ctx context.Context, claim *reports.ReportClaim) *chunks {
-	return &chunks{ctx: ctx, claim: claim, buf: make([]byte, 0, reports.ReportChunk), sum: sha256.New()}
+// appender stores the chunks of a claim.
+type appender interface {
+	Append(ctx context.Context, n int64, chunk []byte) error
+}
+
+func newChunks(ctx context.Context, claim appender) *chunks {
+	return &chunks{ctx: ctx, claim: claim, buf: make([]byte, 0, reports.ReportChunk), sum: sha256.New(), stored: func(int64) {}}
 }
 
 // Write stores all full chunks.
@@ -51,5 +58,6 @@ func (c *chunks) flush() error {
 	c.size += int64(len(c.buf))
 	c.n++
 	c.buf = c.buf[:0]
+	c.stored(c.size)
 	return nil
 }

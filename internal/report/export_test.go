@@ -4,9 +4,10 @@ import "context"
 
 // RunOnce generates the next report in the queue, for benchmarks.
 func RunOnce(ctx context.Context, w *Worker) error {
-	claim, err := w.Store.System().ClaimReport(ctx, w.node, w.Lease)
-	if err != nil || claim == nil {
+	l := &w.lines[0]
+	t, err := l.claim(ctx)
+	if err != nil || t == nil {
 		return err
 	}
-	return w.produce(ctx, claim)
+	return w.produce(ctx, l, t)
 }

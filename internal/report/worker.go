@@ -29,14 +29,19 @@ type Config struct {
 	Log       *slog.Logger
 	// Registry may be nil.
 	Registry prometheus.Registerer
+	// Now is the clock. The default is time.Now.
+	Now func() time.Time
 	// Lease is how long a claimed report is reserved for its node without
 	// renewal; the default is 15 s. Tests shorten it.
 	Lease time.Duration
 }
 
 const (
-	// atOnce is how many reports a node generates in parallel.
-	atOnce = 2
+	// atOnce is how many reports a node generates in parallel. Exports take
+	// longer and have a place of their own, so that reports do not wait for
+	// them.
+	atOnce        = 2
+	exportsAtOnce = 1
 	// poll is how often the queue is checked without a notification, for
 	// reports queued or abandoned by other nodes and for expired files.
 	poll = time.Second
@@ -44,11 +49,27 @@ const (
 	goodbye = 5 * time.Second
 )
 
-// Worker generates the requested reports.
+// Worker generates the requested reports and exports.
 type Worker struct {
 	Config
 	node    string
 	metrics *metrics
+	lines   []line
+}
+
+// line is a part of the queue with its own room.
+type line struct {
+	what    string
+	results *results
+	room    chan struct{}
+	// claim claims the next job, or returns nil.
+	claim func(ctx context.Context) (*task, error)
+}
+
+// task is a claimed job with the way to do it.
+type task struct {
+	*reports.Claim
+	produce func(ctx context.Context, progress *atomic.Int32) error
 }
 
 // NewWorker returns a worker; Run starts it.
@@ -60,21 +81,48 @@ func NewWorker(cfg Config) *Worker {
 	if err != nil {
 		host = "unknown"
 	}
-	return &Worker{Config: cfg, node: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), metrics: newMetrics(cfg.Registry)}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	w := &Worker{Config: cfg, node: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:6]), metrics: newMetrics(cfg.Registry)}
+	w.lines = []line{
+		{"report", w.metrics.reports, make(chan struct{}, atOnce), w.claimReport},
+		{"export", w.metrics.exports, make(chan struct{}, exportsAtOnce), w.claimExport},
+	}
+	return w
 }
 
-// Run takes reports from the queue until the context ends. Reports queued by
-// this process are taken immediately. Unfinished reports are released at the
-// end.
+func (w *Worker) claimReport(ctx context.Context) (*task, error) {
+	claim, err := w.Store.System().ClaimReport(ctx, w.node, w.Lease)
+	if claim == nil {
+		return nil, err
+	}
+	return &task{claim.Claim, func(ctx context.Context, progress *atomic.Int32) error { return w.writeReport(ctx, claim, progress) }}, err
+}
+
+func (w *Worker) claimExport(ctx context.Context) (*task, error) {
+	claim, err := w.Store.System().ClaimExport(ctx, w.node, w.Lease)
+	if claim == nil {
+		return nil, err
+	}
+	return &task{claim.Claim, func(ctx context.Context, progress *atomic.Int32) error { return w.writeExport(ctx, claim, progress) }}, err
+}
+
+// Run takes reports and exports from the queue until the context ends. Those
+// queued by this process are taken immediately. Unfinished ones are released at
+// the end.
 func (w *Worker) Run(ctx context.Context) error {
 	var under sync.WaitGroup
 	defer under.Wait()
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	room := make(chan struct{}, atOnce)
 	for {
 		queued := w.Store.System().ReportQueued()
-		err := errors.Join(w.takeAll(ctx, room, &under), w.sweep(ctx))
+		var err error
+		for i := range w.lines {
+			err = errors.Join(err, w.takeAll(ctx, &w.lines[i], &under))
+		}
+		err = errors.Join(err, w.sweep(ctx))
 		if ctx.Err() == nil {
 			w.metrics.rounds.Done(err)
 		}
@@ -87,26 +135,26 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// takeAll starts reports while there is room.
-func (w *Worker) takeAll(ctx context.Context, room chan struct{}, under *sync.WaitGroup) error {
+// takeAll starts jobs of a line while there is room.
+func (w *Worker) takeAll(ctx context.Context, l *line, under *sync.WaitGroup) error {
 	for {
 		select {
-		case room <- struct{}{}:
+		case l.room <- struct{}{}:
 		default:
-			return nil // a finishing report checks again
+			return nil // a finishing job checks again
 		}
-		claim, err := w.Store.System().ClaimReport(ctx, w.node, w.Lease)
+		t, err := l.claim(ctx)
 		if err != nil && ctx.Err() == nil {
-			w.Log.Warn("could not read the report queue; trying again", "error", err)
+			w.Log.Warn("could not read the "+l.what+" queue; trying again", "error", err)
 		}
-		if claim == nil {
-			<-room
+		if t == nil {
+			<-l.room
 			return err
 		}
 		under.Go(func() {
-			w.work(ctx, claim)
-			<-room
-			_ = w.takeAll(ctx, room, under) // logged; the next round counts it
+			w.work(ctx, l, t)
+			<-l.room
+			_ = w.takeAll(ctx, l, under) // logged; the next round counts it
 		})
 	}
 }
@@ -121,10 +169,10 @@ func (w *Worker) sweep(ctx context.Context) error {
 	return err
 }
 
-// work generates one report and records the result.
-func (w *Worker) work(ctx context.Context, claim *reports.ReportClaim) {
+// work does one job and records the result.
+func (w *Worker) work(ctx context.Context, l *line, t *task) {
 	began := time.Now()
-	err := w.produce(ctx, claim)
+	err := w.produce(ctx, l, t)
 	result := "completed"
 	// The result must be recorded even if the service is about to stop.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
@@ -134,33 +182,33 @@ func (w *Worker) work(ctx context.Context, claim *reports.ReportClaim) {
 	case errors.Is(err, reports.ErrClaimLost):
 		result, err = "lost", nil // taken over by another node, or deleted
 	case ctx.Err() != nil:
-		result, err = "released", claim.Release(last, 0, false)
+		result, err = "released", t.Release(last, 0, false)
 	case fault.Is(err, fault.Unavailable), errors.Is(err, context.DeadlineExceeded):
-		w.Log.Warn("report postponed", "report", claim.ID, "error", err)
-		result, err = "put_off", claim.Release(last, time.Duration(claim.Tries)*5*time.Second, true)
+		w.Log.Warn(l.what+" postponed", l.what, t.Resource(), "error", err)
+		result, err = "put_off", t.Release(last, time.Duration(t.Tries)*5*time.Second, true)
 	default:
-		w.Log.Error("report failed", "report", claim.ID, "type", claim.Type, "format", claim.Format, "error", err)
-		result, err = "failed", claim.Fail(last, reasonOf(err))
+		w.Log.Error(l.what+" failed", l.what, t.Resource(), "error", err)
+		result, err = "failed", t.Fail(last, reasonOf(err, l.what))
 	}
 	if err != nil && !errors.Is(err, reports.ErrClaimLost) {
 		// The lease will expire, and another attempt follows.
-		w.Log.Warn("could not save the report's status", "report", claim.ID, "result", result, "error", err)
+		w.Log.Warn("could not save the "+l.what+"'s status", l.what, t.Resource(), "result", result, "error", err)
 	}
-	w.metrics.done(result, time.Since(began))
+	l.results.done(result, time.Since(began))
 }
 
 // reasonOf returns the error message for the caller. Internal errors are only
 // logged.
-func reasonOf(err error) string {
+func reasonOf(err error, what string) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code != fault.Internal {
 		return f.Message
 	}
-	return "Something went wrong on our side. Give the operator the report ID."
+	return "Something went wrong on our side. Give the operator the " + what + " ID."
 }
 
-// produce reads the data, writes the file and completes the report. It renews
-// the lease meanwhile, and stops if the lease is lost.
-func (w *Worker) produce(ctx context.Context, claim *reports.ReportClaim) (err error) {
+// produce does a job. It renews the lease meanwhile, and stops if the lease is
+// lost.
+func (w *Worker) produce(ctx context.Context, l *line, t *task) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -171,7 +219,7 @@ func (w *Worker) produce(ctx context.Context, claim *reports.ReportClaim) (err e
 	renewing := make(chan struct{})
 	go func() {
 		defer close(renewing)
-		w.keepLease(ctx, claim, &progress, cancel)
+		w.keepLease(ctx, l, t, &progress, cancel)
 	}()
 	defer func() {
 		lost := context.Cause(ctx)
@@ -181,6 +229,11 @@ func (w *Worker) produce(ctx context.Context, claim *reports.ReportClaim) (err e
 			err = lost
 		}
 	}()
+	return t.produce(ctx, &progress)
+}
+
+// writeReport reads the data, writes the file and completes the report.
+func (w *Worker) writeReport(ctx context.Context, claim *reports.ReportClaim, progress *atomic.Int32) error {
 	d, err := read(ctx, w.Analyst, w.Store.For(&access.Principal{Org: claim.OrgNo()}), &claim.ReportRequest, func(share float64) { progress.Store(int32(50 * share)) })
 	if err != nil {
 		return err
@@ -198,7 +251,7 @@ func (w *Worker) produce(ctx context.Context, claim *reports.ReportClaim) (err e
 
 // keepLease renews the lease three times as often as necessary, and stores the
 // progress with it.
-func (w *Worker) keepLease(ctx context.Context, claim *reports.ReportClaim, progress *atomic.Int32, cancel context.CancelCauseFunc) {
+func (w *Worker) keepLease(ctx context.Context, l *line, t *task, progress *atomic.Int32, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(w.Lease / 3)
 	defer tick.Stop()
 	for {
@@ -207,13 +260,13 @@ func (w *Worker) keepLease(ctx context.Context, claim *reports.ReportClaim, prog
 		case <-ctx.Done():
 			return
 		}
-		err := claim.Renew(ctx, w.Lease, int(progress.Load()))
+		err := t.Renew(ctx, w.Lease, int(progress.Load()))
 		if errors.Is(err, reports.ErrClaimLost) {
 			cancel(err)
 			return
 		}
 		if err != nil && ctx.Err() == nil {
-			w.Log.Warn("could not renew a report's lease", "report", claim.ID, "error", err)
+			w.Log.Warn("could not renew the "+l.what+"'s lease", l.what, t.Resource(), "error", err)
 		}
 	}
 }

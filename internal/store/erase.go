@@ -26,7 +26,8 @@ type erasure struct {
 
 // ErasePatient erases a patient, those that were merged into it, and everything
 // about them, in one transaction: records and what is derived from them,
-// identifiers, reports about them and reports that list patients, stored
+// identifiers, reports about them and reports that list patients, all exports,
+// stored
 // responses, answers of webhook receivers, and the details of audit lines. The
 // log is sealed again, and its new seal is accepted by all nodes. line is the
 // audit line of the request, to be completed; it is what stays.
@@ -120,6 +121,10 @@ func (o Org) erase(tx engine.Tx, e erasure, f *journal.Forgetting, reason string
 	if err := o.EraseReports(tx, e.reports); err != nil {
 		return err
 	}
+	exports, err := o.EraseExports(tx)
+	if err != nil {
+		return err
+	}
 	records, err := o.EraseRows(tx, e.no, e.ids, line.At)
 	if err != nil {
 		return err
@@ -127,7 +132,7 @@ func (o Org) erase(tx engine.Tx, e erasure, f *journal.Forgetting, reason string
 	tx.Last(engine.Stmt{SQL: `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
 		Args: []any{rewriteMark, []byte(e.ids[0].String())}})
 	line.Action, line.Resource = audit.PatientErase, e.ids[0].String()
-	line.Details = journal.Details(append([]any{"reason", reason, "records", records, "reports", len(e.reports)}, forgotten.Details...)...)
+	line.Details = journal.Details(append([]any{"reason", reason, "records", records, "reports", len(e.reports), "exports", exports}, forgotten.Details...)...)
 	tx.Last(o.store.journal.Entry(o.org, journal.Change{Audit: line, Event: event.Patient(event.PatientErased, line.At, e.ids[0]), Subject: e.ids[0]})...)
 	return nil
 }

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/seal"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -80,6 +82,12 @@ func (s System) KeyFiles() map[string][]byte {
 // TokenKey returns the key to recognise access tokens issued here, even after
 // they were deleted. It is the same on all nodes and after a restore.
 func (s System) TokenKey() []byte { return seal.Derive(s.masterKey, "anodyne access tokens") }
+
+// PseudonymKey returns the key of an organisation's pseudonyms in de-identified
+// exports. It is the same on all nodes and after a restore.
+func (s System) PseudonymKey(org access.OrgNo) []byte {
+	return seal.Derive(s.masterKey, "anodyne pseudonyms of organization "+strconv.FormatInt(int64(org), 10))
+}
 
 // AuditKey reads the audit key of a data directory.
 func AuditKey(dir string) ([]byte, error) { return readKey(filepath.Join(dir, auditKeyFile.name)) }

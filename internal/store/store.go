@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -169,6 +170,13 @@ func (s *Store) Close() error {
 // Master returns the key that seals secrets stored in the database in a
 // recoverable form.
 func (s *Store) Master() *seal.Master { return s.master }
+
+// ExportDir returns the directory for temporary files of exports, which is
+// created if missing.
+func (s *Store) ExportDir() (string, error) {
+	dir := filepath.Join(s.dataDir, "exports")
+	return dir, os.MkdirAll(dir, 0o700)
+}
 
 // Engine returns "sqlite" or "postgres", for display.
 func (s *Store) Engine() string { return s.db.Engine() }

@@ -34,16 +34,16 @@ type ExportReader struct {
 // Concurrent writes are not part of it and are not blocked.
 func (o Org) ExportData(ctx context.Context, to *ExportReader) error {
 	return o.db.LongSnapshot(ctx, func(tx engine.Tx) error {
-		total, err := o.patients(tx)
+		highest, err := o.lastNo(tx)
 		if err != nil {
 			return err
 		}
-		for first := int64(1); first <= total; first += exportedAtOnce {
-			last := min(first+exportedAtOnce-1, total)
+		for first := int64(1); first <= highest; first += exportedAtOnce {
+			last := min(first+exportedAtOnce-1, highest)
 			if err := o.exportRange(tx, first, last, to); err != nil {
 				return err
 			}
-			to.Seen(last, total)
+			to.Seen(last, highest)
 		}
 		return nil
 	})

@@ -51,3 +51,47 @@ func (rep *Report) Details() []byte {
 	}
 	return append(b, '}')
 }
+
+// Downloadable returns an error that explains why there are no files, if there
+// are none.
+func (x *Export) Downloadable(now time.Time) error {
+	switch {
+	case x.HasExpired(now):
+		return fault.New(fault.ExportExpired, "The files were removed at the end of their retention period; create the export again.")
+	case x.Status == ReportFailed:
+		return fault.New(fault.ExportFailed, "The export could not be written. "+x.Error, "status", x.Status)
+	case x.Status != ReportCompleted:
+		e := fault.New(fault.ExportNotReady, "The export is not ready yet.", "status", x.Status)
+		e.RetryAfter = time.Second
+		return e
+	}
+	return nil
+}
+
+// File returns the file with a name, or nil if there is none.
+func (x *Export) File(name string) *ExportFile {
+	for i := range x.Files {
+		if x.Files[i].Name == name {
+			return &x.Files[i]
+		}
+	}
+	return nil
+}
+
+// Details returns the details of an audit line about the export: what it
+// contains.
+func (x *Export) Details() []byte {
+	b := append(make([]byte, 0, 128), `{"format":"`...)
+	b = append(append(b, x.Format...), '"', ',')
+	return append(b, x.Parameters[1:]...)
+}
+
+// exportMedia are the media types of files by extension.
+var exportMedia = map[string]string{
+	string(Parquet): "application/vnd.apache.parquet", string(NDJSON): "application/x-ndjson", string(ExportCSV): mediaTypes[CSV],
+}
+
+// MediaType returns the media type of the file.
+func (f *ExportFile) MediaType() string {
+	return exportMedia[f.Name[strings.LastIndexByte(f.Name, '.')+1:]]
+}

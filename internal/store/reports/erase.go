@@ -33,13 +33,39 @@ func (o Org) About(tx engine.Tx, patients []id.Patient, since time.Time) (list [
 // EraseReports deletes reports and their files at once.
 func (o Org) EraseReports(tx engine.Tx, list []Report) error {
 	for i := range list {
-		rep := &list[i]
-		if _, err := tx.Exec(`DELETE FROM report_chunk WHERE org_no = $1 AND report_no = $2`, int64(o.org), rep.no); err != nil {
+		if err := o.erase(tx, &list[i]); err != nil {
 			return err
 		}
-		tx.Last(o.discard(rep.no, rep.fence)) // a node may be writing another chunk
-		tx.Last(o.countReports(rep.Type, rep.Status, "")...)
-		tx.Last(engine.Stmt{SQL: `DELETE FROM report WHERE org_no = $1 AND report_no = $2`, Args: []any{int64(o.org), rep.no}})
 	}
+	return nil
+}
+
+// EraseExports deletes all exports of the organisation and their files at once:
+// files that contain a patient must not outlast the patient. It returns how many
+// there were. Those being generated are deleted too, and their claims are lost.
+func (o Org) EraseExports(tx engine.Tx) (erased int, err error) {
+	var list []Export
+	if err := tx.Query(`SELECT `+reportColumns+` FROM report WHERE org_no = $1 AND report_type = 100 /*FOR UPDATE*/`, func(r engine.Row) error {
+		x, err := scanExport(r)
+		list = append(list, x)
+		return err
+	}, int64(o.org)); err != nil {
+		return 0, err
+	}
+	for i := range list {
+		if err := o.erase(tx, &list[i]); err != nil {
+			return 0, err
+		}
+	}
+	return len(list), nil
+}
+
+// erase is remove, with the files deleted at once. A node may be writing another
+// chunk, which is left to the purge.
+func (o Org) erase(tx engine.Tx, of work) error {
+	if _, err := tx.Exec(`DELETE FROM report_chunk WHERE org_no = $1 AND report_no = $2`, int64(o.org), of.job().no); err != nil {
+		return err
+	}
+	o.remove(tx, of)
 	return nil
 }

@@ -2,7 +2,7 @@ package reports
 
 import (
 	"context"
-	"time"
+	"fmt"
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
@@ -10,32 +10,43 @@ import (
 )
 
 // ReportBytes calls each with the bytes of a file between two offsets, a chunk
-// at a time. No transaction is open in between, because the reader may be slow;
-// the fence keeps files apart. If the report is deleted meanwhile, the error is
-// that of a missing report.
+// at a time. If the report is deleted meanwhile, the error is that of a missing
+// report.
 func (o Org) ReportBytes(ctx context.Context, rep *Report, from, to int64, each func([]byte) error) error {
-	buf := make([]byte, 0, min(ReportChunk, to-from))
+	return o.bytes(ctx, &rep.Job, fault.Missing("report", rep.ID.String()), from, to, each)
+}
+
+// bytes reads the chunks of a job. No transaction is open while each is called,
+// because the reader may be slow; the fence keeps files apart. gone is the
+// error if the job was deleted.
+func (o Org) bytes(ctx context.Context, j *Job, gone error, from, to int64, each func([]byte) error) error {
+	buf := make([]byte, 0, ReportChunk)
 	for from < to {
-		n := from / ReportChunk
-		found := false
+		n, packed, found := from/ReportChunk, false, false
 		if err := o.db.Read(ctx, func(tx engine.Tx) (err error) {
-			found, err = engine.One(tx, `SELECT bytes FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND n = $4`, func(r engine.Row) {
-				chunk := r.Raw(0)
-				first := min(from-n*ReportChunk, int64(len(chunk)))
-				last := min(to-n*ReportChunk, int64(len(chunk)))
-				buf = append(buf[:0], chunk[first:last]...)
-			}, int64(o.org), rep.no, rep.fence, n)
+			found, err = engine.One(tx, `SELECT bytes, packed FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND n = $4`, func(r engine.Row) {
+				buf, packed = append(buf[:0], r.Raw(0)...), r.Int(1) != 0
+			}, int64(o.org), j.no, j.fence, n)
 			return err
 		}); err != nil {
 			return err
 		}
-		if !found || len(buf) == 0 {
-			return fault.Missing("report", rep.ID.String())
+		chunk := buf
+		if packed {
+			var err error
+			if chunk, err = unpacked(buf); err != nil {
+				return fmt.Errorf("chunk %d: %w", n, err)
+			}
 		}
-		if err := each(buf); err != nil {
+		first := min(from-n*ReportChunk, int64(len(chunk)))
+		last := min(to-n*ReportChunk, int64(len(chunk)))
+		if !found || first == last {
+			return gone
+		}
+		if err := each(chunk[first:last]); err != nil {
 			return err
 		}
-		from += int64(len(buf))
+		from += last - first
 	}
 	return nil
 }
@@ -44,8 +55,8 @@ func (o Org) ReportBytes(ctx context.Context, rep *Report, from, to int64, each 
 // caller can get back to the queue. It calls them again soon.
 const sweepSteps = 100
 
-// ExpireReports expires reports at the end of their retention, one at a time.
-// The purge deletes their files.
+// ExpireReports expires reports and exports at the end of their retention, one
+// at a time. The purge deletes their files.
 func (s System) ExpireReports(ctx context.Context) error {
 	const due = `SELECT org_no, report_no, report_type, fence FROM report WHERE status = 2 AND expires_at <= $1 ORDER BY expires_at LIMIT 1`
 	now := engine.Millis(s.db.Now())
@@ -59,11 +70,10 @@ func (s System) ExpireReports(ctx context.Context) error {
 		}
 		if err := s.db.Write(ctx, func(tx engine.Tx) error {
 			var o Org
-			var no, fence int64
-			var kind ReportType
+			var no, kind, fence int64
 			found, err := engine.One(tx, due+` /*FOR UPDATE SKIP LOCKED*/`, func(r engine.Row) {
 				o = s.of(access.OrgNo(r.Int(0)))
-				no, kind, fence = r.Int(1), ReportTypes[r.Int(2)], r.Int(3)
+				no, kind, fence = r.Int(1), r.Int(2), r.Int(3)
 			}, now)
 			if err != nil || !found {
 				return err
@@ -107,10 +117,4 @@ func (s System) PurgeReports(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// HasExpired reports whether the retention of a file has ended, whether or not
-// ExpireReports has noticed.
-func (r *Report) HasExpired(now time.Time) bool {
-	return r.Status == ReportExpired || r.Status == ReportCompleted && !now.Before(r.ExpiresAt)
 }

@@ -1,11 +1,12 @@
 package reports
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"time"
 
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/reporttype"
@@ -65,126 +66,61 @@ type ReportRequest struct {
 	AsOf time.Time
 }
 
-// Report is a report with its status. Until they are known, times are zero and
-// Size is -1.
+// Report is a report with its status.
 type Report struct {
 	ReportRequest
-	ID        id.Report
-	Client    id.Client // the client that requested it
-	Status    ReportStatus
-	Progress  int // percent
-	CreatedAt time.Time
-	StartedAt time.Time
-	// CompletedAt is when it ended, completed or failed.
-	CompletedAt time.Time
-	ExpiresAt   time.Time
-	Size        int64
-	SHA256      []byte
-	Error       string // why it failed, as a message for people
-
-	no, fence int64
+	ID id.Report
+	Job
 }
 
 // NewReport returns a report that is ready to be queued.
 func NewReport(q ReportRequest, client id.Client, now time.Time) Report {
-	return Report{ReportRequest: q, ID: id.New[id.ReportKind](now), Client: client, Status: ReportPending, CreatedAt: now.UTC().Truncate(time.Second), Size: -1}
+	return Report{ReportRequest: q, ID: id.New[id.ReportKind](now), Job: newJob(client, now)}
 }
 
-const reportColumns = `report_no, id, client_id, report_type, format, title, parameters, patient_id, status, progress, as_of,
-	created_at, started_at, completed_at, expires_at, size, sha256, error, fence`
-
 func scanReport(r engine.Row) (rep Report, err error) {
-	moment := func(column int) time.Time {
-		if r.IsNull(column) {
-			return time.Time{}
-		}
-		return engine.FromMillis(r.Int(column))
-	}
-	rep = Report{
-		ReportRequest: ReportRequest{
-			Type: ReportTypes[r.Int(3)], Format: ReportFormats[r.Int(4)], Title: r.Text(5), Parameters: r.Text(6), AsOf: engine.FromMillis(r.Int(10)),
-		},
-		Status: ReportStatuses[r.Int(8)], Progress: int(r.Int(9)),
-		CreatedAt: engine.FromMillis(r.Int(11)), StartedAt: moment(12), CompletedAt: moment(13), ExpiresAt: moment(14),
-		Size: -1, SHA256: bytes.Clone(r.Raw(16)), Error: r.Text(17), no: r.Int(0), fence: r.Int(18),
-	}
-	if !r.IsNull(15) {
-		rep.Size = r.Int(15)
+	rep.ReportRequest = ReportRequest{
+		Type: ReportTypes[r.Int(3)], Format: ReportFormats[r.Int(4)], Title: r.Text(5), Parameters: r.Text(6), AsOf: engine.FromMillis(r.Int(10)),
 	}
 	if !r.IsNull(7) {
 		if rep.Patient, err = id.FromBytes[id.PatientKind](r.Raw(7)); err != nil {
 			return rep, err
 		}
 	}
-	if rep.Client, err = id.FromBytes[id.ClientKind](r.Raw(2)); err == nil {
+	if rep.Job, err = scanJob(r); err == nil {
 		rep.ID, err = id.FromBytes[id.ReportKind](r.Raw(1))
 	}
 	return rep, err
 }
 
-// fairness is how far a report is moved back in the queue for each other
-// waiting one of its organisation, so that an organisation that requests a
-// thousand does not hold up the others. It affects only the order of the queue.
-const fairness = 5 * time.Second
+func (rep *Report) job() *Job        { return &rep.Job }
+func (rep *Report) typeCode() int64  { return rep.Type.Code() }
+func (rep *Report) key() []byte      { return rep.ID.Bytes() }
+func (rep *Report) resource() string { return rep.ID.String() }
+
+func (rep *Report) end(at time.Time, completed bool) (audit.Action, *event.Event) {
+	if completed {
+		return audit.ReportComplete, event.Report(event.ReportCompleted, at, rep.ID)
+	}
+	return audit.ReportFail, event.Report(event.ReportFailed, at, rep.ID)
+}
+
+func (rep *Report) alert() event.Alert {
+	return event.Alert{Kind: event.ReportDidFail, Severity: event.Warning, Report: &rep.ID}
+}
 
 // CreateReport queues a report and returns the outcome, or that of an earlier
 // request with the same key.
 func (o Org) CreateReport(ctx context.Context, rep *Report, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
-	var patient any
+	q := queued{format: rep.Format.code(), title: rep.Title, parameters: rep.Parameters, asOf: rep.AsOf}
 	if !rep.Patient.IsZero() {
-		patient = rep.Patient.Bytes()
+		q.patient = rep.Patient.Bytes()
 	}
-	out, err := o.once.Do(ctx, key, rep.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
-		waiting := int64(0)
-		if _, err := engine.One(tx, `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND status = $2`,
-			func(r engine.Row) { waiting = r.Int(0) }, int64(o.org), ReportPending.code()); err != nil {
-			return idempotency.Outcome{}, err
-		}
-		queued := rep.CreatedAt.Add(time.Duration(waiting) * fairness)
-		tx.Last(o.journal.Entry(o.org, c)...)
-		tx.Last(o.countReports(rep.Type, "", ReportPending)...)
-		// The number is assigned last, so that reports become visible in order.
-		tx.Last(
-			engine.Stmt{SQL: `INSERT INTO report_counter (org_no, reports) VALUES ($1, 1) ON CONFLICT (org_no) DO UPDATE SET reports = report_counter.reports + 1`,
-				Args: []any{int64(o.org)}},
-			engine.Stmt{SQL: `INSERT INTO report (org_no, report_no, id, client_id, report_type, format, title, parameters, patient_id, status, progress,
-				as_of, created_at, error, queued_at, node, lease_until, fence, tries)
-				SELECT $1, reports, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, '', $12, '', 0, 0, 0 FROM report_counter WHERE org_no = $1`,
-				Args: []any{int64(o.org), rep.ID.Bytes(), rep.Client.Bytes(), rep.Type.Code(), rep.Format.code(), rep.Title, rep.Parameters, patient,
-					ReportPending.code(), engine.Millis(rep.AsOf), engine.Millis(rep.CreatedAt), engine.Millis(queued)}},
-		)
-		return out, nil
-	})
-	if err == nil {
-		o.reportQueued.Broadcast()
-	}
-	return out, err
-}
-
-// countReports returns the statements that move a report from one status to
-// another in the counters. Either may be "" for none. Rows are locked in a
-// fixed order to avoid deadlocks.
-func (o Org) countReports(t ReportType, from, to ReportStatus) []engine.Stmt {
-	steps := []struct {
-		status ReportStatus
-		change int64
-	}{{from, -1}, {to, 1}}
-	if from != "" && to != "" && to.code() < from.code() {
-		slices.Reverse(steps)
-	}
-	var stmts []engine.Stmt
-	for _, s := range steps {
-		if s.status != "" {
-			stmts = append(stmts, engine.Stmt{SQL: `INSERT INTO report_count (org_no, report_type, status, reports) VALUES ($1, $2, $3, $4)
-				ON CONFLICT (org_no, report_type, status) DO UPDATE SET reports = report_count.reports + excluded.reports`,
-				Args: []any{int64(o.org), t.Code(), s.status.code(), s.change}})
-		}
-	}
-	return stmts
+	return o.queue(ctx, rep, q, c, key, out)
 }
 
 const (
-	selectReport = `SELECT ` + reportColumns + ` FROM report WHERE org_no = $1 AND id = $2`
+	selectReport = `SELECT ` + reportColumns + ` FROM report WHERE org_no = $1 AND id = $2 AND report_type < 100`
 	lockReport   = selectReport + ` /*FOR UPDATE*/`
 )
 
@@ -218,16 +154,8 @@ func (o Org) DeleteReport(ctx context.Context, reportID id.Report, c journal.Cha
 		if err != nil {
 			return err
 		}
-		tx.Last(o.discard(rep.no, rep.fence))
-		tx.Last(o.countReports(rep.Type, rep.Status, "")...)
-		tx.Last(engine.Stmt{SQL: `DELETE FROM report WHERE org_no = $1 AND report_no = $2`, Args: []any{int64(o.org), rep.no}})
+		o.remove(tx, &rep)
 		tx.Last(o.journal.Entry(o.org, c)...)
 		return nil
 	})
-}
-
-// discard returns the statement that hands the chunks of a claim to the purge.
-func (o Org) discard(reportNo, fence int64) engine.Stmt {
-	return engine.Stmt{SQL: `INSERT INTO report_garbage (org_no, report_no, fence) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-		Args: []any{int64(o.org), reportNo, fence}}
 }

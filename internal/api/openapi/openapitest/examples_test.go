@@ -36,7 +36,7 @@ func TestExamplesCoverEveryOperation(t *testing.T) {
 }
 
 func TestExampleRequests(t *testing.T) {
-	live := Live{PatientID: "pat_live", RecordID: "rec_live", WebhookID: "whk_live", DeliveryID: "dlv_live", ReportID: "rep_live", AliasID: "als_live",
+	live := Live{PatientID: "pat_live", RecordID: "rec_live", WebhookID: "whk_live", DeliveryID: "dlv_live", ReportID: "rep_live", ExportID: "exp_live", AliasID: "als_live",
 		AccessToken: "at_live", ClientID: "cli_live", ClientSecret: "cs live"}
 	const base = "https://api.example.com"
 	for _, c := range []struct{ name, method, url, authorization, contentType, body string }{
@@ -46,6 +46,7 @@ func TestExampleRequests(t *testing.T) {
 		{"createPatient/minimal", "POST", "/v1/patients", "Bearer at_live", "application/json", `{"date_of_birth":"1990-11-23","name":"Tomasz Okafor"}`},
 		{"updatePatient/birth_date", "PATCH", "/v1/patients/pat_live", "Bearer at_live", "application/merge-patch+json", `{"date_of_birth":"1968-04-12"}`},
 		{"getClinicalRecord", "GET", "/v1/patients/pat_live/clinical-data/rec_live", "Bearer at_live", "", ""},
+		{"downloadExportFile", "GET", "/v1/exports/exp_live/files/patients.parquet", "Bearer at_live", "", ""},
 		{"getAlias", "GET", "/v1/reference/medications/aliases/als_live", "Bearer at_live", "", ""},
 		{"getDelivery", "GET", "/v1/webhooks/whk_live/deliveries/dlv_live", "Bearer at_live", "", ""},
 		{"createToken/form", "POST", "/oauth/token", "", formType, "client_id=cli_live&client_secret=cs+live&grant_type=client_credentials"},

@@ -20,6 +20,7 @@ type Live struct {
 	WebhookID    string
 	DeliveryID   string // of that webhook
 	ReportID     string
+	ExportID     string // of an export as Parquet
 	AliasID      string
 	AccessToken  string
 	ClientID     string
@@ -50,10 +51,12 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 		id = live.WebhookID
 	case strings.HasPrefix(e.Path, "/v1/reports/"):
 		id = live.ReportID
+	case strings.HasPrefix(e.Path, "/v1/exports/"):
+		id = live.ExportID
 	case strings.HasPrefix(e.Path, "/v1/reference/medications/aliases/"):
 		id = live.AliasID
 	}
-	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID).Replace(e.Path)
+	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID, "{name}", "patients.parquet").Replace(e.Path)
 	if len(e.Query) > 0 {
 		address += "?" + e.Query.Encode()
 	}

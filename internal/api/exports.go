@@ -1,0 +1,153 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/export"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/store/idempotency"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/reports"
+)
+
+// mayExport returns an error if the token lacks a scope of the included data.
+func (x *exchange) mayExport(o *export.Options) error {
+	if need := x.route.scope | o.Scopes(); !x.principal.Scopes.Has(need) {
+		return forbidden(need, x.principal.Scopes)
+	}
+	return nil
+}
+
+// exportID reads the identifier in the path.
+func (x *exchange) exportID() (id.Export, error) {
+	text := x.r.PathValue("id")
+	exportID, err := id.Parse[id.ExportKind](text)
+	if err != nil {
+		return exportID, fault.Missing("export", clip(text))
+	}
+	return exportID, nil
+}
+
+// export returns the export named by a path without parameters.
+func (x *exchange) export() (e reports.Export, err error) {
+	if err := x.noQuery(); err != nil {
+		return e, err
+	}
+	exportID, err := x.exportID()
+	if err != nil {
+		return e, err
+	}
+	return x.org.Export(x.ctx(), exportID)
+}
+
+func (a *API) createExport(x *exchange) (answer, error) {
+	object, key, err := x.readPost(bodyLimit)
+	if err != nil {
+		return answer{}, err
+	}
+	options, err := export.Read(object, x.now)
+	if err := x.mayExport(&options); err != nil {
+		return answer{}, err
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	wanted, err := options.Request()
+	if err != nil {
+		return answer{}, err
+	}
+	e := reports.NewExport(wanted, x.principal.ClientID, x.now)
+	change := journal.Change{Audit: x.line(audit.ExportCreate, e.ID.String())}
+	change.Audit.Details = e.Details()
+	x.buf = appendExport(x.buf, &e, x.now)
+	out, err := x.org.CreateExport(x.ctx(), &e, change, key, idempotency.Outcome{Status: http.StatusCreated, Location: "/v1/exports/" + e.ID.String(), Body: x.buf})
+	if err != nil {
+		return answer{}, err
+	}
+	done := x.outcome(out)
+	if out.Replayed {
+		done.line = x.saw(audit.ExportRead, strings.TrimPrefix(out.Location, "/v1/exports/"))
+	}
+	return done, nil
+}
+
+func (a *API) listExports(x *exchange) (answer, error) {
+	q := x.readQuery("page", "limit", "status")
+	p := q.page()
+	wanted := reports.ExportQuery{Page: p.number, Limit: p.limit}
+	wanted.Status = reports.ReportStatus(q.word("status", "", texts(reports.ReportStatuses)...))
+	if err := q.err(); err != nil {
+		return answer{}, err
+	}
+	b, shown := append(x.buf, `{"data":[`...), 0
+	total, err := x.org.Exports(x.ctx(), wanted, func(e *reports.Export) {
+		if shown > 0 {
+			b = append(b, ',')
+		}
+		shown++
+		b = appendExport(b, e, x.now)
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	x.buf = p.appendPagination(b, total)
+	line := x.saw(audit.ExportRead, "")
+	line.Details = countOf(shown)
+	return answer{status: http.StatusOK, body: x.buf, link: p.link("/v1/exports", total, q.besidesPage()), line: line}, nil
+}
+
+func (a *API) getExport(x *exchange) (answer, error) {
+	e, err := x.export()
+	if err != nil {
+		return answer{}, err
+	}
+	x.buf = appendExport(x.buf, &e, x.now)
+	return answer{status: http.StatusOK, body: x.buf, line: x.saw(audit.ExportRead, e.ID.String())}, nil
+}
+
+func (a *API) deleteExport(x *exchange) (answer, error) {
+	if err := x.noQuery(); err != nil {
+		return answer{}, err
+	}
+	exportID, err := x.exportID()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := x.org.DeleteExport(x.ctx(), exportID, journal.Change{Audit: x.line(audit.ExportDelete, exportID.String())}); err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusNoContent}, nil
+}
+
+// downloadExport sends a file of an export.
+func (a *API) downloadExport(x *exchange) (answer, error) {
+	e, err := x.export()
+	if err != nil {
+		return answer{}, err
+	}
+	options, err := export.Stored(&e.ExportRequest, e.CreatedAt)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := x.mayExport(&options); err != nil {
+		return answer{}, err
+	}
+	if err := e.Downloadable(x.now); err != nil {
+		return answer{}, err
+	}
+	f := e.File(x.r.PathValue("name"))
+	if f == nil {
+		return answer{}, fault.Missing("file", clip(x.r.PathValue("name")))
+	}
+	line := x.saw(audit.ExportDownload, e.ID.String())
+	line.Details = e.Details()
+	return x.download(download{
+		size: f.Size, sum: f.SHA256, name: f.Name, media: f.MediaType(), line: line,
+		bytes: func(from, to int64, send func([]byte) error) error {
+			return x.org.ExportBytes(x.r.Context(), &e, f, from, to, send)
+		},
+	})
+}
