@@ -7,6 +7,7 @@
 //	anodyne client     create, list, rotate and revoke API clients; set their tier
 //	anodyne user       manage portal members
 //	anodyne import     import patients and clinical data from files
+//	anodyne export     write patients and clinical data to files for research
 //	anodyne migrate    migrate the database schema to this version
 //	anodyne backup     back up the database to a file, while servers run
 //	anodyne restore    restore a backup into a new database of either engine
@@ -36,6 +37,7 @@ func commands() []cli.Command {
 		{Name: "client", Summary: "create, list, rotate and revoke API clients; set their tier", Run: runClient},
 		{Name: "user", Summary: "manage portal members", Run: runUser},
 		{Name: "import", Summary: "import patients and clinical data from files", Run: runImport},
+		{Name: "export", Summary: "write patients and clinical data to files for research", Run: runExport},
 		{Name: "migrate", Summary: "migrate the database schema to this version", Run: runMigrate},
 		{Name: "backup", Summary: "back up the database to a file, while servers run", Run: runBackup},
 		{Name: "restore", Summary: "restore a backup into a new database of either engine", Run: runRestore},
