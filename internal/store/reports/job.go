@@ -59,8 +59,9 @@ func newJob(client id.Client, now time.Time) Job {
 	return Job{Client: client, Status: ReportPending, CreatedAt: now.UTC().Truncate(time.Second), Size: -1}
 }
 
-// Waiting reports whether the job has not ended yet.
-func (j *Job) Waiting() bool { return j.Status == ReportPending || j.Status == ReportProcessing }
+// Waiting reports whether the job has not ended yet. It is called by templates,
+// which have a copy.
+func (j Job) Waiting() bool { return j.Status == ReportPending || j.Status == ReportProcessing }
 
 // HasExpired reports whether the retention of the files has ended, whether or
 // not ExpireReports has noticed.

@@ -14,6 +14,7 @@ import (
 func sent() map[event.Type]*event.Event {
 	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 	patient, report := id.New[id.PatientKind](now), id.New[id.ReportKind](now)
+	export := id.New[id.ExportKind](now)
 	client, webhook := id.New[id.ClientKind](now), id.New[id.WebhookKind](now)
 	return map[event.Type]*event.Event{
 		event.PatientCreated:      event.Patient(event.PatientCreated, now, patient),
@@ -21,8 +22,10 @@ func sent() map[event.Type]*event.Event {
 		event.ClinicalDataUpdated: event.ClinicalData(now, patient, []id.Record{id.New[id.RecordKind](now), id.New[id.RecordKind](now)}, []string{"pain_scores", "notes"}),
 		event.ReportCompleted:     event.Report(event.ReportCompleted, now, report),
 		event.ReportFailed:        event.Report(event.ReportFailed, now, report),
+		event.ExportCompleted:     event.Export(event.ExportCompleted, now, export),
+		event.ExportFailed:        event.Export(event.ExportFailed, now, export),
 		event.SystemAlert: event.Alert{Kind: event.HighDoseOpioid, Severity: event.Warning, Patient: &patient, Client: &client,
-			Webhook: &webhook, Report: &report, Threshold: 90, Reason: "the receiver returned 410"}.Event(now),
+			Webhook: &webhook, Report: &report, Export: &export, Threshold: 90, Reason: "the receiver returned 410"}.Event(now),
 	}
 }
 
