@@ -164,6 +164,12 @@ func (p *Portal) table() []route {
 		{pattern: "GET /portal/reports/{id}/download", scopes: access.ReportsRead, handle: p.download, streams: true},
 		{pattern: "POST /portal/reports/{id}/delete", scopes: access.ReportsWrite, handle: p.deleteReport, form: "/portal/reports/{id}"},
 
+		{pattern: "GET /portal/exports", scopes: access.ExportsRead, handle: p.exports},
+		{pattern: "POST /portal/exports", scopes: access.ExportsWrite | seesPatients, handle: p.createExport, form: "/portal/exports"},
+		{pattern: "GET /portal/exports/{id}", scopes: access.ExportsRead, handle: p.export},
+		{pattern: "GET /portal/exports/{id}/files/{name}", scopes: access.ExportsRead | seesPatients, handle: p.downloadExport, streams: true},
+		{pattern: "POST /portal/exports/{id}/delete", scopes: access.ExportsWrite, handle: p.deleteExport, form: "/portal/exports/{id}"},
+
 		{pattern: "GET /portal/audit", role: access.Administrator, handle: p.audit},
 		{pattern: "GET /portal/members", role: access.Administrator, handle: p.members},
 		{pattern: "POST /portal/members/invite", role: access.Administrator, handle: p.invite, form: "/portal/members"},

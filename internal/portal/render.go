@@ -93,10 +93,13 @@ type shown struct {
 func (s shown) IsDeveloper() bool     { return s.Member != nil && s.Role.Has(access.Developer) }
 func (s shown) IsAdministrator() bool { return s.Member != nil && s.Role.Has(access.Administrator) }
 
-// SeesPatients and MakesReports report what the role's scopes include.
+// SeesPatients, MakesReports and MakesExports report what the role's scopes include.
 func (s shown) SeesPatients() bool { return s.Member != nil && s.Role.Scopes().Has(seesPatients) }
 func (s shown) MakesReports() bool {
 	return s.Member != nil && s.Role.Scopes().Has(access.ReportsWrite)
+}
+func (s shown) MakesExports() bool {
+	return s.Member != nil && s.Role.Scopes().Has(access.ExportsWrite|seesPatients)
 }
 
 // show responds with a page. The page is rendered before anything is sent, so

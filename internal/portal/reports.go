@@ -52,7 +52,7 @@ func (v *visit) showReports(form reportForm) (err error) {
 	if from := page.Pages() - page.Page + 1; from >= 1 {
 		if _, err := v.org.Reports(v.r.Context(), reports.ReportQuery{Page: from, Limit: pageSize}, func(rep *reports.Report) {
 			page.Rows = append(page.Rows, *rep)
-			page.Waiting = page.Waiting || rep.Status == reports.ReportPending || rep.Status == reports.ReportProcessing
+			page.Waiting = page.Waiting || rep.Waiting()
 		}); err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (p *Portal) readReport(v *visit, body []byte) (wanted reports.ReportRequest
 
 type reportPage struct {
 	reports.Report
-	Waiting, Ready bool
+	Ready bool
 }
 
 // Asked returns the parameters as names and values.
@@ -123,9 +123,7 @@ func (p *Portal) report(v *visit) error {
 	if err != nil {
 		return err
 	}
-	page := reportPage{Report: rep, Ready: rep.Downloadable(v.now) == nil}
-	page.Waiting = rep.Status == reports.ReportPending || rep.Status == reports.ReportProcessing
-	return v.show("report", rep.Title, page)
+	return v.show("report", rep.Title, reportPage{rep, rep.Downloadable(v.now) == nil})
 }
 
 func (v *visit) findReport() (reports.Report, error) {
@@ -139,7 +137,7 @@ func (v *visit) findReport() (reports.Report, error) {
 // sendTime limits how long a browser may take to receive a part of a file.
 const sendTime = time.Minute
 
-// download sends the file while reading it.
+// download sends the file of a report.
 func (p *Portal) download(v *visit) error {
 	rep, err := v.findReport()
 	if err != nil {
@@ -156,16 +154,24 @@ func (p *Portal) download(v *visit) error {
 	if err := v.org.Saw(&line); err != nil {
 		return err
 	}
+	v.stream(rep.FileName(), rep.Format.MediaType(), rep.Size, func(send func([]byte) error) error {
+		return v.org.ReportBytes(v.r.Context(), &rep, 0, rep.Size, send)
+	})
+	return nil
+}
+
+// stream sends a file while reading it.
+func (v *visit) stream(name, media string, size int64, read func(send func([]byte) error) error) {
 	h := v.w.Header()
-	h.Set("Content-Type", rep.Format.MediaType())
-	h.Set("Content-Disposition", `attachment; filename="`+rep.FileName()+`"`)
-	h.Set("Content-Length", strconv.FormatInt(rep.Size, 10))
+	h.Set("Content-Type", media)
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("Content-Length", strconv.FormatInt(size, 10))
 	v.w.WriteHeader(http.StatusOK)
 	if v.r.Method == http.MethodHead {
-		return nil
+		return
 	}
 	connection := http.NewResponseController(v.w)
-	if err := v.org.ReportBytes(v.r.Context(), &rep, 0, rep.Size, func(chunk []byte) error {
+	if err := read(func(chunk []byte) error {
 		// The write timeout is too short for a large file on a slow connection.
 		_ = connection.SetWriteDeadline(time.Now().Add(sendTime)) // not all connections support it
 		_, err := v.w.Write(chunk)
@@ -173,7 +179,6 @@ func (p *Portal) download(v *visit) error {
 	}); err != nil {
 		panic(http.ErrAbortHandler) // the file is incomplete, which the browser must notice
 	}
-	return nil
 }
 
 func (p *Portal) deleteReport(v *visit) error {

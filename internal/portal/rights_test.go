@@ -52,7 +52,7 @@ func TestNobodyChangesWhatSomebodyAboveOwns(t *testing.T) {
 func TestADeveloperSeesNoPatients(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		b := h.signedIn("dev@clinic.example", "default", access.Developer)
-		for _, path := range []string{"/portal/patients", "/portal/analytics", "/portal/reports"} {
+		for _, path := range []string{"/portal/patients", "/portal/analytics", "/portal/reports", "/portal/exports"} {
 			if p := b.get(path); p.status != http.StatusForbidden {
 				t.Errorf("%s: %d", path, p.status)
 			}

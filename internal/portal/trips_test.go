@@ -53,6 +53,9 @@ var pagesAsked = []showing{
 	{"/portal/reports", "/portal/reports", asking{statements: 5, trips: 3}},
 	{"/portal/reports/{id}", "/portal/reports/{report}", asking{statements: 2, trips: 2}},
 	{"/portal/reports/{id}/download", "/portal/reports/{report}/download", asking{statements: 2, trips: 2}},
+	{"/portal/exports", "/portal/exports", asking{statements: 5, trips: 3}},
+	{"/portal/exports/{id}", "/portal/exports/{export}", asking{statements: 2, trips: 2}},
+	{"/portal/exports/{id}/files/{name}", "/portal/exports/{export}/files/patients.csv", asking{statements: 2, trips: 2}},
 	{"/portal/audit", "/portal/audit", asking{statements: 5, postgres: 1, trips: 5}},
 	{"/portal/members", "/portal/members", asking{statements: 2, trips: 2}},
 	{"/portal/account", "/portal/account", asking{statements: 1, trips: 1}},
@@ -128,7 +131,7 @@ func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 	}
 	oldest := record.ID
 	hook := storetest.AddWebhook(h.t, org, "https://clinic.example/hook")
-	var delivery, report string
+	var delivery, report, export string
 	for i := range size {
 		storetest.AddPatient(h.t, org, fmt.Sprintf("Patient %d", i+1))
 		if _, err := h.store.System().CreateAccount(ctx, name, accounts.NewAccount{Email: fmt.Sprintf("%d@%s.example", i, name), Name: "Member", Role: access.Viewer}); err != nil {
@@ -158,11 +161,12 @@ func (h *house) crowd(size int) (*browser, *strings.Replacer) {
 			h.t.Fatalf("%d\n%s", p.status, p.text)
 		}
 		report = strings.TrimPrefix(b.post("/portal/reports", "type", "population_health", "format", "json").location, "/portal/reports/")
+		export = strings.TrimPrefix(b.post("/portal/exports", "format", "csv").location, "/portal/exports/")
 	}
 	clients, err := org.Clients(ctx)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return b, strings.NewReplacer("{link}", link, "{reset}", reset, "{application}", clients[0].ID.String(), "{webhook}", hook.ID.String(), "{delivery}", delivery,
-		"{patient}", who.ID.String(), "{record}", oldest.String(), "{newest}", record.ID.String(), "{report}", report, "{guide}", "quick-start", "{operation}", "listPatients")
+		"{patient}", who.ID.String(), "{record}", oldest.String(), "{newest}", record.ID.String(), "{report}", report, "{export}", export, "{guide}", "quick-start", "{operation}", "listPatients")
 }

@@ -196,9 +196,9 @@ func statusOf(err error) (status int, words string) {
 		status = http.StatusForbidden
 	case fault.NotFound:
 		status = http.StatusNotFound
-	case fault.ReportExpired, fault.PatientMerged:
+	case fault.ReportExpired, fault.ExportExpired, fault.PatientMerged:
 		status = http.StatusGone
-	case fault.Conflict, fault.ReportNotReady, fault.ReportFailed:
+	case fault.Conflict, fault.ReportNotReady, fault.ReportFailed, fault.ExportNotReady, fault.ExportFailed:
 		status = http.StatusConflict
 	case fault.RateLimitExceeded:
 		status = http.StatusTooManyRequests
