@@ -82,8 +82,7 @@ func TestExport(t *testing.T) {
 			`{"data_type":"pain_scores","recorded_at":"2026-01-01","value":5}`,
 			`{"data_type":"medications","recorded_at":"2025-12-01T09:00:00Z","value":{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":30,"frequency":"TID","route":"oral"}}`,
 			`{"data_type":"assessments","recorded_at":"2025-12-02","value":{"instrument":"phq_9","items":{"1":1,"2":1,"3":1,"4":1,"5":1,"6":1,"7":1,"8":1,"9":1}}}`)
-		var wrong pain.Record
-		wrong = storetest.Record(t, ada.ID, `{"data_type":"pain_scores","recorded_at":"2025-12-03","value":9}`)
+		wrong := storetest.Record(t, ada.ID, `{"data_type":"pain_scores","recorded_at":"2025-12-03","value":9}`)
 		if err := storetest.AddRecords(t.Context(), o, ada.ID, wrong); err != nil {
 			t.Fatal(err)
 		}

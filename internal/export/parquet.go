@@ -23,7 +23,7 @@ const (
 
 // parquetWriter writes a table as a Parquet file, column by column.
 type parquetWriter struct {
-	file    *parquet.Writer
+	file    *parquet.GenericWriter[any]
 	columns []pain.Column
 	values  [][]parquet.Value // of the rows not yet passed on, by column
 	waiting int               // number of these rows
@@ -34,7 +34,7 @@ type parquetWriter struct {
 func newParquetWriter(w io.Writer, name string, columns []pain.Column) *parquetWriter {
 	schema := parquet.NewSchema(name, ordered(columns))
 	return &parquetWriter{
-		file: parquet.NewWriter(w, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}),
+		file: parquet.NewGenericWriter[any](w, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}),
 			parquet.PageBufferSize(pageBytes), parquet.CreatedBy("anodyne", "", "")),
 		columns: columns, values: make([][]parquet.Value, len(columns)),
 	}
