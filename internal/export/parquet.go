@@ -15,8 +15,8 @@ const (
 	rowsAtOnce = 256
 	// groupRows and groupBytes bound a row group, which is kept in memory until
 	// it is complete.
-	groupRows  = 64 << 10
-	groupBytes = 8 << 20
+	groupRows  = 32 << 10
+	groupBytes = 4 << 20
 	// pageBytes is the size of a page before compression.
 	pageBytes = 64 << 10
 )
