@@ -139,6 +139,10 @@ func (d apiDocument) add(s *shape, schema any) {
 	for _, name := range required {
 		s.required[name.(string)] = true
 	}
+	parts, _ := object["allOf"].([]any)
+	for _, part := range parts {
+		d.add(s, part)
+	}
 	for _, keyword := range []string{"oneOf", "anyOf"} {
 		alternatives, _ := object[keyword].([]any)
 		for _, alternative := range alternatives {
