@@ -39,6 +39,7 @@ var layers = [][]string{
 	{"ratelimit", "worker", "tracing", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},
 	{"id", "fault", "docs", "licenses"},
+	{"testnode"},
 	{"testneed", "faulttest", "testwait"}, // for tests, which are not checked, and for their helpers
 }
 
@@ -89,7 +90,7 @@ func TestTheServerIsLinkedWithoutTools(t *testing.T) {
 	if len(linked) < 100 {
 		t.Fatalf("go list found %d packages", len(linked))
 	}
-	tools := []string{"bench", "store/pgserver", "store/storetest", "testneed", "faulttest", "testwait"}
+	tools := []string{"bench", "store/pgserver", "store/storetest", "testneed", "testnode", "faulttest", "testwait"}
 	for _, path := range linked {
 		inside, _ := strings.CutPrefix(path, "anodyne.example/anodyne/internal/")
 		if path == "testing" || strings.HasPrefix(path, "gonum.org/") || slices.ContainsFunc(tools, func(tool string) bool { return strings.HasPrefix(inside+"/", tool+"/") }) {

@@ -15,12 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"anodyne.example/anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testnode"
 )
-
-// modulesEnv names the folder node_modules with the npm package that the
-// documentation uses; scripts/test fetches it.
-const modulesEnv = "ANODYNE_TEST_NODE_MODULES"
 
 // TestReceiversOfTheDocumentation runs the programs of docs/webhooks.md and
 // sends to them, well and badly.
@@ -69,20 +65,9 @@ func goProgram(t *testing.T, program string) *exec.Cmd {
 
 func nodeProgram(t *testing.T, program string) *exec.Cmd {
 	t.Helper()
-	modules := os.Getenv(modulesEnv)
-	node, err := exec.LookPath("node")
-	if err != nil || modules == "" {
-		testneed.Skip(t, "Node and the npm package standardwebhooks are not there; scripts/test fetches them")
-	}
-	dir := t.TempDir()
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
-	source := filepath.Join(dir, "receiver.mjs")
-	if err := os.WriteFile(source, []byte(program), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return exec.Command(node, source)
+	p := testnode.New(t)
+	p.Write("receiver.mjs", program)
+	return p.Command("node", "receiver.mjs")
 }
 
 // listen starts a receiver, which ends with the test, and returns its URL.
