@@ -8,7 +8,7 @@ ROUNDS   ?= 10
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 .DEFAULT_GOAL := help
-.PHONY: help build test quick flake faults lint generate fuzz bench bench-tables screenshots release rehome clean
+.PHONY: help build test quick flake faults lint generate fuzz bench bench-tables screenshots sdk sdk-types release rehome clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ bench-tables: build ## measure the tables and the plot of docs/performance.md, i
 
 screenshots: build ## take every page of the portal, into screenshots/ (needs Chromium)
 	@scripts/screenshots
+
+sdk: ## pack the TypeScript client for npm, into dist/ (needs Node 20; after make release, which empties dist/)
+	@scripts/sdk pack
+
+sdk-types: ## generate the types of the TypeScript client from the OpenAPI document (needs Node 20)
+	@scripts/sdk types
 
 release: ## build the release archives with checksums and SBOMs, into dist/
 	@VERSION=$(VERSION) scripts/release

@@ -24,8 +24,8 @@ type Guide struct {
 // order is the recommended reading order.
 var order = []string{
 	"guides/quick-start.md", "guides/authentication.md", "guides/bring-your-patients.md", "guides/clinical-data.md", "guides/pagination.md",
-	"guides/errors.md", "guides/idempotency.md", "guides/rate-limits.md", "webhooks.md", "webhooks-endpoints.md", "alerts.md", "analytics.md",
-	"reports.md", "report-documents.md", "guides/get-your-data-out.md", "guides/keep-a-mirror.md", "guides/versioning.md",
+	"guides/errors.md", "guides/idempotency.md", "guides/rate-limits.md", "guides/typescript.md", "webhooks.md", "webhooks-endpoints.md",
+	"alerts.md", "analytics.md", "reports.md", "report-documents.md", "guides/get-your-data-out.md", "guides/keep-a-mirror.md", "guides/versioning.md",
 }
 
 // Guides returns all guides in reading order.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -31,6 +32,25 @@ func TestGeneratedTypeScriptClients(t *testing.T) {
 		if got := n.Run("node", filepath.Join("built", program+".js")); got != "7 severe\n" {
 			t.Errorf("%s printed %q", program, got)
 		}
+	}
+}
+
+// TestTypesOfTheSDKAreCurrent compares the checked-in types of sdk/typescript
+// with the document.
+func TestTypesOfTheSDKAreCurrent(t *testing.T) {
+	t.Parallel()
+	n := startNodeProject(t)
+	n.Package("openapi-typescript/bin/cli.js", "openapi.yaml", "--output", "schema.ts")
+	want, err := os.ReadFile(filepath.Join(n.Dir, "schema.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../sdk/typescript/src/schema.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("sdk/typescript/src/schema.ts does not fit the OpenAPI document; run make sdk-types")
 	}
 }
 
