@@ -23,7 +23,7 @@ func (a *API) cors(x *exchange) (done bool) {
 	if x.r.Method != http.MethodOptions || x.r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}
-	x.h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PATCH, DELETE")
+	x.h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE")
 	x.h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Range, X-Request-Id")
 	x.h.Set("Access-Control-Max-Age", "600")
 	x.send(answer{status: http.StatusNoContent})

@@ -24,6 +24,7 @@ import (
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/synth"
 	"anodyne.example/anodyne/internal/testneed"
+	"anodyne.example/anodyne/internal/testnode"
 )
 
 // The queries of the guide, run by DuckDB on an export of synthetic patients,
@@ -31,10 +32,7 @@ import (
 func TestGuideWithDuckDB(t *testing.T) {
 	t.Parallel()
 	testneed.Long(t, "reading an export with DuckDB")
-	modules := os.Getenv("ANODYNE_TEST_NODE_MODULES")
-	if _, err := os.Stat(filepath.Join(modules, "@duckdb", "node-api")); modules == "" || err != nil {
-		testneed.Skip(t, "Node or the npm packages in scripts/npm are missing; scripts/test installs them")
-	}
+	modules := testnode.Modules(t)
 	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 	s := storetest.Open(t, storetest.SQLite)
 	who := storetest.Client(t, s, "north")

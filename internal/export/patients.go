@@ -40,6 +40,8 @@ var patientColumns = func() []patientColumn {
 	return append(list,
 		patientColumn{pain.Column{Name: "condition_codes", Type: pain.TextsColumn, Privacy: pain.Kept, About: "ICD-10 codes of the patient's own medical history, whether current or resolved"},
 			func(who *subject, _ int) pain.Cell { return pain.TextsCell(analytics.PatientOf(&who.patient).Codes) }},
+		patientColumn{pain.Column{Name: "identifiers", Privacy: pain.Removed, About: "identifiers of other systems, in JSON"},
+			func(who *subject, _ int) pain.Cell { return pain.TextCell(who.patient.Identifiers.JSON()) }},
 		patientColumn{pain.Column{Name: "medical_history", Privacy: pain.Removed, About: "the whole medical history, in JSON"},
 			func(who *subject, _ int) pain.Cell { return pain.TextCell(who.patient.MedicalHistory.JSON()) }},
 		patientColumn{pain.Column{Name: "records", Type: pain.IntegerColumn, Privacy: pain.Kept, About: "the number of active clinical records"},

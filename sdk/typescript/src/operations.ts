@@ -20,13 +20,21 @@ export const operations = {
     /** Lists patients in order of creation. */
     list: pageList('GET /v1/patients'),
     create: call('POST /v1/patients', 'body'),
+    /** Creates the patient with the identifier in `query`, or updates it. */
+    upsert: call('PUT /v1/patients', 'body', 'query'),
     get: call('GET /v1/patients/{id}'),
     /** Changes the given fields; null clears one. */
     update: call('PATCH /v1/patients/{id}', 'body'),
+    /** Moves all data of a patient to another one. */
+    merge: call('POST /v1/patients/{id}/merge', 'body'),
+    /** Erases a patient and all data about them, which cannot be undone. */
+    erase: call('DELETE /v1/patients/{id}', 'body'),
     /** Pain series, current medications, daily MME and flags as of a day. */
     summary: call('GET /v1/patients/{id}/summary', 'query'),
   },
   clinicalData: {
+    /** Lists the records of all patients in order of change; `.pages()` also has the removed patients. */
+    changes: cursorList('GET /v1/clinical-data'),
     /** Lists a patient's records by clinical time. */
     list: pageList('GET /v1/patients/{id}/clinical-data'),
     add: call('POST /v1/patients/{id}/clinical-data', 'body').as<OneRecord>(),
@@ -46,6 +54,15 @@ export const operations = {
     delete: call('DELETE /v1/reports/{id}'),
     /** Downloads the file of a completed report as a stream. */
     download: file('GET /v1/reports/{id}/download'),
+  },
+  exports: {
+    list: pageList('GET /v1/exports'),
+    /** Requests an export, which is generated in the background. */
+    create: call('POST /v1/exports', 'body'),
+    get: call('GET /v1/exports/{id}'),
+    delete: call('DELETE /v1/exports/{id}'),
+    /** Downloads a file of a completed export as a stream. */
+    download: file('GET /v1/exports/{id}/files/{name}'),
   },
   reference: {
     dataTypes: call('GET /v1/reference/data-types'),

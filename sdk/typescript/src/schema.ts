@@ -13,14 +13,22 @@ export interface paths {
         };
         /**
          * List patients
-         * @description Returns one page of the organisation's patients, oldest first. Patients added while you read the pages cause no gaps or duplicates.
+         * @description Returns one page of the organisation's patients, oldest first unless `sort` says otherwise. In order of creation, patients added while you read the pages cause no gaps or duplicates.
+         *     Conditions can be combined; `total` is exact for any combination.
          *     A page past the end is empty. A `page` or `limit` out of range is rejected, not clamped.
          */
         get: operations["listPatients"];
-        put?: never;
+        /**
+         * Create or update a patient by identifier
+         * @description Creates the patient with this identifier, or replaces what is stored about that patient. Use it to copy patients from another system: it can be repeated, also in parallel, and leaves one patient.
+         *     The body is that of a creation. On an update, omitted fields are cleared, except `identifiers`: if the body has none, the patient keeps those it has. The identifier of the query is always one of them.
+         *     If nothing changed, the version stays the same. Emits `patient.created`, or `patient.updated` if anything changed.
+         */
+        put: operations["putPatient"];
         /**
          * Create a patient
          * @description Creates a patient and returns the stored record. Emits `patient.created`.
+         *     An identifier belongs to one patient of the organisation: if another patient has it, the request returns 409 with that patient's id.
          *     A body without a `Content-Type` is parsed as JSON.
          */
         post: operations["createPatient"];
@@ -78,15 +86,51 @@ export interface paths {
         get: operations["getPatient"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Erase a patient
+         * @description For a person who asks to be forgotten. Removes the patient and everything about them: records, identifiers, reports about the patient and reports that list patients, stored responses, answers of webhook receivers, and the details of audit entries. Patients that were merged into this one are erased with it. It cannot be undone.
+         *
+         *     What stays is that it was done, when, by whom and why. The reason is kept in the audit log: do not write names or medical facts in it. Afterwards the patient is not found, as if it had never existed. Emits `patient.erased`.
+         *
+         *     When the response is sent, nothing of the patient can be read any more. The files of the database are cleaned right after that. Backups made before still contain the patient; see the operations guide.
+         */
+        delete: operations["erasePatient"];
         options?: never;
         head?: never;
         /**
          * Update a patient
-         * @description A JSON merge patch (RFC 7396): omitted fields are unchanged, `null` clears a field, objects are merged, and `medical_history` is replaced as a whole.
+         * @description A JSON merge patch (RFC 7396): omitted fields are unchanged, `null` clears a field, objects are merged, and `medical_history` and `identifiers` are replaced as a whole.
          *     Emits `patient.updated` if anything changed. The same rules apply as on creation; `name` and `date_of_birth` can be corrected but not cleared. Earlier values are kept in the audit log.
          */
         patch: operations["updatePatient"];
+        trace?: never;
+    };
+    "/v1/patients/{id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The patient's identifier. An unknown or malformed identifier returns 404.
+                 * @example pat_01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["PatientID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge a patient into another one
+         * @description For a person who was registered twice. Moves the patient's records, medical history and imported identifiers to the patient in `into`; an entry of the history that both have is kept once. All other fields of that patient stay as they are; those of the merged patient are kept in the audit log.
+         *
+         *     Everything moves at once: totals, pages, analytics and series are exact right after. The merged patient is gone: every later request that names it returns 410 `PATIENT_MERGED` with `details.into`, a second merge included. A merge cannot be undone. Emits `patient.merged`.
+         */
+        post: operations["mergePatient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/patients/{id}/clinical-data": {
@@ -189,6 +233,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/clinical-data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the clinical data of all patients
+         * @description Returns the records of all patients in the order in which they changed, to keep a copy of them. Pass `next_cursor` as `after` to continue: a client that reads the feed this way misses no change, whatever is committed in the meantime.
+         *     A record is listed when it was added and again whenever it changed: when it was superseded or marked as entered in error, when its derived values changed, and when its patient was merged into another. It is shown as it is now, whatever its status. Identify records by `id`: the last one with an identifier is the one that counts.
+         *     Delete all records of the patients in `removed_patients` from your copy: these patients were erased, or merged into another one, with which their records are listed again.
+         *     A page can have fewer records than `limit`, or none, and still not be the last one. When `has_more` is false, you have read everything so far; store the cursor and continue from there later.
+         */
+        get: operations["listClinicalDataChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reports": {
         parameters: {
             query?: never;
@@ -267,6 +334,100 @@ export interface paths {
          *     Requires `reports:read` and the scopes of the data in the report.
          */
         get: operations["downloadReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List exports
+         * @description Returns one page of the organisation's exports in order of creation, with their status, progress and files.
+         */
+        get: operations["listExports"];
+        put?: never;
+        /**
+         * Create an export
+         * @description Queues an export and returns immediately. The files are written in the background; `export.completed` is sent when they can be downloaded, `export.failed` if they cannot be written.
+         *
+         *     An export has one file for each table: patients, one for each type of clinical data with one row for each active record, summaries, and daily opioid doses. `data_dictionary.csv` describes every column.
+         *     All data is of a single point in time, `as_of`: everything acknowledged before it is included.
+         *
+         *     Creating and downloading an export also requires the scopes of its data: `patients:read` for `patients`, `clinical_data:read` for clinical data, both for `summaries`.
+         *
+         *     With `deidentify`, the files follow the Safe Harbor method of HIPAA: names, contacts, identifiers and free text are left out, dates become days since the patient's first record, ages over 89 become 90, and identifiers become
+         *     pseudonyms that are the same in every export of the organisation.
+         */
+        post: operations["createExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an export's status
+         * @description Returns the export's status and progress, and its files once it is complete.
+         */
+        get: operations["getExport"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel or delete an export
+         * @description Cancels an export that is pending or processing. Deletes a finished export with its files.
+         */
+        delete: operations["deleteExport"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports/{id}/files/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+                /**
+                 * @description The name of the file, as in `files`. An unknown name returns 404.
+                 * @example patients.parquet
+                 */
+                name: components["parameters"]["ExportFileName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download a file of an export
+         * @description Returns the file. A single byte range can be requested (`Range`, with optional `If-Range`); a request for several ranges returns the whole file. With `If-None-Match`, a file that the caller already has returns 304.
+         *     Requires `exports:read` and the scopes of the data in the export.
+         */
+        get: operations["downloadExportFile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -477,7 +638,7 @@ export interface paths {
          * @description Returns the organisation's events in log order. Pass `next_cursor` as `after` to continue: a client that reads the log this way gets every event exactly once, whatever is committed in the meantime.
          *     At the end of the log, `data` is empty. With `wait`, the request waits until an event occurs or the time is over.
          *     Events contain identifiers only; read the resource itself for its data.
-         *     The `kind` of a `system.alert` tells what needs review: `high_dose_opioid` (the patient's daily MME has reached the `threshold` of 50 or 90), `opioid_benzodiazepine_overlap` (both cover the same day), `quota_warning` (the client has used `threshold` percent of its hourly limit), `report_failed` (a report could not be generated), `webhook_disabled` (the service disabled a webhook, for the given `reason`).
+         *     The `kind` of a `system.alert` tells what needs review: `high_dose_opioid` (the patient's daily MME has reached the `threshold` of 50 or 90), `opioid_benzodiazepine_overlap` (both cover the same day), `quota_warning` (the client has used `threshold` percent of its hourly limit), `report_failed` (a report could not be generated), `export_failed` (an export could not be written), `webhook_disabled` (the service disabled a webhook, for the given `reason`).
          *     An alert about a threshold is sent once for each crossing. A clinical alert is a prompt for review, not a judgement of the treatment.
          */
         get: operations["listEvents"];
@@ -981,6 +1142,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "patient.merged": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A patient was merged into another one
+         * @description Sent at least once to every webhook that subscribes to the event; `webhook-id` is the same for all attempts. Contains identifiers only; use them with a token to read the data.
+         */
+        post: operations["patientMerged"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "patient.erased": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A patient was erased
+         * @description Sent at least once to every webhook that subscribes to the event; `webhook-id` is the same for all attempts. Contains identifiers only; use them with a token to read the data.
+         */
+        post: operations["patientErased"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "clinical_data.updated": {
         parameters: {
             query?: never;
@@ -1035,6 +1236,46 @@ export interface webhooks {
          * @description Sent at least once to every webhook that subscribes to the event; `webhook-id` is the same for all attempts. Contains identifiers only; use them with a token to read the data.
          */
         post: operations["reportFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "export.completed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An export can be downloaded
+         * @description Sent at least once to every webhook that subscribes to the event; `webhook-id` is the same for all attempts. Contains identifiers only; use them with a token to read the data.
+         */
+        post: operations["exportCompleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "export.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An export failed
+         * @description Sent at least once to every webhook that subscribes to the event; `webhook-id` is the same for all attempts. Contains identifiers only; use them with a token to read the data.
+         */
+        post: operations["exportFailed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1123,6 +1364,15 @@ export interface components {
                 phone: string;
             };
             medical_history: components["schemas"]["HistoryEntry"][];
+            /** @description Absent if there are none. */
+            identifiers?: components["schemas"]["PatientIdentifier"][];
+        };
+        /** @description The number of a patient in another system, such as a medical record number. A pair of system and value belongs to one patient of the organisation. */
+        PatientIdentifier: {
+            /** @description A URI, or a short name such as `mrn`. Printable characters except `|`. Surrounding spaces are removed. */
+            system: string;
+            /** @description Printable characters. Surrounding spaces are removed. */
+            value: string;
         };
         /** @description One condition in a patient's history. Fields without a value are omitted. */
         HistoryEntry: {
@@ -1151,6 +1401,21 @@ export interface components {
             gender?: components["schemas"]["GenderInput"];
             contact?: components["schemas"]["ContactInput"];
             medical_history?: components["schemas"]["HistoryInput"];
+            identifiers?: components["schemas"]["IdentifiersInput"];
+        };
+        PatientMerge: {
+            /** @description The patient that gets the data. */
+            into: components["schemas"]["PatientID"];
+        };
+        PatientErasure: {
+            /** @description Why the patient is erased. It is kept in the audit log. */
+            reason: string;
+        };
+        PatientMergedDetails: {
+            /** @description The patient that was named and is gone. */
+            id: components["schemas"]["PatientID"];
+            /** @description The patient that has its data now, also if there was more than one merge. */
+            into: components["schemas"]["PatientID"];
         };
         PatientPatch: {
             name?: components["schemas"]["NameInput"];
@@ -1158,8 +1423,9 @@ export interface components {
             gender?: components["schemas"]["GenderInput"];
             contact?: components["schemas"]["ContactInput"];
             medical_history?: components["schemas"]["HistoryInput"];
+            identifiers?: components["schemas"]["IdentifiersInput"];
         };
-        /** @description Surrounding spaces are removed before the length is checked. Control characters are not allowed. */
+        /** @description Surrounding spaces are removed before the length is checked. Control characters are not allowed, nor is a name of invisible characters only. */
         NameInput: string;
         /**
          * Format: date
@@ -1174,6 +1440,8 @@ export interface components {
             /** @description Printable characters only. */
             phone?: string | null;
         } | null;
+        /** @description Each pair of system and value once. */
+        IdentifiersInput: components["schemas"]["PatientIdentifier"][] | null;
         HistoryInput: components["schemas"]["HistoryEntryInput"][] | null;
         /** @description An entry, or plain text as a short form of an entry that has only this `condition`. */
         HistoryEntryInput: string | {
@@ -1220,6 +1488,14 @@ export interface components {
         ClinicalRecordList: {
             data: components["schemas"]["ClinicalRecord"][];
             pagination: components["schemas"]["Pagination"];
+        };
+        ClinicalRecordFeed: {
+            data: components["schemas"]["ClinicalRecord"][];
+            /** @description The patients who were erased or merged into another one. No later page has a record of them. */
+            removed_patients: components["schemas"]["PatientID"][];
+            /** @description Whether there is more to read now. */
+            has_more: boolean;
+            next_cursor: components["schemas"]["Cursor"];
         };
         ClinicalDataCreate: components["schemas"]["ClinicalRecordCreate"] | {
             records: components["schemas"]["ClinicalRecordCreate"][];
@@ -2926,7 +3202,7 @@ export interface components {
         Event: {
             id: string;
             /** @enum {unknown} */
-            type: "patient.created" | "patient.updated" | "clinical_data.updated" | "report.completed" | "report.failed" | "system.alert";
+            type: "patient.created" | "patient.updated" | "patient.merged" | "patient.erased" | "clinical_data.updated" | "report.completed" | "report.failed" | "export.completed" | "export.failed" | "system.alert";
             timestamp: components["schemas"]["Timestamp"];
             /** @description Identifiers of the affected resources. No names and no measured values. */
             data: {
@@ -2934,13 +3210,14 @@ export interface components {
                 /** @description For `clinical_data.updated`: the records that were added, replaced or withdrawn. */
                 record_ids?: components["schemas"]["RecordID"][];
                 report_id?: string;
+                export_id?: components["schemas"]["ExportID"];
                 /** @description For `clinical_data.updated`: the types of these records. */
                 data_types?: components["schemas"]["DataType"][];
                 /**
                  * @description For `system.alert`: what the alert is about.
                  * @enum {unknown}
                  */
-                kind?: "webhook_disabled" | "report_failed" | "quota_warning" | "high_dose_opioid" | "opioid_benzodiazepine_overlap";
+                kind?: "webhook_disabled" | "report_failed" | "export_failed" | "quota_warning" | "high_dose_opioid" | "opioid_benzodiazepine_overlap";
                 /**
                  * @description For `system.alert`: how urgent the review is.
                  * @enum {unknown}
@@ -3004,7 +3281,7 @@ export interface components {
          * @description An event type, or `*` for all, including types added later.
          * @enum {string}
          */
-        Subscription: "*" | "patient.created" | "patient.updated" | "clinical_data.updated" | "report.completed" | "report.failed" | "system.alert";
+        Subscription: "*" | "patient.created" | "patient.updated" | "patient.merged" | "patient.erased" | "clinical_data.updated" | "report.completed" | "report.failed" | "export.completed" | "export.failed" | "system.alert";
         WebhookCreate: {
             url: components["schemas"]["WebhookURLInput"];
             events: components["schemas"]["SubscriptionsInput"];
@@ -3073,7 +3350,7 @@ export interface components {
          * @description The type of the event; `webhook.test` is sent by `test`.
          * @enum {string}
          */
-        DeliveredType: "patient.created" | "patient.updated" | "clinical_data.updated" | "report.completed" | "report.failed" | "system.alert" | "webhook.test";
+        DeliveredType: "patient.created" | "patient.updated" | "patient.merged" | "patient.erased" | "clinical_data.updated" | "report.completed" | "report.failed" | "export.completed" | "export.failed" | "system.alert" | "webhook.test";
         /** @description The delivery of one event to one webhook, with all its attempts. */
         Delivery: components["schemas"]["DeliveryMembers"];
         DeliveryMembers: {
@@ -3113,14 +3390,26 @@ export interface components {
         /** @example evt_01kf0t4na0pgrp1yyh5hvq4yyk */
         EventID: string;
         /** @description An event as sent, whatever its type. */
-        DeliveredEvent: components["schemas"]["PatientEvent"] | components["schemas"]["ClinicalDataEvent"] | components["schemas"]["ReportEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["TestEvent"];
+        DeliveredEvent: components["schemas"]["PatientEvent"] | components["schemas"]["PatientMergedEvent"] | components["schemas"]["ClinicalDataEvent"] | components["schemas"]["ReportEvent"] | components["schemas"]["ExportEvent"] | components["schemas"]["AlertEvent"] | components["schemas"]["TestEvent"];
         PatientEvent: {
             id: components["schemas"]["EventID"];
             /** @enum {unknown} */
-            type: "patient.created" | "patient.updated";
+            type: "patient.created" | "patient.updated" | "patient.erased";
             timestamp: components["schemas"]["Timestamp"];
             data: {
                 patient_id: components["schemas"]["PatientID"];
+            };
+        };
+        PatientMergedEvent: {
+            id: components["schemas"]["EventID"];
+            /** @constant */
+            type: "patient.merged";
+            timestamp: components["schemas"]["Timestamp"];
+            data: {
+                /** @description The patient that is gone. */
+                patient_id: components["schemas"]["PatientID"];
+                /** @description The patient that has its data now. */
+                into: components["schemas"]["PatientID"];
             };
         };
         ClinicalDataEvent: {
@@ -3145,6 +3434,17 @@ export interface components {
                 report_id: string;
             };
         };
+        /** @example exp_01kf0k8y20m3z6q7t2v9w4x5y1 */
+        ExportID: string;
+        ExportEvent: {
+            id: components["schemas"]["EventID"];
+            /** @enum {unknown} */
+            type: "export.completed" | "export.failed";
+            timestamp: components["schemas"]["Timestamp"];
+            data: {
+                export_id: components["schemas"]["ExportID"];
+            };
+        };
         AlertEvent: {
             id: components["schemas"]["EventID"];
             /** @constant */
@@ -3153,13 +3453,14 @@ export interface components {
             /** @description What the alert is about. Contains no measured value other than the threshold that was crossed. */
             data: {
                 /** @enum {unknown} */
-                kind: "webhook_disabled" | "report_failed" | "quota_warning" | "high_dose_opioid" | "opioid_benzodiazepine_overlap";
+                kind: "webhook_disabled" | "report_failed" | "export_failed" | "quota_warning" | "high_dose_opioid" | "opioid_benzodiazepine_overlap";
                 /** @enum {unknown} */
                 severity: "info" | "warning" | "critical";
                 patient_id?: components["schemas"]["PatientID"];
                 client_id?: string;
                 webhook_id?: components["schemas"]["WebhookID"];
                 report_id?: string;
+                export_id?: components["schemas"]["ExportID"];
                 threshold?: number;
                 reason?: string;
             };
@@ -3197,7 +3498,7 @@ export interface components {
          * @description The action. More actions may be added.
          * @enum {string}
          */
-        AuditAction: "patient.create" | "patient.update" | "patient.read" | "patient.list" | "patient.search" | "clinical_data.create" | "clinical_data.correct" | "clinical_data.read" | "clinical_data.derive" | "report.create" | "report.read" | "report.download" | "report.delete" | "report.complete" | "report.fail" | "alias.create" | "alias.update" | "alias.delete" | "series.repair" | "analytics.read" | "audit.read" | "organization.create" | "client.create" | "client.rotate" | "client.revoke" | "client.tier" | "client.request" | "client.grant" | "client.decline" | "token.revoke" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reveal" | "webhook.test" | "webhook.redeliver" | "webhook.recover" | "alert.raise" | "seal.adopt" | "seal.accept" | "database.restore" | "member.invite" | "member.create" | "member.update" | "member.password" | "member.reset" | "session.create" | "session.refuse" | "session.end";
+        AuditAction: "patient.create" | "patient.update" | "patient.merge" | "patient.erase" | "patient.read" | "patient.list" | "patient.search" | "clinical_data.create" | "clinical_data.correct" | "clinical_data.list" | "clinical_data.read" | "clinical_data.derive" | "export.create" | "export.read" | "export.download" | "export.delete" | "export.complete" | "export.fail" | "report.create" | "report.read" | "report.download" | "report.delete" | "report.complete" | "report.fail" | "alias.create" | "alias.update" | "alias.delete" | "series.repair" | "analytics.read" | "audit.read" | "organization.create" | "client.create" | "client.rotate" | "client.revoke" | "client.tier" | "client.request" | "client.grant" | "client.decline" | "token.revoke" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reveal" | "webhook.test" | "webhook.redeliver" | "webhook.recover" | "alert.raise" | "seal.adopt" | "seal.accept" | "database.restore" | "member.invite" | "member.create" | "member.update" | "member.password" | "member.reset" | "session.create" | "session.refuse" | "session.end";
         AuditList: {
             data: components["schemas"]["AuditEntry"][];
             next_cursor: components["schemas"]["Cursor"];
@@ -3288,7 +3589,7 @@ export interface components {
          * @description The error code, for programs. The list is closed.
          * @enum {string}
          */
-        ErrorCode: "INVALID_PARAMETER" | "INVALID_BODY" | "UNSUPPORTED_GRANT_TYPE" | "INVALID_SCOPE" | "UNAUTHORIZED" | "INVALID_CLIENT" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "REPORT_NOT_READY" | "REPORT_FAILED" | "REPORT_EXPIRED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+        ErrorCode: "INVALID_PARAMETER" | "INVALID_BODY" | "UNSUPPORTED_GRANT_TYPE" | "INVALID_SCOPE" | "UNAUTHORIZED" | "INVALID_CLIENT" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "REPORT_NOT_READY" | "REPORT_FAILED" | "REPORT_EXPIRED" | "PATIENT_MERGED" | "EXPORT_NOT_READY" | "EXPORT_FAILED" | "EXPORT_EXPIRED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
         /** @description The first error, and all of them in `errors` if there are several. */
         InvalidParameterDetails: {
             parameter: components["schemas"]["ParameterName"];
@@ -3443,6 +3744,85 @@ export interface components {
                 compare_start_date?: string | null;
                 /** @description YYYY-MM-DD, the last day of that period, before `start_date`. */
                 compare_end_date?: string | null;
+            } | null;
+        };
+        /** @enum {string} */
+        ExportFormat: "parquet" | "ndjson" | "csv";
+        /**
+         * @description A part of the data. `clinical_data` stands for all data types, each of which can also be named.
+         * @enum {string}
+         */
+        ExportPart: "patients" | "clinical_data" | "summaries" | "pain_scores" | "medications" | "assessments" | "procedures" | "functional_status" | "sleep" | "mood" | "activity" | "adverse_events" | "vitals" | "labs" | "notes";
+        /** @description An export with its status, progress and files. Times and the size are null until they are known. */
+        Export: {
+            id: components["schemas"]["ExportID"];
+            format: components["schemas"]["ExportFormat"];
+            include: components["schemas"]["ExportPart"][];
+            since: components["schemas"]["ReportTime"];
+            deidentify: boolean;
+            /** @description The effective filters; empty if all patients are included. */
+            filters: {
+                /** Format: date */
+                start_date?: string;
+                /** Format: date */
+                end_date?: string;
+                /** @enum {unknown} */
+                gender?: "female" | "male" | "other" | "unknown";
+                age_min?: number;
+                age_max?: number;
+                condition?: string;
+                medication_class?: string;
+            };
+            status: components["schemas"]["ReportStatus"];
+            /** @description In percent. */
+            progress: number;
+            /** @description The time of the data: everything acknowledged before it is included. */
+            as_of: components["schemas"]["Timestamp"] | null;
+            created_at: components["schemas"]["Timestamp"];
+            started_at: components["schemas"]["ReportTime"];
+            completed_at: components["schemas"]["ReportTime"];
+            expires_at: components["schemas"]["ReportTime"];
+            /** @description The size of all files. */
+            size_bytes: number | null;
+            /** @description Why the export failed. */
+            error: string;
+            /** @description The files, once the export is complete. One for each table, and the data dictionary. */
+            files: components["schemas"]["ExportFile"][];
+        };
+        ExportFile: {
+            name: string;
+            /** @description The table; `""` for the data dictionary. */
+            table: string;
+            rows: number;
+            size_bytes: number;
+            /** @description The SHA-256 hash of the file. */
+            sha256: string;
+            download_url: string;
+        };
+        ExportList: {
+            data: components["schemas"]["Export"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        ExportCreate: {
+            format: components["schemas"]["ExportFormat"];
+            /** @description What to include; by default `patients`, `clinical_data` and `summaries`. */
+            include?: components["schemas"]["ExportPart"][] | null;
+            /** @description A time, or a date, which means midnight UTC. Leaves out records stored before it, and patients without a newer record who were created before it. */
+            since?: string | null;
+            /** @default false */
+            deidentify: boolean | null;
+            /** @description Includes only the patients who match, with all their records. The period is the one in which a medicine of `medication_class` was taken, and ages are those at its end. */
+            filters?: {
+                /** @description YYYY-MM-DD, inclusive. The period is 365 days by default. */
+                start_date?: string | null;
+                /** @description YYYY-MM-DD, inclusive. Defaults to the day of `as_of`. */
+                end_date?: string | null;
+                gender?: string | null;
+                age_min?: number | null;
+                age_max?: number | null;
+                /** @description The beginning of an ICD-10 code. */
+                condition?: string | null;
+                medication_class?: string | null;
             } | null;
         };
         /** @description The report as JSON. It has the structure of the endpoint of the same name; `opioid_stewardship` has its own. */
@@ -3966,6 +4346,31 @@ export interface components {
                 };
             };
         };
+        /** @description Another patient has one of the identifiers, or the first request with this Idempotency-Key is still running. */
+        IdentifierTaken: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /**
+                 * @description How many seconds to wait, if the first request is still running.
+                 * @example 1
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "CONFLICT" | "IDEMPOTENCY_IN_PROGRESS";
+                    };
+                };
+            };
+        };
         /** @description The record is superseded or entered in error, or the first request with this Idempotency-Key is still running. */
         CorrectionConflict: {
             headers: {
@@ -4108,6 +4513,52 @@ export interface components {
                 });
             };
         };
+        /** @description The patient was merged into another one, which has its data now. */
+        PatientMerged: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    error?: {
+                        /** @constant */
+                        code?: "PATIENT_MERGED";
+                        details?: components["schemas"]["PatientMergedDetails"];
+                    };
+                };
+            };
+        };
+        /** @description Together the patients have more than a patient can have, or the first request with this Idempotency-Key is still running. */
+        MergeConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /**
+                 * @description How many seconds to wait, if the first request is still running.
+                 * @example 1
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "CONFLICT" | "IDEMPOTENCY_IN_PROGRESS";
+                    };
+                };
+            };
+        };
         /** @description The file was removed at the end of its retention period. */
         ReportExpired: {
             headers: {
@@ -4124,6 +4575,64 @@ export interface components {
                     error?: {
                         /** @constant */
                         code?: "REPORT_EXPIRED";
+                    };
+                };
+            };
+        };
+        /** @description The export is not ready yet, or has failed. */
+        ExportNotDone: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /**
+                 * @description How many seconds to wait, if the export is not ready yet.
+                 * @example 1
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & ({
+                    error?: {
+                        /** @constant */
+                        code?: "EXPORT_NOT_READY";
+                        details?: {
+                            /** @enum {unknown} */
+                            status: "pending" | "processing";
+                        };
+                    };
+                } | {
+                    error?: {
+                        /** @constant */
+                        code?: "EXPORT_FAILED";
+                        details?: {
+                            /** @constant */
+                            status: "failed";
+                        };
+                    };
+                });
+            };
+        };
+        /** @description The files were removed at the end of their retention period. */
+        ExportExpired: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    error?: {
+                        /** @constant */
+                        code?: "EXPORT_EXPIRED";
                     };
                 };
             };
@@ -4520,6 +5029,16 @@ export interface components {
          */
         ReportID: string;
         /**
+         * @description The export's identifier. An unknown or malformed identifier returns 404.
+         * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+         */
+        ExportID: string;
+        /**
+         * @description The name of the file, as in `files`. An unknown name returns 404.
+         * @example patients.parquet
+         */
+        ExportFileName: string;
+        /**
          * @description The page number, starting at 1.
          * @example 1
          */
@@ -4721,10 +5240,27 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Returns patients whose name contains this text, ignoring case and accents. Wildcards are not supported.
-                 *     A term that starts with `pat_` matches the start of the identifier instead. Surrounding spaces are removed; an empty term has no effect.
+                 * @description Returns patients whose name contains this text, or whose name has words that begin with the words of this text, in any order; and patients
+                 *     with an identifier whose value is this text or, from three characters on, starts with it. Case, accents and invisible characters are ignored. Wildcards are not supported.
+                 *     A term that starts with `pat_` matches the start of the patient's `id` instead. Surrounding spaces are removed; an empty term has no effect.
                  */
                 search?: string;
+                /**
+                 * @description Returns the patient with this identifier: its system and its value, separated by `|`. Without a system, as in `|10422`, it returns the
+                 *     patients with this value in any system. The whole value is compared, with case.
+                 */
+                identifier?: string;
+                /**
+                 * @description Returns patients born on this day.
+                 * @example 1968-04-02
+                 */
+                date_of_birth?: string;
+                /**
+                 * @description The order: by creation (`created_at`) or by name without case and accents (`name`), descending with a `-`.
+                 *     Patients with the same name are in order of creation. Deep pages cost about the same as the first in every order.
+                 * @example name
+                 */
+                sort?: "created_at" | "-created_at" | "name" | "-name";
             };
             header?: never;
             path?: never;
@@ -4751,6 +5287,83 @@ export interface operations {
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putPatient: {
+        parameters: {
+            query: {
+                /**
+                 * @description The system and the value of an identifier, separated by `|`.
+                 * @example mrn|10422
+                 */
+                identifier: string;
+            };
+            header?: {
+                /** @description The `ETag` of the version to update. If the record has changed since then, or there is none, the request returns 412 and changes nothing. */
+                "If-Match"?: string;
+                /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatientCreate"];
+            };
+        };
+        responses: {
+            /** @description The patient existed. This is the record now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Patient"];
+                };
+            };
+            /** @description The patient was created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Patient"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdentifierTaken"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimitExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4797,7 +5410,7 @@ export interface operations {
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            409: components["responses"]["IdempotencyInProgress"];
+            409: components["responses"]["IdentifierTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -4843,6 +5456,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["RecordNotFound"];
+            410: components["responses"]["PatientMerged"];
             429: components["responses"]["RateLimitExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4900,6 +5514,51 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["RecordNotFound"];
+            410: components["responses"]["PatientMerged"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    erasePatient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The patient's identifier. An unknown or malformed identifier returns 404.
+                 * @example pat_01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["PatientID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatientErasure"];
+            };
+        };
+        responses: {
+            /** @description The patient was erased. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RecordNotFound"];
+            410: components["responses"]["PatientMerged"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimitExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4948,9 +5607,68 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["RecordNotFound"];
+            409: components["responses"]["IdentifierTaken"];
+            410: components["responses"]["PatientMerged"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    mergePatient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The patient's identifier. An unknown or malformed identifier returns 404.
+                 * @example pat_01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["PatientID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatientMerge"];
+            };
+        };
+        responses: {
+            /** @description The patient that has the data now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Patient"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RecordNotFound"];
+            409: components["responses"]["MergeConflict"];
+            410: components["responses"]["PatientMerged"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimitExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5024,6 +5742,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["RecordNotFound"];
+            410: components["responses"]["PatientMerged"];
             429: components["responses"]["RateLimitExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5081,6 +5800,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["RecordNotFound"];
             409: components["responses"]["IdempotencyInProgress"];
+            410: components["responses"]["PatientMerged"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -5128,6 +5848,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["RecordNotFound"];
+            410: components["responses"]["PatientMerged"];
             429: components["responses"]["RateLimitExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5172,6 +5893,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["RecordNotFound"];
+            410: components["responses"]["PatientMerged"];
             429: components["responses"]["RateLimitExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5230,9 +5952,52 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["RecordNotFound"];
             409: components["responses"]["CorrectionConflict"];
+            410: components["responses"]["PatientMerged"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listClinicalDataChanges: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of an earlier response. Omit it to read everything from the start. A cursor stays valid unless an older backup of the database is restored. */
+                after?: string;
+                /**
+                 * @description The maximum number of records.
+                 * @example 1000
+                 */
+                limit?: number;
+                /** @description Returns records of one type, or of several types separated by commas. */
+                data_type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The next records. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClinicalRecordFeed"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimitExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -5333,6 +6098,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyInProgress"];
+            410: components["responses"]["PatientMerged"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -5504,6 +6270,277 @@ export interface operations {
             404: components["responses"]["RecordNotFound"];
             409: components["responses"]["ReportNotDone"];
             410: components["responses"]["ReportExpired"];
+            412: components["responses"]["PreconditionFailed"];
+            416: components["responses"]["RangeNotSatisfiable"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listExports: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The page number, starting at 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description The maximum number of entries.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Returns exports with this status.
+                 * @example completed
+                 */
+                status?: components["schemas"]["ReportStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of results. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportList"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createExport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportCreate"];
+            };
+        };
+        responses: {
+            /** @description The export was queued. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RecordNotFound"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export was cancelled or deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RecordNotFound"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    downloadExportFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The byte range to return. */
+                Range?: string;
+                /** @description The entity tag that the range belongs to. If the file's tag differs, the whole file is returned. */
+                "If-Range"?: string;
+                /** @description Entity tags of files that the caller already has. */
+                "If-None-Match"?: string;
+                /** @description Entity tags that the file must match; otherwise 412. */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+                /**
+                 * @description The name of the file, as in `files`. An unknown name returns 404.
+                 * @example patients.parquet
+                 */
+                name: components["parameters"]["ExportFileName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description The requested range. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description The caller already has the file. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RecordNotFound"];
+            409: components["responses"]["ExportNotDone"];
+            410: components["responses"]["ExportExpired"];
             412: components["responses"]["PreconditionFailed"];
             416: components["responses"]["RangeNotSatisfiable"];
             429: components["responses"]["RateLimitExceeded"];
@@ -7067,6 +8104,92 @@ export interface operations {
             };
         };
     };
+    patientMerged: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's identifier, the same for all attempts. Use it to ignore duplicates. */
+                "webhook-id": components["parameters"]["DeliveredID"];
+                /** @description When this attempt was made, in seconds since 1970-01-01T00:00:00Z. */
+                "webhook-timestamp": components["parameters"]["DeliveredAt"];
+                /** @description One signature, or two separated by a space while a secret is being rotated, as specified by Standard Webhooks v1. */
+                "webhook-signature": components["parameters"]["DeliveredSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatientMergedEvent"];
+            };
+        };
+        responses: {
+            /** @description The receiver no longer wants events. The webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery will be retried. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patientErased: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's identifier, the same for all attempts. Use it to ignore duplicates. */
+                "webhook-id": components["parameters"]["DeliveredID"];
+                /** @description When this attempt was made, in seconds since 1970-01-01T00:00:00Z. */
+                "webhook-timestamp": components["parameters"]["DeliveredAt"];
+                /** @description One signature, or two separated by a space while a secret is being rotated, as specified by Standard Webhooks v1. */
+                "webhook-signature": components["parameters"]["DeliveredSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatientEvent"];
+            };
+        };
+        responses: {
+            /** @description The receiver no longer wants events. The webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery will be retried. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     clinicalDataUpdated: {
         parameters: {
             query?: never;
@@ -7170,6 +8293,92 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ReportEvent"];
+            };
+        };
+        responses: {
+            /** @description The receiver no longer wants events. The webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery will be retried. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    exportCompleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's identifier, the same for all attempts. Use it to ignore duplicates. */
+                "webhook-id": components["parameters"]["DeliveredID"];
+                /** @description When this attempt was made, in seconds since 1970-01-01T00:00:00Z. */
+                "webhook-timestamp": components["parameters"]["DeliveredAt"];
+                /** @description One signature, or two separated by a space while a secret is being rotated, as specified by Standard Webhooks v1. */
+                "webhook-signature": components["parameters"]["DeliveredSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportEvent"];
+            };
+        };
+        responses: {
+            /** @description The receiver no longer wants events. The webhook is disabled. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was delivered. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery will be retried. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    exportFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's identifier, the same for all attempts. Use it to ignore duplicates. */
+                "webhook-id": components["parameters"]["DeliveredID"];
+                /** @description When this attempt was made, in seconds since 1970-01-01T00:00:00Z. */
+                "webhook-timestamp": components["parameters"]["DeliveredAt"];
+                /** @description One signature, or two separated by a space while a secret is being rotated, as specified by Standard Webhooks v1. */
+                "webhook-signature": components["parameters"]["DeliveredSignature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportEvent"];
             };
         };
         responses: {
