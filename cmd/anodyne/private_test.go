@@ -249,6 +249,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	if err := l.command("import", "people.csv").Run(); err == nil {
 		t.Error("a line that should be refused was not")
 	}
+	l.run("", "export", "research")
 	l.run("", "backup", "clear.backup")
 	l.run("", "rekey", "--new-key-file", "key")
 	l.kill(func(address <-chan string) { <-address }, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "", "--database-key-file", "key")
@@ -258,7 +259,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	l.run("", "seal", "accept", "--reason", "a trial", "--database-key-file", "key")
 	l.run("", "version")
 
-	for _, name := range []string{"people.csv.errors.csv", "clear.backup", "sealed.backup", "anodyne.db.d/seal/witness", "restored/anodyne.db.d/master.key"} {
+	for _, name := range []string{"people.csv.errors.csv", "research/patients.parquet", "clear.backup", "sealed.backup", "anodyne.db.d/seal/witness", "restored/anodyne.db.d/master.key"} {
 		if l.look(); !l.has(name) {
 			t.Errorf("there is no %s", name)
 		}
