@@ -112,17 +112,8 @@ func (o Org) Export(ctx context.Context, exportID id.Export) (x Export, err erro
 	return x, err
 }
 
-func (o Org) export(tx engine.Tx, sql string, exportID id.Export) (x Export, err error) {
-	found := false
-	err = tx.Query(sql, func(r engine.Row) (err error) {
-		found = true
-		x, err = scanExport(r)
-		return err
-	}, int64(o.org), exportID.Bytes())
-	if err == nil && !found {
-		err = fault.Missing("export", exportID.String())
-	}
-	return x, err
+func (o Org) export(tx engine.Tx, sql string, exportID id.Export) (Export, error) {
+	return one(tx, o.org, sql, "export", exportID, scanExport)
 }
 
 // DeleteExport deletes an export with its files. If it is being generated, its

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"time"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store/engine"
 )
@@ -90,4 +92,25 @@ func scanJob(r engine.Row) (j Job, err error) {
 	}
 	j.Client, err = id.FromBytes[id.ClientKind](r.Raw(2))
 	return j, err
+}
+
+// one reads the job with an identifier; kind is what the error calls it if there
+// is none.
+func one[T any](tx engine.Tx, org access.OrgNo, sql, kind string, jobID identifier, scan func(engine.Row) (T, error)) (job T, err error) {
+	found := false
+	err = tx.Query(sql, func(r engine.Row) (err error) {
+		found = true
+		job, err = scan(r)
+		return err
+	}, int64(org), jobID.Bytes())
+	if err == nil && !found {
+		err = fault.Missing(kind, jobID.String())
+	}
+	return job, err
+}
+
+// identifier is the identifier of a report or an export.
+type identifier interface {
+	Bytes() []byte
+	String() string
 }

@@ -7,7 +7,6 @@ import (
 
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/event"
-	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -133,17 +132,8 @@ func (o Org) Report(ctx context.Context, reportID id.Report) (rep Report, err er
 	return rep, err
 }
 
-func (o Org) report(tx engine.Tx, sql string, reportID id.Report) (rep Report, err error) {
-	found := false
-	err = tx.Query(sql, func(r engine.Row) (err error) {
-		found = true
-		rep, err = scanReport(r)
-		return err
-	}, int64(o.org), reportID.Bytes())
-	if err == nil && !found {
-		err = fault.Missing("report", reportID.String())
-	}
-	return rep, err
+func (o Org) report(tx engine.Tx, sql string, reportID id.Report) (Report, error) {
+	return one(tx, o.org, sql, "report", reportID, scanReport)
 }
 
 // DeleteReport deletes a report with its file. If it is being generated, its
