@@ -67,8 +67,8 @@ func (p *people) expect(list []pain.Identifier, content patients.ImportHash, bir
 	return true
 }
 
-// find returns the patient of a line. A missing patient is a fault of the
-// line; any other error is not.
+// find returns the patient of a line. A missing or merged patient is a fault of
+// the line; any other error is not.
 func (p *people) find(ctx context.Context, e entry) (id.Patient, pain.Date, error) {
 	key, err := e.reference()
 	if err != nil {
@@ -112,7 +112,10 @@ func (p *people) look(ctx context.Context, key entryKey) (found person, err erro
 	if found.id, err = id.Parse[id.PatientKind](key.patient); err == nil {
 		found.birth, err = p.org.BirthDate(ctx, found.id)
 	}
-	if errors.Is(err, id.ErrMalformed) || fault.Is(err, fault.NotFound) {
+	switch {
+	case fault.Is(err, fault.PatientMerged):
+		found.missing, err = fault.Parameter(patientID, nil, "The patient with this patient_id was merged into another one."), nil
+	case errors.Is(err, id.ErrMalformed) || fault.Is(err, fault.NotFound):
 		found.missing, err = fault.Parameter(patientID, nil, "There is no patient with this patient_id."), nil
 	}
 	return found, err

@@ -1,0 +1,25 @@
+package importer_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"anodyne.example/anodyne/internal/store/storetest"
+)
+
+// A line that names a merged patient is refused, and the others are imported.
+func TestLineOfAMergedPatient(t *testing.T) {
+	each(t, func(p *place) {
+		p.run("2 0 0", nil, p.file("p.csv", "mrn,name,dob", "1,Ada,1984-05-17", "2,Ada,1984-05-17"))
+		both := p.patients()
+		if err := storetest.Merge(p.t.Context(), p.org, both[0].ID, both[1].ID); err != nil {
+			p.t.Fatal(err)
+		}
+		done := p.run("1 0 1", nil, p.file("c.csv", "patient_id,data_type,recorded_at,score",
+			both[0].ID.String()+",pain_scores,2026-01-15,7", both[1].ID.String()+",pain_scores,2026-01-15,7"))
+		if text, err := os.ReadFile(done[0].Errors); err != nil || !strings.Contains(string(text), "was merged") {
+			p.t.Errorf("%s, %v", text, err)
+		}
+	})
+}
