@@ -77,7 +77,7 @@ func (b *recordBuilder) take(r row, e entry) error {
 	if record.Source == "" {
 		record.Source = "import"
 	}
-	return b.add(r.line, beside(patient, b.repeats.number(contentOf(Clinical, &e))), record)
+	return b.add(r.line, b.repeats.number(contentOf(Clinical, &e)).Beside(patient), record)
 }
 
 func isEmpty(v strictjson.Value) bool {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/patients"
 )
@@ -31,19 +30,6 @@ func nth(content patients.ImportHash, n uint32) patients.ImportHash {
 		return content
 	}
 	return patients.HashOf(content[:], binary.BigEndian.AppendUint32(nil, n))
-}
-
-// timeBytes is the length of the time in a patient's identifier.
-const timeBytes = 6
-
-// beside replaces the beginning of a line's hash with that of the patient's
-// identifier, so that the marks are stored next to each other by patient, like
-// the records: the lines of one patient touch one page instead of one page
-// each. The remaining 80 bits distinguish the lines of patients created in the
-// same millisecond.
-func beside(patient id.Patient, line patients.ImportHash) patients.ImportHash {
-	copy(line[:timeBytes], patient.Bytes())
-	return line
 }
 
 // repeats numbers lines with the same content. Two scores of 7 on one day are

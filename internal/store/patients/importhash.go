@@ -1,8 +1,11 @@
 package patients
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+
+	"anodyne.example/anodyne/internal/id"
 )
 
 // ImportHash identifies a line of an import, or a patient's external
@@ -26,4 +29,27 @@ func HashOf(parts ...[]byte) ImportHash {
 	}
 	var room [sha256.Size]byte
 	return ImportHash(h.Sum(room[:0])[:len(ImportHash{})])
+}
+
+// timeBytes is the length of the time in a patient's identifier.
+const timeBytes = 6
+
+// Beside replaces the beginning of a line's hash with that of the patient's
+// identifier, so that the marks are stored next to each other by patient, like
+// the records: the lines of one patient touch one page instead of one page
+// each. The remaining 80 bits distinguish the lines of patients created in the
+// same millisecond.
+func (h ImportHash) Beside(patient id.Patient) ImportHash {
+	copy(h[:timeBytes], patient.Bytes())
+	return h
+}
+
+// marksOf returns the first possible mark of a line of a patient, and the first
+// one after them. Patients created in the same millisecond have the same range.
+func marksOf(patient id.Patient) (from, to []byte) {
+	var room [8]byte
+	copy(room[2:], patient.Bytes()[:timeBytes])
+	from = bytes.Clone(room[2:])
+	binary.BigEndian.PutUint64(room[:], binary.BigEndian.Uint64(room[:])+1)
+	return from, room[2:]
 }

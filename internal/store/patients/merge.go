@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"anodyne.example/anodyne/internal/audit"
@@ -35,6 +36,9 @@ func (o Org) MergePatient(ctx context.Context, from, into id.Patient, line audit
 			return idempotency.Outcome{}, err
 		}
 		if err := m.moveRecords(); err != nil {
+			return idempotency.Outcome{}, err
+		}
+		if err := m.copyMarks(); err != nil {
 			return idempotency.Outcome{}, err
 		}
 		if len(gained) > 0 {
@@ -168,6 +172,41 @@ func (m *merge) moveCounts() error {
 		return err
 	}
 	return m.keepCounts(m.tx, m.into.no, stored, moved)
+}
+
+// marksAtOnce bounds the marks in memory and the statements sent together.
+const marksAtOnce = 1000
+
+// copyMarks marks the imported lines of the merged patient as those of the
+// other one, so that an import of the same file adds nothing. The marks of a
+// patient created in the same millisecond are copied too, to no effect: its
+// lines differ. For its sake the old ones stay.
+func (m *merge) copyMarks() error {
+	from, to := marksOf(m.from.ID)
+	if bytes.HasPrefix(m.into.ID.Bytes(), from) {
+		return nil
+	}
+	for {
+		var inserts []engine.Stmt
+		if err := m.tx.Query(`SELECT line_hash FROM import_line WHERE org_no = $1 AND line_hash >= $2 AND line_hash < $3 ORDER BY line_hash LIMIT $4`, func(r engine.Row) error {
+			if len(r.Raw(0)) != len(ImportHash{}) {
+				return fmt.Errorf("the mark of an imported line has %d bytes", len(r.Raw(0)))
+			}
+			mark := ImportHash(r.Raw(0))
+			from = append(bytes.Clone(mark[:]), 0) // the first one after it
+			copied := mark.Beside(m.into.ID)
+			inserts = append(inserts, engine.Stmt{SQL: `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING`, Args: []any{int64(m.org), copied[:]}})
+			return nil
+		}, int64(m.org), from, to, marksAtOnce); err != nil || len(inserts) == 0 {
+			return err
+		}
+		if err := m.tx.Many(inserts...); err != nil {
+			return err
+		}
+		if len(inserts) < marksAtOnce {
+			return nil
+		}
+	}
 }
 
 // derivedTables have what is derived from a patient's records.
