@@ -246,6 +246,42 @@ func TestErase(t *testing.T) {
 	})
 }
 
+// The marks of imported lines are erased with the patient and those merged into
+// it, but not while another patient was created in the same millisecond.
+func TestEraseMarks(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		who := storetest.Client(t, s, "General Hospital")
+		o := s.For(&who)
+		day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		var all []id.Patient
+		for i, at := range []time.Duration{0, time.Millisecond, time.Second, time.Second, time.Minute} {
+			p := storetest.Patient(fmt.Sprint("Ada ", i))
+			p.ID = id.New[id.PatientKind](day.Add(at))
+			storetest.Must[idempotency.Outcome](t)(o.CreatePatient(t.Context(), &p, storetest.Created(p), nil, idempotency.Outcome{}))
+			mark := patients.HashOf([]byte{byte(i)}).Beside(p.ID)
+			storetest.Exec(t, s, `INSERT INTO import_line (org_no, line_hash) VALUES ($1, $2)`, int64(who.Org), mark[:])
+			all = append(all, p.ID)
+		}
+		left := func(want int64) {
+			t.Helper()
+			if n := storetest.Number(t, s, `SELECT count(*) FROM import_line`); n != want {
+				t.Errorf("%d marks, want %d", n, want)
+			}
+		}
+		if err := storetest.Merge(t.Context(), o, all[4], all[0]); err != nil {
+			t.Fatal(err)
+		}
+		left(6)
+		for i, want := range []int64{3, 2, 2, 0} {
+			if err := erase(t, o, all[i]); err != nil {
+				t.Fatal(err)
+			}
+			left(want)
+		}
+	})
+}
+
 // A log that somebody altered is not sealed again by an erasure, and nothing is
 // erased.
 func TestEraseKeepsTampering(t *testing.T) {

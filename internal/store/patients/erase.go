@@ -29,6 +29,9 @@ func (o Org) EraseRows(tx engine.Tx, no int64, ids []id.Patient, at time.Time) (
 	if records, err = tx.Exec(`DELETE FROM clinical_record WHERE org_no = $1 AND patient_no = $2`, int64(o.org), no); err != nil {
 		return 0, err
 	}
+	if err := o.eraseMarks(tx, ids); err != nil {
+		return 0, err
+	}
 	for _, table := range slices.Concat(derivedTables, []string{"patient_identifier"}) {
 		tx.Last(engine.Stmt{SQL: `DELETE FROM ` + table + ` WHERE org_no = $1 AND patient_no = $2`, Args: []any{int64(o.org), no}})
 	}
@@ -42,6 +45,24 @@ func (o Org) EraseRows(tx engine.Tx, no int64, ids []id.Patient, at time.Time) (
 	)
 	tx.Last(o.leaveHole(no)...)
 	return records, nil
+}
+
+// eraseMarks deletes the marks of imported lines of patients, unless there is
+// another patient with the same range of marks: its lines would be imported
+// twice. Of ids, only the first is in the table of patients.
+func (o Org) eraseMarks(tx engine.Tx, ids []id.Patient) error {
+	for _, each := range ids {
+		from, to := marksOf(each)
+		shared, err := engine.One(tx, `SELECT 1 FROM patient WHERE org_no = $1 AND id >= $2 AND id < $3 AND id <> $4 LIMIT 1`, func(engine.Row) {},
+			int64(o.org), from, to, ids[0].Bytes())
+		if err != nil {
+			return err
+		}
+		if !shared {
+			tx.Last(engine.Stmt{SQL: `DELETE FROM import_line WHERE org_no = $1 AND line_hash >= $2 AND line_hash < $3`, Args: []any{int64(o.org), from, to}})
+		}
+	}
+	return nil
 }
 
 // Erased is a patient that was erased.
