@@ -82,13 +82,7 @@ func (o Org) erasing(tx engine.Tx, patientID id.Patient) (e erasure, err error) 
 	if e.no, e.ids, err = o.Erasing(tx, patientID); err != nil {
 		return e, err
 	}
-	since := e.ids[0].Time()
-	for _, merged := range e.ids {
-		if merged.Time().Before(since) {
-			since = merged.Time()
-		}
-	}
-	e.reports, err = o.About(tx, e.ids, since)
+	e.reports, err = o.About(tx, e.ids)
 	return e, err
 }
 

@@ -77,7 +77,7 @@ func plant(t *testing.T, s *store.Store, who *access.Principal) *planted {
 		t.Fatal(err)
 	}
 	for _, kind := range []reports.ReportType{reporttype.PatientSummary, reporttype.Stewardship} {
-		rep := storetest.NewReport(who, kind, time.Now())
+		rep := storetest.NewReport(who, kind, time.Now().Add(-time.Hour)) // it waited for long
 		rep.Title = x.next()
 		if kind == reporttype.PatientSummary {
 			rep.Patient = x.merged

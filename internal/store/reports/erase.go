@@ -2,7 +2,6 @@ package reports
 
 import (
 	"slices"
-	"time"
 
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/reporttype"
@@ -10,16 +9,16 @@ import (
 )
 
 // About returns the reports that may contain data of patients: those about one
-// of them, and those that list patients and were created at since or later. On
-// PostgreSQL it locks them.
-func (o Org) About(tx engine.Tx, patients []id.Patient, since time.Time) (list []Report, err error) {
+// of them, and all those that list patients. A report created before a patient
+// may have been generated afterwards. On PostgreSQL it locks them.
+func (o Org) About(tx engine.Tx, patients []id.Patient) (list []Report, err error) {
 	for _, declared := range reporttype.All() {
 		if !declared.AboutPatient && !declared.ListsPatients {
 			continue
 		}
 		if err := tx.Query(`SELECT `+reportColumns+` FROM report WHERE org_no = $1 AND report_type = $2 /*FOR UPDATE*/`, func(r engine.Row) error {
 			rep, err := scanReport(r)
-			if slices.Contains(patients, rep.Patient) || declared.ListsPatients && !rep.CreatedAt.Before(since.Truncate(time.Second)) {
+			if declared.ListsPatients || slices.Contains(patients, rep.Patient) {
 				list = append(list, rep)
 			}
 			return err
