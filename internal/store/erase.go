@@ -33,7 +33,8 @@ type erasure struct {
 // audit line of the request, to be completed; it is what stays.
 //
 // When ErasePatient returns, nothing of the patient can be read any more.
-// [System.KeepErased] then removes what is left in the files of the database.
+// [System.KeepErased] then removes the files of deleted reports and exports, and
+// what is left in the files of the database.
 func (o Org) ErasePatient(ctx context.Context, patientID id.Patient, reason string, line audit.Entry) error {
 	return o.erasePatient(ctx, patientID, reason, line, false)
 }
@@ -112,9 +113,7 @@ func (o Org) erase(tx engine.Tx, e erasure, f *journal.Forgetting, reason string
 	if err := idempotency.For(o.store.keys, &access.Principal{Org: o.org}).Forget(tx, e.resources()...); err != nil {
 		return err
 	}
-	if err := o.EraseReports(tx, e.reports); err != nil {
-		return err
-	}
+	o.EraseReports(tx, e.reports)
 	exports, err := o.EraseExports(tx)
 	if err != nil {
 		return err
@@ -170,6 +169,9 @@ func (s System) FinishErasures(ctx context.Context) error {
 		_, err := engine.One(tx, `SELECT value FROM setting WHERE name = $1`, func(r engine.Row) { last = slices.Clone(r.Raw(0)) }, rewriteMark)
 		return err
 	}); err != nil || last == nil {
+		return err
+	}
+	if err := s.PurgeAllReports(ctx); err != nil {
 		return err
 	}
 	if err := s.db.Rewrite(ctx, erasedTables...); err != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,7 @@ type planted struct {
 	marks
 	patient, merged id.Patient
 	reports         []id.Report
+	files           []string // the marks in files of reports
 }
 
 // plant creates a patient, and another one that is merged into it, with a mark
@@ -86,8 +88,9 @@ func plant(t *testing.T, s *store.Store, who *access.Principal) *planted {
 		change.Audit.Details = journal.Details("title", rep.Title)
 		key := &idempotency.Once{Key: []byte(rep.ID.String()), Body: []byte("b")}
 		storetest.Must[idempotency.Outcome](t)(o.CreateReport(t.Context(), &rep, change, key, idempotency.Outcome{Status: 201, Body: []byte(`{"id":"` + rep.ID.String() + `","title":"` + x.next() + `"}`)}))
+		x.files = append(x.files, x.next())
 		claim := storetest.ClaimReport(t, s)
-		if err := errors.Join(claim.Append(t.Context(), 0, []byte("a file about "+x.next())), claim.Complete(t.Context(), 10, []byte("sum"), time.Hour)); err != nil {
+		if err := errors.Join(claim.Append(t.Context(), 0, []byte("a file about "+x.files[len(x.files)-1])), claim.Complete(t.Context(), 10, []byte("sum"), time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		x.reports = append(x.reports, rep.ID)
@@ -190,8 +193,8 @@ func TestErase(t *testing.T) {
 			t.Fatal(err)
 		}
 		sealed("after")
-		if left := x.found(rows(t, other)); len(left) > 0 {
-			t.Errorf("in the tables: %v", left)
+		if left := x.found(rows(t, other)); !slices.Equal(left, x.files) {
+			t.Errorf("in the tables: %v, want the files of reports %v, to be purged", left, x.files)
 		}
 		for _, patientID := range []id.Patient{x.patient, x.merged} {
 			if _, err := o.Patient(t.Context(), patientID); fault.CodeOf(err) != fault.NotFound {
@@ -225,6 +228,9 @@ func TestErase(t *testing.T) {
 		storetest.Clean(t, s)
 		if err := errors.Join(s.System().FinishErasures(t.Context()), other.System().FinishErasures(t.Context())); err != nil {
 			t.Fatal(err)
+		}
+		if left := x.found(rows(t, other)); len(left) > 0 {
+			t.Errorf("in the tables: %v", left)
 		}
 		dirs := []string{cfg.DataDir}
 		if s.Engine() == storetest.SQLite {

@@ -29,19 +29,18 @@ func (o Org) About(tx engine.Tx, patients []id.Patient) (list []Report, err erro
 	return list, nil
 }
 
-// EraseReports deletes reports and their files at once.
-func (o Org) EraseReports(tx engine.Tx, list []Report) error {
+// EraseReports deletes reports. Their files, which may be large, can no longer be
+// read, and are left to [System.PurgeAllReports].
+func (o Org) EraseReports(tx engine.Tx, list []Report) {
 	for i := range list {
-		if err := o.erase(tx, &list[i]); err != nil {
-			return err
-		}
+		o.remove(tx, &list[i])
 	}
-	return nil
 }
 
-// EraseExports deletes all exports of the organisation and their files at once:
-// files that contain a patient must not outlast the patient. It returns how many
-// there were. Those being generated are deleted too, and their claims are lost.
+// EraseExports deletes all exports of the organisation, as EraseReports does
+// reports: files that contain a patient must not outlast the patient. It returns
+// how many there were. Those being generated are deleted too, and their claims
+// are lost.
 func (o Org) EraseExports(tx engine.Tx) (erased int, err error) {
 	var list []Export
 	if err := tx.Query(`SELECT `+reportColumns+` FROM report WHERE org_no = $1 AND report_type = 100 /*FOR UPDATE*/`, func(r engine.Row) error {
@@ -52,19 +51,7 @@ func (o Org) EraseExports(tx engine.Tx) (erased int, err error) {
 		return 0, err
 	}
 	for i := range list {
-		if err := o.erase(tx, &list[i]); err != nil {
-			return 0, err
-		}
+		o.remove(tx, &list[i])
 	}
 	return len(list), nil
-}
-
-// erase is remove, with the files deleted at once. A node may be writing another
-// chunk, which is left to the purge.
-func (o Org) erase(tx engine.Tx, of work) error {
-	if _, err := tx.Exec(`DELETE FROM report_chunk WHERE org_no = $1 AND report_no = $2`, int64(o.org), of.job().no); err != nil {
-		return err
-	}
-	o.remove(tx, of)
-	return nil
 }

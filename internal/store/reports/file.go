@@ -89,32 +89,45 @@ func (s System) ExpireReports(ctx context.Context) error {
 	return nil
 }
 
-// chunkSlice bounds one transaction of PurgeReports to a megabyte.
+// chunkSlice bounds one transaction of the purge to a megabyte.
 const chunkSlice = (1 << 20) / ReportChunk
 
 // PurgeReports deletes chunks that are no longer needed, a slice at a time.
 func (s System) PurgeReports(ctx context.Context) error {
 	for range sweepSteps {
-		var org, no, fence int64
-		found := false
-		if err := s.db.Read(ctx, func(tx engine.Tx) (err error) {
-			found, err = engine.One(tx, `SELECT org_no, report_no, fence FROM report_garbage ORDER BY org_no, report_no, fence LIMIT 1`, func(r engine.Row) {
-				org, no, fence = r.Int(0), r.Int(1), r.Int(2)
-			})
-			return err
-		}); err != nil || !found {
-			return err
-		}
-		if err := s.db.Write(ctx, func(tx engine.Tx) error {
-			gone, err := tx.Exec(`DELETE FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND n IN
-				(SELECT n FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 ORDER BY n LIMIT $4)`, org, no, fence, chunkSlice)
-			if err == nil && gone < chunkSlice {
-				_, err = tx.Exec(`DELETE FROM report_garbage WHERE org_no = $1 AND report_no = $2 AND fence = $3`, org, no, fence)
-			}
-			return err
-		}); err != nil {
+		if more, err := s.purge(ctx); err != nil || !more {
 			return err
 		}
 	}
 	return nil
+}
+
+// PurgeAllReports does so until none are left.
+func (s System) PurgeAllReports(ctx context.Context) error {
+	for {
+		if more, err := s.purge(ctx); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// purge deletes a slice, and reports whether there was something to delete.
+func (s System) purge(ctx context.Context) (found bool, err error) {
+	var org, no, fence int64
+	if err := s.db.Read(ctx, func(tx engine.Tx) (err error) {
+		found, err = engine.One(tx, `SELECT org_no, report_no, fence FROM report_garbage ORDER BY org_no, report_no, fence LIMIT 1`, func(r engine.Row) {
+			org, no, fence = r.Int(0), r.Int(1), r.Int(2)
+		})
+		return err
+	}); err != nil || !found {
+		return false, err
+	}
+	return true, s.db.Write(ctx, func(tx engine.Tx) error {
+		gone, err := tx.Exec(`DELETE FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND n IN
+			(SELECT n FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 ORDER BY n LIMIT $4)`, org, no, fence, chunkSlice)
+		if err == nil && gone < chunkSlice {
+			_, err = tx.Exec(`DELETE FROM report_garbage WHERE org_no = $1 AND report_no = $2 AND fence = $3`, org, no, fence)
+		}
+		return err
+	})
 }
