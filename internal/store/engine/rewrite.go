@@ -18,20 +18,29 @@ func (db *DB) Rewrite(ctx context.Context, tables ...string) error {
 // errReaders is returned if the log cannot be emptied yet.
 var errReaders = errors.New("readers still need an older state of the database")
 
+// The log is emptied before the rewrite too, so that as long as somebody reads,
+// the file is not rewritten in vain.
 func (e *sqliteEngine) rewriteTables(ctx context.Context, _ []string) error {
 	return e.writer.aside(ctx, func(w *sqliteConn) error {
+		if err := w.emptyLog(); err != nil {
+			return err
+		}
 		if err := w.Exec("VACUUM"); err != nil {
 			return err
 		}
-		err := w.BusyTimeout(time.Second)
-		if err == nil {
-			var all bool
-			if all, err = w.checkpoint("TRUNCATE"); err == nil && !all {
-				err = errReaders
-			}
-		}
-		return errors.Join(err, w.BusyTimeout(busyTimeout))
+		return w.emptyLog()
 	})
+}
+
+func (c *sqliteConn) emptyLog() error {
+	err := c.BusyTimeout(time.Second)
+	if err == nil {
+		var all bool
+		if all, err = c.checkpoint("TRUNCATE"); err == nil && !all {
+			err = errReaders
+		}
+	}
+	return errors.Join(err, c.BusyTimeout(busyTimeout))
 }
 
 func (e *postgresEngine) rewriteTables(ctx context.Context, tables []string) error {
