@@ -7,8 +7,17 @@ import (
 )
 
 // ForgetAnswers removes what receivers answered to some events, given by the
-// bytes of their identifiers. Events themselves contain identifiers only.
+// bytes of their identifiers. Events themselves contain identifiers only. All
+// claims of the organisation end, because an attempt in progress would write
+// earlier answers back; it is repeated. Cursors are locked in the order of
+// claims, and before the deliveries, as when results are written.
 func (o Org) ForgetAnswers(tx engine.Tx, events map[string]bool) error {
+	if err := tx.Many(
+		engine.Stmt{SQL: `SELECT 1 FROM webhook_cursor WHERE org_no = $1 ORDER BY webhook_no /*FOR UPDATE*/`, Args: []any{int64(o.org)}, Each: func(engine.Row) error { return nil }},
+		engine.Stmt{SQL: `UPDATE webhook_cursor SET claim = 0, failure = '' WHERE org_no = $1`, Args: []any{int64(o.org)}},
+	); err != nil {
+		return err
+	}
 	type delivery struct {
 		webhook      int64
 		id, attempts []byte
