@@ -159,11 +159,14 @@ func (s System) KeepErased(ctx context.Context) error {
 	}
 }
 
-// FinishErasures does so once. After a crash, it finishes what was begun.
+// FinishErasures does so once. After a crash, it finishes what was begun. A list
+// that cannot be read or written does not keep the files from being rewritten.
 func (s System) FinishErasures(ctx context.Context) error {
-	if err := s.listErasures(ctx); err != nil {
-		return err
-	}
+	return errors.Join(s.listErasures(ctx), s.rewriteErased(ctx))
+}
+
+// rewriteErased removes what was erased from the files of the database.
+func (s System) rewriteErased(ctx context.Context) error {
 	var last []byte
 	if err := s.db.Read(ctx, func(tx engine.Tx) error {
 		_, err := engine.One(tx, `SELECT value FROM setting WHERE name = $1`, func(r engine.Row) { last = slices.Clone(r.Raw(0)) }, rewriteMark)

@@ -288,6 +288,25 @@ func TestEraseMarks(t *testing.T) {
 	})
 }
 
+// A list that cannot be read does not keep the files of the database from being
+// rewritten.
+func TestFinishErasuresWithADamagedList(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
+		s := storetest.Start(t, cfg)
+		who := storetest.Client(t, s, "General Hospital")
+		o := s.For(&who)
+		if err := errors.Join(erase(t, o, storetest.AddPatient(t, o, "Ada").ID), os.WriteFile(store.ErasuresPath(cfg.DataDir), []byte("pat_\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.System().FinishErasures(t.Context()); err == nil || !strings.Contains(err.Error(), "line 1") {
+			t.Errorf("the error is %v", err)
+		}
+		if n := storetest.Number(t, s, `SELECT count(*) FROM setting WHERE name = 'rewrite_erased'`); n != 0 {
+			t.Error("the files were not rewritten")
+		}
+	})
+}
+
 // A log that somebody altered is not sealed again by an erasure, and nothing is
 // erased.
 func TestEraseKeepsTampering(t *testing.T) {
