@@ -117,15 +117,21 @@ func runRestore(ctx context.Context, e cli.Env, args []string) error {
 }
 
 // erasedSince reads the lists of erased patients, before anything is restored.
+// Those of path are added to the list of the data directory, so that they are not
+// forgotten if the restore is killed.
 func erasedSince(dataDir, path string) (erased []patients.Erased, err error) {
-	if erased, err = store.ReadErasures(store.ErasuresPath(dataDir)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+	if path != "" {
+		if erased, err = store.ReadErasures(path); err == nil {
+			err = store.AddErasures(dataDir, erased)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if path == "" {
-		return erased, nil
+	if erased, err = store.ReadErasures(store.ErasuresPath(dataDir)); errors.Is(err, os.ErrNotExist) {
+		err = nil
 	}
-	more, err := store.ReadErasures(path)
-	return append(erased, more...), err
+	return erased, err
 }
 
 func eraseAgain(ctx context.Context, e cli.Env, s store.System, erased []patients.Erased) error {

@@ -41,15 +41,18 @@ func TestRestoreErases(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+		killed := storetest.Node(t, cfg).DataDir
+		commandLine(t, cli.ExitFailed, "restore", elsewhere, "--database", "sqlite:"+filepath.Join(t.TempDir(), "none.db"), "--data-dir", killed, "--erasures", elsewhere)
 		for name, c := range map[string]struct {
 			dir         string
 			more        []string
 			want        fault.Code
 			acceptances int64
 		}{
-			"the service's directory": {cfg.DataDir, nil, fault.NotFound, 2},
-			"a list":                  {storetest.Node(t, cfg).DataDir, []string{"--erasures", elsewhere}, fault.NotFound, 0},
-			"no list":                 {storetest.Node(t, cfg).DataDir, nil, "", 0},
+			"the service's directory":         {cfg.DataDir, nil, fault.NotFound, 2},
+			"a list":                          {storetest.Node(t, cfg).DataDir, []string{"--erasures", elsewhere}, fault.NotFound, 0},
+			"a list of a restore that failed": {killed, nil, fault.NotFound, 0},
+			"no list":                         {storetest.Node(t, cfg).DataDir, nil, "", 0},
 		} {
 			restored := store.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "restored.db"), DataDir: c.dir}
 			out, _ := commandLine(t, cli.ExitOK, append([]string{"restore", backup, "--database", restored.Database, "--data-dir", c.dir}, c.more...)...)

@@ -59,13 +59,19 @@ func ReadErasures(path string) (list []patients.Erased, err error) {
 }
 
 // listErasures adds the erased patients of the database to the list in the data
-// directory. It writes only if some are missing.
+// directory.
 func (s System) listErasures(ctx context.Context) error {
 	var erased []patients.Erased
 	if err := s.db.Read(ctx, func(tx engine.Tx) (err error) { erased, err = s.ErasedPatients(tx); return err }); err != nil || len(erased) == 0 {
 		return err
 	}
-	path := ErasuresPath(s.dataDir)
+	return AddErasures(s.dataDir, erased)
+}
+
+// AddErasures adds patients to the list in a data directory. It writes only if
+// some are missing.
+func AddErasures(dataDir string, erased []patients.Erased) error {
+	path := ErasuresPath(dataDir)
 	list, err := ReadErasures(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -91,6 +97,9 @@ func (s System) listErasures(ctx context.Context) error {
 			fmt.Fprintf(&b, " %s %s", e.Org, e.At.UTC().Format(time.RFC3339))
 		}
 		b.WriteByte('\n')
+	}
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+		return err
 	}
 	temp, err := private.WriteBeside(path, b.Bytes())
 	if err != nil {
