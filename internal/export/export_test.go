@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -282,6 +283,31 @@ func TestScopes(t *testing.T) {
 	} {
 		if got := (&Options{Include: c.include}).Scopes(); got != c.want {
 			t.Errorf("%v: %s, want %s", c.include, got, c.want)
+		}
+	}
+	for filters, want := range map[string]access.Scopes{
+		`{}`:                            access.ClinicalDataRead,
+		`{"start_date":"2025-01-01"}`:   access.ClinicalDataRead,
+		`{"gender":"female"}`:           access.PatientsRead | access.ClinicalDataRead,
+		`{"condition":"F11"}`:           access.PatientsRead | access.ClinicalDataRead,
+		`{"medication_class":"opioid"}`: access.PatientsRead | access.ClinicalDataRead,
+	} {
+		p, err := analytics.StoredParameters([]byte(filters), analytics.ForExports, pain.Date{Year: 2026, Month: 1, Day: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (&Options{Include: []string{"pain_scores"}, Filters: &p}).Scopes(); got != want {
+			t.Errorf("%s: %s, want %s", filters, got, want)
+		}
+		if got := (&Options{Include: []string{"patients"}, Filters: &p}).Scopes(); got.Has(access.ClinicalDataRead) != strings.Contains(filters, "opioid") {
+			t.Errorf("patients with %s: %s", filters, got)
+		}
+	}
+	for _, include := range [][]string{{"patients"}, {"patients", "sleep"}} {
+		o := Options{Include: include}
+		people, _, _ := o.tables()
+		if has := slices.ContainsFunc(people[0].columns, func(c pain.Column) bool { return slices.Contains(clinicalColumns, c.Name) }); has != (len(include) > 1) {
+			t.Errorf("%v: has columns of clinical data: %v", include, has)
 		}
 	}
 }

@@ -137,11 +137,18 @@ func Stored(q *reports.ExportRequest, at time.Time) (Options, error) {
 	return o, nil
 }
 
-// Scopes returns the scopes of the included data.
+// Scopes returns the scopes of the included data, and of what the filters look
+// at: whom an export contains tells whose values match them.
 func (o *Options) Scopes() (needed access.Scopes) {
 	for _, p := range Parts() {
 		if slices.Contains(o.Include, p.Name) {
 			needed |= p.Scopes
+		}
+	}
+	if f := o.filter(); f != nil {
+		needed |= access.PatientsRead
+		if f.NeedsSeries() {
+			needed |= access.ClinicalDataRead
 		}
 	}
 	return needed

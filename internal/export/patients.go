@@ -1,6 +1,7 @@
 package export
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -82,16 +83,24 @@ func ageGroup(age int) string {
 	return "90+"
 }
 
-func patientTable(asOf time.Time) *table {
+// clinicalColumns of the table of patients are computed from clinical data.
+var clinicalColumns = []string{"records", "first_recorded_at", "last_recorded_at"}
+
+// patientTable is the table of patients. clinical includes the columns that are
+// computed from clinical data.
+func patientTable(asOf time.Time, clinical bool) *table {
 	t := &table{name: patientsPart, about: "One row for each patient."}
-	for i := range patientColumns {
-		t.columns = append(t.columns, patientColumns[i].Column)
+	columns := slices.DeleteFunc(slices.Clone(patientColumns), func(c patientColumn) bool {
+		return !clinical && slices.Contains(clinicalColumns, c.Name)
+	})
+	for i := range columns {
+		t.columns = append(t.columns, columns[i].Column)
 	}
 	today := pain.DateOf(asOf)
 	t.rows = func(it item, row []pain.Cell, emit func([]pain.Cell) error) error {
 		age := it.who.patient.DateOfBirth.Age(today)
-		for i := range patientColumns {
-			row = append(row, patientColumns[i].cell(it.who, age))
+		for i := range columns {
+			row = append(row, columns[i].cell(it.who, age))
 		}
 		return emit(row)
 	}

@@ -112,7 +112,7 @@ func (o *Options) tables() (patients, summaries []*table, records map[pain.DataT
 		}
 	}
 	if slices.Contains(o.Include, patientsPart) {
-		patients = []*table{patientTable(o.asOf)}
+		patients = []*table{patientTable(o.asOf, o.Scopes().Has(access.ClinicalDataRead))}
 	}
 	if slices.Contains(o.Include, summariesPart) {
 		summaries = []*table{summaryTable(o.asOf), doseTable(o.asOf, o.Deidentify)}

@@ -362,7 +362,7 @@ export interface paths {
          *     An export has one file for each table: patients, one for each type of clinical data with one row for each active record, summaries, and daily opioid doses. `data_dictionary.csv` describes every column.
          *     All data is of a single point in time, `as_of`: everything acknowledged before it is included.
          *
-         *     Creating and downloading an export also requires the scopes of its data: `patients:read` for `patients`, `clinical_data:read` for clinical data, both for `summaries`.
+         *     Creating and downloading an export also requires the scopes of its data: `patients:read` for `patients`, `clinical_data:read` for clinical data, both for `summaries`. Filters require `patients:read`, and `medication_class` also `clinical_data:read`.
          *
          *     With `deidentify`, the files follow the Safe Harbor method of HIPAA: names, contacts, identifiers and free text are left out, dates become days since the patient's first record, ages over 89 become 90, and identifiers become
          *     pseudonyms that are the same in every export of the organisation.
