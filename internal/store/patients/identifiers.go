@@ -26,6 +26,7 @@ const (
 	addIdentifier = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
 		SELECT $1, $2, $3, patient_no FROM patient WHERE org_no = $1 AND id = $4 ON CONFLICT DO NOTHING RETURNING patient_no`
 	dropIdentifier    = `DELETE FROM patient_identifier WHERE org_no = $1 AND system = $2 AND value = $3`
+	detachKey         = `DELETE FROM import_key WHERE org_no = $1 AND key_hash = $2 AND patient_id = $3`
 	ownerOfKey        = `SELECT p.id FROM import_key k JOIN patient p ON p.org_no = k.org_no AND p.id = k.patient_id WHERE k.org_no = $1 AND k.key_hash = $2`
 	ownerOfIdentifier = `SELECT p.id FROM patient_identifier i JOIN patient p ON p.org_no = i.org_no AND p.patient_no = i.patient_no
 		WHERE i.org_no = $1 AND i.system = $2 AND i.value = $3`
@@ -110,12 +111,16 @@ func (o Org) reidentify(tx engine.Tx, old, p *pain.Patient) error {
 	}
 	both := slices.Concat(before, after)
 	slices.SortFunc(both, pain.Identifier.Compare)
-	var stmts []engine.Stmt
+	var stmts, keys []engine.Stmt
 	taken := map[pain.Identifier]bool{}
 	for _, one := range slices.Compact(both) {
 		switch was, is := slices.Contains(before, one), slices.Contains(after, one); {
 		case was && !is:
 			stmts = append(stmts, o.dropIdentifiers([]pain.Identifier{one})...)
+			if one.System == pain.ExternalSystem { // it would still find the patient by the import's key
+				key := ExternalKey(one.Value)
+				keys = append(keys, engine.Stmt{SQL: detachKey, Args: []any{int64(o.org), key[:], p.ID.Bytes()}})
+			}
 		case is && !was:
 			taken[one] = true
 			stmts = append(stmts, o.aboutIdentifier(addIdentifier, one, func() { delete(taken, one) }, p.ID.Bytes()))
@@ -124,7 +129,7 @@ func (o Org) reidentify(tx engine.Tx, old, p *pain.Patient) error {
 	if len(stmts) == 0 { // only their order is new
 		return nil
 	}
-	if err := tx.Many(stmts...); err != nil {
+	if err := tx.Many(append(keys, stmts...)...); err != nil { // keys come first, as in imports
 		return err
 	}
 	for _, one := range after {

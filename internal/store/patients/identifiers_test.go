@@ -267,3 +267,30 @@ func TestImportedLineOfAKnownPatient(t *testing.T) {
 		}
 	})
 }
+
+// An external identifier that an imported patient gives up is free for another.
+func TestExternalIdentifierIsGivenUp(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := storetest.Nodes(t, 1, open)
+		o := all[0].For(&who)
+		external := pain.Identifier{System: pain.ExternalSystem, Value: "123"}
+		p := storetest.Patient("First")
+		p.Identifiers = pain.NewIdentifiers(external)
+		line := patients.ImportedPatient{Content: hashOf(1), Key: patients.ExternalKey("123"), Keyed: true, Patient: p, Change: storetest.Created(p)}
+		if added, _, err := o.ImportPatients(t.Context(), []patients.ImportedPatient{line}); added != 1 || err != nil {
+			t.Fatal(added, err)
+		}
+		if out, err := put(t, o, external, "First"); out.Status != 200 || err != nil {
+			t.Fatal(out.Status, err)
+		}
+		if err := reidentify(t, o, p.ID); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := put(t, o, external, "Second"); out.Status != 201 || err != nil {
+			t.Errorf("another person: %d, %v", out.Status, err)
+		}
+		if got := storetest.Must[pain.Patient](t)(o.Patient(t.Context(), p.ID)); got.Name != "First" {
+			t.Errorf("the first patient became %s", got.Name)
+		}
+	})
+}
