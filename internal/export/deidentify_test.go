@@ -44,6 +44,7 @@ func markedPatient(t testing.TB, o store.Org) pain.Patient {
 	p := pain.Patient{
 		ID: id.New[id.PatientKind](now), Name: "Marker30", DateOfBirth: pain.Date{Year: now.Year() - 96, Month: time.May, Day: 17}, Gender: "Marker31",
 		Contact: pain.Contact{Email: "marker32@example.org", Phone: "Marker33"}, CreatedAt: now, Version: 1,
+		Identifiers:    pain.NewIdentifiers(pain.Identifier{System: "mrn", Value: "Marker36"}),
 		MedicalHistory: pain.NewHistory(pain.HistoryEntry{Condition: "Marker34", ICD10Code: "M54.50", Notes: "Marker35", OnsetDate: "2019-06-01", Category: "pain", Status: "active"}),
 	}
 	if _, err := o.CreatePatient(t.Context(), &p, storetest.Created(p), nil, idempotency.Outcome{}); err != nil {
