@@ -158,3 +158,42 @@ func TestPseudonyms(t *testing.T) {
 		t.Error("null has a pseudonym")
 	}
 }
+
+// The order of de-identified rows does not tell who was registered first.
+func TestDeidentifiedOrder(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		who := storetest.Client(t, s, "north")
+		o := s.For(&who)
+		const people = 30
+		for i := range people {
+			add(t, o, storetest.AddPatient(t, o, "P"), strings.Repeat(" ", i)+`{"data_type":"pain_scores","value":4}`)
+		}
+		options := Default()
+		options.Format, options.Deidentify = reports.NDJSON, true
+		orders := map[string]bool{}
+		var everybody string
+		for range 3 {
+			_, _, tables := run(t, o, options, time.Now())
+			var ids []string
+			for _, row := range tables["patients"] {
+				ids = append(ids, row["patient_id"])
+			}
+			for i, row := range tables["pain_scores"] {
+				if row["patient_id"] != ids[i] {
+					t.Fatalf("row %d of the scores is of another patient", i)
+				}
+			}
+			orders[strings.Join(ids, " ")] = true
+			slices.Sort(ids)
+			if all := strings.Join(ids, " "); len(slices.Compact(ids)) != people || everybody != "" && all != everybody {
+				t.Errorf("%d patients: %s", len(ids), all)
+			} else {
+				everybody = all
+			}
+		}
+		if len(orders) != 3 {
+			t.Errorf("%d orders in 3 exports", len(orders))
+		}
+	})
+}

@@ -113,6 +113,7 @@ func (w *writing) open(to Folder, key []byte) error {
 func (w *writing) reader(seen func(done, of int64)) *patients.ExportReader {
 	filter := w.options.filter()
 	return &patients.ExportReader{
+		Shuffled:   w.options.Deidentify,
 		WithSeries: w.charts || filter != nil && filter.NeedsSeries(),
 		Wants: func(p *pain.Patient) bool {
 			if filter == nil {

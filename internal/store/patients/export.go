@@ -2,6 +2,8 @@ package patients
 
 import (
 	"context"
+	"crypto/rand"
+	mathrand "math/rand/v2"
 
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/series"
@@ -17,7 +19,8 @@ const exportedAtOnce = 256
 type ExportReader struct {
 	// Wants selects patients. nil selects all.
 	Wants func(*pain.Patient) bool
-	// Patient is called for each selected patient, ordered by number, before
+	// Patient is called for each selected patient, ordered by number or, if
+	// Shuffled is set, in an order that nobody can predict, before
 	// Record is called for its active records, ordered by clinical time. The
 	// series is empty unless WithSeries is set, and nil for a patient without
 	// one.
@@ -25,6 +28,8 @@ type ExportReader struct {
 	Record  func(*pain.Record) error
 	// WithSeries reads the series.
 	WithSeries bool
+	// Shuffled hides in which order the patients were registered.
+	Shuffled bool
 	// Seen is called to report progress, with the number of patients read so
 	// far.
 	Seen func(patients, of int64)
@@ -38,6 +43,9 @@ func (o Org) ExportData(ctx context.Context, to *ExportReader) error {
 		if err != nil {
 			return err
 		}
+		if to.Shuffled {
+			return o.exportShuffled(tx, highest, to)
+		}
 		for first := int64(1); first <= highest; first += exportedAtOnce {
 			last := min(first+exportedAtOnce-1, highest)
 			if err := o.exportRange(tx, first, last, to); err != nil {
@@ -47,6 +55,29 @@ func (o Org) ExportData(ctx context.Context, to *ExportReader) error {
 		}
 		return nil
 	})
+}
+
+// exportShuffled reads the patients one by one in random order. In blocks, the
+// rows would still tell about when a patient was registered.
+func (o Org) exportShuffled(tx engine.Tx, highest int64, to *ExportReader) error {
+	var seed [32]byte
+	if _, err := rand.Read(seed[:]); err != nil {
+		return err
+	}
+	order := make([]uint32, highest) // 4 bytes for each patient
+	for i := range order {
+		order[i] = uint32(i) + 1
+	}
+	mathrand.New(mathrand.NewChaCha8(seed)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	for i, no := range order {
+		if err := o.exportRange(tx, int64(no), int64(no), to); err != nil {
+			return err
+		}
+		if done := i + 1; done%exportedAtOnce == 0 || done == len(order) {
+			to.Seen(int64(done), highest)
+		}
+	}
+	return nil
 }
 
 const exportedRecords = `SELECT patient_no, ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 AND status <= $4
