@@ -36,6 +36,13 @@ func (p *Params) Filter() Filter {
 	return f
 }
 
+// TellsApart reports whether the lowest and the highest age of the filter divide
+// the persons who have an age, or a higher one, on a day.
+func (p *Params) TellsApart(age int, on drug.Day) (byMin, byMax bool) {
+	latest := bornBy(on, age)
+	return p.AgeMin != nil && bornBy(p.AsOf, *p.AgeMin) < latest, p.AgeMax != nil && bornBy(p.AsOf, *p.AgeMax+1) < latest
+}
+
 // Scope returns the filter of the patients that must be added to a tally. With
 // an adjustment it is all, because those who match the filters are compared
 // with all others.

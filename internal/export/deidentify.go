@@ -15,6 +15,10 @@ import (
 // higher ones.
 const oldest = 90
 
+// mostDays is the longest time in days that de-identified data has: a longer one
+// tells that a person is over 89.
+const mostDays = (oldest - 1) * 365.25
+
 const millisecondsPerDay = 24 * 60 * 60 * 1000
 
 // outlet is a column of a file: where it comes from and how it is changed.
@@ -54,7 +58,7 @@ func deidentified(out outlet, key []byte) (outlet, bool) {
 	case pain.DaysOnly:
 		out.convert = daysOf(out.Type)
 		out.Name, out.Type, out.Unit = out.Name+"_day", pain.IntegerColumn, "d"
-		out.About = joined(out.About, "days since the patient's first record")
+		out.About = joined(out.About, "days since the patient's first record; null beyond 89 years")
 		return out, true
 	case pain.AgeTo89:
 		out.convert = func(c pain.Cell, _ *subject) pain.Cell {
@@ -110,7 +114,11 @@ func daysOf(t pain.ColumnType) func(pain.Cell, *subject) pain.Cell {
 			}
 			c = pain.DateCell(d)
 		}
-		return pain.NumberCell(c.Number - float64(who.firstDay))
+		days := c.Number - float64(who.firstDay)
+		if math.Abs(days) > mostDays {
+			return pain.Cell{}
+		}
+		return pain.NumberCell(days)
 	}
 }
 

@@ -237,6 +237,22 @@ func read(t testing.TB, body string, now time.Time) Options {
 	return o
 }
 
+// De-identified data may select all ages over 89 together, or none of them.
+func TestAgesOver89(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
+	for _, filters := range []string{`{"age_min":90}`, `{"age_max":89}`, `{"age_min":85,"end_date":"2021-01-15"}`} {
+		read(t, `{"format":"csv","deidentify":true,"filters":`+filters+`}`, now)
+	}
+	read(t, `{"format":"csv","filters":{"age_min":95,"age_max":99}}`, now)
+	who := &subject{begun: true, firstDay: 40000}
+	for day, want := range map[float64]bool{40000: true, 40000 + 32507: true, 40000 + 32508: false, 40000 - 32507: true, 40000 - 32508: false} {
+		if got := daysOf(pain.DateColumn)(pain.NumberCell(day), who); got.Set != want {
+			t.Errorf("day %v: %v", day, got)
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
@@ -244,14 +260,17 @@ func TestReadRefuses(t *testing.T) {
 		`{}`:                            "format is required.",
 		`{"format":"xlsx"}`:             "format must be one of parquet, ndjson, csv.",
 		`{"format":"csv","include":[]}`: "include must name at least one of patients",
-		`{"format":"csv","include":["pain_score"]}`:          `Did you mean "pain_scores"?`,
-		`{"format":"csv","include":["patients","patients"]}`: "include[1] must not be repeated.",
-		`{"format":"csv","since":"yesterday"}`:               "since must be a time",
-		`{"format":"csv","since":"2026-01-16"}`:              "since must not be in the future",
-		`{"format":"csv","deidentify":"yes"}`:                "deidentify",
-		`{"format":"csv","filters":{"gender":"x"}}`:          "filters.gender",
-		`{"format":"csv","filters":{"interval":"day"}}`:      "Unknown field.",
-		`{"format":"csv","patient":"x"}`:                     "Unknown field.",
+		`{"format":"csv","include":["pain_score"]}`:                                           `Did you mean "pain_scores"?`,
+		`{"format":"csv","include":["patients","patients"]}`:                                  "include[1] must not be repeated.",
+		`{"format":"csv","since":"yesterday"}`:                                                "since must be a time",
+		`{"format":"csv","since":"2026-01-16"}`:                                               "since must not be in the future",
+		`{"format":"csv","deidentify":"yes"}`:                                                 "deidentify",
+		`{"format":"csv","filters":{"gender":"x"}}`:                                           "filters.gender",
+		`{"format":"csv","deidentify":true,"filters":{"age_min":91}}`:                         "filters.age_min tells ages over 89 apart",
+		`{"format":"csv","deidentify":true,"filters":{"age_max":90}}`:                         "filters.age_max tells ages over 89 apart",
+		`{"format":"csv","deidentify":true,"filters":{"age_min":86,"end_date":"2021-01-15"}}`: "filters.age_min tells ages over 89 apart",
+		`{"format":"csv","filters":{"interval":"day"}}`:                                       "Unknown field.",
+		`{"format":"csv","patient":"x"}`:                                                      "Unknown field.",
 	} {
 		object, err := strictjson.Parse([]byte(body))
 		if err != nil {

@@ -60,6 +60,15 @@ func Read(body *strictjson.Object, now time.Time) (Options, error) {
 	if object, given := r.Object("filters"); given {
 		inner := strictjson.Read(object, &fields)
 		p := analytics.ReadParameters(&inner, analytics.ForExports, "filters", pain.DateOf(now), &fields)
+		if byMin, byMax := p.TellsApart(oldest, pain.DateOf(now).DayNumber()); o.Deidentify {
+			const problem = "tells ages over 89 apart, which de-identified data must not: "
+			if byMin {
+				inner.Fault("age_min", problem+"use at most the age that a person who is 90 today has at the end of the period.")
+			}
+			if byMax {
+				inner.Fault("age_max", problem+"leave it out, or use an age below that of a person who is 90 today.")
+			}
+		}
 		inner.Done()
 		o.Filters = &p
 	}
