@@ -21,11 +21,14 @@ func kept(name string, t pain.ColumnType, about string, cell func(s *summary.Sum
 	return summaryColumn{pain.Column{Name: name, Type: t, Privacy: pain.Kept, About: about}, cell}
 }
 
-// upToToday returns a column that counts days up to the day of the export. It
-// is removed from de-identified data: from the day on which a medicine starts,
-// it tells how many days ago that was.
+// upToToday returns a column that counts days up to the day of the export, or
+// is a fact of that day. It is removed from de-identified data: from the days on
+// which a medicine starts and ends, it tells how many days ago they were.
 func upToToday(name string, t pain.ColumnType, about string, cell func(s *summary.Summary) pain.Cell) summaryColumn {
-	c := kept(name, t, about, cell)
+	return ofToday(kept(name, t, about, cell))
+}
+
+func ofToday(c summaryColumn) summaryColumn {
 	c.Privacy = pain.Removed
 	return c
 }
@@ -77,10 +80,10 @@ var painColumns = []summaryColumn{
 }
 
 var mmeColumns = []summaryColumn{
-	kept("current_medications", pain.IntegerColumn, "the number of medicines taken on the day", func(s *summary.Summary) pain.Cell { return count(len(s.Medications.Current)) }),
-	kept("current_drug_classes", pain.TextsColumn, "their classes", func(s *summary.Summary) pain.Cell { return pain.TextsCell(classes(s)) }),
-	ofMME("mme_current", pain.NumberColumn, "on the day", func(m *summary.MME) pain.Cell { return numberOrNull(m.Current) }),
-	kept("mme_current_band", pain.TextColumn, "0, >0-<20, 20-<50, 50-<90, >=90 or unknown", func(s *summary.Summary) pain.Cell { return textOrNull(s.MME.CurrentBand) }),
+	upToToday("current_medications", pain.IntegerColumn, "the number of medicines taken on the day", func(s *summary.Summary) pain.Cell { return count(len(s.Medications.Current)) }),
+	upToToday("current_drug_classes", pain.TextsColumn, "their classes", func(s *summary.Summary) pain.Cell { return pain.TextsCell(classes(s)) }),
+	ofToday(ofMME("mme_current", pain.NumberColumn, "on the day", func(m *summary.MME) pain.Cell { return numberOrNull(m.Current) })),
+	upToToday("mme_current_band", pain.TextColumn, "0, >0-<20, 20-<50, 50-<90, >=90 or unknown", func(s *summary.Summary) pain.Cell { return textOrNull(s.MME.CurrentBand) }),
 	ofMME("mme_peak", pain.NumberColumn, "the highest day of the last 365 days", func(m *summary.MME) pain.Cell { return numberOrNull(m.Peak) }),
 	ofMME("mme_average", pain.NumberColumn, "over the covered days of the last 365 days", func(m *summary.MME) pain.Cell { return numberOrNull(m.Average) }),
 	upToToday("opioid_days", pain.IntegerColumn, "days of the last 365 with an opioid of known dose", func(s *summary.Summary) pain.Cell { return count(s.MME.CoveredDays) }),
@@ -170,8 +173,9 @@ func summaryTable(asOf time.Time) *table {
 	return t
 }
 
-// doseTable is the table of daily opioid doses. In de-identified data, the ends
-// of the 365 days are null, because they tell how many days ago the others are.
+// doseTable is the table of daily opioid doses. In de-identified data, there is
+// no dose of the last day and the start of the 365 days is null, because they
+// tell how many days ago the others are.
 func doseTable(asOf time.Time, deidentify bool) *table {
 	t := &table{name: "opioid_doses", about: "Days of the last 365 on which a patient takes, or may take, an opioid: one row for each range of days with the same dose."}
 	t.columns = []pain.Column{
@@ -188,12 +192,12 @@ func doseTable(asOf time.Time, deidentify bool) *table {
 			return fmt.Errorf("patient %s: %w", it.who.patient.ID, err)
 		}
 		for _, run := range s.MME.Timeline {
+			if deidentify && run.To == s.MME.To {
+				continue
+			}
 			from, to := day(run.From), day(run.To)
 			if deidentify && run.From == s.MME.From {
 				from = pain.Cell{}
-			}
-			if deidentify && run.To == s.MME.To {
-				to = pain.Cell{}
 			}
 			if err := emit(append(row[:0], pain.TextCell(it.who.patient.ID.String()), from, to, numberOrNull(run.MME),
 				pain.BooleanCell(run.Incomplete), pain.BooleanCell(run.Assumed))); err != nil {
