@@ -253,6 +253,24 @@ func TestAgesOver89(t *testing.T) {
 	}
 }
 
+// An export since the time of another loses nothing that was stored within the
+// same second.
+func TestSinceIsAWholeSecond(t *testing.T) {
+	t.Parallel()
+	second := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
+	now := second.Add(700 * time.Millisecond)
+	if o := read(t, `{"format":"csv","since":"2026-01-15T10:30:00.700Z"}`, now); !o.Since.Equal(second) {
+		t.Errorf("since %s", o.Since)
+	}
+	s := storetest.Open(t, storetest.SQLite)
+	who := storetest.Client(t, s, "north")
+	options := Default()
+	options.Format = reports.NDJSON
+	if made, _, _ := run(t, s.For(&who), options, now); !made.AsOf.Equal(second) {
+		t.Errorf("as of %s", made.AsOf)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)

@@ -20,7 +20,8 @@ type Options struct {
 	// Include lists the parts, without duplicates.
 	Include []string
 	// Since leaves out records stored before this time, and patients without a
-	// newer record who were created before it. Zero leaves nothing out.
+	// newer record who were created before it. Zero leaves nothing out. It is a
+	// whole second, as the time of the data that an earlier export states.
 	Since      time.Time
 	Deidentify bool
 	// Filters selects patients. nil selects all.
@@ -54,7 +55,7 @@ func Read(body *strictjson.Object, now time.Time) (Options, error) {
 		case at.After(now):
 			r.Fault("since", "must not be in the future (a time, or YYYY-MM-DD in UTC).")
 		}
-		o.Since = at.UTC()
+		o.Since = at.UTC().Truncate(time.Second)
 	}
 	o.Deidentify, _ = r.Bool("deidentify")
 	if object, given := r.Object("filters"); given {

@@ -36,7 +36,8 @@ type Folder interface {
 // Result describes the files of an export.
 type Result struct {
 	// AsOf is the time of the data: every write acknowledged before it is
-	// included.
+	// included. It is a whole second, so that an export since then leaves out
+	// nothing of that second.
 	AsOf  time.Time
 	Files []reports.ExportFile
 }
@@ -65,7 +66,7 @@ func Run(ctx context.Context, from Source, o Options, key []byte, now time.Time,
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{AsOf: o.asOf}
+	result := Result{AsOf: o.asOf.Truncate(time.Second)}
 	for _, s := range w.sinks {
 		result.Files = append(result.Files, s.file)
 	}
