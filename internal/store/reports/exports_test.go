@@ -205,3 +205,34 @@ func TestEraseExports(t *testing.T) {
 		}
 	})
 }
+
+// An organisation has at most 50 exports, and may delete one to create another.
+func TestMostExports(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		who, other := storetest.Client(t, s, "north"), storetest.Client(t, s, "south")
+		now := time.Now()
+		create := func() error {
+			x := reports.NewExport(reports.ExportRequest{Format: reports.ExportCSV, Parameters: `{"include":["patients"]}`}, who.ClientID, now)
+			_, err := s.For(&who).CreateExport(t.Context(), &x, journal.Change{Audit: audit.Entry{At: now, Actor: "test", Action: audit.ExportCreate, Resource: x.ID.String()}}, nil, idempotency.Outcome{})
+			return err
+		}
+		first := addExport(t, s, &who, reports.ExportCSV, now)
+		for range 49 {
+			if err := create(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		claimExport(t, s)
+		if err := create(); !fault.Is(err, fault.Conflict) {
+			t.Errorf("one too many: %v", err)
+		}
+		addExport(t, s, &other, reports.ExportCSV, now)
+		if err := s.For(&who).DeleteExport(t.Context(), first.ID, journal.Change{Audit: audit.Entry{At: now, Actor: "test", Action: audit.ExportDelete, Resource: first.ID.String()}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := create(); err != nil {
+			t.Errorf("after deleting one: %v", err)
+		}
+	})
+}

@@ -2,9 +2,11 @@ package reports
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
+	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
@@ -14,6 +16,25 @@ import (
 // one of its organisation, so that an organisation that requests a thousand
 // does not hold up the others. It affects only the order of the queue.
 const fairness = 5 * time.Second
+
+// mostExports is how many exports of an organisation may wait, be generated or
+// be stored, because each may be as large as all data. Requests at the same time
+// may exceed it by a few.
+const mostExports = 50
+
+// roomForExport returns an error if an organisation has as many exports as it
+// may.
+func (o Org) roomForExport(tx engine.Tx) error {
+	there := int64(0)
+	if _, err := engine.One(tx, `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND report_type = $2 AND status IN ($3, $4, $5)`,
+		func(r engine.Row) { there = r.Int(0) }, int64(o.org), int64(exportType), ReportPending.code(), ReportProcessing.code(), ReportCompleted.code()); err != nil {
+		return err
+	}
+	if there >= mostExports {
+		return fault.New(fault.Conflict, fmt.Sprintf("The organisation has %d exports, which is the maximum. Delete some, or wait until they expire.", there))
+	}
+	return nil
+}
 
 // queued is what is stored of a new job.
 type queued struct {
@@ -28,6 +49,11 @@ type queued struct {
 func (o Org) queue(ctx context.Context, of work, q queued, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
 	j := of.job()
 	out, err := o.once.Do(ctx, key, j.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
+		if of.typeCode() == exportType {
+			if err := o.roomForExport(tx); err != nil {
+				return idempotency.Outcome{}, err
+			}
+		}
 		waiting := int64(0)
 		if _, err := engine.One(tx, `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND status = $2`,
 			func(r engine.Row) { waiting = r.Int(0) }, int64(o.org), ReportPending.code()); err != nil {

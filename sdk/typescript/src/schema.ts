@@ -364,6 +364,8 @@ export interface paths {
          *
          *     Creating and downloading an export also requires the scopes of its data: `patients:read` for `patients`, `clinical_data:read` for clinical data, both for `summaries`. Filters require `patients:read`, and `medication_class` also `clinical_data:read`.
          *
+         *     An organisation can have at most 50 exports that are pending, processing or completed; one more is refused with `409` until some are deleted or expire.
+         *
          *     With `deidentify`, the files follow the Safe Harbor method of HIPAA: names, contacts, identifiers and free text are left out, dates become days since the patient's first record, ages over 89 become 90, and identifiers become
          *     pseudonyms that are the same in every export of the organisation.
          */
