@@ -12,6 +12,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/analytics"
+	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -346,6 +347,25 @@ func TestScopes(t *testing.T) {
 		if has := slices.ContainsFunc(people[0].columns, func(c pain.Column) bool { return slices.Contains(clinicalColumns, c.Name) }); has != (len(include) > 1) {
 			t.Errorf("%v: has columns of clinical data: %v", include, has)
 		}
+	}
+}
+
+// Patients with large charts do not wait for a full batch.
+func TestBatchOfLargeCharts(t *testing.T) {
+	t.Parallel()
+	w := writing{options: &Options{}, ctx: t.Context(), charts: true, who: &subject{}}
+	rec := storetest.Record(t, id.Patient{}, `{"data_type":"medications","value":{"name":"oxycodone"},"notes":"long"}`)
+	for range batchBytes / recordBytes {
+		if err := w.record(&rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.who.chart[0].Notes != "" {
+		t.Error("a chart has notes")
+	}
+	s := &sink{most: peopleAtOnce, batches: make(chan []item, batchesAhead)}
+	if err := s.put(t.Context(), item{w.who, nil}); err != nil || len(s.batches) != 1 {
+		t.Errorf("%d batches, %v", len(s.batches), err)
 	}
 }
 

@@ -133,7 +133,7 @@ func (w *writing) reader(seen func(done, of int64)) *patients.ExportReader {
 					return nil // its records are skipped
 				}
 			}
-			w.who = &subject{patient: *p, series: s, changed: !p.CreatedAt.Before(w.options.Since)}
+			w.who = &subject{patient: *p, series: s, bytes: len(p.MedicalHistory.JSON()), changed: !p.CreatedAt.Before(w.options.Since)}
 			return nil
 		},
 		Record: w.record,
@@ -153,7 +153,10 @@ func (w *writing) record(rec *pain.Record) error {
 	who.records++
 	who.last = at
 	if w.charts && slices.Contains(summary.RecordTypes, rec.Type) {
-		who.chart = append(who.chart, *rec)
+		charted := *rec
+		charted.Notes = "" // summaries ignore them
+		who.chart = append(who.chart, charted)
+		who.bytes += len(rec.Value.JSON()) + recordBytes
 	}
 	if rec.CreatedAt.Before(w.options.Since) {
 		return nil

@@ -15,8 +15,10 @@ import (
 const (
 	recordsAtOnce = 256
 	peopleAtOnce  = 32
-	// batchBytes ends a batch of large records early.
+	// batchBytes ends a batch of large records or charts early.
 	batchBytes = 1 << 20
+	// recordBytes is about how much memory a record takes besides its value.
+	recordBytes = 256
 	// batchesAhead is how many batches may wait for a table.
 	batchesAhead = 2
 )
@@ -80,6 +82,8 @@ func (s *sink) put(ctx context.Context, it item) error {
 	s.batch = append(s.batch, it)
 	if it.rec != nil {
 		s.bytes += len(it.rec.Value.JSON()) + len(it.rec.Notes)
+	} else {
+		s.bytes += it.who.bytes
 	}
 	if len(s.batch) < s.most && s.bytes < batchBytes {
 		return nil

@@ -17,6 +17,8 @@ type subject struct {
 	series  *series.Series
 	// chart has the records that a summary needs.
 	chart []pain.Record
+	// bytes is about how much memory the chart and the medical history take.
+	bytes int
 	// records counts the active records, from first to last. They are zero
 	// until there is one.
 	records     int64
