@@ -51,7 +51,7 @@ func Codes() []Code {
 	return []Code{
 		InvalidParameter, InvalidBody, UnsupportedGrantType, InvalidScope, Unauthorized, InvalidClient, Forbidden, NotFound, MethodNotAllowed,
 		PreconditionFailed, PayloadTooLarge, UnsupportedMediaType, RangeNotSatisfiable, Conflict, ReportNotReady, ReportFailed, ReportExpired, PatientMerged,
-		PreconditionFailed, PayloadTooLarge, UnsupportedMediaType, RangeNotSatisfiable, Conflict, ReportNotReady, ReportFailed, ReportExpired, ExportNotReady, ExportFailed, ExportExpired,
+		ExportNotReady, ExportFailed, ExportExpired,
 		IdempotencyRunning, IdempotencyKeyReused, RateLimitExceeded, Internal, Unavailable,
 	}
 }

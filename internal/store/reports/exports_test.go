@@ -206,7 +206,7 @@ func TestEraseExports(t *testing.T) {
 	})
 }
 
-// An organisation has at most 50 exports, and may delete one to create another.
+// An organisation has at most 100 exports, and may delete one to create another.
 func TestMostExports(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()
@@ -218,7 +218,7 @@ func TestMostExports(t *testing.T) {
 			return err
 		}
 		first := addExport(t, s, &who, reports.ExportCSV, now)
-		for range 49 {
+		for range 99 {
 			if err := create(); err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ const fairness = 5 * time.Second
 // mostExports is how many exports of an organisation may wait, be generated or
 // be stored, because each may be as large as all data. Requests at the same time
 // may exceed it by a few.
-const mostExports = 50
+const mostExports = 100
 
 // roomForExport returns an error if an organisation has as many exports as it
 // may.

@@ -364,7 +364,7 @@ export interface paths {
          *
          *     Creating and downloading an export also requires the scopes of its data: `patients:read` for `patients`, `clinical_data:read` for clinical data, both for `summaries`. Filters require `patients:read`, and `medication_class` also `clinical_data:read`.
          *
-         *     An organisation can have at most 50 exports that are pending, processing or completed; one more is refused with `409` until some are deleted or expire.
+         *     An organisation can have at most 100 exports that are pending, processing or completed; one more is refused with `409` until some are deleted or expire.
          *
          *     With `deidentify`, the files follow the Safe Harbor method of HIPAA: names, contacts, identifiers and free text are left out, dates become days since the patient's first record, ages over 89 become 90, and identifiers become
          *     pseudonyms that are the same in every export of the organisation.
@@ -4581,6 +4581,31 @@ export interface components {
                 };
             };
         };
+        /** @description The organisation has 100 exports, or the first request with this Idempotency-Key is still running. */
+        TooManyExports: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /**
+                 * @description How many seconds to wait, if the first request is still running.
+                 * @example 1
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "CONFLICT" | "IDEMPOTENCY_IN_PROGRESS";
+                    };
+                };
+            };
+        };
         /** @description The export is not ready yet, or has failed. */
         ExportNotDone: {
             headers: {
@@ -6368,7 +6393,7 @@ export interface operations {
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
-            409: components["responses"]["IdempotencyInProgress"];
+            409: components["responses"]["TooManyExports"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];

@@ -19,6 +19,8 @@ func sent() map[event.Type]*event.Event {
 	return map[event.Type]*event.Event{
 		event.PatientCreated:      event.Patient(event.PatientCreated, now, patient),
 		event.PatientUpdated:      event.Patient(event.PatientUpdated, now, patient),
+		event.PatientMerged:       event.Merged(now, patient, id.New[id.PatientKind](now)),
+		event.PatientErased:       event.Patient(event.PatientErased, now, patient),
 		event.ClinicalDataUpdated: event.ClinicalData(now, patient, []id.Record{id.New[id.RecordKind](now), id.New[id.RecordKind](now)}, []string{"pain_scores", "notes"}),
 		event.ReportCompleted:     event.Report(event.ReportCompleted, now, report),
 		event.ReportFailed:        event.Report(event.ReportFailed, now, report),

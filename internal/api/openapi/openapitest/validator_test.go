@@ -117,7 +117,7 @@ func TestWrapAccepts(t *testing.T) {
 		{"an unknown path", "GET", "/v9/patients", answer{404, nil, notFound}},
 		{"an escaped slash in an identifier", "GET", "/v1/patients/a%2Fb", answer{404, nil, `{"error":{"code":"NOT_FOUND","message":"No.","details":{"resource":"patient","id":"a/b"}}}`}},
 		{"an unknown path, refused earlier", "GET", "/v1/nothing", answer{401, nil, noToken}},
-		{"a wrong method", "DELETE", "/v1/patients/pat_1", answer{405, map[string]string{"Allow": "GET, HEAD, PATCH"}, noMethod}},
+		{"a wrong method", "PUT", "/v1/patients/pat_1", answer{405, map[string]string{"Allow": "DELETE, GET, HEAD, PATCH"}, noMethod}},
 		{"a page", "GET", "/portal", answer{200, map[string]string{"Content-Type": "text/html; charset=utf-8"}, "<p>"}},
 		{"a missing page", "GET", "/portal/x", answer{404, map[string]string{"Content-Type": "text/html"}, "<p>"}},
 		{"a question about CORS", "OPTIONS", "/v1/patients", answer{204, nil, ""}},
