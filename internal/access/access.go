@@ -25,7 +25,10 @@ type Principal struct {
 	Client   ClientNo
 	ClientID id.Client
 	Scopes   Scopes
-	Tier     Tier
+	// SMART is what SMART scopes of a token permit with FHIR resources,
+	// besides what Scopes permit; see [Principal.MayFHIR].
+	SMART SMART
+	Tier  Tier
 }
 
 // Grant is an issued access token.
