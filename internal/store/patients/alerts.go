@@ -60,17 +60,24 @@ func (o Org) endWatch(tx engine.Tx, patientNo int64, stored seriesByYear, w *wat
 // Judgements of one patient are serialized: on PostgreSQL the patient's row is
 // locked, so that no alert is raised twice.
 func (o Org) judge(tx engine.Tx, patientNo int64, old alert.Standing, before, now *alert.Watched, at time.Time) error {
+	return o.judgeAs(tx, patientNo, id.Patient{}, old, before, now, at)
+}
+
+// judgeAs is judge for a patient whose identifier may be known. A zero
+// identifier is looked up if an alert needs it.
+func (o Org) judgeAs(tx engine.Tx, patientNo int64, patient id.Patient, old alert.Standing, before, now *alert.Watched, at time.Time) error {
 	standing, alerts := alert.Judge(old, before, now, pain.DateOf(at.UTC()).DayNumber())
 	tx.Last(o.keepStanding(patientNo, standing))
 	if len(alerts) == 0 {
 		return nil
 	}
-	var patient id.Patient
-	if err := tx.Query(`SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2`, func(r engine.Row) (err error) {
-		patient, err = id.FromBytes[id.PatientKind](r.Raw(0))
-		return err
-	}, int64(o.org), patientNo); err != nil {
-		return err
+	if patient.IsZero() {
+		if err := tx.Query(`SELECT id FROM patient WHERE org_no = $1 AND patient_no = $2`, func(r engine.Row) (err error) {
+			patient, err = id.FromBytes[id.PatientKind](r.Raw(0))
+			return err
+		}, int64(o.org), patientNo); err != nil {
+			return err
+		}
 	}
 	for _, a := range alerts {
 		a.Patient = &patient

@@ -48,26 +48,94 @@ func sortedIdentifiers(ids pain.Identifiers) ([]pain.Identifier, error) {
 // claimIdentifiers claims the identifiers of a new patient. It returns those
 // that it got, and those that other patients have.
 func (o Org) claimIdentifiers(tx engine.Tx, ids pain.Identifiers) (got, taken []pain.Identifier, err error) {
-	list, err := sortedIdentifiers(ids)
-	if err != nil || len(list) == 0 {
+	claims, err := claimsOf(ids, 0)
+	if err != nil || len(claims) == 0 {
 		return nil, nil, err
 	}
-	free := make([]bool, len(list))
-	stmts := make([]engine.Stmt, len(list))
-	for i, one := range list {
-		stmts[i] = o.aboutIdentifier(claimIdentifier, one, func() { free[i] = true })
-	}
-	if err := tx.Many(stmts...); err != nil {
+	if err := o.settle(tx, nil, claims); err != nil {
 		return nil, nil, err
 	}
-	for i, one := range list {
-		if free[i] {
-			got = append(got, one)
+	for _, c := range claims {
+		if c.got {
+			got = append(got, c.Identifier)
 		} else {
-			taken = append(taken, one)
+			taken = append(taken, c.Identifier)
 		}
 	}
 	return got, taken, nil
+}
+
+// claim is a change to the identifiers of a patient: one that it loses or gets.
+// A patient that is created in the transaction has no identifier in it.
+type claim struct {
+	pain.Identifier
+	write   int // the write that needs it
+	drop    bool
+	patient id.Patient // zero if it is created
+	got     bool
+}
+
+// claimsOf returns the claims of a new patient, in the order of statements.
+func claimsOf(ids pain.Identifiers, write int) ([]claim, error) {
+	list, err := sortedIdentifiers(ids)
+	claims := make([]claim, len(list))
+	for i, one := range list {
+		claims[i] = claim{Identifier: one, write: write}
+	}
+	return claims, err
+}
+
+// changedClaims returns the claims of a patient whose identifiers change, in the
+// order of statements, and the statements that must precede them.
+func (o Org) changedClaims(old, p *pain.Patient, write int) (claims []claim, keys []engine.Stmt, err error) {
+	if old.Identifiers == p.Identifiers {
+		return nil, nil, nil
+	}
+	before, err := sortedIdentifiers(old.Identifiers)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err := sortedIdentifiers(p.Identifiers)
+	if err != nil {
+		return nil, nil, err
+	}
+	both := slices.Concat(before, after)
+	slices.SortFunc(both, pain.Identifier.Compare)
+	for _, one := range slices.Compact(both) {
+		switch was, is := slices.Contains(before, one), slices.Contains(after, one); {
+		case was && !is:
+			claims = append(claims, claim{Identifier: one, write: write, drop: true, patient: p.ID})
+			if one.System == pain.ExternalSystem { // it would still find the patient by the import's key
+				key := ExternalKey(one.Value)
+				keys = append(keys, engine.Stmt{SQL: detachKey, Args: []any{int64(o.org), key[:], p.ID.Bytes()}})
+			}
+		case is && !was:
+			claims = append(claims, claim{Identifier: one, write: write, patient: p.ID})
+		}
+	}
+	return claims, keys, nil
+}
+
+// settle runs the statements of claims, which must be in order, after those
+// about the keys of imports, as imports do. It notes which claims succeeded.
+func (o Org) settle(tx engine.Tx, keys []engine.Stmt, claims []claim) error {
+	if len(claims) == 0 { // if only the order of identifiers is new
+		return nil
+	}
+	stmts := slices.Grow(keys, len(claims))
+	for i := range claims {
+		c := &claims[i]
+		c.got = c.drop // a transaction that runs again starts over
+		switch {
+		case c.drop:
+			stmts = append(stmts, o.dropIdentifiers([]pain.Identifier{c.Identifier})...)
+		case c.patient.IsZero():
+			stmts = append(stmts, o.aboutIdentifier(claimIdentifier, c.Identifier, func() { c.got = true }))
+		default:
+			stmts = append(stmts, o.aboutIdentifier(addIdentifier, c.Identifier, func() { c.got = true }, c.patient.Bytes()))
+		}
+	}
+	return tx.Many(stmts...)
 }
 
 // identify claims all identifiers of a new patient, or fails.
@@ -98,43 +166,16 @@ func (o Org) dropIdentifiers(list []pain.Identifier) []engine.Stmt {
 
 // reidentify replaces the identifiers of a patient whose row is locked.
 func (o Org) reidentify(tx engine.Tx, old, p *pain.Patient) error {
-	if old.Identifiers == p.Identifiers {
-		return nil
-	}
-	before, err := sortedIdentifiers(old.Identifiers)
+	claims, keys, err := o.changedClaims(old, p, 0)
 	if err != nil {
 		return err
 	}
-	after, err := sortedIdentifiers(p.Identifiers)
-	if err != nil {
+	if err := o.settle(tx, keys, claims); err != nil {
 		return err
 	}
-	both := slices.Concat(before, after)
-	slices.SortFunc(both, pain.Identifier.Compare)
-	var stmts, keys []engine.Stmt
-	taken := map[pain.Identifier]bool{}
-	for _, one := range slices.Compact(both) {
-		switch was, is := slices.Contains(before, one), slices.Contains(after, one); {
-		case was && !is:
-			stmts = append(stmts, o.dropIdentifiers([]pain.Identifier{one})...)
-			if one.System == pain.ExternalSystem { // it would still find the patient by the import's key
-				key := ExternalKey(one.Value)
-				keys = append(keys, engine.Stmt{SQL: detachKey, Args: []any{int64(o.org), key[:], p.ID.Bytes()}})
-			}
-		case is && !was:
-			taken[one] = true
-			stmts = append(stmts, o.aboutIdentifier(addIdentifier, one, func() { delete(taken, one) }, p.ID.Bytes()))
-		}
-	}
-	if len(stmts) == 0 { // only their order is new
-		return nil
-	}
-	if err := tx.Many(append(keys, stmts...)...); err != nil { // keys come first, as in imports
-		return err
-	}
-	for _, one := range after {
-		if taken[one] {
-			return o.takenFault(tx, one)
+	for i := range claims {
+		if !claims[i].got {
+			return o.takenFault(tx, claims[i].Identifier)
 		}
 	}
 	return nil

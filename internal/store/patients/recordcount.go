@@ -78,6 +78,15 @@ func (c recordCounts) add(rec *pain.Record, n int64) {
 	c[period][slotOf(rec)] += n
 }
 
+// correct adds the change of a correction.
+func (c recordCounts) correct(old *pain.Record, correction *pain.Correction) {
+	c.add(old, -1)
+	c.add(&correction.Old, 1)
+	if correction.Replaced {
+		c.add(&correction.New, 1)
+	}
+}
+
 // selectCounts returns the statement that reads a patient's counts of the
 // periods in change.
 func (o Org) selectCounts(patientID id.Patient, change recordCounts, into map[int64][]byte) engine.Stmt {

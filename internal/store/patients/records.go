@@ -280,10 +280,12 @@ func (o Org) Record(ctx context.Context, patientID id.Patient, recordID id.Recor
 	return rec, err
 }
 
+const readRecord = `SELECT ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND id = $3
+	AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)`
+
 func (o Org) record(tx engine.Tx, patientID id.Patient, recordID id.Record) (rec pain.Record, err error) {
 	found := false
-	err = tx.Query(`SELECT `+recordColumns+` FROM clinical_record WHERE org_no = $1 AND id = $3
-		AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)`, func(r engine.Row) (err error) {
+	err = tx.Query(readRecord, func(r engine.Row) (err error) {
 		found = true
 		rec, err = scanRecord(r, patientID)
 		return err
@@ -311,15 +313,9 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 		if err != nil {
 			return idempotency.Outcome{}, err
 		}
-		tx.Last(engine.Stmt{SQL: `UPDATE clinical_record SET status = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
-			Args: []any{int64(o.org), no, engine.Millis(old.RecordedAt), old.ID.Bytes(), statusCode(correction.Old.Status)}})
+		o.storeCorrection(tx, no, &old, &correction)
 		counted := recordCounts{}
-		counted.add(&old, -1)
-		counted.add(&correction.Old, 1)
-		if correction.Replaced {
-			counted.add(&correction.New, 1)
-			tx.Last(o.insertRecord(no, &correction.New))
-		}
+		counted.correct(&old, &correction)
 		stored := map[int64][]byte{}
 		with := []engine.Stmt{o.selectCounts(patientID, counted, stored)}
 		version := correction.New.Aliases
@@ -336,7 +332,7 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 			return idempotency.Outcome{}, err
 		}
 		tx.Last(o.journal.Entry(o.org, change)...)
-		return out, o.correctSeries(tx, no, &correction, now) // last, so that an alert follows its cause
+		return out, o.correctSeries(tx, no, []pain.Correction{correction}, nil, now) // last, so that an alert follows its cause
 	})
 }
 

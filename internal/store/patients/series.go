@@ -12,6 +12,7 @@ import (
 
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/alert"
 	"anodyne.example/anodyne/internal/pain/series"
 	"anodyne.example/anodyne/internal/store/engine"
 )
@@ -93,15 +94,14 @@ func (o Org) mendSeries(tx engine.Tx, patientNo int64, stored seriesByYear, year
 // records, in any order of arrival. A year that is missing or cannot be read is
 // rebuilt from the records.
 func (o Org) appendSeries(tx engine.Tx, patientNo int64, a addition, now time.Time) error {
-	added := a.years
-	if len(added) == 0 {
+	if len(a.years) == 0 {
 		return nil
 	}
-	years := slices.Sorted(maps.Keys(added))
+	years := slices.Sorted(maps.Keys(a.years))
 	stored := seriesByYear{}
 	var w *watch // nil if the addition does not concern alerts
 	var err error
-	if added.concernAlerts() {
+	if a.years.concernAlerts() {
 		w, err = o.startWatch(tx, patientNo, stored)
 	} else {
 		s := o.selectSeries(patientNo, years[0], years[len(years)-1], stored)
@@ -115,7 +115,7 @@ func (o Org) appendSeries(tx engine.Tx, patientNo int64, a addition, now time.Ti
 	}
 	for _, year := range years {
 		s := stored[year]
-		if err := o.join(tx, patientNo, s, added[year], a.records); err != nil {
+		if err := o.join(tx, patientNo, s, a.years[year], a.records); err != nil {
 			return err
 		}
 		o.keepSeries(tx, patientNo, year, s)
@@ -124,6 +124,21 @@ func (o Org) appendSeries(tx engine.Tx, patientNo int64, a addition, now time.Ti
 		return nil
 	}
 	return o.endWatch(tx, patientNo, stored, w, now)
+}
+
+// beginSeries stores the series of a patient that is created in the same
+// transaction, and judges the patient's alerts.
+func (o Org) beginSeries(tx engine.Tx, patientNo int64, patientID id.Patient, a addition, now time.Time) error {
+	for _, year := range slices.Sorted(maps.Keys(a.years)) {
+		var s series.Series
+		s.Join(a.years[year]) // do not modify the addition: the transaction may run again
+		o.keepSeries(tx, patientNo, year, &s)
+	}
+	if !a.years.concernAlerts() {
+		return nil
+	}
+	after := a.years.watched()
+	return o.judgeAs(tx, patientNo, patientID, alert.Standing{}, &alert.Watched{}, &after, now)
 }
 
 // join adds new records to a year, in order. Records of the same time are
@@ -184,34 +199,38 @@ func ordered(t pain.DataType) bool {
 	return series.Takes(t) && t != pain.TypeMedications && t != pain.TypeLabs
 }
 
-// correctSeries rebuilds the years affected by a correction from the records,
-// without the old record and with the new one, and judges the patient's alerts.
-func (o Org) correctSeries(tx engine.Tx, patientNo int64, c *pain.Correction, now time.Time) error {
-	if !series.Takes(c.Old.Type) {
-		return nil
+// correctSeries rebuilds the years affected by corrections from the records,
+// without the old records, and with the new ones and those added in the same
+// transaction, and judges the patient's alerts.
+func (o Org) correctSeries(tx engine.Tx, patientNo int64, corrections []pain.Correction, records []pain.Record, now time.Time) error {
+	r := replaced{except: map[string]bool{}}
+	years := seriesByYear{}
+	concern := false
+	for i := range corrections {
+		c := &corrections[i]
+		if !series.Takes(c.Old.Type) {
+			continue
+		}
+		old := seriesByYear{}
+		unreadable := old.add(c.Old.Type, c.Old.RecordedAt, c.Old.Value) != nil
+		concern = concern || unreadable || old.concernAlerts()
+		years.year(series.YearOf(c.Old.RecordedAt))
+		r.except[string(c.Old.ID.Bytes())] = true
+		if c.Replaced {
+			records = append(slices.Clip(records), c.New)
+		}
 	}
-	var news []pain.Record
-	if c.Replaced {
-		news = append(news, c.New)
-	}
-	added, err := additionOf(news)
+	added, err := additionOf(records)
 	if err != nil {
 		return err
 	}
-	old := seriesByYear{}
-	unreadable := old.add(c.Old.Type, c.Old.RecordedAt, c.Old.Value) != nil
-	concern := unreadable || old.concernAlerts() || added.years.concernAlerts()
-	years := seriesByYear{}
-	years.year(series.YearOf(c.Old.RecordedAt))
+	r.with = added.records
+	concern = concern || added.years.concernAlerts()
 	for year := range added.years {
 		years.year(year)
 	}
 	for year, s := range years {
-		var with *pain.Record
-		if added.years[year] != nil {
-			with = &c.New
-		}
-		if err := o.recordedSeries(tx, patientNo, year, year, years, replaced{c.Old.ID.Bytes(), with}); err != nil {
+		if err := o.recordedSeries(tx, patientNo, year, year, years, r.of(year)); err != nil {
 			return err
 		}
 		o.keepSeries(tx, patientNo, year, s)
@@ -228,11 +247,22 @@ func (o Org) correctSeries(tx engine.Tx, patientNo int64, c *pain.Correction, no
 	return o.endWatch(tx, patientNo, stored, w, now)
 }
 
-// replaced is a correction that is not stored yet: the identifier of a record
-// that no longer counts, and its replacement. Either may be missing.
+// replaced is what is not stored yet: records that no longer count, and new
+// ones, ordered by time and identifier.
 type replaced struct {
-	except []byte
-	with   *pain.Record
+	except map[string]bool // by the bytes of their identifiers
+	with   []*pain.Record
+}
+
+// of returns r with the new records of one year.
+func (r replaced) of(year int) replaced {
+	var with []*pain.Record
+	for _, rec := range r.with {
+		if series.YearOf(rec.RecordedAt) == year {
+			with = append(with, rec)
+		}
+	}
+	return replaced{r.except, with}
 }
 
 // recordedSeries adds the contribution of the active records of a range of
@@ -240,16 +270,16 @@ type replaced struct {
 func (o Org) recordedSeries(tx engine.Tx, patientNo int64, first, last int, into seriesByYear, r replaced) error {
 	with := r.with
 	addWith := func() error {
-		rec := with
-		with = nil
+		rec := with[0]
+		with = with[1:]
 		return into.add(rec.Type, rec.RecordedAt, rec.Value)
 	}
 	if err := tx.Query(`SELECT id, recorded_at, data_type, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2
 		AND recorded_at >= $3 AND recorded_at < $4`+ofSeries+` ORDER BY recorded_at, id`, func(row engine.Row) error {
-		if r.except != nil && string(row.Raw(0)) == string(r.except) {
+		if r.except[string(row.Raw(0))] {
 			return nil
 		}
-		if with != nil && cmp.Or(cmp.Compare(with.RecordedAt.UnixMilli(), row.Int(1)), bytes.Compare(with.ID.Bytes(), row.Raw(0))) < 0 {
+		for len(with) > 0 && cmp.Or(cmp.Compare(with[0].RecordedAt.UnixMilli(), row.Int(1)), bytes.Compare(with[0].ID.Bytes(), row.Raw(0))) < 0 {
 			if err := addWith(); err != nil {
 				return err
 			}
@@ -258,8 +288,10 @@ func (o Org) recordedSeries(tx engine.Tx, patientNo int64, first, last int, into
 	}, int64(o.org), patientNo, yearStart(first), yearStart(last+1)); err != nil {
 		return err
 	}
-	if with != nil {
-		return addWith()
+	for len(with) > 0 {
+		if err := addWith(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -18,9 +18,9 @@ type Write interface {
 // Extra is what a FHIR resource had besides the fields of the patient or record
 // that it became. The API in /v1 does not show it.
 type Extra struct {
-	// Kept are elements without a field, as JSON by resource; nil if there are
+	// Kept are elements without a field, as JSON by resource; "" if there are
 	// none.
-	Kept []byte
+	Kept string
 	// Identifiers are those of a record's resources. Those of a patient are a
 	// field.
 	Identifiers []RecordIdentifier
@@ -54,7 +54,7 @@ type ChangedPatient struct {
 	Sought pain.Identifier
 	// Rule returns the patient with its changes. A nil Change means that no
 	// field has changed; what is kept may have. It may be called several times.
-	Rule func(old pain.Patient, kept []byte) (pain.Patient, Extra, *journal.Change, error)
+	Rule func(old pain.Patient, kept string) (pain.Patient, Extra, *journal.Change, error)
 }
 
 // NewRecords adds records of one patient with one journal entry, as
@@ -74,7 +74,7 @@ type CorrectedRecord struct {
 	Record id.Record
 	// Rule returns the correction, and what the new record has besides its
 	// fields. It may be called several times.
-	Rule func(old pain.Record, kept []byte) (pain.Correction, Extra, journal.Change, error)
+	Rule func(old pain.Record, kept string) (pain.Correction, Extra, journal.Change, error)
 }
 
 func (w *NewPatient) patient() id.Patient      { return w.Patient.ID }

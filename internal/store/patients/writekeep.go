@@ -1,0 +1,127 @@
+package patients
+
+import (
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// keepKnown stores the writes about patients that existed before.
+func (w *writing) keepKnown() error {
+	for i, p := range w.plan {
+		if p.create != nil {
+			continue
+		}
+		s := &w.states[i]
+		if s.current != nil {
+			w.tx.Last(w.changePatient(&s.current.Patient))
+		}
+		for n := range s.corrections {
+			w.storeCorrection(w.tx, s.no, &s.olds[n].Record, &s.corrections[n])
+		}
+		w.tx.Last(s.notes...)
+		for _, add := range p.adds {
+			w.insertRecords(w.tx, s.no, add.write.Records, add.write.Change)
+		}
+		counted := p.counted
+		if len(s.corrections) > 0 {
+			counted = countsOf(p.records)
+			for n := range s.corrections {
+				counted.correct(&s.olds[n].Record, &s.corrections[n])
+			}
+		}
+		if err := w.keepCounts(w.tx, s.no, s.counts, counted); err != nil {
+			return err
+		}
+		var err error
+		if len(s.corrections) > 0 {
+			err = w.correctSeries(w.tx, s.no, s.corrections, p.records, w.now)
+		} else {
+			err = w.appendSeries(w.tx, s.no, p.addition, w.now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeCorrection stores a correction, without the counts and series derived
+// from it.
+func (o Org) storeCorrection(tx engine.Tx, patientNo int64, old *pain.Record, c *pain.Correction) {
+	tx.Last(engine.Stmt{SQL: `UPDATE clinical_record SET status = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
+		Args: []any{int64(o.org), patientNo, engine.Millis(old.RecordedAt), old.ID.Bytes(), statusCode(c.Old.Status)}})
+	if c.Replaced {
+		tx.Last(o.insertRecord(patientNo, &c.New))
+	}
+}
+
+// keepNew stores the patients that are created, with their records. They are
+// numbered last, because the counter is the most contended row; whoever has
+// locked it waits for nothing else.
+func (w *writing) keepNew() error {
+	created, recorded := 0, false
+	for _, p := range w.plan {
+		if p.create != nil {
+			created++
+			recorded = recorded || len(p.records) > 0
+		}
+	}
+	if created == 0 {
+		return nil
+	}
+	claimed := make([][]pain.Identifier, len(w.plan))
+	for _, c := range w.claims {
+		if c.patient.IsZero() {
+			claimed[c.write] = append(claimed[c.write], c.Identifier)
+		}
+	}
+	var no int64 // the latest number
+	if recorded {
+		if _, err := engine.One(w.tx, `SELECT patients FROM org_counter WHERE org_no = $1 /*FOR UPDATE*/`, func(r engine.Row) { no = r.Int(0) }, int64(w.org)); err != nil {
+			return err
+		}
+	}
+	for i, p := range w.plan {
+		if p.create == nil {
+			continue
+		}
+		no++
+		w.keepPatient(w.tx, &p.create.Patient, claimed[i], p.create.Change)
+		if len(p.records) == 0 {
+			continue
+		}
+		for _, add := range p.adds {
+			w.insertRecords(w.tx, no, add.write.Records, add.write.Change)
+		}
+		if err := w.keepCounts(w.tx, no, nil, p.counted); err != nil {
+			return err
+		}
+		if err := w.beginSeries(w.tx, no, p.id, p.addition, w.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectStored returns the statement that reads a patient. p stays nil if there
+// is none.
+func (o Org) selectStored(patientID id.Patient, p **storedPatient) engine.Stmt {
+	*p = nil
+	return engine.Stmt{SQL: readPatient, Args: []any{int64(o.org), patientID.Bytes()}, Each: func(r engine.Row) error {
+		found, err := scanPatient(r, patientID)
+		*p = &storedPatient{Patient: found}
+		return err
+	}}
+}
+
+// selectStoredRecord returns the statement that reads a record. rec stays nil if
+// there is none.
+func (o Org) selectStoredRecord(patientID id.Patient, recordID id.Record, rec **storedRecord) engine.Stmt {
+	*rec = nil
+	return engine.Stmt{SQL: readRecord, Args: []any{int64(o.org), patientID.Bytes(), recordID.Bytes()}, Each: func(r engine.Row) error {
+		found, err := scanRecord(r, patientID)
+		*rec = &storedRecord{Record: found}
+		return err
+	}}
+}
