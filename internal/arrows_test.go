@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"store/journal", "store/lease"},
 	{"store/engine"},
 	{"store/private", "store/signal", "store/pgserver"},
-	{"figure", "reporttype"},
+	{"figure", "reporttype", "fhir"},
 	{"analytics"},
 	{"ratelimit", "worker", "tracing", "chart", "pain"},
 	{"strictjson", "access", "event", "audit", "seal"},

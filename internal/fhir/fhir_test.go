@@ -1,0 +1,96 @@
+package fhir
+
+import (
+	"testing"
+	"time"
+
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/strictjson"
+)
+
+var testNow = time.Date(2026, 5, 4, 10, 30, 0, 0, time.UTC)
+
+func parse(t testing.TB, body string) *strictjson.Object {
+	t.Helper()
+	o, err := strictjson.Parse([]byte(body))
+	if err != nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+	return o
+}
+
+// newRecord makes a record as POST does.
+func newRecord(t testing.TB, body string) pain.Record {
+	t.Helper()
+	records, _, err := pain.NewRecords(parse(t, body), pain.Intake{
+		PatientID: id.New[id.PatientKind](testNow), NewID: func() id.Record { return id.New[id.RecordKind](testNow) }, Now: testNow,
+	})
+	if err != nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+	return records[0]
+}
+
+// outAndIn maps a record out and reads it back as a record of the same patient.
+func outAndIn(t testing.TB, rec *pain.Record) pain.Record {
+	t.Helper()
+	var m Mapping
+	resources, err := m.Record(rec, Version{Root: rec.ID, Number: 1, LastUpdated: testNow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drafts := make([]*Draft, len(resources))
+	for i, r := range resources {
+		d, issues := m.Read(r.JSON)
+		if len(issues) > 0 {
+			t.Fatalf("%v in %s", issues, r.JSON)
+		}
+		drafts[i] = d
+	}
+	whole, issues := Join(drafts)
+	if len(issues) > 0 {
+		t.Fatalf("%v in %s", issues, resources)
+	}
+	again := newRecord(t, string(whole.Record))
+	again.ID, again.PatientID, again.CreatedAt = rec.ID, rec.PatientID, rec.CreatedAt
+	return again
+}
+
+func TestRecords(t *testing.T) {
+	for _, body := range []string{
+		`{"data_type":"pain_scores","recorded_at":"2024-05-01T10:30:00.5+02:00","value":{"score":7,"aspect":"worst","recall":"24h","body_site":"knee","laterality":"left",
+			"quality":["aching","burning"],"breakthrough":{"peak":9,"trigger":"incident"},"context":"rest"},"notes":"a\nb","source":"patient","author":"Dr. A","encounter_id":"E 1"}`,
+		`{"data_type":"pain_scores","value":{"scale":"vas","score":35}, "notes":"  "}`,
+	} {
+		rec := newRecord(t, body)
+		if again := outAndIn(t, &rec); again != rec {
+			t.Errorf("sent %+v\nback %+v", rec, again)
+		}
+	}
+}
+
+func TestPatient(t *testing.T) {
+	for _, body := range []string{
+		`{"name":"Ana María  López","date_of_birth":"1961-03-14","gender":"F","contact":{"email":"a@b","phone":"1"},"identifiers":[{"system":"mrn","value":"7"},{"system":"urn:x","value":"8"}]}`,
+		`{"name":"Prince","date_of_birth":"1961-03-14"}`,
+		`{"name":"A","date_of_birth":"1961-03-14","gender":"unknown","contact":{"phone":" "}}`,
+	} {
+		p, err := pain.NewPatient(parse(t, body), id.New[id.PatientKind](testNow), testNow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Mapping{}.Patient(&p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, issues := Mapping{}.Read(r.JSON)
+		if len(issues) > 0 {
+			t.Fatal(issues)
+		}
+		again, err := pain.NewPatient(parse(t, string(d.Patient)), p.ID, testNow)
+		if err != nil || again != p {
+			t.Errorf("sent %+v\nback %+v, %v\nby %s", p, again, err, r.JSON)
+		}
+	}
+}

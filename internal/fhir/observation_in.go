@@ -1,0 +1,67 @@
+package fhir
+
+import "anodyne.example/anodyne/internal/pain"
+
+// readObservation reads an Observation as a record of the data type that takes
+// it.
+func readObservation(in *incoming) {
+	var o Observation
+	if !in.decode(&o) {
+		return
+	}
+	for i := range observationReaders {
+		reader := &observationReaders[i]
+		if !reader.takes(in, &o) {
+			continue
+		}
+		in.draft.DataType = reader.dataType
+		in.readObservationStatus(o.Status)
+		in.readCommon(o.Identifier, o.Subject, "subject", o.Encounter, o.Performer, "performer", o.Note)
+		in.readEffective(&o)
+		reader.read(in, &o)
+		in.readExtensions(o.Extension)
+		return
+	}
+	in.refuse(NotSupported, "code", "This service has no data type for Observations with this code.")
+}
+
+func (in *incoming) readObservationStatus(status string) {
+	switch status {
+	case "final":
+		in.draft.Status = pain.Final
+	case "amended", "corrected":
+		in.draft.Status = pain.Amended
+	case "entered-in-error":
+		in.draft.Status = pain.EnteredInError
+	default:
+		in.refuse(NotSupported, "status", "Only Observations with the status final, amended, corrected or entered-in-error are taken.")
+	}
+}
+
+func (in *incoming) readEffective(o *Observation) {
+	switch {
+	case o.EffectiveDateTime != "":
+		in.readMoment(o.EffectiveDateTime, "effectiveDateTime")
+	case o.EffectiveInstant != "":
+		in.readMoment(o.EffectiveInstant, "effectiveInstant")
+	case o.EffectivePeriod != nil && o.EffectivePeriod.Start != "":
+		in.readMoment(o.EffectivePeriod.Start, "effectivePeriod.start")
+	case o.Issued != "":
+		in.readMoment(o.Issued, "issued")
+	default:
+		in.refuse(Required, "effectiveDateTime", "The time of the Observation is required.")
+	}
+}
+
+// code returns the code of a concept in a code system, or "".
+func (c *CodeableConcept) code(system string) string {
+	if c == nil {
+		return ""
+	}
+	for i := range c.Coding {
+		if c.Coding[i].System == system {
+			return c.Coding[i].Code
+		}
+	}
+	return ""
+}
