@@ -30,6 +30,8 @@ var unbound = map[string]string{
 	"FROM org o JOIN (SELECT DISTINCT":      "the operator's check, over all organisations",
 	"FROM patient p JOIN org o":             "the operator's check, over all organisations",
 	"FROM patient_identifier i JOIN org o":  "the operator's check, over all organisations",
+	"FROM org o JOIN clinical_record r":     "the operator's check, over all organisations",
+	"FROM org o JOIN record_identifier i":   "the operator's check, over all organisations",
 	"FROM schema_version":                   "the schema's own table",
 	"INTO schema_version":                   "the schema's own table",
 	"FROM sqlite_schema":                    "SQLite's own table",

@@ -26,6 +26,9 @@ func (o Org) Erasing(tx engine.Tx, patientID id.Patient) (no int64, ids []id.Pat
 // EraseRows deletes the rows of a patient, and records that it is gone, and
 // those merged into it too. It returns the number of records deleted.
 func (o Org) EraseRows(tx engine.Tx, no int64, ids []id.Patient, at time.Time) (records int64, err error) {
+	if err := o.eraseRecordIdentifiers(tx, no); err != nil {
+		return 0, err
+	}
 	if records, err = tx.Exec(`DELETE FROM clinical_record WHERE org_no = $1 AND patient_no = $2`, int64(o.org), no); err != nil {
 		return 0, err
 	}

@@ -65,7 +65,7 @@ func (o Org) ImportRecords(ctx context.Context, groups []ImportedRecords) (added
 				missing = append(missing, i)
 			} else if len(fresh[i]) > 0 {
 				added += len(fresh[i])
-				o.insertRecords(tx, numbers[i], fresh[i], groups[i].Change(fresh[i]))
+				o.insertRecords(tx, numbers[i], fresh[i], nil, groups[i].Change(fresh[i]))
 				if counted[numbers[i]] == nil {
 					counted[numbers[i]] = recordCounts{}
 				}

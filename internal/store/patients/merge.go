@@ -41,8 +41,11 @@ func (o Org) MergePatient(ctx context.Context, from, into id.Patient, line audit
 		if err := m.copyMarks(); err != nil {
 			return idempotency.Outcome{}, err
 		}
+		if err := m.mergeKept(); err != nil {
+			return idempotency.Outcome{}, err
+		}
 		if len(gained) > 0 {
-			tx.Last(o.changePatient(&merged))
+			tx.Last(o.changePatient(&merged, line.At))
 		}
 		m.leave()
 		m.note(lost, gained)
@@ -103,14 +106,14 @@ func (m *merge) moveRecords() error {
 	if err := m.moveCounts(); err != nil {
 		return err
 	}
-	if m.records, err = m.tx.Exec(`UPDATE clinical_record SET patient_no = $3 WHERE org_no = $1 AND patient_no = $2`, int64(m.org), m.from.no, m.into.no); err != nil || m.records == 0 {
+	if m.records, err = m.tx.Exec(`UPDATE clinical_record SET patient_no = $3, updated_at = $4 WHERE org_no = $1 AND patient_no = $2`, int64(m.org), m.from.no, m.into.no, engine.Millis(m.line.At)); err != nil || m.records == 0 {
 		return err
 	}
 	aliases, err := m.currentAliases(m.tx)
 	if err != nil {
 		return err
 	}
-	updates, derived, err := m.derivedUpdates(m.tx, m.into.no, aliases)
+	updates, derived, err := m.derivedUpdates(m.tx, m.into.no, aliases, m.line.At)
 	if err != nil {
 		return err
 	}

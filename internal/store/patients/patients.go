@@ -48,8 +48,8 @@ var (
 		FROM patient WHERE org_no = $1 AND id = $2 /*FOR UPDATE*/`, 0)
 	readPatient = withTexts(`SELECT version, created_at, name, date_of_birth, medical_history, identifiers/*, texts*/
 		FROM patient WHERE org_no = $1 AND id = $2`, 0)
-	updatePatient = withTexts(`UPDATE patient SET version = $3, name = $4, date_of_birth = $5, medical_history = $6, identifiers = $7/*, texts = $texts*/
-		WHERE org_no = $1 AND id = $2`, 8)
+	updatePatient = withTexts(`UPDATE patient SET version = $3, name = $4, date_of_birth = $5, medical_history = $6, identifiers = $7, updated_at = $8/*, texts = $texts*/
+		WHERE org_no = $1 AND id = $2`, 9)
 )
 
 // firstText is the column of the first text in selectPatient and readPatient.
@@ -147,15 +147,15 @@ func (o Org) keepChange(tx engine.Tx, old, p *pain.Patient, c journal.Change) er
 	if err := o.reidentify(tx, old, p); err != nil {
 		return err
 	}
-	tx.Last(o.changePatient(p))
+	tx.Last(o.changePatient(p, c.Audit.At))
 	tx.Last(o.journal.Entry(o.org, c)...)
 	return nil
 }
 
 // changePatient returns the statement that stores a changed patient.
-func (o Org) changePatient(p *pain.Patient) engine.Stmt {
+func (o Org) changePatient(p *pain.Patient, at time.Time) engine.Stmt {
 	return engine.Stmt{SQL: updatePatient,
-		Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON()})}
+		Args: p.AppendTexts([]any{int64(o.org), p.ID.Bytes(), p.Version, p.Name, p.DateOfBirth.String(), p.MedicalHistory.JSON(), p.Identifiers.JSON(), engine.Millis(at)})}
 }
 
 // PatientItem is a patient in a list. Its texts are valid only during the call

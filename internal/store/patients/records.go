@@ -44,7 +44,7 @@ func scanRecord(r engine.Row, patientID id.Patient) (rec pain.Record, err error)
 	return rec, err
 }
 
-// insertRecord returns the statement that stores a record.
+// insertRecord returns the statement that stores a new record.
 func (o Org) insertRecord(patientNo int64, rec *pain.Record) engine.Stmt {
 	var corrects any
 	if !rec.Corrects.IsZero() {
@@ -113,7 +113,7 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 		if err != nil {
 			return idempotency.Outcome{}, err
 		}
-		o.insertRecords(tx, no, records, c)
+		o.insertRecords(tx, no, records, nil, c)
 		if err := o.keepCounts(tx, no, stored, counted); err != nil {
 			return idempotency.Outcome{}, err
 		}
@@ -122,10 +122,14 @@ func (o Org) AddRecords(ctx context.Context, patientID id.Patient, records []pai
 }
 
 // insertRecords stores records of one patient, without the counts and series
-// derived from them.
-func (o Org) insertRecords(tx engine.Tx, patientNo int64, records []pain.Record, c journal.Change) {
+// derived from them. extra is nil, or has an element for each.
+func (o Org) insertRecords(tx engine.Tx, patientNo int64, records []pain.Record, extra []Extra, c journal.Change) {
 	for i := range records {
-		tx.Last(o.insertRecord(patientNo, &records[i]))
+		if extra == nil {
+			tx.Last(o.insertRecord(patientNo, &records[i]))
+		} else {
+			tx.Last(o.insertWith(patientNo, &records[i], &extra[i])...)
+		}
 	}
 	tx.Last(o.journal.Entry(o.org, c)...)
 }
@@ -313,7 +317,7 @@ func (o Org) CorrectRecord(ctx context.Context, patientID id.Patient, recordID i
 		if err != nil {
 			return idempotency.Outcome{}, err
 		}
-		o.storeCorrection(tx, no, &old, &correction)
+		o.storeCorrection(tx, no, &old, &correction, carried, now)
 		counted := recordCounts{}
 		counted.correct(&old, &correction)
 		stored := map[int64][]byte{}

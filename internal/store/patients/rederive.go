@@ -248,7 +248,7 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, aliases *pain
 		if version != aliases.Version() {
 			return errAliasesChanged
 		}
-		updates, records, err := o.derivedUpdates(tx, patientNo, aliases)
+		updates, records, err := o.derivedUpdates(tx, patientNo, aliases, now)
 		if err != nil {
 			return err
 		}
@@ -279,15 +279,15 @@ func (o Org) rederivePatient(ctx context.Context, patientNo int64, aliases *pain
 // derivedUpdates returns the statements that update a patient's medications to
 // the current rules, and the records that they change. Medications that cannot
 // be read stay as they are.
-func (o Org) derivedUpdates(tx engine.Tx, patientNo int64, aliases *pain.Aliases) (updates []engine.Stmt, records []id.Record, err error) {
+func (o Org) derivedUpdates(tx engine.Tx, patientNo int64, aliases *pain.Aliases, now time.Time) (updates []engine.Stmt, records []id.Record, err error) {
 	err = tx.Query(`SELECT recorded_at, id, value FROM clinical_record WHERE org_no = $1 AND patient_no = $2 AND data_type = $3`, func(r engine.Row) error {
 		value, differs, err := pain.Rederived(pain.StoredValue(r.Text(2)), pain.DateOf(engine.FromMillis(r.Int(0))), aliases)
 		if err != nil || !differs {
 			return nil
 		}
 		recordID, err := id.FromBytes[id.RecordKind](r.Raw(1))
-		updates = append(updates, engine.Stmt{SQL: `UPDATE clinical_record SET value = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
-			Args: []any{int64(o.org), patientNo, r.Int(0), recordID.Bytes(), value.JSON()}})
+		updates = append(updates, engine.Stmt{SQL: `UPDATE clinical_record SET value = $5, updated_at = $6 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
+			Args: []any{int64(o.org), patientNo, r.Int(0), recordID.Bytes(), value.JSON(), engine.Millis(now)}})
 		records = append(records, recordID)
 		return err
 	}, int64(o.org), patientNo, int64(pain.TypeMedications))

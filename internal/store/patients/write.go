@@ -65,6 +65,10 @@ type NewRecords struct {
 	// Extra has one element for each record, or is nil.
 	Extra  []Extra
 	Change journal.Change
+	// Sought is an identifier by which the caller looked for a resource of its
+	// type, and found none. If one has it by now, [Outdated] reports true for the
+	// error.
+	Sought RecordIdentifier
 }
 
 // CorrectedRecord corrects a record, as [Org.CorrectRecord] does.
@@ -73,7 +77,8 @@ type CorrectedRecord struct {
 	// Record is the latest of its chain of corrections.
 	Record id.Record
 	// Rule returns the correction, and what the new record has besides its
-	// fields. It may be called several times.
+	// fields: all that is kept, and the identifiers of all its resources. It may
+	// be called several times.
 	Rule func(old pain.Record, kept string) (pain.Correction, Extra, journal.Change, error)
 }
 

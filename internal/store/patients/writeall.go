@@ -140,8 +140,9 @@ type writeState struct {
 	no           int64
 	counts       map[int64][]byte // stored, by period
 	was, current *storedPatient   // before and after the changes; nil without changes
-	notes        []engine.Stmt    // the journal entries of the changes
-	olds         []*storedRecord  // those to correct
+	changed      bool
+	notes        []engine.Stmt   // the journal entries of the changes
+	olds         []*storedRecord // those to correct
 	corrections  []pain.Correction
 	extras       []Extra // of the corrections
 }
@@ -236,6 +237,7 @@ func (w *writing) change() error {
 				return &WriteError{c.index, err}
 			}
 			if change != nil {
+				s.changed = true
 				s.notes = append(s.notes, w.journal.Entry(w.org, *change)...)
 			}
 			current = storedPatient{changed, extra.Kept}
@@ -302,6 +304,9 @@ func (w *writing) correct() error {
 
 // identify claims all identifiers, in order.
 func (w *writing) identify() error {
+	if err := w.lookForRecords(); err != nil {
+		return err
+	}
 	var keys []engine.Stmt
 	for i, p := range w.plan {
 		var claims []claim

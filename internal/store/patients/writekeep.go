@@ -1,6 +1,8 @@
 package patients
 
 import (
+	"time"
+
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -13,15 +15,19 @@ func (w *writing) keepKnown() error {
 			continue
 		}
 		s := &w.states[i]
+		if s.changed {
+			w.tx.Last(w.changePatient(&s.current.Patient, w.now))
+		}
 		if s.current != nil {
-			w.tx.Last(w.changePatient(&s.current.Patient))
+			w.keepPatientText(w.tx, p.id, s.was.kept, s.current.kept)
 		}
 		for n := range s.corrections {
-			w.storeCorrection(w.tx, s.no, &s.olds[n].Record, &s.corrections[n])
+			w.storeCorrection(w.tx, s.no, &s.olds[n].Record, &s.corrections[n], keptText{text: s.extras[n].Kept}, w.now)
+			w.tx.Last(w.replaceRecordIdentifiers(s.olds[n].ID, s.extras[n].Identifiers)...)
 		}
 		w.tx.Last(s.notes...)
 		for _, add := range p.adds {
-			w.insertRecords(w.tx, s.no, add.write.Records, add.write.Change)
+			w.insertRecords(w.tx, s.no, add.write.Records, add.write.Extra, add.write.Change)
 		}
 		counted := p.counted
 		if len(s.corrections) > 0 {
@@ -47,12 +53,15 @@ func (w *writing) keepKnown() error {
 }
 
 // storeCorrection stores a correction, without the counts and series derived
-// from it.
-func (o Org) storeCorrection(tx engine.Tx, patientNo int64, old *pain.Record, c *pain.Correction) {
-	tx.Last(engine.Stmt{SQL: `UPDATE clinical_record SET status = $5 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
-		Args: []any{int64(o.org), patientNo, engine.Millis(old.RecordedAt), old.ID.Bytes(), statusCode(c.Old.Status)}})
-	if c.Replaced {
-		tx.Last(o.insertRecord(patientNo, &c.New))
+// from it. kept is what is kept beside the record that is in force then.
+func (o Org) storeCorrection(tx engine.Tx, patientNo int64, old *pain.Record, c *pain.Correction, kept keptText, now time.Time) {
+	tx.Last(engine.Stmt{SQL: `UPDATE clinical_record SET status = $5, updated_at = $6 WHERE org_no = $1 AND patient_no = $2 AND recorded_at = $3 AND id = $4`,
+		Args: []any{int64(o.org), patientNo, engine.Millis(old.RecordedAt), old.ID.Bytes(), statusCode(c.Old.Status), engine.Millis(now)}})
+	switch {
+	case c.Replaced:
+		tx.Last(o.insertCorrection(patientNo, &c.New, kept))
+	case !kept.carry:
+		tx.Last(engine.Stmt{SQL: `UPDATE clinical_record SET kept = $3 WHERE org_no = $1 AND id = $2`, Args: []any{int64(o.org), old.ID.Bytes(), nullable(kept.text)}})
 	}
 }
 
@@ -88,11 +97,12 @@ func (w *writing) keepNew() error {
 		}
 		no++
 		w.keepPatient(w.tx, &p.create.Patient, claimed[i], p.create.Change)
+		w.keepPatientText(w.tx, p.id, "", p.create.Extra.Kept)
 		if len(p.records) == 0 {
 			continue
 		}
 		for _, add := range p.adds {
-			w.insertRecords(w.tx, no, add.write.Records, add.write.Change)
+			w.insertRecords(w.tx, no, add.write.Records, add.write.Extra, add.write.Change)
 		}
 		if err := w.keepCounts(w.tx, no, nil, p.counted); err != nil {
 			return err
@@ -108,9 +118,9 @@ func (w *writing) keepNew() error {
 // is none.
 func (o Org) selectStored(patientID id.Patient, p **storedPatient) engine.Stmt {
 	*p = nil
-	return engine.Stmt{SQL: readPatient, Args: []any{int64(o.org), patientID.Bytes()}, Each: func(r engine.Row) error {
-		found, err := scanPatient(r, patientID)
-		*p = &storedPatient{Patient: found}
+	return engine.Stmt{SQL: readFHIRPatient, Args: []any{int64(o.org), patientID.Bytes()}, Each: func(r engine.Row) error {
+		found, err := scanFHIRPatient(r, patientID)
+		*p = &storedPatient{found.Patient, found.Kept}
 		return err
 	}}
 }
@@ -119,9 +129,9 @@ func (o Org) selectStored(patientID id.Patient, p **storedPatient) engine.Stmt {
 // there is none.
 func (o Org) selectStoredRecord(patientID id.Patient, recordID id.Record, rec **storedRecord) engine.Stmt {
 	*rec = nil
-	return engine.Stmt{SQL: readRecord, Args: []any{int64(o.org), patientID.Bytes(), recordID.Bytes()}, Each: func(r engine.Row) error {
-		found, err := scanRecord(r, patientID)
-		*rec = &storedRecord{Record: found}
+	return engine.Stmt{SQL: readFHIRRecord, Args: []any{int64(o.org), patientID.Bytes(), recordID.Bytes()}, Each: func(r engine.Row) error {
+		found, err := scanFHIRRecord(r, patientID)
+		*rec = &storedRecord{found.Record, found.Kept}
 		return err
 	}}
 }

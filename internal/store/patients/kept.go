@@ -1,0 +1,110 @@
+package patients
+
+import (
+	"encoding/json"
+
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/engine"
+)
+
+// keptText is what is kept beside a record for FHIR.
+type keptText struct {
+	text  string
+	carry bool // that of the corrected record
+}
+
+// carried keeps what is kept beside the corrected record.
+var carried = keptText{carry: true}
+
+// insertCorrection returns the statement that stores the correction of a
+// record.
+func (o Org) insertCorrection(patientNo int64, rec *pain.Record, kept keptText) engine.Stmt {
+	stmt := o.insertRecord(patientNo, rec)
+	stmt.SQL = `INSERT INTO clinical_record (org_no, patient_no, id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id, root, version, kept)
+		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, COALESCE(root, id), COALESCE(version, 1) + 1, CASE WHEN $14 = 1 THEN kept ELSE CAST($15 AS TEXT) END
+		FROM clinical_record WHERE org_no = $1 AND id = $7`
+	carry := int64(0)
+	if kept.carry {
+		carry = 1
+	}
+	stmt.Args = append(stmt.Args, carry, nullable(kept.text))
+	return stmt
+}
+
+// insertWith returns the statements that store a new record with what its
+// resources had besides its fields.
+func (o Org) insertWith(patientNo int64, rec *pain.Record, extra *Extra) []engine.Stmt {
+	stmt := o.insertRecord(patientNo, rec)
+	if extra.Kept != "" {
+		stmt.SQL = `INSERT INTO clinical_record (org_no, patient_no, id, recorded_at, data_type, status, corrects, created_at, value, notes, source, author, encounter_id, kept)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+		stmt.Args = append(stmt.Args, extra.Kept)
+	}
+	return append([]engine.Stmt{stmt}, o.addRecordIdentifiers(rec.ID, extra.Identifiers)...)
+}
+
+// keepPatientText stores what is kept beside a patient, unless it is the same.
+func (o Org) keepPatientText(tx engine.Tx, patientID id.Patient, old, kept string) {
+	if kept != old {
+		tx.Last(engine.Stmt{SQL: `UPDATE patient SET kept = $3 WHERE org_no = $1 AND id = $2`, Args: []any{int64(o.org), patientID.Bytes(), nullable(kept)}})
+	}
+}
+
+// nullable returns NULL for "".
+func nullable(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// keptTexts is what is kept beside a patient: elements by resource and name.
+type keptTexts map[string]map[string]json.RawMessage
+
+// mergeKept returns what is kept beside a patient into which another is merged:
+// all elements of the first, and those of the other that the first lacks.
+func mergeKept(into, from string) (string, error) {
+	if into == "" || from == "" {
+		return into + from, nil
+	}
+	var kept, more keptTexts
+	if err := json.Unmarshal([]byte(into), &kept); err != nil {
+		return "", err
+	}
+	if err := json.Unmarshal([]byte(from), &more); err != nil {
+		return "", err
+	}
+	for resource, elements := range more {
+		if kept[resource] == nil {
+			kept[resource] = elements
+			continue
+		}
+		for name, element := range elements {
+			if _, has := kept[resource][name]; !has {
+				kept[resource][name] = element
+			}
+		}
+	}
+	b, err := json.Marshal(kept)
+	return string(b), err
+}
+
+// mergeKept moves what is kept beside the merged patient.
+func (m *merge) mergeKept() error {
+	texts := map[id.Patient]string{}
+	read := func(patientID id.Patient) engine.Stmt {
+		return engine.Stmt{SQL: `SELECT kept FROM patient WHERE org_no = $1 AND id = $2 AND kept IS NOT NULL`, Args: []any{int64(m.org), patientID.Bytes()}, Each: func(r engine.Row) error {
+			texts[patientID] = r.Text(0)
+			return nil
+		}}
+	}
+	if err := m.tx.Many(read(m.from.ID), read(m.into.ID)); err != nil || texts[m.from.ID] == "" {
+		return err
+	}
+	merged, err := mergeKept(texts[m.into.ID], texts[m.from.ID])
+	if err == nil {
+		m.keepPatientText(m.tx, m.into.ID, texts[m.into.ID], merged)
+	}
+	return err
+}
