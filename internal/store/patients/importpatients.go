@@ -241,9 +241,11 @@ func (o Org) compareLine(tx engine.Tx, l *ImportedPatient, list []pain.Identifie
 
 // Referred returns the patient with an identifier, and the date of birth.
 func (o Org) Referred(ctx context.Context, one pain.Identifier) (patient id.Patient, birth pain.Date, found bool, err error) {
-	return o.person(ctx, `SELECT p.id, p.date_of_birth FROM patient_identifier i JOIN patient p ON p.org_no = i.org_no AND p.patient_no = i.patient_no
-		WHERE i.org_no = $1 AND i.system = $2 AND i.value = $3`, one.System, one.Value)
+	return o.person(ctx, selectReferred, one.System, one.Value)
 }
+
+const selectReferred = `SELECT p.id, p.date_of_birth FROM patient_identifier i JOIN patient p ON p.org_no = i.org_no AND p.patient_no = i.patient_no
+	WHERE i.org_no = $1 AND i.system = $2 AND i.value = $3`
 
 // ImportedKey returns the patient of a line with a key, and the date of birth.
 func (o Org) ImportedKey(ctx context.Context, key ImportHash) (patient id.Patient, birth pain.Date, found bool, err error) {
