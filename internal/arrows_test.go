@@ -26,6 +26,7 @@ var layers = [][]string{
 	{"config"},
 	{"api", "portal", "oauth", "webhook", "report"},
 	{"cohort", "backup", "importer", "export", "synth"},
+	{"fhirwrite"},
 	{"store/storetest"},
 	{"store"},
 	{"store/clients"},
