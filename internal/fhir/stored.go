@@ -1,0 +1,104 @@
+package fhir
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"anodyne.example/anodyne/internal/pain"
+)
+
+// Kept is what is kept beside a patient or a record: by resource, as
+// [KeptKey] names it, what [Keep] returned. Its JSON is what the store has.
+type Kept map[string]json.RawMessage
+
+// ParseKept parses what the store has; "" is nothing.
+func ParseKept(text string) (k Kept, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(text), &k); err != nil {
+		return nil, fmt.Errorf("fhir: what is kept cannot be read: %w", err)
+	}
+	return k, nil
+}
+
+// Text returns what the store keeps; "" if there is nothing.
+func (k Kept) Text() string {
+	if len(k) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(k)
+	if err != nil {
+		panic(err) // all values are JSON
+	}
+	return string(b)
+}
+
+// With returns k with what is kept of one resource; nil removes it.
+func (k Kept) With(key string, kept []byte) Kept {
+	changed := Kept{}
+	for name, value := range k {
+		changed[name] = value
+	}
+	delete(changed, key)
+	if kept != nil {
+		changed[key] = kept
+	}
+	return changed
+}
+
+// KeptKey returns the key of a resource in [Kept]: its type and the part of the
+// patient or record that it is, such as Observation/bp or Patient/.
+func KeptKey(resourceType, id string) string {
+	_, part, _ := strings.Cut(id, "-")
+	return resourceType + "/" + part
+}
+
+// restore returns a resource with what is kept of it.
+func (k Kept) restore(r Resource) Resource {
+	if kept, ok := k[KeptKey(r.Type, r.ID)]; ok {
+		r.JSON = Restore(r.JSON, kept)
+	}
+	return r
+}
+
+// StoredPatient maps a patient as [Mapping.Patient] does, with what the store
+// keeps beside it. updated is the time of the latest change.
+func (m Mapping) StoredPatient(p *pain.Patient, updated time.Time, kept string) (Resource, error) {
+	k, err := ParseKept(kept)
+	if err != nil {
+		return Resource{}, err
+	}
+	r, err := m.At(updated).Patient(p)
+	return k.restore(r), err
+}
+
+// StoredConditions maps the medical history as [Mapping.Conditions] does, with
+// what the store keeps beside the patient.
+func (m Mapping) StoredConditions(p *pain.Patient, updated time.Time, kept string) ([]Resource, error) {
+	k, err := ParseKept(kept)
+	if err != nil {
+		return nil, err
+	}
+	list, err := m.At(updated).Conditions(p)
+	for i := range list {
+		list[i] = k.restore(list[i])
+	}
+	return list, err
+}
+
+// StoredRecord maps a record as [Mapping.Record] does, with what the store
+// keeps beside it.
+func (m Mapping) StoredRecord(rec *pain.Record, v Version, kept string) ([]Resource, error) {
+	k, err := ParseKept(kept)
+	if err != nil {
+		return nil, err
+	}
+	list, err := m.Record(rec, v)
+	for i := range list {
+		list[i] = k.restore(list[i])
+	}
+	return list, err
+}
