@@ -36,6 +36,10 @@ type Draft struct {
 	// Identifiers are those with a system and a value.
 	Identifiers []pain.Identifier
 
+	// partial is set if the record has fields that this resource says nothing
+	// about, although its id has no suffix: the score of answers.
+	partial bool
+
 	value  object // of the record
 	record object // the other fields of the record
 	paths  map[string]string

@@ -30,6 +30,8 @@ type Mapping struct {
 	// without a slash at the end.
 	Base string
 
+	statements bool // medications are written as MedicationStatements
+
 	updated time.Time // meta.lastUpdated of patients
 }
 

@@ -36,7 +36,7 @@ func Join(parts []*Draft) (*Draft, []Issue) {
 			whole.Identifiers = appendNew(whole.Identifiers, d.Identifiers)
 		}
 	}
-	whole.Part = ""
+	whole.Part, whole.partial = "", false
 	whole.Record = whole.body()
 	return &whole, issues
 }
@@ -94,7 +94,7 @@ func (d *Draft) Correction(stored *pain.Record, reason string) (json.RawMessage,
 		return body.append(nil), nil
 	}
 	value := d.value
-	if d.Part != "" {
+	if d.Part != "" || d.partial {
 		var err error
 		if value, err = d.otherParts(stored); err != nil {
 			return nil, err

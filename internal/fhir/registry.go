@@ -5,7 +5,12 @@ import "anodyne.example/anodyne/internal/pain"
 // mappings has, for each data type, the function that maps its records out. It
 // adds at least one resource.
 var mappings = [pain.LastDataType + 1]func(o *outgoing) error{
-	pain.TypePainScores: writePainScore,
+	pain.TypePainScores:    writePainScore,
+	pain.TypeMedications:   writeMedication,
+	pain.TypeAssessments:   writeAssessment,
+	pain.TypeProcedures:    writeProcedure,
+	pain.TypeAdverseEvents: writeAdverseEvent,
+	pain.TypeNotes:         writeNote,
 }
 
 // readers has, for each resource type that we take, the function that reads
@@ -28,11 +33,18 @@ type observationReader struct {
 // the tables.
 func init() {
 	readers = map[string]func(in *incoming){
-		"Patient":     readPatient,
-		"Condition":   readCondition,
-		"Observation": readObservation,
+		"Patient":               readPatient,
+		"Condition":             readCondition,
+		"Observation":           readObservation,
+		"MedicationRequest":     readMedicationRequest,
+		"MedicationStatement":   readMedicationStatement,
+		"Procedure":             readProcedure,
+		"AdverseEvent":          readAdverseEvent,
+		"DocumentReference":     readNote,
+		"QuestionnaireResponse": readResponse,
 	}
 	observationReaders = []observationReader{
 		{pain.TypePainScores, isPainScore, readPainScore},
+		{pain.TypeAssessments, isAssessmentScore, readAssessmentScore},
 	}
 }
