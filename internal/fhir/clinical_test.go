@@ -33,7 +33,7 @@ var clinicalBodies = []string{
 func TestClinicalRecords(t *testing.T) {
 	for _, body := range clinicalBodies {
 		rec := newRecord(t, body)
-		if again := outAndIn(t, &rec); again != rec {
+		if again, _ := outAndIn(t, &rec); again != rec {
 			t.Errorf("sent %+v\nback %+v", rec, again)
 		}
 	}

@@ -23,25 +23,31 @@ func parse(t testing.TB, body string) *strictjson.Object {
 // newRecord makes a record as POST does.
 func newRecord(t testing.TB, body string) pain.Record {
 	t.Helper()
-	records, _, err := pain.NewRecords(parse(t, body), pain.Intake{
-		PatientID: id.New[id.PatientKind](testNow), NewID: func() id.Record { return id.New[id.RecordKind](testNow) }, Now: testNow,
-	})
+	records, _, err := pain.NewRecords(parse(t, body), testIntake())
 	if err != nil {
 		t.Fatalf("%v in %s", err, body)
 	}
 	return records[0]
 }
 
-// outAndIn maps a record out and reads it back as a record of the same patient.
-func outAndIn(t testing.TB, rec *pain.Record) pain.Record {
+// fataler is a testing.T or a rapid.T.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// outAndIn maps a record out and reads it back as a record of the same
+// patient. It also returns the resources.
+func outAndIn(t fataler, rec *pain.Record) (again pain.Record, shown string) {
 	t.Helper()
 	var m Mapping
 	resources, err := m.Record(rec, Version{Root: rec.ID, Number: 1, LastUpdated: testNow})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v", err)
 	}
 	drafts := make([]*Draft, len(resources))
 	for i, r := range resources {
+		shown += string(r.JSON) + "\n"
 		d, issues := m.Read(r.JSON)
 		if len(issues) > 0 {
 			t.Fatalf("%v in %s", issues, r.JSON)
@@ -50,11 +56,19 @@ func outAndIn(t testing.TB, rec *pain.Record) pain.Record {
 	}
 	whole, issues := Join(drafts)
 	if len(issues) > 0 {
-		t.Fatalf("%v in %s", issues, resources)
+		t.Fatalf("%v in %s", issues, shown)
 	}
-	again := newRecord(t, string(whole.Record))
+	o, err := strictjson.Parse(whole.Record)
+	if err != nil {
+		t.Fatalf("%v in %s", err, whole.Record)
+	}
+	records, _, err := pain.NewRecords(o, testIntake())
+	if err != nil {
+		t.Fatalf("%v in %s from %s", err, whole.Record, shown)
+	}
+	again = records[0]
 	again.ID, again.PatientID, again.CreatedAt = rec.ID, rec.PatientID, rec.CreatedAt
-	return again
+	return again, shown
 }
 
 func TestRecords(t *testing.T) {
@@ -64,7 +78,7 @@ func TestRecords(t *testing.T) {
 		`{"data_type":"pain_scores","value":{"scale":"vas","score":35}, "notes":"  "}`,
 	} {
 		rec := newRecord(t, body)
-		if again := outAndIn(t, &rec); again != rec {
+		if again, _ := outAndIn(t, &rec); again != rec {
 			t.Errorf("sent %+v\nback %+v", rec, again)
 		}
 	}

@@ -10,8 +10,12 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// MaxBytes is the largest resource that is read.
+// MaxBytes is the size of the largest resource that is read.
 const MaxBytes = 4 << 20
+
+// maxDepth is the maximum nesting depth of a resource. It is less than that of
+// package strictjson, because what is kept of a resource is nested deeper.
+const maxDepth = strictjson.MaxDepth - 4
 
 // incoming is a resource being read.
 type incoming struct {
@@ -66,6 +70,9 @@ func (m Mapping) read(body []byte) (*Draft, []Issue) {
 	if err != nil {
 		return nil, []Issue{{"error", Structure, "", message(err)}}
 	}
+	if depth(body) > maxDepth {
+		return nil, []Issue{{"error", TooLong, "", "The resource is nested too deeply."}}
+	}
 	resourceType, issue := typeOf(root)
 	if issue != nil {
 		return nil, []Issue{*issue}
@@ -89,6 +96,26 @@ func (m Mapping) read(body []byte) (*Draft, []Issue) {
 		in.finishRecord()
 	}
 	return in.draft, in.issues
+}
+
+// depth returns the nesting depth of valid JSON.
+func depth(json []byte) int {
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(json); i++ {
+		switch c := json[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
 }
 
 func message(err error) string {

@@ -1,11 +1,235 @@
 package fhir
 
-// Keep returns what a stored record lacks of a received resource: every
-// top-level element in which received differs from generated, which is the
-// stored record mapped out again. It is nil if nothing differs. Elements that
-// the server sets are never kept.
-func Keep(received, generated []byte) []byte { return nil }
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
 
-// Restore returns a generated resource with the kept elements, as far as the
-// generated elements are still those for which they were kept.
-func Restore(generated, kept []byte) []byte { return generated }
+	"anodyne.example/anodyne/internal/strictjson"
+)
+
+// Keep returns what a stored record or patient lacks of a received resource:
+// every top-level element in which received differs from generated, which is
+// what was stored, mapped out again. It is nil if nothing differs. The form is
+// {"element":{"was":GENERATED,"now":RECEIVED}}, null for an absent element.
+//
+// What the server sets is never kept: id, meta.versionId, meta.lastUpdated,
+// status, our own identifiers, and the reference to the patient.
+func Keep(received, generated []byte) []byte {
+	now, okNow := elementsOf(received)
+	was, okWas := elementsOf(generated)
+	if !okNow || !okWas {
+		return nil
+	}
+	now.prepare(&was)
+	was.prepare(&was)
+	var kept object
+	note := func(name string) {
+		if !kept.has(name) {
+			kept.set(name, appendChange(nil, was.original(name), now.original(name)))
+		}
+	}
+	for _, name := range append(now.names(), was.names()...) {
+		if serverSet(name, &was, &now) || bytes.Equal(now.canonical(name), was.canonical(name)) {
+			continue
+		}
+		if name == "text" {
+			if !kept.has(name) {
+				kept.set(name, appendChange(nil, was.fingerprint(), now.original(name)))
+			}
+			continue
+		}
+		note(name)
+		if plain, extended := strings.CutPrefix(name, "_"); extended && !serverSet(plain, &was, &now) {
+			note(plain) // its extensions are only valid with the value
+		}
+	}
+	if len(kept.fields) == 0 {
+		return nil
+	}
+	return kept.append(nil)
+}
+
+// serverSet reports whether the server sets an element. The status corrected
+// is the exception: we know it as amended.
+func serverSet(name string, was, now *elements) bool {
+	switch name {
+	case "resourceType", "id":
+		return true
+	case "status":
+		return string(was.canonical(name)) != `"amended"` || string(now.canonical(name)) != `"corrected"`
+	}
+	return false
+}
+
+func appendChange(b, was, now []byte) []byte {
+	b = append(b, `{"was":`...)
+	b = append(b, orNull(was)...)
+	b = append(b, `,"now":`...)
+	b = append(b, orNull(now)...)
+	return append(b, '}')
+}
+
+func orNull(json []byte) []byte {
+	if json == nil {
+		return []byte("null")
+	}
+	return json
+}
+
+// Restore returns a generated resource with the kept elements. An element is
+// only restored while the generated one is still that for which it was kept,
+// so that a change through /v1 wins; a narrative only while the whole resource
+// is. If nothing is kept, Restore returns generated itself.
+func Restore(generated, kept []byte) []byte {
+	if len(kept) == 0 {
+		return generated
+	}
+	was, okWas := elementsOf(generated)
+	changes, okKept := elementsOf(kept)
+	if !okWas || !okKept {
+		return generated
+	}
+	server := was
+	server.fields = slices.Clone(was.fields)
+	was.prepare(&was)
+	valid := was.validStems(&changes)
+	out := make([]byte, 0, len(generated)+len(kept))
+	out = append(out, '{')
+	write := func(name string, json []byte) {
+		if json == nil || string(json) == "null" {
+			return
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(strictjson.AppendString(out, name), ':')
+		out = append(out, json...)
+	}
+	for _, name := range server.names() {
+		if change := changes.change(name); change != nil && valid[stem(was.resourceType, name)] {
+			write(name, server.complete(name, change.now))
+		} else {
+			write(name, server.original(name))
+		}
+	}
+	for _, name := range changes.names() {
+		if server.get(name) == nil && valid[stem(was.resourceType, name)] {
+			write(name, server.complete(name, changes.change(name).now))
+		}
+	}
+	return append(out, '}')
+}
+
+// elements are the top-level elements of a resource in order.
+type elements struct {
+	resourceType string
+	fields       []elementText
+}
+
+type elementText struct {
+	name string
+	json []byte // as it is in the resource, or prepared for a comparison
+}
+
+func elementsOf(resource []byte) (e elements, ok bool) {
+	root, err := strictjson.Parse(resource)
+	if err != nil {
+		return e, false
+	}
+	for name, v := range root.All() {
+		e.fields = append(e.fields, elementText{name, v.Raw()})
+	}
+	if v, found := root.Get("resourceType"); found {
+		e.resourceType, _ = v.AsString()
+	}
+	return e, true
+}
+
+func (e *elements) names() []string {
+	list := make([]string, len(e.fields))
+	for i := range e.fields {
+		list[i] = e.fields[i].name
+	}
+	return list
+}
+
+func (e *elements) get(name string) *elementText {
+	for i := range e.fields {
+		if e.fields[i].name == name {
+			return &e.fields[i]
+		}
+	}
+	return nil
+}
+
+// original returns the JSON of an element, or nil.
+func (e *elements) original(name string) []byte {
+	if f := e.get(name); f != nil {
+		return f.json
+	}
+	return nil
+}
+
+// canonical returns an element in a form in which equal values are equal, or
+// nil.
+func (e *elements) canonical(name string) []byte { return canonical(e.original(name)) }
+
+// fingerprint returns a hash, in JSON, of what a narrative describes: all
+// elements but those that the server sets and the narrative.
+func (e *elements) fingerprint() []byte {
+	hash := sha256.New()
+	names := e.names()
+	slices.Sort(names)
+	for _, name := range names {
+		switch name {
+		case "id", "meta", "text", "identifier":
+		default:
+			hash.Write(append([]byte(name), ':'))
+			hash.Write(e.canonical(name))
+		}
+	}
+	return strictjson.AppendString(nil, hex.EncodeToString(hash.Sum(nil)[:16]))
+}
+
+// change is an entry of the kept elements.
+type change struct{ was, now []byte }
+
+func (e *elements) change(name string) *change {
+	text := e.original(name)
+	if text == nil {
+		return nil
+	}
+	entry, ok := elementsOf(text)
+	if !ok {
+		return nil
+	}
+	return &change{entry.original("was"), entry.original("now")}
+}
+
+// validStems returns for which stems the kept elements still apply: all of the
+// stem are as they were, and no other was added.
+func (e *elements) validStems(changes *elements) map[string]bool {
+	valid := map[string]bool{}
+	for _, name := range changes.names() {
+		c := changes.change(name)
+		is := e.original(name)
+		if name == "text" {
+			is = e.fingerprint()
+		}
+		as := stem(e.resourceType, name)
+		same := c != nil && bytes.Equal(canonical(orNull(is)), canonical(orNull(c.was)))
+		if before, known := valid[as]; same && known {
+			same = before
+		}
+		valid[as] = same
+	}
+	for _, name := range e.names() {
+		if as := stem(e.resourceType, name); changes.get(name) == nil && valid[as] {
+			valid[as] = false
+		}
+	}
+	return valid
+}

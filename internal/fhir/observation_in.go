@@ -1,6 +1,10 @@
 package fhir
 
-import "anodyne.example/anodyne/internal/pain"
+import (
+	"strings"
+
+	"anodyne.example/anodyne/internal/pain"
+)
 
 // readObservation reads an Observation as a record of the data type that takes
 // it.
@@ -64,4 +68,39 @@ func (c *CodeableConcept) code(system string) string {
 		}
 	}
 	return ""
+}
+
+// has reports whether a concept has a code.
+func (c *CodeableConcept) has(system, code string) bool {
+	if c == nil {
+		return false
+	}
+	for i := range c.Coding {
+		if c.Coding[i].System == system && c.Coding[i].Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// nameAt returns the text of a concept, or else the first display or code, and
+// the element that it came from.
+func (c *CodeableConcept) nameAt() (name, at string) {
+	if c == nil {
+		return "", "code"
+	}
+	if !blank(c.Text) {
+		return strings.TrimSpace(c.Text), "code.text"
+	}
+	for i, coding := range c.Coding {
+		if !blank(coding.Display) {
+			return strings.TrimSpace(coding.Display), "code.coding" + index(i) + ".display"
+		}
+	}
+	for i, coding := range c.Coding {
+		if coding.Code != "" {
+			return coding.Code, "code.coding" + index(i) + ".code"
+		}
+	}
+	return "", "code"
 }

@@ -37,6 +37,8 @@ type outgoing struct {
 	// fields are faults of the stored value.
 	fields    fault.Fields
 	resources []Resource
+	// recordExtensions is how many of the extensions are not of the value.
+	recordExtensions int
 }
 
 func (m Mapping) record(rec *pain.Record, v Version) ([]Resource, error) {
@@ -152,6 +154,7 @@ func (o *outgoing) extensions() (list []Extension) {
 			list = append(list, textExtension(o.m.extensionURL("record", field.name), field.text))
 		}
 	}
+	o.recordExtensions = len(list)
 	fields := declaredFields(o.rec.Type)
 	for name, v := range o.value.Unread() {
 		list = appendExtensions(list, o.m.extensionURL(o.rec.Type.String(), name), v, find(fields, name))

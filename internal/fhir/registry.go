@@ -5,12 +5,18 @@ import "anodyne.example/anodyne/internal/pain"
 // mappings has, for each data type, the function that maps its records out. It
 // adds at least one resource.
 var mappings = [pain.LastDataType + 1]func(o *outgoing) error{
-	pain.TypePainScores:    writePainScore,
-	pain.TypeMedications:   writeMedication,
-	pain.TypeAssessments:   writeAssessment,
-	pain.TypeProcedures:    writeProcedure,
-	pain.TypeAdverseEvents: writeAdverseEvent,
-	pain.TypeNotes:         writeNote,
+	pain.TypePainScores:       writePainScore,
+	pain.TypeFunctionalStatus: writeFunctionalStatus,
+	pain.TypeSleep:            writeDaily(sleepMeasures),
+	pain.TypeMood:             writeMood,
+	pain.TypeActivity:         writeDaily(activityMeasures),
+	pain.TypeVitals:           writeVitals,
+	pain.TypeLabs:             writeLab,
+	pain.TypeMedications:      writeMedication,
+	pain.TypeAssessments:      writeAssessment,
+	pain.TypeProcedures:       writeProcedure,
+	pain.TypeAdverseEvents:    writeAdverseEvent,
+	pain.TypeNotes:            writeNote,
 }
 
 // readers has, for each resource type that we take, the function that reads
@@ -46,5 +52,11 @@ func init() {
 	observationReaders = []observationReader{
 		{pain.TypePainScores, isPainScore, readPainScore},
 		{pain.TypeAssessments, isAssessmentScore, readAssessmentScore},
+		{pain.TypeVitals, isVitals, readVitals},
+		{pain.TypeSleep, isDaily("sleep", sleepMeasures), readDaily(sleepMeasures)},
+		{pain.TypeActivity, isDaily("activity", activityMeasures), readDaily(activityMeasures)},
+		{pain.TypeMood, isMood, readMood},
+		{pain.TypeFunctionalStatus, isFunctionalStatus, readFunctionalStatus},
+		{pain.TypeLabs, isLab, readLab}, // last: it takes any code of its category
 	}
 }

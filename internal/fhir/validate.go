@@ -1,8 +1,220 @@
 package fhir
 
-import "anodyne.example/anodyne/internal/strictjson"
+import (
+	"slices"
+	"strings"
 
-// validate checks a resource against the definition of its type.
+	"anodyne.example/anodyne/internal/strictjson"
+)
+
+// maxIssues limits the issues of one resource, so that an answer cannot be many
+// times larger than its request.
+const maxIssues = 100
+
+// validation checks a resource against the table of elements.
+type validation struct{ issues []Issue }
+
+// validate returns everything that is wrong with a resource by the definition
+// of its type.
 func validate(root *strictjson.Object, resourceType string) []Issue {
-	return nil
+	var v validation
+	v.object(root, resourceType, resourceType, true)
+	return v.issues
+}
+
+func (v *validation) fault(code, path, text string) {
+	if len(v.issues) < maxIssues {
+		v.issues = append(v.issues, Issue{"error", code, path, text})
+	}
+}
+
+// object checks the elements of an object of a type.
+func (v *validation) object(o *strictjson.Object, typeName, path string, top bool) {
+	t := elementTypes()[typeName]
+	if t == nil {
+		v.fault(NotSupported, path, "This service does not know the type of this element.")
+		return
+	}
+	if o.Len() == 0 {
+		v.fault(Structure, path, "An object must not be empty.")
+	}
+	// seen has the elements that are present; for a choice, the name in JSON.
+	var seen [16]present
+	list := seen[:0]
+	for name, value := range o.All() {
+		if name == "resourceType" && top {
+			continue
+		}
+		plain := strings.TrimPrefix(name, "_")
+		e := t.elements[plain]
+		if e == nil {
+			v.fault(Structure, path+"."+shownName(name), "Unknown element.")
+			continue
+		}
+		at := path + "." + name
+		if before := indexOf(list, e.name); before < 0 {
+			list = append(list, present{e.name, plain})
+		} else if list[before].inJSON != plain {
+			v.fault(Structure, at, "Only one of the elements "+e.name+"[x] is allowed.")
+		}
+		if name != plain {
+			v.primitiveExtension(value, e, at)
+			continue
+		}
+		v.element(value, e, at, o, name)
+	}
+	for _, e := range t.required {
+		if indexOf(list, e.name) < 0 {
+			v.fault(Required, path+"."+e.name, "The element is required.")
+		}
+	}
+	if typeName == "Extension" && (indexOf(list, "value") < 0) == (indexOf(list, "extension") < 0) {
+		v.fault(Invalid, path, "An extension must have either a value or extensions.")
+	}
+}
+
+// present is an element that an object has.
+type present struct{ name, inJSON string }
+
+func indexOf(list []present, name string) int {
+	return slices.IndexFunc(list, func(p present) bool { return p.name == name })
+}
+
+// shownName returns the name of an unknown element if it can be one, because
+// the caller controls it.
+func shownName(name string) string {
+	if isName(strings.TrimPrefix(name, "_")) {
+		return name
+	}
+	return "?"
+}
+
+// refusedElements would change the meaning of what they are part of.
+var refusedElements = map[string]string{
+	"modifierExtension": "Modifier extensions change the meaning of a resource and are not supported.",
+	"implicitRules":     "Implicit rules change the meaning of a resource and are not supported.",
+}
+
+// element checks the value of an element, or the elements of a list.
+func (v *validation) element(value strictjson.Value, e *element, path string, parent *strictjson.Object, name string) {
+	if text := refusedElements[name]; text != "" {
+		v.fault(NotSupported, path, text)
+		return
+	}
+	array, isArray := value.AsArray()
+	switch {
+	case isArray != e.list && e.list:
+		v.fault(Structure, path, "The element must be an array.")
+	case isArray != e.list:
+		v.fault(Structure, path, "The element must not be an array.")
+	case !isArray:
+		v.one(value, e, path)
+	case array.Len() == 0:
+		v.fault(Structure, path, "An array must not be empty.")
+	default:
+		for i, one := range array.All() {
+			if one.Kind() == strictjson.KindNull && extended(parent, name) {
+				continue
+			}
+			if len(v.issues) == maxIssues {
+				return
+			}
+			v.one(one, e, path+index(i))
+		}
+	}
+}
+
+// extended reports whether an object has the extensions of a primitive
+// element, in which case the values in its array may be null.
+func extended(parent *strictjson.Object, name string) bool {
+	_, ok := parent.Get("_" + name)
+	return ok
+}
+
+// one checks a single value.
+func (v *validation) one(value strictjson.Value, e *element, path string) {
+	if value.Kind() == strictjson.KindNull {
+		v.fault(Structure, path, "The element must not be null; leave it out.")
+		return
+	}
+	if e.of == "Resource" {
+		v.contained(value, path)
+		return
+	}
+	if check, ok := primitives[e.of]; ok {
+		if problem := check(value); problem != "" {
+			v.fault(problemCode(value, e.of), path, problem)
+		} else if e.codes != nil {
+			if code, _ := value.AsString(); !slices.Contains(e.codes, code) {
+				v.fault(CodeInvalid, path, "The code must be one of "+strings.Join(e.codes, ", ")+".")
+			}
+		}
+		return
+	}
+	o, ok := value.AsObject()
+	if !ok {
+		v.fault(Structure, path, "The element must be an object.")
+		return
+	}
+	v.object(o, e.of, path, false)
+}
+
+// contained checks that a contained resource is a resource. It is kept as
+// received, so its elements are not checked.
+func (v *validation) contained(value strictjson.Value, path string) {
+	o, ok := value.AsObject()
+	if !ok {
+		v.fault(Structure, path, "A contained resource must be an object.")
+		return
+	}
+	if _, issue := typeOf(o); issue != nil {
+		v.fault(issue.Code, path+"."+issue.Expression, issue.Text)
+	}
+}
+
+// primitiveExtension checks the object beside a primitive value, which has its
+// extensions.
+func (v *validation) primitiveExtension(value strictjson.Value, e *element, path string) {
+	if _, ok := primitives[e.of]; !ok {
+		v.fault(Structure, path, "Only elements with a primitive type have an element with an underscore.")
+		return
+	}
+	array, isArray := value.AsArray()
+	if isArray != e.list {
+		v.fault(Structure, path, "The element must be an array if and only if the one without an underscore is one.")
+		return
+	}
+	if !isArray {
+		v.extensionsOnly(value, path)
+		return
+	}
+	for i, one := range array.All() {
+		if one.Kind() != strictjson.KindNull {
+			v.extensionsOnly(one, path+index(i))
+		}
+	}
+}
+
+func (v *validation) extensionsOnly(value strictjson.Value, path string) {
+	o, ok := value.AsObject()
+	if !ok {
+		v.fault(Structure, path, "The element must be an object.")
+		return
+	}
+	v.object(o, "Element", path, false)
+}
+
+// problemCode is structure for a wrong JSON type and value for a wrong form.
+func problemCode(value strictjson.Value, typeName string) string {
+	want := strictjson.KindString
+	switch typeName {
+	case "boolean":
+		want = strictjson.KindBool
+	case "decimal", "integer", "positiveInt", "unsignedInt":
+		want = strictjson.KindNumber
+	}
+	if value.Kind() != want {
+		return Structure
+	}
+	return Value
 }
