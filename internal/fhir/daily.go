@@ -23,7 +23,7 @@ var (
 		{"pain_interference", "", "{score}", scores},
 	}
 	activityMeasures = []measure{
-		{"steps", "41950-7", "{steps}", steps},
+		{"steps", "41950-7", "/d", steps},
 		{"active_minutes", "", "min", minutes},
 	}
 )

@@ -12,7 +12,7 @@ var ucumUnits = map[string]bool{}
 
 func init() {
 	for _, unit := range strings.Fields("% /uL 10*3/uL 10*6/uL 10*9/L fL g/dL g/L mg/L mg/dL mL/min mL/min/{1.73_m2} mm/h mmol/L " +
-		"ng/dL ng/mL nmol/L pg pg/mL pmol/L s U/L ug/L ug/dL umol/L {score} mm mm[Hg] /min Cel kg cm h min d m {steps}") {
+		"ng/dL ng/mL nmol/L pg pg/mL pmol/L s U/L ug/L ug/dL umol/L {score} mm mm[Hg] /min Cel kg cm h min d m /d") {
 		ucumUnits[unit] = true
 	}
 }
