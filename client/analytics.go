@@ -5,8 +5,10 @@ import (
 	"net/http"
 )
 
-// Outcomes returns the treatment outcomes of the organisation's patients. It
-// needs the scope analytics:read.
+// Outcomes returns the treatment outcomes of the organisation's patients. Each
+// figure names its definition, which docs/analytics.md of the service explains.
+// Values that are unknown, or hidden by MinCellSize, are nil. It needs the scope
+// analytics:read.
 func (c *Client) Outcomes(ctx context.Context, query AnalyticsQuery) (*Outcomes, error) {
 	return measured[Outcomes](ctx, c, "get outcomes", "outcomes", query)
 }

@@ -144,6 +144,29 @@ const (
 	StewardshipReport    ReportType = "opioid_stewardship"
 )
 
+// ReportFormat is the file format of a report.
+type ReportFormat string
+
+// The report formats.
+const (
+	PDF  ReportFormat = "pdf"
+	CSV  ReportFormat = "csv"
+	JSON ReportFormat = "json"
+	XLSX ReportFormat = "xlsx"
+)
+
+// ReportStatus is the status of a report or an export.
+type ReportStatus string
+
+// The statuses of reports and exports.
+const (
+	ReportPending    ReportStatus = "pending"
+	ReportProcessing ReportStatus = "processing"
+	ReportCompleted  ReportStatus = "completed"
+	ReportFailed     ReportStatus = "failed"
+	ReportExpired    ReportStatus = "expired"
+)
+
 // ExportFormat is the format of the files of an export.
 type ExportFormat string
 

@@ -10,29 +10,6 @@ import (
 	"time"
 )
 
-// ReportFormat is the file format of a report.
-type ReportFormat string
-
-// The report formats.
-const (
-	PDF  ReportFormat = "pdf"
-	CSV  ReportFormat = "csv"
-	JSON ReportFormat = "json"
-	XLSX ReportFormat = "xlsx"
-)
-
-// ReportStatus is the status of a report.
-type ReportStatus string
-
-// The report statuses.
-const (
-	ReportPending    ReportStatus = "pending"
-	ReportProcessing ReportStatus = "processing"
-	ReportCompleted  ReportStatus = "completed"
-	ReportFailed     ReportStatus = "failed"
-	ReportExpired    ReportStatus = "expired"
-)
-
 // NewReport is the input of [Client.CreateReport]. Type is required.
 type NewReport struct {
 	Type       ReportType       `json:"type"`

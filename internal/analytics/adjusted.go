@@ -1,7 +1,7 @@
 package analytics
 
-// Adjusted holds outcomes adjusted for case mix, which is the patients'
-// characteristics at baseline.
+// Adjusted holds outcomes adjusted for case mix: pain, age, gender, depression
+// and opioid use of the patients at baseline.
 type Adjusted struct {
 	Definition string `json:"definition"`
 	Label      string `json:"label"`

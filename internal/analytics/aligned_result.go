@@ -1,9 +1,10 @@
 package analytics
 
-// Measure is an aligned measure: the count out of n patients with Wilson's
-// interval, and the exclusions. Considered are those who meet or may meet the
-// conditions. They are either excluded, each for the first reason that
-// applies, or undetermined, or in n.
+// Measure follows a published quality measure: the count out of n patients with
+// Wilson's interval, and the exclusions. Considered counts the patients who meet
+// or may meet the conditions. Each of them is either excluded, for the first
+// reason that applies, or undetermined, or in n. The measure is not certified,
+// and its rate is not comparable with published ones.
 type Measure struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"`

@@ -1,7 +1,7 @@
 package analytics
 
-// Outcomes describes treatment outcomes. Its JSON form is the response of the
-// API.
+// Outcomes describes treatment outcomes. Its JSON form is the response of
+// GET /v1/analytics/outcomes.
 type Outcomes struct {
 	GeneratedAt         string          `json:"generated_at"`
 	Parameters          Params          `json:"parameters"`

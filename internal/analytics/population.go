@@ -1,7 +1,7 @@
 package analytics
 
 // Population describes the current state of the patients. Its JSON form is the
-// response of the API.
+// response of GET /v1/analytics/population-health.
 type Population struct {
 	GeneratedAt string           `json:"generated_at"`
 	Parameters  Params           `json:"parameters"`

@@ -36,9 +36,9 @@ type StandardizedRate struct {
 	Standardized *float64   `json:"standardized"`
 	CI95         *Bounds    `json:"ci95"`
 	Reason       *string    `json:"reason"`
-	// Empty lists the strata that have a weight but no patients; it is empty
+	// EmptyStrata lists the strata that have a weight but no patients; it is empty
 	// under min_cell_size.
-	Empty []string `json:"empty_strata"`
+	EmptyStrata []string `json:"empty_strata"`
 }
 
 // Standardized is the standardised rate of a group, or the reason why there is
@@ -241,7 +241,7 @@ func (z *standardizer) rates(l *ledger, t *PopulationTally, out *Population) {
 			if m == severePain {
 				of = out.Severity.severe()
 			}
-			r := StandardizedRate{Measure: name, Crude: *of, Empty: []string{}}
+			r := StandardizedRate{Measure: name, Crude: *of, EmptyStrata: []string{}}
 			if of.Count == nil || of.N == nil || z.hidden() {
 				r.Reason = new(reasonHidden)
 			} else {
@@ -263,7 +263,7 @@ func (r *StandardizedRate) fill(z *standardizer, yes, n *strata) {
 	for g := range z.shares {
 		for a, share := range z.shares[g] {
 			if share > 0 && foldedN[g][a] == 0 && z.least <= 1 {
-				r.Empty = append(r.Empty, z.label(g, a))
+				r.EmptyStrata = append(r.EmptyStrata, z.label(g, a))
 			}
 			w.add(share, foldedYes[g][a], foldedN[g][a], z)
 		}

@@ -211,7 +211,7 @@ func TestStandardizedRatesAreThoseOfTheRecords(t *testing.T) {
 		case total == 0:
 			is(t, "nobody", got.Reason, `"nobody"`)
 		case empty:
-			if got.Standardized != nil || *got.Reason != reasonEmpty || len(got.Empty) == 0 {
+			if got.Standardized != nil || *got.Reason != reasonEmpty || len(got.EmptyStrata) == 0 {
 				rt.Fatalf("%+v", got)
 			}
 		case got.Standardized == nil || math.Abs(*got.Standardized-want) > 6e-5:

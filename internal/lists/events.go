@@ -18,6 +18,15 @@ func deliveredTypes() []string {
 	return []string{flow(anys(texts(append(event.Types(), event.Test)))...)}
 }
 
+// withEventTypes adds the types of every schema of events to the parts of the
+// OpenAPI document.
+func withEventTypes(parts map[string]map[string]func() []string) map[string]map[string]func() []string {
+	for _, d := range event.Declared() {
+		parts[openapi]["types of "+d.Schema] = typesOf(d.Schema)
+	}
+	return parts
+}
+
 // typesOf returns a function that generates the schema of the event types whose
 // payload has the given schema.
 func typesOf(schema string) func() []string {

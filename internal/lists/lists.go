@@ -1,8 +1,8 @@
 // Package lists generates the parts of files that repeat a declaration: of the
 // OpenAPI document, the Go client and the documentation. Analytics parameters,
-// report types, events, patient fields, scopes and tiers are each declared
-// once, in the package that owns them. Code uses the declaration at run time;
-// this package generates what has to be checked in.
+// report types, events, data types, patient fields, scopes and tiers are each
+// declared once, in the package that owns them. Code uses the declaration at
+// run time; this package generates what has to be checked in.
 //
 // A generated part of a file is between two lines, written as comments of that
 // file:
@@ -29,6 +29,7 @@ import (
 const (
 	openapi        = "internal/api/openapi/openapi.yaml"
 	goTypes        = "client/generated.go"
+	goFigures      = "client/generated_figures.go"
 	reports        = "docs/reports.md"
 	endpoints      = "docs/webhooks-endpoints.md"
 	imports        = "docs/import.md"
@@ -37,7 +38,7 @@ const (
 )
 
 // parts lists the generated parts by file and name.
-var parts = map[string]map[string]func() []string{
+var parts = withEventTypes(map[string]map[string]func() []string{
 	openapi: {
 		"parameters of outcomes":               outcomesReferences,
 		"parameters of population health":      populationReferences,
@@ -61,16 +62,11 @@ var parts = map[string]map[string]func() []string{
 		"delivered types":                      deliveredTypes,
 		"scopes":                               scopeTexts,
 		"always in a patient":                  alwaysInPatient,
+		"data types":                           dataTypes,
 		"texts of a patient":                   textsOfPatient,
 		"texts of a new patient":               textsSent,
 		"texts of a patch":                     textsSent,
 		"text inputs":                          textInputs,
-		"types of PatientEvent":                typesOf("PatientEvent"),
-		"types of PatientMergedEvent":          typesOf("PatientMergedEvent"),
-		"types of ClinicalDataEvent":           typesOf("ClinicalDataEvent"),
-		"types of ReportEvent":                 typesOf("ReportEvent"),
-		"types of ExportEvent":                 typesOf("ExportEvent"),
-		"types of AlertEvent":                  typesOf("AlertEvent"),
 	},
 	reports: {
 		"report types": reportTable,
@@ -80,7 +76,7 @@ var parts = map[string]map[string]func() []string{
 	authentication: {"scopes": scopeTable},
 	imports:        {"columns of patients": patientColumns},
 	rateLimits:     {"tiers": tierTable},
-}
+})
 
 // phrase is a generated part of a text that cannot contain comments.
 type phrase struct {
@@ -100,7 +96,11 @@ func Files(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{goTypes: client}
+	figures, err := figureTypes(root)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{goTypes: client, goFigures: figures}
 	for path, of := range parts {
 		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {

@@ -168,3 +168,12 @@ func goType(in *inObject, suffix string) string {
 	}
 	return "string"
 }
+
+// dataTypes returns the names of the data types.
+func dataTypes() []string {
+	var names []any
+	for _, t := range pain.DataTypes() {
+		names = append(names, t.Name)
+	}
+	return []string{flow(names...)}
+}

@@ -8,6 +8,7 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/analytics"
 	"anodyne.example/anodyne/internal/reporttype"
+	jobs "anodyne.example/anodyne/internal/store/reports"
 )
 
 func reportTypes() []string { return []string{flow(anys(texts(reporttype.Types()))...)} }
@@ -121,6 +122,14 @@ func reportConstants(b *bytes.Buffer) {
 	b.WriteString("\n// ReportType is the type of a report.\ntype ReportType string\n\n// The report types.\nconst (\n")
 	for _, d := range reporttype.All() {
 		fmt.Fprintf(b, "%s ReportType = %q\n", d.Client, d.Type)
+	}
+	b.WriteString(")\n\n// ReportFormat is the file format of a report.\ntype ReportFormat string\n\n// The report formats.\nconst (\n")
+	for _, f := range jobs.ReportFormats {
+		fmt.Fprintf(b, "%s ReportFormat = %q\n", strings.ToUpper(string(f)), f)
+	}
+	b.WriteString(")\n\n// ReportStatus is the status of a report or an export.\ntype ReportStatus string\n\n// The statuses of reports and exports.\nconst (\n")
+	for _, s := range jobs.ReportStatuses {
+		fmt.Fprintf(b, "Report%s ReportStatus = %q\n", camel(string(s)), s)
 	}
 	b.WriteString(")\n")
 }

@@ -30,24 +30,29 @@ const (
 
 // DataTypeInfo describes a data type.
 type DataTypeInfo struct {
-	Type  DataType `json:"-"`
-	Name  string   `json:"name"`
-	About string   `json:"about"`
+	Type DataType `json:"-"`
+	Name string   `json:"name"`
+	// Schema is the name of its schemas in the OpenAPI document, before
+	// Record, Value and so on.
+	Schema string `json:"-"`
+	About  string `json:"about"`
 }
 
+// dataTypes declares the data types, in the order of their numbers. To add one:
+// a number above, an entry here, its rules in kinds below, then make generate.
 var dataTypes = []DataTypeInfo{
-	{TypePainScores, "pain_scores", "Pain intensity on the scales nrs, vas, vrs4 and fps_r, with aspect, site, quality and breakthrough pain."},
-	{TypeMedications, "medications", "A prescribed medicine: dose, supply and days covered; for opioids, the daily MME."},
-	{TypeAssessments, "assessments", "A questionnaire: its items or, if it is licensed, its total."},
-	{TypeProcedures, "procedures", "An intervention or a course of therapy, with pain before and after."},
-	{TypeFunctionalStatus, "functional_status", "A measure of physical function."},
-	{TypeSleep, "sleep", "Hours, quality and interruptions of sleep."},
-	{TypeMood, "mood", "Mood from 0 to 10, or a reference to an assessment."},
-	{TypeActivity, "activity", "Steps and active minutes in a day."},
-	{TypeAdverseEvents, "adverse_events", "An adverse event with a CTCAE-style grade."},
-	{TypeVitals, "vitals", "Vital signs, weight and height."},
-	{TypeLabs, "labs", "A laboratory result or one analyte of a urine drug screen."},
-	{TypeNotes, "notes", "Free text."},
+	{TypePainScores, "pain_scores", "PainScore", "Pain intensity on the scales nrs, vas, vrs4 and fps_r, with aspect, site, quality and breakthrough pain."},
+	{TypeMedications, "medications", "Medication", "A prescribed medicine: dose, supply and days covered; for opioids, the daily MME."},
+	{TypeAssessments, "assessments", "Assessment", "A questionnaire: its items or, if it is licensed, its total."},
+	{TypeProcedures, "procedures", "Procedure", "An intervention or a course of therapy, with pain before and after."},
+	{TypeFunctionalStatus, "functional_status", "FunctionalStatus", "A measure of physical function."},
+	{TypeSleep, "sleep", "Sleep", "Hours, quality and interruptions of sleep."},
+	{TypeMood, "mood", "Mood", "Mood from 0 to 10, or a reference to an assessment."},
+	{TypeActivity, "activity", "Activity", "Steps and active minutes in a day."},
+	{TypeAdverseEvents, "adverse_events", "AdverseEvent", "An adverse event with a CTCAE-style grade."},
+	{TypeVitals, "vitals", "Vitals", "Vital signs, weight and height."},
+	{TypeLabs, "labs", "Lab", "A laboratory result or one analyte of a urine drug screen."},
+	{TypeNotes, "notes", "Note", "Free text."},
 }
 
 var dataTypeNames = func() []string {

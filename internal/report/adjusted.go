@@ -173,7 +173,7 @@ func standardGrids(s *analytics.Standardization) []grid.Table {
 		r := &s.Rates[i]
 		low, high := limits(r.Crude.CI95)
 		standardLow, standardHigh := limits(r.CI95)
-		rates = append(rates, []any{r.Measure, r.Crude.Count, r.Crude.N, r.Crude.Proportion, low, high, r.Standardized, standardLow, standardHigh, r.Reason, strings.Join(r.Empty, "; "),
+		rates = append(rates, []any{r.Measure, r.Crude.Count, r.Crude.N, r.Crude.Proportion, low, high, r.Standardized, standardLow, standardHigh, r.Reason, strings.Join(r.EmptyStrata, "; "),
 			r.Crude.Percent, r.Crude.Undetermined, r.Crude.Unstable, r.Crude.Suppressed, r.Crude.Denominator, r.Crude.Definition, s.Definition})
 	}
 	for _, one := range s.Strata {

@@ -42,14 +42,6 @@ func TestValueSchemasAreThoseOfTheRules(t *testing.T) {
 	}
 }
 
-// schemaNames maps data types to the prefix of their schema names.
-var schemaNames = map[pain.DataType]string{
-	pain.TypePainScores: "PainScore", pain.TypeMedications: "Medication", pain.TypeAssessments: "Assessment",
-	pain.TypeProcedures: "Procedure", pain.TypeFunctionalStatus: "FunctionalStatus", pain.TypeSleep: "Sleep",
-	pain.TypeMood: "Mood", pain.TypeActivity: "Activity", pain.TypeAdverseEvents: "AdverseEvent",
-	pain.TypeVitals: "Vitals", pain.TypeLabs: "Lab", pain.TypeNotes: "Note",
-}
-
 // The schemas of records, with %T for the name of the type and %t for the type.
 // Each is written out in full, which all client generators understand.
 const (
@@ -92,10 +84,7 @@ func generate(t *testing.T) string {
 	var records, creates, inputs []string
 	schemas := &yaml.Node{Kind: yaml.MappingNode}
 	for _, info := range pain.DataTypes() {
-		name := schemaNames[info.Type]
-		if name == "" {
-			t.Fatalf("%s has no name in the document", info.Name)
-		}
+		name := info.Schema
 		fill := strings.NewReplacer("%T", name, "%t", info.Name)
 		records = append(records, name+"Record")
 		creates = append(creates, name+"RecordCreate")
@@ -185,7 +174,7 @@ func TestValueSchemasAreThoseOfTheReference(t *testing.T) {
 	schemas := at(t, document(t), "components", "schemas")
 	for _, info := range pain.DataTypes() {
 		for name, want := range map[string]json.RawMessage{"Value": pain.StoredSchema(info.Type), "ValueInput": pain.Schema(info.Type)} {
-			got := at(t, schemas, schemaNames[info.Type]+name).(map[string]any)
+			got := at(t, schemas, info.Schema+name).(map[string]any)
 			delete(got, "description")
 			same(t, info.Name, got, want)
 		}
