@@ -88,7 +88,7 @@ func (x *exchange) addRecords(object *strictjson.Object, key *idempotency.Once) 
 	out.Body = x.buf
 	change := journal.Change{
 		Audit:   x.line(audit.ClinicalCreate, in.PatientID.String()),
-		Event:   event.ClinicalData(x.now, in.PatientID, recordIDs(records), typeNames(records)),
+		Event:   event.ClinicalData(x.now, in.PatientID, recordIDs(records), pain.TypeNames(records)),
 		Subject: in.PatientID,
 	}
 	change.Audit.Details = countOf(len(records))
@@ -129,21 +129,6 @@ func recordIDs(records []pain.Record) []id.Record {
 		ids[i] = records[i].ID
 	}
 	return ids
-}
-
-// typeNames lists the distinct types of some records, in the order of the
-// contract.
-func typeNames(records []pain.Record) (names []string) {
-	var seen uint64
-	for i := range records {
-		seen |= 1 << records[i].Type
-	}
-	for _, t := range pain.DataTypes() {
-		if seen&(1<<t.Type) != 0 {
-			names = append(names, t.Type.String())
-		}
-	}
-	return names
 }
 
 // countOf returns the details of an audit entry about n records.
@@ -311,29 +296,11 @@ func (x *exchange) correctRecord(object *strictjson.Object, key *idempotency.Onc
 			Event:   event.ClinicalData(x.now, in.PatientID, changed, []string{old.Type.String()}),
 			Subject: in.PatientID,
 		}
-		change.Audit.Details = correctionDetails(&c)
+		change.Audit.Details = audit.Correction(c.Old.ID, string(c.Old.Status), c.New.ID, c.Reason)
 		return c, change, idempotency.Outcome{Status: http.StatusCreated, Location: recordPath(stands), Body: pain.AppendRecord(nil, stands)}, nil
 	})
 	if err != nil {
 		return answer{}, err
 	}
 	return x.clinicalOutcome(kept, in.PatientID), nil
-}
-
-// correctionDetails returns the details of the audit entry of a correction.
-// Values are not included. The reason is free text and may contain names, so
-// it is protected like a value.
-func correctionDetails(c *pain.Correction) []byte {
-	b := append(make([]byte, 0, 160), `{"record":"`...)
-	b = c.Old.ID.Append(b)
-	b = append(b, `","status":"`...)
-	b = append(b, c.Old.Status...)
-	b = append(b, '"')
-	if c.Replaced {
-		b = append(c.New.ID.Append(append(b, `,"replaced_by":"`...)), '"')
-	}
-	if c.Reason != "" {
-		b = strictjson.AppendString(append(b, `,"reason":`...), c.Reason)
-	}
-	return append(b, '}')
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"anodyne.example/anodyne/internal/id"
 )
 
 // Action is an audited action.
@@ -179,6 +181,25 @@ func Changes(changes []Change) json.RawMessage {
 		panic(err) // strings always marshal
 	}
 	return details
+}
+
+// Correction returns the details of the entry of a corrected record: its status
+// now, the record that replaced it, unless zero, and the reason. Values are not
+// included. The reason is free text and may contain names, so it is protected
+// like a value.
+func Correction(record id.Record, status string, replacedBy id.Record, reason string) json.RawMessage {
+	b := append(make([]byte, 0, 160), `{"record":"`...)
+	b = record.Append(b)
+	b = append(b, `","status":"`...)
+	b = append(b, status...)
+	b = append(b, '"')
+	if !replacedBy.IsZero() {
+		b = append(replacedBy.Append(append(b, `,"replaced_by":"`...)), '"')
+	}
+	if reason != "" {
+		b, _ = jsontext.AppendQuote(append(b, `,"reason":`...), reason) // only fails for invalid UTF-8, which is replaced
+	}
+	return append(b, '}')
 }
 
 // Redact removes the values of changes from an entry, for readers who may see

@@ -56,9 +56,13 @@ type Result struct {
 	Type, ID     string
 	Version      int64
 	LastModified time.Time
-	// Resource is the resource as it is stored.
-	Resource []byte
+
+	generated []byte
+	kept      []byte
 }
+
+// Resource returns the resource as it is stored.
+func (r *Result) Resource() []byte { return fhir.Restore(r.generated, r.kept) }
 
 // Problem is why an item cannot be written: issues of the resource, or a fault.
 type Problem struct {

@@ -198,21 +198,13 @@ func (c recordChunk) preview(ctx context.Context, org store.Org, _ func(row, err
 func changeOf(now func() time.Time, added []pain.Record) journal.Change {
 	at, patient := now(), added[0].PatientID
 	ids := make([]id.Record, len(added))
-	var seen uint64
 	for i := range added {
 		ids[i] = added[i].ID
-		seen |= 1 << added[i].Type
-	}
-	var types []string
-	for _, t := range pain.DataTypes() {
-		if seen&(1<<t.Type) != 0 {
-			types = append(types, t.Name)
-		}
 	}
 	details := append(strconv.AppendInt([]byte(`{"count":`), int64(len(added)), 10), `,"import":true}`...)
 	return journal.Change{
 		Audit:   audit.Entry{At: at, Actor: audit.Operator, Action: audit.ClinicalCreate, Resource: patient.String(), Details: details},
-		Event:   event.ClinicalData(at, patient, ids, types),
+		Event:   event.ClinicalData(at, patient, ids, pain.TypeNames(added)),
 		Subject: patient,
 	}
 }

@@ -45,3 +45,18 @@ func NewRecords(body *strictjson.Object, in Intake) (records []Record, batch boo
 	}
 	return records, true, nil
 }
+
+// TypeNames lists the distinct types of some records, in the order of the
+// contract.
+func TypeNames(records []Record) (names []string) {
+	var seen uint64
+	for i := range records {
+		seen |= 1 << records[i].Type
+	}
+	for _, t := range dataTypes {
+		if seen&(1<<t.Type) != 0 {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,139 @@
+package fhirwrite
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fhir"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
+	"anodyne.example/anodyne/internal/strictjson"
+)
+
+// corrected is the items that update one record.
+type corrected struct {
+	parts []*entry
+	// latest is the record in force.
+	latest patients.FHIRRecord
+	// others are the identifiers of the resources that stay.
+	others []patients.RecordIdentifier
+	id     id.Record // of the new record
+}
+
+// corrections makes the writes of updated records.
+func (p *planner) corrections(ctx context.Context) error {
+	var order []*corrected
+	byRoot := map[id.Record]*corrected{}
+	for _, e := range p.entries {
+		if e.failed || e.draft.Record == nil || !e.Update || e.result.Status != 0 {
+			continue
+		}
+		root, part, ok := parseRecord(e.ID)
+		if !ok {
+			p.fail(e, fault.Missing(e.draft.Type, e.ID))
+			continue
+		}
+		e.record, e.draft.Part = root, part
+		c := byRoot[root]
+		if c == nil {
+			c = &corrected{id: id.New[id.RecordKind](p.Now)}
+			if err := p.load(ctx, e, c); err != nil {
+				return err
+			}
+			byRoot[root] = c
+			order = append(order, c)
+		}
+		if !e.failed {
+			p.takes(c, e)
+		}
+	}
+	for _, c := range order {
+		if c.parts = slices.DeleteFunc(c.parts, func(e *entry) bool { return e.failed }); len(c.parts) > 0 {
+			p.write(&patients.CorrectedRecord{Patient: c.latest.PatientID, Record: c.latest.ID, Rule: func(old pain.Record, kept string) (pain.Correction, patients.Extra, journal.Change, error) {
+				return p.correct(c, old, kept)
+			}}, c.parts...)
+		}
+	}
+	return nil
+}
+
+// load reads the record that an item updates.
+func (p *planner) load(ctx context.Context, e *entry, c *corrected) error {
+	chain, err := p.Org.FHIRVersions(ctx, e.record)
+	if fault.Is(err, fault.NotFound) || err == nil && len(chain) == 0 {
+		p.fail(e, fault.Missing(e.draft.Type, e.ID))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.latest = chain[len(chain)-1]
+	c.others, err = p.Org.RecordIdentifiers(ctx, e.record)
+	return err
+}
+
+// takes adds an item to the correction of a record, if it is a resource of it.
+func (p *planner) takes(c *corrected, e *entry) {
+	version := strconv.FormatInt(c.latest.Number, 10)
+	switch {
+	case c.latest.ID.IsZero() || c.latest.Type != e.draft.DataType:
+		p.fail(e, fault.Missing(e.draft.Type, e.ID))
+	case c.latest.PatientID != e.patient:
+		p.refuse(e, fhir.Issue{Severity: "error", Code: fhir.BusinessRule, Expression: e.draft.Path("subject"), Text: "The patient of a resource cannot be changed; mark it as entered in error and create a new one."})
+	case e.IfMatch != "" && e.IfMatch != version:
+		p.fail(e, fault.New(fault.PreconditionFailed, "The resource has another version.", "etag", `W/"`+version+`"`))
+	default:
+		c.parts = append(c.parts, e)
+		c.others = slices.DeleteFunc(c.others, func(one patients.RecordIdentifier) bool { return one.Resource == e.resource() })
+		p.addresses.add(e.FullURL, e.draft.Type+"/"+e.ID)
+	}
+}
+
+// correct is the rule of a correction. Parts are applied one after the other;
+// all of them become one new record.
+func (p *planner) correct(c *corrected, old pain.Record, stored string) (correction pain.Correction, extra patients.Extra, change journal.Change, err error) {
+	in := pain.Intake{PatientID: old.PatientID, Birth: p.found.Births[old.PatientID], Now: p.Now, Aliases: p.found.Aliases, NewID: func() id.Record { return c.id }}
+	current := old
+	for _, e := range c.parts {
+		body, err := e.draft.Correction(&current, "")
+		if err != nil {
+			return correction, extra, change, err
+		}
+		object, err := strictjson.Parse(body)
+		if err != nil {
+			return correction, extra, change, err
+		}
+		if correction, err = pain.NewCorrection(old, object, in); err != nil {
+			return correction, extra, change, err
+		}
+		if correction.Replaced {
+			current.Value = correction.New.Value
+		}
+	}
+	stands, changed := &correction.Old, []id.Record{old.ID}
+	if correction.Replaced {
+		stands, changed = &correction.New, append(changed, correction.New.ID)
+	}
+	version := c.latest.Number + 1
+	resources, err := p.Mapping.Record(stands, fhir.Version{Root: c.latest.Root, Number: int(version), LastUpdated: p.Now})
+	if err != nil {
+		return correction, extra, change, err
+	}
+	kept := parseKept(stored)
+	extra.Identifiers = slices.Clone(c.others)
+	for _, e := range c.parts {
+		e.result = Result{Status: found, Type: e.draft.Type, ID: e.ID, Version: version, LastModified: p.Now}
+		e.keep(p, resources, kept)
+		extra.Identifiers = append(extra.Identifiers, e.identifiers()...)
+	}
+	extra.Kept = kept.text()
+	line := p.Line(audit.ClinicalCorrect, old.PatientID.String())
+	line.Details = audit.Correction(old.ID, string(correction.Old.Status), correction.New.ID, correction.Reason)
+	return correction, extra, journal.Change{Audit: line, Event: event.ClinicalData(p.Now, old.PatientID, changed, []string{old.Type.String()}), Subject: old.PatientID}, nil
+}

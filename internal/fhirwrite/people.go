@@ -1,0 +1,358 @@
+package fhirwrite
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/event"
+	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fhir"
+	"anodyne.example/anodyne/internal/id"
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/journal"
+	"anodyne.example/anodyne/internal/store/patients"
+	"anodyne.example/anodyne/internal/strictjson"
+)
+
+// person is the items about one patient and the medical history.
+type person struct {
+	id      id.Patient
+	patient []*entry // Patients: one, or several updates
+	history []*entry // Conditions
+}
+
+// people makes the writes of Patients and Conditions, in order of their first
+// item.
+func (p *planner) people(ctx context.Context) error {
+	var order []*person
+	byID := map[id.Patient]*person{}
+	for _, e := range p.entries {
+		if e.failed || !e.isPatient() && e.draft.History == nil {
+			continue
+		}
+		one := byID[e.patient]
+		if one == nil {
+			one = &person{id: e.patient}
+			byID[e.patient], order = one, append(order, one)
+		}
+		if e.isPatient() {
+			one.patient = append(one.patient, e)
+		} else if p.validEntry(e) {
+			one.history = append(one.history, e)
+		}
+	}
+	for _, one := range order {
+		if len(one.patient) > 0 && one.patient[0].result.Status == created {
+			p.create(one)
+		} else if err := p.change(ctx, one); err != nil {
+			return err
+		}
+	}
+	for _, e := range p.entries { // about patients that could not be created
+		if _, exists := p.found.Births[e.patient]; !e.failed && !e.isPatient() && !exists {
+			if _, exists = p.born[e.patient]; !exists {
+				p.refuse(e, fhir.Issue{Severity: "error", Code: notFound, Expression: e.draft.Path("subject"), Text: "The patient that this refers to could not be stored."})
+			}
+		}
+	}
+	return nil
+}
+
+// validEntry refuses a Condition that is no entry of a medical history.
+func (p *planner) validEntry(e *entry) bool {
+	_, err := patched(pain.Patient{}, `{"medical_history":[`+string(e.draft.History)+`]}`, p)
+	if err != nil {
+		p.fail(e, stripped(err))
+	}
+	return err == nil
+}
+
+// stripped returns a fault about one entry of the medical history with paths
+// that begin within the entry.
+func stripped(err error) error {
+	fields := fieldsOf(err)
+	if fields == nil {
+		return err
+	}
+	var out fault.Fields
+	for _, f := range fields {
+		if _, rest, ok := within(f.Parameter, "medical_history"); ok {
+			f.Parameter = rest
+		}
+		out.Add(f.Parameter, nil, f.Message)
+	}
+	return out.Err()
+}
+
+// patched applies a merge patch.
+func patched(old pain.Patient, body string, p *planner) (pain.Patient, error) {
+	object, err := strictjson.Parse([]byte(body))
+	if err != nil {
+		return old, err
+	}
+	updated, _, err := pain.PatchPatient(old, object, p.Now)
+	return updated, err
+}
+
+// create makes the write of a new patient. Conditions of the same request are
+// part of it.
+func (p *planner) create(one *person) {
+	e := one.patient[0]
+	if len(one.patient) > 1 {
+		p.fail(one.patient[1], fault.New(fault.Conflict, "Two items are about the same patient."))
+	}
+	body := strings.TrimSuffix(string(e.draft.Patient), "}") + `,"medical_history":[` + joinHistory(one.history) + `]}`
+	object, err := strictjson.Parse([]byte(body))
+	var created pain.Patient
+	if err == nil {
+		created, err = pain.NewPatient(object, one.id, p.Now)
+	}
+	sought := pain.Identifier{}
+	if err == nil && e.Sought.Value != "" {
+		sought = pain.Identifier{System: p.Mapping.IdentifierSystem(e.Sought.System), Value: e.Sought.Value}
+		if e.Update {
+			err = created.Identify(sought)
+		}
+	}
+	if err != nil {
+		p.fail(e, err)
+		return
+	}
+	p.born[one.id] = created.DateOfBirth
+	for i, condition := range one.history {
+		condition.at = i
+	}
+	kept := keptElements{}
+	if err := p.showPatient(one, &created, kept); err != nil {
+		p.fail(e, err)
+		return
+	}
+	line := p.Line(audit.PatientCreate, one.id.String())
+	if p.Import {
+		line.Details = []byte(`{"import":true}`)
+	}
+	p.write(&patients.NewPatient{Patient: created, Extra: patients.Extra{Kept: kept.text()}, Sought: sought,
+		Change: journal.Change{Audit: line, Event: event.Patient(event.PatientCreated, p.Now, one.id), Subject: one.id}}, append([]*entry{e}, one.history...)...)
+}
+
+// change makes the write of changes to an existing patient.
+func (p *planner) change(ctx context.Context, one *person) error {
+	var updates []*entry
+	for _, e := range one.patient {
+		if e.Update {
+			updates = append(updates, e)
+		}
+		// A conditional create of a patient that exists changes nothing.
+	}
+	if len(updates)+len(one.history) == 0 {
+		return p.showFound(ctx, one)
+	}
+	all := append(append([]*entry{}, updates...), one.history...)
+	sought := pain.Identifier{}
+	for _, e := range updates {
+		if e.Sought.Value != "" {
+			if t, ok := p.identified(e.Sought.System, e.Sought.Value); ok {
+				sought = t.identifier
+			}
+		}
+	}
+	p.write(&patients.ChangedPatient{ID: one.id, Sought: sought, Rule: func(old pain.Patient, stored string) (pain.Patient, patients.Extra, *journal.Change, error) {
+		kept := parseKept(stored)
+		updated, changes, err := p.changed(&person{id: one.id, patient: updates, history: one.history}, old)
+		if err != nil {
+			return old, patients.Extra{}, nil, err
+		}
+		if err := p.showPatient(&person{id: one.id, patient: one.patient, history: one.history}, &updated, kept); err != nil {
+			return old, patients.Extra{}, nil, err
+		}
+		return updated, patients.Extra{Kept: kept.text()}, p.updated(one.id, changes), nil
+	}}, all...)
+	return nil
+}
+
+// showFound shows a patient that a conditional create found.
+func (p *planner) showFound(ctx context.Context, one *person) error {
+	found, err := p.Org.FHIRPatient(ctx, one.id)
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.PatientMerged) { // since it was found
+		p.fail(one.patient[0], err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	generated, err := p.Mapping.At(found.UpdatedAt).Patient(&found.Patient)
+	if err != nil {
+		return err
+	}
+	for _, e := range one.patient {
+		e.result.Version, e.result.LastModified = found.Version, found.UpdatedAt
+		e.result.generated, e.result.kept = generated.JSON, parseKept(found.Kept)["Patient/"]
+	}
+	return nil
+}
+
+// showPatient maps a patient out again as it will be stored, notes what is to
+// be kept of the items, and their results.
+func (p *planner) showPatient(one *person, stored *pain.Patient, kept keptElements) error {
+	at := p.Now
+	if stored.Version == 1 {
+		at = stored.CreatedAt
+	}
+	m := p.Mapping.At(at)
+	if len(one.patient) > 0 {
+		generated, err := m.Patient(stored)
+		if err != nil {
+			return err
+		}
+		for _, e := range one.patient {
+			if e.Update || e.result.Status == created {
+				kept.keep("Patient/", p.addresses.rewrite(e.Body), generated.JSON)
+			}
+			e.result.Version, e.result.LastModified = stored.Version, at
+			e.result.generated, e.result.kept = generated.JSON, kept["Patient/"]
+		}
+	}
+	if len(one.history) == 0 {
+		return nil
+	}
+	resources, err := m.Conditions(stored)
+	if err != nil {
+		return err
+	}
+	for _, e := range one.history {
+		e.result = Result{Status: found, Type: "Condition", ID: e.ID, Version: stored.Version, LastModified: at}
+		if !e.Update {
+			e.result.Status = created
+		}
+		if e.at < 0 || e.at >= len(resources) {
+			continue
+		}
+		resource := "Condition/" + strings.TrimPrefix(resources[e.at].ID, resourceID(one.id)+"-")
+		kept.keep(resource, p.addresses.rewrite(e.Body), resources[e.at].JSON)
+		e.result.ID, e.result.generated, e.result.kept = resources[e.at].ID, resources[e.at].JSON, kept[resource]
+		p.addresses.add(e.FullURL, "Condition/"+e.result.ID)
+	}
+	return nil
+}
+
+// changed applies the updates and Conditions of one request to a patient.
+func (p *planner) changed(one *person, old pain.Patient) (pain.Patient, []pain.Change, error) {
+	body := []byte{'{'}
+	for _, e := range one.patient {
+		if e.IfMatch != "" && e.IfMatch != strconv.FormatInt(old.Version, 10) {
+			return old, nil, fault.New(fault.PreconditionFailed, "The resource has another version.", "etag", `W/"`+strconv.FormatInt(old.Version, 10)+`"`)
+		}
+		object, err := strictjson.Parse(e.draft.Patient)
+		if err != nil {
+			return old, nil, err
+		}
+		body = replacement(object, e.draft.Patient)
+	}
+	history, err := p.historyOf(one, &old)
+	if err != nil {
+		return old, nil, err
+	}
+	if history != "" {
+		if len(body) > 1 {
+			body = append(body[:len(body)-1], ',')
+		}
+		body = append(append(body, `"medical_history":[`...), history...)
+		body = append(body, "]}"...)
+	}
+	object, err := strictjson.Parse(body)
+	if err != nil {
+		return old, nil, err
+	}
+	return pain.PatchPatient(old, object, p.Now)
+}
+
+// replacement returns the merge patch that gives a patient the fields of a body
+// and removes those that it lacks. The medical history is that of Conditions.
+func replacement(object *strictjson.Object, body []byte) []byte {
+	b := append([]byte{}, strings.TrimSuffix(string(body), "}")...)
+	for _, name := range []string{"gender", "identifiers"} {
+		if _, has := object.Get(name); !has {
+			b = append(b, `,"`+name+`":null`...)
+		}
+	}
+	if v, has := object.Get("contact"); !has {
+		b = append(b, `,"contact":null`...)
+	} else if contact, ok := v.AsObject(); ok {
+		// A merge patch leaves fields that are absent.
+		b = []byte(strings.Replace(string(b), string(v.Raw()), contactOf(contact), 1))
+	}
+	return append(b, '}')
+}
+
+func contactOf(contact *strictjson.Object) string {
+	b := []byte{'{'}
+	for i, name := range []string{"email", "phone"} {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(strictjson.AppendString(b, name), ':')
+		if v, has := contact.Get(name); has {
+			b = append(b, v.Raw()...)
+		} else {
+			b = append(b, "null"...)
+		}
+	}
+	return string(append(b, '}'))
+}
+
+// historyOf returns the entries of the medical history after the Conditions of
+// a request, or "" if there are none. An update replaces the entry with its id.
+func (p *planner) historyOf(one *person, old *pain.Patient) (string, error) {
+	if len(one.history) == 0 {
+		return "", nil
+	}
+	entries, err := old.MedicalHistory.Entries()
+	if err != nil {
+		return "", err
+	}
+	resources, err := p.Mapping.Conditions(old)
+	if err != nil {
+		return "", err
+	}
+	parts := make([]string, len(entries))
+	for i := range entries {
+		parts[i] = strings.TrimSuffix(strings.TrimPrefix(pain.NewHistory(entries[i]).JSON(), "["), "]")
+	}
+	for _, e := range one.history {
+		if !e.Update {
+			e.at = len(parts)
+			parts = append(parts, string(e.draft.History))
+			continue
+		}
+		if e.at = slices.IndexFunc(resources, func(r fhir.Resource) bool { return r.ID == e.ID }); e.at < 0 {
+			return "", fault.Missing("Condition", e.ID)
+		}
+		parts[e.at] = string(e.draft.History)
+	}
+	return strings.Join(parts, ","), nil
+}
+
+func joinHistory(added []*entry) string {
+	list := make([]string, len(added))
+	for i, e := range added {
+		list[i] = string(e.draft.History)
+	}
+	return strings.Join(list, ",")
+}
+
+// updated returns the journal entry of changes, or nil if there are none.
+func (p *planner) updated(patientID id.Patient, changes []pain.Change) *journal.Change {
+	if len(changes) == 0 {
+		return nil
+	}
+	line := p.Line(audit.PatientUpdate, patientID.String())
+	list := make([]audit.Change, len(changes))
+	for i, c := range changes {
+		list[i] = audit.Change(c)
+	}
+	line.Details = audit.Changes(list)
+	return &journal.Change{Audit: line, Event: event.Patient(event.PatientUpdated, p.Now, patientID), Subject: patientID}
+}
