@@ -85,7 +85,7 @@ func (p *planner) takes(c *corrected, e *entry) {
 	case c.latest.ID.IsZero() || c.latest.Type != e.draft.DataType:
 		p.fail(e, fault.Missing(e.draft.Type, e.ID))
 	case c.latest.PatientID != e.patient:
-		p.refuse(e, fhir.Issue{Severity: "error", Code: fhir.BusinessRule, Expression: e.draft.Path("subject"), Text: "The patient of a resource cannot be changed; mark it as entered in error and create a new one."})
+		p.refuse(e, fhir.Issue{Severity: "error", Code: fhir.BusinessRule, Expression: e.draft.Type + ".subject", Text: "The patient of a resource cannot be changed; mark it as entered in error and create a new one."})
 	case e.IfMatch != "" && e.IfMatch != version:
 		p.fail(e, fault.New(fault.PreconditionFailed, "The resource has another version.", "etag", `W/"`+version+`"`))
 	default:
@@ -125,14 +125,17 @@ func (p *planner) correct(c *corrected, old pain.Record, stored string) (correct
 	if err != nil {
 		return correction, extra, change, err
 	}
-	kept := parseKept(stored)
+	kept, err := storedKept(stored)
+	if err != nil {
+		return correction, extra, change, err
+	}
 	extra.Identifiers = slices.Clone(c.others)
 	for _, e := range c.parts {
 		e.result = Result{Status: found, Type: e.draft.Type, ID: e.ID, Version: version, LastModified: p.Now}
 		e.keep(p, resources, kept)
 		extra.Identifiers = append(extra.Identifiers, e.identifiers()...)
 	}
-	extra.Kept = kept.text()
+	extra.Kept = kept.Text()
 	line := p.Line(audit.ClinicalCorrect, old.PatientID.String())
 	line.Details = audit.Correction(old.ID, string(correction.Old.Status), correction.New.ID, correction.Reason)
 	return correction, extra, journal.Change{Audit: line, Event: event.ClinicalData(p.Now, old.PatientID, changed, []string{old.Type.String()}), Subject: old.PatientID}, nil

@@ -54,7 +54,7 @@ func (p *planner) people(ctx context.Context) error {
 	for _, e := range p.entries { // about patients that could not be created
 		if _, exists := p.found.Births[e.patient]; !e.failed && !e.isPatient() && !exists {
 			if _, exists = p.born[e.patient]; !exists {
-				p.refuse(e, fhir.Issue{Severity: "error", Code: notFound, Expression: e.draft.Path("subject"), Text: "The patient that this refers to could not be stored."})
+				p.refuse(e, fhir.Issue{Severity: "error", Code: notFound, Expression: e.draft.Type + ".subject", Text: "The patient that this refers to could not be stored."})
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func (p *planner) create(one *person) {
 	for i, condition := range one.history {
 		condition.at = i
 	}
-	kept := keptElements{}
+	kept := fhir.Kept{}
 	if err := p.showPatient(one, &created, kept); err != nil {
 		p.fail(e, err)
 		return
@@ -134,7 +134,7 @@ func (p *planner) create(one *person) {
 	if p.Import {
 		line.Details = []byte(`{"import":true}`)
 	}
-	p.write(&patients.NewPatient{Patient: created, Extra: patients.Extra{Kept: kept.text()}, Sought: sought,
+	p.write(&patients.NewPatient{Patient: created, Extra: patients.Extra{Kept: kept.Text()}, Sought: sought,
 		Change: journal.Change{Audit: line, Event: event.Patient(event.PatientCreated, p.Now, one.id), Subject: one.id}}, append([]*entry{e}, one.history...)...)
 }
 
@@ -160,7 +160,10 @@ func (p *planner) change(ctx context.Context, one *person) error {
 		}
 	}
 	p.write(&patients.ChangedPatient{ID: one.id, Sought: sought, Rule: func(old pain.Patient, stored string) (pain.Patient, patients.Extra, *journal.Change, error) {
-		kept := parseKept(stored)
+		kept, err := storedKept(stored)
+		if err != nil {
+			return old, patients.Extra{}, nil, err
+		}
 		updated, changes, err := p.changed(&person{id: one.id, patient: updates, history: one.history}, old)
 		if err != nil {
 			return old, patients.Extra{}, nil, err
@@ -168,7 +171,7 @@ func (p *planner) change(ctx context.Context, one *person) error {
 		if err := p.showPatient(&person{id: one.id, patient: one.patient, history: one.history}, &updated, kept); err != nil {
 			return old, patients.Extra{}, nil, err
 		}
-		return updated, patients.Extra{Kept: kept.text()}, p.updated(one.id, changes), nil
+		return updated, patients.Extra{Kept: kept.Text()}, p.updated(one.id, changes), nil
 	}}, all...)
 	return nil
 }
@@ -183,20 +186,20 @@ func (p *planner) showFound(ctx context.Context, one *person) error {
 	if err != nil {
 		return err
 	}
-	generated, err := p.Mapping.At(found.UpdatedAt).Patient(&found.Patient)
+	resource, err := p.Mapping.StoredPatient(&found.Patient, found.UpdatedAt, found.Kept)
 	if err != nil {
 		return err
 	}
 	for _, e := range one.patient {
 		e.result.Version, e.result.LastModified = found.Version, found.UpdatedAt
-		e.result.generated, e.result.kept = generated.JSON, parseKept(found.Kept)["Patient/"]
+		e.result.generated = resource.JSON
 	}
 	return nil
 }
 
 // showPatient maps a patient out again as it will be stored, notes what is to
 // be kept of the items, and their results.
-func (p *planner) showPatient(one *person, stored *pain.Patient, kept keptElements) error {
+func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept) error {
 	at := p.Now
 	if stored.Version == 1 {
 		at = stored.CreatedAt
@@ -209,7 +212,7 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept keptElemen
 		}
 		for _, e := range one.patient {
 			if e.Update || e.result.Status == created {
-				kept.keep("Patient/", p.addresses.rewrite(e.Body), generated.JSON)
+				keep(kept, "Patient/", p.addresses.rewrite(e.Body), generated.JSON)
 			}
 			e.result.Version, e.result.LastModified = stored.Version, at
 			e.result.generated, e.result.kept = generated.JSON, kept["Patient/"]
@@ -231,7 +234,7 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept keptElemen
 			continue
 		}
 		resource := "Condition/" + strings.TrimPrefix(resources[e.at].ID, resourceID(one.id)+"-")
-		kept.keep(resource, p.addresses.rewrite(e.Body), resources[e.at].JSON)
+		keep(kept, resource, p.addresses.rewrite(e.Body), resources[e.at].JSON)
 		e.result.ID, e.result.generated, e.result.kept = resources[e.at].ID, resources[e.at].JSON, kept[resource]
 		p.addresses.add(e.FullURL, "Condition/"+e.result.ID)
 	}

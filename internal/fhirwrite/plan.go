@@ -250,7 +250,7 @@ func (p *planner) resolve(context.Context) error {
 			e.patient, ok = p.patientOf(t)
 		}
 		if !ok {
-			p.refuse(e, fhir.Issue{Severity: "error", Code: notFound, Expression: e.draft.Path("subject"), Text: "The patient that this refers to does not exist."})
+			p.refuse(e, fhir.Issue{Severity: "error", Code: notFound, Expression: e.draft.Type + ".subject", Text: "The patient that this refers to does not exist."})
 		}
 	}
 	return nil

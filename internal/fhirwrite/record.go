@@ -121,26 +121,26 @@ func (d *draftRecord) show(p *planner) {
 		d.err = err
 		return
 	}
-	kept := keptElements{}
+	kept := fhir.Kept{}
 	for _, e := range d.parts {
 		e.keep(p, resources, kept)
 		d.extra.Identifiers = append(d.extra.Identifiers, e.identifiers()...)
 	}
-	d.extra.Kept = kept.text()
+	d.extra.Kept = kept.Text()
 }
 
 // keep notes what is to be kept of an item, given the resources of the record
 // that it became.
-func (e *entry) keep(p *planner, resources []fhir.Resource, kept keptElements) {
+func (e *entry) keep(p *planner, resources []fhir.Resource, kept fhir.Kept) {
 	for _, r := range resources {
 		if r.Type == e.result.Type && r.ID == e.result.ID {
-			kept.keep(e.resource(), p.addresses.rewrite(e.Body), r.JSON)
+			keep(kept, e.resource(), p.addresses.rewrite(e.Body), r.JSON)
 			e.result.generated, e.result.kept = r.JSON, kept[e.resource()]
 			return
 		}
 	}
 	// The record has no such resource: all of it is kept.
-	kept.keep(e.resource(), p.addresses.rewrite(e.Body), []byte(`{}`))
+	keep(kept, e.resource(), p.addresses.rewrite(e.Body), []byte(`{}`))
 	e.result.generated, e.result.kept = []byte(`{}`), kept[e.resource()]
 }
 

@@ -156,10 +156,10 @@ func (p *planner) seek(ctx context.Context, e *entry) (exists bool, err error) {
 	}
 	latest := &chain[len(chain)-1]
 	e.result = Result{Status: found, Type: e.draft.Type, ID: e.ID, Version: latest.Number, LastModified: latest.UpdatedAt}
-	resources, err := p.Mapping.Record(&latest.Record, versionOf(latest))
+	resources, err := p.Mapping.StoredRecord(&latest.Record, versionOf(latest), latest.Kept)
 	for _, r := range resources {
 		if r.Type == e.draft.Type && r.ID == e.ID {
-			e.result.generated, e.result.kept = r.JSON, parseKept(latest.Kept)[e.resource()]
+			e.result.generated = r.JSON
 		}
 	}
 	p.addresses.add(e.FullURL, e.draft.Type+"/"+e.ID)
