@@ -1,6 +1,15 @@
 package fhir
 
-import "testing"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/drug"
+)
 
 // clinicalBodies have every field of the types in this file's tests.
 var clinicalBodies = []string{
@@ -36,5 +45,106 @@ func TestClinicalRecords(t *testing.T) {
 		if again, _ := outAndIn(t, &rec); again != rec {
 			t.Errorf("sent %+v\nback %+v", rec, again)
 		}
+	}
+}
+
+// TestRandomMedications draws prescriptions as they are written, which random
+// texts are not, and maps them as both resource types.
+func TestRandomMedications(t *testing.T) {
+	frequencies := []string{"BID", "q4-6h", "q5h", "q7h", "q72h", "weekly", "twice a week", "q5-6h", "2-4 times a day", "with meals", "QHS prn", "every 3 days"}
+	rapid.Check(t, func(t *rapid.T) {
+		value := map[string]any{"name": rapid.SampledFrom([]string{"oxycodone 5 mg tablet", "Percocet 5-325", "fentanyl patch 25 mcg/h", "morphine", "gabapentin", "house stock"}).Draw(t, "name")}
+		maybe := func(name string, draw func() any) {
+			if rapid.Bool().Draw(t, "has "+name) {
+				value[name] = draw()
+			}
+		}
+		maybe("frequency", func() any { return rapid.SampledFrom(frequencies).Draw(t, "frequency") })
+		maybe("doses_per_day", func() any {
+			if text, ok := value["frequency"].(string); ok {
+				if fewest, most, counted := drug.PerDay(text); counted {
+					return rapid.SampledFrom([]float64{fewest, most}).Draw(t, "of the frequency")
+				}
+			}
+			return rapid.Float64Range(0.001, 48).Draw(t, "doses_per_day")
+		})
+		maybe("max_doses_per_day", func() any { return rapid.Float64Range(0.001, 48).Draw(t, "max_doses_per_day") })
+		maybe("prn", func() any { return rapid.Bool().Draw(t, "prn") && value["max_doses_per_day"] != nil })
+		maybe("dose", func() any {
+			value["dose_unit"] = rapid.SampledFrom(drug.DoseUnits()).Draw(t, "dose_unit")
+			return rapid.Float64Range(0.0001, 1e6).Draw(t, "dose")
+		})
+		maybe("route", func() any { return rapid.SampledFrom(routeCodes).Draw(t, "route").route })
+		maybe("status", func() any {
+			return rapid.SampledFrom([]string{"active", "draft", "cancelled", "unknown", "entered-in-error", "stopped"}).Draw(t, "status")
+		})
+		body, err := json.Marshal(map[string]any{"data_type": "medications", "recorded_at": "2024-03-04", "value": value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, refused := tryRecord(map[string]any{"data_type": "medications", "recorded_at": "2024-03-04", "value": value})
+		if len(refused) > 0 {
+			t.Fatalf("%v for %s", refused, body)
+		}
+		rec.Status = rapid.SampledFrom([]pain.Status{pain.Final, pain.Amended, pain.EnteredInError}).Draw(t, "record")
+		for _, as := range []string{medicationRequest, medicationStatement} {
+			list, err := Mapping{}.As(as).Record(&rec, Version{Number: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, issues := Mapping{}.Read(list[0].JSON)
+			if d == nil {
+				t.Fatalf("%v for %s", issues, list[0].JSON)
+			}
+			var sent map[string]any
+			if err := json.Unmarshal(d.Record, &sent); err != nil {
+				t.Fatal(err)
+			}
+			if again, refused := tryRecord(sent); again.Value != rec.Value || d.Type != as || d.Status != rec.Status {
+				t.Fatalf("sent %s %s\nback %s %s %v\nby %s", rec.Value.JSON(), rec.Status, again.Value.JSON(), d.Status, refused, list[0].JSON)
+			}
+		}
+	})
+}
+
+// Values of our own extensions follow the record; those of others are kept.
+func TestKeptExtensions(t *testing.T) {
+	rec := newRecord(t, `{"data_type":"medications","recorded_at":"2024-03-04","value":{"name":"oxycodone 5 mg tablet","dose":5,"dose_unit":"mg","frequency":"BID"}}`)
+	first, err := Mapping{}.Record(&rec, Version{Number: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const other = `{"url":"https://hospital.example/x","valueCode":"a"}`
+	received := strings.Replace(string(first[0].JSON), `"extension":[{"url":"`+DefaultBase, `"extension":[`+other+`,{"url":"`+DefaultBase, 1)
+	received = strings.Replace(received, `"value":5`, `"value":10`, 1)
+	d, issues := Mapping{}.Read([]byte(received))
+	if d == nil {
+		t.Fatal(issues)
+	}
+	changed := newRecord(t, string(d.Record))
+	second, err := Mapping{}.Record(&changed, Version{Number: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := string(Restore(second[0].JSON, Keep([]byte(received), second[0].JSON)))
+	if !strings.Contains(back, other) || !strings.Contains(back, `{"url":"mme_per_day","valueDecimal":30}`) || strings.Contains(back, `"valueDecimal":15}`) {
+		t.Errorf("back came %s", back)
+	}
+}
+
+// A medication that was received as a MedicationStatement is one again.
+func TestStatementsStay(t *testing.T) {
+	rec := newRecord(t, clinicalBodies[0])
+	list, err := Mapping{}.As(medicationStatement).Record(&rec, Version{Number: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := Kept{}.With(KeptKey(list[0].Type, list[0].ID), Keep(list[0].JSON, list[0].JSON))
+	again, err := Mapping{}.StoredRecord(&rec, Version{Number: 1}, kept.Text())
+	if err != nil || len(again) != 1 || string(again[0].JSON) != string(list[0].JSON) {
+		t.Errorf("%v, %s", err, again[0].JSON)
+	}
+	if again, err := (Mapping{}).StoredRecord(&rec, Version{Number: 1}, ""); err != nil || again[0].Type != medicationRequest {
+		t.Errorf("%v, %s", err, again[0].JSON)
 	}
 }

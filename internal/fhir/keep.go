@@ -12,11 +12,14 @@ import (
 
 // Keep returns what a stored record or patient lacks of a received resource:
 // every top-level element in which received differs from generated, which is
-// what was stored, mapped out again. It is nil if nothing differs. The form is
-// {"element":{"was":GENERATED,"now":RECEIVED}}, null for an absent element.
+// what was stored, mapped out again. It is nil if nothing differs, except for a
+// MedicationStatement: that there is an entry says how the medication was
+// received. The form is {"element":{"was":GENERATED,"now":RECEIVED}}, null for
+// an absent element.
 //
 // What the server sets is never kept: id, meta.versionId, meta.lastUpdated,
-// status, our own identifiers, and the reference to the patient.
+// status, our own identifiers and extensions, and the reference to the
+// patient.
 func Keep(received, generated []byte) []byte {
 	now, okNow := elementsOf(received)
 	was, okWas := elementsOf(generated)
@@ -46,7 +49,7 @@ func Keep(received, generated []byte) []byte {
 			note(plain) // its extensions are only valid with the value
 		}
 	}
-	if len(kept.fields) == 0 {
+	if len(kept.fields) == 0 && now.resourceType != medicationStatement {
 		return nil
 	}
 	return kept.append(nil)

@@ -7,8 +7,9 @@ import (
 )
 
 // prepare removes from the elements what the server sets within them, so that
-// they can be compared and kept: versionId and lastUpdated of meta, and our own
-// identifiers. The reference to the patient is replaced by the generated one.
+// they can be compared and kept: versionId and lastUpdated of meta, our own
+// identifiers, and our own extensions, whose values follow the record. The
+// reference to the patient is replaced by the generated one.
 func (e *elements) prepare(generated *elements) {
 	system := generated.serverSystem()
 	patient := generated.reference()
@@ -19,6 +20,8 @@ func (e *elements) prepare(generated *elements) {
 			f.json = without(f.json, "versionId", "lastUpdated")
 		case "identifier":
 			f.json = withoutSystem(f.json, system)
+		case "extension":
+			f.json = withoutOwn(f.json, ownExtensions(system))
 		case "subject", "patient":
 			f.json = withReference(f.json, patient)
 		}
@@ -38,6 +41,8 @@ func (e *elements) complete(name string, kept []byte) []byte {
 		return mergeServer(kept, own, "versionId", "lastUpdated")
 	case "identifier":
 		return mergeIdentifiers(kept, own, e.serverSystem())
+	case "extension":
+		return mergeExtensions(kept, own)
 	case "subject", "patient":
 		if kept == nil {
 			return own

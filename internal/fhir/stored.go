@@ -90,11 +90,15 @@ func (m Mapping) StoredConditions(p *pain.Patient, updated time.Time, kept strin
 }
 
 // StoredRecord maps a record as [Mapping.Record] does, with what the store
-// keeps beside it.
+// keeps beside it. A medication that was received as a MedicationStatement is
+// one again.
 func (m Mapping) StoredRecord(rec *pain.Record, v Version, kept string) ([]Resource, error) {
 	k, err := ParseKept(kept)
 	if err != nil {
 		return nil, err
+	}
+	if _, ok := k[KeptKey(medicationStatement, "")]; ok {
+		m = m.As(medicationStatement)
 	}
 	list, err := m.Record(rec, v)
 	for i := range list {
