@@ -21,9 +21,10 @@ import (
 // patience limits one step, with a margin for busy machines.
 const patience = 5 * time.Minute
 
-// Find returns the path of the browser.
+// Find returns the path of the browser. The one without a window comes first,
+// because it needs a fraction of the processor time.
 func Find() (path string, err error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err = exec.LookPath(name); err == nil {
 			return path, nil
 		}
