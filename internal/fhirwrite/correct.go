@@ -31,7 +31,7 @@ func (p *planner) corrections(ctx context.Context) error {
 	var order []*corrected
 	byRoot := map[id.Record]*corrected{}
 	for _, e := range p.entries {
-		if e.failed || e.draft.Record == nil || !e.Update || e.result.Status != 0 {
+		if !e.open() || e.draft.Record == nil || !e.Update || e.result.Status != 0 {
 			continue
 		}
 		root, part, ok := parseRecord(e.ID)
@@ -98,7 +98,8 @@ func (p *planner) takes(c *corrected, e *entry) {
 // correct is the rule of a correction. Parts are applied one after the other;
 // all of them become one new record.
 func (p *planner) correct(c *corrected, old pain.Record, stored string) (correction pain.Correction, extra patients.Extra, change journal.Change, err error) {
-	in := pain.Intake{PatientID: old.PatientID, Birth: p.found.Births[old.PatientID], Now: p.Now, Aliases: p.found.Aliases, NewID: func() id.Record { return c.id }}
+	birth, _ := p.birth(old.PatientID)
+	in := pain.Intake{PatientID: old.PatientID, Birth: birth, Now: p.Now, Aliases: p.found.Aliases, NewID: func() id.Record { return c.id }}
 	current := old
 	for _, e := range c.parts {
 		body, err := e.draft.Correction(&current, "")

@@ -6,6 +6,7 @@
 package fhirwrite
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -28,12 +29,21 @@ type Writer struct {
 	Import bool
 	// Known, if set, finds patients by references that are not those of this
 	// service, such as those of other files of an import.
-	Known func(reference string) (id.Patient, bool)
+	Known func(item int, reference string) (id.Patient, bool)
+	// Expected has the dates of birth of patients that are not stored, but would
+	// be if this were not a dry run.
+	Expected map[id.Patient]pain.Date
+	// Skip, if set, is called with the items whose patients are known. Those that
+	// it returns are not written.
+	Skip func(ctx context.Context, p *Plan) (items []int, err error)
 }
 
 // Item is one resource to create or update.
 type Item struct {
 	Body []byte
+	// Draft is the resource as [fhir.Mapping.Read] returns it; nil if it is to
+	// be read.
+	Draft *fhir.Draft
 	// FullURL is the address by which other items refer to this one; "" if
 	// there is none.
 	FullURL string

@@ -30,7 +30,7 @@ func (p *planner) people(ctx context.Context) error {
 	var order []*person
 	byID := map[id.Patient]*person{}
 	for _, e := range p.entries {
-		if e.failed || !e.isPatient() && e.draft.History == nil {
+		if !e.open() || !e.isPatient() && e.draft.History == nil {
 			continue
 		}
 		one := byID[e.patient]
@@ -52,10 +52,11 @@ func (p *planner) people(ctx context.Context) error {
 		}
 	}
 	for _, e := range p.entries { // about patients that could not be created
-		if _, exists := p.found.Births[e.patient]; !e.failed && !e.isPatient() && !exists {
-			if _, exists = p.born[e.patient]; !exists {
-				p.refuse(e, fhir.Issue{Severity: "error", Code: notFound, Expression: e.draft.Type + ".subject", Text: "The patient that this refers to could not be stored."})
-			}
+		if !e.open() || e.isPatient() {
+			continue
+		}
+		if _, exists := p.birth(e.patient); !exists {
+			p.refuse(e, fhir.Issue{Severity: "error", Code: notFound, Expression: e.draft.Type + ".subject", Text: "The patient that this refers to could not be stored."})
 		}
 	}
 	return nil

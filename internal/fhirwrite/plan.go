@@ -31,6 +31,9 @@ func (p *Plan) Result(item int) Result { return p.entries[item].result }
 // Patient returns the patient that an item without a problem is, or is about.
 func (p *Plan) Patient(item int) id.Patient { return p.entries[item].patient }
 
+// Failed reports whether an item has a problem.
+func (p *Plan) Failed(item int) bool { return p.entries[item].failed }
+
 // Draft returns what an item was read as, or nil if it could not be read.
 func (p *Plan) Draft(item int) *fhir.Draft { return p.entries[item].draft }
 
@@ -55,6 +58,7 @@ type entry struct {
 	index   int
 	draft   *fhir.Draft
 	failed  bool
+	skipped bool
 	patient id.Patient // that it is, or is about
 	result  Result
 	// record is the first record of the chain, of an item that is part of one.
@@ -83,7 +87,9 @@ func (w *Writer) Plan(ctx context.Context, items []Item) (*Plan, error) {
 	issues := make([][]fhir.Issue, len(items))
 	parallel(len(items), func(i int) {
 		e := &entry{Item: items[i], index: i}
-		e.draft, issues[i] = w.Mapping.Read(items[i].Body)
+		if e.draft = items[i].Draft; e.draft == nil {
+			e.draft, issues[i] = w.Mapping.Read(items[i].Body)
+		}
 		p.entries[i] = e
 	})
 	for i, e := range p.entries {
@@ -93,7 +99,7 @@ func (w *Writer) Plan(ctx context.Context, items []Item) (*Plan, error) {
 			p.refuse(e, fhir.Issue{Severity: "error", Code: fhir.BusinessRule, Expression: e.draft.Type + ".status", Text: "A resource that was entered in error cannot be created."})
 		}
 	}
-	for _, step := range []func(context.Context) error{p.lookUp, p.resolve, p.people, p.newRecords, p.corrections} {
+	for _, step := range []func(context.Context) error{p.lookUp, p.resolve, p.skip, p.people, p.newRecords, p.corrections} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -209,7 +215,7 @@ func (p *planner) subject(e *entry) (t target, within, ok bool) {
 		return t, true, true
 	}
 	if p.Known != nil && reference != "" {
-		if t.patient, ok = p.Known(reference); ok {
+		if t.patient, ok = p.Known(e.index, reference); ok {
 			return t, false, true
 		}
 	}
@@ -224,9 +230,34 @@ func (p *planner) patientOf(t target) (patientID id.Patient, ok bool) {
 		patientID, ok = p.found.Owners[t.identifier]
 		return patientID, ok
 	}
-	_, ok = p.found.Births[patientID]
+	_, ok = p.birth(patientID)
 	return patientID, ok
 }
+
+// birth returns the date of birth of a patient that exists or will exist.
+func (p *planner) birth(patientID id.Patient) (birth pain.Date, ok bool) {
+	for _, of := range []map[id.Patient]pain.Date{p.found.Births, p.born, p.Expected} {
+		if birth, ok = of[patientID]; ok {
+			return birth, true
+		}
+	}
+	return birth, false
+}
+
+// skip leaves out the items that need not be written.
+func (p *planner) skip(ctx context.Context) error {
+	if p.Skip == nil {
+		return nil
+	}
+	items, err := p.Skip(ctx, &p.Plan)
+	for _, i := range items {
+		p.entries[i].skipped = true
+	}
+	return err
+}
+
+// open reports whether an item is still to be written.
+func (e *entry) open() bool { return !e.failed && !e.skipped }
 
 // resolve determines the patient of each item.
 func (p *planner) resolve(context.Context) error {

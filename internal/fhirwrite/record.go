@@ -36,10 +36,7 @@ func (d *draftRecord) read(p *planner) {
 		return
 	}
 	e := d.parts[0]
-	birth, exists := p.found.Births[e.patient]
-	if !exists {
-		birth = p.born[e.patient]
-	}
+	birth, _ := p.birth(e.patient)
 	var fields fault.Fields
 	d.record = pain.NewRecord(object, &fields, pain.Intake{PatientID: e.patient, Birth: birth, Now: p.Now, Aliases: p.found.Aliases, NewID: func() id.Record { return d.id }})
 	if p.Import {

@@ -94,7 +94,7 @@ func (p *planner) joined(ctx context.Context) (list []*draftRecord, err error) {
 	}
 	byKey := map[key]*draftRecord{}
 	for _, e := range p.entries {
-		if e.failed || e.draft.Record == nil || e.Update && e.Sought.Value == "" {
+		if !e.open() || e.draft.Record == nil || e.Update && e.Sought.Value == "" {
 			continue
 		}
 		if e.Sought.Value != "" {

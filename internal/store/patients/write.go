@@ -9,7 +9,7 @@ import (
 )
 
 // Write is one write of [Org.WriteAll]: a *[NewPatient], *[ChangedPatient],
-// *[NewRecords] or *[CorrectedRecord].
+// *[NewRecords], *[CorrectedRecord] or *[ImportMarks].
 type Write interface {
 	// patient returns the patient that the write is about.
 	patient() id.Patient

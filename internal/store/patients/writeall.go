@@ -34,7 +34,7 @@ func (o Org) WriteAll(ctx context.Context, writes []Write, now time.Time, key *i
 	}
 	return o.once.Do(ctx, key, now, func(tx engine.Tx) (idempotency.Outcome, error) {
 		w := writing{Org: o, tx: tx, now: now, plan: plan, states: make([]writeState, len(plan))}
-		for _, step := range []func() error{w.read, w.change, w.correct, w.identify, w.keepKnown, w.keepNew} {
+		for _, step := range []func() error{w.read, w.change, w.correct, w.mark, w.identify, w.keepKnown, w.keepNew} {
 			if err := step(); err != nil {
 				return idempotency.Outcome{}, err
 			}
@@ -54,6 +54,7 @@ type patientPlan struct {
 	changes []planned[*ChangedPatient]
 	adds    []planned[*NewRecords]
 	correct []planned[*CorrectedRecord]
+	marks   []planned[*ImportMarks]
 	// records are those of all additions; addition and counted are what follows
 	// from them.
 	records  []pain.Record
@@ -96,6 +97,8 @@ func planOf(writes []Write) ([]*patientPlan, error) {
 			p.adds = append(p.adds, planned[*NewRecords]{w, i})
 		case *CorrectedRecord:
 			p.correct = append(p.correct, planned[*CorrectedRecord]{w, i})
+		case *ImportMarks:
+			p.marks = append(p.marks, planned[*ImportMarks]{w, i})
 		}
 	}
 	for _, p := range plan {
