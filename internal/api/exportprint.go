@@ -20,7 +20,7 @@ func appendExport(b []byte, e *reports.Export, now time.Time) []byte {
 	b = appendTextField(b, "error", e.Error)
 	b = append(b, `,"files":[`...)
 	for i := range e.Files {
-		if status == reports.ReportCompleted {
+		if status == reports.Completed {
 			b = appendExportFile(b, e, &e.Files[i])
 		}
 	}

@@ -78,7 +78,7 @@ func (a *API) listExports(x *exchange) (answer, error) {
 	q := x.readQuery("page", "limit", "status")
 	p := q.page()
 	wanted := reports.ExportQuery{Page: p.number, Limit: p.limit}
-	wanted.Status = reports.ReportStatus(q.word("status", "", texts(reports.ReportStatuses)...))
+	wanted.Status = reports.Status(q.word("status", "", texts(reports.Statuses)...))
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}

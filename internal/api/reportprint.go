@@ -24,22 +24,22 @@ func appendReport(b []byte, rep *reports.Report, now time.Time) []byte {
 	b = appendTextField(b, "sha256", hex.EncodeToString(rep.SHA256))
 	b = appendTextField(b, "error", rep.Error)
 	url := ""
-	if status == reports.ReportCompleted {
+	if status == reports.Completed {
 		url = "/v1/reports/" + rep.ID.String() + "/download"
 	}
 	return append(appendTextField(b, "download_url", url), '}')
 }
 
 // shownStatus returns the status to show.
-func shownStatus(j *reports.Job, now time.Time) reports.ReportStatus {
+func shownStatus(j *reports.Job, now time.Time) reports.Status {
 	if j.HasExpired(now) {
-		return reports.ReportExpired
+		return reports.Expired
 	}
 	return j.Status
 }
 
 // appendProgress appends the status and the progress of a job.
-func appendProgress(b []byte, j *reports.Job, status reports.ReportStatus) []byte {
+func appendProgress(b []byte, j *reports.Job, status reports.Status) []byte {
 	b = appendTextField(b, "status", string(status))
 	return strconv.AppendInt(append(b, `,"progress":`...), int64(j.Progress), 10)
 }

@@ -22,7 +22,7 @@ type ReadReport func(body *strictjson.Object, now time.Time) (reports.ReportRequ
 
 // mayRead returns an error if the token lacks a scope of the report's data, or
 // if the type is unknown.
-func (x *exchange) mayRead(t reports.ReportType) error {
+func (x *exchange) mayRead(t reporttype.Type) error {
 	declared, known := reporttype.Of(t)
 	if !known || declared.Scopes == 0 {
 		return fmt.Errorf("the scopes of reports of type %q are not defined", t)
@@ -96,8 +96,8 @@ func (a *API) listReports(x *exchange) (answer, error) {
 	q := x.readQuery("page", "limit", "status", "type")
 	p := q.page()
 	wanted := reports.ReportQuery{Page: p.number, Limit: p.limit}
-	wanted.Status = reports.ReportStatus(q.word("status", "", texts(reports.ReportStatuses)...))
-	wanted.Type = reports.ReportType(q.word("type", "", texts(reporttype.Types())...))
+	wanted.Status = reports.Status(q.word("status", "", texts(reports.Statuses)...))
+	wanted.Type = reporttype.Type(q.word("type", "", texts(reporttype.Types())...))
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}

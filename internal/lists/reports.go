@@ -128,7 +128,7 @@ func reportConstants(b *bytes.Buffer) {
 		fmt.Fprintf(b, "%s ReportFormat = %q\n", strings.ToUpper(string(f)), f)
 	}
 	b.WriteString(")\n\n// ReportStatus is the status of a report or an export.\ntype ReportStatus string\n\n// The statuses of reports and exports.\nconst (\n")
-	for _, s := range jobs.ReportStatuses {
+	for _, s := range jobs.Statuses {
 		fmt.Fprintf(b, "Report%s ReportStatus = %q\n", camel(string(s)), s)
 	}
 	b.WriteString(")\n")

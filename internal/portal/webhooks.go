@@ -41,7 +41,7 @@ func (p *Portal) webhooks(v *visit) error {
 	return v.show("webhooks", "Webhooks", page)
 }
 
-func rowOfWebhook(w webhooks.Webhook, stats webhooks.WebhookStats) webhookRow {
+func rowOfWebhook(w webhooks.Webhook, stats webhooks.Stats) webhookRow {
 	return webhookRow{w, healthOf(&w, stats), disabledReasons[w.DisabledReason]}
 }
 
@@ -54,7 +54,7 @@ var disabledReasons = map[string]string{
 
 // webhookHealth is a summary of a webhook's statistics.
 type webhookHealth struct {
-	webhooks.WebhookStats
+	webhooks.Stats
 	// Word and Class are the label and style of the overall state.
 	Word, Class string
 	Percent     string
@@ -63,8 +63,8 @@ type webhookHealth struct {
 // Attempts24 returns the number of attempts that the percentage refers to.
 func (h webhookHealth) Attempts24() int64 { return h.Succeeded + h.Failed }
 
-func healthOf(w *webhooks.Webhook, s webhooks.WebhookStats) webhookHealth {
-	h := webhookHealth{WebhookStats: s, Word: "healthy", Class: "good", Percent: "–"}
+func healthOf(w *webhooks.Webhook, s webhooks.Stats) webhookHealth {
+	h := webhookHealth{Stats: s, Word: "healthy", Class: "good", Percent: "–"}
 	all := s.Succeeded + s.Failed
 	if all > 0 {
 		h.Percent = percent(s.Succeeded, all)

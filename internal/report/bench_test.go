@@ -59,7 +59,7 @@ func BenchmarkStewardshipReport(b *testing.B) {
 					b.Fatal(err)
 				}
 				done, err := o.Report(b.Context(), rep.ID)
-				if err != nil || done.Status != reports.ReportCompleted {
+				if err != nil || done.Status != reports.Completed {
 					b.Fatalf("%+v, %v", done, err)
 				}
 				b.ReportMetric(float64(done.Size)/1e6, "file-MB")

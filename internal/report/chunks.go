@@ -27,7 +27,7 @@ type appender interface {
 }
 
 func newChunks(ctx context.Context, claim appender) *chunks {
-	return &chunks{ctx: ctx, claim: claim, buf: make([]byte, 0, reports.ReportChunk), sum: sha256.New(), stored: func(int64) {}}
+	return &chunks{ctx: ctx, claim: claim, buf: make([]byte, 0, reports.ChunkSize), sum: sha256.New(), stored: func(int64) {}}
 }
 
 // Write stores all full chunks.

@@ -82,7 +82,7 @@ func TestNumbers(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Run("summaries", c.checkSummaries)
 				t.Run("measures", c.checkMeasures)
-				seen := map[reports.ReportType]int{}
+				seen := map[reporttype.Type]int{}
 				for _, r := range c.requests() {
 					t.Run(r.name, func(t *testing.T) {
 						d := c.made(t, r)
@@ -311,7 +311,7 @@ func (c *clinic) mend(n int, who *chronicle) error {
 // request is one report of the clinic.
 type request struct {
 	name       string
-	kind       reports.ReportType
+	kind       reporttype.Type
 	parameters string
 }
 

@@ -101,7 +101,7 @@ func (s *shop) report(reportID id.Report) reports.Report {
 }
 
 // becomes waits for a status.
-func (s *shop) becomes(reportID id.Report, status reports.ReportStatus) reports.Report {
+func (s *shop) becomes(reportID id.Report, status reports.Status) reports.Report {
 	s.t.Helper()
 	return s.until(string(status), func() (reports.Report, bool) {
 		rep := s.report(reportID)
@@ -139,7 +139,7 @@ func TestWorkerMakesReports(t *testing.T) {
 	eachShop(t, func(t *testing.T, s *shop) {
 		s.work(s.store, atOnce, 0)
 		for _, format := range reports.ReportFormats {
-			if rep := s.becomes(s.order(format), reports.ReportCompleted); len(s.file(rep)) == 0 || rep.Progress != 100 {
+			if rep := s.becomes(s.order(format), reports.Completed); len(s.file(rep)) == 0 || rep.Progress != 100 {
 				t.Errorf("%s: %+v", format, rep)
 			}
 		}
@@ -159,12 +159,12 @@ func TestDeadNodesReportIsTakenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.work(s.store, atOnce, 0)
-		s.becomes(s.order(reports.CSV), reports.ReportCompleted) // the worker is at work
-		if rep := s.report(reportID); rep.Status != reports.ReportProcessing {
+		s.becomes(s.order(reports.CSV), reports.Completed) // the worker is at work
+		if rep := s.report(reportID); rep.Status != reports.Processing {
 			t.Errorf("it was taken from a node that may live: %+v", rep)
 		}
 		s.ahead.Add(int64(time.Hour))
-		if rep := s.becomes(reportID, reports.ReportCompleted); bytes.Contains(s.file(rep), []byte("half")) {
+		if rep := s.becomes(reportID, reports.Completed); bytes.Contains(s.file(rep), []byte("half")) {
 			t.Error("the dead node's bytes are in the file")
 		}
 		if err := claim.Complete(t.Context(), 11, nil, time.Hour); !errors.Is(err, reports.ErrClaimLost) {
@@ -185,7 +185,7 @@ func TestStoppedWorkerGivesReportsBack(t *testing.T) {
 		reportID := s.order(reports.CSV)
 		<-began
 		stop()
-		if rep := s.report(reportID); rep.Status != reports.ReportPending || rep.Error != "" {
+		if rep := s.report(reportID); rep.Status != reports.Pending || rep.Error != "" {
 			t.Errorf("%+v", rep)
 		}
 		claim, err := s.store.System().ClaimReport(t.Context(), "next", time.Millisecond)
@@ -196,7 +196,7 @@ func TestStoppedWorkerGivesReportsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.work(s.store, atOnce, 0)
-		s.becomes(reportID, reports.ReportCompleted)
+		s.becomes(reportID, reports.Completed)
 	})
 }
 
@@ -228,14 +228,14 @@ func TestReportsFailInWords(t *testing.T) {
 			"panic": func(context.Context) error { panic("a bug") },
 		} {
 			stop := s.work(s.store, a, 0)
-			rep := s.becomes(s.order(reports.PDF), reports.ReportFailed)
+			rep := s.becomes(s.order(reports.PDF), reports.Failed)
 			if rep.Error != "Something went wrong on our side. Give the operator the report ID." {
 				t.Errorf("%s: %q", name, rep.Error)
 			}
 			stop()
 		}
 		stop := s.work(s.store, func(context.Context) error { return fault.New(fault.Conflict, "There is too much of it.") }, 0)
-		if rep := s.becomes(s.order(reports.PDF), reports.ReportFailed); rep.Error != "There is too much of it." {
+		if rep := s.becomes(s.order(reports.PDF), reports.Failed); rep.Error != "There is too much of it." {
 			t.Errorf("%q", rep.Error)
 		}
 		stop()
@@ -255,10 +255,10 @@ func TestReportIsPutOff(t *testing.T) {
 		reportID := s.order(reports.CSV)
 		s.until("put off", func() (reports.Report, bool) {
 			rep := s.report(reportID)
-			return rep, rep.Status != reports.ReportProcessing && calls.Load() >= 1
+			return rep, rep.Status != reports.Processing && calls.Load() >= 1
 		})
 		s.ahead.Add(int64(time.Minute))
-		s.becomes(reportID, reports.ReportCompleted)
+		s.becomes(reportID, reports.Completed)
 	})
 }
 
@@ -287,7 +287,7 @@ func TestTwoReportsAtATime(t *testing.T) {
 			step <- struct{}{}
 		}
 		for _, reportID := range ids {
-			s.becomes(reportID, reports.ReportCompleted)
+			s.becomes(reportID, reports.Completed)
 		}
 		if most.Load() != 2 {
 			t.Errorf("%d at a time", most.Load())

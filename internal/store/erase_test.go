@@ -26,7 +26,6 @@ import (
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/patients"
-	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -78,7 +77,7 @@ func plant(t *testing.T, s *store.Store, who *access.Principal) *planted {
 	if err := storetest.Merge(t.Context(), o, x.merged, x.patient); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []reports.ReportType{reporttype.PatientSummary, reporttype.Stewardship} {
+	for _, kind := range []reporttype.Type{reporttype.PatientSummary, reporttype.Stewardship} {
 		rep := storetest.NewReport(who, kind, time.Now().Add(-time.Hour)) // it waited for long
 		rep.Title = x.next()
 		if kind == reporttype.PatientSummary {

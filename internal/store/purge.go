@@ -23,7 +23,7 @@ func (s System) Purge(ctx context.Context) error {
 	}{
 		{`DELETE FROM token WHERE hash IN (SELECT hash FROM token WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM idempotency WHERE (org_no, client_no, key_hash) IN
-			(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 ORDER BY created_at LIMIT $2)`, now.Add(-idempotency.IdempotencyKept - time.Hour)},
+			(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 ORDER BY created_at LIMIT $2)`, now.Add(-idempotency.Kept - time.Hour)},
 		{`DELETE FROM rate_window WHERE client_no IN (SELECT client_no FROM rate_window WHERE window_end < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM client_secret WHERE (client_no, hash) IN (SELECT client_no, hash FROM client_secret WHERE expires_at < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM account_session WHERE hash IN (SELECT hash FROM account_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},

@@ -124,7 +124,7 @@ func BenchmarkIdle(b *testing.B) {
 		}
 		wg.Wait()
 		w := NewWorker(Delivery{Store: s.store, Now: s.clock.now})
-		w.endpoints = map[webhooks.WebhookKey]*endpoint{}
+		w.endpoints = map[webhooks.Key]*endpoint{}
 		news, stop := w.sys.Follow()
 		look := &looker{Worker: w, heads: map[access.OrgNo]journal.Pos{}}
 		round := func(b *testing.B, prepare func()) {

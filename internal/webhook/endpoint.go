@@ -15,7 +15,7 @@ import (
 // after a crash: attempts in progress have no row yet, or one that is still
 // due.
 type endpoint struct {
-	claim *webhooks.WebhookClaim
+	claim *webhooks.Claim
 	own   chan struct{} // the first attempt in progress needs no place in a lane
 
 	mu              sync.Mutex
@@ -44,7 +44,7 @@ type endpoint struct {
 	answered int
 }
 
-func newEndpoint(c *webhooks.WebhookClaim, now time.Time) *endpoint {
+func newEndpoint(c *webhooks.Claim, now time.Time) *endpoint {
 	e := &endpoint{
 		claim: c, active: now, own: make(chan struct{}, 1), events: newLine(), retries: newLine(), taken: c.Pos, written: c.Pos, opened: len(c.Open) == 0,
 		open: map[journal.Pos]time.Time{}, retrying: map[id.Delivery]struct{}{}, hanging: map[*permit]struct{}{}, health: health{failingSince: c.FailingSince},
@@ -104,7 +104,7 @@ func (e *endpoint) position() journal.Pos {
 }
 
 // take records that a task is dispatched.
-func (e *endpoint) take(t *webhooks.WebhookTask, now time.Time) {
+func (e *endpoint) take(t *webhooks.Task, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.active = now
@@ -229,7 +229,7 @@ func (e *endpoint) pass(next journal.Pos) (far bool) {
 
 // giveUp releases a task whose attempt was aborted. It will be sent again by
 // the next node that claims the endpoint.
-func (e *endpoint) giveUp(t *webhooks.WebhookTask) {
+func (e *endpoint) giveUp(t *webhooks.Task) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.retrying, t.Delivery)

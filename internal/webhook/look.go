@@ -283,10 +283,10 @@ func (l *looker) serveAll(ctx context.Context, waiting []webhooks.WaitingWebhook
 	now := l.now()
 	for _, found := range waiting {
 		l.mu.Lock()
-		e := l.endpoints[found.WebhookKey]
+		e := l.endpoints[found.Key]
 		if e != nil && e.claim.Token != found.Token {
 			e.lose() // taken over, or to be restarted
-			delete(l.endpoints, found.WebhookKey)
+			delete(l.endpoints, found.Key)
 			e = nil
 		}
 		l.mu.Unlock()
@@ -324,10 +324,10 @@ func (l *looker) serveOwn(ctx context.Context, e *endpoint, found *webhooks.Wait
 
 // claim claims endpoints and serves those it got.
 func (l *looker) claim(ctx context.Context, free []webhooks.WaitingWebhook) error {
-	keys := make([]webhooks.WebhookKey, len(free))
-	found := make(map[webhooks.WebhookKey]*webhooks.WaitingWebhook, len(free))
+	keys := make([]webhooks.Key, len(free))
+	found := make(map[webhooks.Key]*webhooks.WaitingWebhook, len(free))
 	for i := range free {
-		keys[i] = free[i].WebhookKey
+		keys[i] = free[i].Key
 		found[keys[i]] = &free[i]
 	}
 	if l.held.IsZero() && l.unattended != nil {
@@ -342,9 +342,9 @@ func (l *looker) claim(ctx context.Context, free []webhooks.WaitingWebhook) erro
 	for _, c := range claims {
 		e := newEndpoint(c, now)
 		l.mu.Lock()
-		l.endpoints[c.WebhookKey] = e
+		l.endpoints[c.Key] = e
 		l.mu.Unlock()
-		waiting := found[c.WebhookKey]
+		waiting := found[c.Key]
 		waiting.Due = c.Due // may have changed since
 		l.serveOwn(ctx, e, waiting, now)
 	}

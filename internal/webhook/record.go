@@ -20,7 +20,7 @@ const (
 // position of an endpoint.
 type result struct {
 	endpoint *endpoint
-	task     *webhooks.WebhookTask
+	task     *webhooks.Task
 	attempt  Attempt
 }
 
@@ -84,7 +84,7 @@ type part struct {
 }
 
 // weigh determines the consequences of a batch for each endpoint.
-func (w *Worker) weigh(batch []*result) (list []*webhooks.WebhookProgress, parts []*part) {
+func (w *Worker) weigh(batch []*result) (list []*webhooks.Progress, parts []*part) {
 	at := map[*endpoint]*part{}
 	for _, r := range batch {
 		p := at[r.endpoint]
@@ -104,9 +104,9 @@ func (w *Worker) weigh(batch []*result) (list []*webhooks.WebhookProgress, parts
 }
 
 // progress returns what to store for a part.
-func (p *part) progress() *webhooks.WebhookProgress {
+func (p *part) progress() *webhooks.Progress {
 	e := p.endpoint
-	out := &webhooks.WebhookProgress{Claim: e.claim, Results: make([]webhooks.WebhookResult, 0, len(p.results))}
+	out := &webhooks.Progress{Claim: e.claim, Results: make([]webhooks.Result, 0, len(p.results))}
 	e.mu.Lock()
 	p.health = e.health
 	e.mu.Unlock()
@@ -123,9 +123,9 @@ func (p *part) progress() *webhooks.WebhookProgress {
 }
 
 // outcome returns the consequence of an attempt for its delivery.
-func outcome(r *result) webhooks.WebhookResult {
+func outcome(r *result) webhooks.Result {
 	a := r.attempt
-	out := webhooks.WebhookResult{Task: r.task, Status: webhooks.Delivered,
+	out := webhooks.Result{Task: r.task, Status: webhooks.Delivered,
 		Attempt: webhooks.Attempt{At: a.At, Latency: a.Latency, Status: a.Status, Answer: a.Answer, Error: a.Error}}
 	if a.OK() {
 		return out
@@ -140,7 +140,7 @@ func outcome(r *result) webhooks.WebhookResult {
 }
 
 // settled applies what was stored.
-func (w *Worker) settled(p *part, written *webhooks.WebhookProgress) {
+func (w *Worker) settled(p *part, written *webhooks.Progress) {
 	e := p.endpoint
 	if written.Lost {
 		if len(p.results) > 0 {

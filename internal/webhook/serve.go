@@ -52,7 +52,7 @@ func (w *Worker) about(e *endpoint) *slog.Logger {
 func (w *Worker) handEvents(ctx context.Context, e *endpoint) (more bool, err error) {
 	work, held, err := w.work(ctx, e, 0, eventsAtOnce)
 	if err == nil && held && e.unopened() {
-		var open []webhooks.WebhookTask
+		var open []webhooks.Task
 		open, err = w.sys.OpenTasks(ctx, e.claim, work.ID)
 		work.Events = append(open, work.Events...)
 	}
@@ -118,7 +118,7 @@ func (w *Worker) handRetries(ctx context.Context, e *endpoint) (more bool, err e
 
 // work reads from the store, for a few endpoints at a time, because the
 // readers are shared with requests. Failing endpoints do not delay the others.
-func (w *Worker) work(ctx context.Context, e *endpoint, retries, events int) (work webhooks.WebhookWork, held bool, err error) {
+func (w *Worker) work(ctx context.Context, e *endpoint, retries, events int) (work webhooks.Work, held bool, err error) {
 	looking := w.looking
 	if _, failing := e.state(w.now()); failing {
 		looking = w.lookingFailing
@@ -132,7 +132,7 @@ func (w *Worker) work(ctx context.Context, e *endpoint, retries, events int) (wo
 
 // start starts an attempt as soon as there is room. It returns false if the
 // worker stops or the endpoint is lost.
-func (w *Worker) start(ctx context.Context, e *endpoint, l *line, work *webhooks.WebhookWork, task *webhooks.WebhookTask) bool {
+func (w *Worker) start(ctx context.Context, e *endpoint, l *line, work *webhooks.Work, task *webhooks.Task) bool {
 	p := w.permit(ctx, e, l)
 	if p == nil {
 		return false
@@ -147,7 +147,7 @@ func (w *Worker) start(ctx context.Context, e *endpoint, l *line, work *webhooks
 }
 
 // attempt sends one task and passes on the result.
-func (w *Worker) attempt(e *endpoint, work *webhooks.WebhookWork, task *webhooks.WebhookTask) {
+func (w *Worker) attempt(e *endpoint, work *webhooks.Work, task *webhooks.Task) {
 	w.metrics.inFlight.Inc()
 	a := w.traced(e, work.ID, Message{URL: work.URL, ID: task.Event.ID.String(), Secrets: work.Secrets, Body: task.Body, At: w.now()})
 	w.metrics.inFlight.Dec()
@@ -178,7 +178,7 @@ func (w *Worker) drop(e *endpoint) {
 	e.lose()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.endpoints[e.claim.WebhookKey] == e {
-		delete(w.endpoints, e.claim.WebhookKey)
+	if w.endpoints[e.claim.Key] == e {
+		delete(w.endpoints, e.claim.Key)
 	}
 }

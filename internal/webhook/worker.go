@@ -98,7 +98,7 @@ type Worker struct {
 	held       time.Time
 
 	mu        sync.Mutex
-	endpoints map[webhooks.WebhookKey]*endpoint
+	endpoints map[webhooks.Key]*endpoint
 	nextDue   time.Time   // not after the first retry of any endpoint; zero for none
 	waited    []*endpoint // could not start anything until now
 	failed    []*endpoint // could not be read; retried at the next poll
@@ -141,7 +141,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	var giveUp context.CancelFunc
 	w.sending, giveUp = context.WithCancel(context.WithoutCancel(ctx))
-	w.endpoints, w.held, w.nextDue = map[webhooks.WebhookKey]*endpoint{}, time.Time{}, time.Time{}
+	w.endpoints, w.held, w.nextDue = map[webhooks.Key]*endpoint{}, time.Time{}, time.Time{}
 	w.results = make(chan *result, 2*batchResults)
 	recorded := make(chan struct{})
 	go func() {

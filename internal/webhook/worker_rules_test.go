@@ -184,7 +184,7 @@ func TestCursorUnderFailures(t *testing.T) {
 		if err != nil || stats.Backlog != 0 {
 			t.Errorf("the backlog is %d, %v", stats.Backlog, err)
 		}
-		claims, err := s.store.System().ClaimWebhooks(t.Context(), 1, s.clock.now().Add(lease), newToken, []webhooks.WebhookKey{{Org: s.org.No(), No: 1}})
+		claims, err := s.store.System().ClaimWebhooks(t.Context(), 1, s.clock.now().Add(lease), newToken, []webhooks.Key{{Org: s.org.No(), No: 1}})
 		if err != nil || len(claims) != 1 || len(claims[0].Open) != 0 {
 			t.Errorf("the next one finds %+v, %v", claims, err)
 		}

@@ -40,8 +40,8 @@ type Outcome struct {
 	Replayed bool
 }
 
-// IdempotencyKept is how long outcomes are stored.
-const IdempotencyKept = 24 * time.Hour
+// Kept is how long outcomes are stored.
+const Kept = 24 * time.Hour
 
 // Do runs a write and stores its outcome under the key, in the transaction of
 // the write. If the key has been used, it writes nothing and returns the stored

@@ -104,18 +104,18 @@ func (s System) claim(tx engine.Tx, node string, term time.Duration, types span,
 	}, after, upTo, types.first, types.last); err != nil || claim == nil {
 		return nil, err
 	}
-	tx.Last(claim.org.countReports(claim.of.typeCode(), claim.j.Status, ReportProcessing)...)
+	tx.Last(claim.org.countReports(claim.of.typeCode(), claim.j.Status, Processing)...)
 	if claim.j.fence > 0 {
 		tx.Last(claim.org.discard(claim.j.no, claim.j.fence))
 	}
 	claim.j.fence++
-	claim.j.Status = ReportProcessing
+	claim.j.Status = Processing
 	if claim.j.StartedAt.IsZero() {
 		claim.j.StartedAt = now
 	}
 	tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, progress = 0, started_at = $4, node = $5, lease_until = $6, fence = $7, tries = $8
 		WHERE org_no = $1 AND report_no = $2`,
-		Args: []any{int64(claim.org.org), claim.j.no, ReportProcessing.code(), engine.Millis(claim.j.StartedAt), node, engine.Millis(now.Add(term)), claim.j.fence, claim.Tries}})
+		Args: []any{int64(claim.org.org), claim.j.no, Processing.code(), engine.Millis(claim.j.StartedAt), node, engine.Millis(now.Add(term)), claim.j.fence, claim.Tries}})
 	return claim, nil
 }
 
@@ -123,7 +123,7 @@ func (s System) claim(tx engine.Tx, node string, term time.Duration, types span,
 // newest.
 func (c *Claim) held(tx engine.Tx) error {
 	found, err := engine.One(tx, `SELECT report_no FROM report WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND status = $4 /*FOR UPDATE*/`, func(engine.Row) {},
-		int64(c.org.org), c.j.no, c.j.fence, ReportProcessing.code())
+		int64(c.org.org), c.j.no, c.j.fence, Processing.code())
 	if err == nil && !found {
 		err = ErrClaimLost
 	}
@@ -143,8 +143,8 @@ func (c *Claim) Renew(ctx context.Context, lease time.Duration, progress int) er
 	})
 }
 
-// ReportChunk is the size of all chunks of a file except the last.
-const ReportChunk = 256 << 10
+// ChunkSize is the size of all chunks of a file except the last.
+const ChunkSize = 256 << 10
 
 // Append stores chunk n of the file.
 func (c *Claim) Append(ctx context.Context, n int64, chunk []byte) error {
@@ -177,8 +177,8 @@ func (c *Claim) complete(ctx context.Context, asOf time.Time, size int64, sum []
 		}
 		tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, progress = 100, completed_at = $4, expires_at = $5, size = $6, sha256 = $7, files = $8, as_of = $9
 			WHERE org_no = $1 AND report_no = $2`,
-			Args: []any{int64(c.org.org), c.j.no, ReportCompleted.code(), engine.Millis(now), engine.Millis(now.Add(retention)), size, sum, files, engine.Millis(asOf)}})
-		tx.Last(c.org.countReports(c.of.typeCode(), ReportProcessing, ReportCompleted)...)
+			Args: []any{int64(c.org.org), c.j.no, Completed.code(), engine.Millis(now), engine.Millis(now.Add(retention)), size, sum, files, engine.Millis(asOf)}})
+		tx.Last(c.org.countReports(c.of.typeCode(), Processing, Completed)...)
 		tx.Last(c.org.journal.Entry(c.org.org, change)...)
 		return nil
 	})
@@ -195,9 +195,9 @@ func (c *Claim) Fail(ctx context.Context, reason string) error {
 			return err
 		}
 		tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, completed_at = $4, error = $5 WHERE org_no = $1 AND report_no = $2`,
-			Args: []any{int64(c.org.org), c.j.no, ReportFailed.code(), engine.Millis(now), reason}})
+			Args: []any{int64(c.org.org), c.j.no, Failed.code(), engine.Millis(now), reason}})
 		tx.Last(c.org.discard(c.j.no, c.j.fence))
-		tx.Last(c.org.countReports(c.of.typeCode(), ReportProcessing, ReportFailed)...)
+		tx.Last(c.org.countReports(c.of.typeCode(), Processing, Failed)...)
 		tx.Last(c.org.journal.Entry(c.org.org, failed)...)
 		tx.Last(c.org.journal.Entry(c.org.org, alert)...)
 		return nil
@@ -223,8 +223,8 @@ func (c *Claim) Release(ctx context.Context, wait time.Duration, counted bool) e
 			return err
 		}
 		tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3, progress = 0, lease_until = $4, tries = $5 WHERE org_no = $1 AND report_no = $2`,
-			Args: []any{int64(c.org.org), c.j.no, ReportPending.code(), engine.Millis(until), tries}})
-		tx.Last(c.org.countReports(c.of.typeCode(), ReportProcessing, ReportPending)...)
+			Args: []any{int64(c.org.org), c.j.no, Pending.code(), engine.Millis(until), tries}})
+		tx.Last(c.org.countReports(c.of.typeCode(), Processing, Pending)...)
 		return nil
 	})
 	if err == nil {

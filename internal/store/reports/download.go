@@ -23,9 +23,9 @@ func (rep *Report) Downloadable(now time.Time) error {
 	switch {
 	case rep.HasExpired(now):
 		return fault.New(fault.ReportExpired, "The file was removed at the end of its retention period; create the report again.")
-	case rep.Status == ReportFailed:
+	case rep.Status == Failed:
 		return fault.New(fault.ReportFailed, "The report could not be generated. "+rep.Error, "status", rep.Status)
-	case rep.Status != ReportCompleted:
+	case rep.Status != Completed:
 		e := fault.New(fault.ReportNotReady, "The report is not ready yet.", "status", rep.Status)
 		e.RetryAfter = time.Second
 		return e
@@ -58,9 +58,9 @@ func (x *Export) Downloadable(now time.Time) error {
 	switch {
 	case x.HasExpired(now):
 		return fault.New(fault.ExportExpired, "The files were removed at the end of their retention period; create the export again.")
-	case x.Status == ReportFailed:
+	case x.Status == Failed:
 		return fault.New(fault.ExportFailed, "The export could not be written. "+x.Error, "status", x.Status)
-	case x.Status != ReportCompleted:
+	case x.Status != Completed:
 		e := fault.New(fault.ExportNotReady, "The export is not ready yet.", "status", x.Status)
 		e.RetryAfter = time.Second
 		return e

@@ -44,7 +44,7 @@ func claimExport(t *testing.T, s *store.Store) *reports.ExportClaim {
 func storeFiles(t *testing.T, c *reports.ExportClaim, one, two []byte, asOf time.Time) error {
 	t.Helper()
 	n := int64(0)
-	for chunk := range slices.Chunk(slices.Concat(one, two), reports.ReportChunk) {
+	for chunk := range slices.Chunk(slices.Concat(one, two), reports.ChunkSize) {
 		if err := c.Append(t.Context(), n, chunk); err != nil {
 			return err
 		}
@@ -97,15 +97,15 @@ func TestExportGoesItsWay(t *testing.T) {
 			if err := c.Renew(t.Context(), storetest.ClaimTime, 40); err != nil {
 				t.Fatal(err)
 			}
-			one, two := bytes.Repeat([]byte("a,b,c\r\n"), reports.ReportChunk/10), fileOf(3, reports.ReportChunk+5)
+			one, two := bytes.Repeat([]byte("a,b,c\r\n"), reports.ChunkSize/10), fileOf(3, reports.ChunkSize+5)
 			if err := storeFiles(t, c, one, two, now.Now()); err != nil {
 				t.Fatal(err)
 			}
 			got := storetest.Must[reports.Export](t)(all[0].For(&who).Export(t.Context(), made.ID))
-			if got.Status != reports.ReportCompleted || got.Format != format || !got.AsOf.Equal(now.Now()) || len(got.Files) != 2 || got.Size != int64(len(one)+len(two)) {
+			if got.Status != reports.Completed || got.Format != format || !got.AsOf.Equal(now.Now()) || len(got.Files) != 2 || got.Size != int64(len(one)+len(two)) {
 				t.Errorf("%+v", got)
 			}
-			for _, r := range [][2]int64{{0, int64(len(two))}, {0, 1}, {reports.ReportChunk - 3, reports.ReportChunk + 1}, {int64(len(two)) - 1, int64(len(two))}, {7, 7}} {
+			for _, r := range [][2]int64{{0, int64(len(two))}, {0, 1}, {reports.ChunkSize - 3, reports.ChunkSize + 1}, {int64(len(two)) - 1, int64(len(two))}, {7, 7}} {
 				if part := exportBytes(t, o, &got, "two.csv", r[0], r[1]); !bytes.Equal(part, two[r[0]:r[1]]) {
 					t.Errorf("%s: bytes %v differ", format, r)
 				}
@@ -125,10 +125,10 @@ func TestExportGoesItsWay(t *testing.T) {
 		if n := storetest.Must[int64](t)(o.Reports(t.Context(), reports.ReportQuery{Page: 1, Limit: 10}, none)); n != 1 {
 			t.Errorf("%d reports", n)
 		}
-		if n := storetest.Must[int64](t)(o.Reports(t.Context(), reports.ReportQuery{Status: reports.ReportCompleted, Page: 1, Limit: 10}, none)); n != 0 {
+		if n := storetest.Must[int64](t)(o.Reports(t.Context(), reports.ReportQuery{Status: reports.Completed, Page: 1, Limit: 10}, none)); n != 0 {
 			t.Errorf("%d completed reports", n)
 		}
-		if n := storetest.Must[int64](t)(o.Exports(t.Context(), reports.ExportQuery{Status: reports.ReportCompleted, Page: 1, Limit: 10}, func(*reports.Export) {})); n != 3 {
+		if n := storetest.Must[int64](t)(o.Exports(t.Context(), reports.ExportQuery{Status: reports.Completed, Page: 1, Limit: 10}, func(*reports.Export) {})); n != 3 {
 			t.Errorf("%d exports", n)
 		}
 	})
@@ -148,7 +148,7 @@ func TestExportFailsInTheEnd(t *testing.T) {
 			t.Error("it is started once more")
 		}
 		got := storetest.Must[reports.Export](t)(s.For(&who).Export(t.Context(), made.ID))
-		if err := got.Downloadable(now.Now()); got.Status != reports.ReportFailed || !fault.Is(err, fault.ExportFailed) || !strings.Contains(got.Error, "five times") {
+		if err := got.Downloadable(now.Now()); got.Status != reports.Failed || !fault.Is(err, fault.ExportFailed) || !strings.Contains(got.Error, "five times") {
 			t.Errorf("%+v: %v", got, err)
 		}
 		if events := reportEvents(t, s, s.For(&who)); !slices.Equal(events, []string{string(event.ExportFailed), string(event.SystemAlert)}) {

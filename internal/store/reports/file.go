@@ -20,9 +20,9 @@ func (o Org) ReportBytes(ctx context.Context, rep *Report, from, to int64, each 
 // because the reader may be slow; the fence keeps files apart. gone is the
 // error if the job was deleted.
 func (o Org) bytes(ctx context.Context, j *Job, gone error, from, to int64, each func([]byte) error) error {
-	buf := make([]byte, 0, ReportChunk)
+	buf := make([]byte, 0, ChunkSize)
 	for from < to {
-		n, packed, found := from/ReportChunk, false, false
+		n, packed, found := from/ChunkSize, false, false
 		if err := o.db.Read(ctx, func(tx engine.Tx) (err error) {
 			found, err = engine.One(tx, `SELECT bytes, packed FROM report_chunk WHERE org_no = $1 AND report_no = $2 AND fence = $3 AND n = $4`, func(r engine.Row) {
 				buf, packed = append(buf[:0], r.Raw(0)...), r.Int(1) != 0
@@ -38,8 +38,8 @@ func (o Org) bytes(ctx context.Context, j *Job, gone error, from, to int64, each
 				return fmt.Errorf("chunk %d: %w", n, err)
 			}
 		}
-		first := min(from-n*ReportChunk, int64(len(chunk)))
-		last := min(to-n*ReportChunk, int64(len(chunk)))
+		first := min(from-n*ChunkSize, int64(len(chunk)))
+		last := min(to-n*ChunkSize, int64(len(chunk)))
 		if !found || first == last {
 			return gone
 		}
@@ -78,8 +78,8 @@ func (s System) ExpireReports(ctx context.Context) error {
 			if err != nil || !found {
 				return err
 			}
-			tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3 WHERE org_no = $1 AND report_no = $2`, Args: []any{int64(o.org), no, ReportExpired.code()}})
-			tx.Last(o.countReports(kind, ReportCompleted, ReportExpired)...)
+			tx.Last(engine.Stmt{SQL: `UPDATE report SET status = $3 WHERE org_no = $1 AND report_no = $2`, Args: []any{int64(o.org), no, Expired.code()}})
+			tx.Last(o.countReports(kind, Completed, Expired)...)
 			tx.Last(o.discard(no, fence))
 			return nil
 		}); err != nil {
@@ -90,7 +90,7 @@ func (s System) ExpireReports(ctx context.Context) error {
 }
 
 // chunkSlice bounds one transaction of the purge to a megabyte.
-const chunkSlice = (1 << 20) / ReportChunk
+const chunkSlice = (1 << 20) / ChunkSize
 
 // PurgeReports deletes chunks that are no longer needed, a slice at a time.
 func (s System) PurgeReports(ctx context.Context) error {

@@ -28,7 +28,7 @@ var (
 // are zero and Size is -1.
 type Job struct {
 	Client    id.Client // the client that requested it
-	Status    ReportStatus
+	Status    Status
 	Progress  int // percent
 	CreatedAt time.Time
 	StartedAt time.Time
@@ -58,17 +58,17 @@ type work interface {
 
 // newJob returns a job that is ready to be queued.
 func newJob(client id.Client, now time.Time) Job {
-	return Job{Client: client, Status: ReportPending, CreatedAt: now.UTC().Truncate(time.Second), Size: -1}
+	return Job{Client: client, Status: Pending, CreatedAt: now.UTC().Truncate(time.Second), Size: -1}
 }
 
 // Waiting reports whether the job has not ended yet. It is called by templates,
 // which have a copy.
-func (j Job) Waiting() bool { return j.Status == ReportPending || j.Status == ReportProcessing }
+func (j Job) Waiting() bool { return j.Status == Pending || j.Status == Processing }
 
 // HasExpired reports whether the retention of the files has ended, whether or
 // not ExpireReports has noticed.
 func (j *Job) HasExpired(now time.Time) bool {
-	return j.Status == ReportExpired || j.Status == ReportCompleted && !now.Before(j.ExpiresAt)
+	return j.Status == Expired || j.Status == Completed && !now.Before(j.ExpiresAt)
 }
 
 const reportColumns = `report_no, id, client_id, report_type, format, title, parameters, patient_id, status, progress, as_of,
@@ -83,7 +83,7 @@ func scanJob(r engine.Row) (j Job, err error) {
 		return engine.FromMillis(r.Int(column))
 	}
 	j = Job{
-		Status: ReportStatuses[r.Int(8)], Progress: int(r.Int(9)),
+		Status: Statuses[r.Int(8)], Progress: int(r.Int(9)),
 		CreatedAt: engine.FromMillis(r.Int(11)), StartedAt: moment(12), CompletedAt: moment(13), ExpiresAt: moment(14),
 		Size: -1, SHA256: bytes.Clone(r.Raw(16)), Error: r.Text(17), no: r.Int(0), fence: r.Int(18),
 	}

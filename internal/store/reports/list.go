@@ -3,13 +3,14 @@ package reports
 import (
 	"context"
 
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
 // ReportQuery selects reports. "" matches any.
 type ReportQuery struct {
-	Status      ReportStatus
-	Type        ReportType
+	Status      Status
+	Type        reporttype.Type
 	Page, Limit int64
 }
 
@@ -69,7 +70,7 @@ func (o Org) list(ctx context.Context, sum, page string, number, limit int64, fi
 
 // ExportQuery selects exports. "" matches any status.
 type ExportQuery struct {
-	Status      ReportStatus
+	Status      Status
 	Page, Limit int64
 }
 

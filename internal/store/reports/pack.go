@@ -13,7 +13,7 @@ var packing = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	if err != nil {
 		panic(err) // the options are valid
 	}
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(2*ReportChunk))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(2*ChunkSize))
 	if err != nil {
 		panic(err)
 	}
@@ -27,5 +27,5 @@ func packed(chunk []byte) []byte {
 
 func unpacked(chunk []byte) ([]byte, error) {
 	_, d := packing()
-	return d.DecodeAll(chunk, make([]byte, 0, ReportChunk))
+	return d.DecodeAll(chunk, make([]byte, 0, ChunkSize))
 }

@@ -27,7 +27,7 @@ const mostExports = 100
 func (o Org) roomForExport(tx engine.Tx) error {
 	there := int64(0)
 	if _, err := engine.One(tx, `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND report_type = $2 AND status IN ($3, $4, $5)`,
-		func(r engine.Row) { there = r.Int(0) }, int64(o.org), int64(exportType), ReportPending.code(), ReportProcessing.code(), ReportCompleted.code()); err != nil {
+		func(r engine.Row) { there = r.Int(0) }, int64(o.org), int64(exportType), Pending.code(), Processing.code(), Completed.code()); err != nil {
 		return err
 	}
 	if there >= mostExports {
@@ -56,12 +56,12 @@ func (o Org) queue(ctx context.Context, of work, q queued, c journal.Change, key
 		}
 		waiting := int64(0)
 		if _, err := engine.One(tx, `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND status = $2`,
-			func(r engine.Row) { waiting = r.Int(0) }, int64(o.org), ReportPending.code()); err != nil {
+			func(r engine.Row) { waiting = r.Int(0) }, int64(o.org), Pending.code()); err != nil {
 			return idempotency.Outcome{}, err
 		}
 		at := j.CreatedAt.Add(time.Duration(waiting) * fairness)
 		tx.Last(o.journal.Entry(o.org, c)...)
-		tx.Last(o.countReports(of.typeCode(), "", ReportPending)...)
+		tx.Last(o.countReports(of.typeCode(), "", Pending)...)
 		// The number is assigned last, so that jobs become visible in order.
 		tx.Last(
 			engine.Stmt{SQL: `INSERT INTO report_counter (org_no, reports) VALUES ($1, 1) ON CONFLICT (org_no) DO UPDATE SET reports = report_counter.reports + 1`,
@@ -70,7 +70,7 @@ func (o Org) queue(ctx context.Context, of work, q queued, c journal.Change, key
 				as_of, created_at, error, queued_at, node, lease_until, fence, tries)
 				SELECT $1, reports, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, '', $12, '', 0, 0, 0 FROM report_counter WHERE org_no = $1`,
 				Args: []any{int64(o.org), of.key(), j.Client.Bytes(), of.typeCode(), q.format, q.title, q.parameters, q.patient,
-					ReportPending.code(), engine.Millis(q.asOf), engine.Millis(j.CreatedAt), engine.Millis(at)}},
+					Pending.code(), engine.Millis(q.asOf), engine.Millis(j.CreatedAt), engine.Millis(at)}},
 		)
 		return out, nil
 	})
@@ -83,9 +83,9 @@ func (o Org) queue(ctx context.Context, of work, q queued, c journal.Change, key
 // countReports returns the statements that move a job from one status to
 // another in the counters. Either may be "" for none. Rows are locked in a
 // fixed order to avoid deadlocks.
-func (o Org) countReports(typeCode int64, from, to ReportStatus) []engine.Stmt {
+func (o Org) countReports(typeCode int64, from, to Status) []engine.Stmt {
 	steps := []struct {
-		status ReportStatus
+		status Status
 		change int64
 	}{{from, -1}, {to, 1}}
 	if from != "" && to != "" && to.code() < from.code() {

@@ -14,9 +14,6 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// ReportType is the type of a report.
-type ReportType = reporttype.Type
-
 // ReportFormat is the file format of a report.
 type ReportFormat string
 
@@ -28,32 +25,31 @@ const (
 	XLSX ReportFormat = "xlsx"
 )
 
-// ReportStatus is the status of a report.
-type ReportStatus string
+// Status is the status of a report or an export.
+type Status string
 
-// The statuses. Pending and processing reports are in the queue.
+// The statuses. What is pending or processing is in the queue.
 const (
-	ReportPending    ReportStatus = "pending"
-	ReportProcessing ReportStatus = "processing"
-	ReportCompleted  ReportStatus = "completed"
-	ReportFailed     ReportStatus = "failed"
-	ReportExpired    ReportStatus = "expired"
+	Pending    Status = "pending"
+	Processing Status = "processing"
+	Completed  Status = "completed"
+	Failed     Status = "failed"
+	Expired    Status = "expired"
 )
 
 // The stored number of a value is its index here. Lists may only be appended
 // to, and indexes of the schema depend on the first three statuses.
 var (
-	ReportTypes    = reporttype.Types()
-	ReportFormats  = []ReportFormat{PDF, CSV, JSON, XLSX}
-	ReportStatuses = []ReportStatus{ReportPending, ReportProcessing, ReportCompleted, ReportFailed, ReportExpired}
+	ReportFormats = []ReportFormat{PDF, CSV, JSON, XLSX}
+	Statuses      = []Status{Pending, Processing, Completed, Failed, Expired}
 )
 
 func (f ReportFormat) code() int64 { return int64(slices.Index(ReportFormats, f)) }
-func (s ReportStatus) code() int64 { return int64(slices.Index(ReportStatuses, s)) }
+func (s Status) code() int64       { return int64(slices.Index(Statuses, s)) }
 
 // ReportRequest is a request for a report.
 type ReportRequest struct {
-	Type   ReportType
+	Type   reporttype.Type
 	Format ReportFormat
 	Title  string
 	// Parameters is a JSON object with all effective parameters.
@@ -79,7 +75,7 @@ func NewReport(q ReportRequest, client id.Client, now time.Time) Report {
 
 func scanReport(r engine.Row) (rep Report, err error) {
 	rep.ReportRequest = ReportRequest{
-		Type: ReportTypes[r.Int(3)], Format: ReportFormats[r.Int(4)], Title: r.Text(5), Parameters: r.Text(6), AsOf: engine.FromMillis(r.Int(10)),
+		Type: reporttype.Types()[r.Int(3)], Format: ReportFormats[r.Int(4)], Title: r.Text(5), Parameters: r.Text(6), AsOf: engine.FromMillis(r.Int(10)),
 	}
 	if !r.IsNull(7) {
 		if rep.Patient, err = id.FromBytes[id.PatientKind](r.Raw(7)); err != nil {

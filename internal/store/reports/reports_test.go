@@ -26,7 +26,7 @@ import (
 func writeFile(t *testing.T, c *reports.ReportClaim, file []byte) {
 	t.Helper()
 	n := int64(0)
-	for chunk := range slices.Chunk(file, reports.ReportChunk) {
+	for chunk := range slices.Chunk(file, reports.ChunkSize) {
 		if err := c.Append(t.Context(), n, chunk); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestReportGoesItsWay(t *testing.T) {
 		all, who := storetest.Nodes(t, 2, open)
 		o := all[1].For(&who)
 		rep := storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
-		if got := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != reports.ReportPending || got.Type != rep.Type || got.Format != rep.Format ||
+		if got := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != reports.Pending || got.Type != rep.Type || got.Format != rep.Format ||
 			got.Title != rep.Title || got.Parameters != rep.Parameters || !got.AsOf.Equal(rep.AsOf) || got.Client != who.ClientID || got.Size != -1 || !got.StartedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
@@ -96,10 +96,10 @@ func TestReportGoesItsWay(t *testing.T) {
 		if err := c.Renew(t.Context(), storetest.ClaimTime, 40); err != nil {
 			t.Fatal(err)
 		}
-		if got := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != reports.ReportProcessing || got.Progress != 40 || !got.StartedAt.Equal(now.Now()) {
+		if got := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != reports.Processing || got.Progress != 40 || !got.StartedAt.Equal(now.Now()) {
 			t.Errorf("%+v", got)
 		}
-		file := fileOf(1, 2*reports.ReportChunk+77)
+		file := fileOf(1, 2*reports.ChunkSize+77)
 		writeFile(t, c, file)
 		if events := reportEvents(t, all[0], o); len(events) != 0 {
 			t.Errorf("before it is whole: %v", events)
@@ -108,11 +108,11 @@ func TestReportGoesItsWay(t *testing.T) {
 		complete(t, c, file)
 		got := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID))
 		sum := sha256.Sum256(file)
-		if got.Status != reports.ReportCompleted || got.Progress != 100 || got.Size != int64(len(file)) || !bytes.Equal(got.SHA256, sum[:]) ||
+		if got.Status != reports.Completed || got.Progress != 100 || got.Size != int64(len(file)) || !bytes.Equal(got.SHA256, sum[:]) ||
 			!got.CompletedAt.Equal(now.Now()) || !got.ExpiresAt.Equal(now.Now().Add(30*24*time.Hour)) {
 			t.Errorf("%+v", got)
 		}
-		for _, r := range [][2]int64{{0, got.Size}, {0, 1}, {reports.ReportChunk - 1, reports.ReportChunk + 1}, {reports.ReportChunk, 2 * reports.ReportChunk}, {got.Size - 1, got.Size}, {5, 5}} {
+		for _, r := range [][2]int64{{0, got.Size}, {0, 1}, {reports.ChunkSize - 1, reports.ChunkSize + 1}, {reports.ChunkSize, 2 * reports.ChunkSize}, {got.Size - 1, got.Size}, {5, 5}} {
 			if part := read(t, o, &got, r[0], r[1]); !bytes.Equal(part, file[r[0]:r[1]]) {
 				t.Errorf("bytes %v differ", r)
 			}
@@ -134,7 +134,7 @@ func TestLateNodeCannotOverwrite(t *testing.T) {
 		o := all[0].For(&who)
 		rep := storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		late := storetest.ClaimReport(t, all[0])
-		writeFile(t, late, fileOf(1, 3*reports.ReportChunk))
+		writeFile(t, late, fileOf(1, 3*reports.ChunkSize))
 		now.Pass(storetest.ClaimTime + time.Second)
 		quick := storetest.ClaimReport(t, all[1])
 		if quick.ID != rep.ID || quick.Tries != 2 {
@@ -152,13 +152,13 @@ func TestLateNodeCannotOverwrite(t *testing.T) {
 			}
 		}
 		refused("claimed anew")
-		file := fileOf(2, reports.ReportChunk+5)
+		file := fileOf(2, reports.ChunkSize+5)
 		writeFile(t, quick, file)
 		refused("written anew")
 		complete(t, quick, file)
 		refused("completed")
 		got := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID))
-		if got.Status != reports.ReportCompleted || !bytes.Equal(read(t, o, &got, 0, got.Size), file) {
+		if got.Status != reports.Completed || !bytes.Equal(read(t, o, &got, 0, got.Size), file) {
 			t.Errorf("%+v", got)
 		}
 		if events := reportEvents(t, all[0], o); !slices.Equal(events, []string{string(event.ReportCompleted)}) {
@@ -194,7 +194,7 @@ func TestReportIsGivenUp(t *testing.T) {
 		if c := storetest.Must[*reports.ReportClaim](t)(s.System().ClaimReport(t.Context(), "node", storetest.ClaimTime)); c != nil {
 			t.Errorf("claimed a sixth time: %+v", c)
 		}
-		if got := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != reports.ReportFailed || got.Error == "" || got.CompletedAt.IsZero() {
+		if got := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID)); got.Status != reports.Failed || got.Error == "" || got.CompletedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
 		if events := reportEvents(t, s, o); !slices.Equal(events, []string{string(event.ReportFailed), string(event.SystemAlert)}) {
@@ -355,7 +355,7 @@ func TestReportList(t *testing.T) {
 		if total != 9 || len(everything) != 9 {
 			t.Fatalf("%d of %d", len(everything), total)
 		}
-		for _, status := range append(reports.ReportStatuses, "") {
+		for _, status := range append(reports.Statuses, "") {
 			for _, kind := range append(reporttype.Types(), "") {
 				var want []id.Report
 				for _, r := range everything {
@@ -396,7 +396,7 @@ func TestReportsExpire(t *testing.T) {
 		all, who := storetest.Nodes(t, 1, open)
 		s, o := all[0], all[0].For(&who)
 		rep := storetest.AddReport(t, s, &who, reporttype.Outcomes, now.Now())
-		file := fileOf(3, 9*reports.ReportChunk)
+		file := fileOf(3, 9*reports.ChunkSize)
 		c := storetest.ClaimReport(t, s)
 		writeFile(t, c, file)
 		complete(t, c, file)
@@ -408,14 +408,14 @@ func TestReportsExpire(t *testing.T) {
 			return storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID))
 		}
 		now.Pass(30*24*time.Hour - time.Second)
-		if got := sweep(); got.Status != reports.ReportCompleted || got.HasExpired(now.Now()) || storetest.Number(t, s, `SELECT count(*) FROM report_chunk`) != 9 {
+		if got := sweep(); got.Status != reports.Completed || got.HasExpired(now.Now()) || storetest.Number(t, s, `SELECT count(*) FROM report_chunk`) != 9 {
 			t.Errorf("too early: %+v", got)
 		}
 		now.Pass(time.Second)
 		if before := storetest.Must[reports.Report](t)(o.Report(t.Context(), rep.ID)); !before.HasExpired(now.Now()) {
 			t.Error("it has not expired before it was noticed")
 		}
-		if got := sweep(); got.Status != reports.ReportExpired || !got.HasExpired(now.Now()) {
+		if got := sweep(); got.Status != reports.Expired || !got.HasExpired(now.Now()) {
 			t.Errorf("%+v", got)
 		}
 		for _, table := range []string{"report_chunk", "report_garbage"} {
@@ -435,7 +435,7 @@ func TestDeletedReportIsGivenUp(t *testing.T) {
 		o := all[0].For(&who)
 		rep := storetest.AddReport(t, all[0], &who, reporttype.Outcomes, now.Now())
 		c := storetest.ClaimReport(t, all[1])
-		writeFile(t, c, fileOf(1, reports.ReportChunk))
+		writeFile(t, c, fileOf(1, reports.ChunkSize))
 		if err := o.DeleteReport(t.Context(), rep.ID, storetest.ReportChange(rep, now.Now(), audit.ReportDelete)); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
+	"anodyne.example/anodyne/internal/reporttype"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
@@ -13,12 +14,12 @@ import (
 )
 
 // NewReport returns a report that is not stored yet.
-func NewReport(who *access.Principal, kind reports.ReportType, at time.Time) reports.Report {
+func NewReport(who *access.Principal, kind reporttype.Type, at time.Time) reports.Report {
 	return reports.NewReport(reports.ReportRequest{Type: kind, Format: reports.CSV, Title: "Titel", Parameters: `{"a":1}`, AsOf: at}, who.ClientID, at)
 }
 
 // AddReport queues a report.
-func AddReport(t *testing.T, s *store.Store, who *access.Principal, kind reports.ReportType, at time.Time) reports.Report {
+func AddReport(t *testing.T, s *store.Store, who *access.Principal, kind reporttype.Type, at time.Time) reports.Report {
 	t.Helper()
 	rep := NewReport(who, kind, at)
 	Must[idempotency.Outcome](t)(s.For(who).CreateReport(t.Context(), &rep, ReportChange(rep, at, audit.ReportCreate), nil, idempotency.Outcome{}))

@@ -21,15 +21,15 @@ const farAtOnce = 500
 // away than the longest possible wait. Such times come from a clock that has
 // been set back since; without this, the deliveries would wait for as long as
 // it was wrong. It returns their endpoints.
-func (s System) PullRetries(ctx context.Context, longest time.Duration) (pulled []WebhookKey, err error) {
+func (s System) PullRetries(ctx context.Context, longest time.Duration) (pulled []Key, err error) {
 	now := s.db.Now()
 	far := engine.Millis(now.Add(longest + lease.ClockSkew))
 	for {
-		var keys []WebhookKey
+		var keys []Key
 		if err := s.db.Read(ctx, func(tx engine.Tx) error {
 			keys = nil
 			return tx.Query(selectFarAhead, func(r engine.Row) error {
-				keys = append(keys, WebhookKey{access.OrgNo(r.Int(0)), r.Int(1)})
+				keys = append(keys, Key{access.OrgNo(r.Int(0)), r.Int(1)})
 				return nil
 			}, far, farAtOnce)
 		}); err != nil {
@@ -47,7 +47,7 @@ func (s System) PullRetries(ctx context.Context, longest time.Duration) (pulled 
 	}
 }
 
-func (s System) pullRetries(ctx context.Context, key WebhookKey, now time.Time, far int64) error {
+func (s System) pullRetries(ctx context.Context, key Key, now time.Time, far int64) error {
 	org, no := int64(key.Org), key.No
 	return s.db.Write(ctx, func(tx engine.Tx) error {
 		// Lock the cursor first, as writers of results do.

@@ -14,8 +14,8 @@ import (
 	"anodyne.example/anodyne/internal/store/lease"
 )
 
-// WebhookKey identifies an endpoint across all organisations.
-type WebhookKey struct {
+// Key identifies an endpoint across all organisations.
+type Key struct {
 	Org access.OrgNo
 	No  int64
 }
@@ -24,7 +24,7 @@ type WebhookKey struct {
 // that it has not seen, attempts without a recorded outcome, or deliveries that
 // are due.
 type WaitingWebhook struct {
-	WebhookKey
+	Key
 	// Head is the end of the organisation's journal.
 	Head journal.Pos
 	// Due is when the next delivery is due, or zero if none is waiting.
@@ -54,7 +54,7 @@ func (s System) waiting(ctx context.Context, sql string, args ...any) (list []Wa
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		list = nil
 		return tx.Query(sql, func(r engine.Row) error {
-			w := WaitingWebhook{WebhookKey: WebhookKey{access.OrgNo(r.Int(0)), r.Int(1)}, Head: journal.Pos(r.Int(2)), Token: r.Int(4), Node: r.Int(6)}
+			w := WaitingWebhook{Key: Key{access.OrgNo(r.Int(0)), r.Int(1)}, Head: journal.Pos(r.Int(2)), Token: r.Int(4), Node: r.Int(6)}
 			if !r.IsNull(3) {
 				w.Due = engine.FromMillis(r.Int(3))
 			}
@@ -86,15 +86,15 @@ const DuePage = 500
 // value comes before all of them.
 type DuePlace struct {
 	At time.Time
-	WebhookKey
+	Key
 }
 
 // Place returns the position of an endpoint returned by DueWebhooks.
-func (w *WaitingWebhook) Place() DuePlace { return DuePlace{w.Due, w.WebhookKey} }
+func (w *WaitingWebhook) Place() DuePlace { return DuePlace{w.Due, w.Key} }
 
 // DueAfter returns the position after all endpoints due by t.
 func DueAfter(t time.Time) DuePlace {
-	return DuePlace{t, WebhookKey{Org: math.MaxInt64, No: math.MaxInt64}}
+	return DuePlace{t, Key{Org: math.MaxInt64, No: math.MaxInt64}}
 }
 
 // DueWebhooks returns the endpoints after a position that have a delivery due
@@ -139,12 +139,12 @@ func (s System) JournalSize(ctx context.Context) (entries int64, err error) {
 	return entries, err
 }
 
-// WebhookClaim is the right of one node to deliver to an endpoint. Everything
+// Claim is the right of one node to deliver to an endpoint. Everything
 // written under it carries its token and is rejected once there is another
 // claim, so that a node that was suspended cannot move the cursor of its
 // successor.
-type WebhookClaim struct {
-	WebhookKey
+type Claim struct {
+	Key
 	Token int64
 	// ID and OrgID identify the endpoint and its organisation in messages.
 	ID    id.Webhook
@@ -182,10 +182,10 @@ func (s System) ReleaseWebhooks(ctx context.Context, node int64) error {
 // ClaimWebhooks claims those endpoints that are enabled and not claimed by
 // another live node, and renews the node's lease until a time. newToken must
 // return unique tokens.
-func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, newToken func() int64, keys []WebhookKey) (claims []*WebhookClaim, err error) {
+func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, newToken func() int64, keys []Key) (claims []*Claim, err error) {
 	after, upTo := lease.Living(s.db.Now())
 	// Nodes must lock rows in the same order.
-	keys = slices.SortedFunc(slices.Values(keys), func(a, b WebhookKey) int {
+	keys = slices.SortedFunc(slices.Values(keys), func(a, b Key) int {
 		return cmp.Or(cmp.Compare(a.Org, b.Org), cmp.Compare(a.No, b.No))
 	})
 	tokens := make([]int64, len(keys))
@@ -209,7 +209,7 @@ func (s System) ClaimWebhooks(ctx context.Context, node int64, until time.Time, 
 					(SELECT id FROM org o WHERE o.org_no = $1)`,
 				Args: []any{int64(key.Org), key.No, node, tokens[i], after, upTo},
 				Each: func(r engine.Row) (err error) {
-					c := &WebhookClaim{WebhookKey: key, Token: tokens[i], Pos: journal.Pos(r.Int(0)), Open: unpackPositions(r.Raw(1))}
+					c := &Claim{Key: key, Token: tokens[i], Pos: journal.Pos(r.Int(0)), Open: unpackPositions(r.Raw(1))}
 					if !r.IsNull(2) {
 						c.FailingSince = engine.FromMillis(r.Int(2))
 					}

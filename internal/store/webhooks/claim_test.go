@@ -20,9 +20,9 @@ var lastToken atomic.Int64
 func newToken() int64 { return lastToken.Add(1) }
 
 // claimOne lets a node claim the only endpoint that waits or can be claimed.
-func claimOne(t *testing.T, s *store.Store, node int64) *webhooks.WebhookClaim {
+func claimOne(t *testing.T, s *store.Store, node int64) *webhooks.Claim {
 	t.Helper()
-	claims := storetest.Must[[]*webhooks.WebhookClaim](t)(claimAll(t, s, node))
+	claims := storetest.Must[[]*webhooks.Claim](t)(claimAll(t, s, node))
 	if len(claims) != 1 {
 		t.Fatalf("node %d got %d claims, want one", node, len(claims))
 	}
@@ -30,8 +30,8 @@ func claimOne(t *testing.T, s *store.Store, node int64) *webhooks.WebhookClaim {
 }
 
 // claimAll lets a node claim the first endpoints of the first organisation.
-func claimAll(t *testing.T, s *store.Store, node int64) ([]*webhooks.WebhookClaim, error) {
-	keys := []webhooks.WebhookKey{{Org: 1, No: 1}, {Org: 1, No: 2}, {Org: 1, No: 3}}
+func claimAll(t *testing.T, s *store.Store, node int64) ([]*webhooks.Claim, error) {
+	keys := []webhooks.Key{{Org: 1, No: 1}, {Org: 1, No: 2}, {Org: 1, No: 3}}
 	until := s.Database().Now().Add(storetest.ClaimTime)
 	return s.System().ClaimWebhooks(t.Context(), node, until, newToken, keys)
 }
@@ -43,7 +43,7 @@ func dueEndpoints(t *testing.T, s *store.Store) []webhooks.WaitingWebhook {
 }
 
 // tasks reads all events after a claim's position.
-func tasks(t *testing.T, s *store.Store, c *webhooks.WebhookClaim) []webhooks.WebhookTask {
+func tasks(t *testing.T, s *store.Store, c *webhooks.Claim) []webhooks.Task {
 	t.Helper()
 	work, held, err := s.System().WebhookWork(t.Context(), c, c.Pos, 10, 1000)
 	if err != nil || !held {
@@ -61,9 +61,9 @@ func bad(at time.Time) webhooks.Attempt {
 	return webhooks.Attempt{At: at.UTC().Truncate(time.Millisecond), Latency: 15 * time.Second, Error: "no answer within 15 s"}
 }
 
-func write(t *testing.T, s *store.Store, p *webhooks.WebhookProgress) {
+func write(t *testing.T, s *store.Store, p *webhooks.Progress) {
 	t.Helper()
-	if err := s.System().WriteProgress(t.Context(), []*webhooks.WebhookProgress{p}); err != nil {
+	if err := s.System().WriteProgress(t.Context(), []*webhooks.Progress{p}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -128,10 +128,10 @@ func TestLateNodeIsRefused(t *testing.T) {
 		if _, held, err := s.System().WebhookWork(t.Context(), slow, slow.Pos, 1, 1); held || err != nil {
 			t.Errorf("the first node still gets work: %v, %v", held, err)
 		}
-		write(t, s, &webhooks.WebhookProgress{Claim: quick, Pos: sent[1].Pos, Results: []webhooks.WebhookResult{
+		write(t, s, &webhooks.Progress{Claim: quick, Pos: sent[1].Pos, Results: []webhooks.Result{
 			{Task: &sent[0], Attempt: ok(now.Now()), Status: webhooks.Delivered}, {Task: &sent[1], Attempt: ok(now.Now()), Status: webhooks.Delivered},
 		}})
-		late := &webhooks.WebhookProgress{Claim: slow, Pos: sent[3].Pos, Disable: webhooks.DisabledFailing, Results: []webhooks.WebhookResult{
+		late := &webhooks.Progress{Claim: slow, Pos: sent[3].Pos, Disable: webhooks.DisabledFailing, Results: []webhooks.Result{
 			{Task: &sent[0], Attempt: bad(now.Now()), Status: webhooks.Failed}, {Task: &sent[3], Attempt: ok(now.Now()), Status: webhooks.Delivered},
 		}}
 		write(t, s, late)
@@ -145,7 +145,7 @@ func TestLateNodeIsRefused(t *testing.T) {
 		if len(list) != 2 || list[0].Status != webhooks.Delivered || list[1].Status != webhooks.Delivered {
 			t.Errorf("deliveries %+v", list)
 		}
-		stats := storetest.Must[webhooks.WebhookStats](t)(o.WebhookStats(t.Context(), w.ID, now.Now()))
+		stats := storetest.Must[webhooks.Stats](t)(o.WebhookStats(t.Context(), w.ID, now.Now()))
 		if stats.Succeeded != 2 || stats.Failed != 0 || stats.Backlog != 2 {
 			t.Errorf("statistics %+v", stats)
 		}
@@ -176,7 +176,7 @@ func TestOpenPositionsOutliveANode(t *testing.T) {
 		first := claimOne(t, s, 1)
 		sent := tasks(t, s, first)
 		// The second and fourth are done; the first and third are in progress.
-		write(t, s, &webhooks.WebhookProgress{Claim: first, Pos: sent[3].Pos, Open: []journal.Pos{sent[0].Pos, sent[2].Pos}, Results: []webhooks.WebhookResult{
+		write(t, s, &webhooks.Progress{Claim: first, Pos: sent[3].Pos, Open: []journal.Pos{sent[0].Pos, sent[2].Pos}, Results: []webhooks.Result{
 			{Task: &sent[1], Attempt: ok(now.Now()), Status: webhooks.Delivered}, {Task: &sent[3], Attempt: ok(now.Now()), Status: webhooks.Delivered},
 		}})
 		now.Pass(storetest.ClaimTime + time.Millisecond)
@@ -189,7 +189,7 @@ func TestOpenPositionsOutliveANode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		open := storetest.Must[[]webhooks.WebhookTask](t)(s.System().OpenTasks(t.Context(), second, hook[0].ID))
+		open := storetest.Must[[]webhooks.Task](t)(s.System().OpenTasks(t.Context(), second, hook[0].ID))
 		again := append(open, tasks(t, s, second)...)
 		var positions []journal.Pos
 		for _, task := range again {
@@ -218,8 +218,8 @@ func TestDisabledByTheService(t *testing.T) {
 		claim := claimOne(t, s, 1)
 		sent := tasks(t, s, claim)
 		for range 2 { // the second time it is already disabled
-			write(t, s, &webhooks.WebhookProgress{Claim: claim, Pos: sent[0].Pos, Disable: webhooks.DisabledFailing, FailingSince: time.Now().Add(-webhooks.FailingFor),
-				Results: []webhooks.WebhookResult{{Task: &sent[0], Attempt: bad(time.Now()), Status: webhooks.Pending, Next: time.Now()}}})
+			write(t, s, &webhooks.Progress{Claim: claim, Pos: sent[0].Pos, Disable: webhooks.DisabledFailing, FailingSince: time.Now().Add(-webhooks.FailingFor),
+				Results: []webhooks.Result{{Task: &sent[0], Attempt: bad(time.Now()), Status: webhooks.Pending, Next: time.Now()}}})
 		}
 		storetest.Settle(t, s)
 		hook := storetest.Must[webhooks.Webhook](t)(o.Webhook(t.Context(), w.ID))
@@ -265,7 +265,7 @@ func TestProgressOfManyEndpoints(t *testing.T) {
 		hooks := []webhooks.Webhook{storetest.AddWebhook(t, o, someURL), storetest.AddWebhook(t, o, someURL), storetest.AddWebhook(t, o, someURL)}
 		storetest.AddPatient(t, o, "A")
 		storetest.Settle(t, s)
-		claims := storetest.Must[[]*webhooks.WebhookClaim](t)(claimAll(t, s, 1))
+		claims := storetest.Must[[]*webhooks.Claim](t)(claimAll(t, s, 1))
 		if len(claims) != 3 {
 			t.Fatalf("%d claims, want three", len(claims))
 		}
@@ -273,12 +273,12 @@ func TestProgressOfManyEndpoints(t *testing.T) {
 		storetest.SwitchWebhook(t, o, hooks[1].ID, false)
 		storetest.SwitchWebhook(t, o, hooks[1].ID, true) // ends its claim
 		storetest.Settle(t, s)
-		var list []*webhooks.WebhookProgress
+		var list []*webhooks.Progress
 		for i, c := range claims {
 			task := sent
 			task.Delivery = webhooks.DeliveryID(hooks[i].ID, sent.Event.ID, sent.Pos)
-			list = append(list, &webhooks.WebhookProgress{Claim: c, Pos: task.Pos,
-				Results: []webhooks.WebhookResult{{Task: &task, Attempt: ok(time.Now()), Status: webhooks.Delivered}}})
+			list = append(list, &webhooks.Progress{Claim: c, Pos: task.Pos,
+				Results: []webhooks.Result{{Task: &task, Attempt: ok(time.Now()), Status: webhooks.Delivered}}})
 		}
 		if err := s.System().WriteProgress(t.Context(), list); err != nil {
 			t.Fatal(err)

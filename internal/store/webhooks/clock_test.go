@@ -69,7 +69,7 @@ func TestRetriesOfAClockPutBack(t *testing.T) {
 		storetest.Settle(t, s)
 		c := claimOne(t, s, 1)
 		sent := tasks(t, s, c)
-		write(t, s, &webhooks.WebhookProgress{Claim: c, Pos: sent[1].Pos, Results: []webhooks.WebhookResult{
+		write(t, s, &webhooks.Progress{Claim: c, Pos: sent[1].Pos, Results: []webhooks.Result{
 			{Task: &sent[0], Attempt: bad(now.Now()), Status: webhooks.Pending, Next: now.Now().Add(time.Minute)},
 			{Task: &sent[1], Attempt: bad(now.Now()), Status: webhooks.Pending, Next: now.Now().Add(longest)},
 		}})

@@ -27,7 +27,7 @@ type hooked struct {
 	o     store.Org
 	w     webhooks.Webhook
 	now   *storetest.Clock
-	claim *webhooks.WebhookClaim
+	claim *webhooks.Claim
 }
 
 func eachHooked(t *testing.T, test func(t *testing.T, h *hooked)) {
@@ -47,7 +47,7 @@ func eachHooked(t *testing.T, test func(t *testing.T, h *hooked)) {
 }
 
 // events creates events now, and returns the resulting tasks.
-func (h *hooked) events(n int) []webhooks.WebhookTask {
+func (h *hooked) events(n int) []webhooks.Task {
 	h.Helper()
 	for i := range n {
 		p := storetest.Patient(storetest.PatientName(i))
@@ -66,16 +66,16 @@ func (h *hooked) events(n int) []webhooks.WebhookTask {
 }
 
 // result writes the result of a task. A pending one is due in an hour.
-func (h *hooked) result(task *webhooks.WebhookTask, status webhooks.DeliveryStatus) {
+func (h *hooked) result(task *webhooks.Task, status webhooks.DeliveryStatus) {
 	h.Helper()
-	r := webhooks.WebhookResult{Task: task, Attempt: ok(h.now.Now()), Status: status}
+	r := webhooks.Result{Task: task, Attempt: ok(h.now.Now()), Status: status}
 	if status != webhooks.Delivered {
 		r.Attempt = bad(h.now.Now())
 	}
 	if status == webhooks.Pending {
 		r.Next = h.now.Now().Add(time.Hour)
 	}
-	p := &webhooks.WebhookProgress{Claim: h.claim, Pos: h.claim.Pos, Results: []webhooks.WebhookResult{r}}
+	p := &webhooks.Progress{Claim: h.claim, Pos: h.claim.Pos, Results: []webhooks.Result{r}}
 	write(h.T, h.s, p)
 	if p.Lost {
 		h.Fatal("the claim was lost")
@@ -83,7 +83,7 @@ func (h *hooked) result(task *webhooks.WebhookTask, status webhooks.DeliveryStat
 }
 
 // due returns the deliveries that are to be sent again now.
-func (h *hooked) due() []webhooks.WebhookTask {
+func (h *hooked) due() []webhooks.Task {
 	h.Helper()
 	work, held, err := h.s.System().WebhookWork(h.Context(), h.claim, h.claim.Pos, 1000, 1)
 	if err != nil || !held {
@@ -92,9 +92,9 @@ func (h *hooked) due() []webhooks.WebhookTask {
 	return work.Retries
 }
 
-func (h *hooked) stats() webhooks.WebhookStats {
+func (h *hooked) stats() webhooks.Stats {
 	h.Helper()
-	return storetest.Must[webhooks.WebhookStats](h.T)(h.o.WebhookStats(h.Context(), h.w.ID, h.now.Now()))
+	return storetest.Must[webhooks.Stats](h.T)(h.o.WebhookStats(h.Context(), h.w.ID, h.now.Now()))
 }
 
 func TestDeliveriesAreListed(t *testing.T) {
@@ -381,7 +381,7 @@ func TestRecoverWebhook(t *testing.T) {
 func TestRecoverySlicesWait(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
 		tasks := h.events(webhooks.RecoverScan + 50)
-		write(t, h.s, &webhooks.WebhookProgress{Claim: h.claim, Pos: h.claim.Pos, Open: []journal.Pos{tasks[0].Pos}})
+		write(t, h.s, &webhooks.Progress{Claim: h.claim, Pos: h.claim.Pos, Open: []journal.Pos{tasks[0].Pos}})
 		if _, err := h.o.RecoverWebhook(t.Context(), h.w.ID, h.now.Now(), storetest.HookLine(audit.WebhookRecover, h.w), nil, h.now.Now(), idempotency.Outcome{}); err != nil {
 			t.Fatal(err)
 		}
@@ -414,20 +414,20 @@ func TestRecoverySlicesWait(t *testing.T) {
 
 func TestStatistics(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
-		if stats := h.stats(); stats != (webhooks.WebhookStats{}) {
+		if stats := h.stats(); stats != (webhooks.Stats{}) {
 			t.Errorf("of nothing: %+v", stats)
 		}
 		tasks := h.events(120)
-		var results []webhooks.WebhookResult
+		var results []webhooks.Result
 		for i := range tasks[:100] {
 			a, status := ok(h.now.Now()), webhooks.Delivered
 			a.Latency = time.Duration(i+1) * 10 * time.Millisecond
 			if i%4 == 0 {
 				a.Error, a.Status, status = "503", 503, webhooks.Failed
 			}
-			results = append(results, webhooks.WebhookResult{Task: &tasks[i], Attempt: a, Status: status})
+			results = append(results, webhooks.Result{Task: &tasks[i], Attempt: a, Status: status})
 		}
-		write(t, h.s, &webhooks.WebhookProgress{Claim: h.claim, Pos: tasks[99].Pos, Open: []journal.Pos{tasks[3].Pos}, Results: results})
+		write(t, h.s, &webhooks.Progress{Claim: h.claim, Pos: tasks[99].Pos, Open: []journal.Pos{tasks[3].Pos}, Results: results})
 		stats := h.stats()
 		near := func(got, want time.Duration) bool { return got > want*85/100 && got < want*115/100 }
 		if stats.Succeeded != 75 || stats.Failed != 25 || !near(stats.P50, 500*time.Millisecond) || !near(stats.P95, 950*time.Millisecond) {

@@ -25,7 +25,7 @@ func TestForgetAnswersDuringAnAttempt(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		late := &webhooks.WebhookProgress{Claim: h.claim, Pos: h.claim.Pos, Results: []webhooks.WebhookResult{{Task: &sent[0], Attempt: ok(h.now.Now()), Status: webhooks.Delivered}}}
+		late := &webhooks.Progress{Claim: h.claim, Pos: h.claim.Pos, Results: []webhooks.Result{{Task: &sent[0], Attempt: ok(h.now.Now()), Status: webhooks.Delivered}}}
 		if write(t, h.s, late); !late.Lost {
 			t.Error("the attempt was recorded")
 		}

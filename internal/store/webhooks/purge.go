@@ -25,7 +25,7 @@ var allDeliveries = []byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff
 func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
 	old := deliveriesSince(now.Add(-DeliveriesKept))
 	type purge struct {
-		WebhookKey
+		Key
 		deleted bool
 	}
 	var list []purge
@@ -35,7 +35,7 @@ func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
 			LEFT JOIN webhook w ON w.org_no = c.org_no AND w.webhook_no = c.webhook_no
 			WHERE w.id IS NULL OR EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.org_no = c.org_no AND d.webhook_no = c.webhook_no AND d.id < $1)`,
 			func(r engine.Row) error {
-				list = append(list, purge{WebhookKey{access.OrgNo(r.Int(0)), r.Int(1)}, r.IsNull(2)})
+				list = append(list, purge{Key{access.OrgNo(r.Int(0)), r.Int(1)}, r.IsNull(2)})
 				return nil
 			}, old)
 	}); err != nil {
@@ -48,7 +48,7 @@ func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
 		}
 		for more := true; more; {
 			if err := s.db.Write(ctx, func(tx engine.Tx) (err error) {
-				more, err = purgeSliceOf(tx, p.WebhookKey, before, hour, p.deleted)
+				more, err = purgeSliceOf(tx, p.Key, before, hour, p.deleted)
 				return err
 			}); err != nil {
 				return err
@@ -60,7 +60,7 @@ func (s System) PurgeWebhooks(ctx context.Context, now time.Time) error {
 
 // purgeSliceOf deletes a slice of an endpoint's deliveries, and after the last
 // one its other outdated rows.
-func purgeSliceOf(tx engine.Tx, key WebhookKey, before []byte, hour int64, deleted bool) (more bool, err error) {
+func purgeSliceOf(tx engine.Tx, key Key, before []byte, hour int64, deleted bool) (more bool, err error) {
 	gone, pending := int64(0), int64(0)
 	if err := tx.Query(`DELETE FROM webhook_delivery WHERE (org_no, webhook_no, id) IN
 		(SELECT org_no, webhook_no, id FROM webhook_delivery WHERE org_no = $1 AND webhook_no = $2 AND id < $3 ORDER BY id LIMIT $4) RETURNING status`,
@@ -85,8 +85,8 @@ func purgeSliceOf(tx engine.Tx, key WebhookKey, before []byte, hour int64, delet
 	return false, nil
 }
 
-// WebhookBacklog is the state of the endpoints of all organisations.
-type WebhookBacklog struct {
+// Backlog is the state of the endpoints of all organisations.
+type Backlog struct {
 	// Disabled is the number of disabled endpoints, and Pending that of
 	// deliveries waiting for another attempt. OldestPending is the time of the
 	// oldest of their events, or zero if there is none.
@@ -96,9 +96,9 @@ type WebhookBacklog struct {
 
 // WebhookBacklog returns the backlog of all organisations. It reads only
 // endpoints that have something pending.
-func (s System) WebhookBacklog(ctx context.Context) (b WebhookBacklog, err error) {
+func (s System) WebhookBacklog(ctx context.Context) (b Backlog, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		b = WebhookBacklog{}
+		b = Backlog{}
 		if _, err := engine.One(tx, `SELECT count(*) FROM webhook WHERE enabled = 0`, func(r engine.Row) { b.Disabled = r.Int(0) }); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ func TestPurgeDeliveries(t *testing.T) {
 	eachHooked(t, func(t *testing.T, h *hooked) {
 		// Hundreds of rows, slightly older and slightly younger than the
 		// retention.
-		copies := func(task webhooks.WebhookTask, n int64) {
+		copies := func(task webhooks.Task, n int64) {
 			t.Helper()
 			bytes := map[string]string{storetest.SQLite: "BLOB", storetest.Postgres: "BYTEA"}[h.s.Engine()]
 			storetest.Exec(t, h.s, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
@@ -47,7 +47,7 @@ func TestPurgeDeliveries(t *testing.T) {
 		if err := h.o.DeleteWebhook(t.Context(), h.w.ID, storetest.HookLine(audit.WebhookDelete, h.w)); err != nil {
 			t.Fatal(err)
 		}
-		late := &webhooks.WebhookProgress{Claim: h.claim, Pos: h.claim.Pos, Results: []webhooks.WebhookResult{{Task: &old[0], Attempt: ok(h.now.Now()), Status: webhooks.Delivered}}}
+		late := &webhooks.Progress{Claim: h.claim, Pos: h.claim.Pos, Results: []webhooks.Result{{Task: &old[0], Attempt: ok(h.now.Now()), Status: webhooks.Delivered}}}
 		write(t, h.s, late)
 		if !late.Lost {
 			t.Error("a result of a deleted endpoint was written")

@@ -23,7 +23,7 @@ const (
 // entries and makes pending what was not delivered, except for positions with
 // an attempt in progress. It does nothing and returns false while many
 // deliveries are due, or if the claim is lost.
-func (s System) RecoverSlice(ctx context.Context, c *WebhookClaim, underWay func(journal.Pos) bool) (looked bool, err error) {
+func (s System) RecoverSlice(ctx context.Context, c *Claim, underWay func(journal.Pos) bool) (looked bool, err error) {
 	now := s.db.Now()
 	err = s.db.Write(ctx, func(tx engine.Tx) error {
 		looked = false
@@ -70,7 +70,7 @@ func (s System) RecoverSlice(ctx context.Context, c *WebhookClaim, underWay func
 		tx.Last(
 			engine.Stmt{SQL: `UPDATE webhook_cursor SET recover_since = NULL, recover_pos = NULL, recover_end = NULL WHERE org_no = $1 AND webhook_no = $2`,
 				Args: []any{int64(c.Org), c.No}},
-			nextDue(c.WebhookKey),
+			nextDue(c.Key),
 		)
 		return nil
 	})
@@ -78,7 +78,7 @@ func (s System) RecoverSlice(ctx context.Context, c *WebhookClaim, underWay func
 }
 
 // missedTasks returns the events of a range that the endpoint wants.
-func missedTasks(tx engine.Tx, c *WebhookClaim, w Webhook, from, to journal.Pos, since time.Time, underWay func(journal.Pos) bool) (tasks []WebhookTask, err error) {
+func missedTasks(tx engine.Tx, c *Claim, w Webhook, from, to journal.Pos, since time.Time, underWay func(journal.Pos) bool) (tasks []Task, err error) {
 	wanted := wantedTypes(w.Events)
 	err = tx.Query(selectEvents, func(r engine.Row) error {
 		if !wanted(r.Raw(3)) || r.Int(1) < engine.Millis(since) || underWay(journal.Pos(r.Int(0))) {
@@ -93,7 +93,7 @@ func missedTasks(tx engine.Tx, c *WebhookClaim, w Webhook, from, to journal.Pos,
 
 // revive makes events pending that have no delivery or a failed one, and
 // returns their number.
-func (s System) revive(tx engine.Tx, c *WebhookClaim, tasks []WebhookTask, now time.Time) (again int64, err error) {
+func (s System) revive(tx engine.Tx, c *Claim, tasks []Task, now time.Time) (again int64, err error) {
 	type row struct {
 		id     []byte
 		status DeliveryStatus

@@ -14,23 +14,23 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// WebhookResult is the result of one attempt.
-type WebhookResult struct {
-	Task    *WebhookTask
+// Result is the result of one attempt.
+type Result struct {
+	Task    *Task
 	Attempt Attempt
 	Status  DeliveryStatus
 	// Next is when the next attempt of a pending delivery is due.
 	Next time.Time
 }
 
-// WebhookProgress is what to write for one endpoint: results, and the resulting
+// Progress is what to write for one endpoint: results, and the resulting
 // position.
-type WebhookProgress struct {
-	Claim *WebhookClaim
-	// Pos and Open are as in WebhookClaim.
+type Progress struct {
+	Claim *Claim
+	// Pos and Open are as in Claim.
 	Pos          journal.Pos
 	Open         []journal.Pos
-	Results      []WebhookResult
+	Results      []Result
 	FailingSince time.Time
 	// Disable, if not empty, is the reason to disable the endpoint and raise an
 	// alert.
@@ -41,10 +41,10 @@ type WebhookProgress struct {
 
 // WriteProgress writes the progress of several endpoints in one transaction. A
 // success takes one row.
-func (s System) WriteProgress(ctx context.Context, list []*WebhookProgress) error {
+func (s System) WriteProgress(ctx context.Context, list []*Progress) error {
 	now := s.db.Now()
 	var alerted []access.OrgNo
-	alerts := map[*WebhookProgress]id.Event{}
+	alerts := map[*Progress]id.Event{}
 	for _, p := range list {
 		if p.Disable != "" {
 			alerted = append(alerted, p.Claim.Org)
@@ -85,7 +85,7 @@ func (s System) WriteProgress(ctx context.Context, list []*WebhookProgress) erro
 
 // move returns the statement that checks the claim and moves the endpoint's
 // cursor.
-func (p *WebhookProgress) move() engine.Stmt {
+func (p *Progress) move() engine.Stmt {
 	pending := int64(0)
 	var failedAt, failure, failingSince any
 	for _, r := range p.Results {
@@ -105,7 +105,7 @@ func (p *WebhookProgress) move() engine.Stmt {
 }
 
 // rows returns the statements that write the results.
-func (p *WebhookProgress) rows() []engine.Stmt {
+func (p *Progress) rows() []engine.Stmt {
 	org, no := int64(p.Claim.Org), p.Claim.No
 	stmts := make([]engine.Stmt, 0, len(p.Results)+1)
 	schedule := false
@@ -129,7 +129,7 @@ func (p *WebhookProgress) rows() []engine.Stmt {
 				engine.Millis(r.Attempt.At), next, attempts}})
 	}
 	if schedule {
-		stmts = append(stmts, nextDue(p.Claim.WebhookKey))
+		stmts = append(stmts, nextDue(p.Claim.Key))
 	}
 	return stmts
 }
@@ -138,7 +138,7 @@ func (p *WebhookProgress) rows() []engine.Stmt {
 // a recovery, when the endpoint is always due. If nothing is pending, it resets
 // the count, which is wrong after a transaction that committed although its
 // response was lost.
-func nextDue(key WebhookKey) engine.Stmt {
+func nextDue(key Key) engine.Stmt {
 	return engine.Stmt{SQL: `UPDATE webhook_cursor SET due_at = (SELECT next_attempt_at FROM webhook_delivery
 			WHERE org_no = $1 AND webhook_no = $2 AND next_attempt_at IS NOT NULL ORDER BY next_attempt_at LIMIT 1),
 		pending = CASE WHEN EXISTS (SELECT 1 FROM webhook_delivery
@@ -148,7 +148,7 @@ func nextDue(key WebhookKey) engine.Stmt {
 }
 
 // disable disables an endpoint and notifies the organisation's other ones.
-func (s System) disable(tx engine.Tx, p *WebhookProgress, alertID id.Event, now time.Time) error {
+func (s System) disable(tx engine.Tx, p *Progress, alertID id.Event, now time.Time) error {
 	var webhookID id.Webhook
 	enabled := false
 	if _, err := engine.One(tx, `SELECT id FROM webhook WHERE org_no = $1 AND webhook_no = $2 AND enabled = 1 /*FOR UPDATE*/`, func(r engine.Row) {
@@ -180,7 +180,7 @@ type hourTally struct {
 	latencies         histogram
 }
 
-func (h *hourTally) read(p *WebhookProgress, now time.Time) engine.Stmt {
+func (h *hourTally) read(p *Progress, now time.Time) engine.Stmt {
 	*h = hourTally{}
 	return engine.Stmt{SQL: `SELECT succeeded, failed, latencies FROM webhook_hour WHERE org_no = $1 AND webhook_no = $2 AND hour = $3`,
 		Args: []any{int64(p.Claim.Org), p.Claim.No, hourOf(now)}, Each: func(r engine.Row) error {
@@ -189,7 +189,7 @@ func (h *hourTally) read(p *WebhookProgress, now time.Time) engine.Stmt {
 		}}
 }
 
-func (h *hourTally) write(p *WebhookProgress, now time.Time) engine.Stmt {
+func (h *hourTally) write(p *Progress, now time.Time) engine.Stmt {
 	for _, r := range p.Results {
 		h.succeeded += number(r.Status == Delivered)
 		h.failed += number(r.Status != Delivered)

@@ -8,11 +8,11 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
-// StatsWindow is the period that WebhookStats covers.
+// StatsWindow is the period that Stats covers.
 const StatsWindow = 24 * time.Hour
 
-// WebhookStats is the statistics of an endpoint.
-type WebhookStats struct {
+// Stats is the statistics of an endpoint.
+type Stats struct {
 	// Succeeded and Failed count the attempts of the last StatsWindow, by the
 	// hour.
 	Succeeded, Failed int64
@@ -33,9 +33,9 @@ const BacklogCounted = 10_000
 
 // WebhookStats reads an endpoint's statistics. The cost does not depend on the
 // number of its deliveries.
-func (o Org) WebhookStats(ctx context.Context, webhookID id.Webhook, now time.Time) (stats WebhookStats, err error) {
+func (o Org) WebhookStats(ctx context.Context, webhookID id.Webhook, now time.Time) (stats Stats, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
-		stats = WebhookStats{}
+		stats = Stats{}
 		w, no, err := o.webhook(tx, webhookID)
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ func (o Org) WebhookStats(ctx context.Context, webhookID id.Webhook, now time.Ti
 
 // WatchWebhooks returns all endpoints in order of creation, with their
 // statistics. It takes as many statements as a single endpoint does.
-func (o Org) WatchWebhooks(ctx context.Context, now time.Time) (hooks []Webhook, stats []WebhookStats, err error) {
+func (o Org) WatchWebhooks(ctx context.Context, now time.Time) (hooks []Webhook, stats []Stats, err error) {
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		var numbers []int64
 		hooks = nil
@@ -58,7 +58,7 @@ func (o Org) WatchWebhooks(ctx context.Context, now time.Time) (hooks []Webhook,
 		}, int64(o.org)); err != nil || len(hooks) == 0 {
 			return err
 		}
-		stats = make([]WebhookStats, len(hooks))
+		stats = make([]Stats, len(hooks))
 		of := make(map[int64]*watched, len(hooks))
 		for i, no := range numbers {
 			of[no] = &watched{Webhook: &hooks[i], stats: &stats[i]}
@@ -71,7 +71,7 @@ func (o Org) WatchWebhooks(ctx context.Context, now time.Time) (hooks []Webhook,
 // watched is an endpoint whose statistics are being read.
 type watched struct {
 	*Webhook
-	stats     *WebhookStats
+	stats     *Stats
 	latencies histogram
 }
 

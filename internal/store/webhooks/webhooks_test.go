@@ -295,7 +295,7 @@ func TestDisabledWebhookConflicts(t *testing.T) {
 		if waiting, err := all[0].System().WaitingWebhooks(t.Context(), 0); len(waiting) != 0 || err != nil {
 			t.Errorf("%d endpoints wait, %v", len(waiting), err)
 		}
-		if claims, err := all[0].System().ClaimWebhooks(t.Context(), 1, time.Now().Add(time.Hour), newToken, []webhooks.WebhookKey{{Org: o.No(), No: 1}}); len(claims) != 0 || err != nil {
+		if claims, err := all[0].System().ClaimWebhooks(t.Context(), 1, time.Now().Add(time.Hour), newToken, []webhooks.Key{{Org: o.No(), No: 1}}); len(claims) != 0 || err != nil {
 			t.Errorf("it was claimed: %v, %v", claims, err)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// WebhookTask is one event to be sent to an endpoint.
-type WebhookTask struct {
+// Task is one event to be sent to an endpoint.
+type Task struct {
 	Delivery id.Delivery
 	Event    event.Event
 	// Body is the body to send.
@@ -24,8 +24,8 @@ type WebhookTask struct {
 	Attempts []Attempt
 }
 
-// WebhookWork is the work to do for an endpoint.
-type WebhookWork struct {
+// Work is the work to do for an endpoint.
+type Work struct {
 	// ID, URL and Secrets are the current ones of the endpoint.
 	ID      id.Webhook
 	URL     string
@@ -33,14 +33,14 @@ type WebhookWork struct {
 	// Retries are deliveries that are due, the longest due first; MoreRetries
 	// reports whether there are others. Ahead is when the next one after them
 	// is due, or zero if none is.
-	Retries     []WebhookTask
+	Retries     []Task
 	MoreRetries bool
 	Ahead       time.Time
 	// Due is when a delivery is due according to the endpoint's row, or zero if
 	// none is waiting.
 	Due time.Time
 	// Events are those after the given position that the endpoint wants.
-	Events []WebhookTask
+	Events []Task
 	// Next is the position up to which all entries were read; More reports
 	// whether there are entries after it.
 	Next journal.Pos
@@ -80,7 +80,7 @@ const selectAhead = `SELECT next_attempt_at FROM webhook_delivery
 // WebhookWork finds an endpoint's work: up to retries due deliveries, and up to
 // events journal entries after a position. Either is skipped if its limit is 0.
 // held is false if the claim is lost, or the endpoint is disabled or deleted.
-func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after journal.Pos, retries, events int) (work WebhookWork, held bool, err error) {
+func (s System) WebhookWork(ctx context.Context, c *Claim, after journal.Pos, retries, events int) (work Work, held bool, err error) {
 	now := s.db.Now()
 	var head journal.Pos
 	var wanted func([]byte) bool
@@ -137,7 +137,7 @@ func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after journal.
 		}})
 	}
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		work, held, taken, size = WebhookWork{Next: after}, false, 0, 0
+		work, held, taken, size = Work{Next: after}, false, 0, 0
 		return tx.Many(stmts...)
 	})
 	if taken < events { // all entries of the range were read
@@ -148,7 +148,7 @@ func (s System) WebhookWork(ctx context.Context, c *WebhookClaim, after journal.
 }
 
 // OpenTasks returns the events of a claim whose outcome is unknown.
-func (s System) OpenTasks(ctx context.Context, c *WebhookClaim, webhookID id.Webhook) (tasks []WebhookTask, err error) {
+func (s System) OpenTasks(ctx context.Context, c *Claim, webhookID id.Webhook) (tasks []Task, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
 		tasks = nil
 		stmts := make([]engine.Stmt, len(c.Open))
@@ -165,8 +165,8 @@ func (s System) OpenTasks(ctx context.Context, c *WebhookClaim, webhookID id.Web
 }
 
 // scanTask reads a row of selectEvents.
-func scanTask(r engine.Row, webhookID id.Webhook) (task WebhookTask, err error) {
-	task = WebhookTask{Pos: journal.Pos(r.Int(0)), Event: event.Event{Type: event.Type(r.Text(3)), At: engine.FromMillis(r.Int(1)), Data: r.Raw(4)}}
+func scanTask(r engine.Row, webhookID id.Webhook) (task Task, err error) {
+	task = Task{Pos: journal.Pos(r.Int(0)), Event: event.Event{Type: event.Type(r.Text(3)), At: engine.FromMillis(r.Int(1)), Data: r.Raw(4)}}
 	if task.Event.ID, err = id.FromBytes[id.EventKind](r.Raw(2)); err != nil {
 		return task, err
 	}
@@ -177,8 +177,8 @@ func scanTask(r engine.Row, webhookID id.Webhook) (task WebhookTask, err error) 
 }
 
 // scanDue reads a row of selectDue.
-func scanDue(r engine.Row) (task WebhookTask, err error) {
-	task = WebhookTask{Pos: journal.Pos(r.Int(1)), Again: true, Tries: int(r.Int(5)), Body: []byte(r.Text(7)),
+func scanDue(r engine.Row) (task Task, err error) {
+	task = Task{Pos: journal.Pos(r.Int(1)), Again: true, Tries: int(r.Int(5)), Body: []byte(r.Text(7)),
 		Event: event.Event{Type: event.Type(r.Text(3)), At: engine.FromMillis(r.Int(4))}}
 	if task.Delivery, err = id.FromBytes[id.DeliveryKind](r.Raw(0)); err != nil {
 		return task, err
