@@ -170,6 +170,7 @@ func TestRefused(t *testing.T) {
 		{"MedicationRequest.authoredOn", strings.Replace(request(""), `2024-03-04`, "2024-03", 1)},
 		{"MedicationRequest.medicationReference", strings.Replace(request(""), `"medicationCodeableConcept":{"text":"oxycodone 5 mg tablet"}`, `"medicationReference":{"reference":"Medication/1"}`, 1)},
 		{"MedicationRequest.medicationCodeableConcept.text", strings.Replace(request(""), `{"text":"oxycodone 5 mg tablet"}`, `{"coding":[{"system":"urn:x","code":"1"}]}`, 1)},
+		{"MedicationRequest.requester.reference", request(`,"contained":[{"resourceType":"Practitioner","id":"p"}],"requester":{"reference":"#p"}`)},
 		{"MedicationRequest.dosageInstruction[0].route", dosage(`"route":{"text":"by the ear"}`)},
 		{"MedicationRequest.dosageInstruction[0].doseAndRate[0].doseQuantity.code", dosage(`"doseAndRate":[{"doseQuantity":{"value":1,"unit":"scruple"}}]`)},
 		{"MedicationRequest.dosageInstruction[0].doseAndRate[0].doseQuantity.code", dosage(`"doseAndRate":[{"doseQuantity":{"value":1,"unit":"mg","code":"ug","system":"http://unitsofmeasure.org"}}]`)},

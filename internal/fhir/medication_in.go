@@ -47,7 +47,7 @@ func readMedicationRequest(in *incoming) {
 	}
 	p.readReasons(r.ReasonCode, r.ReasonReference)
 	if r.Requester != nil {
-		in.setText("prescriber_id", r.Requester.party(), "requester")
+		p.readParty("prescriber_id", &r.Requester.Reference, "requester")
 	}
 	p.readDosages(r.DosageInstruction, "dosageInstruction")
 	start := p.readBounds(r.DosageInstruction, r.AuthoredOn)
@@ -210,7 +210,7 @@ func (p *prescribed) readDispense(d *DispenseRequest) {
 		p.readSupply(d.ExpectedSupplyDuration)
 	}
 	if d.Performer != nil {
-		p.setText("pharmacy_id", d.Performer.party(), "dispenseRequest.performer")
+		p.readParty("pharmacy_id", d.Performer, "dispenseRequest.performer")
 	}
 }
 
@@ -279,14 +279,18 @@ func references(one *Reference) []Reference {
 	return []Reference{*one}
 }
 
-// party returns what identifies somebody: the identifier, or the id in the
-// reference; "" if there is neither.
-func (r *Reference) party() string {
-	if r.Identifier != nil && r.Identifier.Value != "" {
-		return r.Identifier.Value
+// readParty takes what identifies somebody: the identifier, or the id in the
+// reference.
+func (p *prescribed) readParty(name string, r *Reference, at string) {
+	switch {
+	case r.Identifier != nil && r.Identifier.Value != "":
+		p.setText(name, r.Identifier.Value, at+".identifier.value")
+	case strings.HasPrefix(r.Reference, "#"):
+		p.refuse(NotSupported, at+".reference", "A contained resource is not supported here; refer to it by an identifier.")
+	default:
+		text := r.Reference[strings.LastIndexAny(r.Reference, "/|=")+1:]
+		p.setText(name, strings.TrimPrefix(text, "urn:uuid:"), at+".reference")
 	}
-	text := r.Reference[strings.LastIndexAny(r.Reference, "/|=")+1:]
-	return strings.TrimPrefix(text, "urn:uuid:")
 }
 
 // name returns the text of a concept, or else the display of an RxNorm code or
