@@ -138,4 +138,6 @@ func partFields(t pain.DataType, part string) map[string]bool { return parts[t][
 
 // parts has, for the data types whose records become several resources, the
 // fields of each part.
-var parts = map[pain.DataType]map[string]map[string]bool{}
+var parts = map[pain.DataType]map[string]map[string]bool{
+	pain.TypeAssessments: {"": {"score": true}}, // beside the answers
+}

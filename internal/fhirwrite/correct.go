@@ -122,7 +122,7 @@ func (p *planner) correct(c *corrected, old pain.Record, stored string) (correct
 		stands, changed = &correction.New, append(changed, correction.New.ID)
 	}
 	version := c.latest.Number + 1
-	resources, err := p.Mapping.Record(stands, fhir.Version{Root: c.latest.Root, Number: int(version), LastUpdated: p.Now})
+	resources, err := p.Mapping.As(c.parts[0].draft.Type).Record(stands, fhir.Version{Root: c.latest.Root, Number: int(version), LastUpdated: p.Now})
 	if err != nil {
 		return correction, extra, change, err
 	}

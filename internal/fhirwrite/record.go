@@ -113,7 +113,7 @@ func (d *draftRecord) show(p *planner) {
 	if d.parts[0].failed {
 		return
 	}
-	resources, err := p.Mapping.Record(&d.record, fhir.Version{Root: d.id, Number: 1, LastUpdated: d.record.CreatedAt})
+	resources, err := p.Mapping.As(d.parts[0].draft.Type).Record(&d.record, fhir.Version{Root: d.id, Number: 1, LastUpdated: d.record.CreatedAt})
 	if err != nil {
 		d.err = err
 		return
