@@ -6,13 +6,14 @@ import (
 	"strconv"
 
 	"anodyne.example/anodyne/internal/pain"
-	"anodyne.example/anodyne/internal/strictjson"
 )
 
 const (
 	icd10CM           = "http://hl7.org/fhir/sid/icd-10-cm"
+	icd10             = "http://hl7.org/fhir/sid/icd-10"
 	conditionCategory = "http://terminology.hl7.org/CodeSystem/condition-category"
 	conditionClinical = "http://terminology.hl7.org/CodeSystem/condition-clinical"
+	conditionVerified = "http://terminology.hl7.org/CodeSystem/condition-ver-status"
 	conditionProfile  = usCore + "us-core-condition-problems-health-concerns"
 )
 
@@ -23,6 +24,7 @@ type Condition struct {
 	ID                 string            `json:"id,omitempty"`
 	Meta               *Meta             `json:"meta,omitempty"`
 	Extension          []Extension       `json:"extension,omitempty"`
+	ModifierExtension  []Extension       `json:"modifierExtension,omitempty"`
 	Identifier         []Identifier      `json:"identifier,omitempty"`
 	ClinicalStatus     *CodeableConcept  `json:"clinicalStatus,omitempty"`
 	VerificationStatus *CodeableConcept  `json:"verificationStatus,omitempty"`
@@ -31,6 +33,7 @@ type Condition struct {
 	Code               *CodeableConcept  `json:"code,omitempty"`
 	Subject            *Reference        `json:"subject,omitempty"`
 	OnsetDateTime      string            `json:"onsetDateTime,omitempty"`
+	OnsetPeriod        *Period           `json:"onsetPeriod,omitempty"`
 	AbatementDateTime  string            `json:"abatementDateTime,omitempty"`
 	Note               []Annotation      `json:"note,omitempty"`
 }
@@ -63,6 +66,11 @@ func entryPart(e *pain.HistoryEntry) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// familyURL is a modifier extension: the condition is a relative's, not the
+// patient's. Who does not know it must not take the Condition for the
+// patient's.
+func (m *Mapping) familyURL() string { return m.extensionURL("medical_history", "family") }
+
 func (m *Mapping) condition(p *pain.Patient, e *pain.HistoryEntry, id string) (Resource, error) {
 	c := Condition{
 		ResourceType: "Condition", ID: id, Meta: m.patientMeta(p, conditionProfile),
@@ -73,11 +81,20 @@ func (m *Mapping) condition(p *pain.Patient, e *pain.HistoryEntry, id string) (R
 
 		OnsetDateTime: e.OnsetDate, AbatementDateTime: e.ResolvedDate,
 	}
+	if e.Category == "family" {
+		yes := true
+		c.ModifierExtension = []Extension{{URL: m.familyURL(), ValueBoolean: &yes}}
+		c.Category, c.Meta.Profile = nil, nil
+	}
 	if e.ICD10Code != "" {
 		c.Code.Coding = append(c.Code.Coding, Coding{System: icd10CM, Code: e.ICD10Code})
 	}
-	if e.SNOMEDCode != "" {
+	switch {
+	case e.SNOMEDCode == "":
+	case isCode(e.SNOMEDCode):
 		c.Code.Coding = append(c.Code.Coding, Coding{System: snomed, Code: e.SNOMEDCode})
+	default:
+		c.Extension = append(c.Extension, textExtension(m.extensionURL("medical_history", "snomed_code"), e.SNOMEDCode))
 	}
 	if e.Status != "" {
 		c.ClinicalStatus = concept(conditionClinical, e.Status)
@@ -85,68 +102,19 @@ func (m *Mapping) condition(p *pain.Patient, e *pain.HistoryEntry, id string) (R
 	if e.Category != "" {
 		c.Category = append(c.Category, *concept(m.system("medical_history-category"), e.Category))
 	}
-	if e.Severity != "" {
+	switch {
+	case e.Severity == "":
+	case blank(e.Severity):
+		c.Extension = append(c.Extension, textExtension(m.extensionURL("medical_history", "severity"), e.Severity))
+	default:
 		c.Severity = &CodeableConcept{Text: e.Severity}
 	}
-	if e.Notes != "" {
+	switch {
+	case e.Notes == "":
+	case blank(e.Notes):
+		c.Extension = append(c.Extension, textExtension(m.extensionURL("medical_history", "notes"), e.Notes))
+	default:
 		c.Note = []Annotation{{Text: e.Notes}}
 	}
 	return encode("Condition", id, &c)
-}
-
-func readCondition(in *incoming) {
-	var c Condition
-	if !in.decode(&c) {
-		return
-	}
-	in.readIdentifiers(c.Identifier)
-	in.readSubject(c.Subject, "subject")
-	in.draft.Status = pain.Final
-	var entry object
-	set := func(name, value, at string) {
-		if value != "" {
-			entry.set(name, strictjson.AppendString(nil, value))
-			in.draft.from(name, in.at(at))
-		}
-	}
-	set("condition", c.name(), "code")
-	set("icd10_code", c.Code.code(icd10CM), "code")
-	set("snomed_code", c.Code.code(snomed), "code")
-	set("onset_date", c.OnsetDateTime, "onsetDateTime")
-	set("resolved_date", c.AbatementDateTime, "abatementDateTime")
-	set("status", c.ClinicalStatus.code(conditionClinical), "clinicalStatus")
-	for i := range c.Category {
-		if code := c.Category[i].code(in.m.system("medical_history-category")); code != "" {
-			set("category", code, "category"+index(i))
-			break
-		}
-	}
-	if c.Severity != nil {
-		set("severity", c.Severity.Text, "severity.text")
-	}
-	if len(c.Note) == 1 {
-		set("notes", c.Note[0].Text, "note[0].text")
-	}
-	in.draft.History = entry.append(nil)
-}
-
-// name returns the text of the code, or the first display or code.
-func (c *Condition) name() string {
-	if c.Code == nil {
-		return ""
-	}
-	if c.Code.Text != "" {
-		return c.Code.Text
-	}
-	for _, coding := range c.Code.Coding {
-		if coding.Display != "" {
-			return coding.Display
-		}
-	}
-	for _, coding := range c.Code.Coding {
-		if coding.Code != "" {
-			return coding.Code
-		}
-	}
-	return ""
 }

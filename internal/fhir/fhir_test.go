@@ -1,6 +1,7 @@
 package fhir
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +106,35 @@ func TestPatient(t *testing.T) {
 		again, err := pain.NewPatient(parse(t, string(d.Patient)), p.ID, testNow)
 		if err != nil || again != p {
 			t.Errorf("sent %+v\nback %+v, %v\nby %s", p, again, err, r.JSON)
+		}
+	}
+}
+
+func TestConditions(t *testing.T) {
+	for _, entry := range []string{
+		`{"condition":"Low back pain"}`,
+		`{"condition":"Low back pain","icd10_code":"M54.50","snomed_code":"279039007","onset_date":"2015","resolved_date":"2016-02","status":"remission","severity":"bad","category":"pain","notes":"a\nb"}`,
+		`{"condition":"Alcoholism","category":"family","onset_date":"1980-01"}`,
+		`{"condition":"X","snomed_code":"a  b ","severity":" ","notes":"\n"}`,
+	} {
+		p, err := pain.NewPatient(parse(t, `{"name":"A","date_of_birth":"1961-03-14","medical_history":[`+entry+`,"other",`+entry+`]}`), testPatient, testNow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := Mapping{}.Conditions(&p)
+		if err != nil || len(list) != 3 || list[0].ID+"-2" != list[2].ID || list[1].ID == list[0].ID {
+			t.Fatalf("%v, %v", list, err)
+		}
+		d, issues := Mapping{}.Read(list[0].JSON)
+		if len(issues) > 0 {
+			t.Fatalf("%v in %s", issues, list[0].JSON)
+		}
+		again, err := pain.NewPatient(parse(t, `{"name":"A","date_of_birth":"1961-03-14","medical_history":[`+string(d.History)+`,"other",`+string(d.History)+`]}`), testPatient, testNow)
+		if err != nil || again.MedicalHistory != p.MedicalHistory {
+			t.Errorf("sent %s\nback %s, %v\nby %s", p.MedicalHistory.JSON(), again.MedicalHistory.JSON(), err, list[0].JSON)
+		}
+		if strings.Contains(entry, "family") && (strings.Contains(string(list[0].JSON), "problem-list-item") || !strings.Contains(string(list[0].JSON), "modifierExtension")) {
+			t.Errorf("a relative's condition is a problem of the patient: %s", list[0].JSON)
 		}
 	}
 }

@@ -23,7 +23,7 @@ var primitives = map[string]func(strictjson.Value) string{
 	"string":       texts(stringProblem),
 	"markdown":     texts(stringProblem),
 	"xhtml":        texts(xhtmlProblem),
-	"code":         texts(matches(`^\S+(\s\S+)*$`, "The element must be a code.")),
+	"code":         texts(codeProblem),
 	"id":           texts(matches(`^[A-Za-z0-9\-.]{1,64}$`, "An id has up to 64 letters, digits, hyphens and points.")),
 	"uri":          texts(uriProblem),
 	"url":          texts(uriProblem),
@@ -58,6 +58,17 @@ func matches(pattern, problem string) func(string) string {
 		}
 		return ""
 	}
+}
+
+var codeForm = regexp.MustCompile(`^\S+(\s\S+)*$`)
+
+func isCode(s string) bool { return codeForm.MatchString(s) }
+
+func codeProblem(s string) string {
+	if !isCode(s) {
+		return "The element must be a code."
+	}
+	return ""
 }
 
 func boolean(v strictjson.Value) string {

@@ -33,6 +33,7 @@ func syntheticChart(t testing.TB, n int) chart {
 	for _, c := range p.History {
 		history = append(history, map[string]any{"condition": c.Name, "icd10_code": c.ICD10, "status": c.Status, "category": c.Category, "onset_date": c.Onset})
 	}
+	history = append(history, map[string]any{"condition": "Alcoholism", "category": "family", "severity": "x", "notes": " "})
 	body["medical_history"] = history
 	patient, err := pain.NewPatient(asObjectOf(t, body), id.New[id.PatientKind](testNow), testNow)
 	if err != nil {

@@ -12,12 +12,16 @@ import (
 const maxIssues = 100
 
 // validation checks a resource against the table of elements.
-type validation struct{ issues []Issue }
+type validation struct {
+	issues []Issue
+	// modifier is the only modifier extension that a resource may have.
+	modifier string
+}
 
 // validate returns everything that is wrong with a resource by the definition
-// of its type.
-func validate(root *strictjson.Object, resourceType string) []Issue {
-	var v validation
+// of its type. modifier is the URL of the modifier extension that we know.
+func validate(root *strictjson.Object, resourceType, modifier string) []Issue {
+	v := validation{modifier: modifier}
 	v.object(root, resourceType, resourceType, true)
 	return v.issues
 }
@@ -97,7 +101,7 @@ var refusedElements = map[string]string{
 
 // element checks the value of an element, or the elements of a list.
 func (v *validation) element(value strictjson.Value, e *element, path string, parent *strictjson.Object, name string) {
-	if text := refusedElements[name]; text != "" {
+	if text := refusedElements[name]; text != "" && !v.known(value, path) {
 		v.fault(NotSupported, path, text)
 		return
 	}
@@ -122,6 +126,25 @@ func (v *validation) element(value strictjson.Value, e *element, path string, pa
 			v.one(one, e, path+index(i))
 		}
 	}
+}
+
+// known reports whether a value is the modifier extension that we know, of a
+// Condition and true.
+func (v *validation) known(value strictjson.Value, path string) bool {
+	array, ok := value.AsArray()
+	if !ok || array.Len() != 1 || path != "Condition.modifierExtension" {
+		return false
+	}
+	for _, one := range array.All() {
+		o, ok := one.AsObject()
+		if !ok {
+			return false
+		}
+		url, hasURL := o.Get("url")
+		is, hasValue := o.Get("valueBoolean")
+		return hasURL && hasValue && string(url.Raw()) == string(strictjson.AppendString(nil, v.modifier)) && string(is.Raw()) == "true"
+	}
+	return false
 }
 
 // extended reports whether an object has the extensions of a primitive

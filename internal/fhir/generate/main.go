@@ -19,7 +19,7 @@ import (
 
 // resources are the types that the service takes or sends.
 var resources = []string{
-	"AdverseEvent", "Condition", "DocumentReference", "FamilyMemberHistory", "Group", "MedicationRequest", "MedicationStatement",
+	"AdverseEvent", "Condition", "DocumentReference", "Group", "MedicationRequest", "MedicationStatement",
 	"Observation", "Patient", "Procedure", "Questionnaire", "QuestionnaireResponse",
 }
 
