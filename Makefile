@@ -7,6 +7,10 @@ FUZZTIME ?= 10s
 ROUNDS   ?= 10
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
+# Recipes read the version from the environment: a tag may have characters that
+# a shell would interpret.
+export VERSION
+
 .DEFAULT_GOAL := help
 .PHONY: help build test quick flake faults lint generate fuzz bench bench-tables screenshots sdk sdk-types release rehome clean
 
@@ -14,7 +18,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the static binaries bin/anodyne and bin/anodyne-bench
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/anodyne ./cmd/anodyne-bench
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version='"$$VERSION" -o bin/ ./cmd/anodyne ./cmd/anodyne-bench
 
 test: ## run every test, on SQLite and on PostgreSQL (fetched if missing)
 	@scripts/test $(PKGS)
@@ -55,7 +59,7 @@ sdk-types: ## generate the types of the TypeScript client from the OpenAPI docum
 	@scripts/sdk types
 
 release: ## build the release archives with checksums and SBOMs, into dist/
-	@VERSION=$(VERSION) scripts/release
+	@scripts/release
 
 rehome: ## rename both modules: make rehome MODULE=example.com/org/anodyne
 	@scripts/rehome $(MODULE)

@@ -94,7 +94,7 @@ var open = []struct{ name, path string }{
 
 var pages = []struct{ name, path string }{
 	{"overview", "/portal/"}, {"patients", "/portal/patients"}, {"patients-none", "/portal/patients?search=nobody+at+all"},
-	{"analytics", "/portal/analytics"}, {"reports", "/portal/reports"}, {"medicines", "/portal/medicines?look=MS+Contin+100+mg"},
+	{"analytics", "/portal/analytics"}, {"reports", "/portal/reports"}, {"exports", "/portal/exports"}, {"medicines", "/portal/medicines?look=MS+Contin+100+mg"},
 	{"applications", "/portal/applications"}, {"application-new", "/portal/applications/new"},
 	{"webhooks", "/portal/webhooks"}, {"webhook-new", "/portal/webhooks/new"},
 	{"members", "/portal/members"}, {"audit", "/portal/audit"}, {"account", "/portal/account"}, {"missing", "/portal/nothing"},
@@ -115,15 +115,20 @@ var firsts = []struct {
 	{"webhook-edit", "/portal/webhooks", []string{`/portal/webhooks/whk_\w+`, `/portal/webhooks/whk_\w+/edit`}},
 	{"delivery", "/portal/webhooks", []string{`/portal/webhooks/whk_\w+`, `/portal/webhooks/whk_\w+/deliveries/dlv_\w+`}},
 	{"report", "/portal/reports", []string{`/portal/reports/rep_\w+`}},
+	{"export", "/portal/exports", []string{`/portal/exports/exp_\w+`}},
+	{"patient-remove", "/portal/patients", []string{`/portal/patients/pat_\w+`, `/portal/patients/pat_\w+/remove`}},
 }
 
-// prepare creates a report and sends a test event, so that the lists have
-// content. The empty lists were captured before.
+// prepare creates a report and an export and sends a test event, so that the
+// lists have content. The empty lists were captured before.
 func (s *shooter) prepare() error {
 	if err := errors.Join(s.Go(s.url+"/portal/reports"), s.Choose("#type", "outcomes"), s.Click("main form button"), s.Wait("main a.button[download]")); err != nil {
 		return err
 	}
-	return errors.Join(s.shoot("reports-some", "/portal/reports"), s.Go(s.url+"/portal/webhooks"), s.Click("tbody th a"),
+	if err := errors.Join(s.Go(s.url+"/portal/exports"), s.Click("main form button"), s.Wait("main a[download]")); err != nil {
+		return err
+	}
+	return errors.Join(s.shoot("exports-some", "/portal/exports"), s.shoot("reports-some", "/portal/reports"), s.Go(s.url+"/portal/webhooks"), s.Click("tbody th a"),
 		s.Click(`form:has(input[value="test"]) button`), s.Wait("td .badge.good"))
 }
 

@@ -130,13 +130,7 @@ func (a *AdjustedMean) fill(some, whole *mixTally, hidden bool, least int) {
 	squares := change.squares.float()
 	f := leastSquares(design.observations(whole), len(design.terms), squares/fraction/fraction)
 	own := some.change()
-	switch {
-	case own.n == 0:
-		a.Reason = new(reasonNobody)
-	case f.reason != "":
-		a.Reason = &f.reason
-	}
-	if a.Reason != nil {
+	if a.Reason = f.missing(own.n); a.Reason != nil {
 		return
 	}
 	expected := 0.0
@@ -167,13 +161,7 @@ func (a *AdjustedRate) fill(some, whole *mixTally, hidden bool, least int) {
 	}
 	f := logistic(design.observations(whole), len(design.terms))
 	n, yes := some.above(), some.yes()
-	switch {
-	case n == 0:
-		a.Reason = new(reasonNobody)
-	case f.reason != "":
-		a.Reason = &f.reason
-	}
-	if a.Reason != nil {
+	if a.Reason = f.missing(n); a.Reason != nil {
 		return
 	}
 	expected := 0.0

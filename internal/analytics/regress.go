@@ -22,6 +22,18 @@ type fit struct {
 	reason string
 }
 
+// missing returns why the model says nothing about n patients, or nil if it
+// does.
+func (f *fit) missing(n int) *string {
+	switch {
+	case n == 0:
+		return new(reasonNobody)
+	case f.reason != "":
+		return &f.reason
+	}
+	return nil
+}
+
 // dot returns the linear predictor for covariates.
 func (f *fit) dot(x []float64) (sum float64) {
 	for i, b := range f.beta {

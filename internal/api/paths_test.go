@@ -89,7 +89,7 @@ func TestWrongMethodIs405(t *testing.T) {
 func TestUnknownPaths(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")
-		for _, path := range []string{"/", "/v1/patients/", "/v1//patients", "//v1/patients", "/v1/../v1/patients", "/v1/./patients", "/v1/patients/pat_x/",
+		for _, path := range []string{"/", "//", "///", "/%2F", "/.", "/..", "/v1/patients/", "/v1//patients", "//v1/patients", "/v1/../v1/patients", "/v1/./patients", "/v1/patients/pat_x/",
 			"/v1/patients/pat_x/clinical", "/v1/patients/%2e%2e", "/v1/patients/%2E", "/healthz/", "/oauth", "/oauth/token/", "/favicon.ico", "/v1/Patients"} {
 			r := c.get(path)
 			details := r.fault(http.StatusNotFound, fault.NotFound)

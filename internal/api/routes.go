@@ -100,7 +100,8 @@ func underV1(p string) bool { return p == "/v1" || strings.HasPrefix(p, "/v1/") 
 // isClean rejects paths with "//" and "..", for which net/http would redirect;
 // an API returns 404.
 func isClean(p string) bool {
-	return strings.HasPrefix(p, "/") && (p == "/" || path.Clean(p) == strings.TrimSuffix(p, "/"))
+	clean := path.Clean(p)
+	return strings.HasPrefix(p, "/") && (p == clean || clean != "/" && p == clean+"/")
 }
 
 // unknown responds to requests that match no route: with 405 if the path
