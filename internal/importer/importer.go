@@ -1,5 +1,5 @@
 // Package importer imports patients and clinical data from CSV and NDJSON
-// files. It owns reading files, mapping columns to fields, and recognising
+// files, and from files with FHIR resources. It owns reading files, mapping columns to fields, and recognising
 // lines that were already imported. internal/pain validates patients and
 // records with the same functions that the API uses, and internal/store stores
 // the mark of a line in the transaction that imports it.
@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
 )
@@ -37,6 +38,8 @@ type Config struct {
 	// DryRun reads and validates everything but changes nothing.
 	DryRun bool
 	Now    func() time.Time
+	// FHIR maps FHIR resources.
+	FHIR fhir.Mapping
 	// Progress, if set, is called with the number of bytes read in each pass.
 	// The first pass, which looks for duplicate lines, imports nothing.
 	Progress func(file string, first bool, done, total int64)
@@ -46,8 +49,11 @@ type Config struct {
 type Summary struct {
 	File string
 	Kind Kind
-	// Read lines were Imported, Already present, or Refused.
-	Read, Imported, Already, Refused int64
+	// Read lines were Imported, Already present, or Refused. FHIR resources that
+	// are of no concern of this service are LeftOut.
+	Read, Imported, Already, Refused, LeftOut int64
+	// Types has the counts of FHIR resources by type.
+	Types []TypeCount
 	// Errors is the file of the rejected lines, if there are any.
 	Errors  string
 	Elapsed time.Duration
@@ -65,6 +71,15 @@ type file struct {
 // import is incomplete and can be run again.
 func Run(ctx context.Context, cfg Config) (done []Summary, err error) {
 	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	resources, err := cfg.split()
+	defer func() {
+		for _, f := range resources {
+			err = errors.Join(err, f.file.Close())
+		}
+	}()
+	if err != nil {
 		return nil, err
 	}
 	files, err := cfg.open()
@@ -85,7 +100,30 @@ func Run(ctx context.Context, cfg Config) (done []Summary, err error) {
 			return done, fmt.Errorf("%s: %w", f.path, err)
 		}
 	}
+	if len(resources) > 0 {
+		summary, err := cfg.runFHIR(ctx, resources)
+		return append(done, summary), err
+	}
 	return done, nil
+}
+
+// split opens the files with FHIR resources, and leaves the others in Files.
+func (cfg *Config) split() (resources []*fhirFile, err error) {
+	var others []string
+	for _, path := range cfg.Files {
+		f, err := openFHIR(path)
+		switch {
+		case err != nil || f == nil: // reported, or opened, as another file
+			others = append(others, path)
+		default:
+			resources = append(resources, f)
+		}
+	}
+	if len(resources) > 0 && (cfg.Kind != "" || cfg.DataType != "" || len(cfg.Renames) > 0) {
+		return resources, fmt.Errorf("%s has FHIR resources; --kind, --map and --data-type are for other files", resources[0].path)
+	}
+	cfg.Files = others
+	return resources, nil
 }
 
 func (cfg *Config) check() error {
@@ -98,10 +136,22 @@ func (cfg *Config) check() error {
 			cfg.Kind = Clinical
 		}
 	}
-	if cfg.Errors != "" && len(cfg.Files) > 1 {
+	if cfg.Errors != "" && len(cfg.Files) > 1 && !cfg.allFHIR() {
 		return errors.New("--errors cannot be used with several files; import them one by one, or omit it")
 	}
 	return nil
+}
+
+// allFHIR reports whether all files have FHIR resources, which can share a file
+// of errors.
+func (cfg *Config) allFHIR() bool {
+	return !slices.ContainsFunc(cfg.Files, func(path string) bool {
+		f, err := openFHIR(path)
+		if f != nil {
+			err = errors.Join(err, f.file.Close())
+		}
+		return f == nil || err != nil
+	})
 }
 
 // open opens the files, maps their columns, and lists everything that is
@@ -118,7 +168,7 @@ func (cfg *Config) open() (files []file, err error) {
 		f := file{path: path, src: src}
 		files = append(files, f)
 		if f.mapping, err = cfg.mapping(src, used); err != nil {
-			for _, e := range split(err) {
+			for _, e := range joined(err) {
 				errs = append(errs, fmt.Errorf("%s: %w", path, e))
 			}
 		}
@@ -132,8 +182,8 @@ func (cfg *Config) open() (files []file, err error) {
 	return files, errors.Join(errs...)
 }
 
-// split separates joined errors.
-func split(err error) []error {
+// joined separates joined errors.
+func joined(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
 	}
