@@ -48,6 +48,23 @@ func TestClinicalRecords(t *testing.T) {
 	}
 }
 
+// clinicalResources maps the bodies out in every status and as every type.
+func clinicalResources(t testing.TB) (all []Resource) {
+	for _, body := range clinicalBodies {
+		rec := newRecord(t, body)
+		for _, rec.Status = range pain.Statuses() {
+			for _, as := range []string{medicationRequest, medicationStatement} {
+				list, err := Mapping{}.As(as).Record(&rec, Version{Number: 2, LastUpdated: testNow})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, list...)
+			}
+		}
+	}
+	return all
+}
+
 // TestRandomMedications draws prescriptions as they are written, which random
 // texts are not, and maps them as both resource types.
 func TestRandomMedications(t *testing.T) {

@@ -119,5 +119,9 @@ func TestValidResources(t *testing.T) {
 			}
 		}
 	}
+	take(clinicalResources(t))
+	for _, r := range (Mapping{}).Questionnaires() {
+		bodies = append(bodies, r.JSON)
+	}
 	fhirtest.Judge(t, bodies...)
 }
