@@ -39,6 +39,22 @@ func BenchmarkRecord(b *testing.B) {
 	b.ReportMetric(float64(size)/float64(resources), "B/resource")
 }
 
+// BenchmarkPainScore maps a pain score, the most frequent record.
+func BenchmarkPainScore(b *testing.B) {
+	rec := newRecord(b, `{"data_type":"pain_scores","value":{"score":7,"aspect":"average","recall":"24h","body_site":"lower back"},"source":"patient"}`)
+	var m Mapping
+	resources := 0
+	b.ReportAllocs()
+	start := cpuTime(b)
+	for b.Loop() {
+		if _, err := m.Record(&rec, Version{Root: rec.ID, Number: 1, LastUpdated: testNow}); err != nil {
+			b.Fatal(err)
+		}
+		resources++
+	}
+	b.ReportMetric(float64(resources)/(cpuTime(b)-start).Seconds(), "resources/CPU-s")
+}
+
 // BenchmarkRead reads the resources of a synthetic patient.
 func BenchmarkRead(b *testing.B) {
 	c := syntheticChart(b, 1)

@@ -6,15 +6,6 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// fieldSystem returns the code system of the fields of a data type, or with a
-// field that of its words.
-func (m *Mapping) fieldSystem(dataType, field string) string {
-	if field == "" {
-		return m.system(dataType)
-	}
-	return m.system(dataType + "-" + field)
-}
-
 // components returns the components of the fields with these names: one for
 // each value, coded by the name of the field.
 func (o *outgoing) components(names ...string) (list []ObservationComponent) {
@@ -36,18 +27,13 @@ func (o *outgoing) components(names ...string) (list []ObservationComponent) {
 
 func (o *outgoing) component(name string, v strictjson.Value) ObservationComponent {
 	dataType := o.rec.Type.String()
-	c := ObservationComponent{Code: concept(o.m.fieldSystem(dataType, ""), name)}
+	c := ObservationComponent{Code: o.m.concept(o.m.fieldSystem(dataType, ""), name)}
 	if s, isText := v.AsString(); isText {
-		c.ValueCodeableConcept = concept(o.m.fieldSystem(dataType, name), s)
+		c.ValueCodeableConcept = o.m.concept(o.m.fieldSystem(dataType, name), s)
 	} else {
 		c.ValueQuantity = &Quantity{Value: json.Number(v.Raw())}
 	}
 	return c
-}
-
-// concept returns a concept with one code.
-func concept(system, code string) *CodeableConcept {
-	return &CodeableConcept{Coding: []Coding{{System: system, Code: code}}}
 }
 
 // readComponents takes the components that are coded by the name of a field.

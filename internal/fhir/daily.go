@@ -33,7 +33,7 @@ func writeDaily(measures []measure) func(o *outgoing) error {
 	return func(o *outgoing) error {
 		dataType := o.rec.Type.String()
 		obs := o.observation("")
-		obs.Category, obs.Code = category("activity"), concept(o.m.system("data-type"), dataType)
+		obs.Category, obs.Code = category("activity"), o.m.concept(o.m.system(dataTypeSystem), dataType)
 		for _, m := range measures {
 			n := o.number(m.name)
 			if n == "" {
@@ -54,7 +54,7 @@ func writeDaily(measures []measure) func(o *outgoing) error {
 // isDaily recognises our own code and, for a single number, its LOINC code.
 func isDaily(dataType string, measures []measure) func(in *incoming, o *Observation) bool {
 	return func(in *incoming, o *Observation) bool {
-		if o.Code.has(in.m.system("data-type"), dataType) {
+		if o.Code.has(in.m.system(dataTypeSystem), dataType) {
 			return true
 		}
 		for _, m := range measures {
@@ -87,7 +87,7 @@ func readDaily(measures []measure) func(in *incoming, o *Observation) {
 
 func writeMood(o *outgoing) error {
 	obs := o.observation("")
-	obs.Category, obs.Code = category("survey"), concept(o.m.system("data-type"), "mood")
+	obs.Category, obs.Code = category("survey"), o.m.concept(o.m.system(dataTypeSystem), "mood")
 	if score := o.number("score"); score != "" {
 		obs.ValueQuantity = quantity(score, "{score}")
 	}
@@ -95,7 +95,9 @@ func writeMood(o *outgoing) error {
 	return o.add(obs.ResourceType, obs.ID, obs)
 }
 
-func isMood(in *incoming, o *Observation) bool { return o.Code.has(in.m.system("data-type"), "mood") }
+func isMood(in *incoming, o *Observation) bool {
+	return o.Code.has(in.m.system(dataTypeSystem), "mood")
+}
 
 func readMood(in *incoming, o *Observation) {
 	if o.ValueQuantity != nil {

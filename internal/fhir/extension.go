@@ -8,15 +8,6 @@ import (
 	"anodyne.example/anodyne/internal/strictjson"
 )
 
-// extensionURL returns the URL of one of our extensions: owner is a data type,
-// "record" or "patient".
-func (m *Mapping) extensionURL(owner, field string) string {
-	return m.base() + "/StructureDefinition/" + owner + "-" + field
-}
-
-// system returns the URL of one of our code systems.
-func (m *Mapping) system(name string) string { return m.base() + "/CodeSystem/" + name }
-
 // appendExtensions appends the extension of a field, or one for each element of
 // a list. d is its declaration, or nil. Null is left out.
 func appendExtensions(list []Extension, url string, v strictjson.Value, d *declared) []Extension {

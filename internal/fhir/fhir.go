@@ -32,7 +32,8 @@ type Mapping struct {
 
 	statements bool // medications are written as MedicationStatements
 
-	updated time.Time // meta.lastUpdated of patients
+	updated    time.Time   // meta.lastUpdated of patients
+	vocabulary *vocabulary // of Base; nil until it is needed
 }
 
 // At returns a mapping for patients who were last changed at a time, which is

@@ -24,7 +24,7 @@ func writeLab(o *outgoing) error {
 		}
 	}
 	if method := o.text("method"); method != "" {
-		obs.Method = concept(o.m.fieldSystem("labs", "method"), method)
+		obs.Method = o.m.concept(o.m.fieldSystem("labs", "method"), method)
 	}
 	obs.Extension = o.extensions()
 	return o.add(obs.ResourceType, obs.ID, obs)

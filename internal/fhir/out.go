@@ -29,11 +29,14 @@ const (
 // text, number and the like; what it has not read becomes extensions, so that
 // no field can be forgotten.
 type outgoing struct {
-	m     *Mapping
-	rec   *pain.Record
-	v     Version
-	id    string // the id of a resource without a part
-	value strictjson.Reader
+	m    *Mapping
+	rec  *pain.Record
+	v    Version
+	id   string // the id of a resource without a part
+	root string // the identifier of the record
+	// patient is the reference to the patient.
+	patient string
+	value   strictjson.Reader
 	// fields are faults of the stored value.
 	fields    fault.Fields
 	resources []Resource
@@ -52,7 +55,9 @@ func (m Mapping) record(rec *pain.Record, v Version) ([]Resource, error) {
 	if v.Root.IsZero() {
 		v.Root = rec.ID
 	}
-	o := &outgoing{m: &m, rec: rec, v: v, id: resourceID(v.Root), resources: make([]Resource, 0, 1)}
+	o := &outgoing{m: &m, rec: rec, v: v, root: v.Root.String(), resources: make([]Resource, 0, 1)}
+	o.id = o.root[len(o.root)-ulidLength:]
+	o.patient = patientReference(rec.PatientID)
 	o.value = strictjson.Read(value, &o.fields)
 	if err := mappings[rec.Type](o); err != nil {
 		return nil, fmt.Errorf("fhir: record of %s: %w", rec.Type, err)
@@ -66,8 +71,19 @@ func (m Mapping) record(rec *pain.Record, v Version) ([]Resource, error) {
 // resourceID returns the id of a resource: the identifier without its prefix,
 // which has a character that FHIR does not allow.
 func resourceID[K id.Kind](i id.ID[K]) string {
-	_, ulid, _ := strings.Cut(i.String(), "_")
-	return ulid
+	text := i.String()
+	return text[len(text)-ulidLength:]
+}
+
+// ulidLength is the length of an identifier without its prefix.
+const ulidLength = 26
+
+// patientReference returns the reference to a patient.
+func patientReference(i id.Patient) string {
+	const prefix = "Patient/"
+	var room [64]byte
+	b := i.Append(append(room[:0], prefix...))
+	return string(append(b[:len(prefix)], b[len(b)-ulidLength:]...))
 }
 
 // text returns a text of the value, or "".
@@ -108,14 +124,12 @@ func (o *outgoing) meta(profiles ...string) *Meta {
 // identifier returns the identifier of the record, by which its parts are found
 // in other organisations.
 func (o *outgoing) identifier() []Identifier {
-	return []Identifier{{System: o.m.recordSystem(), Value: o.v.Root.String()}}
+	return []Identifier{{System: o.m.recordSystem(), Value: o.root}}
 }
 
-func (m *Mapping) recordSystem() string { return m.base() + "/record" }
+func (m *Mapping) recordSystem() string { return m.words().record }
 
-func (o *outgoing) subject() *Reference {
-	return &Reference{Reference: "Patient/" + resourceID(o.rec.PatientID)}
-}
+func (o *outgoing) subject() *Reference { return &Reference{Reference: o.patient} }
 
 // encounter, performers and notes are nil if the record has none.
 func (o *outgoing) encounter() *Reference {
@@ -163,23 +177,37 @@ func (o *outgoing) extensions() (list []Extension) {
 }
 
 // observation returns an Observation with what every record has. The
-// extensions are set by add.
+// extensions are not set yet.
 func (o *outgoing) observation(part string, profiles ...string) *Observation {
 	id := o.id
 	if part != "" {
 		id += "-" + part
 	}
-	return &Observation{
-		ResourceType: "Observation", ID: id, Meta: o.meta(profiles...), Identifier: o.identifier(), Status: o.status(),
-		Subject: o.subject(), Encounter: o.encounter(), EffectiveDateTime: pain.Moment(o.rec.RecordedAt),
+	// One allocation for what all have.
+	all := &struct {
+		Observation
+		subject    Reference
+		identifier [1]Identifier
+	}{subject: Reference{Reference: o.patient}, identifier: [1]Identifier{{System: o.m.recordSystem(), Value: o.root}}}
+	all.Observation = Observation{
+		ResourceType: "Observation", ID: id, Meta: o.meta(profiles...), Identifier: all.identifier[:], Status: o.status(),
+		Subject: &all.subject, Encounter: o.encounter(), EffectiveDateTime: pain.Moment(o.rec.RecordedAt),
 		Performer: o.performers(), Note: o.notes(),
 	}
+	return &all.Observation
 }
 
-// category returns a category of Observations, such as survey.
-func category(code string) []CodeableConcept {
-	return []CodeableConcept{{Coding: []Coding{{System: observationCategory, Code: code}}}}
-}
+// category returns a category of Observations, such as survey. It must not be
+// changed.
+func category(code string) []CodeableConcept { return categories[code] }
+
+var categories = func() map[string][]CodeableConcept {
+	all := map[string][]CodeableConcept{}
+	for _, code := range [...]string{"survey", "vital-signs", "laboratory", "activity"} {
+		all[code] = []CodeableConcept{*concept(observationCategory, code)}
+	}
+	return all
+}()
 
 // add encodes a resource.
 func (o *outgoing) add(resourceType, id string, resource any) error {
@@ -190,10 +218,12 @@ func (o *outgoing) add(resourceType, id string, resource any) error {
 	return err
 }
 
-// encoder is a buffer and the encoder that writes to it.
+// encoder is a buffer and the encoder that writes to it, and room for what is
+// appended.
 type encoder struct {
 	buffer bytes.Buffer
 	json   *json.Encoder
+	room   []byte
 }
 
 var encoders = sync.Pool{New: func() any {
@@ -206,6 +236,10 @@ var encoders = sync.Pool{New: func() any {
 func encode(resourceType, id string, resource any) (Resource, error) {
 	e := encoders.Get().(*encoder)
 	defer encoders.Put(e)
+	if a, ok := resource.(appender); ok {
+		e.room = a.appendResource(e.room[:0])
+		return Resource{Type: resourceType, ID: id, JSON: bytes.Clone(e.room)}, nil
+	}
 	e.buffer.Reset()
 	if err := e.json.Encode(resource); err != nil {
 		return Resource{}, fmt.Errorf("encode %s: %w", resourceType, err)

@@ -15,14 +15,23 @@ var scaleLOINC = func() map[string]string {
 	return codes
 }()
 
+// scaleConcepts has the concepts of scaleLOINC, which are shared.
+var scaleConcepts = func() map[string]*CodeableConcept {
+	concepts := map[string]*CodeableConcept{}
+	for scale, code := range scaleLOINC {
+		concepts[scale] = concept(loinc, code)
+	}
+	return concepts
+}()
+
 func writePainScore(o *outgoing) error {
 	obs := o.observation("", screeningProfile)
 	obs.Category = category("survey")
 	scale := o.text("scale")
-	if code := scaleLOINC[scale]; code != "" {
-		obs.Code = concept(loinc, code)
+	if code := scaleConcepts[scale]; code != nil {
+		obs.Code = code
 	} else {
-		obs.Code = concept(o.m.fieldSystem("pain_scores", "scale"), scale)
+		obs.Code = o.m.concept(o.m.fieldSystem("pain_scores", "scale"), scale)
 	}
 	unit := "{score}"
 	if scale == "vas" {

@@ -16,31 +16,65 @@ type validation struct {
 	issues []Issue
 	// modifier is the only modifier extension that a resource may have.
 	modifier string
+	// path is where the validation is. It becomes text for an issue only.
+	path []step
+}
+
+// step is an element, or the index of one in a list.
+type step struct {
+	name  string
+	index int // if the name is ""
+}
+
+func (v *validation) enter(name string) { v.path = append(v.path, step{name: name}) }
+func (v *validation) enterIndex(i int)  { v.path = append(v.path, step{index: i}) }
+func (v *validation) leave()            { v.path = v.path[:len(v.path)-1] }
+
+// at returns the expression of the path, with an element below it if there is a
+// name.
+func (v *validation) at(below string) string {
+	var b []byte
+	for i, s := range v.path {
+		if s.name == "" {
+			b = append(b, index(s.index)...)
+			continue
+		}
+		if i > 0 {
+			b = append(b, '.')
+		}
+		b = append(b, s.name...)
+	}
+	if below != "" {
+		b = append(append(b, '.'), below...)
+	}
+	return string(b)
 }
 
 // validate returns everything that is wrong with a resource by the definition
 // of its type. modifier is the URL of the modifier extension that we know.
 func validate(root *strictjson.Object, resourceType, modifier string) []Issue {
 	v := validation{modifier: modifier}
-	v.object(root, resourceType, resourceType, true)
+	v.enter(resourceType)
+	v.object(root, resourceType, true)
 	return v.issues
 }
 
-func (v *validation) fault(code, path, text string) {
+// fault adds an issue of the path, or of an element below it.
+func (v *validation) fault(code, below, text string) {
 	if len(v.issues) < maxIssues {
-		v.issues = append(v.issues, Issue{"error", code, path, text})
+		v.issues = append(v.issues, Issue{"error", code, v.at(below), text})
 	}
 }
 
 // object checks the elements of an object of a type.
-func (v *validation) object(o *strictjson.Object, typeName, path string, top bool) {
+func (v *validation) object(o *strictjson.Object, typeName string, top bool) {
 	t := elementTypes()[typeName]
 	if t == nil {
-		v.fault(NotSupported, path, "This service does not know the type of this element.")
+		v.fault(NotSupported, "", "This service does not know the type of this element.")
 		return
 	}
 	if o.Len() == 0 {
-		v.fault(Structure, path, "An object must not be empty.")
+		v.fault(Structure, "", "An object must not be empty.")
 	}
 	// seen has the elements that are present; for a choice, the name in JSON.
 	var seen [16]present
@@ -52,28 +86,29 @@ func (v *validation) object(o *strictjson.Object, typeName, path string, top boo
 		plain := strings.TrimPrefix(name, "_")
 		e := t.elements[plain]
 		if e == nil {
-			v.fault(Structure, path+"."+shownName(name), "Unknown element.")
+			v.fault(Structure, shownName(name), "Unknown element.")
 			continue
 		}
-		at := path + "." + name
 		if before := indexOf(list, e.name); before < 0 {
 			list = append(list, present{e.name, plain})
 		} else if list[before].inJSON != plain {
-			v.fault(Structure, at, "Only one of the elements "+e.name+"[x] is allowed.")
+			v.fault(Structure, name, "Only one of the elements "+e.name+"[x] is allowed.")
 		}
+		v.enter(name)
 		if name != plain {
-			v.primitiveExtension(value, e, at)
-			continue
+			v.primitiveExtension(value, e)
+		} else {
+			v.element(value, e, o, name)
 		}
-		v.element(value, e, at, o, name)
+		v.leave()
 	}
 	for _, e := range t.required {
 		if indexOf(list, e.name) < 0 {
-			v.fault(Required, path+"."+e.name, "The element is required.")
+			v.fault(Required, e.name, "The element is required.")
 		}
 	}
 	if typeName == "Extension" && (indexOf(list, "value") < 0) == (indexOf(list, "extension") < 0) {
-		v.fault(Invalid, path, "An extension must have either a value or extensions.")
+		v.fault(Invalid, "", "An extension must have either a value or extensions.")
 	}
 }
 
@@ -100,21 +135,21 @@ var refusedElements = map[string]string{
 }
 
 // element checks the value of an element, or the elements of a list.
-func (v *validation) element(value strictjson.Value, e *element, path string, parent *strictjson.Object, name string) {
-	if text := refusedElements[name]; text != "" && !v.known(value, path) {
-		v.fault(NotSupported, path, text)
+func (v *validation) element(value strictjson.Value, e *element, parent *strictjson.Object, name string) {
+	if text := refusedElements[name]; text != "" && !v.known(value) {
+		v.fault(NotSupported, "", text)
 		return
 	}
 	array, isArray := value.AsArray()
 	switch {
 	case isArray != e.list && e.list:
-		v.fault(Structure, path, "The element must be an array.")
+		v.fault(Structure, "", "The element must be an array.")
 	case isArray != e.list:
-		v.fault(Structure, path, "The element must not be an array.")
+		v.fault(Structure, "", "The element must not be an array.")
 	case !isArray:
-		v.one(value, e, path)
+		v.one(value, e)
 	case array.Len() == 0:
-		v.fault(Structure, path, "An array must not be empty.")
+		v.fault(Structure, "", "An array must not be empty.")
 	default:
 		for i, one := range array.All() {
 			if one.Kind() == strictjson.KindNull && extended(parent, name) {
@@ -123,16 +158,18 @@ func (v *validation) element(value strictjson.Value, e *element, path string, pa
 			if len(v.issues) == maxIssues {
 				return
 			}
-			v.one(one, e, path+index(i))
+			v.enterIndex(i)
+			v.one(one, e)
+			v.leave()
 		}
 	}
 }
 
 // known reports whether a value is the modifier extension that we know, of a
 // Condition and true.
-func (v *validation) known(value strictjson.Value, path string) bool {
+func (v *validation) known(value strictjson.Value) bool {
 	array, ok := value.AsArray()
-	if !ok || array.Len() != 1 || path != "Condition.modifierExtension" {
+	if !ok || array.Len() != 1 || v.at("") != "Condition.modifierExtension" {
 		return false
 	}
 	for _, one := range array.All() {
@@ -155,76 +192,78 @@ func extended(parent *strictjson.Object, name string) bool {
 }
 
 // one checks a single value.
-func (v *validation) one(value strictjson.Value, e *element, path string) {
+func (v *validation) one(value strictjson.Value, e *element) {
 	if value.Kind() == strictjson.KindNull {
-		v.fault(Structure, path, "The element must not be null; leave it out.")
+		v.fault(Structure, "", "The element must not be null; leave it out.")
 		return
 	}
 	if e.of == "Resource" {
-		v.contained(value, path)
+		v.contained(value)
 		return
 	}
 	if check, ok := primitives[e.of]; ok {
 		if problem := check(value); problem != "" {
-			v.fault(problemCode(value, e.of), path, problem)
+			v.fault(problemCode(value, e.of), "", problem)
 		} else if e.codes != nil {
 			if code, _ := value.AsString(); !slices.Contains(e.codes, code) {
-				v.fault(CodeInvalid, path, "The code must be one of "+strings.Join(e.codes, ", ")+".")
+				v.fault(CodeInvalid, "", "The code must be one of "+strings.Join(e.codes, ", ")+".")
 			}
 		}
 		return
 	}
 	o, ok := value.AsObject()
 	if !ok {
-		v.fault(Structure, path, "The element must be an object.")
+		v.fault(Structure, "", "The element must be an object.")
 		return
 	}
-	v.object(o, e.of, path, false)
+	v.object(o, e.of, false)
 }
 
 // contained checks that a contained resource is a resource. It is kept as
 // received, so its elements are not checked.
-func (v *validation) contained(value strictjson.Value, path string) {
+func (v *validation) contained(value strictjson.Value) {
 	o, ok := value.AsObject()
 	if !ok {
-		v.fault(Structure, path, "A contained resource must be an object.")
+		v.fault(Structure, "", "A contained resource must be an object.")
 		return
 	}
 	if _, issue := typeOf(o); issue != nil {
-		v.fault(issue.Code, path+"."+issue.Expression, issue.Text)
+		v.fault(issue.Code, issue.Expression, issue.Text)
 	}
 }
 
 // primitiveExtension checks the object beside a primitive value, which has its
 // extensions.
-func (v *validation) primitiveExtension(value strictjson.Value, e *element, path string) {
+func (v *validation) primitiveExtension(value strictjson.Value, e *element) {
 	if _, ok := primitives[e.of]; !ok {
-		v.fault(Structure, path, "Only elements with a primitive type have an element with an underscore.")
+		v.fault(Structure, "", "Only elements with a primitive type have an element with an underscore.")
 		return
 	}
 	array, isArray := value.AsArray()
 	if isArray != e.list {
-		v.fault(Structure, path, "The element must be an array if and only if the one without an underscore is one.")
+		v.fault(Structure, "", "The element must be an array if and only if the one without an underscore is one.")
 		return
 	}
 	if !isArray {
-		v.extensionsOnly(value, path)
+		v.extensionsOnly(value)
 		return
 	}
 	for i, one := range array.All() {
 		if one.Kind() != strictjson.KindNull {
-			v.extensionsOnly(one, path+index(i))
+			v.enterIndex(i)
+			v.extensionsOnly(one)
+			v.leave()
 		}
 	}
 }
 
-func (v *validation) extensionsOnly(value strictjson.Value, path string) {
+func (v *validation) extensionsOnly(value strictjson.Value) {
 	o, ok := value.AsObject()
 	if !ok {
-		v.fault(Structure, path, "The element must be an object.")
+		v.fault(Structure, "", "The element must be an object.")
 		return
 	}
-	v.object(o, "Element", path, false)
+	v.object(o, "Element", false)
 }
 
 // problemCode is structure for a wrong JSON type and value for a wrong form.

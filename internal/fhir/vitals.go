@@ -53,7 +53,7 @@ func writeVitals(o *outgoing) error {
 	}
 	if len(list) == 0 { // a value of fields that are declared but not in the table
 		obs := o.observation("")
-		obs.Category, obs.Code = category("vital-signs"), concept(o.m.system("data-type"), "vitals")
+		obs.Category, obs.Code = category("vital-signs"), o.m.concept(o.m.system(dataTypeSystem), "vitals")
 		list = append(list, obs)
 	}
 	common := o.extensions()
@@ -121,7 +121,7 @@ func signOf(o *Observation) (s *sign, field int) {
 
 func isVitals(in *incoming, o *Observation) bool {
 	s, _ := signOf(o)
-	return s != nil || o.Code.has(in.m.system("data-type"), "vitals")
+	return s != nil || o.Code.has(in.m.system(dataTypeSystem), "vitals")
 }
 
 func readVitals(in *incoming, o *Observation) {
