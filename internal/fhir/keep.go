@@ -45,8 +45,13 @@ func Keep(received, generated []byte) []byte {
 			continue
 		}
 		note(name)
-		if plain, extended := strings.CutPrefix(name, "_"); extended && !serverSet(plain, &was, &now) {
-			note(plain) // its extensions are only valid with the value
+		// A value and its extensions are only valid together.
+		other, extended := strings.CutPrefix(name, "_")
+		if !extended {
+			other = "_" + name
+		}
+		if !serverSet(other, &was, &now) && (was.get(other) != nil || now.get(other) != nil) {
+			note(other)
 		}
 	}
 	if len(kept.fields) == 0 && now.resourceType != medicationStatement {
