@@ -80,7 +80,7 @@ var otherOperations = []string{
 	"POST /oauth/token", "POST /oauth/revoke", "POST /oauth/introspect",
 	"GET /v1/patients/{id}/summary",
 	"GET /v1/reference/data-types", "GET /v1/reference/instruments", "GET /v1/reference/medications", "GET /v1/reference/medications/lookup",
-	"GET /.well-known/oauth-authorization-server", "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /openapi.yaml",
+	"GET /.well-known/oauth-authorization-server", "GET /.well-known/smart-configuration", "GET /fhir/R4/.well-known/smart-configuration", "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /openapi.yaml",
 }
 
 // A new method or operation must be added to one of the lists.

@@ -35,5 +35,6 @@ type Principal struct {
 type Grant struct {
 	Token    string
 	Lifetime time.Duration
-	Scopes   Scopes
+	// Scope is what it was issued for.
+	Scope Asked
 }

@@ -122,17 +122,19 @@ func (s SMART) scopes() (held Scopes) {
 // Asked is what a token is for: scopes by name, and SMART scopes.
 type Asked struct {
 	Scopes Scopes
-	// SMART lists SMART scopes as they were asked for, without repetitions.
-	SMART []string
+	// SMART lists SMART scopes as they were asked for, without repetitions,
+	// separated by spaces.
+	SMART string
 }
 
 // ParseAsked parses the scope parameter of a token request. The error is an
 // [UnknownScopeError].
 func ParseAsked(s string) (a Asked, err error) {
+	var smart []string
 	for word := range strings.FieldsSeq(s) {
 		if _, ok := parseSMART(word); ok {
-			if !slices.Contains(a.SMART, word) {
-				a.SMART = append(a.SMART, word)
+			if !slices.Contains(smart, word) {
+				smart = append(smart, word)
 			}
 			continue
 		}
@@ -142,13 +144,14 @@ func ParseAsked(s string) (a Asked, err error) {
 		}
 		a.Scopes |= one
 	}
+	a.SMART = strings.Join(smart, " ")
 	return a, nil
 }
 
 // Missing returns what a client with these scopes lacks to be granted a.
 func (a Asked) Missing(client Scopes) (missing Scopes) {
 	missing = a.Scopes
-	for _, word := range a.SMART {
+	for word := range strings.FieldsSeq(a.SMART) {
 		w, _ := parseSMART(word)
 		missing |= w.needs
 	}
@@ -159,13 +162,13 @@ func (a Asked) Missing(client Scopes) (missing Scopes) {
 // may lose scopes after a token was issued. SMART scopes that are not covered
 // any more are left out.
 func (a Asked) Within(client Scopes) Asked {
-	left := Asked{Scopes: a.Scopes & client}
-	for _, word := range a.SMART {
+	var smart []string
+	for word := range strings.FieldsSeq(a.SMART) {
 		if w, ok := parseSMART(word); ok && client.Has(w.needs) {
-			left.SMART = append(left.SMART, word)
+			smart = append(smart, word)
 		}
 	}
-	return left
+	return Asked{Scopes: a.Scopes & client, SMART: strings.Join(smart, " ")}
 }
 
 // Permits returns what a permits a client with these scopes. SMART scopes
@@ -173,7 +176,7 @@ func (a Asked) Within(client Scopes) Asked {
 // of FHIR only if they cover all of its resource types.
 func (a Asked) Permits(client Scopes) (Scopes, SMART) {
 	var all SMART
-	for _, word := range a.Within(client).SMART {
+	for word := range strings.FieldsSeq(a.Within(client).SMART) {
 		w, _ := parseSMART(word)
 		for i := range all {
 			all[i] |= w.permits[i]
@@ -185,7 +188,7 @@ func (a Asked) Permits(client Scopes) (Scopes, SMART) {
 
 // String returns the scopes separated by spaces, the SMART scopes last.
 func (a Asked) String() string {
-	return strings.Join(append(a.Scopes.Names(), a.SMART...), " ")
+	return strings.TrimSpace(a.Scopes.String() + " " + a.SMART)
 }
 
 // SMARTScopes lists the SMART scopes that a client can ask for, for the

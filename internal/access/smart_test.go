@@ -143,7 +143,7 @@ func TestSMARTScopesAreBounded(t *testing.T) {
 		}
 		whole := &Principal{Scopes: client}
 		said := &Principal{Scopes: asked.Scopes}
-		for _, word := range asked.SMART {
+		for word := range strings.FieldsSeq(asked.SMART) {
 			w, _ := parseSMART(word)
 			for i, v := range w.permits {
 				said.SMART[i] |= v

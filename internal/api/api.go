@@ -81,6 +81,10 @@ type Authority interface {
 	Verify(ctx context.Context, header []string) (*access.Principal, error)
 	// Authenticate returns the client with these credentials.
 	Authenticate(ctx context.Context, clientID, secret string) (*clients.Client, error)
+	// AuthenticateAssertion returns the client that signed an assertion, which
+	// it accepts once. clientID is the client_id parameter, or "". Each
+	// audience of the assertion must be one of audience.
+	AuthenticateAssertion(ctx context.Context, clientID, assertion string, audience []string) (*clients.Client, error)
 	// Issue creates an access token for the client. scope narrows its scopes;
 	// "" means all that were granted. A scope that was not granted is an error.
 	Issue(ctx context.Context, c *clients.Client, scope string) (access.Grant, error)

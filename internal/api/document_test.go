@@ -31,11 +31,15 @@ func TestRoutesAreThoseOfTheDocument(t *testing.T) {
 // The requests that the document shows work as they are shown.
 func TestExamplesOfTheDocument(t *testing.T) {
 	each(t, func(t *testing.T, n *node) {
-		c := n.caller("north")
+		c, key := n.caller("north"), newSigner(t, "k")
+		c.signs(key)
 		live := openapitest.Live{PatientID: c.create("Arlo Finch"), AccessToken: c.token, ClientID: c.client.ID.String(), ClientSecret: c.secret}
 		for _, example := range openapitest.Examples() {
 			if strings.Contains(example.Path, "{record_id}") { // a record can be corrected once
 				live.RecordID = c.score(live.PatientID, 6)
+			}
+			if example.Path == "/oauth/token" { // one example needs it
+				live.Assertion = c.assertion(key, n.url+"/oauth/token")
 			}
 			if strings.HasPrefix(example.Path, "/v1/webhooks/") { // one example removes it
 				live.WebhookID = c.hook()

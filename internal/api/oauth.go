@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/ratelimit"
@@ -75,14 +74,54 @@ func (a *API) authenticated(x *exchange) (form, error) {
 	if err != nil {
 		return f, a.refuse(x, err)
 	}
-	clientID, secret, err := credentials(x.r.Header["Authorization"], f.Values)
-	if err == nil {
-		f.client, err = a.Authority.Authenticate(x.ctx(), clientID, secret)
-	}
-	if err != nil {
+	if f.client, err = a.authenticate(x, f.Values); err != nil {
 		return f, a.refuse(x, err)
 	}
 	return f, nil
+}
+
+// authenticate returns the client that sent a form, with its secret or with an
+// assertion signed with its key.
+func (a *API) authenticate(x *exchange, f url.Values) (*clients.Client, error) {
+	header := x.r.Header["Authorization"]
+	if f.Has("client_assertion") || f.Has("client_assertion_type") {
+		assertion, err := assertionOf(header, f)
+		if err != nil {
+			return nil, err
+		}
+		return a.Authority.AuthenticateAssertion(x.ctx(), f.Get("client_id"), assertion, a.audience(x.r))
+	}
+	clientID, secret, err := credentials(header, f)
+	if err != nil {
+		return nil, err
+	}
+	return a.Authority.Authenticate(x.ctx(), clientID, secret)
+}
+
+// audience lists what an assertion may be for: the token endpoint, as SMART
+// Backend Services has it, or the issuer, which newer libraries use.
+func (a *API) audience(r *http.Request) []string {
+	base := a.base(r)
+	return []string{base + tokenPath, base}
+}
+
+const tokenPath = "/oauth/token"
+
+// jwtBearer is the only type of assertion (RFC 7523).
+const jwtBearer = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+// assertionOf returns the assertion of a form that has no other credentials.
+func assertionOf(header []string, f url.Values) (string, error) {
+	switch {
+	case len(header) > 0 || f.Has("client_secret"):
+		return "", fault.New(fault.InvalidParameter, "Authenticate with a client_assertion or with a secret, not with both.",
+			"parameter", "client_assertion", "value", nil, "oauth_error", "invalid_request")
+	case f.Get("client_assertion") == "":
+		return "", fault.New(fault.InvalidParameter, "client_assertion is missing.", "parameter", "client_assertion", "value", nil, "oauth_error", "invalid_request")
+	case f.Get("client_assertion_type") != jwtBearer:
+		return "", fault.New(fault.InvalidClient, "client_assertion_type must be "+jwtBearer+".", "oauth_error", "invalid_client")
+	}
+	return f.Get("client_assertion"), nil
 }
 
 func (a *API) readForm(x *exchange) (form, error) {
@@ -95,7 +134,7 @@ func (a *API) readForm(x *exchange) (form, error) {
 		return form{}, fault.New(fault.InvalidBody, "The form cannot be parsed.", "reason", "not form-encoded", "offset", 0, "oauth_error", "invalid_request")
 	}
 	var fields fault.Fields
-	for _, name := range []string{"grant_type", "client_id", "client_secret", "scope", "token", "token_type_hint"} {
+	for _, name := range []string{"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope", "token", "token_type_hint"} {
 		if len(values[name]) > 1 {
 			fields.Add(name, nil, name+" is given more than once.")
 		}
@@ -167,7 +206,7 @@ func (a *API) issueToken(x *exchange) (answer, error) {
 	b = append(b, `","token_type":"Bearer","expires_in":`...)
 	b = strconv.AppendInt(b, int64(grant.Lifetime.Seconds()), 10)
 	b = append(b, `,"scope":"`...)
-	b = append(b, grant.Scopes.String()...)
+	b = append(b, grant.Scope.String()...)
 	x.buf = append(b, `"}`...)
 	x.h["Pragma"] = []string{"no-cache"}
 	return answer{status: http.StatusOK, body: x.buf}, nil
@@ -216,26 +255,7 @@ func (a *API) introspectToken(x *exchange) (answer, error) {
 		return answer{status: http.StatusOK, body: []byte(`{"active":false}`)}, nil
 	}
 	return x.json(http.StatusOK, map[string]any{
-		"active": true, "scope": token.Principal.Scopes.String(), "client_id": token.Principal.ClientID,
+		"active": true, "scope": token.Scope.String(), "client_id": token.Principal.ClientID,
 		"token_type": "Bearer", "exp": token.ExpiresAt.Unix(), "iat": token.IssuedAt.Unix(),
-	}), nil
-}
-
-// oauthMetadata returns the authorization server metadata (RFC 8414).
-func (a *API) oauthMetadata(x *exchange) (answer, error) {
-	base := a.base(x.r)
-	methods := []string{"client_secret_basic", "client_secret_post"}
-	return x.json(http.StatusOK, map[string]any{
-		"issuer":                                        base,
-		"token_endpoint":                                base + "/oauth/token",
-		"revocation_endpoint":                           base + "/oauth/revoke",
-		"introspection_endpoint":                        base + "/oauth/introspect",
-		"token_endpoint_auth_methods_supported":         methods,
-		"revocation_endpoint_auth_methods_supported":    methods,
-		"introspection_endpoint_auth_methods_supported": methods,
-		"grant_types_supported":                         []string{"client_credentials"},
-		"response_types_supported":                      []string{},
-		"scopes_supported":                              access.AllScopes.Names(),
-		"service_documentation":                         base + "/openapi.json",
 	}), nil
 }

@@ -205,7 +205,7 @@ func TestOAuthMetadata(t *testing.T) {
 		for _, scope := range r["scopes_supported"].([]any) {
 			scopes = append(scopes, scope.(string))
 		}
-		if !slices.Equal(scopes, access.AllScopes.Names()) {
+		if !slices.Equal(scopes, append(access.AllScopes.Names(), access.SMARTScopes()...)) {
 			t.Errorf("scopes %v", scopes)
 		}
 	})

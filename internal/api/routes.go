@@ -71,7 +71,7 @@ func (a *API) table() []route {
 		{method: "POST", pattern: "/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", scope: access.WebhooksWrite, handle: a.redeliver},
 		{method: "GET", pattern: "/v1/audit", scope: access.AuditRead, handle: a.listAudit},
 
-		// These authenticate the client by its secret and do their own
+		// These authenticate the client by its secret or key, and do their own
 		// counting.
 		{method: "POST", pattern: "/oauth/token", handle: a.issueToken},
 		{method: "POST", pattern: "/oauth/revoke", handle: a.revokeToken},
@@ -79,6 +79,8 @@ func (a *API) table() []route {
 
 		// These need no token and are not counted.
 		{method: "GET", pattern: "/.well-known/oauth-authorization-server", handle: a.oauthMetadata},
+		{method: "GET", pattern: "/.well-known/smart-configuration", handle: a.smartConfiguration},
+		{method: "GET", pattern: "/fhir/R4/.well-known/smart-configuration", handle: a.smartConfiguration},
 		{method: "GET", pattern: "/healthz", handle: a.healthz},
 		{method: "GET", pattern: "/readyz", handle: a.readyz},
 		{method: "GET", pattern: "/openapi.json", handle: a.openapiJSON},

@@ -152,6 +152,8 @@ var asked = []question{
 	{"POST /oauth/revoke", "", func(w *crowd) *reply { return w.form("/oauth/revoke", w.credentials("token", w.issue(""))) }, cost{sqlite: 6, postgres: 6, trips: 5}},
 	{"POST /oauth/introspect", "", func(w *crowd) *reply { return w.form("/oauth/introspect", w.credentials("token", w.token)) }, cost{sqlite: 3, postgres: 4, trips: 3}},
 	{"GET /.well-known/oauth-authorization-server", "", func(w *crowd) *reply { return w.get("/.well-known/oauth-authorization-server") }, cost{}},
+	{"GET /.well-known/smart-configuration", "", func(w *crowd) *reply { return w.get("/.well-known/smart-configuration") }, cost{}},
+	{"GET /fhir/R4/.well-known/smart-configuration", "", func(w *crowd) *reply { return w.get("/fhir/R4/.well-known/smart-configuration") }, cost{}},
 	{"GET /healthz", "", func(w *crowd) *reply { return w.get("/healthz") }, cost{}},
 	{"GET /readyz", "", func(w *crowd) *reply { return w.get("/readyz") }, cost{sqlite: 1, postgres: 1, trips: 1}},
 	{"GET /openapi.json", "", func(w *crowd) *reply { return w.get("/openapi.json") }, cost{}},

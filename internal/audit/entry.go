@@ -47,24 +47,27 @@ const (
 	// with the rules or with the organisation's aliases.
 	ClinicalDerive Action = "clinical_data.derive"
 	// Aliases are an organisation's names for medicines.
-	AliasCreate    Action = "alias.create"
-	AliasUpdate    Action = "alias.update"
-	AliasDelete    Action = "alias.delete"
-	AnalyticsRead  Action = "analytics.read"
-	AuditRead      Action = "audit.read"
-	OrgCreate      Action = "organization.create"
-	ClientCreate   Action = "client.create"
-	ClientRotate   Action = "client.rotate"
-	ClientRevoke   Action = "client.revoke"
-	ClientTier     Action = "client.tier"
-	ClientRequest  Action = "client.request"
-	ClientGrant    Action = "client.grant"
-	ClientDecline  Action = "client.decline"
-	TokenRevoke    Action = "token.revoke"
-	MemberInvite   Action = "member.invite"
-	MemberCreate   Action = "member.create"
-	MemberUpdate   Action = "member.update"
-	MemberPassword Action = "member.password"
+	AliasCreate     Action = "alias.create"
+	AliasUpdate     Action = "alias.update"
+	AliasDelete     Action = "alias.delete"
+	AnalyticsRead   Action = "analytics.read"
+	AuditRead       Action = "audit.read"
+	OrgCreate       Action = "organization.create"
+	ClientCreate    Action = "client.create"
+	ClientRotate    Action = "client.rotate"
+	ClientRevoke    Action = "client.revoke"
+	ClientTier      Action = "client.tier"
+	ClientRequest   Action = "client.request"
+	ClientGrant     Action = "client.grant"
+	ClientDecline   Action = "client.decline"
+	ClientKeyAdd    Action = "client.key_add"
+	ClientKeyRemove Action = "client.key_remove"
+	ClientKeysURI   Action = "client.jwks_uri"
+	TokenRevoke     Action = "token.revoke"
+	MemberInvite    Action = "member.invite"
+	MemberCreate    Action = "member.create"
+	MemberUpdate    Action = "member.update"
+	MemberPassword  Action = "member.password"
 	// MemberReset is the creation of a password reset link; using it is
 	// MemberPassword.
 	MemberReset   Action = "member.reset"
@@ -98,7 +101,8 @@ var actions = map[Action]bool{
 	ExportCreate: true, ExportRead: true, ExportDownload: true, ExportDelete: true, ExportComplete: true, ExportFail: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, ClinicalList: true, SeriesRepair: true, ClinicalDerive: true, AnalyticsRead: true,
 	AliasCreate: true, AliasUpdate: true, AliasDelete: true,
-	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, ClientRequest: true, ClientGrant: true, ClientDecline: true, TokenRevoke: true,
+	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, ClientRequest: true, ClientGrant: true, ClientDecline: true,
+	ClientKeyAdd: true, ClientKeyRemove: true, ClientKeysURI: true, TokenRevoke: true,
 	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true, MemberReset: true,
 	SessionCreate: true, SessionRefuse: true, SessionEnd: true,
 	WebhookCreate: true, WebhookUpdate: true, WebhookDelete: true, WebhookRotate: true, WebhookReveal: true,

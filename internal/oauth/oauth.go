@@ -1,12 +1,14 @@
-// Package oauth authenticates clients by their secrets, issues and revokes
-// tokens (OAuth 2.0 client credentials, RFC 6749, 7009, 7662) and verifies
-// them. The HTTP endpoints are in internal/api.
+// Package oauth authenticates clients by their secrets or by assertions signed
+// with their keys, issues and revokes tokens (OAuth 2.0 client credentials, RFC
+// 6749, 7009, 7523, 7662; SMART Backend Services) and verifies them. The HTTP
+// endpoints are in internal/api.
 package oauth
 
 import (
 	"context"
 	"crypto/subtle"
 	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -29,6 +31,9 @@ type Authority struct {
 	now   func() time.Time
 	cache cache
 	mark  mark
+	// remote are the keys that clients publish.
+	remote remoteKeys
+	log    *slog.Logger
 }
 
 // New returns an authority. [Authority.Watch] must run, or it will not notice
@@ -36,8 +41,14 @@ type Authority struct {
 func New(s *store.Store, now func() time.Time) *Authority {
 	a := &Authority{store: s.System(), all: s, now: now, mark: s.System().TokenKey()}
 	a.cache.init()
+	a.remote.now, a.log = now, slog.New(slog.DiscardHandler)
 	return a
 }
+
+// FetchFrom lets the authority read the keys that clients publish at a
+// jwks_uri; without it, only registered keys are accepted. It must be called
+// before the first request.
+func (a *Authority) FetchFrom(fetch FetchKeys, log *slog.Logger) { a.remote.fetch, a.log = fetch, log }
 
 var errClient = fault.New(fault.InvalidClient, "The client is unknown or the secret is wrong.", "oauth_error", "invalid_client")
 
@@ -77,12 +88,12 @@ func (a *Authority) Authenticate(ctx context.Context, clientID, secret string) (
 // Issue creates an access token for a client. scope narrows its scopes; ""
 // means all that were granted. A scope that was not granted is an error.
 func (a *Authority) Issue(ctx context.Context, c *clients.Client, scope string) (access.Grant, error) {
-	scopes, err := narrow(c.Scopes, scope)
+	asked, err := narrow(c.Scopes, scope)
 	if err != nil {
 		return access.Grant{}, err
 	}
 	token, hash := a.mark.newToken()
-	issued, err := a.store.IssueToken(ctx, c, hash, scopes, Lifetime)
+	issued, err := a.store.IssueToken(ctx, c, hash, asked, Lifetime)
 	if err != nil {
 		return access.Grant{}, err
 	}
@@ -90,20 +101,20 @@ func (a *Authority) Issue(ctx context.Context, c *clients.Client, scope string) 
 		return access.Grant{}, errClient // the cached client has been revoked since
 	}
 	a.cache.usedSecret(c, a.now())
-	return access.Grant{Token: token, Lifetime: Lifetime, Scopes: scopes}, nil
+	return access.Grant{Token: token, Lifetime: Lifetime, Scope: asked}, nil
 }
 
-func narrow(granted access.Scopes, scope string) (access.Scopes, error) {
+func narrow(granted access.Scopes, scope string) (access.Asked, error) {
 	if strings.TrimSpace(scope) == "" {
-		return granted, nil
+		return access.Asked{Scopes: granted}, nil
 	}
-	asked, err := access.ParseScopes(scope)
+	asked, err := access.ParseAsked(scope)
 	if unknown, ok := errors.AsType[access.UnknownScopeError](err); ok {
-		return 0, fault.New(fault.InvalidScope, "The scope list contains an unknown scope.",
+		return access.Asked{}, fault.New(fault.InvalidScope, "The scope list contains an unknown scope.",
 			"parameter", "scope", "value", string(unknown), "oauth_error", "invalid_scope")
 	}
-	if !granted.Has(asked) {
-		return 0, fault.New(fault.InvalidScope, "The client was not granted "+(asked&^granted).String()+".",
+	if missing := asked.Missing(granted); missing != 0 {
+		return access.Asked{}, fault.New(fault.InvalidScope, "The client was not granted "+missing.String()+".",
 			"parameter", "scope", "value", scope, "oauth_error", "invalid_scope")
 	}
 	return asked, nil

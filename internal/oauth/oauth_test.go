@@ -145,8 +145,8 @@ func TestIssueNarrows(t *testing.T) {
 			"": granted, "  ": granted, "patients:read": access.PatientsRead, "patients:write patients:read": granted,
 		} {
 			grant, err := w.Issue(context.Background(), w.client, scope)
-			if err != nil || grant.Scopes != want || grant.Lifetime != time.Hour {
-				t.Errorf("%q: %v for %v, %v", scope, grant.Scopes, grant.Lifetime, err)
+			if err != nil || grant.Scope.Scopes != want || grant.Lifetime != time.Hour {
+				t.Errorf("%q: %v for %v, %v", scope, grant.Scope.Scopes, grant.Lifetime, err)
 			}
 			p, _ := w.verify("Bearer " + grant.Token)
 			if p == nil || p.Scopes != want || p.Client != w.client.No || p.Org != w.client.Org || p.ClientID != w.client.ID || p.OrgID != w.client.OrgID {

@@ -119,6 +119,7 @@ func (v *visit) baseURL() string { return v.Base(v.r) }
 
 type applicationPage struct {
 	Client clients.Client
+	Keys   clients.Keys
 	Used   int64
 	// Percent is the used part of the allowance, at most 100, for the bar.
 	Percent   int64
@@ -143,6 +144,9 @@ func (p *Portal) application(v *visit) error {
 	page := applicationPage{
 		Client: c, Overlaps: overlaps, Managed: c.ManagedBy(v.member) && c.RevokedAt.IsZero(), All: choices(access.AllScopes, c.Scopes, grants),
 		Missing: choices(access.AllScopes&^c.Scopes&^c.Requested, 0, grants), Asked: choices(c.Requested, c.Requested, grants),
+	}
+	if page.Keys, err = v.org.Keys(v.r.Context(), c.No); err != nil {
+		return err
 	}
 	if page.Used, page.WindowEnd, err = v.org.Window(v.r.Context(), c.No); err != nil {
 		return err

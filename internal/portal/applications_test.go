@@ -79,7 +79,8 @@ func TestAnotherOrganisationsApplicationIsNotThere(t *testing.T) {
 		path := "/portal/applications/" + theirs.ID.String()
 		for what, p := range map[string]page{
 			"page": b.get(path), "rotate": b.post(path+"/rotate", "overlap", "0"), "revoke": b.post(path+"/revoke", "sure", "yes"),
-			"tier": b.post(path+"/tier", "tier", "enterprise"),
+			"tier": b.post(path+"/tier", "tier", "enterprise"), "keys": b.post(path+"/keys", "jwks", publicKey), "key": b.post(path+"/keys/remove", "kid", "x"),
+			"URL": b.post(path+"/jwks-uri", "jwks_uri", "https://ehr.example/jwks.json"),
 		} {
 			if p.status != http.StatusNotFound || strings.Contains(p.text, "Secret app") {
 				t.Errorf("%s: %d", what, p.status)

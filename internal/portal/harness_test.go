@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -102,7 +103,8 @@ func newHouse(t *testing.T, cfg store.Config) *house {
 	h.trips.Watch(&cfg)
 	h.store = storetest.Start(t, cfg)
 	h.pages = New(Config{
-		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, Dev: true, Now: h.now, Log: slog.New(slog.DiscardHandler),
+		Store: h.store, Cohorts: cohort.New(1<<30, nil), NewSecret: oauth.NewSecret, ReadKeys: oauth.ReadKeys, Dev: true,
+		CheckKeysURI: func(_ context.Context, uri string) (int, error) { return checkURI(uri) }, Now: h.now, Log: slog.New(slog.DiscardHandler),
 		CheckWebhookURL: func(address string) error { return webhook.CheckURL(address, true) }, NewWebhookSecret: webhook.NewSecret,
 		ReadReport: report.ReadRequest, OpenAPI: openapi.JSON, SessionIdle: idleTime, SessionLifetime: lifetime,
 		Source: sourceOf, Base: func(*http.Request) string { return h.url },

@@ -10,6 +10,7 @@
 package portal
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -22,6 +23,7 @@ import (
 	"anodyne.example/anodyne/internal/portal/reference"
 	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/strictjson"
 )
@@ -32,6 +34,10 @@ type Config struct {
 	Cohorts *cohort.Cohorts
 	// NewSecret returns a new client secret and its hash.
 	NewSecret func() (secret string, hash []byte)
+	// ReadKeys parses public keys of an application, and CheckKeysURI returns
+	// how many keys an address has that can be used.
+	ReadKeys     func(jwks []byte) ([]clients.Key, error)
+	CheckKeysURI func(ctx context.Context, uri string) (usable int, err error)
 	// CheckWebhookURL checks whether events may be sent to an address, and
 	// NewWebhookSecret creates a signing secret.
 	CheckWebhookURL  func(address string) error
@@ -130,6 +136,9 @@ func (p *Portal) table() []route {
 		{pattern: "POST /portal/applications", role: access.Developer, handle: p.registerApplication, form: "/portal/applications/new"},
 		{pattern: "GET /portal/applications/{id}", handle: p.application},
 		{pattern: "POST /portal/applications/{id}/rotate", role: access.Developer, handle: p.rotateApplication, form: "/portal/applications/{id}"},
+		{pattern: "POST /portal/applications/{id}/keys", role: access.Developer, handle: p.addKeys, form: "/portal/applications/{id}"},
+		{pattern: "POST /portal/applications/{id}/keys/remove", role: access.Developer, handle: p.removeKey, form: "/portal/applications/{id}"},
+		{pattern: "POST /portal/applications/{id}/jwks-uri", role: access.Developer, handle: p.setKeysURI, form: "/portal/applications/{id}"},
 		{pattern: "POST /portal/applications/{id}/revoke", role: access.Developer, handle: p.revokeApplication, form: "/portal/applications/{id}"},
 		{pattern: "POST /portal/applications/{id}/request", role: access.Developer, handle: p.requestScopes, form: "/portal/applications/{id}"},
 		{pattern: "POST /portal/applications/{id}/decide", role: access.Administrator, handle: p.decideScopes, form: "/portal/applications/{id}"},

@@ -36,7 +36,7 @@ var pagesAsked = []showing{
 	{"/portal/reset/{link}", "/portal/reset/{reset}", asking{statements: 3, trips: 3}},
 	{"/portal/applications", "/portal/applications", asking{statements: 2, trips: 2}},
 	{"/portal/applications/new", "/portal/applications/new", asking{statements: 1, trips: 1}},
-	{"/portal/applications/{id}", "/portal/applications/{application}", asking{statements: 4, trips: 4}},
+	{"/portal/applications/{id}", "/portal/applications/{application}", asking{statements: 6, trips: 5}},
 	{"/portal/webhooks", "/portal/webhooks", asking{statements: 5, trips: 4}},
 	{"/portal/webhooks/new", "/portal/webhooks/new", asking{statements: 1, trips: 1}},
 	{"/portal/webhooks/{id}", "/portal/webhooks/{webhook}", asking{statements: 8, trips: 7}},

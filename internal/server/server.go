@@ -130,7 +130,12 @@ func openStore(ctx context.Context, cfg config.Config, log *slog.Logger, registr
 // handler builds the API and starts the workers.
 func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*api.API, error) {
 	sys := s.store.System()
+	sender, err := s.newSender()
+	if err != nil {
+		return nil, err
+	}
 	authority := oauth.New(s.store, time.Now)
+	authority.FetchFrom(keysFrom(sender), s.log)
 	if err := authority.Look(ctx); err != nil {
 		return nil, err
 	}
@@ -143,7 +148,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
 	cohorts.LogTo(s.log)
 	pages := portal.New(portal.Config{
-		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, Source: api.Source(proxies),
+		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, ReadKeys: oauth.ReadKeys, CheckKeysURI: checkKeys(keysFrom(sender)), Source: api.Source(proxies),
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
 		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
 		Base: api.Base(s.cfg.BaseURL), Dev: s.cfg.Dev, AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log,
@@ -177,7 +182,8 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	s.workers.Start("warmth", pages.KeepWarm)
 	watched := worker.NewRounds(registry, "revocations", oauth.WatchEvery)
 	s.workers.Start("revocations", func(ctx context.Context) error { return authority.Watch(ctx, s.log, watched) })
-	return handler, s.startWebhooks(registry)
+	s.startWebhooks(sender, registry)
+	return handler, nil
 }
 
 // ahead returns how much of an allowance is reserved in advance. On SQLite

@@ -14,24 +14,28 @@ import (
 // the restart.
 const attemptGrace = 5 * time.Second
 
-// startWebhooks starts the delivery of events to webhooks. It is stopped
-// before the other workers, while requests are being finished.
-func (s *Server) startWebhooks(registry prometheus.Registerer) error {
+// newSender returns what connects to the addresses of webhooks, and to those
+// at which clients publish their keys.
+func (s *Server) newSender() (*webhook.Sender, error) {
 	cfg, err := s.cfg.Webhooks()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	sender, err := webhook.NewSender(cfg)
-	if err != nil {
-		return err
+	if err == nil {
+		s.closeSender = sender.Close
 	}
+	return sender, err
+}
+
+// startWebhooks starts the delivery of events to webhooks. It is stopped
+// before the other workers, while requests are being finished.
+func (s *Server) startWebhooks(sender *webhook.Sender, registry prometheus.Registerer) {
 	w := webhook.NewWorker(webhook.Delivery{
 		Store: s.store, Send: sender.Send, Grace: min(attemptGrace, s.cfg.ShutdownTimeout), Log: s.log, Registry: registry, Tracer: s.tracing.Tracer(),
 		Failing: config.OpenFiles() / 4, // clients may use half of them
 	})
-	s.closeSender = sender.Close
 	s.deliveries.Start("webhooks", w.Run)
-	return nil
 }
 
 // stopWebhooks waits until running attempts have ended and their results are

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
@@ -31,7 +32,7 @@ func TestOrganisationsAreApart(t *testing.T) {
 		}
 		token := []byte("token of theirs, 32 bytes long..")
 		owner := storetest.ClientOf(t, s, theirs.ClientID)
-		if issued, err := s.System().IssueToken(t.Context(), &owner, token, theirs.Scopes, time.Hour); err != nil || !issued {
+		if issued, err := s.System().IssueToken(t.Context(), &owner, token, access.Asked{Scopes: theirs.Scopes}, time.Hour); err != nil || !issued {
 			t.Fatal(err)
 		}
 

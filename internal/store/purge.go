@@ -12,9 +12,10 @@ import (
 
 // Purge deletes what is no longer needed, a slice at a time: tokens that
 // expired more than a day ago (until then an expired token is distinguished
-// from an unknown one), old outcomes of idempotent requests, ended rate limit
-// windows, shipped segments, ended sessions, invitations and reset links,
-// sign-in attempts, old usage, and old webhook deliveries.
+// from an unknown one), used assertions that have expired, old outcomes of
+// idempotent requests, ended rate limit windows, shipped segments, ended
+// sessions, invitations and reset links, sign-in attempts, old usage, and old
+// webhook deliveries.
 func (s System) Purge(ctx context.Context) error {
 	now := s.db.Now()
 	for _, p := range []struct {
@@ -26,6 +27,8 @@ func (s System) Purge(ctx context.Context) error {
 			(SELECT org_no, client_no, key_hash FROM idempotency WHERE created_at < $1 ORDER BY created_at LIMIT $2)`, now.Add(-idempotency.Kept - time.Hour)},
 		{`DELETE FROM rate_window WHERE client_no IN (SELECT client_no FROM rate_window WHERE window_end < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
 		{`DELETE FROM client_secret WHERE (client_no, hash) IN (SELECT client_no, hash FROM client_secret WHERE expires_at < $1 LIMIT $2)`, now.Add(-24 * time.Hour)},
+		{`DELETE FROM client_assertion WHERE (client_no, jti_hash) IN
+			(SELECT client_no, jti_hash FROM client_assertion WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now.Add(-clients.AssertionKept)},
 		{`DELETE FROM account_session WHERE hash IN (SELECT hash FROM account_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
 		{`DELETE FROM invitation WHERE hash IN (SELECT hash FROM invitation WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)`, now},
 		{`DELETE FROM sign_in_failure WHERE email_hash IN (SELECT email_hash FROM sign_in_failure WHERE failed_at < $1 ORDER BY failed_at LIMIT $2)`, now.Add(-24 * time.Hour)},

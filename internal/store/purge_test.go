@@ -26,6 +26,7 @@ func TestPurge(t *testing.T) {
 			kept                  time.Duration
 		}{
 			{"token", "hash, org_no, client_no, scopes, issued_at, expires_at", key + ", 1, 1, 0, 0, " + at, 24 * time.Hour},
+			{"client_assertion", "org_no, client_no, jti_hash, expires_at", "1, 1, " + key + ", " + at, clients.AssertionKept},
 			{"idempotency", "org_no, client_no, key_hash, body_hash, status, location, etag, body, created_at",
 				"1, 1, " + key + ", '', 201, '', '', '', " + at, 25 * time.Hour},
 			{"rate_window", "client_no, window_end, used, granted", "i * 100000000000000 + " + at + ", " + at + ", 1, 1", 24 * time.Hour},

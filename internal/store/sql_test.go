@@ -80,6 +80,7 @@ var unbound = map[string]string{
 	"DELETE FROM idempotency WHERE (org_no, client_no,":        "purge, over all organisations",
 	"DELETE FROM rate_window WHERE client_no IN":               "purge, over all organisations",
 	"DELETE FROM client_secret WHERE (client_no, hash)":        "purge, over all organisations",
+	"DELETE FROM client_assertion WHERE (client_no, jti_hash)": "purge, over all organisations",
 	"FROM account a JOIN org o":                                "who signs in is known by the address, and lists are bound where they are made",
 	"FROM account_session s JOIN account a":                    "the hash is the secret that tells the organisation",
 	"UPDATE account_session SET seen_at":                       "the hash is the secret that tells the organisation",

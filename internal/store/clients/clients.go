@@ -149,7 +149,9 @@ func (s *tables) keepClient(tx engine.Tx, c *Client, clientID id.Client, n NewCl
 
 const selectClient = `SELECT c.client_no, c.id, c.org_no, o.id, o.name, c.name, c.tier, c.scopes, c.created_at, c.revoked_at,
 	(SELECT count(*) FROM client_secret s WHERE s.client_no = c.client_no AND (s.expires_at IS NULL OR s.expires_at > $1)),
-	(SELECT max(last_used_at) FROM client_secret s WHERE s.client_no = c.client_no), c.description,
+	(SELECT max(used) FROM (SELECT last_used_at AS used FROM client_secret s WHERE s.client_no = c.client_no
+		UNION ALL SELECT last_used_at FROM client_key k WHERE k.client_no = c.client_no
+		UNION ALL SELECT last_used_at FROM client_jwks_uri u WHERE u.client_no = c.client_no) AS uses), c.description,
 	c.requested, c.requested_at, w.account_no, w.id, w.name, w.email, c.owner_role, w.disabled_at
 	FROM client c JOIN org o ON o.org_no = c.org_no LEFT JOIN account w ON w.account_no = c.owner_no`
 

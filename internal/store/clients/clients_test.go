@@ -153,12 +153,13 @@ func TestTokens(t *testing.T) {
 			return got
 		}
 		for _, hash := range []string{"a", "b"} {
-			if issued, err := sys.IssueToken(t.Context(), &c, []byte(hash), access.PatientsRead|access.AuditRead, time.Hour); err != nil || !issued {
+			if issued, err := sys.IssueToken(t.Context(), &c, []byte(hash), access.Asked{Scopes: access.PatientsRead | access.AuditRead}, time.Hour); err != nil || !issued {
 				t.Fatal(err)
 			}
 		}
 		want := clients.Token{
 			Principal: access.Principal{Org: c.Org, OrgID: c.OrgID, Client: c.No, ClientID: c.ID, Scopes: access.PatientsRead, Tier: access.Standard},
+			Scope:     access.Asked{Scopes: access.PatientsRead},
 			IssuedAt:  now.Now(), ExpiresAt: now.Now().Add(time.Hour),
 		}
 		if got := token("a"); got != want {
@@ -231,7 +232,7 @@ func TestLastUsed(t *testing.T) {
 		}
 		first := now.Now()
 		for i, want := range []time.Duration{0, 0, 0, 61 * time.Second} {
-			if issued, err := s.System().IssueToken(t.Context(), &c, []byte{byte(i)}, 0, time.Hour); err != nil || !issued {
+			if issued, err := s.System().IssueToken(t.Context(), &c, []byte{byte(i)}, access.Asked{}, time.Hour); err != nil || !issued {
 				t.Fatal(err)
 			}
 			if got := storetest.ClientOf(t, s, c.ID).LastUsedAt; !got.Equal(first.Add(want)) {

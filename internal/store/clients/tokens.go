@@ -16,6 +16,8 @@ import (
 // its client.
 type Token struct {
 	Principal access.Principal
+	// Scope is what it was issued for, as far as its client still has it.
+	Scope     access.Asked
 	IssuedAt  time.Time
 	ExpiresAt time.Time
 	// Revoked reports whether the token or its client was revoked.
@@ -36,9 +38,9 @@ const LastUsedGrain = time.Minute
 // used, unless that is already recorded. Because the caller may have read the
 // client a while ago, it reports whether the client, and the secret it used if
 // any, are still valid.
-func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, scopes access.Scopes, lifetime time.Duration) (issued bool, err error) {
+func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, scope access.Asked, lifetime time.Duration) (issued bool, err error) {
 	now := s.db.Now()
-	args := []any{tokenHash, int64(c.Org), int64(c.No), int64(scopes), engine.Millis(now), engine.Millis(now.Add(lifetime))}
+	args := []any{tokenHash, int64(c.Org), int64(c.No), int64(scope.Scopes), engine.Millis(now), engine.Millis(now.Add(lifetime)), scope.SMART}
 	insert := issueToken + ` RETURNING 1`
 	if len(c.Secret.Hash) > 0 {
 		insert, args = issueToken+liveSecret+` RETURNING 1`, append(args, c.Secret.Hash)
@@ -49,7 +51,7 @@ func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, sco
 			issued = true
 			return nil
 		}})
-		if now.Sub(c.Secret.UsedAt) >= LastUsedGrain {
+		if len(c.Secret.Hash) > 0 && now.Sub(c.Secret.UsedAt) >= LastUsedGrain {
 			tx.Last(engine.Stmt{SQL: `UPDATE client_secret SET last_used_at = $3 WHERE client_no = $1 AND hash = $2 AND (last_used_at IS NULL OR last_used_at < $4)`,
 				Args: []any{int64(c.No), c.Secret.Hash, engine.Millis(now), engine.Millis(now.Add(-LastUsedGrain))}})
 		}
@@ -59,24 +61,24 @@ func (s System) IssueToken(ctx context.Context, c *Client, tokenHash []byte, sco
 }
 
 const (
-	issueToken = `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at) SELECT $1, org_no, client_no, $4, $5, $6
+	issueToken = `INSERT INTO token (hash, org_no, client_no, scopes, issued_at, expires_at, smart) SELECT $1, org_no, client_no, $4, $5, $6, $7
 		FROM client WHERE client_no = $3 AND org_no = $2 AND revoked_at IS NULL`
-	liveSecret = ` AND EXISTS (SELECT 1 FROM client_secret s WHERE s.client_no = $3 AND s.hash = $7 AND (s.expires_at IS NULL OR s.expires_at > $5))`
+	liveSecret = ` AND EXISTS (SELECT 1 FROM client_secret s WHERE s.client_no = $3 AND s.hash = $8 AND (s.expires_at IS NULL OR s.expires_at > $5))`
 )
 
 // Token looks up a token. Its scopes are limited to those that its client still
 // has.
 func (s System) Token(ctx context.Context, hash []byte) (t Token, found bool, err error) {
 	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		found, err = engine.One(tx, `SELECT t.org_no, t.client_no, t.scopes, t.issued_at, t.expires_at, t.revoked_at, c.id, c.scopes, c.tier, c.revoked_at, o.id
+		found, err = engine.One(tx, `SELECT t.org_no, t.client_no, t.scopes, t.issued_at, t.expires_at, t.revoked_at, c.id, c.scopes, c.tier, c.revoked_at, o.id, t.smart
 			FROM token t JOIN client c ON c.client_no = t.client_no JOIN org o ON o.org_no = t.org_no WHERE t.hash = $1`, func(r engine.Row) {
+			has := access.Scopes(r.Int(7))
 			t = Token{
-				Principal: access.Principal{
-					Org: access.OrgNo(r.Int(0)), Client: access.ClientNo(r.Int(1)),
-					Scopes: access.Scopes(r.Int(2)) & access.Scopes(r.Int(7)), Tier: access.Tier(r.Int(8)),
-				},
-				IssuedAt: engine.FromMillis(r.Int(3)), ExpiresAt: engine.FromMillis(r.Int(4)), Revoked: !r.IsNull(5) || !r.IsNull(9),
+				Principal: access.Principal{Org: access.OrgNo(r.Int(0)), Client: access.ClientNo(r.Int(1)), Tier: access.Tier(r.Int(8))},
+				Scope:     access.Asked{Scopes: access.Scopes(r.Int(2)), SMART: r.Text(11)}.Within(has),
+				IssuedAt:  engine.FromMillis(r.Int(3)), ExpiresAt: engine.FromMillis(r.Int(4)), Revoked: !r.IsNull(5) || !r.IsNull(9),
 			}
+			t.Principal.Scopes, t.Principal.SMART = t.Scope.Permits(has)
 			t.Principal.ClientID, _ = id.FromBytes[id.ClientKind](r.Raw(6))
 			t.Principal.OrgID, _ = id.FromBytes[id.OrgKind](r.Raw(10))
 		}, hash)

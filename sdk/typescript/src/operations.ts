@@ -114,6 +114,8 @@ export const operations = {
     revoke: call('POST /oauth/revoke', 'body'),
     introspect: call('POST /oauth/introspect', 'body'),
     metadata: call('GET /.well-known/oauth-authorization-server'),
+    smartConfiguration: call('GET /.well-known/smart-configuration'),
+    fhirSmartConfiguration: call('GET /fhir/R4/.well-known/smart-configuration'),
   },
   service: {
     health: call('GET /healthz'),

@@ -943,8 +943,10 @@ export interface paths {
         put?: never;
         /**
          * Get an access token
-         * @description The client credentials grant of RFC 6749. The client authenticates with HTTP Basic, or with `client_id` and `client_secret` in the form, but not both.
-         *     `scope` may request fewer scopes than the client was granted; a scope that was not granted is rejected, never silently dropped. There are no refresh tokens.
+         * @description The client credentials grant of RFC 6749. The client authenticates with HTTP Basic, with `client_id` and `client_secret` in the form, or with
+         *     `client_assertion`, a JWT signed with one of its keys (RFC 7523, SMART Backend Services), but not with more than one of them.
+         *     `scope` may request fewer scopes than the client was granted, also as SMART scopes such as `system/Patient.rs`; a scope that was not granted is
+         *     rejected, never silently dropped. There are no refresh tokens.
          */
         post: operations["createToken"];
         delete?: never;
@@ -1014,6 +1016,46 @@ export interface paths {
          * @description Returns the OAuth endpoints and what they support (RFC 8414).
          */
         get: operations["getAuthorizationServerMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/smart-configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the SMART configuration
+         * @description Returns what SMART App Launch 2.2 defines for clients without a user (Backend Services). `/fhir/R4/.well-known/smart-configuration` returns the same.
+         */
+        get: operations["getSmartConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/.well-known/smart-configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the SMART configuration below the FHIR base
+         * @description Returns the same as `/.well-known/smart-configuration`. SMART clients that are given the FHIR base URL look here.
+         */
+        get: operations["getFhirSmartConfiguration"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3500,7 +3542,7 @@ export interface components {
          * @description The action. More actions may be added.
          * @enum {string}
          */
-        AuditAction: "patient.create" | "patient.update" | "patient.merge" | "patient.erase" | "patient.read" | "patient.list" | "patient.search" | "clinical_data.create" | "clinical_data.correct" | "clinical_data.list" | "clinical_data.read" | "clinical_data.derive" | "export.create" | "export.read" | "export.download" | "export.delete" | "export.complete" | "export.fail" | "report.create" | "report.read" | "report.download" | "report.delete" | "report.complete" | "report.fail" | "alias.create" | "alias.update" | "alias.delete" | "series.repair" | "analytics.read" | "audit.read" | "organization.create" | "client.create" | "client.rotate" | "client.revoke" | "client.tier" | "client.request" | "client.grant" | "client.decline" | "token.revoke" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reveal" | "webhook.test" | "webhook.redeliver" | "webhook.recover" | "alert.raise" | "seal.adopt" | "seal.accept" | "database.restore" | "member.invite" | "member.create" | "member.update" | "member.password" | "member.reset" | "session.create" | "session.refuse" | "session.end";
+        AuditAction: "patient.create" | "patient.update" | "patient.merge" | "patient.erase" | "patient.read" | "patient.list" | "patient.search" | "clinical_data.create" | "clinical_data.correct" | "clinical_data.list" | "clinical_data.read" | "clinical_data.derive" | "export.create" | "export.read" | "export.download" | "export.delete" | "export.complete" | "export.fail" | "report.create" | "report.read" | "report.download" | "report.delete" | "report.complete" | "report.fail" | "alias.create" | "alias.update" | "alias.delete" | "series.repair" | "analytics.read" | "audit.read" | "organization.create" | "client.create" | "client.rotate" | "client.revoke" | "client.tier" | "client.request" | "client.grant" | "client.decline" | "client.key_add" | "client.key_remove" | "client.jwks_uri" | "token.revoke" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reveal" | "webhook.test" | "webhook.redeliver" | "webhook.recover" | "alert.raise" | "seal.adopt" | "seal.accept" | "database.restore" | "member.invite" | "member.create" | "member.update" | "member.password" | "member.reset" | "session.create" | "session.refuse" | "session.end";
         AuditList: {
             data: components["schemas"]["AuditEntry"][];
             next_cursor: components["schemas"]["Cursor"];
@@ -3512,7 +3554,17 @@ export interface components {
             grant_type: "client_credentials";
             client_id?: string;
             client_secret?: string;
-            /** @description Scopes separated by spaces; defaults to all scopes granted to the client. */
+            /**
+             * @description Required with `client_assertion`.
+             * @constant
+             */
+            client_assertion_type?: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+            /**
+             * @description A JWT signed with a registered key of the client, by RS384 or ES384. The header has `kid`. The claims `iss` and `sub` are the client ID, `aud` is the
+             *     URL of the token endpoint, `exp` is at most 5 minutes ahead, and `jti` is used only once.
+             */
+            client_assertion?: string;
+            /** @description Scopes separated by spaces, also SMART scopes; defaults to all scopes granted to the client. */
             scope?: string;
         };
         Token: {
@@ -3530,6 +3582,13 @@ export interface components {
             token_type_hint?: string;
             client_id?: string;
             client_secret?: string;
+            /**
+             * @description Required with `client_assertion`.
+             * @constant
+             */
+            client_assertion_type?: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+            /** @description See createToken. */
+            client_assertion?: string;
         };
         Introspection: {
             /** @constant */
@@ -3560,6 +3619,21 @@ export interface components {
             response_types_supported: string[];
             grant_types_supported: string[];
             token_endpoint_auth_methods_supported: string[];
+            token_endpoint_auth_signing_alg_values_supported?: string[];
+        };
+        SmartConfiguration: {
+            /** Format: uri */
+            token_endpoint: string;
+            token_endpoint_auth_methods_supported: string[];
+            token_endpoint_auth_signing_alg_values_supported: string[];
+            grant_types_supported: string[];
+            scopes_supported: string[];
+            /** Format: uri */
+            introspection_endpoint: string;
+            /** Format: uri */
+            revocation_endpoint: string;
+            /** @description Capabilities that SMART App Launch defines. */
+            capabilities: string[];
         };
         Health: {
             /** @constant */
@@ -7921,6 +7995,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuthorizationServer"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getSmartConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The configuration. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SmartConfiguration"];
+                };
+            };
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getFhirSmartConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The configuration. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SmartConfiguration"];
                 };
             };
             500: components["responses"]["InternalError"];

@@ -25,6 +25,7 @@ type Live struct {
 	AccessToken  string
 	ClientID     string
 	ClientSecret string
+	Assertion    string // of that client, for one request
 }
 
 // Request returns the example as a request to the server at base, with the
@@ -39,6 +40,11 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 		if inForm = form.Has("client_id"); inForm {
 			form.Set("client_id", live.ClientID)
 			form.Set("client_secret", live.ClientSecret)
+			body = []byte(form.Encode())
+		}
+		if form.Has("client_assertion") {
+			inForm = true
+			form.Set("client_assertion", live.Assertion)
 			body = []byte(form.Encode())
 		}
 	}

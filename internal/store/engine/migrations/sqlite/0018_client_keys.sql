@@ -1,0 +1,35 @@
+-- SMART scopes of a token as they were asked for, separated by spaces.
+ALTER TABLE token ADD COLUMN smart TEXT NOT NULL DEFAULT '';
+
+-- Public keys with which clients sign assertions. jwk is the key alone, and
+-- thumbprint the one of RFC 7638.
+CREATE TABLE client_key (
+    org_no       INTEGER NOT NULL,
+    client_no    INTEGER NOT NULL REFERENCES client,
+    kid          TEXT NOT NULL,
+    algorithm    TEXT NOT NULL,
+    thumbprint   TEXT NOT NULL,
+    jwk          TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    last_used_at INTEGER,
+    PRIMARY KEY (client_no, kid)
+) WITHOUT ROWID;
+
+-- The address at which a client publishes its keys.
+CREATE TABLE client_jwks_uri (
+    org_no       INTEGER NOT NULL,
+    client_no    INTEGER NOT NULL PRIMARY KEY REFERENCES client,
+    uri          TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    last_used_at INTEGER
+) WITHOUT ROWID;
+
+-- Assertions that were used, by the hash of their jti, until they expire.
+CREATE TABLE client_assertion (
+    org_no     INTEGER NOT NULL,
+    client_no  INTEGER NOT NULL,
+    jti_hash   BLOB NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (client_no, jti_hash)
+) WITHOUT ROWID;
+CREATE INDEX client_assertion_expiry ON client_assertion (expires_at);
