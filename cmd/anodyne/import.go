@@ -17,7 +17,8 @@ import (
 const importSynopsis = `import FILE [FILE ...] [flags]
 
 Imports patients and clinical data into an organisation from CSV files with a
-header, or from files with one JSON object per line. The rules of the API apply.
+header, from files with one JSON object per line, or from FHIR R4 Bundles and
+files with one FHIR resource per line. The rules of the API apply.
 Columns are matched by name; use --map for the others. Rejected lines are
 written to FILE.errors.csv or FILE.errors.ndjson, with the reason.
 
@@ -88,6 +89,9 @@ func importFiles(ctx context.Context, e cli.Env, s *store.Store, dryRun bool, cf
 	case err != nil && len(done) > 0:
 		return fmt.Errorf("the import did not finish; run the same command again to continue: %w", err)
 	case err == nil && count > 0:
+		if len(done) == 1 && done[0].Kind == importer.FHIR {
+			return fmt.Errorf("%s rejected", plural(count, "resource was", "resources were"))
+		}
 		return fmt.Errorf("%s rejected", plural(count, "line was", "lines were"))
 	}
 	return err
@@ -95,11 +99,14 @@ func importFiles(ctx context.Context, e cli.Env, s *store.Store, dryRun bool, cf
 
 func printSummary(w io.Writer, sum importer.Summary, dryRun bool) {
 	seconds := max(sum.Elapsed.Seconds(), 0.001)
-	kind := string(sum.Kind)
-	if sum.Kind == importer.Clinical {
-		kind += " data"
+	what := plural(sum.Read, "line", "lines") + " of " + string(sum.Kind)
+	switch sum.Kind {
+	case importer.Clinical:
+		what += " data"
+	case importer.FHIR:
+		what = plural(sum.Read, "FHIR resource", "FHIR resources")
 	}
-	fmt.Fprintf(w, "%s: %s of %s read in %.1f s (%s a second)\n", sum.File, plural(sum.Read, "line", "lines"), kind, seconds, cli.Thousands(int64(float64(sum.Read)/seconds)))
+	fmt.Fprintf(w, "%s: %s read in %.1f s (%s a second)\n", sum.File, what, seconds, cli.Thousands(int64(float64(sum.Read)/seconds)))
 	imported := "imported"
 	if dryRun {
 		imported = "to be imported"
@@ -109,6 +116,17 @@ func printSummary(w io.Writer, sum importer.Summary, dryRun bool) {
 		fmt.Fprintf(w, "  see %s", sum.Errors)
 	}
 	fmt.Fprintln(w)
+	if sum.Kind == importer.FHIR {
+		printTypes(w, sum.Types, imported)
+	}
+}
+
+// printTypes prints what became of FHIR resources, by type.
+func printTypes(w io.Writer, types []importer.TypeCount, imported string) {
+	fmt.Fprintf(w, "\n  %-24s %14s %15s %10s %10s\n", "type", imported, "already present", "rejected", "left out")
+	for _, t := range types {
+		fmt.Fprintf(w, "  %-24s %14s %15s %10s %10s\n", t.Type, cli.Thousands(t.Imported), cli.Thousands(t.Already), cli.Thousands(t.Refused), cli.Thousands(t.LeftOut))
+	}
 }
 
 func plural(n int64, one, many string) string {

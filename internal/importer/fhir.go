@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,8 @@ const (
 // runFHIR imports files with FHIR resources.
 func (cfg *Config) runFHIR(ctx context.Context, files []*fhirFile) (sum Summary, err error) {
 	start := time.Now()
+	// Scores look for the answers of the same record; see wait.
+	slices.SortStableFunc(files, func(a, b *fhirFile) int { return cmp.Compare(answersFirst(a), answersFirst(b)) })
 	j := &fhirJob{Config: cfg, files: files, known: map[string]id.Patient{}, expected: map[id.Patient]pain.Date{}, keys: map[patients.ImportHash]patients.ImportedPerson{},
 		counts: map[string]*TypeCount{}, unnamed: map[patients.ImportHash]int{}, responses: map[string]resource{}}
 	for _, f := range files {
@@ -86,6 +89,13 @@ func (cfg *Config) runFHIR(ctx context.Context, files []*fhirFile) (sum Summary,
 		}
 	}
 	return sum, nil
+}
+
+func answersFirst(f *fhirFile) int {
+	if f.kind == "QuestionnaireResponse" {
+		return 0
+	}
+	return 1
 }
 
 // pass imports the patients of all files, with the conditions of Bundles, or

@@ -21,6 +21,7 @@ type fhirFile struct {
 	path    string
 	file    *os.File
 	size    int64
+	kind    string // type of the first resource
 	bundle  bool
 	refused *refused
 }
@@ -46,11 +47,11 @@ func openFHIR(path string) (*fhirFile, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, file.Close()) // reported when it is opened as another file
 	}
-	kind := resourceType(skipMark(bufio.NewReader(file)))
+	kind := firstType(skipMark(bufio.NewReader(file)))
 	if kind == "" {
 		return nil, file.Close()
 	}
-	return &fhirFile{path: path, file: file, size: info.Size(), bundle: kind == "Bundle"}, nil
+	return &fhirFile{path: path, file: file, size: info.Size(), kind: kind, bundle: kind == "Bundle"}, nil
 }
 
 // skipMark skips a byte order mark.
@@ -61,8 +62,26 @@ func skipMark(r *bufio.Reader) *bufio.Reader {
 	return r
 }
 
-// resourceType returns the type of the first resource of a file, or "" if it
-// does not begin with one.
+// firstType returns the type of the first resource of a file, or "" if it does
+// not begin with one. A file of rejected resources may begin with a line that
+// could not be read.
+func firstType(r *bufio.Reader) string {
+	for range 1000 {
+		if start, _ := r.Peek(len(unreadableStart)); string(start) != unreadableStart {
+			return resourceType(r)
+		}
+		line, _, err := readLine(r)
+		if kind := resourceType(bytes.NewReader(line)); kind != "" || err != nil {
+			return kind
+		}
+	}
+	return ""
+}
+
+const unreadableStart = `{"` + errorLine + `":`
+
+// resourceType returns the type of the resource that a text begins with, or ""
+// if it does not begin with one.
 func resourceType(r io.Reader) string {
 	d := jsontext.NewDecoder(r)
 	if start, err := d.ReadToken(); err != nil || start.Kind() != '{' {
@@ -162,7 +181,7 @@ func (r *resource) again() (resource, error) {
 // withoutOurs removes the fields that describe what is wrong, from a line of a
 // file of rejected resources.
 func withoutOurs(line []byte) []byte {
-	if !bytes.HasPrefix(line, []byte(`{"`+errorLine+`":`)) {
+	if !bytes.HasPrefix(line, []byte(unreadableStart)) {
 		return line
 	}
 	b := []byte{'{'}
