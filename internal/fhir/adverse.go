@@ -43,7 +43,12 @@ func writeAdverseEvent(o *outgoing) error {
 	identifier := o.identifier()
 	r := AdverseEvent{
 		ResourceType: "AdverseEvent", ID: o.id, Meta: o.meta(), Identifier: &identifier[0], Actuality: "actual",
-		Subject: o.subject(), Encounter: o.encounter(), Date: pain.Moment(o.rec.RecordedAt), Extension: o.recordStatus(),
+		Subject: o.subject(), Encounter: o.encounter(), Date: pain.Moment(o.rec.RecordedAt),
+	}
+	if o.rec.Status == pain.EnteredInError {
+		r.ModifierExtension = []Extension{o.m.inErrorModifier()}
+	} else {
+		r.Extension = o.recordStatus()
 	}
 	if author := o.performers(); author != nil {
 		r.Recorder = &author[0]
@@ -76,6 +81,12 @@ func writeAdverseEvent(o *outgoing) error {
 	return o.add(r.ResourceType, r.ID, r)
 }
 
+// inErrorModifier is a modifier extension: the record was entered in error.
+// AdverseEvent has no status that says so.
+func (m *Mapping) inErrorModifier() Extension {
+	return Extension{URL: m.extensionURL("record", "status"), ValueCode: string(pain.EnteredInError)}
+}
+
 func severityOf(grade int) string { return severities[min(max(grade, 1), len(severities))-1] }
 
 // notesExtension is the extension with the notes of a record whose resource
@@ -97,6 +108,7 @@ func readAdverseEvent(in *incoming) {
 		in.refuse(NotSupported, "actuality", "Only adverse events that happened are taken.")
 	}
 	in.readRecordStatus(r.Extension)
+	in.readRecordStatus(r.ModifierExtension)
 	var identifiers []Identifier
 	if r.Identifier != nil {
 		identifiers = append(identifiers, *r.Identifier)

@@ -124,6 +124,19 @@ func TestRandomMedications(t *testing.T) {
 	})
 }
 
+// The status of a record survives in every resource that it becomes.
+func TestRecordStatus(t *testing.T) {
+	for _, r := range clinicalResources(t) {
+		d, issues := Mapping{}.Read(r.JSON)
+		if d == nil {
+			t.Fatalf("%v in %s", issues, r.JSON)
+		}
+		if inError := strings.Contains(string(r.JSON), `"entered-in-error"`); inError != (d.Status == pain.EnteredInError) && d.DataType != pain.TypeMedications {
+			t.Errorf("%s for %s", d.Status, r.JSON)
+		}
+	}
+}
+
 // Values of our own extensions follow the record; those of others are kept.
 func TestKeptExtensions(t *testing.T) {
 	rec := newRecord(t, `{"data_type":"medications","recorded_at":"2024-03-04","value":{"name":"oxycodone 5 mg tablet","dose":5,"dose_unit":"mg","frequency":"BID"}}`)

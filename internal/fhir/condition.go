@@ -71,6 +71,11 @@ func entryPart(e *pain.HistoryEntry) string {
 // patient's.
 func (m *Mapping) familyURL() string { return m.extensionURL("medical_history", "family") }
 
+func (m *Mapping) familyModifier() Extension {
+	yes := true
+	return Extension{URL: m.familyURL(), ValueBoolean: &yes}
+}
+
 func (m *Mapping) condition(p *pain.Patient, e *pain.HistoryEntry, id string) (Resource, error) {
 	c := Condition{
 		ResourceType: "Condition", ID: id, Meta: m.patientMeta(p, conditionProfile),
@@ -82,8 +87,7 @@ func (m *Mapping) condition(p *pain.Patient, e *pain.HistoryEntry, id string) (R
 		OnsetDateTime: e.OnsetDate, AbatementDateTime: e.ResolvedDate,
 	}
 	if e.Category == "family" {
-		yes := true
-		c.ModifierExtension = []Extension{{URL: m.familyURL(), ValueBoolean: &yes}}
+		c.ModifierExtension = []Extension{m.familyModifier()}
 		c.Category, c.Meta.Profile = nil, nil
 	}
 	if e.ICD10Code != "" {

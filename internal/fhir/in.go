@@ -82,7 +82,7 @@ func (m Mapping) read(body []byte) (*Draft, []Issue) {
 		return nil, []Issue{{"error", NotSupported, resourceType, "This service does not take resources of this type."}}
 	}
 	in := &incoming{m: &m, body: body, root: root, draft: &Draft{Type: resourceType}}
-	if in.issues = validate(root, resourceType, m.familyURL()); failed(in.issues) {
+	if in.issues = validate(root, resourceType, &m); failed(in.issues) {
 		return nil, in.issues
 	}
 	if v, ok := root.Get("id"); ok {

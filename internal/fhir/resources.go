@@ -91,23 +91,24 @@ type ProcedurePerformer struct {
 
 // AdverseEvent is something unwanted that happened.
 type AdverseEvent struct {
-	ResourceType  string           `json:"resourceType"`
-	ID            string           `json:"id,omitempty"`
-	Meta          *Meta            `json:"meta,omitempty"`
-	Extension     []Extension      `json:"extension,omitempty"`
-	Identifier    *Identifier      `json:"identifier,omitempty"`
-	Actuality     string           `json:"actuality,omitempty"`
-	Event         *CodeableConcept `json:"event,omitempty"`
-	Subject       *Reference       `json:"subject,omitempty"`
-	Encounter     *Reference       `json:"encounter,omitempty"`
-	Date          string           `json:"date,omitempty"`
-	Detected      string           `json:"detected,omitempty"`
-	RecordedDate  string           `json:"recordedDate,omitempty"`
-	Seriousness   *CodeableConcept `json:"seriousness,omitempty"`
-	Severity      *CodeableConcept `json:"severity,omitempty"`
-	Outcome       *CodeableConcept `json:"outcome,omitempty"`
-	Recorder      *Reference       `json:"recorder,omitempty"`
-	SuspectEntity []SuspectEntity  `json:"suspectEntity,omitempty"`
+	ResourceType      string           `json:"resourceType"`
+	ID                string           `json:"id,omitempty"`
+	Meta              *Meta            `json:"meta,omitempty"`
+	Extension         []Extension      `json:"extension,omitempty"`
+	ModifierExtension []Extension      `json:"modifierExtension,omitempty"`
+	Identifier        *Identifier      `json:"identifier,omitempty"`
+	Actuality         string           `json:"actuality,omitempty"`
+	Event             *CodeableConcept `json:"event,omitempty"`
+	Subject           *Reference       `json:"subject,omitempty"`
+	Encounter         *Reference       `json:"encounter,omitempty"`
+	Date              string           `json:"date,omitempty"`
+	Detected          string           `json:"detected,omitempty"`
+	RecordedDate      string           `json:"recordedDate,omitempty"`
+	Seriousness       *CodeableConcept `json:"seriousness,omitempty"`
+	Severity          *CodeableConcept `json:"severity,omitempty"`
+	Outcome           *CodeableConcept `json:"outcome,omitempty"`
+	Recorder          *Reference       `json:"recorder,omitempty"`
+	SuspectEntity     []SuspectEntity  `json:"suspectEntity,omitempty"`
 }
 
 // SuspectEntity is what may have caused an adverse event.

@@ -1,6 +1,8 @@
 package fhir
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -14,8 +16,7 @@ const maxIssues = 100
 // validation checks a resource against the table of elements.
 type validation struct {
 	issues []Issue
-	// modifier is the only modifier extension that a resource may have.
-	modifier string
+	m      *Mapping
 	// path is where the validation is. It becomes text for an issue only.
 	path []step
 }
@@ -51,9 +52,9 @@ func (v *validation) at(below string) string {
 }
 
 // validate returns everything that is wrong with a resource by the definition
-// of its type. modifier is the URL of the modifier extension that we know.
-func validate(root *strictjson.Object, resourceType, modifier string) []Issue {
-	v := validation{modifier: modifier}
+// of its type, and modifier extensions other than those of the mapping.
+func validate(root *strictjson.Object, resourceType string, m *Mapping) []Issue {
+	v := validation{m: m}
 	v.enter(resourceType)
 	v.object(root, resourceType, true)
 	return v.issues
@@ -165,23 +166,22 @@ func (v *validation) element(value strictjson.Value, e *element, parent *strictj
 	}
 }
 
-// known reports whether a value is the modifier extension that we know, of a
-// Condition and true.
+// known reports whether a value is the modifier extension that we know here.
 func (v *validation) known(value strictjson.Value) bool {
-	array, ok := value.AsArray()
-	if !ok || array.Len() != 1 || v.at("") != "Condition.modifierExtension" {
+	if array, ok := value.AsArray(); !ok || array.Len() != 1 {
 		return false
 	}
-	for _, one := range array.All() {
-		o, ok := one.AsObject()
-		if !ok {
-			return false
-		}
-		url, hasURL := o.Get("url")
-		is, hasValue := o.Get("valueBoolean")
-		return hasURL && hasValue && string(url.Raw()) == string(strictjson.AppendString(nil, v.modifier)) && string(is.Raw()) == "true"
+	var modifier Extension
+	switch v.at("") {
+	case "Condition.modifierExtension":
+		modifier = v.m.familyModifier()
+	case "AdverseEvent.modifierExtension":
+		modifier = v.m.inErrorModifier()
+	default:
+		return false
 	}
-	return false
+	text, err := json.Marshal([]Extension{modifier})
+	return err == nil && bytes.Equal(canonical(text), canonical(value.Raw()))
 }
 
 // extended reports whether an object has the extensions of a primitive
