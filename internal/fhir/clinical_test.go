@@ -48,6 +48,24 @@ func TestClinicalRecords(t *testing.T) {
 	}
 }
 
+func TestRoutes(t *testing.T) {
+	for _, c := range []struct {
+		concept CodeableConcept
+		want    string
+	}{
+		{CodeableConcept{Text: "By mouth"}, "oral"},
+		{CodeableConcept{Text: "Intravenous"}, "iv"},
+		{CodeableConcept{Coding: []Coding{{System: "urn:x", Code: "SUBCUT", Display: "Subcutaneous route"}}}, "sc"},
+		{CodeableConcept{Text: "oral", Coding: []Coding{{System: snomed, Code: "47625008"}}}, "iv"},
+		{CodeableConcept{Text: "oral", Coding: []Coding{{System: snomed, Code: "54485002"}}}, ""},
+		{CodeableConcept{Text: "in the ear"}, ""},
+	} {
+		if got, ok := routeOf(&c.concept); got != c.want || ok != (c.want != "") {
+			t.Errorf("%+v is %q", c.concept, got)
+		}
+	}
+}
+
 // clinicalResources maps the bodies out in every status and as every type.
 func clinicalResources(t testing.TB) (all []Resource) {
 	for _, body := range clinicalBodies {

@@ -128,22 +128,36 @@ func routeConcept(route string) *CodeableConcept {
 	return concept
 }
 
-// routeOf is our route of a concept. It is not ok for one that is none of
-// ours.
+// routeWords are other words for routes.
+var routeWords = map[string]string{
+	"by mouth": "oral", "po": "oral", "intravenous": "iv", "intramuscular": "im", "subcutaneous": "sc", "subcut": "sc",
+	"intranasal": "nasal", "rectally": "rectal", "topically": "topical",
+}
+
+// routeOf is our route of a concept: by its SNOMED CT code or, without one, by
+// its words. It is not ok for one that is none of ours.
 func routeOf(concept *CodeableConcept) (route string, ok bool) {
-	for _, c := range concept.Coding {
+	if code := concept.code(snomed); code != "" {
 		for _, r := range routeCodes {
-			if c.System == snomed && c.Code == r.code {
+			if code == r.code {
 				return r.route, true
 			}
 		}
-	}
-	if len(concept.Coding) > 0 {
 		return "", false
 	}
-	for _, r := range routeCodes {
-		if strings.EqualFold(strings.TrimSpace(concept.Text), r.route) {
-			return r.route, true
+	words := []string{concept.Text}
+	for _, c := range concept.Coding {
+		words = append(words, c.Display)
+	}
+	for _, word := range words {
+		word = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(word)), " route")
+		for _, r := range routeCodes {
+			if word == r.route || word == strings.TrimSuffix(strings.ToLower(r.display), " route") {
+				return r.route, true
+			}
+		}
+		if route := routeWords[word]; route != "" {
+			return route, true
 		}
 	}
 	return "", false
