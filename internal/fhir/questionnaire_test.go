@@ -2,6 +2,8 @@ package fhir
 
 import (
 	"encoding/json"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,5 +71,42 @@ func TestCorrectScore(t *testing.T) {
 	}
 	if again := newRecord(t, `{"data_type":"assessments","recorded_at":"2024-03-04","value":`+string(value.Value)+`}`); again.Value != rec.Value || rec.Type != pain.TypeAssessments {
 		t.Errorf("it becomes %s", again.Value.JSON())
+	}
+}
+
+// The page about FHIR lists the codes that are written.
+func TestDocumentedCodes(t *testing.T) {
+	page, err := os.ReadFile("../../docs/fhir.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := []string{progressNote}
+	for _, info := range instrument.All() {
+		codes = append(append(codes, info.LOINC.Score, panelCode(&info)), codesOfItems(&info)...)
+	}
+	for _, c := range append(slices.Clone(eventCodes), procedureCodes...) {
+		codes = append(codes, c.ours, c.code)
+	}
+	for _, code := range scaleLOINC {
+		codes = append(codes, code)
+	}
+	for _, s := range signs {
+		codes = append(codes, s.codes...)
+		for _, f := range s.fields {
+			codes = append(codes, f.loinc)
+		}
+	}
+	for _, m := range append(slices.Clone(sleepMeasures), activityMeasures...) {
+		codes = append(codes, m.loinc)
+	}
+	for _, code := range codes {
+		if !strings.Contains(string(page), code) {
+			t.Errorf("docs/fhir.md does not have %s", code)
+		}
+	}
+	for name := range readers {
+		if !strings.Contains(string(page), name) {
+			t.Errorf("docs/fhir.md does not have %s", name)
+		}
 	}
 }
