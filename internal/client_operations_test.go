@@ -83,6 +83,12 @@ var otherOperations = []string{
 	"GET /.well-known/oauth-authorization-server", "GET /.well-known/smart-configuration", "GET /fhir/R4/.well-known/smart-configuration", "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /openapi.yaml",
 }
 
+// ofFHIR reports whether an operation is one of FHIR, a standard with clients of
+// its own. Ours have no methods for them, except for the metadata of OAuth.
+func ofFHIR(path string) bool {
+	return strings.HasPrefix(path, "/fhir/") && !strings.HasSuffix(path, "/smart-configuration")
+}
+
 // A new method or operation must be added to one of the lists.
 func TestClientHasEveryOperation(t *testing.T) {
 	t.Parallel()
@@ -91,7 +97,9 @@ func TestClientHasEveryOperation(t *testing.T) {
 		methods = append(methods, method.Name)
 	}
 	for _, route := range openapi.Routes() {
-		routes = append(routes, route.Method+" "+route.Path)
+		if !ofFHIR(route.Path) {
+			routes = append(routes, route.Method+" "+route.Path)
+		}
 	}
 	same(t, "methods of the client", methods, append(slices.Collect(maps.Keys(operations)), otherMethods...))
 	same(t, "operations of the document", routes, append(slices.Collect(maps.Values(operations)), otherOperations...))

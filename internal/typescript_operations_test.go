@@ -21,7 +21,9 @@ func TestTypeScriptClientHasEveryOperation(t *testing.T) {
 		methods = append(methods, string(line[1]))
 	}
 	for _, route := range openapi.Routes() {
-		routes = append(routes, route.Method+" "+route.Path)
+		if !ofFHIR(route.Path) {
+			routes = append(routes, route.Method+" "+route.Path)
+		}
 	}
 	same(t, "operations in sdk/typescript/src/operations.ts", methods, routes)
 }

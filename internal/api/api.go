@@ -21,6 +21,7 @@ import (
 	"anodyne.example/anodyne/internal/audit"
 	"anodyne.example/anodyne/internal/cohort"
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/clients"
@@ -37,6 +38,8 @@ type Config struct {
 	// [NewRevocations].
 	Revocations *ratelimit.Addresses
 	Cohorts     *cohort.Cohorts
+	// FHIR maps patients and records to FHIR resources.
+	FHIR fhir.Mapping
 	// ReadReport parses the body of POST /v1/reports.
 	ReadReport ReadReport
 	// TrustedProxies are the proxies whose X-Forwarded-For header is trusted.
@@ -104,6 +107,7 @@ type API struct {
 	metrics *metrics
 	usage   usage
 	base    func(*http.Request) string
+	mapping fhirMapping
 	// behindTLS is set if BaseURL is an https address.
 	behindTLS bool
 	lines     requestLines
@@ -112,7 +116,7 @@ type API struct {
 
 // New returns an API with this configuration.
 func New(cfg Config) *API {
-	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://")}
+	a := &API{Config: cfg, mux: http.NewServeMux(), base: Base(cfg.BaseURL), behindTLS: strings.HasPrefix(cfg.BaseURL, "https://"), mapping: fhirMapping{cfg.FHIR}}
 	a.waiters = newWaiters(cfg.MaxWaiting)
 	a.routes = a.table()
 	a.metrics = newMetrics(cfg.Registry, a.routes)
@@ -125,8 +129,8 @@ func New(cfg Config) *API {
 	return a
 }
 
-// ServeHTTP takes a request through its phases. Under /v1, a missing or
-// invalid token is reported before any other error.
+// ServeHTTP takes a request through its phases. Under /v1 and /fhir, a missing
+// or invalid token is reported before any other error.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(a, w, r)
 	defer x.end()
@@ -141,7 +145,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.sendToPortal(x)
 		return
 	}
-	if underV1(r.URL.Path) {
+	if needsToken(r.URL.Path) {
 		if err := a.admit(x); err != nil {
 			x.fail(err)
 			return
@@ -213,6 +217,12 @@ func (a *API) serve(x *exchange, rt *route) {
 	if rt.scope != 0 && !x.principal.Scopes.Has(rt.scope) {
 		x.fail(forbidden(rt.scope, x.principal.Scopes))
 		return
+	}
+	if rt.fhir != 0 {
+		if err := x.admitFHIR(rt.fhir); err != nil {
+			x.fail(err)
+			return
+		}
 	}
 	out, err := rt.handle(x)
 	if err != nil {

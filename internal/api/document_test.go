@@ -41,6 +41,9 @@ func TestExamplesOfTheDocument(t *testing.T) {
 			if example.Path == "/oauth/token" { // one example needs it
 				live.Assertion = c.assertion(key, n.url+"/oauth/token")
 			}
+			if strings.HasSuffix(example.Path, "/_history/{version}") { // an update has replaced the first version
+				live.PatientID = c.create("Berta Finch")
+			}
 			if strings.HasPrefix(example.Path, "/v1/webhooks/") { // one example removes it
 				live.WebhookID = c.hook()
 				live.DeliveryID = c.tried(live.WebhookID)

@@ -107,10 +107,19 @@ func (n *node) judge(what string, request *http.Request) *reply {
 	}
 	// A caller who prefers HTML gets an HTML page for 404.
 	page := r.status == http.StatusNotFound && request.Header.Get("Accept") == "text/html"
-	if r.status >= http.StatusBadRequest && request.Method != http.MethodHead && !page && !bytes.HasPrefix(body, []byte(`{"error":{"code":"`)) {
+	if r.status >= http.StatusBadRequest && request.Method != http.MethodHead && !page && !isError(request, body) {
 		n.tb.Errorf("%s: %d %.300s", what, r.status, body)
 	}
 	return r
+}
+
+// isError reports whether a body is in the error format, which is another one
+// under /fhir.
+func isError(request *http.Request, body []byte) bool {
+	if underFHIR(request.URL.Path) {
+		return bytes.HasPrefix(body, []byte(`{"resourceType":"OperationOutcome","issue":[{"severity":"error"`))
+	}
+	return bytes.HasPrefix(body, []byte(`{"error":{"code":"`))
 }
 
 // checkSharp fails when a route was left out, when nothing sent to it was so

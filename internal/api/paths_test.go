@@ -24,7 +24,7 @@ func TestHeadWhereverGetWorks(t *testing.T) {
 			if !ok {
 				continue
 			}
-			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "/aliases/{id}", "/aliases/"+alias, "/exports/{id}", "/exports/"+export, "{name}", "patients.csv", "{id}", id,
+			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "/aliases/{id}", "/aliases/"+alias, "/exports/{id}", "/exports/"+export, "{name}", "patients.csv", "/{type}/{id}", "/Patient/"+strings.TrimPrefix(id, "pat_"), "/Patient/{id}", "/Patient/"+strings.TrimPrefix(id, "pat_"), "{type}", "Patient", "{version}", "1", "{id}", id,
 				"{record_id}", record, "{delivery_id}", sent, "/lookup", "/lookup?name=oxycodone").Replace(pattern)
 			get, head := c.get(path).is(http.StatusOK), c.send("HEAD", path, "").is(http.StatusOK)
 			if len(head.body) != 0 {

@@ -68,6 +68,10 @@ func (x *exchange) fail(err error) {
 	case fault.InvalidClient:
 		x.h["Www-Authenticate"] = []string{`Basic realm="anodyne", charset="UTF-8"`}
 	}
+	if underFHIR(x.r.URL.Path) {
+		x.failFHIR(err, f, status)
+		return
+	}
 	out := answer{status: status}
 	if f.Details["resource"] == unknownPath && prefersHTML(x.r.Header["Accept"]) {
 		out.contentType = "text/html; charset=utf-8"
@@ -109,6 +113,9 @@ func (x *exchange) problem(f *fault.Error) []byte {
 // caller.
 func (x *exchange) explain(err error) *fault.Error {
 	f, known := errors.AsType[*fault.Error](err)
+	if _, refused := errors.AsType[*refusal](err); refused {
+		return fault.New(fault.InvalidParameter, err.Error())
+	}
 	switch {
 	case known && f.Code == fault.Unavailable && f.Cause != nil: // otherwise the message is complete
 		x.api.Log.Warn("service unavailable", "request_id", x.requestID, "route", x.pattern(), "error", f)

@@ -13,7 +13,10 @@ import (
 type route struct {
 	method, pattern string
 	// scope is required of the token.
-	scope  access.Scopes
+	scope access.Scopes
+	// fhir is what the token must permit with resources of the type in the
+	// path, for a route of FHIR; see [exchange.admitFHIR].
+	fhir   access.FHIRVerbs
 	handle func(*exchange) (answer, error)
 }
 
@@ -71,6 +74,16 @@ func (a *API) table() []route {
 		{method: "POST", pattern: "/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", scope: access.WebhooksWrite, handle: a.redeliver},
 		{method: "GET", pattern: "/v1/audit", scope: access.AuditRead, handle: a.listAudit},
 
+		{method: "GET", pattern: "/fhir/R4/{type}", fhir: access.FHIRSearch, handle: a.searchFHIR},
+		{method: "POST", pattern: "/fhir/R4/{type}/_search", fhir: access.FHIRSearch, handle: a.searchFHIR},
+		{method: "POST", pattern: "/fhir/R4/{type}", fhir: access.FHIRCreate, handle: a.createFHIR},
+		{method: "PUT", pattern: "/fhir/R4/{type}", fhir: access.FHIRCreate | access.FHIRUpdate, handle: a.putFHIR},
+		{method: "GET", pattern: "/fhir/R4/{type}/{id}", fhir: access.FHIRRead, handle: a.readFHIR},
+		{method: "PUT", pattern: "/fhir/R4/{type}/{id}", fhir: access.FHIRUpdate, handle: a.updateFHIR},
+		{method: "GET", pattern: "/fhir/R4/{type}/{id}/_history", fhir: access.FHIRRead, handle: a.historyFHIR},
+		{method: "GET", pattern: "/fhir/R4/{type}/{id}/_history/{version}", fhir: access.FHIRRead, handle: a.vreadFHIR},
+		{method: "GET", pattern: "/fhir/R4/Patient/{id}/$everything", fhir: access.FHIRRead, handle: a.everythingFHIR},
+
 		// These authenticate the client by its secret or key, and do their own
 		// counting.
 		{method: "POST", pattern: "/oauth/token", handle: a.issueToken},
@@ -81,6 +94,7 @@ func (a *API) table() []route {
 		{method: "GET", pattern: "/.well-known/oauth-authorization-server", handle: a.oauthMetadata},
 		{method: "GET", pattern: "/.well-known/smart-configuration", handle: a.smartConfiguration},
 		{method: "GET", pattern: "/fhir/R4/.well-known/smart-configuration", handle: a.smartConfiguration},
+		{method: "GET", pattern: "/fhir/R4/metadata", handle: a.fhirMetadata},
 		{method: "GET", pattern: "/healthz", handle: a.healthz},
 		{method: "GET", pattern: "/readyz", handle: a.readyz},
 		{method: "GET", pattern: "/openapi.json", handle: a.openapiJSON},

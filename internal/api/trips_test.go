@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"anodyne.example/anodyne/internal/access"
@@ -55,7 +56,7 @@ var asked = []question{
 	{"GET /v1/patients", "by name", func(w *crowd) *reply { return w.get("/v1/patients?limit=100&sort=name") }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"POST /v1/patients", "", func(w *crowd) *reply { return w.post("/v1/patients", fullPatient) }, cost{sqlite: 4, postgres: 4, trips: 2}},
 	{"POST /v1/patients", "with a key", func(w *crowd) *reply { return w.post("/v1/patients", fullPatient, "Idempotency-Key", w.key()) }, cost{sqlite: 6, postgres: 7, trips: 4}},
-	{"POST /v1/patients", "with an identifier", func(w *crowd) *reply { return w.post("/v1/patients", with("Patient", "mrn|"+w.key())) }, cost{sqlite: 6, postgres: 6, trips: 3}},
+	{"POST /v1/patients", "with an identifier", func(w *crowd) *reply { return w.post("/v1/patients", with("Somebody", "mrn|"+w.key())) }, cost{sqlite: 6, postgres: 6, trips: 3}},
 	{"PUT /v1/patients", "a new one", func(w *crowd) *reply { return w.put("mrn|"+w.key(), fletcher) }, cost{sqlite: 7, postgres: 7, trips: 4}},
 	{"PUT /v1/patients", "an old one", func(w *crowd) *reply { return w.put("crowd|1", with("Patient "+w.key(), "crowd|1")) }, cost{sqlite: 5, postgres: 5, trips: 4}},
 	{"PUT /v1/patients", "nothing new", func(w *crowd) *reply { return w.put("crowd|2", fletcher) }, cost{sqlite: 2, postgres: 3, trips: 4}},
@@ -63,8 +64,8 @@ var asked = []question{
 	{"GET /v1/patients/{id}", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0]) }, cost{sqlite: 1, postgres: 2, trips: 2}},
 	{"GET /v1/patients/{id}", "unknown", func(w *crowd) *reply { return w.get("/v1/patients/pat_00000000000000000000000000") }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"POST /v1/patients/{id}/merge", "", func(w *crowd) *reply {
-		return w.post("/v1/patients/"+w.create("Again")+"/merge", `{"into":"`+w.create("Patient")+`"}`)
-	}, cost{sqlite: 24, postgres: 23, trips: 8}},
+		return w.post("/v1/patients/"+w.create("Again")+"/merge", `{"into":"`+w.create("Other")+`"}`)
+	}, cost{sqlite: 26, postgres: 25, trips: 9}},
 	{"GET /v1/patients/{id}/summary", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0] + "/summary") }, cost{sqlite: 4, postgres: 5, trips: 4}},
 	{"PATCH /v1/patients/{id}", "", func(w *crowd) *reply {
 		return w.send("PATCH", "/v1/patients/"+w.patients[0], `{"gender":`+quote(w.key())+`}`)
@@ -105,7 +106,7 @@ var asked = []question{
 	// It deletes exports, so they come before it.
 	{"DELETE /v1/patients/{id}", "", func(w *crowd) *reply {
 		return w.send("DELETE", "/v1/patients/"+w.create("Gone"), `{"reason":"asked for it"}`)
-	}, cost{sqlite: 35, postgres: 39, trips: 27}},
+	}, cost{sqlite: 36, postgres: 40, trips: 28}},
 	{"GET /v1/reports/{id}/download", "", func(w *crowd) *reply { return w.get(downloadOf(w.reports[0])) }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /v1/reference/data-types", "", func(w *crowd) *reply { return w.get("/v1/reference/data-types") }, cost{sqlite: 0, postgres: 1, trips: 1}},
 	{"GET /v1/reference/instruments", "", func(w *crowd) *reply { return w.get("/v1/reference/instruments") }, cost{sqlite: 0, postgres: 1, trips: 1}},
@@ -154,6 +155,25 @@ var asked = []question{
 	{"GET /.well-known/oauth-authorization-server", "", func(w *crowd) *reply { return w.get("/.well-known/oauth-authorization-server") }, cost{}},
 	{"GET /.well-known/smart-configuration", "", func(w *crowd) *reply { return w.get("/.well-known/smart-configuration") }, cost{}},
 	{"GET /fhir/R4/.well-known/smart-configuration", "", func(w *crowd) *reply { return w.get("/fhir/R4/.well-known/smart-configuration") }, cost{}},
+	{"GET /fhir/R4/metadata", "", func(w *crowd) *reply { return w.get("/fhir/R4/metadata") }, cost{}},
+	{"GET /fhir/R4/{type}", "", func(w *crowd) *reply { return w.get("/fhir/R4/Patient?_count=5") }, cost{sqlite: 2, postgres: 3, trips: 4}},
+	{"GET /fhir/R4/{type}", "of a patient", func(w *crowd) *reply { return w.get("/fhir/R4/Observation?patient=" + w.fhirPatient()) }, cost{sqlite: 2, postgres: 3, trips: 4}},
+	{"POST /fhir/R4/{type}/_search", "", func(w *crowd) *reply {
+		return w.post("/fhir/R4/Observation/_search", "patient="+w.fhirPatient(), "Content-Type", formType)
+	}, cost{sqlite: 2, postgres: 3, trips: 4}},
+	{"POST /fhir/R4/{type}", "", func(w *crowd) *reply { return w.post("/fhir/R4/Patient", somePatient) }, cost{sqlite: 6, postgres: 6, trips: 3}},
+	{"PUT /fhir/R4/{type}", "", func(w *crowd) *reply {
+		return w.send("PUT", "/fhir/R4/Patient?identifier=mrn%7C"+w.number(), somePatient)
+	}, cost{sqlite: 9, postgres: 9, trips: 4}},
+	{"GET /fhir/R4/{type}/{id}", "", func(w *crowd) *reply { return w.get("/fhir/R4/Patient/" + w.fhirPatient()) }, cost{sqlite: 1, postgres: 2, trips: 2}},
+	{"PUT /fhir/R4/{type}/{id}", "", func(w *crowd) *reply {
+		return w.send("PUT", "/fhir/R4/Patient/"+w.fhirPatient(), `{"id":"`+w.fhirPatient()+`",`+strings.Replace(somePatient[1:], "Ada", w.key(), 1))
+	}, cost{sqlite: 8, postgres: 8, trips: 4}},
+	{"GET /fhir/R4/{type}/{id}/_history", "", func(w *crowd) *reply { return w.get("/fhir/R4/Patient/" + w.fhirPatient() + "/_history") }, cost{sqlite: 1, postgres: 2, trips: 2}},
+	{"GET /fhir/R4/{type}/{id}/_history/{version}", "", func(w *crowd) *reply {
+		return w.get("/fhir/R4/Observation/" + strings.TrimPrefix(w.corrected, "rec_") + "/_history/1")
+	}, cost{sqlite: 1, postgres: 2, trips: 2}},
+	{"GET /fhir/R4/Patient/{id}/$everything", "", func(w *crowd) *reply { return w.get("/fhir/R4/Patient/" + w.fhirPatient() + "/$everything") }, cost{sqlite: 2, postgres: 3, trips: 4}},
 	{"GET /healthz", "", func(w *crowd) *reply { return w.get("/healthz") }, cost{}},
 	{"GET /readyz", "", func(w *crowd) *reply { return w.get("/readyz") }, cost{sqlite: 1, postgres: 1, trips: 1}},
 	{"GET /openapi.json", "", func(w *crowd) *reply { return w.get("/openapi.json") }, cost{}},
@@ -234,6 +254,12 @@ func (n *node) crowd(size int) *crowd {
 	}
 	return w
 }
+
+// somePatient is a patient as FHIR has them.
+const somePatient = `{"resourceType":"Patient","name":[{"text":"Ada Finch"}],"birthDate":"1970-05-17"}`
+
+// fhirPatient is the FHIR id of the first patient.
+func (w *crowd) fhirPatient() string { return strings.TrimPrefix(w.patients[0], "pat_") }
 
 // key is one that was not used yet.
 func (w *crowd) key() string { return "key-" + w.number() }

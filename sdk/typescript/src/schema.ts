@@ -1004,6 +1004,218 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/fhir/R4/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the CapabilityStatement
+         * @description Returns the resource types, interactions and search parameters of the FHIR interface.
+         */
+        get: operations["getCapabilityStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/{type}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Search resources
+         * @description Returns a Bundle with the resources that meet all conditions. The CapabilityStatement lists the search parameters of each type. Parameters that it does not list
+         *     are ignored and missing from the `self` link, or rejected with `Prefer: handling=strict`. A page has a `next` link if there may be more results; it can have fewer than `_count` results, or none.
+         *     Records that were entered in error are found only by searches with `status`, `_id` or `_lastUpdated`. A total or an order over too many resources is rejected with `too-costly`.
+         */
+        get: operations["searchResources"];
+        /**
+         * Create or update a resource by identifier
+         * @description Updates the resource with an identifier, or creates it if there is none. A repeated request changes nothing.
+         */
+        put: operations["updateResourceByIdentifier"];
+        /**
+         * Create a resource
+         * @description Creates a patient or a record from a FHIR resource. It has the same effects as the same write under `/v1`. Elements for which there is no field are kept and returned; elements that would change
+         *     the meaning are rejected. With `If-None-Exist: identifier=SYSTEM|VALUE`, an existing resource with that identifier is returned instead.
+         */
+        post: operations["createResource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/{type}/_search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search resources with a form
+         * @description Like `GET /fhir/R4/{type}`, with parameters in the body, where they do not appear in logs of addresses.
+         */
+        post: operations["searchResourcesByForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/{type}/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a resource
+         * @description Returns the latest version of a resource. A patient that was merged returns 410 with the patient that has the data now.
+         */
+        get: operations["readResource"];
+        /**
+         * Update a resource
+         * @description Replaces a resource. The update of a record is a correction: the earlier version stays in its history. With the status `entered-in-error`, the record is marked as such. `If-Match` names the version that is
+         *     replaced. An unknown id returns 404: the service assigns ids.
+         */
+        put: operations["updateResource"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/{type}/{id}/_history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the versions of a resource
+         * @description Returns all versions of a record, latest first. Of patients and their conditions there is only the current version.
+         */
+        get: operations["readResourceHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/{type}/{id}/_history/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+                /**
+                 * @description The version, as in `meta.versionId`.
+                 * @example 1
+                 */
+                version: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a version of a resource
+         * @description Returns one version of a resource.
+         */
+        get: operations["readResourceVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/Patient/{id}/$everything": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read all resources of a patient
+         * @description Returns the patient and all conditions and records that the token may read, in pages.
+         */
+        get: operations["readPatientEverything"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/oauth-authorization-server": {
         parameters: {
             query?: never;
@@ -1369,6 +1581,15 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /** @description A resource of FHIR R4. */
+        FHIRResource: {
+            /** @description The type of the resource. */
+            resourceType: string;
+            /** @description The id of the resource. */
+            id?: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** @example pat_01kf0k8y20a14c3emmv2g2jemj */
         PatientID: string;
         /**
@@ -4247,6 +4468,21 @@ export interface components {
         };
     };
     responses: {
+        /** @description An OperationOutcome that says what is wrong, and where. */
+        FHIROutcome: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/fhir+json": components["schemas"]["FHIRResource"];
+            };
+        };
         /** @description A query parameter is unknown, repeated or invalid. */
         InvalidQuery: {
             headers: {
@@ -5099,6 +5335,16 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description The type of resource, as the CapabilityStatement lists them.
+         * @example Patient
+         */
+        FHIRType: string;
+        /**
+         * @description The id of the resource. An unknown or malformed id returns 404.
+         * @example 01kf0k8y20a14c3emmv2g2jemj
+         */
+        FHIRID: string;
         /**
          * @description The patient's identifier. An unknown or malformed identifier returns 404.
          * @example pat_01kf0k8y20a14c3emmv2g2jemj
@@ -7971,6 +8217,610 @@ export interface operations {
             429: components["responses"]["OAuthRateLimitExceeded"];
             500: components["responses"]["OAuthInternalError"];
             503: components["responses"]["OAuthUnavailable"];
+        };
+    };
+    getCapabilityStatement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The CapabilityStatement. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            406: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+        };
+    };
+    searchResources: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of results on a page, up to 1,000. With 0, only the total is returned.
+                 * @example 20
+                 */
+                _count?: number;
+                /**
+                 * @description Parameters to sort by, separated by commas; `-` before a name reverses its order.
+                 * @example -_lastUpdated
+                 */
+                _sort?: string;
+                /**
+                 * @description Whether the number of all results is returned. It is left out by default.
+                 * @example accurate
+                 */
+                _total?: "accurate" | "estimate" | "none";
+                /**
+                 * @description When the resource last changed, with a prefix such as `gt` or `le`.
+                 * @example gt2025-01-01
+                 */
+                _lastUpdated?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of results. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    updateResourceByIdentifier: {
+        parameters: {
+            query: {
+                /**
+                 * @description The system and the value of the identifier, separated by `|`.
+                 * @example http://hospital.example/mrn|20033
+                 */
+                identifier: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/fhir+json": components["schemas"]["FHIRResource"];
+            };
+        };
+        responses: {
+            /** @description The updated resource. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            /** @description The new resource. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    createResource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/fhir+json": components["schemas"]["FHIRResource"];
+            };
+        };
+        responses: {
+            /** @description A resource with the identifier in If-None-Exist exists already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            /** @description The resource. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    searchResourcesByForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    [key: string]: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A page of results. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    readResource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The resource. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            /** @description The version named in If-None-Match is current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    updateResource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/fhir+json": components["schemas"]["FHIRResource"];
+            };
+        };
+        responses: {
+            /** @description The updated resource. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    readResourceHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The versions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    readResourceVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The type of resource, as the CapabilityStatement lists them.
+                 * @example Patient
+                 */
+                type: components["parameters"]["FHIRType"];
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+                /**
+                 * @description The version, as in `meta.versionId`.
+                 * @example 1
+                 */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            /** @description The version named in If-None-Match is current. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    readPatientEverything: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The number of resources on a page, up to 1,000.
+                 * @example 100
+                 */
+                _count?: number;
+                /**
+                 * @description Resource types, separated by commas.
+                 * @example Patient,Observation
+                 */
+                _type?: string;
+                /**
+                 * @description Returns resources that changed at or after this time.
+                 * @example 2025-01-01T00:00:00Z
+                 */
+                _since?: string;
+                /**
+                 * @description Returns records from this day on.
+                 * @example 2025-01-01
+                 */
+                start?: string;
+                /**
+                 * @description Returns records up to and including this day.
+                 * @example 2026-12-31
+                 */
+                end?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of resources. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
         };
     };
     getAuthorizationServerMetadata: {

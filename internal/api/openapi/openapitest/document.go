@@ -34,7 +34,7 @@ type document struct {
 	delivered map[string]*jsonschema.Schema
 	// Responses to requests that match no operation of the document. anyError
 	// is for requests rejected before the path was examined.
-	unknownPath, wrongMethod, anyError *response
+	unknownPath, wrongMethod, anyError, fhirError *response
 }
 
 // path is a path of the document and its operations by upper-case method.
@@ -86,6 +86,9 @@ func (d *document) compileOthers() (err error) {
 		return err
 	}
 	if d.wrongMethod, err = d.compileResponse("#/components/responses/MethodNotAllowed"); err != nil {
+		return err
+	}
+	if d.fhirError, err = d.compileResponse("#/components/responses/FHIROutcome"); err != nil {
 		return err
 	}
 	schema, err := d.schema("#/components/schemas/Error")

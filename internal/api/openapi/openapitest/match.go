@@ -20,8 +20,8 @@ func (d *document) operation(method, escapedPath string) (operation, bool) {
 		if !matches(p.segments, got) {
 			continue
 		}
-		// A path without parameters takes precedence, as in the router.
-		if found == nil || !strings.Contains(p.template, "{") {
+		// A path with fewer parameters takes precedence, as in the router.
+		if found == nil || strings.Count(p.template, "{") < strings.Count(found.template, "{") {
 			found = p
 		}
 	}

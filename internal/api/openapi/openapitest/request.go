@@ -11,6 +11,9 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
+// fhirID is the id of the FHIR resource in the examples.
+const fhirID = "01kf0k8y20a14c3emmv2g2jemj"
+
 // Live identifies what exists on the server under test, to replace the
 // identifiers and credentials in the document.
 type Live struct {
@@ -53,6 +56,9 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 	}
 	id := live.PatientID
 	switch {
+	case strings.HasPrefix(e.Path, "/fhir/"):
+		id = strings.TrimPrefix(id, "pat_")
+		body = bytes.Replace(body, []byte(fhirID), []byte(id), 1)
 	case strings.HasPrefix(e.Path, "/v1/webhooks/"):
 		id = live.WebhookID
 	case strings.HasPrefix(e.Path, "/v1/reports/"):
@@ -62,7 +68,7 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 	case strings.HasPrefix(e.Path, "/v1/reference/medications/aliases/"):
 		id = live.AliasID
 	}
-	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID, "{name}", "patients.parquet").Replace(e.Path)
+	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID, "{name}", "patients.parquet", "{type}", "Patient", "{version}", "1").Replace(e.Path)
 	if len(e.Query) > 0 {
 		address += "?" + e.Query.Encode()
 	}

@@ -104,13 +104,15 @@ func (d *document) find(request *http.Request, answer *http.Response) (want *res
 		return nil, "" // a page
 	case request.Method == http.MethodOptions && answer.StatusCode == http.StatusNoContent:
 		return nil, "" // CORS preflight
+	case answer.StatusCode >= http.StatusBadRequest && strings.HasPrefix(request.URL.Path, "/fhir/"):
+		return d.fhirError, ""
 	case answer.StatusCode == http.StatusMethodNotAllowed:
 		return d.wrongMethod, ""
 	case answer.StatusCode == http.StatusNotFound:
 		return d.unknownPath, ""
 	case answer.StatusCode >= http.StatusBadRequest:
 		return d.anyError, "" // rejected before the path was examined
-	case strings.HasPrefix(request.URL.Path, "/v1/"), strings.HasPrefix(request.URL.Path, "/oauth/"):
+	case strings.HasPrefix(request.URL.Path, "/v1/"), strings.HasPrefix(request.URL.Path, "/oauth/"), strings.HasPrefix(request.URL.Path, "/fhir/"):
 		return nil, "the operation is not documented"
 	}
 	return nil, ""
