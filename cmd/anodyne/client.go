@@ -27,6 +27,7 @@ func runClient(ctx context.Context, e cli.Env, args []string) error {
 		{Name: "create", Summary: "register an application and print its ID and secret", Run: clientCreate},
 		{Name: "list", Summary: "list clients", Run: clientList},
 		{Name: "rotate", Summary: "create a new secret for a client; the old one stays valid for a while", Run: clientRotate},
+		{Name: "keys", Summary: "list, add and remove the public keys of a client", Run: clientKeys},
 		{Name: "revoke", Summary: "revoke a client and all its tokens", Run: clientRevoke},
 		{Name: "tier", Summary: "change the rate-limit tier of a client", Run: clientTier},
 	})
@@ -93,11 +94,12 @@ func clientCreate(ctx context.Context, e cli.Env, args []string) error {
 	org := c.fs.String("organization", "default", "`name` of the organisation, which is created if it does not exist")
 	tier := c.fs.String("tier", access.Standard.String(), "requests an hour: "+tierLimits())
 	scope := c.fs.String("scope", access.DefaultScopes.String(), "scopes granted to the client, separated by spaces")
+	keys := newKeyFlags(c.fs)
 	if _, err := cli.Parse(e, c.fs, args, 0); err != nil {
 		return err
 	}
 	n, err := newClient(*name, *org, *tier, *scope)
-	if err != nil {
+	if err := errors.Join(err, keys.read(&n)); err != nil {
 		return err
 	}
 	secret, hash := oauth.NewSecret()

@@ -238,6 +238,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	l.run("", "client", "list")
 	l.run("", "client", "rotate", made.ID)
 	l.run("", "client", "tier", made.ID, "professional")
+	l.run("", "client", "keys", made.ID, "--jwks-uri", "https://ehr.example/jwks.json")
 	l.run("", "client", "revoke", made.ID)
 	l.run("correct horse battery staple\n", "user", "create", "--email", "ada@example.org", "--name", "Ada")
 	l.run("correct horse battery staple\n", "user", "create", "--email", "bo@example.org", "--name", "Bo")

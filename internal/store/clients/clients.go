@@ -91,6 +91,9 @@ type NewClient struct {
 	// permits; the rest wait for an administrator.
 	Scopes     access.Scopes
 	SecretHash []byte
+	// Keys and KeysURI are what it signs assertions with, if it does.
+	Keys    []Key
+	KeysURI string
 }
 
 // CreateClient creates a client, and its organisation if there is none of that
@@ -139,6 +142,20 @@ func (s *tables) keepClient(tx engine.Tx, c *Client, clientID id.Client, n NewCl
 	}
 	line.Action, line.Resource = audit.ClientCreate, clientID.String()
 	about := []any{"name", n.Name, "tier", c.Tier.String(), "scope", c.Scopes.String()}
+	for _, key := range n.Keys {
+		if err := insertKey(tx, c, key, line.At); err != nil {
+			return err
+		}
+	}
+	if len(n.Keys) > 0 {
+		about = append(about, "kid", kids(n.Keys))
+	}
+	if n.KeysURI != "" {
+		if err := insertKeysURI(tx, c, n.KeysURI, line.At); err != nil {
+			return err
+		}
+		about = append(about, "jwks_uri", n.KeysURI)
+	}
 	if c.Requested != 0 {
 		about = append(about, "requested", c.Requested.String())
 	}

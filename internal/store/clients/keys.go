@@ -105,11 +105,7 @@ func (o Org) AddKeys(ctx context.Context, clientID id.Client, added []Key, line 
 
 func (s *tables) addKeys(ctx context.Context, org access.OrgNo, may mayChange, clientID id.Client, added []Key, line audit.Entry) error {
 	line.Action = audit.ClientKeyAdd
-	names, thumbprints := make([]string, len(added)), make([]string, len(added))
-	for i, key := range added {
-		names[i], thumbprints[i] = key.ID, key.Thumbprint
-	}
-	line.Details = journal.Details("kid", names, "thumbprint", thumbprints)
+	line.Details = journal.Details("kid", kids(added))
 	return s.changeClient(ctx, org, clientID, may, line, func(tx engine.Tx, c Client) error {
 		if !c.RevokedAt.IsZero() {
 			return fault.New(fault.Conflict, fmt.Sprintf("Client %s is revoked.", clientID))
@@ -130,8 +126,7 @@ func (s *tables) addKeys(ctx context.Context, org access.OrgNo, may mayChange, c
 				return fault.New(fault.Conflict, fmt.Sprintf("The client has another key with the kid %q. Remove it first, or give the new key its own kid.", key.ID))
 			}
 			known[key.ID] = key.Thumbprint
-			if _, err := tx.Exec(`INSERT INTO client_key (org_no, client_no, kid, algorithm, thumbprint, jwk, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-				int64(c.Org), int64(c.No), key.ID, key.Algorithm, key.Thumbprint, key.JWK, engine.Millis(line.At)); err != nil {
+			if err := insertKey(tx, &c, key, line.At); err != nil {
 				return err
 			}
 		}
@@ -187,11 +182,32 @@ func (s *tables) setKeysURI(ctx context.Context, org access.OrgNo, may mayChange
 		if !c.RevokedAt.IsZero() {
 			return fault.New(fault.Conflict, fmt.Sprintf("Client %s is revoked.", clientID))
 		}
-		_, err := tx.Exec(`INSERT INTO client_jwks_uri (org_no, client_no, uri, created_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (client_no) DO UPDATE SET uri = excluded.uri, created_at = excluded.created_at, last_used_at = NULL`,
-			int64(c.Org), int64(c.No), uri, engine.Millis(line.At))
-		return err
+		return insertKeysURI(tx, &c, uri, line.At)
 	})
+}
+
+// kids maps the IDs of keys to their thumbprints, for the audit log.
+func kids(keys []Key) map[string]string {
+	list := make(map[string]string, len(keys))
+	for _, key := range keys {
+		list[key.ID] = key.Thumbprint
+	}
+	return list
+}
+
+func insertKey(tx engine.Tx, c *Client, key Key, at time.Time) error {
+	_, err := tx.Exec(`INSERT INTO client_key (org_no, client_no, kid, algorithm, thumbprint, jwk, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		int64(c.Org), int64(c.No), key.ID, key.Algorithm, key.Thumbprint, key.JWK, engine.Millis(at))
+	return err
+}
+
+// insertKeysURI sets the address of a client's keys, whether it had one or
+// not.
+func insertKeysURI(tx engine.Tx, c *Client, uri string, at time.Time) error {
+	_, err := tx.Exec(`INSERT INTO client_jwks_uri (org_no, client_no, uri, created_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (client_no) DO UPDATE SET uri = excluded.uri, created_at = excluded.created_at, last_used_at = NULL`,
+		int64(c.Org), int64(c.No), uri, engine.Millis(at))
+	return err
 }
 
 // Assertion is a signed assertion by which a client authenticated.
