@@ -159,7 +159,7 @@ func (v *visitor) makeReport(patientID string) {
 	v.must(v.Wait("#main svg"))
 	v.must(v.Choose("#gender", "female"))
 	v.must(v.Click("main form button"))
-	v.says("1\npatients fit the filters")
+	v.says("1\npatients match the filters")
 }
 
 // openTheRest shows the pages that were not on the way.

@@ -15,7 +15,7 @@ import (
 
 func runServe(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := cli.Flags(e, "serve", "serve [flags]")
+	fs := cli.Flags(e, "serve", "serve [flags]\n\nServes the API, the portal and the documentation. Creates the database if it does not exist, and migrates it to\nthis version. Ends on SIGINT or SIGTERM, after running requests have finished.")
 	cfg.Serve(fs)
 	printConfig := fs.Bool("print-config", false, "print the effective configuration, without secrets, and exit")
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 func runVersion(_ context.Context, e cli.Env, args []string) error {
-	fs := cli.Flags(e, "version", "version [flags]")
+	fs := cli.Flags(e, "version", "version [flags]\n\nPrints the version of this program.")
 	all := fs.Bool("licenses", false, "also print the licences of Anodyne and everything linked into it")
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err

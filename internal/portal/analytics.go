@@ -87,7 +87,7 @@ func (a *analyticsPage) draw() error {
 	o, p := a.Outcomes, a.Population
 	a.Measures = measuresOf(p.Measures)
 	a.Tiles = []tile{
-		{figure.Counted(o.Cohort.Patients), "patients fit the filters" + figure.NotKnown(o.Cohort.Undetermined.Count)},
+		{figure.Counted(o.Cohort.Patients), "patients match the filters" + figure.NotKnown(o.Cohort.Undetermined.Count)},
 		{figure.Num(o.FollowUp.Change.Mean), "points of change in pain; mean and 95 % interval " + figure.Mean(&o.FollowUp.Change) + ", " + figure.Count(o.FollowUp.Change.N) + " patients"},
 		{figure.Rate(o.Response.Responder30.Count, o.Response.Responder30.N), "30 % improvement or more, " + figure.OfN(&o.Response.Responder30)},
 		{figure.Rate(p.Opioids.AtLeast50.Count, p.Opioids.AtLeast50.N), "reach 50 MME a day, " + figure.OfKnown(&p.Opioids.AtLeast50)},
