@@ -2,6 +2,9 @@ package fhir
 
 import "anodyne.example/anodyne/internal/pain"
 
+// bodySiteSystem is the code system of the sites.
+const bodySiteSystem = "body-site"
+
 // siteSNOMED has the SNOMED CT code of each site that has a verified one, and
 // snomedSite the reverse.
 var siteSNOMED, snomedSite = func() (codes, sites map[string]string) {
@@ -25,7 +28,7 @@ func (o *outgoing) bodySite() *CodeableConcept {
 		c.Coding = append(c.Coding, Coding{System: snomed, Code: code})
 	}
 	if site != "" {
-		c.Coding = append(c.Coding, Coding{System: o.m.system("body-site"), Code: site})
+		c.Coding = append(c.Coding, Coding{System: o.m.system(bodySiteSystem), Code: site})
 	}
 	if side != "" {
 		c.Extension = []Extension{{URL: o.m.extensionURL("record", "laterality"), ValueCode: side}}
@@ -39,7 +42,7 @@ func (in *incoming) readBodySite(c *CodeableConcept) {
 	if c == nil {
 		return
 	}
-	site := c.code(in.m.system("body-site"))
+	site := c.code(in.m.system(bodySiteSystem))
 	if site == "" {
 		site = snomedSite[c.code(snomed)]
 	}

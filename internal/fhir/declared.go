@@ -11,6 +11,7 @@ import (
 // declared is a field of a value as package pain declares it.
 type declared struct {
 	name     string
+	about    string
 	form     form
 	list     bool
 	computed bool       // by the service: shown, but never read
@@ -40,6 +41,7 @@ type schema struct {
 	Items      *schema         `json:"items"`
 	OneOf      []schema        `json:"oneOf"`
 	AnyOf      []schema        `json:"anyOf"`
+	About      string          `json:"description"`
 	Properties map[string]schema
 }
 
@@ -71,7 +73,7 @@ func parseSchema(text json.RawMessage) schema {
 func fieldsOf(stored, sent schema) (list []declared) {
 	for name, s := range stored.Properties {
 		inSent, isSent := sent.Properties[name]
-		d := declared{name: name, computed: !isSent}
+		d := declared{name: name, about: s.About, computed: !isSent}
 		if s.Items != nil {
 			d.list, s = true, *s.Items
 		}

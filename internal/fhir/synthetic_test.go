@@ -123,5 +123,12 @@ func TestValidResources(t *testing.T) {
 	for _, r := range (Mapping{}).Questionnaires() {
 		bodies = append(bodies, r.JSON)
 	}
+	for _, system := range (Mapping{}).CodeSystems() {
+		r, err := system.Resource()
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies = append(bodies, r.JSON)
+	}
 	fhirtest.Judge(t, bodies...)
 }
