@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // commands of one guide into the same one, as a reader would.
 func TestGuidesRun(t *testing.T) {
 	t.Parallel()
-	for _, program := range []string{"bash", "curl", "sed"} {
+	for _, program := range []string{"bash", "curl", "sed", "openssl"} {
 		if _, err := exec.LookPath(program); err != nil {
 			testneed.Skip(t, program+" is not installed")
 		}
@@ -52,7 +53,8 @@ func TestGuidesRun(t *testing.T) {
 			}
 			cmd := exec.Command("bash", "-euo", "pipefail", "-c", script.String())
 			cmd.Dir = t.TempDir()
-			cmd.Env = append(os.Environ(), "BASE="+n.url, "CLIENT_ID="+c.ClientID, "CLIENT_SECRET="+c.ClientSecret)
+			cmd.Env = append(os.Environ(), "BASE="+n.url, "CLIENT_ID="+c.ClientID, "CLIENT_SECRET="+c.ClientSecret,
+				"PATH="+filepath.Dir(binary(t))+":"+os.Getenv("PATH"), "ANODYNE_DATABASE="+s.database)
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Errorf("%v\n%s", err, out)
