@@ -36,6 +36,9 @@ func decoded(t fataler, resource []byte, serverSystem string) map[string]any {
 			delete(subject, "reference")
 		}
 	}
+	if one, ok := r["identifier"].(map[string]any); ok && one["system"] == serverSystem {
+		delete(r, "identifier")
+	}
 	if list, ok := r["identifier"].([]any); ok {
 		list = slices.DeleteFunc(list, func(one any) bool {
 			o, ok := one.(map[string]any)
