@@ -34,6 +34,10 @@ var operations = map[string]string{
 	"RecordHistory":       "GET /v1/patients/{id}/clinical-data/{record_id}/corrections",
 	"CorrectRecord":       "POST /v1/patients/{id}/clinical-data/{record_id}/corrections",
 	"RecordFeed":          "GET /v1/clinical-data",
+	"CreateCohort":        "POST /v1/cohorts",
+	"Cohorts":             "GET /v1/cohorts",
+	"Cohort":              "GET /v1/cohorts/{id}",
+	"DeleteCohort":        "DELETE /v1/cohorts/{id}",
 	"CreateReport":        "POST /v1/reports",
 	"Reports":             "GET /v1/reports",
 	"Report":              "GET /v1/reports/{id}",
@@ -70,7 +74,7 @@ var operations = map[string]string{
 // Methods that rest on others, call nothing, or speak OAuth, which is a
 // standard of its own.
 var otherMethods = []string{
-	"AllAliases", "AllDeliveries", "AllEvents", "AllExports", "AllPatients", "AllRecordChanges", "AllRecords", "AllReports", "AllWebhooks", "FollowEvents", "WaitExport", "WaitReport",
+	"AllAliases", "AllCohorts", "AllDeliveries", "AllEvents", "AllExports", "AllPatients", "AllRecordChanges", "AllRecords", "AllReports", "AllWebhooks", "FollowEvents", "WaitExport", "WaitReport",
 	"CloseIdleConnections", "RateLimit", "String",
 	"Token", "Revoke", "Introspect",
 }

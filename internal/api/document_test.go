@@ -59,6 +59,9 @@ func TestExamplesOfTheDocument(t *testing.T) {
 			if strings.HasPrefix(example.Path, "/v1/exports/") { // one example removes it
 				live.ExportID = c.export(`{"format":"parquet"}`)
 			}
+			if strings.HasPrefix(example.Path, cohortsPath+"/") { // one example removes it
+				live.CohortID = c.cohort("North", live.PatientID)
+			}
 			if strings.HasPrefix(example.Path, aliasesPath) { // the examples have the same names
 				for _, a := range c.get(aliasesPath).ids() {
 					c.send("DELETE", aliasesPath+"/"+a, "").is(http.StatusNoContent)

@@ -25,6 +25,9 @@ var posts = map[string]func(w *crowd) (path, body string){
 	"POST /v1/patients/{id}/merge": func(w *crowd) (string, string) {
 		return "/v1/patients/" + w.create("Again") + "/merge", `{"into":"` + w.patients[0] + `"}`
 	},
+	"POST /v1/cohorts": func(w *crowd) (string, string) {
+		return cohortsPath, cohortBody("North", w.caller.create("Arlo Finch"))
+	},
 	"POST /v1/reference/medications/aliases": func(w *crowd) (string, string) { return aliasesPath, aliasBody("stock "+w.key(), "7804") },
 	"POST /v1/exports":                       func(*crowd) (string, string) { return "/v1/exports", someExport },
 	"POST /v1/reports":                       func(*crowd) (string, string) { return "/v1/reports", someReport },

@@ -51,6 +51,24 @@ var strangers = map[string]func(t *testing.T, south *caller, id string){
 	"DELETE /v1/patients/{id}": func(t *testing.T, south *caller, id string) {
 		south.send("DELETE", "/v1/patients/"+id, `{"reason":"taken"}`).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})
 	},
+	"GET /v1/cohorts": func(t *testing.T, south *caller, id string) {
+		if r := south.get(cohortsPath); len(r.data()) != 0 || r.pagination()[2] != 0 {
+			t.Errorf("%s", r.body)
+		}
+	},
+	"POST /v1/cohorts": func(t *testing.T, south *caller, id string) {
+		south.post(cohortsPath, cohortBody("Theirs", id)).wrong("patients[0]", id)
+	},
+	"GET /v1/cohorts/{id}": func(t *testing.T, south *caller, id string) {
+		cohort := south.node.caller("north of GET /v1/cohorts/{id}").cohort("Ours", id)
+		south.get(cohortsPath+"/"+cohort).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "cohort", "id": cohort})
+	},
+	"DELETE /v1/cohorts/{id}": func(t *testing.T, south *caller, id string) {
+		north := south.node.caller("north of DELETE /v1/cohorts/{id}")
+		cohort := north.cohort("Ours", id)
+		south.send("DELETE", cohortsPath+"/"+cohort, "").details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "cohort", "id": cohort})
+		north.get(cohortsPath + "/" + cohort).is(http.StatusOK)
+	},
 	"GET /v1/patients/{id}/summary": func(t *testing.T, south *caller, id string) {
 		for _, query := range []string{"", "?as_of=2024-06-30"} {
 			south.get("/v1/patients/"+id+"/summary"+query).details(http.StatusNotFound, fault.NotFound, map[string]any{"resource": "patient", "id": id})

@@ -26,6 +26,8 @@ func (x *exchange) webhookID() (id.Webhook, error) { return pathID[id.WebhookKin
 
 func (x *exchange) aliasID() (id.Alias, error) { return pathID[id.AliasKind](x, "id", "alias") }
 
+func (x *exchange) cohortID() (id.Cohort, error) { return pathID[id.CohortKind](x, "id", "cohort") }
+
 func (x *exchange) deliveryID() (id.Delivery, error) {
 	return pathID[id.DeliveryKind](x, "delivery_id", "delivery")
 }

@@ -18,13 +18,14 @@ func TestHeadWhereverGetWorks(t *testing.T) {
 		sent := c.tried(hook)
 		report := c.report(`{"type":"outcomes","format":"csv"}`)
 		alias := c.alias("blue pills", "7804")
+		cohort := c.cohort("North", c.create("Berta Finch"))
 		export := c.export(`{"format":"csv"}`)
 		for _, route := range n.api.Routes() {
 			pattern, ok := strings.CutPrefix(route, "GET ")
 			if !ok {
 				continue
 			}
-			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "/aliases/{id}", "/aliases/"+alias, "/exports/{id}", "/exports/"+export, "{name}", "patients.csv", "/{type}/{id}", "/Patient/"+strings.TrimPrefix(id, "pat_"), "/Patient/{id}", "/Patient/"+strings.TrimPrefix(id, "pat_"), "{type}", "Patient", "{version}", "1", "{id}", id,
+			path := strings.NewReplacer("/webhooks/{id}", "/webhooks/"+hook, "/reports/{id}", "/reports/"+report, "/aliases/{id}", "/aliases/"+alias, "/cohorts/{id}", "/cohorts/"+cohort, "/exports/{id}", "/exports/"+export, "{name}", "patients.csv", "/{type}/{id}", "/Patient/"+strings.TrimPrefix(id, "pat_"), "/Patient/{id}", "/Patient/"+strings.TrimPrefix(id, "pat_"), "{type}", "Patient", "{version}", "1", "{id}", id,
 				"{record_id}", record, "{delivery_id}", sent, "/lookup", "/lookup?name=oxycodone").Replace(pattern)
 			get, head := c.get(path).is(http.StatusOK), c.send("HEAD", path, "").is(http.StatusOK)
 			if len(head.body) != 0 {
@@ -60,6 +61,8 @@ func TestWrongMethodIs405(t *testing.T) {
 			"/v1/webhooks":         "GET, HEAD, POST",
 			"/v1/webhooks/whk_x":   "GET, HEAD, PATCH, DELETE",
 			aliasesPath:            "GET, HEAD, POST",
+			cohortsPath:            "GET, HEAD, POST",
+			cohortsPath + "/coh_x": "GET, HEAD, DELETE",
 			aliasesPath + "/als_x": "GET, HEAD, PATCH, DELETE",
 			"/oauth/token":         "POST",
 			"/oauth/revoke":        "POST",

@@ -34,6 +34,7 @@ type crowd struct {
 	exports   []string
 	hooks     []string
 	aliases   []string
+	cohorts   []string
 	delivery  string // one of n to the first webhook
 	keys      int
 }
@@ -65,7 +66,7 @@ var asked = []question{
 	{"GET /v1/patients/{id}", "unknown", func(w *crowd) *reply { return w.get("/v1/patients/pat_00000000000000000000000000") }, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"POST /v1/patients/{id}/merge", "", func(w *crowd) *reply {
 		return w.post("/v1/patients/"+w.create("Again")+"/merge", `{"into":"`+w.create("Other")+`"}`)
-	}, cost{sqlite: 26, postgres: 25, trips: 9}},
+	}, cost{sqlite: 29, postgres: 28, trips: 9}},
 	{"GET /v1/patients/{id}/summary", "", func(w *crowd) *reply { return w.get("/v1/patients/" + w.patients[0] + "/summary") }, cost{sqlite: 4, postgres: 5, trips: 4}},
 	{"PATCH /v1/patients/{id}", "", func(w *crowd) *reply {
 		return w.send("PATCH", "/v1/patients/"+w.patients[0], `{"gender":`+quote(w.key())+`}`)
@@ -106,8 +107,14 @@ var asked = []question{
 	// It deletes exports, so they come before it.
 	{"DELETE /v1/patients/{id}", "", func(w *crowd) *reply {
 		return w.send("DELETE", "/v1/patients/"+w.create("Gone"), `{"reason":"asked for it"}`)
-	}, cost{sqlite: 36, postgres: 40, trips: 28}},
+	}, cost{sqlite: 38, postgres: 42, trips: 28}},
 	{"GET /v1/reports/{id}/download", "", func(w *crowd) *reply { return w.get(downloadOf(w.reports[0])) }, cost{sqlite: 2, postgres: 3, trips: 3}},
+	{"GET /v1/cohorts", "", func(w *crowd) *reply { return w.get(cohortsPath + "?limit=100") }, cost{sqlite: 2, postgres: 3, trips: 2}},
+	{"POST /v1/cohorts", "", func(w *crowd) *reply { return w.post(cohortsPath, cohortBody("All", w.patients...)) }, cost{sqlite: 6, postgres: 6, trips: 4}},
+	{"GET /v1/cohorts/{id}", "", func(w *crowd) *reply { return w.get(cohortsPath + "/" + w.cohorts[0]) }, cost{sqlite: 2, postgres: 3, trips: 2}},
+	{"DELETE /v1/cohorts/{id}", "", func(w *crowd) *reply {
+		return w.send("DELETE", cohortsPath+"/"+w.cohort("All", w.patients...), "")
+	}, cost{sqlite: 4, postgres: 4, trips: 3}},
 	{"GET /v1/reference/data-types", "", func(w *crowd) *reply { return w.get("/v1/reference/data-types") }, cost{sqlite: 0, postgres: 1, trips: 1}},
 	{"GET /v1/reference/instruments", "", func(w *crowd) *reply { return w.get("/v1/reference/instruments") }, cost{sqlite: 0, postgres: 1, trips: 1}},
 	{"GET /v1/reference/medications/lookup", "", func(w *crowd) *reply { return w.get("/v1/reference/medications/lookup?name=MS+Contin") }, cost{sqlite: 1, postgres: 2, trips: 2}},
@@ -245,6 +252,9 @@ func (n *node) crowd(size int) *crowd {
 	}
 	for range size {
 		w.aliases = append(w.aliases, w.alias("stock "+w.key(), "7804"))
+	}
+	for range size {
+		w.cohorts = append(w.cohorts, w.cohort("All", w.patients...))
 	}
 	for _, report := range w.reports {
 		w.becomes(report, "completed")

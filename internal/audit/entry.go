@@ -47,9 +47,13 @@ const (
 	// with the rules or with the organisation's aliases.
 	ClinicalDerive Action = "clinical_data.derive"
 	// Aliases are an organisation's names for medicines.
-	AliasCreate     Action = "alias.create"
-	AliasUpdate     Action = "alias.update"
-	AliasDelete     Action = "alias.delete"
+	AliasCreate Action = "alias.create"
+	AliasUpdate Action = "alias.update"
+	AliasDelete Action = "alias.delete"
+	// Cohorts are saved selections of patients.
+	CohortCreate    Action = "cohort.create"
+	CohortRead      Action = "cohort.read"
+	CohortDelete    Action = "cohort.delete"
 	AnalyticsRead   Action = "analytics.read"
 	AuditRead       Action = "audit.read"
 	OrgCreate       Action = "organization.create"
@@ -100,7 +104,7 @@ var actions = map[Action]bool{
 	ReportCreate: true, ReportRead: true, ReportDownload: true, ReportDelete: true, ReportComplete: true, ReportFail: true,
 	ExportCreate: true, ExportRead: true, ExportDownload: true, ExportDelete: true, ExportComplete: true, ExportFail: true,
 	ClinicalCreate: true, ClinicalCorrect: true, ClinicalRead: true, ClinicalList: true, SeriesRepair: true, ClinicalDerive: true, AnalyticsRead: true,
-	AliasCreate: true, AliasUpdate: true, AliasDelete: true,
+	AliasCreate: true, AliasUpdate: true, AliasDelete: true, CohortCreate: true, CohortRead: true, CohortDelete: true,
 	OrgCreate: true, ClientCreate: true, ClientRotate: true, ClientRevoke: true, ClientTier: true, ClientRequest: true, ClientGrant: true, ClientDecline: true,
 	ClientKeyAdd: true, ClientKeyRemove: true, ClientKeysURI: true, TokenRevoke: true,
 	MemberInvite: true, MemberCreate: true, MemberUpdate: true, MemberPassword: true, MemberReset: true,

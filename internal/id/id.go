@@ -35,6 +35,7 @@ type (
 	UserKind     struct{}
 	AliasKind    struct{} // of a medicine
 	ExportKind   struct{}
+	CohortKind   struct{}
 )
 
 func (PatientKind) prefix() string  { return "pat_" }
@@ -49,6 +50,7 @@ func (ReportKind) prefix() string   { return "rep_" }
 func (UserKind) prefix() string     { return "usr_" }
 func (AliasKind) prefix() string    { return "als_" }
 func (ExportKind) prefix() string   { return "exp_" }
+func (CohortKind) prefix() string   { return "coh_" }
 
 // The identifier types.
 type (
@@ -64,6 +66,7 @@ type (
 	User     = ID[UserKind]
 	Alias    = ID[AliasKind]
 	Export   = ID[ExportKind]
+	Cohort   = ID[CohortKind]
 )
 
 // ID is an identifier of kind K.

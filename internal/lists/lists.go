@@ -52,6 +52,8 @@ var parts = withEventTypes(map[string]map[string]func() []string{
 		"report types":                         reportTypes,
 		"filters of an export":                 exportFilters,
 		"filters of a new export":              newExportFilters,
+		"filters of a cohort":                  exportFilters,
+		"filters of a new cohort":              newExportFilters,
 		"export formats":                       exportFormats,
 		"export parts":                         exportParts,
 		"parameters of report types":           reportTypeParameters,

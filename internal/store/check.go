@@ -46,6 +46,10 @@ func (s System) CheckTables(ctx context.Context) (problems []string, err error) 
 		if problems = append(problems, wrong...); err != nil {
 			return err
 		}
+		wrong, err = checkCohorts(tx)
+		if problems = append(problems, wrong...); err != nil {
+			return err
+		}
 		wrong, err = wrongCounters(tx)
 		problems = append(problems, wrong...)
 		return err

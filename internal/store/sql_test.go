@@ -112,6 +112,7 @@ var unbound = map[string]string{
 	"count(*) FROM webhook WHERE enabled = 0":                     "the operator's metrics, over all organisations",
 	"SELECT org_no, aliases FROM derivation WHERE aliases > 0":    "the worker that derives again, over all organisations",
 	"FROM webhook_cursor c JOIN webhook w":                        "the operator's metrics, over all organisations",
+	"FROM org o WHERE EXISTS ( SELECT 1 FROM cohort c":            "the check of all organisations",
 	"FROM patient_gone g JOIN patient p ON p.org_no = g.org_no":   "the check of all organisations",
 	"FROM patient_gone g JOIN org o ON o.org_no = g.org_no":       "the list of erasures, of all organisations",
 	"SELECT org_no, id FROM org ORDER BY org_no":                  "erasures after a restore, for the operator",

@@ -66,6 +66,12 @@ type Dialect struct {
 	// hexadecimal numbers: the columns of a record, its place in the list from
 	// 0, and its patient, in the order of the list.
 	Identified string
+	// Named selects and locks the patients of an organisation whose identifiers
+	// are in a JSON list of hexadecimal numbers, in its order: their numbers and
+	// identifiers.
+	Named string
+	// AddMembers adds the patients whose numbers are in a JSON list to a cohort.
+	AddMembers string
 	// Changed selects the subjects of the entries after a position, and the
 	// head.
 	Changed string

@@ -33,8 +33,11 @@ var postgresDialect = Dialect{
 	// lookups avoid that.
 	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_array_elements_text(CAST($2 AS json)) WITH ORDINALITY AS wanted (no, place)
 		CROSS JOIN LATERAL (SELECT * FROM patient WHERE org_no = $1 AND patient_no = CAST(wanted.no AS BIGINT) LIMIT 1) AS p ORDER BY wanted.place`,
-	LockKey:  `SELECT pg_advisory_xact_lock($1)`,
-	ShareKey: `SELECT pg_advisory_xact_lock_shared($1)`,
+	Named: `SELECT p.patient_no, p.id FROM json_array_elements_text(CAST($2 AS json)) AS wanted
+		CROSS JOIN LATERAL (SELECT patient_no, id FROM patient WHERE org_no = $1 AND id = decode(wanted, 'hex') LIMIT 1 FOR UPDATE) AS p`,
+	AddMembers: `INSERT INTO cohort_member (org_no, cohort_id, patient_no) SELECT $1, $2, CAST(no AS BIGINT) FROM json_array_elements_text(CAST($3 AS json)) AS no`,
+	LockKey:    `SELECT pg_advisory_xact_lock($1)`,
+	ShareKey:   `SELECT pg_advisory_xact_lock_shared($1)`,
 	// objsubid is 1 for keys of one number, and 2 for those of two.
 	Locks: `SELECT CAST(classid AS BIGINT) << 32 | CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,

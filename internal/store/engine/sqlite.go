@@ -27,6 +27,9 @@ var sqliteDialect = Dialect{
 	hasTable: `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = $1`,
 	Numbered: `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth FROM json_each($2) AS wanted
 		CROSS JOIN patient p WHERE p.org_no = $1 AND p.patient_no = wanted.value ORDER BY wanted.key`,
+	Named: `SELECT p.patient_no, p.id FROM json_each($2) AS wanted
+		CROSS JOIN patient p WHERE p.org_no = $1 AND p.id = unhex(wanted.value)`,
+	AddMembers: `INSERT INTO cohort_member (org_no, cohort_id, patient_no) SELECT $1, $2, value FROM json_each($3)`,
 	Changed: `SELECT pos, subject FROM journal WHERE org_no = $1 AND pos > $2 AND subject IS NOT NULL
 		UNION ALL SELECT pos, NULL FROM journal_head WHERE org_no = $1`,
 	Pending: `SELECT 0, 0 WHERE $1 > 0`, // the writer assigns positions

@@ -47,6 +47,7 @@ func (o Org) EraseRows(tx engine.Tx, no int64, ids []id.Patient, at time.Time) (
 		o.recordGone(no, ids[0], id.Patient{}, at),
 	)
 	tx.Last(o.leaveHole(no)...)
+	tx.Last(o.removeMember(no)...)
 	return records, nil
 }
 

@@ -230,6 +230,7 @@ func (m *merge) leave() {
 		m.recordGone(m.from.no, m.from.ID, m.into.ID, m.line.At),
 	)
 	m.tx.Last(m.leaveHole(m.from.no)...)
+	m.tx.Last(m.moveMember(m.from.no, m.into.no)...)
 }
 
 // note appends an entry to the journal for each patient, so that whoever

@@ -46,6 +46,13 @@ export const operations = {
     /** A record with those that it corrects and that correct it, oldest first. */
     history: call('GET /v1/patients/{id}/clinical-data/{record_id}/corrections'),
   },
+  cohorts: {
+    list: pageList('GET /v1/cohorts'),
+    /** Saves a list of patients or filters under a name. */
+    create: call('POST /v1/cohorts', 'body'),
+    get: call('GET /v1/cohorts/{id}'),
+    delete: call('DELETE /v1/cohorts/{id}'),
+  },
   reports: {
     list: pageList('GET /v1/reports'),
     /** Requests a report, which is generated in the background; see `waitForReport`. */

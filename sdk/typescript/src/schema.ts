@@ -256,6 +256,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cohorts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List cohorts
+         * @description Returns one page of the organisation's cohorts in order of creation, without the lists of their patients.
+         */
+        get: operations["listCohorts"];
+        put?: never;
+        /**
+         * Create a cohort
+         * @description Saves a selection of patients under a name: a list of up to 10,000 patients, or filters.
+         *     Filters are applied whenever the cohort is used. A period without an end ends on that day.
+         *     If a listed patient is merged into another, the other takes its place; an erased patient is removed from the list.
+         *     The cohort is also a FHIR Group, whose data `$export` returns. An organisation can have at most 1,000 cohorts.
+         */
+        post: operations["createCohort"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cohorts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The cohort's identifier. An unknown or malformed identifier returns 404.
+                 * @example coh_01kf0k8y20q8v1x5z7c3n9m2ka
+                 */
+                id: components["parameters"]["CohortID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a cohort
+         * @description Returns one cohort. For a list, `patients` has the identifiers of its patients.
+         */
+        get: operations["getCohort"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a cohort
+         * @description Deletes the cohort. Its patients and their data are not changed.
+         */
+        delete: operations["deleteCohort"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/reports": {
         parameters: {
             query?: never;
@@ -2770,6 +2827,56 @@ export interface components {
             created_by: string;
             created_at: components["schemas"]["Timestamp"];
         };
+        /** @example coh_01kf0k8y20q8v1x5z7c3n9m2ka */
+        CohortID: string;
+        /** @description A saved selection of patients, by a list or by filters. */
+        Cohort: {
+            id: components["schemas"]["CohortID"];
+            name: string;
+            /** @description The number of patients in the list; null if the cohort has filters. */
+            patient_count: number | null;
+            /** @description The filters as given; null if the cohort is a list. */
+            filters: {
+                /** Format: date */
+                start_date?: string;
+                /** Format: date */
+                end_date?: string;
+                /** @enum {unknown} */
+                gender?: "female" | "male" | "other" | "unknown";
+                age_min?: number;
+                age_max?: number;
+                condition?: string;
+                medication_class?: string;
+            } | null;
+            /** @description The client or member who created the cohort. */
+            created_by: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description The patients of the list in order of registration. Present only when one cohort is read, and only for a list. */
+            patients?: components["schemas"]["PatientID"][];
+        };
+        CohortList: {
+            data: components["schemas"]["Cohort"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description Either `patients` or `filters` must be given. */
+        CohortCreate: {
+            name: string;
+            /** @description The patients of a list. */
+            patients?: components["schemas"]["PatientID"][] | null;
+            /** @description Selects the patients who match. The period is the one in which a medicine of `medication_class` was taken, and ages are those at its end. */
+            filters?: {
+                /** @description YYYY-MM-DD, inclusive. The period is 365 days by default. */
+                start_date?: string | null;
+                /** @description YYYY-MM-DD, inclusive. Defaults to the day of `as_of`. */
+                end_date?: string | null;
+                gender?: string | null;
+                age_min?: number | null;
+                age_max?: number | null;
+                /** @description The beginning of an ICD-10 code. */
+                condition?: string | null;
+                medication_class?: string | null;
+            } | null;
+        };
         AliasList: {
             data: components["schemas"]["Alias"][];
             pagination: components["schemas"]["Pagination"];
@@ -3763,7 +3870,7 @@ export interface components {
          * @description The action. More actions may be added.
          * @enum {string}
          */
-        AuditAction: "patient.create" | "patient.update" | "patient.merge" | "patient.erase" | "patient.read" | "patient.list" | "patient.search" | "clinical_data.create" | "clinical_data.correct" | "clinical_data.list" | "clinical_data.read" | "clinical_data.derive" | "export.create" | "export.read" | "export.download" | "export.delete" | "export.complete" | "export.fail" | "report.create" | "report.read" | "report.download" | "report.delete" | "report.complete" | "report.fail" | "alias.create" | "alias.update" | "alias.delete" | "series.repair" | "analytics.read" | "audit.read" | "organization.create" | "client.create" | "client.rotate" | "client.revoke" | "client.tier" | "client.request" | "client.grant" | "client.decline" | "client.key_add" | "client.key_remove" | "client.jwks_uri" | "token.revoke" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reveal" | "webhook.test" | "webhook.redeliver" | "webhook.recover" | "alert.raise" | "seal.adopt" | "seal.accept" | "database.restore" | "member.invite" | "member.create" | "member.update" | "member.password" | "member.reset" | "session.create" | "session.refuse" | "session.end";
+        AuditAction: "patient.create" | "patient.update" | "patient.merge" | "patient.erase" | "patient.read" | "patient.list" | "patient.search" | "clinical_data.create" | "clinical_data.correct" | "clinical_data.list" | "clinical_data.read" | "clinical_data.derive" | "export.create" | "export.read" | "export.download" | "export.delete" | "export.complete" | "export.fail" | "report.create" | "report.read" | "report.download" | "report.delete" | "report.complete" | "report.fail" | "alias.create" | "alias.update" | "alias.delete" | "cohort.create" | "cohort.read" | "cohort.delete" | "series.repair" | "analytics.read" | "audit.read" | "organization.create" | "client.create" | "client.rotate" | "client.revoke" | "client.tier" | "client.request" | "client.grant" | "client.decline" | "client.key_add" | "client.key_remove" | "client.jwks_uri" | "token.revoke" | "webhook.create" | "webhook.update" | "webhook.delete" | "webhook.rotate" | "webhook.reveal" | "webhook.test" | "webhook.redeliver" | "webhook.recover" | "alert.raise" | "seal.adopt" | "seal.accept" | "database.restore" | "member.invite" | "member.create" | "member.update" | "member.password" | "member.reset" | "session.create" | "session.refuse" | "session.end";
         AuditList: {
             data: components["schemas"]["AuditEntry"][];
             next_cursor: components["schemas"]["Cursor"];
@@ -4891,6 +4998,31 @@ export interface components {
                 };
             };
         };
+        /** @description The organisation has 1,000 cohorts, or the first request with this Idempotency-Key is still running. */
+        TooManyCohorts: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                /**
+                 * @description How many seconds to wait, if the first request is still running.
+                 * @example 1
+                 */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "CONFLICT" | "IDEMPOTENCY_IN_PROGRESS";
+                    };
+                };
+            };
+        };
         /** @description The organisation has 100 exports, or the first request with this Idempotency-Key is still running. */
         TooManyExports: {
             headers: {
@@ -5365,6 +5497,11 @@ export interface components {
          * @example als_01kf0k8y20h9gkqy2t4w1x7m3c
          */
         AliasID: string;
+        /**
+         * @description The cohort's identifier. An unknown or malformed identifier returns 404.
+         * @example coh_01kf0k8y20q8v1x5z7c3n9m2ka
+         */
+        CohortID: string;
         /**
          * @description The delivery's identifier. An unknown or malformed identifier, or one of another webhook's delivery, returns 404.
          * @example dlv_01kf0t4na0c8r5w2y6h3k9q1zx
@@ -6345,6 +6482,175 @@ export interface operations {
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCohorts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The page number, starting at 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["Page"];
+                /**
+                 * @description The maximum number of entries.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of results. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohortList"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCohort: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CohortCreate"];
+            };
+        };
+        responses: {
+            /** @description The cohort was created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cohort"];
+                };
+            };
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["TooManyCohorts"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCohort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The cohort's identifier. An unknown or malformed identifier returns 404.
+                 * @example coh_01kf0k8y20q8v1x5z7c3n9m2ka
+                 */
+                id: components["parameters"]["CohortID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cohort. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cohort"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RecordNotFound"];
+            429: components["responses"]["RateLimitExceeded"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCohort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The cohort's identifier. An unknown or malformed identifier returns 404.
+                 * @example coh_01kf0k8y20q8v1x5z7c3n9m2ka
+                 */
+                id: components["parameters"]["CohortID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cohort was deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["RecordNotFound"];
             429: components["responses"]["RateLimitExceeded"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

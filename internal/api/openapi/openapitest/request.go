@@ -25,6 +25,7 @@ type Live struct {
 	ReportID     string
 	ExportID     string // of an export as Parquet
 	AliasID      string
+	CohortID     string
 	AccessToken  string
 	ClientID     string
 	ClientSecret string
@@ -67,6 +68,8 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 		id = live.ExportID
 	case strings.HasPrefix(e.Path, "/v1/reference/medications/aliases/"):
 		id = live.AliasID
+	case strings.HasPrefix(e.Path, "/v1/cohorts/"):
+		id = live.CohortID
 	}
 	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID, "{name}", "patients.parquet", "{type}", "Patient", "{version}", "1").Replace(e.Path)
 	if len(e.Query) > 0 {
