@@ -175,6 +175,8 @@ const (
 	ExportParquet ExportFormat = "parquet"
 	ExportNDJSON  ExportFormat = "ndjson"
 	ExportCSV     ExportFormat = "csv"
+	// ExportFHIR is that of exports started with FHIR's $export.
+	ExportFHIR ExportFormat = "fhir"
 )
 
 // ExportFilters selects the patients of an export. Zero fields select all.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"anodyne.example/anodyne/internal/store/reports"
@@ -13,7 +14,8 @@ func appendExport(b []byte, e *reports.Export, now time.Time) []byte {
 	status := shownStatus(&e.Job, now)
 	b = append(e.ID.Append(append(b, `{"id":"`...)), '"')
 	b = appendTextField(b, "format", string(e.Format))
-	b = append(append(b, ','), e.Parameters[1:len(e.Parameters)-1]...) // include, since, deidentify and filters
+	shown, _, _ := strings.Cut(e.Parameters[1:len(e.Parameters)-1], `,"fhir":{`)
+	b = append(append(b, ','), shown...) // include, since, deidentify and filters
 	b = appendProgress(b, &e.Job, status)
 	b = appendMomentField(b, "as_of", e.AsOf)
 	b = appendTimes(b, &e.Job)

@@ -128,6 +128,12 @@ func (a *API) downloadExport(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if e.Format == reports.FHIR {
+		if _, err := x.mayReadBulk(&e); err != nil {
+			return answer{}, err
+		}
+		return x.sendExportFile(&e, "")
+	}
 	options, err := export.Stored(&e.ExportRequest, e.CreatedAt)
 	if err != nil {
 		return answer{}, err
@@ -135,6 +141,12 @@ func (a *API) downloadExport(x *exchange) (answer, error) {
 	if err := x.mayExport(&options); err != nil {
 		return answer{}, err
 	}
+	return x.sendExportFile(&e, "")
+}
+
+// sendExportFile sends the file in the path. Its media type is that of its
+// format, unless it is given.
+func (x *exchange) sendExportFile(e *reports.Export, media string) (answer, error) {
 	if err := e.Downloadable(x.now); err != nil {
 		return answer{}, err
 	}
@@ -144,10 +156,13 @@ func (a *API) downloadExport(x *exchange) (answer, error) {
 	}
 	line := x.saw(audit.ExportDownload, e.ID.String())
 	line.Details = e.Details()
+	if media == "" {
+		media = f.MediaType()
+	}
 	return x.download(download{
-		size: f.Size, sum: f.SHA256, name: f.Name, media: f.MediaType(), line: line,
+		size: f.Size, sum: f.SHA256, name: f.Name, media: media, line: line,
 		bytes: func(from, to int64, send func([]byte) error) error {
-			return x.org.ExportBytes(x.r.Context(), &e, f, from, to, send)
+			return x.org.ExportBytes(x.r.Context(), e, f, from, to, send)
 		},
 	})
 }

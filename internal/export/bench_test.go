@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
@@ -43,4 +44,26 @@ func BenchmarkExport(b *testing.B) {
 			b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 		})
 	}
+}
+
+// BenchmarkBulkExport exports synthetic patients as FHIR, and reports the
+// resources a second.
+func BenchmarkBulkExport(b *testing.B) {
+	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
+	s := storetest.Open(b, storetest.SQLite)
+	who := storetest.Client(b, s, "north")
+	o := s.For(&who)
+	addSynthetic(b, o, 500, now)
+	b.ReportAllocs()
+	resources := int64(0)
+	for b.Loop() {
+		made, err := RunBulk(b.Context(), o, Bulk{Types: BulkTypes()}, fhir.Mapping{}, now, discard{}, func(int64, int64) {})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, f := range made.Files {
+			resources += f.Rows
+		}
+	}
+	b.ReportMetric(float64(resources)/b.Elapsed().Seconds(), "resources/s")
 }

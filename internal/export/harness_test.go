@@ -13,6 +13,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"anodyne.example/anodyne/internal/analytics"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -183,4 +184,14 @@ func add(t testing.TB, o store.Org, p pain.Patient, bodies ...string) {
 	if err := storetest.AddRecords(t.Context(), o, p.ID, records...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// analyticsParams parses filters.
+func analyticsParams(t testing.TB, filters string, now time.Time) analytics.Params {
+	t.Helper()
+	p, err := analytics.StoredParameters([]byte(filters), analytics.ForExports, pain.DateOf(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }

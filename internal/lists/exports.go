@@ -30,6 +30,7 @@ func exportTypes(b *bytes.Buffer) {
 		}
 		fmt.Fprintf(b, "Export%s ExportFormat = %q\n", name, f)
 	}
+	fmt.Fprintf(b, "// ExportFHIR is that of exports started with FHIR's $export.\nExportFHIR ExportFormat = %q\n", jobs.FHIR)
 	b.WriteString(")\n\n// ExportFilters selects the patients of an export. Zero fields select all.\ntype ExportFilters struct {\n")
 	for of := range analytics.ParametersFor(analytics.ForExports) {
 		field(b, camel(of.Name), sent(of), of.Name+",omitempty", of.Client)

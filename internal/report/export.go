@@ -16,18 +16,13 @@ const readShare = 80
 
 // writeExport reads the data in one snapshot, then stores the files.
 func (w *Worker) writeExport(ctx context.Context, claim *reports.ExportClaim, progress *atomic.Int32) error {
-	options, err := export.Stored(&claim.ExportRequest, claim.CreatedAt)
-	if err != nil {
-		return err
-	}
 	dir, err := w.Store.ExportDir()
 	if err != nil {
 		return err
 	}
 	files := newSpool(dir)
 	defer files.close()
-	org, key := w.Store.For(&access.Principal{Org: claim.OrgNo()}), w.Store.System().PseudonymKey(claim.OrgNo())
-	made, err := export.Run(ctx, org, options, key, w.Now(), files, func(done, of int64) { progress.Store(int32(readShare * done / max(of, 1))) })
+	made, err := w.readExport(ctx, claim, files, func(done, of int64) { progress.Store(int32(readShare * done / max(of, 1))) })
 	if err != nil {
 		return err
 	}
@@ -51,4 +46,21 @@ func (w *Worker) writeExport(ctx context.Context, claim *reports.ExportClaim, pr
 		return err
 	}
 	return claim.Complete(ctx, made.AsOf, made.Files, out.size, out.sum.Sum(nil), w.Retention)
+}
+
+// readExport reads the data of an export into files.
+func (w *Worker) readExport(ctx context.Context, claim *reports.ExportClaim, files *spool, seen func(done, of int64)) (export.Result, error) {
+	org := w.Store.For(&access.Principal{Org: claim.OrgNo()})
+	if claim.Format == reports.FHIR {
+		options, err := export.StoredBulk(&claim.ExportRequest, claim.CreatedAt)
+		if err != nil {
+			return export.Result{}, err
+		}
+		return export.RunBulk(ctx, org, options, w.Mapping, w.Now(), files, seen)
+	}
+	options, err := export.Stored(&claim.ExportRequest, claim.CreatedAt)
+	if err != nil {
+		return export.Result{}, err
+	}
+	return export.Run(ctx, org, options, w.Store.System().PseudonymKey(claim.OrgNo()), w.Now(), files, seen)
 }

@@ -16,6 +16,7 @@ import (
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/reports"
 )
@@ -24,6 +25,8 @@ import (
 type Config struct {
 	Store   *store.Store
 	Analyst Analyst
+	// Mapping maps data to FHIR, for bulk exports.
+	Mapping fhir.Mapping
 	// Retention is how long files are kept.
 	Retention time.Duration
 	Log       *slog.Logger

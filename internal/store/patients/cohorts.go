@@ -140,13 +140,11 @@ func (o Org) Cohort(ctx context.Context, cohortID id.Cohort) (c Cohort, err erro
 	err = o.db.Snapshot(ctx, func(tx engine.Tx) error {
 		c = Cohort{}
 		tx.Last(
-			o.selectCohort(cohortID, &c),
-			engine.Stmt{SQL: `SELECT p.id FROM cohort_member m JOIN patient p ON p.org_no = m.org_no AND p.patient_no = m.patient_no
-				WHERE m.org_no = $1 AND m.cohort_id = $2 ORDER BY m.patient_no`, Args: []any{int64(o.org), cohortID.Bytes()}, Each: func(r engine.Row) error {
-				patientID, err := id.FromBytes[id.PatientKind](r.Raw(0))
-				c.Patients = append(c.Patients, patientID)
+			engine.Stmt{SQL: `SELECT ` + cohortColumns + ` FROM cohort WHERE org_no = $1 AND id = $2`, Args: []any{int64(o.org), cohortID.Bytes()}, Each: func(r engine.Row) (err error) {
+				c, err = scanCohort(r)
 				return err
 			}},
+			o.selectMembers(cohortID, &c),
 		)
 		return nil
 	})
@@ -156,11 +154,12 @@ func (o Org) Cohort(ctx context.Context, cohortID id.Cohort) (c Cohort, err erro
 	return c, err
 }
 
-// selectCohort returns the statement that reads a cohort without its list. Its
-// identifier stays zero if there is none.
-func (o Org) selectCohort(cohortID id.Cohort, c *Cohort) engine.Stmt {
-	return engine.Stmt{SQL: `SELECT ` + cohortColumns + ` FROM cohort WHERE org_no = $1 AND id = $2`, Args: []any{int64(o.org), cohortID.Bytes()}, Each: func(r engine.Row) (err error) {
-		*c, err = scanCohort(r)
+// selectMembers returns the statement that reads the list of a cohort.
+func (o Org) selectMembers(cohortID id.Cohort, c *Cohort) engine.Stmt {
+	return engine.Stmt{SQL: `SELECT p.id FROM cohort_member m JOIN patient p ON p.org_no = m.org_no AND p.patient_no = m.patient_no
+		WHERE m.org_no = $1 AND m.cohort_id = $2 ORDER BY m.patient_no`, Args: []any{int64(o.org), cohortID.Bytes()}, Each: func(r engine.Row) error {
+		patientID, err := id.FromBytes[id.PatientKind](r.Raw(0))
+		c.Patients = append(c.Patients, patientID)
 		return err
 	}}
 }

@@ -23,13 +23,19 @@ const (
 	Parquet   ExportFormat = "parquet"
 	NDJSON    ExportFormat = "ndjson"
 	ExportCSV ExportFormat = "csv"
+	// FHIR is that of FHIR bulk exports: one resource a line, one file or more
+	// for each resource type.
+	FHIR ExportFormat = "fhir"
 )
 
-// ExportFormats lists the formats of exports. The stored number of a format is
-// its index here, so the list may only be appended to.
+// ExportFormats lists the formats of exports of tables.
 var ExportFormats = []ExportFormat{Parquet, NDJSON, ExportCSV}
 
-func (f ExportFormat) code() int64 { return int64(slices.Index(ExportFormats, f)) }
+// storedFormats lists all formats. The stored number of a format is its index
+// here, so the list may only be appended to.
+var storedFormats = []ExportFormat{Parquet, NDJSON, ExportCSV, FHIR}
+
+func (f ExportFormat) code() int64 { return int64(slices.Index(storedFormats, f)) }
 
 // ExportRequest is a request for an export.
 type ExportRequest struct {
@@ -65,7 +71,7 @@ func NewExport(q ExportRequest, client id.Client, now time.Time) Export {
 }
 
 func scanExport(r engine.Row) (x Export, err error) {
-	x.ExportRequest = ExportRequest{Format: ExportFormats[r.Int(4)], Parameters: r.Text(6)}
+	x.ExportRequest = ExportRequest{Format: storedFormats[r.Int(4)], Parameters: r.Text(6)}
 	if x.Job, err = scanJob(r); err != nil {
 		return x, err
 	}

@@ -2,6 +2,8 @@ package reports
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -18,16 +20,25 @@ import (
 const fairness = 5 * time.Second
 
 // mostExports is how many exports of an organisation may wait, be generated or
-// be stored, because each may be as large as all data. Requests at the same time
-// may exceed it by a few.
+// be stored, because each may be as large as all data.
 const mostExports = 100
 
 // roomForExport returns an error if an organisation has as many exports as it
-// may.
+// may. Other requests for exports of the organisation wait until the
+// transaction ends, so that they count this one.
 func (o Org) roomForExport(tx engine.Tx) error {
 	there := int64(0)
-	if _, err := engine.One(tx, `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND report_type = $2 AND status IN ($3, $4, $5)`,
-		func(r engine.Row) { there = r.Int(0) }, int64(o.org), int64(exportType), Pending.code(), Processing.code(), Completed.code()); err != nil {
+	count := engine.Stmt{SQL: `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND report_type = $2 AND status IN ($3, $4, $5)`,
+		Args: []any{int64(o.org), int64(exportType), Pending.code(), Processing.code(), Completed.code()}, Each: func(r engine.Row) error {
+			there = r.Int(0)
+			return nil
+		}}
+	stmts := []engine.Stmt{count}
+	if lock := o.db.Dialect().LockKey; lock != "" {
+		sum := sha256.Sum256(fmt.Appendf(nil, "exports %d", o.org))
+		stmts = []engine.Stmt{{SQL: lock, Args: []any{int64(binary.BigEndian.Uint64(sum[:]))}}, count}
+	}
+	if err := tx.Many(stmts...); err != nil {
 		return err
 	}
 	if there >= mostExports {

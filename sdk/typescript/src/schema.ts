@@ -4160,8 +4160,10 @@ export interface components {
         /** @description An export with its status, progress and files. Times and the size are null until they are known. */
         Export: {
             id: components["schemas"]["ExportID"];
-            format: components["schemas"]["ExportFormat"];
-            include: components["schemas"]["ExportPart"][];
+            /** @description The format of the files; `fhir` for an export that was started with FHIR's `$export`. */
+            format: components["schemas"]["ExportFormat"] | "fhir";
+            /** @description What the export includes; resource types for an export with the format `fhir`. */
+            include: (components["schemas"]["ExportPart"] | ("Patient" | "Condition" | "Observation" | "QuestionnaireResponse" | "MedicationRequest" | "MedicationStatement" | "Procedure" | "AdverseEvent" | "DocumentReference" | "Group"))[];
             since: components["schemas"]["ReportTime"];
             deidentify: boolean;
             /** @description The effective filters; empty if all patients are included. */
