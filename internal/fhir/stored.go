@@ -1,6 +1,7 @@
 package fhir
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -76,7 +77,8 @@ func (m Mapping) StoredPatient(p *pain.Patient, updated time.Time, kept string) 
 }
 
 // StoredConditions maps the medical history as [Mapping.Conditions] does, with
-// what the store keeps beside the patient.
+// what the store keeps beside the patient. A Condition that was updated has the
+// id that it had before.
 func (m Mapping) StoredConditions(p *pain.Patient, updated time.Time, kept string) ([]Resource, error) {
 	k, err := ParseKept(kept)
 	if err != nil {
@@ -86,7 +88,61 @@ func (m Mapping) StoredConditions(p *pain.Patient, updated time.Time, kept strin
 	for i := range list {
 		list[i] = k.restore(list[i])
 	}
+	k.rename(list)
 	return list, err
+}
+
+// conditionName is the key of the id of a Condition that was updated, by the
+// part of the id that follows from its contents.
+func conditionName(part string) string { return "Condition.id/" + part }
+
+// conditionID is what is kept of the id.
+type conditionID struct {
+	Part string `json:"part"`
+}
+
+// NameCondition notes that the Condition whose contents give it one part of an
+// id has another one.
+func (k Kept) NameCondition(part, name string) {
+	delete(k, conditionName(part))
+	if part != name {
+		b, err := json.Marshal(conditionID{name})
+		if err != nil {
+			panic(err) // a string always marshals
+		}
+		k[conditionName(part)] = b
+	}
+}
+
+// rename gives Conditions the ids that they had before they were updated. An id
+// that another one has by then gets a suffix.
+func (k Kept) rename(list []Resource) {
+	taken := map[string]bool{}
+	names := make([]string, len(list))
+	for i := range list {
+		patient, part, _ := strings.Cut(list[i].ID, "-")
+		var name conditionID
+		if raw, ok := k[conditionName(part)]; ok && json.Unmarshal(raw, &name) == nil && name.Part != "" && !taken[patient+"-"+name.Part] {
+			names[i] = patient + "-" + name.Part
+			taken[names[i]] = true
+		}
+	}
+	for i := range list {
+		if names[i] == "" {
+			names[i] = list[i].ID
+			for taken[names[i]] {
+				names[i] += "-x"
+			}
+		}
+		if names[i] != list[i].ID {
+			list[i] = list[i].Renamed(names[i])
+		}
+	}
+}
+
+// Renamed returns a Condition with another id.
+func (r Resource) Renamed(id string) Resource {
+	return Resource{Type: r.Type, ID: id, JSON: bytes.ReplaceAll(r.JSON, []byte(`"`+r.ID+`"`), []byte(`"`+id+`"`))}
 }
 
 // StoredRecord maps a record as [Mapping.Record] does, with what the store

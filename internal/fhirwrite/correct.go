@@ -21,9 +21,10 @@ type corrected struct {
 	parts []*entry
 	// latest is the record in force.
 	latest patients.FHIRRecord
-	// others are the identifiers of the resources that stay.
-	others []patients.RecordIdentifier
-	id     id.Record // of the new record
+	// had are the identifiers of the resources, and others those of the resources
+	// that stay.
+	had, others []patients.RecordIdentifier
+	id          id.Record // of the new record
 }
 
 // corrections makes the writes of updated records.
@@ -54,13 +55,42 @@ func (p *planner) corrections(ctx context.Context) error {
 		}
 	}
 	for _, c := range order {
-		if c.parts = slices.DeleteFunc(c.parts, func(e *entry) bool { return e.failed }); len(c.parts) > 0 {
+		if c.parts = slices.DeleteFunc(c.parts, func(e *entry) bool { return e.failed }); len(c.parts) > 0 && !p.stays(c) {
 			p.write(&patients.CorrectedRecord{Patient: c.latest.PatientID, Record: c.latest.ID, Rule: func(old pain.Record, kept string) (pain.Correction, patients.Extra, journal.Change, error) {
 				return p.correct(c, old, kept)
 			}}, c.parts...)
 		}
 	}
 	return nil
+}
+
+// stays reports whether items say what is stored already: an update that is
+// repeated makes no new version.
+func (p *planner) stays(c *corrected) bool {
+	correction, extra, _, err := p.correct(c, c.latest.Record, c.latest.Kept)
+	if err != nil || !correction.Replaced {
+		return false
+	}
+	now, was := &correction.New, &c.latest.Record
+	if now.Value != was.Value || !now.RecordedAt.Equal(was.RecordedAt) || now.Notes != was.Notes || extra.Kept != c.latest.Kept || !sameIdentifiers(c.had, extra.Identifiers) {
+		return false
+	}
+	resources, err := p.Mapping.StoredRecord(was, versionOf(&c.latest), c.latest.Kept)
+	if err != nil {
+		return false
+	}
+	for _, e := range c.parts {
+		for _, r := range resources {
+			if r.Type == e.draft.Type && r.ID == e.ID {
+				e.result = Result{Status: found, Type: r.Type, ID: r.ID, Version: c.latest.Number, LastModified: c.latest.UpdatedAt, generated: r.JSON}
+			}
+		}
+	}
+	return true
+}
+
+func sameIdentifiers(a, b []patients.RecordIdentifier) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(one patients.RecordIdentifier) bool { return !slices.Contains(b, one) })
 }
 
 // load reads the record that an item updates.
@@ -74,7 +104,8 @@ func (p *planner) load(ctx context.Context, e *entry, c *corrected) error {
 		return err
 	}
 	c.latest = chain[len(chain)-1]
-	c.others, err = p.Org.RecordIdentifiers(ctx, e.record)
+	c.had, err = p.Org.RecordIdentifiers(ctx, e.record)
+	c.others = slices.Clone(c.had)
 	return err
 }
 
@@ -99,6 +130,9 @@ func (p *planner) takes(c *corrected, e *entry) {
 // all of them become one new record.
 func (p *planner) correct(c *corrected, old pain.Record, stored string) (correction pain.Correction, extra patients.Extra, change journal.Change, err error) {
 	birth, _ := p.birth(old.PatientID)
+	if old.Status == pain.Superseded { // since it was read
+		return correction, extra, change, patients.ErrOutdated
+	}
 	in := pain.Intake{PatientID: old.PatientID, Birth: birth, Now: p.Now, Aliases: p.found.Aliases, NewID: func() id.Record { return c.id }}
 	current := old
 	for _, e := range c.parts {

@@ -165,12 +165,19 @@ func (p *planner) change(ctx context.Context, one *person) error {
 		if err != nil {
 			return old, patients.Extra{}, nil, err
 		}
-		updated, changes, err := p.changed(&person{id: one.id, patient: updates, history: one.history}, old)
+		updated, changes, err := p.changed(&person{id: one.id, patient: updates, history: one.history}, old, stored)
 		if err != nil {
 			return old, patients.Extra{}, nil, err
 		}
-		if err := p.showPatient(&person{id: one.id, patient: one.patient, history: one.history}, &updated, kept); err != nil {
+		if err := p.showPatient(one, &updated, kept); err != nil {
 			return old, patients.Extra{}, nil, err
+		}
+		if text := kept.Text(); len(changes) == 0 && text != stored { // what is kept is part of the resource
+			updated.Version++
+			changes = []pain.Change{{Field: "fhir", Before: stored, After: text}}
+			if err := p.showPatient(one, &updated, kept); err != nil {
+				return old, patients.Extra{}, nil, err
+			}
 		}
 		return updated, patients.Extra{Kept: kept.Text()}, p.updated(one.id, changes), nil
 	}}, all...)
@@ -237,13 +244,20 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept)
 		resource := "Condition/" + strings.TrimPrefix(resources[e.at].ID, resourceID(one.id)+"-")
 		keep(kept, resource, p.addresses.rewrite(e.Body), resources[e.at].JSON)
 		e.result.ID, e.result.generated, e.result.kept = resources[e.at].ID, resources[e.at].JSON, kept[resource]
+		if e.Update { // the id follows from the contents, and stays the same
+			_, part, _ := strings.Cut(resources[e.at].ID, "-")
+			_, name, _ := strings.Cut(e.ID, "-")
+			kept.NameCondition(part, name)
+			renamed := resources[e.at].Renamed(e.ID)
+			e.result.ID, e.result.generated = e.ID, renamed.JSON
+		}
 		p.addresses.add(e.FullURL, "Condition/"+e.result.ID)
 	}
 	return nil
 }
 
 // changed applies the updates and Conditions of one request to a patient.
-func (p *planner) changed(one *person, old pain.Patient) (pain.Patient, []pain.Change, error) {
+func (p *planner) changed(one *person, old pain.Patient, stored string) (pain.Patient, []pain.Change, error) {
 	body := []byte{'{'}
 	for _, e := range one.patient {
 		if e.IfMatch != "" && e.IfMatch != strconv.FormatInt(old.Version, 10) {
@@ -255,7 +269,7 @@ func (p *planner) changed(one *person, old pain.Patient) (pain.Patient, []pain.C
 		}
 		body = replacement(object, e.draft.Patient)
 	}
-	history, err := p.historyOf(one, &old)
+	history, err := p.historyOf(one, &old, stored)
 	if err != nil {
 		return old, nil, err
 	}
@@ -309,7 +323,7 @@ func contactOf(contact *strictjson.Object) string {
 
 // historyOf returns the entries of the medical history after the Conditions of
 // a request, or "" if there are none. An update replaces the entry with its id.
-func (p *planner) historyOf(one *person, old *pain.Patient) (string, error) {
+func (p *planner) historyOf(one *person, old *pain.Patient, stored string) (string, error) {
 	if len(one.history) == 0 {
 		return "", nil
 	}
@@ -317,7 +331,7 @@ func (p *planner) historyOf(one *person, old *pain.Patient) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	resources, err := p.Mapping.Conditions(old)
+	resources, err := p.Mapping.StoredConditions(old, p.Now, stored)
 	if err != nil {
 		return "", err
 	}

@@ -21,6 +21,7 @@ import (
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/clients"
 	"anodyne.example/anodyne/internal/store/storetest"
+	"anodyne.example/anodyne/internal/testwait"
 	"anodyne.example/anodyne/internal/worker"
 )
 
@@ -295,6 +296,12 @@ func (c *caller) record(patient, body string) string {
 	c.t.Helper()
 	text := c.send("POST", "/v1/patients/pat_"+patient+"/clinical-data", body).is(http.StatusCreated).json()["id"].(string)
 	return strings.TrimPrefix(text, "rec_")
+}
+
+// event waits for an event of a type.
+func (c *caller) event(name string) {
+	c.t.Helper()
+	testwait.Until(c.t, name, func() bool { return strings.Contains(string(c.get("/v1/events").is(http.StatusOK).body), name) })
 }
 
 func escape(s string) string { return url.QueryEscape(s) }

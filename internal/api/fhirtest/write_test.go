@@ -42,7 +42,7 @@ func testCreate(t *testing.T, s *server) {
 	if v1 := c.get("/v1/patients/pat_" + p).is(http.StatusOK).json(); v1["name"] != "Berta Finch" {
 		t.Errorf("%v", v1)
 	}
-	c.get("/v1/events").is(http.StatusOK).says("patient.created")
+	c.event("patient.created")
 	c.get("/v1/audit?action=patient.create").is(http.StatusOK).says("pat_" + p)
 	c.send("POST", base+"/Patient", berta).is(http.StatusConflict)
 	first := c.send("POST", base+"/Observation", score(p, "7"), "Idempotency-Key", "k").is(http.StatusCreated).says(`"display":"diary"`)
@@ -92,7 +92,7 @@ func testUpdate(t *testing.T, s *server) {
 	if r := c.send("PUT", path, strings.Replace(moved, "Berta", "Bertha", 1)).is(http.StatusOK); r.header.Get("ETag") != `W/"3"` {
 		t.Errorf("%v", r.header)
 	}
-	c.get("/v1/events").is(http.StatusOK).says("patient.updated")
+	c.event("patient.updated")
 	// A name changed through /v1 wins, and the address stays.
 	c.send("PATCH", "/v1/patients/pat_"+p, `{"name":"Berta Lind"}`).is(http.StatusOK)
 	c.get(path).is(http.StatusOK).says("Malmö").says(`"family":"Lind"`)
@@ -142,7 +142,9 @@ func testConditional(t *testing.T, s *server) {
 	created := make(chan int, 8)
 	fresh := strings.ReplaceAll(body, `"A1"`, `"B1"`)
 	for range cap(created) {
-		wg.Go(func() { created <- c.send("PUT", base+"/Observation?identifier="+escape("http://lab.example/id|B1"), fresh).status })
+		wg.Go(func() {
+			created <- c.send("PUT", base+"/Observation?identifier="+escape("http://lab.example/id|B1"), fresh).status
+		})
 	}
 	wg.Wait()
 	close(created)

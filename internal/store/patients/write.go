@@ -103,6 +103,10 @@ func (e *WriteError) Unwrap() error { return e.Err }
 // caller looked for it.
 var errOutdated = errors.New("what the writes were made from has changed")
 
+// ErrOutdated is returned by a rule that finds something else than what the
+// write was made from.
+var ErrOutdated = errOutdated
+
 // Outdated reports whether [Org.WriteAll] wrote nothing because what the caller
 // read to make the writes, identifiers or aliases, has changed since. The
 // caller must make them again.
