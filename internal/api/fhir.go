@@ -42,15 +42,12 @@ var fhirRecords = map[string][]pain.DataType{
 		pain.TypePainScores, pain.TypeAssessments, pain.TypeFunctionalStatus, pain.TypeSleep, pain.TypeMood, pain.TypeActivity, pain.TypeVitals, pain.TypeLabs,
 	},
 	"MedicationRequest":     {pain.TypeMedications},
+	"MedicationStatement":   {pain.TypeMedications},
 	"Procedure":             {pain.TypeProcedures},
 	"AdverseEvent":          {pain.TypeAdverseEvents},
 	"DocumentReference":     {pain.TypeNotes},
 	"QuestionnaireResponse": {pain.TypeAssessments},
 }
-
-// fhirCreated lists the types that can only be created: they are stored as
-// resources of another type.
-var fhirCreated = []string{"MedicationStatement"}
 
 // resourceType returns the type in the path of a request.
 func (x *exchange) resourceType() string {
@@ -64,7 +61,7 @@ func (x *exchange) resourceType() string {
 // before a FHIR request is handled.
 func (x *exchange) admitFHIR(verbs access.FHIRVerbs) error {
 	t := x.resourceType()
-	known := slices.Contains(search.Types(), t) || verbs == access.FHIRCreate && slices.Contains(fhirCreated, t)
+	known := slices.Contains(search.Types(), t) || t == questionnaire && verbs&^(access.FHIRRead|access.FHIRSearch) == 0
 	if !known {
 		return refuse(http.StatusNotFound, "not-supported", "", "This service has no resources of this type, or not this interaction with them.")
 	}

@@ -117,11 +117,7 @@ func (a *API) capabilities(address string) capabilityStatement {
 	for _, t := range search.Types() {
 		rest.Resource = append(rest.Resource, a.capabilitiesOf(t, routes))
 	}
-	for _, t := range fhirCreated {
-		rest.Resource = append(rest.Resource, capabilityResource{
-			Type: t, Interaction: []capabilityInteraction{{Code: "create"}}, Documentation: "Stored as a resource of another type, which the response names.",
-		})
-	}
+	rest.Resource = append(rest.Resource, questionnaireCapabilities())
 	if slices.Contains(routes, "POST /fhir/R4") {
 		rest.Interaction = []capabilityInteraction{{Code: "transaction"}, {Code: "batch"}}
 	}

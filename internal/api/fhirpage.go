@@ -42,6 +42,9 @@ type fhirPage struct {
 }
 
 func (a *API) searchFHIR(x *exchange) (answer, error) {
+	if x.resourceType() == questionnaire {
+		return x.searchQuestionnaires()
+	}
 	s, err := x.readSearch()
 	if err != nil {
 		return answer{}, err

@@ -151,6 +151,9 @@ func (a *API) readFHIR(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	t := x.resourceType()
+	if t == questionnaire {
+		return x.readQuestionnaire()
+	}
 	list, err := x.versions(t, x.r.PathValue("id"))
 	if err != nil {
 		return answer{}, err

@@ -80,8 +80,11 @@ func (m *Mapping) questionnaire(info *instrument.Info) Resource {
 func questionnaireID(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 func (m *Mapping) questionnaireURL(name string) string {
-	return m.base() + "/Questionnaire/" + questionnaireID(name)
+	return m.QuestionnaireURL(questionnaireID(name))
 }
+
+// QuestionnaireURL returns the canonical URL of the Questionnaire with an id.
+func (m Mapping) QuestionnaireURL(id string) string { return m.base() + "/Questionnaire/" + id }
 
 // instrumentOf returns the instrument of a canonical URL of a questionnaire:
 // ours, or LOINC's by its panel. It is nil for others.

@@ -28,7 +28,7 @@ func testFrame(t *testing.T, s *server) {
 	for path, status := range map[string]int{
 		"/Nothing": 404, "/Nothing/1": 404, "/Patient/x": 404, "/Patient/01kf0k8y20a14c3emmv2g2jemj": 404, "/Observation/01kf0k8y20a14c3emmv2g2jemj": 404,
 		"/Patient/01kf0k8y20a14c3emmv2g2jemj/_history": 404, "/Patient/01kf0k8y20a14c3emmv2g2jemj/$everything": 404, "/a/b/c/d/e": 404, "/Patient?_count=x": 400,
-		"/MedicationStatement": 404,
+		"/MedicationStatement": 200, "/Questionnaire/x": 404, "/Questionnaire/phq-9/_history/1": 404,
 	} {
 		c.get(base + path).is(status)
 	}

@@ -43,7 +43,7 @@ type Parameter struct {
 func Types() []string { return slices.Clone(types) }
 
 var types = []string{
-	"AdverseEvent", "Condition", "DocumentReference", "MedicationRequest", "Observation", "Patient", "Procedure", "QuestionnaireResponse",
+	"AdverseEvent", "Condition", "DocumentReference", "MedicationRequest", "MedicationStatement", "Observation", "Patient", "Procedure", "QuestionnaireResponse",
 }
 
 // Parameters lists the parameters of a resource type; none if it cannot be
@@ -107,6 +107,13 @@ var (
 			{Name: "date", Kind: Date, Paths: []string{"authoredOn"}, Documentation: "The same as authoredon."},
 			{Name: "status", Kind: Token, Paths: []string{"status"}, System: "http://hl7.org/fhir/CodeSystem/medicationrequest-status"},
 			{Name: "intent", Kind: Token, Paths: []string{"intent"}, System: "http://hl7.org/fhir/CodeSystem/medicationrequest-intent"},
+		},
+		"MedicationStatement": {
+			{Name: "code", Kind: Token, Paths: []string{"medicationCodeableConcept"}},
+			{Name: "category", Kind: Token, Paths: []string{"category"}},
+			{Name: "effective", Kind: Date, Paths: []string{"effectiveDateTime", "effectivePeriod"}},
+			{Name: "date", Kind: Date, Paths: []string{"dateAsserted", "effectiveDateTime", "effectivePeriod"}, Documentation: "When it was stated, or effective."},
+			{Name: "status", Kind: Token, Paths: []string{"status"}, System: "http://hl7.org/fhir/CodeSystem/medication-statement-status"},
 		},
 		"Procedure": {
 			{Name: "code", Kind: Token, Paths: []string{"code"}},
