@@ -78,6 +78,7 @@ func (a *API) table() []route {
 		{method: "POST", pattern: "/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", scope: access.WebhooksWrite, handle: a.redeliver},
 		{method: "GET", pattern: "/v1/audit", scope: access.AuditRead, handle: a.listAudit},
 
+		{method: "POST", pattern: "/fhir/R4", handle: a.postBundle},
 		{method: "GET", pattern: "/fhir/R4/{type}", fhir: access.FHIRSearch, handle: a.searchFHIR},
 		{method: "POST", pattern: "/fhir/R4/{type}/_search", fhir: access.FHIRSearch, handle: a.searchFHIR},
 		{method: "POST", pattern: "/fhir/R4/{type}", fhir: access.FHIRCreate, handle: a.createFHIR},

@@ -164,13 +164,32 @@ func (p *planner) correct(c *corrected, old pain.Record, stored string) (correct
 	if err != nil {
 		return correction, extra, change, err
 	}
+	same := correction.Replaced && correction.New.Value.JSON() == old.Value.JSON() && correction.New.RecordedAt.Equal(old.RecordedAt) && correction.New.Notes == old.Notes
+	if same {
+		version--
+	}
 	extra.Identifiers = slices.Clone(c.others)
 	for _, e := range c.parts {
 		e.result = Result{Status: found, Type: e.draft.Type, ID: e.ID, Version: version, LastModified: p.Now}
 		e.keep(p, resources, kept)
 		extra.Identifiers = append(extra.Identifiers, e.identifiers()...)
 	}
-	extra.Kept = kept.Text()
+	if extra.Kept = kept.Text(); same && extra.Kept == stored {
+		if resources, err = p.Mapping.Record(&old, versionOf(&c.latest)); err != nil {
+			return correction, extra, change, err
+		}
+		for _, e := range c.parts {
+			e.result.LastModified = c.latest.UpdatedAt
+			e.keep(p, resources, kept)
+		}
+		return correction, extra, change, patients.ErrUnchanged
+	}
+	if same { // only what is kept has changed
+		version++
+		for _, e := range c.parts {
+			e.result.Version = version
+		}
+	}
 	line := p.Line(audit.ClinicalCorrect, old.PatientID.String())
 	line.Details = audit.Correction(old.ID, string(correction.Old.Status), correction.New.ID, correction.Reason)
 	return correction, extra, journal.Change{Audit: line, Event: event.ClinicalData(p.Now, old.PatientID, changed, []string{old.Type.String()}), Subject: old.PatientID}, nil

@@ -99,6 +99,10 @@ func TestWrite(t *testing.T) {
 		if r := again.Result(0); len(list) != 3 || r.Version != 2 || r.ID != observation || r.Status != 200 {
 			t.Errorf("%d records, %+v", len(list), r)
 		}
+		// The same update again changes nothing.
+		if r := write(t, o, fhirwrite.Item{Body: fmt.Appendf(nil, score, adaByMRN, 5), Update: true, ID: observation}).Result(0); r.Version != 2 || len(recordsOf(t, o, made)) != 3 {
+			t.Errorf("again: %+v", r)
+		}
 		p, err = o.Patient(t.Context(), made.Patient(0))
 		if err != nil || p.Name != "Adele Nowak" || !strings.Contains(p.MedicalHistory.JSON(), `"2021"`) || strings.Contains(p.MedicalHistory.JSON(), `"2020"`) || p.Version != 2 {
 			t.Errorf("%+v, %v", p, err)

@@ -108,6 +108,14 @@ func (w *Writer) Plan(ctx context.Context, items []Item) (*Plan, error) {
 	return &p.Plan, nil
 }
 
+// ReadAll reads resources on all CPUs. The issues are those of the resource with
+// the same index.
+func ReadAll(m fhir.Mapping, bodies [][]byte) (drafts []*fhir.Draft, issues [][]fhir.Issue) {
+	drafts, issues = make([]*fhir.Draft, len(bodies)), make([][]fhir.Issue, len(bodies))
+	parallel(len(bodies), func(i int) { drafts[i], issues[i] = m.Read(bodies[i]) })
+	return drafts, issues
+}
+
 // parallel calls fn for 0 to n-1 on all CPUs.
 func parallel(n int, fn func(i int)) {
 	const least = 16 // for a few, starting goroutines costs more

@@ -43,7 +43,7 @@ func (d *draftRecord) read(p *planner) {
 		if _, has := object.Get("recorded_at"); !has {
 			fields.Add("recorded_at", nil, "The time is required in an import.")
 		}
-		if d.record.Source == "" {
+		if d.record.Source == "" && whole.Key == "" { // one of this service stays as it was
 			d.record.Source = "import"
 		}
 	}

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -108,6 +109,7 @@ func (j *fhirJob) pass(ctx context.Context, first bool) error {
 			size = chunkEntries
 		}
 		var chunk []resource
+		record := "" // that the last resource is part of
 		flush := func() error {
 			rows := chunk
 			chunk = nil
@@ -128,10 +130,14 @@ func (j *fhirJob) pass(ctx context.Context, first bool) error {
 			if r.kind == "QuestionnaireResponse" && !f.bundle && j.wait(&r) {
 				return nil
 			}
-			rows, err := j.together(r)
-			if chunk = append(chunk, rows...); err == nil && len(chunk) >= size {
-				err = flush()
+			of := j.recordOf(&r)
+			if len(chunk) >= size && (of == "" || of != record) { // parts of one record stay together
+				if err := flush(); err != nil {
+					return err
+				}
 			}
+			rows, err := j.together(r)
+			chunk, record = append(chunk, rows...), of
 			return err
 		})
 		if err == nil {
@@ -181,13 +187,13 @@ func (j *fhirJob) count(r *resource) *TypeCount {
 // wait holds back the answers of an assessment until the score of the same
 // record comes, which may be in another file. Only its place is kept.
 func (j *fhirJob) wait(r *resource) bool {
-	draft, _ := j.FHIR.Read(r.body)
-	if draft == nil || draft.Key == "" || j.responses[draft.Key].file != nil {
+	key := j.recordOf(r)
+	if key == "" || j.responses[key].file != nil {
 		return false
 	}
 	held := *r
 	held.body = nil
-	j.responses[draft.Key] = held
+	j.responses[key] = held
 	return true
 }
 
@@ -196,14 +202,32 @@ func (j *fhirJob) together(r resource) ([]resource, error) {
 	if r.kind != "Observation" || len(j.responses) == 0 {
 		return []resource{r}, nil
 	}
-	draft, _ := j.FHIR.Read(r.body)
-	if draft == nil || draft.Key == "" || j.responses[draft.Key].file == nil {
+	key := j.recordOf(&r)
+	held, ok := j.responses[key]
+	if !ok || key == "" {
 		return []resource{r}, nil
 	}
-	held := j.responses[draft.Key]
-	delete(j.responses, draft.Key)
+	delete(j.responses, key)
 	full, err := held.again()
 	return []resource{r, full}, err
+}
+
+// recordOf returns the record of this service, in any organisation, that a
+// resource is part of, or "". It only looks for the identifier in the text.
+func (j *fhirJob) recordOf(r *resource) string {
+	_, rest, ok := bytes.Cut(r.body, []byte(`"`+j.FHIR.RecordSystem()+`"`))
+	if !ok {
+		return ""
+	}
+	_, rest, ok = bytes.Cut(rest[:min(len(rest), 200)], []byte(`"value"`))
+	if !ok {
+		return ""
+	}
+	parts := bytes.SplitN(rest, []byte(`"`), 3)
+	if len(parts) < 3 {
+		return ""
+	}
+	return string(parts[1])
 }
 
 // keepWaiting imports the answers whose score did not come.

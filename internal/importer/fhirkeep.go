@@ -30,9 +30,13 @@ type candidate struct {
 // keep imports the resources of a chunk in one transaction. Those that are
 // wrong are refused; the others are imported.
 func (j *fhirJob) keep(ctx context.Context, rows []resource) error {
-	list := make([]candidate, 0, len(rows))
+	list, bodies := make([]candidate, 0, len(rows)), make([][]byte, len(rows))
 	for i := range rows {
-		c, ok, err := j.read(&rows[i])
+		bodies[i] = rows[i].body
+	}
+	drafts, issues := fhirwrite.ReadAll(j.FHIR, bodies)
+	for i := range rows {
+		c, ok, err := j.read(&rows[i], drafts[i], issues[i])
 		if err != nil {
 			return err
 		}
@@ -52,14 +56,13 @@ func (j *fhirJob) keep(ctx context.Context, rows []resource) error {
 	return nil
 }
 
-// read reads a resource, and refuses or counts it if it cannot be imported.
-func (j *fhirJob) read(r *resource) (c candidate, ok bool, err error) {
-	c.resource = r
+// read takes a resource that was read, and refuses or counts it if it cannot be
+// imported.
+func (j *fhirJob) read(r *resource, draft *fhir.Draft, issues []fhir.Issue) (c candidate, ok bool, err error) {
+	c.resource, c.draft = r, draft
 	if r.problem != "" {
 		return c, false, j.refuse(r, fhir.Issue{Text: r.problem})
 	}
-	var issues []fhir.Issue
-	c.draft, issues = j.FHIR.Read(r.body)
 	switch {
 	case c.draft == nil && len(issues) == 1 && issues[0].Code == fhir.NotSupported:
 		j.count(r).LeftOut++

@@ -30,7 +30,7 @@ var allTypes = []string{
 	`{"data_type":"medications","recorded_at":"2025-02-01","author":"Dr. Bo","encounter_id":"E 1","value":{"name":"oxycodone","strength":10,"strength_unit":"mg","quantity":90,"days_supply":30}}`,
 	`{"data_type":"assessments","recorded_at":"2025-02-02","value":{"instrument":"phq_9","items":{"1":1,"2":2,"3":3,"4":0,"5":1,"6":2,"7":3,"8":0,"9":1}}}`,
 	`{"data_type":"assessments","recorded_at":"2025-02-02","value":{"instrument":"peg","items":{"1":4,"2":5,"3":6}}}`,
-	`{"data_type":"procedures","recorded_at":"2025-02-03","value":{"procedure_type":"epidural_steroid_injection"}}`,
+	`{"data_type":"procedures","recorded_at":"2025-02-03","value":{"procedure_type":"epidural_steroid"}}`,
 	`{"data_type":"functional_status","recorded_at":"2025-02-04","value":{"measure":"six_minute_walk","value":410,"unit":"m"}}`,
 	`{"data_type":"sleep","recorded_at":"2025-02-05","value":{"hours":6.5,"quality":4}}`,
 	`{"data_type":"mood","recorded_at":"2025-02-06","value":{"score":5}}`,

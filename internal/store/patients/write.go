@@ -78,7 +78,7 @@ type CorrectedRecord struct {
 	Record id.Record
 	// Rule returns the correction, and what the new record has besides its
 	// fields: all that is kept, and the identifiers of all its resources. It may
-	// be called several times.
+	// be called several times. With [ErrUnchanged], the record stays as it is.
 	Rule func(old pain.Record, kept string) (pain.Correction, Extra, journal.Change, error)
 }
 
@@ -98,6 +98,10 @@ func (e *WriteError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the reason.
 func (e *WriteError) Unwrap() error { return e.Err }
+
+// ErrUnchanged is returned by the rule of a [CorrectedRecord] that has nothing to
+// correct.
+var ErrUnchanged = errors.New("the record stays as it is")
 
 // errOutdated reports that something was created, changed or removed since the
 // caller looked for it.

@@ -276,6 +276,7 @@ func (w *writing) correct() error {
 			counted.add(&p.records[n], 1)
 		}
 		seen := map[id.Record]bool{}
+		var corrected []*storedRecord
 		for n, c := range p.correct {
 			old := s.olds[n]
 			if old == nil {
@@ -286,6 +287,9 @@ func (w *writing) correct() error {
 			}
 			seen[old.ID] = true
 			correction, extra, change, err := c.write.Rule(old.Record, old.kept)
+			if errors.Is(err, ErrUnchanged) {
+				continue
+			}
 			if err == nil && correction.Replaced && old.Type == pain.TypeMedications && correction.New.Aliases != w.aliases {
 				err = errAliasesChanged
 			}
@@ -293,11 +297,14 @@ func (w *writing) correct() error {
 				return &WriteError{c.index, err}
 			}
 			counted.correct(&old.Record, &correction)
+			corrected = append(corrected, old)
 			s.corrections, s.extras = append(s.corrections, correction), append(s.extras, extra)
 			s.notes = append(s.notes, w.journal.Entry(w.org, change)...)
 		}
-		s.counts = map[int64][]byte{}
-		counts = append(counts, w.selectCounts(p.id, counted, s.counts))
+		s.olds = corrected // without those that stay as they are
+		if s.counts = map[int64][]byte{}; len(counted) > 0 {
+			counts = append(counts, w.selectCounts(p.id, counted, s.counts))
+		}
 	}
 	if len(counts) == 0 {
 		return nil

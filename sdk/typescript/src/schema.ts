@@ -1081,6 +1081,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/fhir/R4": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send several requests in a Bundle
+         * @description Performs the requests of a Bundle. Those of a `transaction` succeed or fail together: creates and updates first, then reads. Entries refer to each other by `fullUrl`, in any order; these references
+         *     are replaced by those of the stored resources. The resources are returned only with `Prefer: return=representation`. Every error names the entry. Those of a `batch` are independent: each has its own status.
+         *     A Bundle has at most 5,000 entries and 32 MiB, and counts as one request for every 50 entries.
+         */
+        post: operations["postBundle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/fhir/R4/{type}": {
         parameters: {
             query?: never;
@@ -8553,6 +8575,58 @@ export interface operations {
             };
             406: components["responses"]["FHIROutcome"];
             500: components["responses"]["FHIROutcome"];
+        };
+    };
+    postBundle: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A unique key for this request, such as a random UUID. For at least 24 hours, repeating the request with the same key changes nothing and returns the first result again.
+                 *     The same key with a different body is rejected. Rejected requests (400, 401, 403, 413, 415, 429) and server errors are not stored.
+                 * @example 6f0c8b1e-6f0b-4f6e-9a53-0d1c4f3f8a11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/fhir+json": components["schemas"]["FHIRResource"];
+            };
+        };
+        responses: {
+            /** @description A Bundle with the responses to the entries, in their order. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
         };
     };
     searchResources: {
