@@ -357,7 +357,7 @@ func (x *exchange) itemsOf(b *fhirwrite.Bundle, key *idempotency.Once) (items []
 			continue
 		}
 		switch {
-		case !slices.Contains(search.Types(), resourceType) && !(verb == access.FHIRCreate && slices.Contains(fhirCreated, resourceType)):
+		case !slices.Contains(search.Types(), resourceType):
 			wrong(i, http.StatusNotFound, "not-supported", ".request.url", "This service has no resources of this type, or not this interaction with them.")
 		case !x.principal.MayFHIR(resourceType, verb):
 			wrong(i, http.StatusForbidden, "forbidden", ".request", "The token lacks the scope system/"+resourceType+"."+verb.String()+", or the scope of this service that includes it.")
