@@ -29,7 +29,6 @@ import (
 const (
 	openapi        = "internal/api/openapi/openapi.yaml"
 	goTypes        = "client/generated.go"
-	goFigures      = "client/generated_figures.go"
 	reports        = "docs/reports.md"
 	endpoints      = "docs/webhooks-endpoints.md"
 	imports        = "docs/import.md"
@@ -98,11 +97,11 @@ func Files(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	figures, err := figureTypes(root)
+	files, err := figureTypes(root)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{goTypes: client, goFigures: figures}
+	files[goTypes] = client
 	for path, of := range parts {
 		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
