@@ -184,6 +184,7 @@ func (m Mapping) Extensions() (list []ExtensionInfo) {
 	add("patient", "phone", "a telephone number of white space only")
 	add("patient", "email", "an e-mail address of white space only")
 	add("record", "source", "who or what provided the record")
+	add("record", "status", "the status of the record, where the resource has none for it; a modifier for entered-in-error").Modifier = true
 	add("record", "laterality", "the side of a body site")
 	for _, name := range [...]string{"notes", "author", "encounter_id"} {
 		add("record", name, "a text that FHIR has no place for")

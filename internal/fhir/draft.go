@@ -69,3 +69,10 @@ func (d *Draft) from(v1Path, expression string) {
 	}
 	d.paths[v1Path] = expression
 }
+
+// note is from for a path that may be noted already, which then stays.
+func (d *Draft) note(v1Path, expression string) {
+	if _, known := d.paths[v1Path]; !known {
+		d.from(v1Path, expression)
+	}
+}

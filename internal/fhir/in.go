@@ -1,8 +1,10 @@
 package fhir
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 
 	"anodyne.example/anodyne/internal/fault"
@@ -215,7 +217,8 @@ func (in *incoming) setRecord(name, s, at string) {
 }
 
 // readExtensions takes the fields that travel in our extensions. Fields that
-// were set from elements and those that the service computes are left out.
+// the service computes are left out. A field that an element or another
+// extension has must be the same there.
 func (in *incoming) readExtensions(list []Extension) {
 	fields := declaredFields(in.draft.DataType)
 	ofType := in.m.extensionURL(in.draft.DataType.String(), "")
@@ -223,6 +226,7 @@ func (in *incoming) readExtensions(list []Extension) {
 	for i := range list {
 		if name, ok := strings.CutPrefix(list[i].URL, ofRecord); ok {
 			if s, isText := list[i].text(); isText && isRecordField(name) {
+				in.compare(in.draft.record.get(name), strictjson.AppendString(nil, s), i)
 				in.setRecord(name, s, "extension"+index(i))
 			}
 			continue
@@ -232,13 +236,34 @@ func (in *incoming) readExtensions(list []Extension) {
 			continue
 		}
 		d := find(fields, name)
-		if d == nil || d.computed || in.draft.value.has(name) {
+		if d == nil || d.computed || d.list && in.draft.value.has(name) {
 			continue
 		}
-		if json, ok := appendFieldJSON(nil, list, i, d, "value."+name, in.at("extension"), in.draft.from); ok {
-			in.draft.value.set(name, json)
+		if json, ok := appendFieldJSON(nil, list, i, d, "value."+name, in.at("extension"), in.draft.note); ok {
+			if in.compare(in.draft.value.get(name), json, i); !in.draft.value.has(name) {
+				in.draft.value.set(name, json)
+			}
 		}
 	}
+}
+
+// compare refuses the extension with an index if the field that it has is
+// already known, and is different.
+func (in *incoming) compare(known, json []byte, i int) {
+	if known != nil && !sameJSON(known, json) {
+		in.refuse(BusinessRule, "extension"+index(i), "The extension contradicts another element that has the same field.")
+	}
+}
+
+// sameJSON reports whether two values are equal; numbers may be written
+// differently.
+func sameJSON(a, b []byte) bool {
+	x, errX := strconv.ParseFloat(string(a), 64)
+	y, errY := strconv.ParseFloat(string(b), 64)
+	if errX == nil && errY == nil {
+		return x == y
+	}
+	return bytes.Equal(canonical(a), canonical(b))
 }
 
 func isRecordField(name string) bool {

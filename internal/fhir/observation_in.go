@@ -19,6 +19,9 @@ func readObservation(in *incoming) {
 			continue
 		}
 		in.draft.DataType = reader.dataType
+		if o.DataAbsentReason != nil && in.hasValue() {
+			in.refuse(Invalid, "dataAbsentReason", "An Observation with a value must not say why it has none.")
+		}
 		in.readObservationStatus(o.Status)
 		in.readCommon(o.Identifier, o.Subject, "subject", o.Encounter, o.Performer, "performer", o.Note)
 		in.readEffective(&o)
@@ -27,6 +30,16 @@ func readObservation(in *incoming) {
 		return
 	}
 	in.refuse(NotSupported, "code", "This service has no data type for Observations with this code.")
+}
+
+// hasValue reports whether an Observation has a value of any type.
+func (in *incoming) hasValue() bool {
+	for name := range in.root.All() {
+		if !strings.HasPrefix(name, "_") && stem("Observation", name) == "value" {
+			return true
+		}
+	}
+	return false
 }
 
 func (in *incoming) readObservationStatus(status string) {
