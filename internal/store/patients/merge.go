@@ -16,11 +16,11 @@ import (
 	"anodyne.example/anodyne/internal/store/journal"
 )
 
-// MergePatient moves the records, identifiers and medical history of a patient
-// to another one, and what imports know of it, in one transaction. The patient is
-// then gone: whoever names it is told where its data is. line is the audit line
-// of the request, to be completed; show returns the outcome, given the patient
-// that has the data now.
+// MergePatient moves the records, identifiers, medical history and import keys of
+// a patient to another one, in one transaction. The patient is then gone: reading
+// it returns an error that names the other one. line is the audit line of the
+// request, to be completed; show returns the outcome, given the patient that has
+// the data now.
 //
 // On PostgreSQL both patients are locked, as by any change to their data, so
 // that a change is either moved or refused. Locks are taken in the order of the
