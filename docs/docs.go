@@ -23,7 +23,7 @@ type Guide struct {
 
 // order is the recommended reading order.
 var order = []string{
-	"guides/quick-start.md", "guides/authentication.md", "guides/bring-your-patients.md", "guides/clinical-data.md", "guides/pagination.md",
+	"guides/quick-start.md", "guides/authentication.md", "guides/bring-your-patients.md", "guides/connect-an-ehr.md", "guides/clinical-data.md", "guides/pagination.md",
 	"guides/errors.md", "guides/idempotency.md", "guides/rate-limits.md", "guides/typescript.md", "webhooks.md", "webhooks-endpoints.md",
 	"alerts.md", "analytics.md", "reports.md", "report-documents.md", "guides/get-your-data-out.md", "guides/keep-a-mirror.md", "guides/versioning.md",
 }
