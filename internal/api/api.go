@@ -155,6 +155,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.unknown(x)
 		return
 	}
+	if r.URL.Path == fhirBase+"/" { // where some FHIR clients send bundles
+		r.URL.Path = fhirBase
+	}
 	a.mux.ServeHTTP(x, r)
 }
 

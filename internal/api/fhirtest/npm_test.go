@@ -12,7 +12,8 @@ func init() {
 	tests["fhirclient"] = func(t *testing.T, s *server) { testNPMClient(t, s, "smart") }
 }
 
-// testNPMClient has a FHIR client from npm search, page, create and update.
+// testNPMClient has a FHIR client from npm search, page, create, update and
+// send a transaction.
 func testNPMClient(t *testing.T, s *server, name string) {
 	program, err := os.ReadFile("testdata/fhirclients.mjs")
 	if err != nil {

@@ -18,6 +18,13 @@ const score = (subject, value) => ({
   code: { coding: [{ system: 'http://loinc.org', code: '72514-3' }] },
   valueQuantity: { value, unit: '{score}', system: 'http://unitsofmeasure.org', code: '{score}' },
 })
+const entry = (fullUrl, resource, method, url) => ({ fullUrl, resource, request: { method, url } })
+const transaction = (family, value) => ({
+  resourceType: 'Bundle', type: 'transaction', entry: [
+    entry('urn:uuid:7f1c2a5e-4e7e-4c68-9d0c-1d7a3a9f5c01', patient(family, value), 'POST', 'Patient'),
+    entry('urn:uuid:7f1c2a5e-4e7e-4c68-9d0c-1d7a3a9f5c02', score('urn:uuid:7f1c2a5e-4e7e-4c68-9d0c-1d7a3a9f5c01', 4), 'POST', 'Observation'),
+  ],
+})
 
 async function kit() {
   const client = new Client({ baseUrl: fhir, bearerToken: token })
@@ -66,6 +73,9 @@ async function kit() {
   const everything = await client.operation({ name: '$everything', resourceType: 'Patient', id: ids[0], method: 'GET' })
   assert.ok(everything.entry.some((e) => e.resource.id === made.id))
 
+  const answer = await client.transaction({ body: transaction('Transacted', 'kit-tx') })
+  assert.equal(answer.type, 'transaction-response')
+  assert.deepEqual(answer.entry.map((e) => e.response.status.slice(0, 3)), ['201', '201'])
   await assert.rejects(client.read({ resourceType: 'Patient', id: 'nobody' }), (e) => e.response.status === 404)
 }
 
@@ -84,6 +94,8 @@ async function smart() {
   assert.equal(resolved.subject.id, ids[0])
   const changed = await client.update({ ...patient('Changed', 'smart-0'), id: ids[0] })
   assert.equal(changed.name[0].family, 'Changed')
+  const answer = await client.request({ url: fhir, method: 'POST', body: JSON.stringify(transaction('Transacted', 'smart-tx')), headers: { 'Content-Type': 'application/fhir+json' } })
+  assert.equal(answer.entry.length, 2)
   await assert.rejects(client.request('Patient/nobody'), /404|not found/i)
 }
 
