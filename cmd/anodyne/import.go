@@ -29,6 +29,7 @@ func runImport(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
 	fs := cli.Flags(e, "import", importSynopsis)
 	cfg.Store(fs)
+	cfg.FHIR(fs)
 	org := fs.String("organization", "default", "`name` of the organisation, which must exist")
 	kind := fs.String("kind", "", "patients or clinical (default: detected from the column names)")
 	var list config.List
@@ -52,6 +53,10 @@ func runImport(ctx context.Context, e cli.Env, args []string) error {
 	if *kind != "" && *kind != string(importer.Patients) && *kind != string(importer.Clinical) {
 		return fmt.Errorf("--kind: want patients or clinical, not %q", *kind)
 	}
+	mapping, err := cfg.Mapping()
+	if err != nil {
+		return err
+	}
 	s, err := openStore(ctx, cfg)
 	if err != nil {
 		return err
@@ -65,7 +70,7 @@ func runImport(ctx context.Context, e cli.Env, args []string) error {
 	}
 	show := cli.Bar(e.Stderr)
 	return importFiles(ctx, e, s, *dryRun, importer.Config{
-		Org: view, Files: files, Kind: importer.Kind(*kind), Renames: renames, DataType: *dataType, Errors: *refused, DryRun: *dryRun,
+		Org: view, Files: files, Kind: importer.Kind(*kind), Renames: renames, DataType: *dataType, Errors: *refused, DryRun: *dryRun, FHIR: mapping,
 		Now: time.Now, Progress: func(file string, first bool, done, total int64) {
 			what := "importing"
 			if first {

@@ -31,6 +31,7 @@ type Config struct {
 	AdminListen     string
 	AdminTokenFile  string
 	BaseURL         string
+	FHIRBase        string
 	TLSCert         string
 	TLSKey          string
 	CORSOrigins     List
@@ -92,6 +93,7 @@ func (c *Config) Address(fs *flag.FlagSet) {
 func (c *Config) Serve(fs *flag.FlagSet) {
 	c.Store(fs)
 	c.Links(fs)
+	c.FHIR(fs)
 	c.adminFlags(fs)
 	fs.StringVar(&c.TLSKey, "tls-key", "", "private key `file` (PEM)")
 	fs.Var(&c.CORSOrigins, "cors-origin", "`origins` allowed to call the API from a browser, separated by commas")
@@ -200,6 +202,9 @@ func (c *Config) Validate() error {
 	}
 	if problem := c.baseURLProblem(); problem != "" {
 		bad("base-url", "%s", problem)
+	}
+	if problem := c.fhirBaseProblem(); problem != "" {
+		bad("fhir-base", "%s", problem)
 	}
 	for _, origin := range c.CORSOrigins {
 		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Scheme == "" || u.Path != "" {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"anodyne.example/anodyne/internal/fhir"
 )
 
 // read parses a command line and an environment into a server's configuration.
@@ -43,7 +45,7 @@ func TestFlagWinsOverEnvironment(t *testing.T) {
 }
 
 func TestValidateNamesEveryFaultAtOnce(t *testing.T) {
-	c, _ := read(t, []string{"--database", "mysql:x", "--listen", "8080", "--admin-listen", "9464", "--tls-cert", "a.pem", "--base-url", "ftp://x/",
+	c, _ := read(t, []string{"--database", "mysql:x", "--listen", "8080", "--admin-listen", "9464", "--tls-cert", "a.pem", "--base-url", "ftp://x/", "--fhir-base", "https://x/fhir/",
 		"--cors-origin", "example.org", "--trusted-proxy", "10.0.0.1", "--log-level", "loud", "--log-format", "xml", "--shutdown-timeout", "0s", "--cohort-memory", "1",
 		"--session-idle", "1m", "--database-wait", "-1s", "--session-lifetime", "30s",
 		"--webhook-allow-cidr", "10.0.0.0/8,::ffff:10.0.0.0/104", "--webhook-ca-file", "missing.pem", "--admin-token-file", "missing.token", "--otlp-endpoint", "collector:4318"}, nil)
@@ -51,7 +53,7 @@ func TestValidateNamesEveryFaultAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("nothing was found wrong")
 	}
-	for _, name := range []string{"database", "database-wait", "listen", "admin-listen", "tls-cert", "base-url", "cors-origin", "trusted-proxy", "log-level", "log-format", "shutdown-timeout", "cohort-memory", "session-idle", "session-lifetime", "webhook-allow-cidr", "webhook-ca-file", "admin-token-file", "otlp-endpoint"} {
+	for _, name := range []string{"database", "database-wait", "listen", "admin-listen", "tls-cert", "base-url", "fhir-base", "cors-origin", "trusted-proxy", "log-level", "log-format", "shutdown-timeout", "cohort-memory", "session-idle", "session-lifetime", "webhook-allow-cidr", "webhook-ca-file", "admin-token-file", "otlp-endpoint"} {
 		if !strings.Contains(err.Error(), "--"+name+":") {
 			t.Errorf("--%s is not named in:\n%v", name, err)
 		}
@@ -101,5 +103,25 @@ func TestBadEnvironmentNamesTheVariable(t *testing.T) {
 	err := FromEnvironment(fs, func(name string) (string, bool) { return "soon", name == "ANODYNE_SHUTDOWN_TIMEOUT" })
 	if err == nil || !strings.Contains(err.Error(), "ANODYNE_SHUTDOWN_TIMEOUT") {
 		t.Errorf("error %v, want the variable's name", err)
+	}
+}
+
+func TestFHIRBase(t *testing.T) {
+	for base, valid := range map[string]bool{
+		"https://pain.example.org/fhir": true, "http://localhost:8080": true,
+		"https://pain.example.org/": false, "https://x?y": false, "https://x#y": false, "https://x?": false, "https://x#": false, "urn:oid:1.2": false,
+		"pain.example.org/fhir": false, "/fhir": false, "https:///fhir": false, "https://a:b@x/fhir": false, "https://x/a|b": false, "https://x/a b": false,
+	} {
+		c, _ := read(t, []string{"--fhir-base", base}, nil)
+		m, err := c.Mapping()
+		if (err == nil) != valid || (c.Validate() == nil) != valid {
+			t.Errorf("%s: %v, %v", base, err, c.Validate())
+		}
+		if valid && m.PatientSystem() != base+"/patient" {
+			t.Errorf("%s: %s", base, m.PatientSystem())
+		}
+	}
+	if c, _ := read(t, nil, nil); c.FHIRBase != fhir.DefaultBase {
+		t.Errorf("the default is %q", c.FHIRBase)
 	}
 }

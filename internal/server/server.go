@@ -145,6 +145,10 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	if err != nil {
 		return nil, err
 	}
+	mapping, err := s.cfg.Mapping()
+	if err != nil {
+		return nil, err
+	}
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
 	cohorts.LogTo(s.log)
 	pages := portal.New(portal.Config{
@@ -153,12 +157,13 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
 		Base: api.Base(s.cfg.BaseURL), Dev: s.cfg.Dev, AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log,
 	})
-	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
+	reports := report.NewWorker(report.Config{Store: s.store, Analyst: cohorts, Mapping: mapping, Retention: s.cfg.ReportRetention, Log: s.log, Registry: registry})
 	handler := api.New(api.Config{
 		Store: s.store, Authority: authority, Limiter: s.limiter,
 		Addresses:      ratelimit.NewAddresses(access.Standard.Limit(), addressCapacity, time.Now),
 		Revocations:    api.NewRevocations(addressCapacity, time.Now),
 		Cohorts:        cohorts,
+		FHIR:           mapping,
 		Pages:          pages,
 		ReadReport:     report.ReadRequest,
 		TrustedProxies: proxies, CORSOrigins: s.cfg.CORSOrigins, BaseURL: s.cfg.BaseURL,
