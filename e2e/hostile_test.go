@@ -72,7 +72,7 @@ func TestEveryPageHolds(t *testing.T) {
 	w.todo = slices.Concat([]string{"/portal/", "/portal/patients", "/portal/analytics", "/portal/reports", "/portal/audit", "/portal/account", "/portal/nothing"}, w.empty, w.todo)
 	w.walk()
 	for _, kind := range []string{
-		"/portal/", "/portal/patients", "/portal/patients/{}", "/portal/patients/{}/records/{}", "/portal/analytics", "/portal/reports", "/portal/reports/{}",
+		"/portal/", "/portal/patients", "/portal/patients/{}", "/portal/patients/{}/fhir", "/portal/patients/{}/records/{}", "/portal/analytics", "/portal/reports", "/portal/reports/{}",
 		"/portal/applications", "/portal/applications/new", "/portal/applications/{}", "/portal/webhooks", "/portal/webhooks/new", "/portal/webhooks/{}",
 		"/portal/webhooks/{}/edit", "/portal/webhooks/{}/deliveries/{}", "/portal/members", "/portal/audit", "/portal/account", "/portal/nothing", "/docs/",
 	} {

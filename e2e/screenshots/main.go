@@ -116,6 +116,7 @@ var firsts = []struct {
 	{"delivery", "/portal/webhooks", []string{`/portal/webhooks/whk_\w+`, `/portal/webhooks/whk_\w+/deliveries/dlv_\w+`}},
 	{"report", "/portal/reports", []string{`/portal/reports/rep_\w+`}},
 	{"export", "/portal/exports", []string{`/portal/exports/exp_\w+`}},
+	{"patient-fhir", "/portal/patients", []string{`/portal/patients/pat_\w+`, `/portal/patients/pat_\w+/fhir`}},
 	{"patient-remove", "/portal/patients", []string{`/portal/patients/pat_\w+`, `/portal/patients/pat_\w+/remove`}},
 }
 

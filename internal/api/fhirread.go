@@ -124,15 +124,15 @@ type fhirMapping struct{ fhir.Mapping }
 // ofPatient returns the resources of a type that are made of a patient.
 func (m fhirMapping) ofPatient(p *patients.FHIRPatient, resourceType string) ([]fhir.Resource, error) {
 	if resourceType == "Condition" {
-		return m.StoredConditions(&p.Patient, p.UpdatedAt, p.Kept)
+		return p.Conditions(m.Mapping)
 	}
-	r, err := m.StoredPatient(&p.Patient, p.UpdatedAt, p.Kept)
+	r, err := p.Resource(m.Mapping)
 	return []fhir.Resource{r}, err
 }
 
 // ofRecord returns the resources of a record.
 func (m fhirMapping) ofRecord(rec *patients.FHIRRecord) ([]fhir.Resource, error) {
-	return m.StoredRecord(&rec.Record, fhir.Version{Root: rec.Root, Number: int(rec.Number), LastUpdated: rec.UpdatedAt}, rec.Kept)
+	return rec.Resources(m.Mapping)
 }
 
 // sawResources returns the audit entry of a read about one patient.

@@ -24,16 +24,16 @@ func (w *bulkWriting) mapItem(b *bulkBatch, it bulkItem) {
 	case it.patient != nil:
 		p := it.patient
 		if w.wants("Patient") {
-			r, err := w.mapping.StoredPatient(&p.Patient, p.UpdatedAt, p.Kept)
+			r, err := p.Resource(w.mapping)
 			w.keep(b, "Patient/"+fhir.ResourceID(p.ID), err, r)
 		}
 		if w.wants("Condition") {
-			list, err := w.mapping.StoredConditions(&p.Patient, p.UpdatedAt, p.Kept)
+			list, err := p.Conditions(w.mapping)
 			w.keep(b, "the conditions of Patient/"+fhir.ResourceID(p.ID), err, list...)
 		}
 	case it.record != nil:
 		rec := it.record
-		list, err := w.mapping.StoredRecord(&rec.Record, fhir.Version{Root: rec.Root, Number: int(rec.Number), LastUpdated: rec.UpdatedAt}, rec.Kept)
+		list, err := rec.Resources(w.mapping)
 		w.keep(b, "record "+fhir.ResourceID(rec.Root), err, list...)
 	case it.group != nil:
 		r, err := w.mapping.StoredGroup(GroupOf(it.group), it.group.Kept)

@@ -75,7 +75,7 @@ func (p *planner) stays(c *corrected) bool {
 	if now.Value != was.Value || !now.RecordedAt.Equal(was.RecordedAt) || now.Notes != was.Notes || extra.Kept != c.latest.Kept || !sameIdentifiers(c.had, extra.Identifiers) {
 		return false
 	}
-	resources, err := p.Mapping.StoredRecord(was, versionOf(&c.latest), c.latest.Kept)
+	resources, err := p.Mapping.StoredRecord(was, c.latest.Version(), c.latest.Kept)
 	if err != nil {
 		return false
 	}
@@ -175,7 +175,7 @@ func (p *planner) correct(c *corrected, old pain.Record, stored string) (correct
 		extra.Identifiers = append(extra.Identifiers, e.identifiers()...)
 	}
 	if extra.Kept = kept.Text(); same && extra.Kept == stored {
-		if resources, err = p.Mapping.Record(&old, versionOf(&c.latest)); err != nil {
+		if resources, err = p.Mapping.Record(&old, c.latest.Version()); err != nil {
 			return correction, extra, change, err
 		}
 		for _, e := range c.parts {

@@ -194,7 +194,7 @@ func (p *planner) showFound(ctx context.Context, one *person) error {
 	if err != nil {
 		return err
 	}
-	resource, err := p.Mapping.StoredPatient(&found.Patient, found.UpdatedAt, found.Kept)
+	resource, err := found.Resource(p.Mapping)
 	if err != nil {
 		return err
 	}

@@ -20,10 +20,6 @@ func CutResource(resource string) (resourceType, part string, ok bool) {
 // resource returns the key of the item's kept elements and identifiers.
 func (e *entry) resource() string { return e.draft.Type + "/" + e.draft.Part }
 
-func versionOf(rec *patients.FHIRRecord) fhir.Version {
-	return fhir.Version{Root: rec.Root, Number: int(rec.Number), LastUpdated: rec.UpdatedAt}
-}
-
 // read makes the record of its parts. It may run beside others.
 func (d *draftRecord) read(p *planner) {
 	whole := d.join()

@@ -156,7 +156,7 @@ func (p *planner) seek(ctx context.Context, e *entry) (exists bool, err error) {
 	}
 	latest := &chain[len(chain)-1]
 	e.result = Result{Status: found, Type: e.draft.Type, ID: e.ID, Version: latest.Number, LastModified: latest.UpdatedAt}
-	resources, err := p.Mapping.StoredRecord(&latest.Record, versionOf(latest), latest.Kept)
+	resources, err := latest.Resources(p.Mapping)
 	for _, r := range resources {
 		if r.Type == e.draft.Type && r.ID == e.ID {
 			e.result.generated = r.JSON

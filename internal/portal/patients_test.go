@@ -3,10 +3,12 @@ package portal
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
 	"anodyne.example/anodyne/internal/store/idempotency"
@@ -165,3 +167,62 @@ func TestNamesAreShownAsText(t *testing.T) {
 		}
 	}
 }
+
+// The page has the resources that a FHIR client gets, with the configured base.
+func TestPatientAsFHIR(t *testing.T) {
+	h := newHouse(t, sqliteDatabase(t))
+	storeRun(t, h)
+	h.pages.FHIR.Base = "https://pain.example.org/fhir"
+	b := h.signedIn("admin@clinic.example", "ours", access.Administrator)
+	org := h.org("ours")
+	who := storetest.Patient("Ada <b>Lovelace</b>")
+	who.MedicalHistory = pain.NewHistory(pain.HistoryEntry{Condition: "Low back pain", ICD10Code: "M54.50", Status: "active"})
+	if _, err := org.CreatePatient(t.Context(), &who, storetest.Created(who), nil, idempotency.Outcome{}); err != nil {
+		t.Fatal(err)
+	}
+	var records []pain.Record
+	for i := range pageSize + 1 {
+		records = append(records, storetest.Record(t, who.ID, fmt.Sprintf(`{"data_type":"pain_scores","recorded_at":"2025-12-%02d","value":%d}`, i+1, i%11)))
+	}
+	if err := storetest.AddRecords(t.Context(), org, who.ID, records...); err != nil {
+		t.Fatal(err)
+	}
+	path := "/portal/patients/" + who.ID.String()
+	p := b.get(path + "/fhir")
+	if strings.Contains(p.text, "<b>") || !strings.Contains(p.text, `href="`+path+`"`) {
+		t.Error("the name is not shown as text, or there is no link back")
+	}
+	types := headings.FindAllStringSubmatch(p.text, -1)
+	if len(types) != 2+pageSize || types[0][1] != "Patient" || types[1][1] != "Condition" || types[2][1] != "Observation" {
+		t.Fatalf("%d resources: %v", len(types), types)
+	}
+	for i, id := range []string{fhir.ResourceID(who.ID), types[1][2], fhir.ResourceID(records[pageSize].ID), fhir.ResourceID(records[pageSize-1].ID)} {
+		if types[i][2] != id {
+			t.Errorf("resource %d is %v, want %s", i, types[i], id)
+		}
+	}
+	for _, want := range []string{"{\n  &#34;resourceType&#34;: &#34;Patient&#34;,\n", "https://pain.example.org/fhir/record", "M54.50", "Page 1 of 2, 26 in all"} {
+		if !strings.Contains(p.text, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	p = b.get(path + "/fhir?page=2")
+	if types := headings.FindAllStringSubmatch(p.text, -1); len(types) != 1 || types[0][2] != fhir.ResourceID(records[0].ID) {
+		t.Errorf("the second page has %v", types)
+	}
+	if p := b.get(path + "/fhir?page=3"); p.status != http.StatusOK || !strings.Contains(p.text, "No records on this page") {
+		t.Errorf("a page behind the last: %d", p.status)
+	}
+	if p := h.signedIn("eve@clinic.example", "theirs", access.Administrator).get(path + "/fhir"); p.status != http.StatusNotFound {
+		t.Errorf("another organisation: %d", p.status)
+	}
+	for _, action := range []string{"patient.read", "clinical_data.read"} {
+		settle(t, h, b, action)
+	}
+	if p := b.get(path); !strings.Contains(p.text, `href="`+path+`/fhir"`) {
+		t.Error("the patient's page has no link")
+	}
+}
+
+// headings finds the types and ids of resources.
+var headings = regexp.MustCompile(`<h2 id="resource-\d+">(\w+) <code>([\w-]+)</code>`)

@@ -20,6 +20,7 @@ import (
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/chart"
 	"anodyne.example/anodyne/internal/cohort"
+	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/portal/reference"
 	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/store"
@@ -32,6 +33,8 @@ import (
 type Config struct {
 	Store   *store.Store
 	Cohorts *cohort.Cohorts
+	// FHIR maps patients and records to FHIR resources.
+	FHIR fhir.Mapping
 	// NewSecret returns a new client secret and its hash.
 	NewSecret func() (secret string, hash []byte)
 	// ReadKeys parses public keys of an application, and CheckKeysURI returns
@@ -157,6 +160,7 @@ func (p *Portal) table() []route {
 
 		{pattern: "GET /portal/patients", scopes: access.PatientsRead, handle: p.patients},
 		{pattern: "GET /portal/patients/{id}", scopes: seesPatients, handle: p.patient},
+		{pattern: "GET /portal/patients/{id}/fhir", scopes: seesPatients, handle: p.fhirResources},
 		{pattern: "GET /portal/patients/{id}/remove", scopes: seesPatients | access.PatientsWrite, handle: p.removal},
 		{pattern: "POST /portal/patients/{id}/merge", scopes: access.PatientsWrite, handle: p.mergePatient, form: "/portal/patients/{id}/remove"},
 		{pattern: "POST /portal/patients/{id}/erase", scopes: access.PatientsErase, handle: p.erasePatient, form: "/portal/patients/{id}/remove"},

@@ -45,6 +45,7 @@ var pagesAsked = []showing{
 	{"/portal/patients", "/portal/patients", asking{statements: 2, trips: 2}},
 	{"/portal/patients", "/portal/patients?search=patient", asking{statements: 3, trips: 3}},
 	{"/portal/patients/{id}", "/portal/patients/{patient}", asking{statements: 7, trips: 5}},
+	{"/portal/patients/{id}/fhir", "/portal/patients/{patient}/fhir", asking{statements: 3, trips: 4}},
 	{"/portal/patients/{id}/remove", "/portal/patients/{patient}/remove", asking{statements: 2, trips: 2}},
 	{"/portal/patients/{id}/records/{record}", "/portal/patients/{patient}/records/{record}", asking{statements: 3, trips: 3}},
 	{"/portal/medicines", "/portal/medicines", asking{statements: 3, trips: 2}},

@@ -152,7 +152,7 @@ func (s *Server) handler(ctx context.Context, registry prometheus.Registerer) (*
 	cohorts := cohort.New(s.cfg.CohortMemory, registry)
 	cohorts.LogTo(s.log)
 	pages := portal.New(portal.Config{
-		Store: s.store, Cohorts: cohorts, NewSecret: oauth.NewSecret, ReadKeys: oauth.ReadKeys, CheckKeysURI: checkKeys(keysFrom(sender)), Source: api.Source(proxies),
+		Store: s.store, Cohorts: cohorts, FHIR: mapping, NewSecret: oauth.NewSecret, ReadKeys: oauth.ReadKeys, CheckKeysURI: checkKeys(keysFrom(sender)), Source: api.Source(proxies),
 		CheckWebhookURL: s.checkWebhookURL, NewWebhookSecret: webhook.NewSecret, ReadReport: report.ReadRequest, OpenAPI: openapi.JSON,
 		SessionIdle: s.cfg.SessionIdle, SessionLifetime: s.cfg.SessionLifetime,
 		Base: api.Base(s.cfg.BaseURL), Dev: s.cfg.Dev, AnswerTime: s.limits.answer(), Now: time.Now, Log: s.log,
