@@ -163,6 +163,9 @@ var asked = []question{
 	{"GET /.well-known/smart-configuration", "", func(w *crowd) *reply { return w.get("/.well-known/smart-configuration") }, cost{}},
 	{"GET /fhir/R4/.well-known/smart-configuration", "", func(w *crowd) *reply { return w.get("/fhir/R4/.well-known/smart-configuration") }, cost{}},
 	{"GET /fhir/R4/metadata", "", func(w *crowd) *reply { return w.get("/fhir/R4/metadata") }, cost{}},
+	{"POST /fhir/R4", "", func(w *crowd) *reply {
+		return w.post("/fhir/R4", bundleOf("transaction", posting("urn:uuid:1", somePatient)))
+	}, cost{sqlite: 6, postgres: 6, trips: 3}},
 	{"GET /fhir/R4/{type}", "", func(w *crowd) *reply { return w.get("/fhir/R4/Patient?_count=5") }, cost{sqlite: 2, postgres: 3, trips: 4}},
 	{"GET /fhir/R4/{type}", "of a patient", func(w *crowd) *reply { return w.get("/fhir/R4/Observation?patient=" + w.fhirPatient()) }, cost{sqlite: 2, postgres: 3, trips: 4}},
 	{"POST /fhir/R4/{type}/_search", "", func(w *crowd) *reply {
