@@ -35,7 +35,7 @@ func Keep(received, generated []byte) []byte {
 		}
 	}
 	for _, name := range append(now.names(), was.names()...) {
-		if serverSet(name, &was, &now) || bytes.Equal(now.canonical(name), was.canonical(name)) {
+		if serverSet(name, &was, &now) || sameElement(now.original(name), was.original(name)) {
 			continue
 		}
 		if name == "text" {
@@ -184,6 +184,20 @@ func (e *elements) original(name string) []byte {
 // canonical returns an element in a form in which equal values are equal, or
 // nil.
 func (e *elements) canonical(name string) []byte { return canonical(e.original(name)) }
+
+// sameElement reports whether two values are equal. Most are equal as text, or
+// obviously not, and need not be parsed.
+func sameElement(a, b []byte) bool {
+	switch {
+	case bytes.Equal(a, b):
+		return true
+	case len(a) == 0 || len(b) == 0 || a[0] != b[0]:
+		return false
+	case a[0] == '"' && bytes.IndexByte(a, '\\') < 0 && bytes.IndexByte(b, '\\') < 0:
+		return false
+	}
+	return bytes.Equal(canonical(a), canonical(b))
+}
 
 // fingerprint returns a hash, in JSON, of what a narrative describes: all
 // elements but those that the server sets and the narrative.
