@@ -33,7 +33,7 @@ func TestListsHaveEveryConstant(t *testing.T) {
 		{"event", "Type", texts(append(event.Types(), event.Test, event.All))},
 		{"reporttype", "Type", texts(reporttype.Types())},
 		{"store/reports", "ReportFormat", texts(reports.ReportFormats)},
-		{"store/reports", "ReportStatus", texts(reports.Statuses)},
+		{"store/reports", "Status", texts(reports.Statuses)},
 		{"pain", "Status", texts(pain.Statuses())},
 		{"pain/drug", "Class", texts(drug.Classes())},
 		{"pain/drug", "Basis", texts(drug.Bases())},
