@@ -55,6 +55,7 @@ func writeAdverseEvent(o *outgoing) error {
 	}
 	event := o.text("event")
 	r.Event = concept(o.m.fieldSystem("adverse_events", "event"), event)
+	r.Event.Text = codeTexts["adverse_events-event"][event]
 	for _, c := range eventCodes {
 		if c.ours == event {
 			r.Event.Coding = append(r.Event.Coding, Coding{System: snomed, Code: c.code, Display: c.display})

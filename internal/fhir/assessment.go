@@ -19,7 +19,7 @@ func writeAssessment(o *outgoing) error {
 	info := instrument.Find(v.Instrument)
 	obs := o.observation("", screeningProfile)
 	obs.Category = category("survey")
-	obs.Code = &CodeableConcept{}
+	obs.Code = &CodeableConcept{Text: codeTexts["assessments-instrument"][v.Instrument]}
 	if info != nil && info.LOINC.Score != "" {
 		obs.Code.Coding = append(obs.Code.Coding, Coding{System: loinc, Code: info.LOINC.Score})
 	}

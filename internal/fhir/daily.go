@@ -39,7 +39,7 @@ func writeDaily(measures []measure) func(o *outgoing) error {
 			if n == "" {
 				continue
 			}
-			c := ObservationComponent{Code: &CodeableConcept{}, ValueQuantity: quantity(n, m.unit)}
+			c := ObservationComponent{Code: &CodeableConcept{Text: codeTexts[dataType][m.name]}, ValueQuantity: quantity(n, m.unit)}
 			if m.loinc != "" {
 				c.Code.Coding = append(c.Code.Coding, Coding{System: loinc, Code: m.loinc})
 			}
@@ -109,6 +109,7 @@ func writeFunctionalStatus(o *outgoing) error {
 	obs := o.observation("")
 	obs.Category = category("survey")
 	obs.Code = concept(o.m.fieldSystem("functional_status", "measure"), o.text("measure"))
+	obs.Code.Text = codeTexts["functional_status-measure"][obs.Code.Coding[0].Code]
 	if v, ok := o.value.Value("value"); ok {
 		if v.Kind() == strictjson.KindNumber {
 			obs.ValueQuantity = quantity(json.Number(v.Raw()), o.text("unit"))

@@ -20,6 +20,7 @@ var scaleConcepts = func() map[string]*CodeableConcept {
 	concepts := map[string]*CodeableConcept{}
 	for scale, code := range scaleLOINC {
 		concepts[scale] = concept(loinc, code)
+		concepts[scale].Text = codeTexts["pain_scores-scale"][scale]
 	}
 	return concepts
 }()

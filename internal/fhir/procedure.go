@@ -33,6 +33,7 @@ func writeProcedure(o *outgoing) error {
 	}
 	kind := o.text("procedure_type")
 	r.Code = concept(o.m.fieldSystem("procedures", "procedure_type"), kind)
+	r.Code.Text = codeTexts["procedures-procedure_type"][kind]
 	for _, c := range procedureCodes {
 		if c.ours == kind {
 			r.Code.Coding = append(r.Code.Coding, Coding{System: snomed, Code: c.code, Display: c.display})

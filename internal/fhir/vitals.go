@@ -83,7 +83,7 @@ func (o *outgoing) sign(s *sign) *Observation {
 	}
 	obs := o.observation(s.part, usCore+s.profile)
 	obs.Category = category("vital-signs")
-	obs.Code = &CodeableConcept{}
+	obs.Code = &CodeableConcept{Text: codeTexts["vitals"][s.part]}
 	for _, code := range s.codes {
 		obs.Code.Coding = append(obs.Code.Coding, Coding{System: loinc, Code: code})
 	}
@@ -93,6 +93,7 @@ func (o *outgoing) sign(s *sign) *Observation {
 	}
 	for i, f := range s.fields {
 		c := ObservationComponent{Code: concept(loinc, f.loinc), ValueQuantity: quantities[i]}
+		c.Code.Text = codeTexts["vitals"][f.name]
 		if quantities[i] == nil {
 			c.DataAbsentReason = concept(dataAbsentReasonCode, "unknown")
 		}

@@ -26,7 +26,11 @@ func vocabularyOf(base string) *vocabulary {
 		return v.(*vocabulary)
 	}
 	v := &vocabulary{base: base, record: base + "/record", extensions: map[string]map[string]string{}, systems: map[string]map[string]string{}, concepts: map[Coding]*CodeableConcept{}}
-	code := func(system, code string) { v.concepts[Coding{System: system, Code: code}] = concept(system, code) }
+	code := func(name, code string) {
+		c := concept(base+systemPath+name, code)
+		c.Text = codeTexts[name][code]
+		v.concepts[c.Coding[0]] = c
+	}
 	add := func(owner, field string) {
 		if v.extensions[owner] == nil {
 			v.extensions[owner], v.systems[owner] = map[string]string{}, map[string]string{"": base + systemPath + owner}
@@ -37,12 +41,12 @@ func vocabularyOf(base string) *vocabulary {
 	for _, info := range pain.DataTypes() {
 		for _, field := range declaredFields(info.Type) {
 			add(info.Name, field.name)
-			code(v.systems[info.Name][""], field.name)
+			code(info.Name, field.name)
 			for _, word := range field.words {
-				code(v.systems[info.Name][field.name], word)
+				code(info.Name+"-"+field.name, word)
 			}
 		}
-		code(base+systemPath+dataTypeSystem, info.Name)
+		code(dataTypeSystem, info.Name)
 	}
 	for _, field := range [...]string{"source", "notes", "author", "encounter_id", "laterality"} {
 		add("record", field)
