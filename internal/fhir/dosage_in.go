@@ -7,14 +7,16 @@ import (
 	"unicode/utf8"
 
 	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/pain/dictionary"
 	"anodyne.example/anodyne/internal/pain/drug"
 )
 
 // readDosages takes how a medicine is taken. A record has one dose; several
-// dosages, as of a taper, are kept as received and not read, so that the dose is
-// unknown rather than that of one step.
+// dosages, as of a taper, are kept as received and only their route is read, so
+// that the dose is unknown rather than that of one step.
 func (p *prescribed) readDosages(list []Dosage, at string) {
 	if len(list) != 1 {
+		p.readSteps(list, at)
 		return
 	}
 	d, at := &list[0], at+"[0]"
@@ -24,6 +26,50 @@ func (p *prescribed) readDosages(list []Dosage, at string) {
 	p.readTiming(d.Timing, at+".timing")
 	p.readDose(d.DoseAndRate, at+".doseAndRate")
 	p.readAsNeeded(d, at)
+}
+
+// readSteps takes the route of several dosages. Different routes are kept as
+// received, except for opioids, which would count as taken by mouth.
+func (p *prescribed) readSteps(list []Dosage, at string) {
+	first := -1
+	for i := range list {
+		route := list[i].Route
+		switch {
+		case route == nil:
+		case first < 0:
+			first = i
+		case !sameRoute(route, list[first].Route):
+			if p.isOpioid() {
+				p.refuse(BusinessRule, at+index(i)+".route", "The dosages of an opioid must have the same route; send one resource for each route.")
+			}
+			return
+		}
+	}
+	if first >= 0 {
+		p.readRoute(list[first].Route, at+index(first)+".route")
+	}
+	if len(list) > 1 && p.isFentanylPatch() {
+		p.refuse(NotSupported, at, "The dose of a fentanyl patch must be a single one; send one resource for each dose.")
+	}
+}
+
+// sameRoute reports whether two concepts are the same route, of which it is
+// sure only if it is one of ours.
+func sameRoute(a, b *CodeableConcept) bool {
+	x, okX := routeOf(a)
+	y, okY := routeOf(b)
+	return okX && okY && x == y
+}
+
+// isFentanylPatch reports whether the medicine is counted as a fentanyl patch,
+// of which one is worn unless the dose says otherwise. A dose that is stated
+// but cannot be read must therefore not be left out.
+func (p *prescribed) isFentanylPatch() bool {
+	if route := string(p.draft.value.get("route")); route != "" && route != `"transdermal"` {
+		return false
+	}
+	return (p.medicine.Unit == "patch" || p.medicine.Unit == "") &&
+		slices.ContainsFunc(p.medicine.Ingredients, func(i dictionary.Ingredient) bool { return i.Name == "fentanyl" })
 }
 
 // readRoute takes the route. A route that is none of ours is kept as received,
@@ -67,13 +113,19 @@ func (p *prescribed) readTiming(t *Timing, at string) {
 }
 
 // readDose takes the dose: the upper end of a range, and the rate of a patch.
-// Other rates are kept as received.
+// Several amounts and other rates are kept as received, except for fentanyl
+// patches.
 func (p *prescribed) readDose(list []DoseAndRate, at string) {
-	if len(list) != 1 {
-		return
+	problems := len(p.issues)
+	if len(list) == 1 {
+		p.readAmount(&list[0], at+"[0]")
 	}
-	dose := list[0]
-	at += "[0]"
+	if len(list) > 0 && !p.draft.value.has("dose") && len(p.issues) == problems && p.isFentanylPatch() {
+		p.refuse(NotSupported, at, "The dose of a fentanyl patch must be one number of patches, or of micrograms per hour.")
+	}
+}
+
+func (p *prescribed) readAmount(dose *DoseAndRate, at string) {
 	switch {
 	case dose.DoseQuantity != nil:
 		p.readDoseQuantity(dose.DoseQuantity, at+".doseQuantity")
@@ -90,22 +142,22 @@ func (p *prescribed) readDose(list []DoseAndRate, at string) {
 
 // readDoseQuantity takes a dose with its unit. A number without a unit counts
 // units of the product, if the dictionary knows in which it comes; otherwise it
-// is kept as received.
+// is kept as received, and so is one that only says that it is a dose.
 func (p *prescribed) readDoseQuantity(q *Quantity, at string) {
 	if q.Value == "" || q.Comparator != "" {
 		p.refuse(NotSupported, at, "The dose must be a number, without a comparator.")
 		return
 	}
-	unit, ok := doseUnit(q)
-	if isEach(q) {
-		unit, ok = "", true
+	if isDoses(q) {
+		return
 	}
+	unit, ok := unitOrEach(q)
 	if !ok {
 		p.refuse(CodeInvalid, at+".code", "The unit of the dose is not one that the service knows, or its code and its name differ.")
 		return
 	}
 	if unit == "" {
-		if unit = p.medicine.Unit; !slices.Contains(counted, doseCode(unit)) || unit == "mL" {
+		if unit = p.medicine.Unit; !isCounted(unit) {
 			return
 		}
 	}
@@ -167,23 +219,41 @@ func (p *prescribed) mostPerDay(d *Dosage) (_ json.Number, ok bool) {
 	if hours <= 0 || amount.Value == "" {
 		return "", false
 	}
-	if isEach(amount) {
-		if hours == 24 {
-			return amount.Value, true
+	one := 1.0
+	if !isDoses(amount) {
+		if len(d.DoseAndRate) != 1 {
+			return "", false
 		}
-		return decimalOf(floatOf(amount.Value) * 24 / hours), true
+		dose := d.DoseAndRate[0].DoseQuantity
+		if of := d.DoseAndRate[0].DoseRange; dose == nil && of != nil {
+			dose = of.High
+		}
+		if dose == nil || isDoses(dose) || !sameUnits(amount, dose) {
+			return "", false
+		}
+		one = floatOf(dose.Value)
 	}
-	if len(d.DoseAndRate) != 1 || d.DoseAndRate[0].DoseQuantity == nil {
+	switch {
+	case one <= 0:
 		return "", false
-	}
-	dose := d.DoseAndRate[0].DoseQuantity
-	of, ok1 := doseUnit(amount)
-	each, ok2 := doseUnit(dose)
-	one := floatOf(dose.Value)
-	if !ok1 || !ok2 || one <= 0 || doseCode(of) != doseCode(each) {
-		return "", false
+	case one == 1 && hours == 24:
+		return amount.Value, true
 	}
 	return decimalOf(floatOf(amount.Value) / one * 24 / hours), true
+}
+
+// sameUnits reports whether two quantities are in the same unit. Units of the
+// product that are not named are the same as those that are.
+func sameUnits(a, b *Quantity) bool {
+	x, okX := unitOrEach(a)
+	y, okY := unitOrEach(b)
+	switch {
+	case !okX || !okY:
+		return false
+	case x == "" || y == "":
+		return (x == "" || isCounted(x)) && (y == "" || isCounted(y))
+	}
+	return doseCode(x) == doseCode(y)
 }
 
 // readBounds takes the first and the last day, and returns the first as

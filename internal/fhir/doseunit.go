@@ -100,6 +100,35 @@ func findDoseUnit(text string) int {
 	})
 }
 
+// isCounted reports whether one of our units is a unit of the product, such as
+// a tablet.
+func isCounted(unit string) bool {
+	code := doseCode(unit)
+	return code != "mL" && slices.Contains(counted, code)
+}
+
+// unitOrEach is doseUnit, with "" also for units of the product that are
+// counted without naming them.
+func unitOrEach(q *Quantity) (unit string, ok bool) {
+	if says(q, "each", "ea", "1") {
+		return "", true
+	}
+	return doseUnit(q)
+}
+
+// isDoses reports whether a quantity counts doses, whatever their size.
+func isDoses(q *Quantity) bool { return says(q, "dose", "doses") }
+
+// says reports whether the unit or the code of a quantity is one of the words.
+func says(q *Quantity, words ...string) bool {
+	for _, word := range [...]string{q.Code, q.Unit} {
+		if slices.Contains(words, strings.ToLower(strings.Trim(word, "{}"))) {
+			return true
+		}
+	}
+	return false
+}
+
 // routeCodes are the SNOMED CT codes of the routes. Sources: the value sets of
 // routes in ONCOFAIR/FHIR-ImplementationGuide-Article and of KBV (Germany,
 // AllergyIntolerance_Route_of_Administration).

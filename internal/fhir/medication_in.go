@@ -223,24 +223,11 @@ func (p *prescribed) readQuantity(q *Quantity) {
 		p.refuse(NotSupported, at, "The quantity must be a number, without a comparator.")
 		return
 	}
-	unit, ok := doseUnit(q)
-	if ok && (unit == "" || slices.Contains(counted, doseCode(unit))) || isEach(q) {
+	if unit, ok := unitOrEach(q); ok && (unit == "" || slices.Contains(counted, doseCode(unit))) {
 		p.setNumber("quantity", q.Value, at+".value")
 	} else if p.isOpioid() {
 		p.refuse(CodeInvalid, at+".code", "The quantity of an opioid must be in units of the product, such as {tablet} or {patch}, or in mL.")
 	}
-}
-
-// isEach reports whether a quantity counts units of the product without naming
-// them.
-func isEach(q *Quantity) bool {
-	for _, word := range [...]string{q.Code, q.Unit} {
-		switch strings.ToLower(strings.Trim(word, "{}")) {
-		case "each", "ea", "dose", "doses", "1":
-			return true
-		}
-	}
-	return false
 }
 
 func (p *prescribed) readSupply(q *Quantity) {
