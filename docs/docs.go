@@ -25,7 +25,7 @@ type Guide struct {
 var order = []string{
 	"guides/quick-start.md", "guides/authentication.md", "guides/bring-your-patients.md", "guides/connect-an-ehr.md", "guides/clinical-data.md", "guides/pagination.md",
 	"guides/errors.md", "guides/idempotency.md", "guides/rate-limits.md", "guides/typescript.md", "webhooks.md", "webhooks-endpoints.md",
-	"alerts.md", "analytics.md", "reports.md", "report-documents.md", "guides/get-your-data-out.md", "guides/keep-a-mirror.md", "guides/versioning.md",
+	"alerts.md", "analytics.md", "reports.md", "report-documents.md", "guides/get-your-data-out.md", "guides/bulk-export.md", "guides/keep-a-mirror.md", "guides/versioning.md",
 }
 
 // Guides returns all guides in reading order.

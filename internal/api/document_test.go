@@ -59,7 +59,10 @@ func TestExamplesOfTheDocument(t *testing.T) {
 			if strings.HasPrefix(example.Path, "/v1/exports/") { // one example removes it
 				live.ExportID = c.export(`{"format":"parquet"}`)
 			}
-			if strings.HasPrefix(example.Path, cohortsPath+"/") { // one example removes it
+			if strings.HasPrefix(example.Path, bulkPath+"/") { // one example removes it
+				live.BulkID = c.bulkExport("/$export", "")
+			}
+			if strings.HasPrefix(example.Path, "/fhir/R4/Group/") || strings.HasPrefix(example.Path, cohortsPath+"/") { // one example removes it
 				live.CohortID = c.cohort("North", live.PatientID)
 			}
 			if strings.HasPrefix(example.Path, aliasesPath) { // the examples have the same names

@@ -67,3 +67,50 @@ func init() {
 	strangers["GET /fhir/R4/{type}/{id}/_history/{version}"] = get("/Patient/ID/_history/1")
 	strangers["GET /fhir/R4/Patient/{id}/$everything"] = get("/Patient/ID/$everything")
 }
+
+// Groups and bulk exports of another organisation do not exist.
+func init() {
+	groupOf := func(south *caller, route, id string) string {
+		return strings.TrimPrefix(south.node.caller("north of "+route).cohort("Ours", id), "coh_")
+	}
+	bulkOf := func(south *caller, route string) string {
+		return south.node.caller("north of "+route).bulkExport("/$export", "")
+	}
+	start := func(path string) func(t *testing.T, south *caller, id string) {
+		return func(t *testing.T, south *caller, id string) {
+			export := south.bulkExport(path, "")
+			if m := south.manifest(export); len(m.Output) != 0 {
+				t.Errorf("%+v", m)
+			}
+		}
+	}
+	for _, method := range []string{"GET ", "POST "} {
+		strangers[method+"/fhir/R4/$export"] = start("/$export")
+		strangers[method+"/fhir/R4/Patient/$export"] = start("/Patient/$export")
+		route := method + "/fhir/R4/Group/{id}/$export"
+		strangers[route] = func(t *testing.T, south *caller, id string) {
+			south.send(strings.TrimSpace(method), fhirBase+"/Group/"+groupOf(south, route, id)+"/$export", "", "Prefer", "respond-async").is(http.StatusNotFound)
+		}
+	}
+	strangers["GET /fhir/R4/Group"] = func(t *testing.T, south *caller, id string) {
+		groupOf(south, "GET /fhir/R4/Group", id)
+		if r := south.get(fhirBase + "/Group").is(http.StatusOK); r.json()["total"] != 0.0 {
+			t.Errorf("%s", r.body)
+		}
+	}
+	strangers["POST /fhir/R4/Group"] = func(t *testing.T, south *caller, id string) {
+		south.post(fhirBase+"/Group", groupBody("Theirs", id), "Content-Type", "application/fhir+json").is(http.StatusUnprocessableEntity)
+	}
+	strangers["GET /fhir/R4/Group/{id}"] = func(t *testing.T, south *caller, id string) {
+		south.get(fhirBase + "/Group/" + groupOf(south, "GET /fhir/R4/Group/{id}", id)).is(http.StatusNotFound)
+	}
+	strangers["GET /fhir/bulk/{id}"] = func(t *testing.T, south *caller, _ string) {
+		south.get(bulkPath + "/" + bulkOf(south, "GET /fhir/bulk/{id}")).is(http.StatusNotFound)
+	}
+	strangers["DELETE /fhir/bulk/{id}"] = func(t *testing.T, south *caller, _ string) {
+		south.send("DELETE", bulkPath+"/"+bulkOf(south, "DELETE /fhir/bulk/{id}"), "").is(http.StatusNotFound)
+	}
+	strangers["GET /fhir/bulk/{id}/{name}"] = func(t *testing.T, south *caller, _ string) {
+		south.get(bulkPath + "/" + bulkOf(south, "GET /fhir/bulk/{id}/{name}") + "/Patient.1.ndjson").is(http.StatusNotFound)
+	}
+}

@@ -77,7 +77,7 @@ func (c *caller) live() openapitest.Live {
 	c.tb.Helper()
 	patient, hook := c.create("Berta Finch"), c.hook()
 	return openapitest.Live{
-		PatientID: patient, RecordID: c.score(patient, 6), WebhookID: hook, DeliveryID: c.tried(hook), AliasID: c.alias("blue pills", "7804"), CohortID: c.cohort("North", patient),
+		PatientID: patient, RecordID: c.score(patient, 6), WebhookID: hook, DeliveryID: c.tried(hook), AliasID: c.alias("blue pills", "7804"), CohortID: c.cohort("North", patient), BulkID: c.bulkExport("/$export", ""),
 		AccessToken: c.token, ClientID: c.client.ID.String(), ClientSecret: c.secret,
 	}
 }

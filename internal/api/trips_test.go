@@ -166,6 +166,20 @@ var asked = []question{
 	{"POST /fhir/R4", "", func(w *crowd) *reply {
 		return w.post("/fhir/R4", bundleOf("transaction", posting("urn:uuid:1", somePatient)))
 	}, cost{sqlite: 6, postgres: 6, trips: 3}},
+	{"GET /fhir/R4/$export", "", func(w *crowd) *reply { return w.get("/fhir/R4/$export", "Prefer", "respond-async") }, cost{sqlite: 7, postgres: 8, trips: 4}},
+	{"POST /fhir/R4/$export", "", func(w *crowd) *reply { return w.post("/fhir/R4/$export", "", "Prefer", "respond-async") }, cost{sqlite: 7, postgres: 8, trips: 4}},
+	{"GET /fhir/R4/Patient/$export", "", func(w *crowd) *reply { return w.get("/fhir/R4/Patient/$export", "Prefer", "respond-async") }, cost{sqlite: 7, postgres: 8, trips: 4}},
+	{"POST /fhir/R4/Patient/$export", "", func(w *crowd) *reply { return w.post("/fhir/R4/Patient/$export", "", "Prefer", "respond-async") }, cost{sqlite: 7, postgres: 8, trips: 4}},
+	{"GET /fhir/R4/Group/{id}/$export", "", func(w *crowd) *reply { return w.get(w.group()+"/$export", "Prefer", "respond-async") }, cost{sqlite: 9, postgres: 10, trips: 5}},
+	{"POST /fhir/R4/Group/{id}/$export", "", func(w *crowd) *reply { return w.post(w.group()+"/$export", "", "Prefer", "respond-async") }, cost{sqlite: 9, postgres: 10, trips: 5}},
+	{"GET /fhir/R4/Group", "", func(w *crowd) *reply { return w.get("/fhir/R4/Group") }, cost{sqlite: 2, postgres: 3, trips: 2}},
+	{"POST /fhir/R4/Group", "", func(w *crowd) *reply { return w.post("/fhir/R4/Group", groupBody("All", w.patients...)) }, cost{sqlite: 6, postgres: 6, trips: 4}},
+	{"GET /fhir/R4/Group/{id}", "", func(w *crowd) *reply { return w.get(w.group()) }, cost{sqlite: 2, postgres: 3, trips: 2}},
+	{"GET /fhir/bulk/{id}", "", func(w *crowd) *reply { return w.get(bulkPath + "/" + w.bulkExport("/$export", "")) }, cost{sqlite: 1, postgres: 2, trips: 2}},
+	{"DELETE /fhir/bulk/{id}", "", func(w *crowd) *reply { return w.send("DELETE", bulkPath+"/"+w.bulkExport("/$export", ""), "") }, cost{sqlite: 7, postgres: 7, trips: 4}},
+	{"GET /fhir/bulk/{id}/{name}", "", func(w *crowd) *reply {
+		return w.get(bulkPath + "/" + w.bulkExport("/$export", "") + "/Patient.1.ndjson")
+	}, cost{sqlite: 2, postgres: 3, trips: 3}},
 	{"GET /fhir/R4/{type}", "", func(w *crowd) *reply { return w.get("/fhir/R4/Patient?_count=5") }, cost{sqlite: 2, postgres: 3, trips: 4}},
 	{"GET /fhir/R4/{type}", "of a patient", func(w *crowd) *reply { return w.get("/fhir/R4/Observation?patient=" + w.fhirPatient()) }, cost{sqlite: 2, postgres: 3, trips: 4}},
 	{"POST /fhir/R4/{type}/_search", "", func(w *crowd) *reply {
@@ -272,6 +286,8 @@ func (n *node) crowd(size int) *crowd {
 const somePatient = `{"resourceType":"Patient","name":[{"text":"Ada Finch"}],"birthDate":"1970-05-17"}`
 
 // fhirPatient is the FHIR id of the first patient.
+func (w *crowd) group() string { return "/fhir/R4/Group/" + strings.TrimPrefix(w.cohorts[0], "coh_") }
+
 func (w *crowd) fhirPatient() string { return strings.TrimPrefix(w.patients[0], "pat_") }
 
 // key is one that was not used yet.

@@ -7,6 +7,7 @@ type Meta struct {
 	VersionID   string   `json:"versionId,omitempty"`
 	LastUpdated string   `json:"lastUpdated,omitempty"`
 	Profile     []string `json:"profile,omitempty"`
+	Tag         []Coding `json:"tag,omitempty"`
 }
 
 // Identifier is a business identifier.

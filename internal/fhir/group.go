@@ -21,6 +21,9 @@ type Selection struct {
 	Filters   string
 	Patients  []id.Patient
 	CreatedAt time.Time
+	// Summary leaves out the members, of which there are Members.
+	Summary bool
+	Members int
 }
 
 // Group is a group of people.
@@ -59,6 +62,9 @@ func (m *Mapping) filterURL() string { return m.extensionURL("cohort", "filters"
 // StoredGroup maps a selection to a Group, with what [Keep] returned of it.
 func (m Mapping) StoredGroup(s *Selection, kept string) (Resource, error) {
 	active, count := true, len(s.Patients)
+	if s.Summary {
+		count = s.Members
+	}
 	g := Group{
 		ResourceType: "Group", ID: resourceID(s.ID), Meta: &Meta{LastUpdated: instant(s.CreatedAt)},
 		Identifier: []Identifier{{System: m.base() + "/cohort", Value: s.ID.String()}},
@@ -74,6 +80,9 @@ func (m Mapping) StoredGroup(s *Selection, kept string) (Resource, error) {
 		if g.Extension, err = m.filterExtensions(s.Filters); err != nil {
 			return Resource{}, err
 		}
+	}
+	if s.Summary {
+		g.Meta.Tag = []Coding{{System: "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", Code: "SUBSETTED"}}
 	}
 	r, err := encode("Group", g.ID, &g)
 	if err == nil && kept != "" {

@@ -1295,6 +1295,195 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/fhir/R4/$export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all data
+         * @description Starts a Bulk Data export of all data in the background. The files have one resource a line and are all of one moment.
+         */
+        get: operations["startSystemExport"];
+        put?: never;
+        /**
+         * Export all data, with parameters in the body
+         * @description As the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
+         */
+        post: operations["postSystemExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/Patient/$export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all patients
+         * @description Starts a Bulk Data export of all patients in the background. The files have one resource a line and are all of one moment.
+         */
+        get: operations["startPatientExport"];
+        put?: never;
+        /**
+         * Export all patients, with parameters in the body
+         * @description As the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
+         */
+        post: operations["postPatientExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/Group/{id}/$export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Export the patients of a group
+         * @description Starts a Bulk Data export of the patients of a group in the background. The files have one resource a line and are all of one moment.
+         */
+        get: operations["startGroupExport"];
+        put?: never;
+        /**
+         * Export the patients of a group, with parameters in the body
+         * @description As the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
+         */
+        post: operations["postGroupExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/Group": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List groups
+         * @description Returns the groups of patients in order of creation, in pages and without their members. They are the cohorts of `/v1/cohorts`.
+         */
+        get: operations["searchGroups"];
+        put?: never;
+        /**
+         * Create a group
+         * @description Saves a group of patients with the given members, or with our extension for filters; see `POST /v1/cohorts`.
+         */
+        post: operations["createGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/R4/Group/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a group
+         * @description Returns the group with its members.
+         */
+        get: operations["readGroup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/bulk/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the status of a Bulk Data export
+         * @description Returns 202 while the export is running, and its manifest once it is complete.
+         */
+        get: operations["getBulkStatus"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel or delete a Bulk Data export
+         * @description Cancels an export that is running, or deletes the files of one that is complete. It is for the client that started it, or with `exports:write`.
+         */
+        delete: operations["cancelBulk"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/fhir/bulk/{id}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+                /**
+                 * @description The name of the file, as in `files`. An unknown name returns 404.
+                 * @example patients.parquet
+                 */
+                name: components["parameters"]["ExportFileName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download a file of a Bulk Data export
+         * @description Returns the file, or a single byte range of it (`Range`).
+         */
+        get: operations["downloadBulkFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/.well-known/oauth-authorization-server": {
         parameters: {
             query?: never;
@@ -4216,6 +4405,11 @@ export interface components {
             error: string;
             /** @description The files, once the export is complete. One for each table, and the data dictionary. */
             files: components["schemas"]["ExportFile"][];
+        };
+        BulkFile: {
+            type: string;
+            url: string;
+            count: number;
         };
         ExportFile: {
             name: string;
@@ -9199,6 +9393,750 @@ export interface operations {
             412: components["responses"]["FHIROutcome"];
             413: components["responses"]["FHIROutcome"];
             415: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    startSystemExport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `application/fhir+ndjson`, which is also the default.
+                 * @example application/fhir+ndjson
+                 */
+                _outputFormat?: string;
+                /**
+                 * @description Includes only what changed at or after this time.
+                 * @example 2025-01-01T00:00:00Z
+                 */
+                _since?: string;
+                /**
+                 * @description Resource types, separated by commas; by default all that the token may read.
+                 * @example Patient,Observation
+                 */
+                _type?: string;
+                /**
+                 * @description Searches, such as `Observation?code=72514-3`; a resource of the type must match one of them.
+                 * @example Observation?status=final
+                 */
+                _typeFilter?: string;
+            };
+            header: {
+                /**
+                 * @description Must contain `respond-async`. With `handling=lenient`, parameters that are not supported are ignored.
+                 * @example respond-async
+                 */
+                Prefer: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export was queued. `Content-Location` is the address of its status. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The address of the status. */
+                    "Content-Location"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    postSystemExport: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Must contain `respond-async`. With `handling=lenient`, parameters that are not supported are ignored.
+                 * @example respond-async
+                 */
+                Prefer: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/fhir+json": components["schemas"]["FHIRResource"];
+            };
+        };
+        responses: {
+            /** @description The export was queued. `Content-Location` is the address of its status. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The address of the status. */
+                    "Content-Location"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    startPatientExport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `application/fhir+ndjson`, which is also the default.
+                 * @example application/fhir+ndjson
+                 */
+                _outputFormat?: string;
+                /**
+                 * @description Includes only what changed at or after this time.
+                 * @example 2025-01-01T00:00:00Z
+                 */
+                _since?: string;
+                /**
+                 * @description Resource types, separated by commas; by default all that the token may read.
+                 * @example Patient,Observation
+                 */
+                _type?: string;
+                /**
+                 * @description Searches, such as `Observation?code=72514-3`; a resource of the type must match one of them.
+                 * @example Observation?status=final
+                 */
+                _typeFilter?: string;
+            };
+            header: {
+                /**
+                 * @description Must contain `respond-async`. With `handling=lenient`, parameters that are not supported are ignored.
+                 * @example respond-async
+                 */
+                Prefer: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export was queued. `Content-Location` is the address of its status. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The address of the status. */
+                    "Content-Location"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    postPatientExport: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Must contain `respond-async`. With `handling=lenient`, parameters that are not supported are ignored.
+                 * @example respond-async
+                 */
+                Prefer: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/fhir+json": components["schemas"]["FHIRResource"];
+            };
+        };
+        responses: {
+            /** @description The export was queued. `Content-Location` is the address of its status. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The address of the status. */
+                    "Content-Location"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    startGroupExport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `application/fhir+ndjson`, which is also the default.
+                 * @example application/fhir+ndjson
+                 */
+                _outputFormat?: string;
+                /**
+                 * @description Includes only what changed at or after this time.
+                 * @example 2025-01-01T00:00:00Z
+                 */
+                _since?: string;
+                /**
+                 * @description Resource types, separated by commas; by default all that the token may read.
+                 * @example Patient,Observation
+                 */
+                _type?: string;
+                /**
+                 * @description Searches, such as `Observation?code=72514-3`; a resource of the type must match one of them.
+                 * @example Observation?status=final
+                 */
+                _typeFilter?: string;
+            };
+            header: {
+                /**
+                 * @description Must contain `respond-async`. With `handling=lenient`, parameters that are not supported are ignored.
+                 * @example respond-async
+                 */
+                Prefer: string;
+            };
+            path: {
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export was queued. `Content-Location` is the address of its status. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The address of the status. */
+                    "Content-Location"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    postGroupExport: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Must contain `respond-async`. With `handling=lenient`, parameters that are not supported are ignored.
+                 * @example respond-async
+                 */
+                Prefer: string;
+            };
+            path: {
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/fhir+json": components["schemas"]["FHIRResource"];
+            };
+        };
+        responses: {
+            /** @description The export was queued. `Content-Location` is the address of its status. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description The address of the status. */
+                    "Content-Location"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    searchGroups: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The page, from 1.
+                 * @example 1
+                 */
+                page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of groups. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    createGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/fhir+json": components["schemas"]["FHIRResource"];
+            };
+        };
+        responses: {
+            /** @description The group as it was stored. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    readGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the resource. An unknown or malformed id returns 404.
+                 * @example 01kf0k8y20a14c3emmv2g2jemj
+                 */
+                id: components["parameters"]["FHIRID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The group. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    getBulkStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The manifest. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description When the files are deleted. */
+                    Expires?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        transactionTime: string;
+                        request: string;
+                        /** @constant */
+                        requiresAccessToken: true;
+                        output: components["schemas"]["BulkFile"][];
+                        deleted: components["schemas"]["BulkFile"][];
+                        error: components["schemas"]["BulkFile"][];
+                    };
+                };
+            };
+            /** @description The export is not complete yet. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    /** @description How far the export is. */
+                    "X-Progress"?: string;
+                    /** @description How many seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    cancelBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The export was deleted. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+json": components["schemas"]["FHIRResource"];
+                };
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
+            422: components["responses"]["FHIROutcome"];
+            429: components["responses"]["FHIROutcome"];
+            500: components["responses"]["FHIROutcome"];
+            503: components["responses"]["FHIROutcome"];
+        };
+    };
+    downloadBulkFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The export's identifier. An unknown or malformed identifier returns 404.
+                 * @example exp_01kf0k8y20m3z6q7t2v9w4x5y1
+                 */
+                id: components["parameters"]["ExportID"];
+                /**
+                 * @description The name of the file, as in `files`. An unknown name returns 404.
+                 * @example patients.parquet
+                 */
+                name: components["parameters"]["ExportFileName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+ndjson": string;
+                };
+            };
+            /** @description The requested range. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/fhir+ndjson": string;
+                };
+            };
+            /** @description The caller already has the file. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["FHIROutcome"];
+            401: components["responses"]["FHIROutcome"];
+            403: components["responses"]["FHIROutcome"];
+            404: components["responses"]["FHIROutcome"];
+            405: components["responses"]["FHIROutcome"];
+            406: components["responses"]["FHIROutcome"];
+            409: components["responses"]["FHIROutcome"];
+            410: components["responses"]["FHIROutcome"];
+            412: components["responses"]["FHIROutcome"];
+            413: components["responses"]["FHIROutcome"];
+            415: components["responses"]["FHIROutcome"];
+            416: components["responses"]["FHIROutcome"];
             422: components["responses"]["FHIROutcome"];
             429: components["responses"]["FHIROutcome"];
             500: components["responses"]["FHIROutcome"];

@@ -26,6 +26,7 @@ type Live struct {
 	ExportID     string // of an export as Parquet
 	AliasID      string
 	CohortID     string
+	BulkID       string // of a bulk export
 	AccessToken  string
 	ClientID     string
 	ClientSecret string
@@ -55,8 +56,12 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 	if strings.HasSuffix(e.Path, "/merge") && live.OtherID != "" {
 		body = []byte(`{"into":"` + live.OtherID + `"}`)
 	}
-	id := live.PatientID
+	id, name := live.PatientID, "patients.parquet"
 	switch {
+	case strings.HasPrefix(e.Path, "/fhir/bulk/"):
+		id, name = live.BulkID, "Patient.1.ndjson"
+	case strings.HasPrefix(e.Path, "/fhir/R4/Group/"):
+		id = strings.TrimPrefix(live.CohortID, "coh_")
 	case strings.HasPrefix(e.Path, "/fhir/"):
 		id = strings.TrimPrefix(id, "pat_")
 		body = bytes.Replace(body, []byte(fhirID), []byte(id), 1)
@@ -71,7 +76,7 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 	case strings.HasPrefix(e.Path, "/v1/cohorts/"):
 		id = live.CohortID
 	}
-	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID, "{name}", "patients.parquet", "{type}", "Patient", "{version}", "1").Replace(e.Path)
+	address := base + strings.NewReplacer("{id}", id, "{record_id}", live.RecordID, "{delivery_id}", live.DeliveryID, "{name}", name, "{type}", "Patient", "{version}", "1").Replace(e.Path)
 	if len(e.Query) > 0 {
 		address += "?" + e.Query.Encode()
 	}
@@ -80,6 +85,9 @@ func (e Example) Request(ctx context.Context, base string, live Live) (*http.Req
 		return nil, err
 	}
 	maps.Copy(request.Header, e.Header)
+	if strings.HasSuffix(e.Path, "/$export") { // it requires the header
+		request.Header.Set("Prefer", "respond-async")
+	}
 	if e.ContentType != "" {
 		request.Header.Set("Content-Type", e.ContentType)
 	}
