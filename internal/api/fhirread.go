@@ -89,14 +89,30 @@ func (x *exchange) versions(resourceType, resourceID string) ([]storedResource, 
 }
 
 // versionsOf returns the versions of one resource of a record. A record entered
-// in error has two versions: the last one before, and the retraction.
+// in error has two versions: the last one before, and the retraction. A resource
+// that a correction removed, such as one vital sign, was entered in error.
 func (x *exchange) versionsOf(chain []patients.FHIRRecord, resourceType, resourceID string) (list []storedResource, err error) {
-	add := func(rec patients.FHIRRecord) error {
+	show := func(rec patients.FHIRRecord) (shown bool, err error) {
 		resources, err := x.api.mapping.ofRecord(&rec)
 		for _, r := range resources {
 			if r.Type == resourceType && r.ID == resourceID {
 				list = append(list, storedResource{r, rec.PatientID, rec.Number, rec.UpdatedAt, rec.Rederived()})
+				shown = true
 			}
+		}
+		return shown, err
+	}
+	var last *patients.FHIRRecord // the latest with the resource, unless it was removed
+	add := func(rec patients.FHIRRecord) error {
+		shown, err := show(rec)
+		switch {
+		case shown:
+			last = &rec
+		case err == nil && last != nil:
+			removed := *last
+			removed.Number, removed.UpdatedAt, removed.Kept, removed.Status = rec.Number, rec.UpdatedAt, rec.Kept, pain.EnteredInError
+			_, err = show(removed)
+			last = nil
 		}
 		return err
 	}

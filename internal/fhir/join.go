@@ -78,15 +78,24 @@ func (d *Draft) body() json.RawMessage {
 
 // Correction returns the body of the correction in /v1 that gives a stored
 // record the contents of the draft. Of a record with several resources, only
-// the fields of this part change. reason may be "". The error is that of a
-// stored value which cannot be read.
+// the fields of this part change: a part that was entered in error is removed,
+// and only the last one retracts the record. reason may be "". The error is that
+// of a stored value which cannot be read.
 func (d *Draft) Correction(stored *pain.Record, reason string) (json.RawMessage, error) {
 	if stored.Type != d.DataType {
 		return nil, fmt.Errorf("fhir: a draft of %s for a record of %s", d.DataType, stored.Type)
 	}
 	var body object
 	if d.Status == pain.EnteredInError {
-		body.set("entered_in_error", []byte("true"))
+		rest, err := d.otherParts(stored, object{})
+		if err != nil {
+			return nil, err
+		}
+		if d.Part != "" && len(rest.fields) > 0 {
+			body.set("value", rest.append(nil))
+		} else {
+			body.set("entered_in_error", []byte("true"))
+		}
 		if reason == "" {
 			reason = "entered in error"
 		}
@@ -96,7 +105,7 @@ func (d *Draft) Correction(stored *pain.Record, reason string) (json.RawMessage,
 	value := d.value
 	if d.Part != "" || d.partial {
 		var err error
-		if value, err = d.otherParts(stored); err != nil {
+		if value, err = d.otherParts(stored, d.value); err != nil {
 			return nil, err
 		}
 	}
@@ -116,12 +125,12 @@ func (d *Draft) Correction(stored *pain.Record, reason string) (json.RawMessage,
 }
 
 // otherParts returns the value of a stored record with this part replaced.
-func (d *Draft) otherParts(stored *pain.Record) (object, error) {
+func (d *Draft) otherParts(stored *pain.Record, part object) (object, error) {
 	o, err := strictjson.Parse([]byte(stored.Value.JSON()))
 	if err != nil {
 		return object{}, fmt.Errorf("fhir: stored value: %w", err)
 	}
-	value := object{fields: append([]jsonField(nil), d.value.fields...)}
+	value := object{fields: append([]jsonField(nil), part.fields...)}
 	own := partFields(d.DataType, d.Part)
 	for name, v := range o.All() {
 		declared := find(declaredFields(d.DataType), name)

@@ -19,7 +19,8 @@ import (
 // corrected is the items that update one record.
 type corrected struct {
 	parts []*entry
-	// latest is the record in force.
+	// chain is the versions of the record, and latest the one in force.
+	chain  []patients.FHIRRecord
 	latest patients.FHIRRecord
 	// had are the identifiers of the resources, and others those of the resources
 	// that stay.
@@ -40,7 +41,7 @@ func (p *planner) corrections(ctx context.Context) error {
 			p.fail(e, fault.Missing(e.draft.Type, e.ID))
 			continue
 		}
-		e.record, e.draft.Part = root, part
+		e.record = root
 		c := byRoot[root]
 		if c == nil {
 			c = &corrected{id: id.New[id.RecordKind](p.Now)}
@@ -51,10 +52,13 @@ func (p *planner) corrections(ctx context.Context) error {
 			order = append(order, c)
 		}
 		if !e.failed {
-			p.takes(c, e)
+			if err := p.takes(c, e, part); err != nil {
+				return err
+			}
 		}
 	}
 	for _, c := range order {
+		p.retracts(c)
 		if c.parts = slices.DeleteFunc(c.parts, func(e *entry) bool { return e.failed }); len(c.parts) > 0 && !p.stays(c) {
 			p.write(&patients.CorrectedRecord{Patient: c.latest.PatientID, Record: c.latest.ID, Rule: func(old pain.Record, kept string) (pain.Correction, patients.Extra, journal.Change, error) {
 				return p.correct(c, old, kept)
@@ -103,26 +107,72 @@ func (p *planner) load(ctx context.Context, e *entry, c *corrected) error {
 	if err != nil {
 		return err
 	}
-	c.latest = chain[len(chain)-1]
+	c.chain, c.latest = chain, chain[len(chain)-1]
 	c.had, err = p.Org.RecordIdentifiers(ctx, e.record)
 	c.others = slices.Clone(c.had)
 	return err
 }
 
 // takes adds an item to the correction of a record, if it is a resource of it.
-func (p *planner) takes(c *corrected, e *entry) {
+// part is that of its id.
+func (p *planner) takes(c *corrected, e *entry, part string) error {
 	version := strconv.FormatInt(c.latest.Number, 10)
+	had, has, err := p.exists(c, e)
+	if err != nil {
+		return err
+	}
 	switch {
-	case c.latest.ID.IsZero() || c.latest.Type != e.draft.DataType:
+	case !had:
 		p.fail(e, fault.Missing(e.draft.Type, e.ID))
+	case c.latest.Type != e.draft.DataType || part != e.draft.Part:
+		p.refuse(e, fhir.Issue{Severity: "error", Code: fhir.BusinessRule, Expression: e.draft.Type + ".code", Text: "The resource with this id is about something else, which cannot be changed; mark it as entered in error and create a new one."})
 	case c.latest.PatientID != e.patient:
 		p.refuse(e, fhir.Issue{Severity: "error", Code: fhir.BusinessRule, Expression: e.draft.Type + ".subject", Text: "The patient of a resource cannot be changed; mark it as entered in error and create a new one."})
 	case e.IfMatch != "" && e.IfMatch != version:
 		p.fail(e, fault.New(fault.PreconditionFailed, "The resource has another version.", "etag", `W/"`+version+`"`))
+	case !has:
+		p.fail(e, fault.New(fault.Conflict, "The resource was entered in error and cannot be corrected again."))
 	default:
 		c.parts = append(c.parts, e)
 		c.others = slices.DeleteFunc(c.others, func(one patients.RecordIdentifier) bool { return one.Resource == e.resource() })
 		p.addresses.add(e.FullURL, e.draft.Type+"/"+e.ID)
+	}
+	return nil
+}
+
+// exists reports whether a record has or had the resource of an item.
+func (p *planner) exists(c *corrected, e *entry) (had, has bool, err error) {
+	for i := len(c.chain) - 1; i >= 0 && !had; i-- {
+		rec := &c.chain[i]
+		resources, err := p.Mapping.StoredRecord(&rec.Record, rec.Version(), rec.Kept)
+		if err != nil {
+			return false, false, err
+		}
+		had = slices.ContainsFunc(resources, func(r fhir.Resource) bool { return r.Type == e.draft.Type && r.ID == e.ID })
+		has = had && i == len(c.chain)-1
+	}
+	return had, has, nil
+}
+
+// retracts orders the items of a record: parts that were entered in error come
+// first, because they say nothing about the rest of the record. Items that have
+// the whole record in common must agree on whether it was.
+func (p *planner) retracts(c *corrected) {
+	wrong := func(e *entry) bool { return e.draft.Status == pain.EnteredInError }
+	slices.SortStableFunc(c.parts, func(a, b *entry) int {
+		switch {
+		case wrong(a) == wrong(b):
+			return 0
+		case wrong(a):
+			return -1
+		}
+		return 1
+	})
+	if n := len(c.parts); n == 0 || !wrong(c.parts[0]) || wrong(c.parts[n-1]) || c.parts[0].draft.Part != "" {
+		return
+	}
+	for _, e := range c.parts {
+		p.refuse(e, fhir.Issue{Severity: "error", Code: fhir.BusinessRule, Expression: e.draft.Type + ".status", Text: "Another entry about the same record has a status that contradicts this one."})
 	}
 }
 
@@ -160,6 +210,12 @@ func (p *planner) correct(c *corrected, old pain.Record, stored string) (correct
 	if err != nil {
 		return correction, extra, change, err
 	}
+	removed := old // as the parts that were entered in error are shown
+	removed.Status = pain.EnteredInError
+	without, err := p.Mapping.Record(&removed, fhir.Version{Root: c.latest.Root, Number: int(version), LastUpdated: p.Now})
+	if err != nil {
+		return correction, extra, change, err
+	}
 	kept, err := storedKept(stored)
 	if err != nil {
 		return correction, extra, change, err
@@ -171,6 +227,10 @@ func (p *planner) correct(c *corrected, old pain.Record, stored string) (correct
 	extra.Identifiers = slices.Clone(c.others)
 	for _, e := range c.parts {
 		e.result = Result{Status: found, Type: e.draft.Type, ID: e.ID, Version: version, LastModified: p.Now}
+		if correction.Replaced && e.draft.Status == pain.EnteredInError {
+			e.keep(p, without, kept)
+			continue
+		}
 		e.keep(p, resources, kept)
 		extra.Identifiers = append(extra.Identifiers, e.identifiers()...)
 	}

@@ -125,11 +125,10 @@ func (p *planner) seek(ctx context.Context, e *entry) (exists bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var matches []id.Record
+	var matches []string
 	for _, one := range list {
-		if resourceType, _, _ := CutResource(one.Resource); resourceType == e.draft.Type {
-			matches = append(matches, one.Root)
-			_, e.draft.Part, _ = CutResource(one.Resource)
+		if resourceType, part, _ := CutResource(one.Resource); resourceType == e.draft.Type {
+			e.record, matches = one.Root, append(matches, partID(one.Root, part))
 		}
 	}
 	switch len(matches) {
@@ -140,10 +139,7 @@ func (p *planner) seek(ctx context.Context, e *entry) (exists bool, err error) {
 		p.fail(e, fault.New(fault.PreconditionFailed, "Several resources have this identifier."))
 		return true, nil
 	}
-	e.record, e.ID = matches[0], resourceID(matches[0])
-	if e.draft.Part != "" {
-		e.ID += "-" + e.draft.Part
-	}
+	e.ID = matches[0]
 	if e.Update {
 		return true, nil
 	}
