@@ -172,12 +172,14 @@ func (p *planner) change(ctx context.Context, one *person) error {
 		if err := p.showPatient(one, &updated, kept); err != nil {
 			return old, patients.Extra{}, nil, err
 		}
-		if text := kept.Text(); len(changes) == 0 && text != stored { // what is kept is part of the resource
-			updated.Version++
-			changes = []pain.Change{{Field: "fhir", Before: stored, After: text}}
-			if err := p.showPatient(one, &updated, kept); err != nil {
-				return old, patients.Extra{}, nil, err
+		if text := kept.Text(); text != stored { // what is kept is part of the resource
+			if len(changes) == 0 {
+				updated.Version++
+				if err := p.showPatient(one, &updated, kept); err != nil {
+					return old, patients.Extra{}, nil, err
+				}
 			}
+			changes = append(changes, pain.Change{Field: "fhir", Before: stored, After: text})
 		}
 		return updated, patients.Extra{Kept: kept.Text()}, p.updated(one.id, changes), nil
 	}}, all...)

@@ -90,6 +90,9 @@ func (w *Writer) Plan(ctx context.Context, items []Item) (*Plan, error) {
 		if e.draft = items[i].Draft; e.draft == nil {
 			e.draft, issues[i] = w.Mapping.Read(items[i].Body)
 		}
+		if e.draft != nil {
+			e.identify(w.Mapping)
+		}
 		p.entries[i] = e
 	})
 	for i, e := range p.entries {

@@ -151,6 +151,7 @@ func (p *planner) seek(ctx context.Context, e *entry) (exists bool, err error) {
 		return false, err
 	}
 	latest := &chain[len(chain)-1]
+	e.patient = latest.PatientID // whatever the subject of the item
 	e.result = Result{Status: found, Type: e.draft.Type, ID: e.ID, Version: latest.Number, LastModified: latest.UpdatedAt}
 	resources, err := latest.Resources(p.Mapping)
 	for _, r := range resources {
