@@ -144,13 +144,17 @@ func isAssessmentScore(in *incoming, o *Observation) bool { return in.instrument
 
 // readAssessmentScore reads the score of an instrument. That of a licensed one
 // is the record; that of another is only taken beside the answers from which
-// the service computes it, and says no more than they do.
+// the service computes it, and says no more than they do: see [Keep] for one
+// that differs.
 func readAssessmentScore(in *incoming, o *Observation) {
 	info := in.instrumentOfScore(o)
 	in.setText("instrument", info.Name, "code")
 	if !info.TotalOnly {
 		if in.draft.Key == "" {
 			in.refuse(NotSupported, "code", "The service computes this score from the items; send them as a QuestionnaireResponse.")
+		}
+		if o.ValueQuantity != nil {
+			in.isScore(o.ValueQuantity, info.Name)
 		}
 		in.draft.partial = true
 		in.draft.from("value.items", in.at("derivedFrom"))
@@ -161,13 +165,22 @@ func readAssessmentScore(in *incoming, o *Observation) {
 		in.setNumber("score", o.ValueInteger, "valueInteger")
 	case q == nil || q.Value == "":
 		in.refuse(Required, "valueQuantity", "A score needs a number as its value.")
-	case q.Comparator != "":
-		in.refuse(NotSupported, "valueQuantity.comparator", "A value with a comparator is not supported.")
-	case !isScoreUnit(q.unit(), info.Name):
-		in.refuse(CodeInvalid, "valueQuantity.code", "The unit of this score must be "+scoreUnit(info.Name)+".")
-	default:
+	case in.isScore(q, info.Name):
 		in.setNumber("score", q.Value, "valueQuantity.value")
 	}
+}
+
+// isScore refuses a quantity that is not the number of a score.
+func (in *incoming) isScore(q *Quantity, name string) bool {
+	switch {
+	case q.Comparator != "":
+		in.refuse(NotSupported, "valueQuantity.comparator", "A value with a comparator is not supported.")
+	case !isScoreUnit(q.unit(), name):
+		in.refuse(CodeInvalid, "valueQuantity.code", "The unit of this score must be "+scoreUnit(name)+".")
+	default:
+		return true
+	}
+	return false
 }
 
 // isScoreUnit reports whether a score may have the unit: none, the one that we

@@ -138,3 +138,17 @@ func TestConditions(t *testing.T) {
 		}
 	}
 }
+
+// The gender as written and the administrative gender must agree.
+func TestGenderExtension(t *testing.T) {
+	const gender = "https://anodyne.example/fhir/StructureDefinition/patient-gender"
+	for _, c := range []struct {
+		gender string
+		agrees bool
+	}{{`"gender":"other",`, true}, {"", true}, {`"gender":"female",`, false}, {`"gender":"unknown",`, false}} {
+		d, issues := Mapping{}.Read([]byte(`{"resourceType":"Patient","extension":[{"url":"` + gender + `","valueString":"nonbinary"}],` + c.gender + `"name":[{"text":"Ann Lee"}],"birthDate":"1961-03-14"}`))
+		if c.agrees != (d != nil) || d == nil && (len(issues) != 1 || issues[0].Expression != "Patient.gender") {
+			t.Errorf("%s: %v", c.gender, issues)
+		}
+	}
+}

@@ -191,6 +191,7 @@ func TestRefused(t *testing.T) {
 		{"QuestionnaireResponse.item[1].answer", response("completed", phq2, `{"linkId":"1","answer":[{"valueInteger":1}]},{"linkId":"1","answer":[{"valueInteger":2}]}`)},
 		{"Observation.code", `{"resourceType":"Observation","status":"final",` + subjectJSON + `,"code":{"coding":[{"system":"http://loinc.org","code":"44261-6"}]},"effectiveDateTime":"2024-03-04","valueQuantity":{"value":12,"unit":"{score}"}}`},
 		{"Observation.valueQuantity.code", `{"resourceType":"Observation","status":"final",` + subjectJSON + `,"code":{"coding":[{"system":"http://loinc.org","code":"77565-0"}]},"effectiveDateTime":"2024-03-04","valueQuantity":{"value":1,"unit":"cm"}}`},
+		{"Observation.valueQuantity.comparator", `{"resourceType":"Observation","identifier":[{"system":"` + DefaultBase + `/record","value":"rec_1"}],"status":"final",` + subjectJSON + `,"code":{"coding":[{"system":"http://loinc.org","code":"44261-6"}]},"effectiveDateTime":"2024-03-04","valueQuantity":{"value":12,"comparator":">"}}`},
 		{"Observation.valueQuantity", `{"resourceType":"Observation","status":"final",` + subjectJSON + `,"code":{"coding":[{"system":"http://loinc.org","code":"77565-0"}]},"effectiveDateTime":"2024-03-04","dataAbsentReason":{"text":"x"}}`},
 	} {
 		d, issues := Mapping{}.Read([]byte(c.resource))

@@ -15,11 +15,12 @@ import (
 // what was stored, mapped out again. It is nil if nothing differs, except for a
 // MedicationStatement: that there is an entry says how the medication was
 // received. The form is {"element":{"was":GENERATED,"now":RECEIVED}}, null for
-// an absent element.
+// an absent element; an interpretation also has "of", which is a hash of the
+// value.
 //
 // What the server sets is never kept: id, meta.versionId, meta.lastUpdated,
-// status, our own identifiers and extensions, and the reference to the
-// patient.
+// status, our own identifiers and extensions, the reference to the patient, and
+// a score that it computed from answers.
 func Keep(received, generated []byte) []byte {
 	now, okNow := elementsOf(received)
 	was, okWas := elementsOf(generated)
@@ -30,21 +31,26 @@ func Keep(received, generated []byte) []byte {
 	was.prepare(&was)
 	var kept object
 	note := func(name string) {
-		if !kept.has(name) {
-			kept.set(name, appendChange(nil, was.original(name), now.original(name)))
+		if kept.has(name) {
+			return
 		}
+		c := change{was: was.original(name), now: now.original(name)}
+		switch name {
+		case "text":
+			c.was = was.fingerprint(describedByNarrative)
+		case interpretation:
+			c.of = was.fingerprint(interpreted)
+		}
+		kept.set(name, c.append(nil))
 	}
+	otherScore := computedOtherwise(&was, &now)
 	for _, name := range append(now.names(), was.names()...) {
-		if serverSet(name, &was, &now) || sameElement(now.original(name), was.original(name)) {
+		if serverSet(name, &was, &now) || sameElement(now.original(name), was.original(name)) || otherScore && ofScore(name) {
 			continue
 		}
-		if name == "text" {
-			if !kept.has(name) {
-				kept.set(name, appendChange(nil, was.fingerprint(), now.original(name)))
-			}
+		if note(name); name == "text" {
 			continue
 		}
-		note(name)
 		// A value and its extensions are only valid together.
 		other, extended := strings.CutPrefix(name, "_")
 		if !extended {
@@ -72,14 +78,6 @@ func serverSet(name string, was, now *elements) bool {
 	return false
 }
 
-func appendChange(b, was, now []byte) []byte {
-	b = append(b, `{"was":`...)
-	b = append(b, orNull(was)...)
-	b = append(b, `,"now":`...)
-	b = append(b, orNull(now)...)
-	return append(b, '}')
-}
-
 func orNull(json []byte) []byte {
 	if json == nil {
 		return []byte("null")
@@ -90,7 +88,7 @@ func orNull(json []byte) []byte {
 // Restore returns a generated resource with the kept elements. An element is
 // only restored while the generated one is still that for which it was kept,
 // so that a change through /v1 wins; a narrative only while the whole resource
-// is. If nothing is kept, Restore returns generated itself.
+// is, and an interpretation only while the value is. If nothing is kept, Restore returns generated itself.
 func Restore(generated, kept []byte) []byte {
 	if len(kept) == 0 {
 		return generated
@@ -199,25 +197,42 @@ func sameElement(a, b []byte) bool {
 	return bytes.Equal(canonical(a), canonical(b))
 }
 
-// fingerprint returns a hash, in JSON, of what a narrative describes: all
-// elements but those that the server sets and the narrative.
-func (e *elements) fingerprint() []byte {
+// fingerprint returns a hash, in JSON, of some elements.
+func (e *elements) fingerprint(of func(name string) bool) []byte {
 	hash := sha256.New()
-	names := e.names()
+	names := slices.DeleteFunc(e.names(), func(name string) bool { return !of(name) })
 	slices.Sort(names)
 	for _, name := range names {
-		switch name {
-		case "id", "meta", "text", "identifier":
-		default:
-			hash.Write(append([]byte(name), ':'))
-			hash.Write(e.canonical(name))
-		}
+		hash.Write(append([]byte(name), ':'))
+		hash.Write(e.canonical(name))
 	}
 	return strictjson.AppendString(nil, hex.EncodeToString(hash.Sum(nil)[:16]))
 }
 
+// describedByNarrative reports whether a narrative may describe an element: all
+// but those that the server sets and the narrative.
+func describedByNarrative(name string) bool {
+	switch name {
+	case "id", "meta", "text", "identifier":
+		return false
+	}
+	return true
+}
+
 // change is an entry of the kept elements.
-type change struct{ was, now []byte }
+type change struct{ was, now, of []byte }
+
+func (c *change) append(b []byte) []byte {
+	b = append(b, `{"was":`...)
+	b = append(b, orNull(c.was)...)
+	b = append(b, `,"now":`...)
+	b = append(b, orNull(c.now)...)
+	if c.of != nil {
+		b = append(b, `,"of":`...)
+		b = append(b, c.of...)
+	}
+	return append(b, '}')
+}
 
 func (e *elements) change(name string) *change {
 	text := e.original(name)
@@ -228,7 +243,7 @@ func (e *elements) change(name string) *change {
 	if !ok {
 		return nil
 	}
-	return &change{entry.original("was"), entry.original("now")}
+	return &change{entry.original("was"), entry.original("now"), entry.original("of")}
 }
 
 // validStems returns for which stems the kept elements still apply: all of the
@@ -239,10 +254,11 @@ func (e *elements) validStems(changes *elements) map[string]bool {
 		c := changes.change(name)
 		is := e.original(name)
 		if name == "text" {
-			is = e.fingerprint()
+			is = e.fingerprint(describedByNarrative)
 		}
 		as := stem(e.resourceType, name)
-		same := c != nil && bytes.Equal(canonical(orNull(is)), canonical(orNull(c.was)))
+		same := c != nil && bytes.Equal(canonical(orNull(is)), canonical(orNull(c.was))) &&
+			(c.of == nil || bytes.Equal(c.of, e.fingerprint(interpreted)))
 		if before, known := valid[as]; same && known {
 			same = before
 		}

@@ -153,3 +153,42 @@ func TestRestoreAfterAChange(t *testing.T) {
 		t.Errorf("kept %s of equal resources", kept)
 	}
 }
+
+// A score that the service computed is shown as computed, whatever a client
+// sent; the same score may be written differently.
+func TestKeepComputedScore(t *testing.T) {
+	rec := newRecord(t, `{"data_type":"assessments","recorded_at":"2024-03-04","value":{"instrument":"phq_2","items":{"1":1,"2":3}}}`)
+	list, err := Mapping{}.Record(&rec, Version{Number: 1})
+	if err != nil || len(list) != 2 {
+		t.Fatal(err, list)
+	}
+	generated := list[1].JSON
+	for _, c := range []struct {
+		sent string
+		kept bool
+	}{
+		{`"valueQuantity":{"value":6,"unit":"{score}"},"interpretation":[{"text":"high"}]`, false},
+		{`"valueString":"six"`, false},
+		{`"dataAbsentReason":{"text":"not asked"}`, false},
+		{`"valueQuantity":{"value":4.0,"unit":"{score}"},"interpretation":[{"text":"high"}]`, true},
+		{`"valueInteger":4`, true},
+	} {
+		received := strings.Replace(string(without(generated, "valueQuantity", "interpretation")), `"status"`, c.sent+`,"device":{"display":"tablet"},"status"`, 1)
+		got := string(Restore(generated, Keep([]byte(received), generated)))
+		if strings.Contains(got, c.sent) != c.kept || strings.Contains(got, `"value":4,`) == c.kept || !strings.Contains(got, `"device"`) {
+			t.Errorf("sent %s, got %s", c.sent, got)
+		}
+	}
+}
+
+// An interpretation is one of the value that it came with.
+func TestRestoreInterpretation(t *testing.T) {
+	const generated = `{"resourceType":"Observation","id":"1","code":{"text":"potassium"},"valueQuantity":{"value":7.9}}`
+	received := strings.Replace(generated, `"code"`, `"interpretation":[{"text":"HH"}],"code"`, 1)
+	kept := Keep([]byte(received), []byte(generated))
+	for now, want := range map[string]bool{generated: true, strings.Replace(generated, "7.9", "4.1", 1): false, strings.Replace(generated, "potassium", "K", 1): true} {
+		if got := string(Restore([]byte(now), kept)); strings.Contains(got, "HH") != want {
+			t.Errorf("%s becomes %s", now, got)
+		}
+	}
+}

@@ -186,6 +186,9 @@ func (in *incoming) readGender(p *Patient, body *object) {
 		if p.Extension[i].URL == in.m.extensionURL("patient", "gender") {
 			if s, ok := p.Extension[i].text(); ok {
 				gender, at = s, "extension"+index(i)
+				if p.Gender != "" && p.Gender != foldGender(s) {
+					in.refuse(BusinessRule, "gender", "The gender must agree with the extension for the gender as written; change both, or remove the extension.")
+				}
 			}
 		}
 	}
