@@ -20,10 +20,7 @@ func readCondition(in *incoming) {
 	in.readIdentifiers(c.Identifier)
 	in.readSubject(c.Subject, "subject")
 	in.draft.Status = pain.Final
-	switch c.VerificationStatus.code(conditionVerified) {
-	case "refuted", "entered-in-error":
-		in.refuse(NotSupported, "verificationStatus", "A Condition that the patient does not have is not part of the medical history.")
-	}
+	in.readVerification(c.VerificationStatus)
 	h := history{in: in}
 	if name, at := c.Code.nameAt(); name == "" {
 		in.refuse(Required, "code", "A code or its text is required.")
@@ -55,6 +52,32 @@ func readCondition(in *incoming) {
 		}
 	}
 	in.draft.History = h.entry.append(nil)
+}
+
+// readVerification refuses a Condition that the patient does not have, and one
+// of which this is not clear.
+func (in *incoming) readVerification(status *CodeableConcept) {
+	if status == nil {
+		return
+	}
+	known := false
+	for _, coding := range status.Coding {
+		if coding.System != conditionVerified {
+			continue
+		}
+		switch coding.Code {
+		case "unconfirmed", "provisional", "differential", "confirmed":
+			known = true
+		case "refuted", "entered-in-error":
+			in.refuse(NotSupported, "verificationStatus", "A Condition that the patient does not have is not part of the medical history.")
+			return
+		default:
+			known = false
+		}
+	}
+	if !known {
+		in.refuse(CodeInvalid, "verificationStatus", "The status must have a code of the system "+conditionVerified+".")
+	}
 }
 
 // history is an entry of the medical history being read.

@@ -1,11 +1,24 @@
 package fhir
 
-import "anodyne.example/anodyne/internal/pain"
+import (
+	"strings"
+
+	"anodyne.example/anodyne/internal/pain"
+)
 
 const interpretationSystem = "http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation"
 
 // resultSNOMED has the SNOMED CT codes of the results of a drug screen.
 var resultSNOMED = map[string]string{"positive": "10828004", "negative": "260385009"}
+
+// resultCodes are the SNOMED CT codes that are read as results: positive,
+// detected, negative and not detected. Sources: the value set
+// detected-not-detected-value-set of HL7's COVID-19 FHIR Profile Library, and
+// the German MII module for microbiology.
+var resultCodes = map[string]string{"10828004": "positive", "260373001": "positive", "260385009": "negative", "260415000": "negative"}
+
+// resultWords are the words that are read as results.
+var resultWords = map[string]string{"positive": "positive", "detected": "positive", "negative": "negative", "not detected": "negative"}
 
 func writeLab(o *outgoing) error {
 	obs := o.observation("", usCore+"us-core-observation-lab")
@@ -82,9 +95,28 @@ func readLab(in *incoming, o *Observation) {
 	case o.ValueInteger != "":
 		in.setNumber("value", o.ValueInteger, "valueInteger")
 	case o.ValueCodeableConcept != nil:
-		in.readResult(o.ValueCodeableConcept)
+		in.setText("result", in.resultOf(o.ValueCodeableConcept), "valueCodeableConcept")
+	case o.ValueString != "":
+		in.setText("result", resultIn(o.ValueString), "valueString")
 	}
 	in.setText("method", o.Method.code(in.m.fieldSystem("labs", "method")), "method")
+	in.checkScreen(o)
+}
+
+// checkScreen refuses a drug screen, which is a result with a method or an
+// expected result, if its value could not be read. Other results, such as the
+// colour of urine, are kept as received.
+func (in *incoming) checkScreen(o *Observation) {
+	expected, _ := in.extensionOf(o.Extension, "labs", "expected")
+	if expected == "" && !in.draft.value.has("method") || in.draft.value.has("value") || in.draft.value.has("result") || failed(in.issues) {
+		return
+	}
+	for name := range in.root.All() {
+		if stem("Observation", name) == "value" {
+			in.refuse(CodeInvalid, name, "The result of a drug screen must be a number, or positive or negative as a SNOMED CT code.")
+			return
+		}
+	}
 }
 
 // readLabValue takes the number and its unit. A unit that is too long for the
@@ -114,21 +146,25 @@ func (in *incoming) readLabValue(o *Observation) {
 	}
 }
 
-// readResult takes the result of a drug screen. Results with other codes are
-// kept as received.
-func (in *incoming) readResult(c *CodeableConcept) {
-	result := c.code(in.m.fieldSystem("labs", "result"))
-	for name, code := range resultSNOMED {
-		if result == "" && c.has(snomed, code) {
-			result = name
-		}
+// resultOf returns the result of a drug screen, or "" if it is none of ours. A
+// SNOMED CT code decides over the words beside it.
+func (in *incoming) resultOf(c *CodeableConcept) string {
+	if result := c.code(in.m.fieldSystem("labs", "result")); result != "" {
+		return result
 	}
-	switch {
-	case result != "":
+	switch code := c.code(snomed); {
+	case code != "":
+		return resultCodes[code]
 	case c.has(interpretationSystem, "POS"):
-		result = "positive"
+		return "positive"
 	case c.has(interpretationSystem, "NEG"):
-		result = "negative"
+		return "negative"
 	}
-	in.setText("result", result, "valueCodeableConcept")
+	return resultIn(c.words())
+}
+
+// resultIn returns the result that a text is, or "".
+func resultIn(text string) string {
+	word := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(text)), "(qualifier value)")
+	return resultWords[strings.TrimSpace(word)]
 }
