@@ -151,7 +151,7 @@ func readAssessmentScore(in *incoming, o *Observation) {
 	in.setText("instrument", info.Name, "code")
 	if !info.TotalOnly {
 		if in.draft.Key == "" {
-			in.refuse(NotSupported, "code", "The service computes this score from the items; send them as a QuestionnaireResponse.")
+			in.refuse(BusinessRule, "code", "The service computes this score from the items; send them as a QuestionnaireResponse.")
 		}
 		if o.ValueQuantity != nil {
 			in.isScore(o.ValueQuantity, info.Name)

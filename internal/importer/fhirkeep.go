@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"anodyne.example/anodyne/internal/fault"
@@ -64,7 +65,7 @@ func (j *fhirJob) read(r *resource, draft *fhir.Draft, issues []fhir.Issue) (c c
 		return c, false, j.refuse(r, fhir.Issue{Text: r.problem})
 	}
 	switch {
-	case c.draft == nil && len(issues) == 1 && issues[0].Code == fhir.NotSupported:
+	case c.draft == nil && ofNoConcern(issues):
 		j.count(r).LeftOut++
 		return c, false, nil
 	case c.draft == nil:
@@ -75,6 +76,21 @@ func (j *fhirJob) read(r *resource, draft *fhir.Draft, issues []fhir.Issue) (c c
 	}
 	j.identify(&c)
 	return c, true, nil
+}
+
+// ofNoConcern reports whether a resource was not read because the service has no
+// data type for it. Anything else that is not supported, such as a value with a
+// comparator, is an error.
+func ofNoConcern(issues []fhir.Issue) bool {
+	if len(issues) != 1 || issues[0].Code != fhir.NotSupported {
+		return false
+	}
+	switch at := issues[0].Expression; at {
+	case "Observation.code", "QuestionnaireResponse.questionnaire":
+		return true
+	default:
+		return !strings.Contains(at, ".") // the type
+	}
 }
 
 // identify computes by what a resource is recognised when it is imported again:
