@@ -83,6 +83,7 @@ func appendMeta(b []byte, v *Meta) []byte {
 	m.text("versionId", v.VersionID)
 	m.text("lastUpdated", v.LastUpdated)
 	m.texts("profile", v.Profile)
+	appendList(&m, "tag", v.Tag, appendCoding)
 	return m.close()
 }
 
