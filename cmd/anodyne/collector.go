@@ -14,19 +14,23 @@ const (
 	// spareBytes limits the garbage so that it does not grow with the number of
 	// patients in memory. Patient data has few pointers and is cheap to scan.
 	spareBytes = 64 << 20
+	// exportSpareBytes is the limit for the command that exports, which has a
+	// small live heap and should not need more memory than the server does.
+	exportSpareBytes = 32 << 20
 	// leastGarbage is the lower limit of GOGC, so that the collector does not
 	// run all the time.
 	leastGarbage = 25
 )
 
-// garbagePercent returns the GOGC value for a live heap of this many bytes.
-func garbagePercent(live uint64) int {
-	return int(max(leastGarbage, min(mostGarbage, spareBytes*100/max(1, live))))
+// garbagePercent returns the GOGC value for a live heap of this many bytes, so
+// that the garbage has at most spare bytes.
+func garbagePercent(live, spare uint64) int {
+	return int(max(leastGarbage, min(mostGarbage, spare*100/max(1, live))))
 }
 
-// boundGarbage adjusts GOGC to the live heap, now and after each collection,
+// boundGarbage adjusts GOGC to the live heap and spare, now and after each collection,
 // until stop is called.
-func boundGarbage() (stop func()) {
+func boundGarbage(spare uint64) (stop func()) {
 	stopped := make(chan struct{})
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	percent := 0
@@ -38,7 +42,7 @@ func boundGarbage() (stop func()) {
 		default:
 		}
 		metrics.Read(live)
-		if next := garbagePercent(live[0].Value.Uint64()); next != percent {
+		if next := garbagePercent(live[0].Value.Uint64(), spare); next != percent {
 			percent = next
 			debug.SetGCPercent(next)
 		}

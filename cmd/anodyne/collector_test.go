@@ -12,7 +12,7 @@ import (
 
 func TestGarbagePercent(t *testing.T) {
 	for live, want := range map[uint64]int{0: 400, 1 << 20: 400, 16 << 20: 400, 32 << 20: 200, 128 << 20: 50, 1 << 30: 25} {
-		if got := garbagePercent(live); got != want {
+		if got := garbagePercent(live, spareBytes); got != want {
 			t.Errorf("beside %d bytes %d %%, want %d", live, got, want)
 		}
 	}
@@ -21,7 +21,7 @@ func TestGarbagePercent(t *testing.T) {
 // What lives decides how much garbage may lie, after every collection.
 func TestGarbageIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	defer boundGarbage()()
+	defer boundGarbage(spareBytes)()
 	wait := func(what string, good func(percent uint64) bool) {
 		t.Helper()
 		sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}

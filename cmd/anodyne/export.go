@@ -48,6 +48,9 @@ func runExport(ctx context.Context, e cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if _, set := e.Lookup("GOGC"); !set {
+		defer boundGarbage(exportSpareBytes)()
+	}
 	dir, err := export.NewDirectory(words[0])
 	if err != nil {
 		return err
@@ -113,6 +116,9 @@ func exportTo(ctx context.Context, s *store.Store, dir *export.Directory, org st
 	}
 	made, err := export.Run(ctx, view, o, s.System().PseudonymKey(view.No()), now, dir, func(done, of int64) { show("patients", done, of) })
 	if err != nil {
+		return made, err
+	}
+	if err := view.MarkExport(ctx, made.AsOf, made.Head); err != nil {
 		return made, err
 	}
 	return made, dir.Finish(org, &o, made)

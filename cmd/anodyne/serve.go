@@ -87,7 +87,7 @@ func makeFirstLink(ctx context.Context, first func(context.Context) (*server.Fir
 // ends.
 func serve(ctx context.Context, e cli.Env, cfg config.Config, log *slog.Logger, ready func(*server.Server) error) error {
 	if _, set := e.Lookup("GOGC"); !set {
-		defer boundGarbage()()
+		defer boundGarbage(spareBytes)()
 	}
 	cfg.Version = version
 	s, err := server.Start(ctx, cfg, log)

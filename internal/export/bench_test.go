@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"os"
 	"testing"
 	"time"
 
@@ -19,6 +20,9 @@ func (discarded) Close() error { return nil }
 
 // Create implements Folder.
 func (discard) Create(string) (io.WriteCloser, error) { return discarded{io.Discard}, nil }
+
+// Scratch implements Folder.
+func (discard) Scratch() (*os.File, error) { return Scratch("") }
 
 // BenchmarkExport exports synthetic patients, and reports the rows a second.
 func BenchmarkExport(b *testing.B) {

@@ -50,6 +50,9 @@ func (d *Directory) Create(name string) (io.WriteCloser, error) {
 	return synced{f}, nil
 }
 
+// Scratch implements Folder.
+func (d *Directory) Scratch() (*os.File, error) { return Scratch(d.temp) }
+
 // synced is a file that is on disk once it is closed.
 type synced struct{ *os.File }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -386,6 +387,9 @@ func (f *failing) Create(string) (io.WriteCloser, error) {
 	}
 	return failingFile{}, nil
 }
+
+// Scratch implements Folder.
+func (*failing) Scratch() (*os.File, error) { return nil, errFull }
 
 // An export that cannot be written fails with the reason, and leaves no
 // goroutine behind.

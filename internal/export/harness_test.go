@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,9 @@ func (b *box) Create(name string) (io.WriteCloser, error) {
 	b.files[name] = &bytes.Buffer{}
 	return boxed{b.files[name]}, nil
 }
+
+// Scratch implements Folder.
+func (b *box) Scratch() (*os.File, error) { return Scratch("") }
 
 // grid is a table as read back: for each row the values by column, as text.
 // Null is absent.

@@ -15,10 +15,14 @@ const (
 	rowsAtOnce = 256
 	// groupRows and groupBytes bound a row group, which is kept in memory until
 	// it is complete.
-	groupRows  = 32 << 10
-	groupBytes = 4 << 20
-	// pageBytes is the size of a page before compression.
-	pageBytes = 64 << 10
+	groupRows  = 16 << 10
+	groupBytes = 2 << 20
+	// pageBytes is the size of a page before compression, of which every column
+	// of every table has one in memory.
+	pageBytes = 32 << 10
+	// chunkBytes is the unit in which memory for compressed pages is allocated.
+	// Most columns of a row group need less than the library's 32 KiB.
+	chunkBytes = 4 << 10
 )
 
 // parquetWriter writes a table as a Parquet file, column by column.
@@ -26,6 +30,7 @@ type parquetWriter struct {
 	file    *parquet.GenericWriter[any]
 	columns []pain.Column
 	values  [][]parquet.Value // of the rows not yet passed on, by column
+	shared  []bool            // by column, whether a row group has each of its few texts once
 	waiting int               // number of these rows
 	rows    int               // in the row group, with bytes as an estimate
 	bytes   int
@@ -33,10 +38,14 @@ type parquetWriter struct {
 
 func newParquetWriter(w io.Writer, name string, columns []pain.Column) *parquetWriter {
 	schema := parquet.NewSchema(name, ordered(columns))
+	shared := make([]bool, len(columns))
+	for i := range columns {
+		shared[i] = repeats(&columns[i]) && columns[i].Name != patientID.Name
+	}
 	return &parquetWriter{
 		file: parquet.NewGenericWriter[any](w, schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}),
-			parquet.PageBufferSize(pageBytes), parquet.CreatedBy("anodyne", "", "")),
-		columns: columns, values: make([][]parquet.Value, len(columns)),
+			parquet.PageBufferSize(pageBytes), parquet.ColumnPageBuffers(parquet.NewChunkBufferPool(chunkBytes)), parquet.CreatedBy("anodyne", "", "")),
+		columns: columns, values: make([][]parquet.Value, len(columns)), shared: shared,
 	}
 }
 
@@ -120,7 +129,7 @@ func (w *parquetWriter) add(column int, c *pain.Cell) {
 	v := parquet.Value{}
 	switch w.columns[column].Type {
 	case pain.TextColumn:
-		v = w.text(c.Text)
+		v = w.text(column, c.Text)
 	case pain.IntegerColumn, pain.MomentColumn:
 		v = parquet.Int64Value(int64(c.Number))
 	case pain.DateColumn:
@@ -131,7 +140,7 @@ func (w *parquetWriter) add(column int, c *pain.Cell) {
 		v = parquet.BooleanValue(c.Number != 0)
 	case pain.TextsColumn:
 		for i, s := range c.Texts {
-			w.values[column] = append(w.values[column], w.text(s).Level(min(i, 1), 2, column))
+			w.values[column] = append(w.values[column], w.text(column, s).Level(min(i, 1), 2, column))
 		}
 		return
 	}
@@ -139,8 +148,10 @@ func (w *parquetWriter) add(column int, c *pain.Cell) {
 }
 
 // text returns a text without copying it: the columns do, in pass.
-func (w *parquetWriter) text(s string) parquet.Value {
-	w.bytes += len(s)
+func (w *parquetWriter) text(column int, s string) parquet.Value {
+	if !w.shared[column] {
+		w.bytes += len(s)
+	}
 	return parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(s), len(s)))
 }
 

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/series"
 	"anodyne.example/anodyne/internal/pain/summary"
+	"anodyne.example/anodyne/internal/store/journal"
 	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/reports"
 )
@@ -31,6 +33,9 @@ type Source interface {
 // the files are written and closed concurrently.
 type Folder interface {
 	Create(name string) (io.WriteCloser, error)
+	// Scratch returns a temporary file, as the function of this name does. It may
+	// be called concurrently.
+	Scratch() (*os.File, error)
 }
 
 // Result describes the files of an export.
@@ -38,7 +43,9 @@ type Result struct {
 	// AsOf is the time of the data: every write acknowledged before it is
 	// included. It is a whole second, so that an export since then leaves out
 	// nothing of that second.
-	AsOf  time.Time
+	AsOf time.Time
+	// Head is how far the journal of the organisation went.
+	Head  journal.Pos
 	Files []reports.ExportFile
 }
 
@@ -55,7 +62,8 @@ func Run(ctx context.Context, from Source, o Options, key []byte, now time.Time,
 		w.stop()
 		return Result{}, errors.Join(err, group.Wait())
 	}
-	err := from.ExportData(ctx, w.reader(seen))
+	w.from = w.reader(seen)
+	err := from.ExportData(ctx, w.from)
 	if err == nil {
 		err = w.finish()
 	}
@@ -66,7 +74,7 @@ func Run(ctx context.Context, from Source, o Options, key []byte, now time.Time,
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{AsOf: o.asOf.Truncate(time.Second)}
+	result := Result{AsOf: o.asOf.Truncate(time.Second), Head: w.from.Head}
 	for _, s := range w.sinks {
 		result.Files = append(result.Files, s.file)
 	}
@@ -81,6 +89,7 @@ type writing struct {
 	options *Options
 	group   *errgroup.Group
 	ctx     context.Context
+	from    *patients.ExportReader
 	sinks   []*sink
 	people  []*sink // tables with rows of patients
 	types   map[pain.DataType]*sink
@@ -114,7 +123,7 @@ func (w *writing) open(to Folder, key []byte) error {
 func (w *writing) reader(seen func(done, of int64)) *patients.ExportReader {
 	filter := w.options.filter()
 	return &patients.ExportReader{
-		Shuffled:   w.options.Deidentify,
+		Since:      w.options.Since,
 		WithSeries: w.charts || filter != nil && filter.NeedsSeries(),
 		Wants: func(p *pain.Patient) bool {
 			if filter == nil {
@@ -133,7 +142,7 @@ func (w *writing) reader(seen func(done, of int64)) *patients.ExportReader {
 					return nil // its records are skipped
 				}
 			}
-			w.who = &subject{patient: *p, series: s, bytes: len(p.MedicalHistory.JSON()), changed: !p.CreatedAt.Before(w.options.Since)}
+			w.who = &subject{patient: *p, series: s, bytes: len(p.MedicalHistory.JSON()), changed: w.from.NewPatient(p)}
 			return nil
 		},
 		Record: w.record,
@@ -158,7 +167,7 @@ func (w *writing) record(rec *pain.Record) error {
 		who.chart = append(who.chart, charted)
 		who.bytes += len(rec.Value.JSON()) + recordBytes
 	}
-	if rec.CreatedAt.Before(w.options.Since) {
+	if !w.from.NewRecord(rec) {
 		return nil
 	}
 	who.changed = true

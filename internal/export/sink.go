@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -67,7 +68,11 @@ func (w *writing) start(to Folder, t *table, key []byte, most int) (*sink, error
 	w.sinks = append(w.sinks, s)
 	w.group.Go(func() error {
 		out := newCounted(file)
-		rows, err := s.writeAll(w.options.Format, out)
+		var scratch func() (*os.File, error)
+		if w.options.Deidentify {
+			scratch = to.Scratch
+		}
+		rows, err := s.writeAll(w.options.Format, out, scratch)
 		if err = errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("%s: %w", s.file.Name, err)
 		}
@@ -110,8 +115,9 @@ func (s *sink) last(ctx context.Context) {
 	}
 }
 
-// writeAll writes the rows of all batches.
-func (s *sink) writeAll(f reports.ExportFormat, out io.Writer) (rows int64, err error) {
+// writeAll writes the rows of all batches. scratch creates a temporary file; if
+// it is nil, rows are written in the order in which they were put.
+func (s *sink) writeAll(f reports.ExportFormat, out io.Writer, scratch func() (*os.File, error)) (rows int64, err error) {
 	columns := make([]pain.Column, len(s.columns))
 	for i := range s.columns {
 		columns[i] = s.columns[i].Column
@@ -119,6 +125,12 @@ func (s *sink) writeAll(f reports.ExportFormat, out io.Writer) (rows int64, err 
 	w, err := newRowWriter(f, out, s.table.name, columns)
 	if err != nil {
 		return 0, err
+	}
+	put, end := func(_ *subject, cells []pain.Cell) error { return w.write(cells) }, w.close
+	if scratch != nil {
+		mixed := &shuffled{to: w, columns: columns, rows: newShuffle(scratch)}
+		defer func() { _ = mixed.rows.close() }() // if it fails before its end
+		put, end = mixed.write, mixed.close
 	}
 	var row, converted []pain.Cell
 	for batch := range s.batches {
@@ -133,11 +145,11 @@ func (s *sink) writeAll(f reports.ExportFormat, out io.Writer) (rows int64, err 
 					converted = append(converted, c)
 				}
 				rows++
-				return w.write(converted)
+				return put(it.who, converted)
 			}); err != nil {
 				return rows, err
 			}
 		}
 	}
-	return rows, w.close()
+	return rows, end()
 }

@@ -75,7 +75,7 @@ func (h *house) finishExport(content string) {
 		h.t.Fatal(err)
 	}
 	files := []reports.ExportFile{{Name: "patients.csv", Table: "patients", Rows: 1, Size: int64(len(content))}}
-	if err := c.Complete(h.t.Context(), h.now(), files, int64(len(content)), []byte("sum"), 24*time.Hour); err != nil {
+	if err := c.Complete(h.t.Context(), h.now(), 0, files, int64(len(content)), []byte("sum"), 24*time.Hour); err != nil {
 		h.t.Fatal(err)
 	}
 }

@@ -45,7 +45,7 @@ func (w *Worker) writeExport(ctx context.Context, claim *reports.ExportClaim, pr
 	if err := out.flush(); err != nil {
 		return err
 	}
-	return claim.Complete(ctx, made.AsOf, made.Files, out.size, out.sum.Sum(nil), w.Retention)
+	return claim.Complete(ctx, made.AsOf, made.Head, made.Files, out.size, out.sum.Sum(nil), w.Retention)
 }
 
 // readExport reads the data of an export into files.

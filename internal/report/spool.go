@@ -5,9 +5,10 @@ import (
 	"crypto/cipher"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"os"
+
+	"anodyne.example/anodyne/internal/export"
 )
 
 // spool holds the files of an export until the snapshot is closed: writing them
@@ -31,12 +32,9 @@ type spooled struct {
 
 // Create creates a file.
 func (s *spool) Create(name string) (io.WriteCloser, error) {
-	f, err := os.CreateTemp(s.dir, "export-*") // readable by the owner only
+	f, err := s.Scratch()
 	if err != nil {
-		return nil, fmt.Errorf("temporary file: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
 	key := make([]byte, 32)
 	rand.Read(key)
@@ -49,6 +47,9 @@ func (s *spool) Create(name string) (io.WriteCloser, error) {
 	s.files[name] = made
 	return made, nil
 }
+
+// Scratch implements export.Folder.
+func (s *spool) Scratch() (*os.File, error) { return export.Scratch(s.dir) }
 
 // stream returns the key stream from the beginning of the file. The key is
 // never used for another file.

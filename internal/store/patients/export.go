@@ -2,12 +2,12 @@ package patients
 
 import (
 	"context"
-	"crypto/rand"
-	mathrand "math/rand/v2"
+	"time"
 
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/series"
 	"anodyne.example/anodyne/internal/store/engine"
+	"anodyne.example/anodyne/internal/store/journal"
 )
 
 // exportedAtOnce is the number of patients that ExportData reads at a time. Their
@@ -19,8 +19,7 @@ const exportedAtOnce = 256
 type ExportReader struct {
 	// Wants selects patients. nil selects all.
 	Wants func(*pain.Patient) bool
-	// Patient is called for each selected patient, ordered by number or, if
-	// Shuffled is set, in an order that nobody can predict, before
+	// Patient is called for each selected patient, ordered by number, before
 	// Record is called for its active records, ordered by clinical time. The
 	// series is empty unless WithSeries is set, and nil for a patient without
 	// one.
@@ -28,8 +27,13 @@ type ExportReader struct {
 	Record  func(*pain.Record) error
 	// WithSeries reads the series.
 	WithSeries bool
-	// Shuffled hides in which order the patients were registered.
-	Shuffled bool
+	// Since is the time of the data of an earlier export, for NewPatient and
+	// NewRecord. Zero makes everything new.
+	Since time.Time
+	// Head is set to how far the journal goes, before the first patient is read.
+	// It is stored with the export, so that the next one can continue from there.
+	Head journal.Pos
+	late late
 	// Seen is called to report progress, with the number of patients read so
 	// far.
 	Seen func(patients, of int64)
@@ -39,12 +43,12 @@ type ExportReader struct {
 // Concurrent writes are not part of it and are not blocked.
 func (o Org) ExportData(ctx context.Context, to *ExportReader) error {
 	return o.db.LongSnapshot(ctx, func(tx engine.Tx) error {
+		if err := o.readLate(tx, to); err != nil {
+			return err
+		}
 		highest, err := o.lastNo(tx)
 		if err != nil {
 			return err
-		}
-		if to.Shuffled {
-			return o.exportShuffled(tx, highest, to)
 		}
 		for first := int64(1); first <= highest; first += exportedAtOnce {
 			last := min(first+exportedAtOnce-1, highest)
@@ -55,29 +59,6 @@ func (o Org) ExportData(ctx context.Context, to *ExportReader) error {
 		}
 		return nil
 	})
-}
-
-// exportShuffled reads the patients one by one in random order. In blocks, the
-// rows would still tell about when a patient was registered.
-func (o Org) exportShuffled(tx engine.Tx, highest int64, to *ExportReader) error {
-	var seed [32]byte
-	if _, err := rand.Read(seed[:]); err != nil {
-		return err
-	}
-	order := make([]uint32, highest) // 4 bytes for each patient
-	for i := range order {
-		order[i] = uint32(i) + 1
-	}
-	mathrand.New(mathrand.NewChaCha8(seed)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	for i, no := range order {
-		if err := o.exportRange(tx, int64(no), int64(no), to); err != nil {
-			return err
-		}
-		if done := i + 1; done%exportedAtOnce == 0 || done == len(order) {
-			to.Seen(int64(done), highest)
-		}
-	}
-	return nil
 }
 
 const exportedRecords = `SELECT patient_no, ` + recordColumns + ` FROM clinical_record WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 AND status <= $4

@@ -168,7 +168,7 @@ func (c *ReportClaim) Complete(ctx context.Context, size int64, sum []byte, rete
 	return c.complete(ctx, c.AsOf, size, sum, "", retention)
 }
 
-func (c *Claim) complete(ctx context.Context, asOf time.Time, size int64, sum []byte, files string, retention time.Duration) error {
+func (c *Claim) complete(ctx context.Context, asOf time.Time, size int64, sum []byte, files string, retention time.Duration, more ...engine.Stmt) error {
 	now := c.org.db.Now()
 	change := c.change(now, true)
 	return c.org.journal.Change(ctx, c.org.org, func(tx engine.Tx) error {
@@ -179,6 +179,7 @@ func (c *Claim) complete(ctx context.Context, asOf time.Time, size int64, sum []
 			WHERE org_no = $1 AND report_no = $2`,
 			Args: []any{int64(c.org.org), c.j.no, Completed.code(), engine.Millis(now), engine.Millis(now.Add(retention)), size, sum, files, engine.Millis(asOf)}})
 		tx.Last(c.org.countReports(c.of.typeCode(), Processing, Completed)...)
+		tx.Last(more...)
 		tx.Last(c.org.journal.Entry(c.org.org, change)...)
 		return nil
 	})

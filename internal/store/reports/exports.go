@@ -175,13 +175,32 @@ func (c *ExportClaim) Append(ctx context.Context, n int64, chunk []byte) error {
 }
 
 // Complete marks the files as complete. From then on they can be downloaded;
-// the event is part of the same transaction.
-func (c *ExportClaim) Complete(ctx context.Context, asOf time.Time, files []ExportFile, size int64, sum []byte, retention time.Duration) error {
+// the event is part of the same transaction. head is how far the journal went
+// when the data was read, at asOf.
+func (c *ExportClaim) Complete(ctx context.Context, asOf time.Time, head journal.Pos, files []ExportFile, size int64, sum []byte, retention time.Duration) error {
 	list, err := json.Marshal(files)
 	if err != nil {
 		return err
 	}
-	return c.complete(ctx, asOf, size, sum, string(list), retention)
+	return c.complete(ctx, asOf, size, sum, string(list), retention, c.org.markExport(asOf, head))
+}
+
+// markExport returns the statement that records how far the journal went when
+// the data of an export was read. Of exports with the same time, the earliest
+// place counts.
+func (o Org) markExport(asOf time.Time, head journal.Pos) engine.Stmt {
+	return engine.Stmt{SQL: `INSERT INTO export_mark (org_no, as_of, pos) VALUES ($1, $2, $3)
+		ON CONFLICT (org_no, as_of) DO UPDATE SET pos = CASE WHEN excluded.pos < export_mark.pos THEN excluded.pos ELSE export_mark.pos END`,
+		Args: []any{int64(o.org), engine.Millis(asOf), int64(head)}}
+}
+
+// MarkExport records how far the journal went when the data of an export was
+// read that is not stored, so that a later one can continue from there.
+func (o Org) MarkExport(ctx context.Context, asOf time.Time, head journal.Pos) error {
+	return o.db.Write(ctx, func(tx engine.Tx) error {
+		tx.Last(o.markExport(asOf, head))
+		return nil
+	})
 }
 
 // NoteExport records an export that is written to a directory by the command

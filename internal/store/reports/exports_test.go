@@ -50,7 +50,7 @@ func storeFiles(t *testing.T, c *reports.ExportClaim, one, two []byte, asOf time
 		}
 		n++
 	}
-	return c.Complete(t.Context(), asOf, []reports.ExportFile{
+	return c.Complete(t.Context(), asOf, 0, []reports.ExportFile{
 		{Name: "one.csv", Table: "one", Rows: 1, Size: int64(len(one))},
 		{Name: "two.csv", Table: "two", Rows: 2, Size: int64(len(two)), Offset: int64(len(one))},
 	}, int64(len(one)+len(two)), []byte("sum"), 30*24*time.Hour)
