@@ -12,7 +12,7 @@ import (
 
 func (a *API) listAudit(x *exchange) (answer, error) {
 	q := x.readQuery("after", "limit", "action", "patient_id")
-	at := q.cursor("after", auditCursor, 2)
+	at := q.cursor("after", auditCursor, 2, 2)
 	after := journal.AuditCursor{Pos: journal.Pos(at[0]), Line: int(at[1])}
 	limit := int(q.limit())
 	var filter journal.AuditFilter

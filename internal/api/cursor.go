@@ -21,9 +21,9 @@ func makeCursor(kind byte, numbers ...int64) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// cursor parses a cursor parameter with count numbers. An absent cursor is the
-// start of the log.
-func (q *query) cursor(name string, kind byte, count int) []int64 {
+// cursor parses a cursor parameter with at least least and at most count numbers.
+// Missing ones are zero. An absent cursor is the start of the log.
+func (q *query) cursor(name string, kind byte, least, count int) []int64 {
 	numbers := make([]int64, count)
 	text, given := q.text(name)
 	if !given {
@@ -34,7 +34,7 @@ func (q *query) cursor(name string, kind byte, count int) []int64 {
 	if ok {
 		b = b[1:]
 	}
-	for i := 0; ok && i < count; i++ {
+	for i := 0; ok && i < count && (i < least || len(b) > 0); i++ {
 		n, size := binary.Uvarint(b)
 		ok = size > 0 && n < 1<<62
 		if ok {

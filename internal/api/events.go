@@ -14,7 +14,7 @@ const maxWait = 30
 
 func (a *API) listEvents(x *exchange) (answer, error) {
 	q := x.readQuery("after", "limit", "wait")
-	after := journal.Pos(q.cursor("after", eventCursor, 1)[0])
+	after := journal.Pos(q.cursor("after", eventCursor, 1, 1)[0])
 	limit := int(q.limit())
 	wait := q.number("wait", 0, maxWait, 0)
 	if err := q.err(); err != nil {

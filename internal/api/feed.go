@@ -20,18 +20,25 @@ const maxFeedLimit = 1000
 // organisation.
 func (a *API) listClinicalChanges(x *exchange) (answer, error) {
 	q := x.readQuery("after", "limit", "data_type")
-	at := q.cursor("after", feedCursor, 2)
+	at := q.cursor("after", feedCursor, 2, 3)
 	wanted := patients.FeedQuery{
-		From:  patients.FeedCursor{Pos: journal.Pos(at[0]), Skip: int(at[1])},
+		From:  patients.FeedCursor{Pos: journal.Pos(at[0]), Skip: int(at[1]), Life: at[2]},
 		Types: q.dataTypes("data_type"), Limit: int(q.number("limit", 1, maxFeedLimit, defaultLimit)),
 	}
 	if err := q.err(); err != nil {
 		return answer{}, err
 	}
 	page, err := x.org.Feed(x.ctx(), wanted)
-	if errors.Is(err, patients.ErrBeyondFeed) {
+	problem := ""
+	switch {
+	case errors.Is(err, patients.ErrBeyondFeed):
+		problem = "after is beyond the end of the feed. If the database was restored from an older backup, read the feed again from the start."
+	case errors.Is(err, patients.ErrFeedRestarted):
+		problem = "after was returned before the database was restored from a backup. Empty your copy and read the feed again from the start, without after."
+	}
+	if problem != "" {
 		after, _ := q.text("after")
-		q.fields.Add("after", clip(after), "after is beyond the end of the feed. If the database was restored from an older backup, read the feed again from the start.")
+		q.fields.Add("after", clip(after), problem)
 		err = q.err()
 	}
 	if err != nil {
@@ -42,11 +49,21 @@ func (a *API) listClinicalChanges(x *exchange) (answer, error) {
 	b = append(b, `],"has_more":`...)
 	b = strconv.AppendBool(b, page.More)
 	b = append(b, `,"next_cursor":"`...)
-	b = append(b, makeCursor(feedCursor, int64(page.Next.Pos), int64(page.Next.Skip))...)
+	b = append(b, makeFeedCursor(page.Next)...)
 	x.buf = append(b, `"}`...)
 	line := x.saw(audit.ClinicalList, "")
 	line.Details = feedDetails(wanted, &page)
 	return answer{status: http.StatusOK, body: x.buf, line: line}, nil
+}
+
+// makeFeedCursor returns a cursor. Only that of a database that was restored has
+// the number of its life.
+func makeFeedCursor(at patients.FeedCursor) string {
+	numbers := []int64{int64(at.Pos), int64(at.Skip), at.Life}
+	if at.Life == 0 {
+		numbers = numbers[:2]
+	}
+	return makeCursor(feedCursor, numbers...)
 }
 
 func appendIDs[K id.Kind](b []byte, ids []id.ID[K]) []byte {

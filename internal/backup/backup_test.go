@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -144,6 +145,43 @@ func TestRestoreFromEachEngineIntoEach(t *testing.T) {
 				lives(t, restored, who)
 			})
 		}
+	}
+}
+
+// A place in the feed from before a restore is refused, even if the restored
+// journal has grown past it.
+func TestFeedAfterARestore(t *testing.T) {
+	for _, name := range storetest.Engines {
+		t.Run(name, func(t *testing.T) {
+			source := storetest.Open(t, name)
+			who := fill(t, source, 2)
+			storetest.Run(t, source)
+			path, keys := write(t, source, testKey(t, hexKey))
+			before, err := source.For(&who).Feed(t.Context(), patients.FeedQuery{Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg := target(t, name)
+			if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet); err != nil {
+				t.Fatal(err)
+			}
+			restored := storetest.Start(t, cfg)
+			storetest.Run(t, restored)
+			o := restored.For(&who)
+			for range 20 {
+				storetest.AddPatient(t, o, "after")
+			}
+			if _, err := o.Feed(t.Context(), patients.FeedQuery{From: before.Next, Limit: 10}); !errors.Is(err, patients.ErrFeedRestarted) {
+				t.Errorf("a place from before: %v", err)
+			}
+			page, err := o.Feed(t.Context(), patients.FeedQuery{Limit: 10})
+			if err != nil || page.Next.Life == 0 {
+				t.Fatalf("from the start: %+v, %v", page.Next, err)
+			}
+			if _, err := o.Feed(t.Context(), patients.FeedQuery{From: page.Next, Limit: 10}); err != nil {
+				t.Errorf("a place from after: %v", err)
+			}
+		})
 	}
 }
 

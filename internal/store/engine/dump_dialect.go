@@ -23,8 +23,9 @@ type DumpDialect struct {
 	takeTime []string
 }
 
-// settingsDumped excludes the mark of a restore in progress.
-const settingsDumped = `SELECT name, value FROM setting WHERE name <> 'restoring'`
+// settingsDumped excludes the mark of a restore in progress, and the number of
+// the database's life, which ends with a restore.
+const settingsDumped = `SELECT name, value FROM setting WHERE name NOT IN ('restoring', 'life')`
 
 var sqliteDump = DumpDialect{
 	columns: `SELECT t.name, c.name, lower(c.type), c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c

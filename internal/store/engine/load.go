@@ -185,6 +185,7 @@ func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen fun
 	if err != nil {
 		return err
 	}
+	life := newLife()
 	return l.Write(ctx, func(tx Tx) error {
 		if err := l.renumber(tx); err != nil {
 			return err
@@ -193,8 +194,26 @@ func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen fun
 		if err == nil && gone != 1 {
 			err = errors.New("another restore into the same database has started")
 		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, LifeSetting, life)
 		return err
 	})
+}
+
+// LifeSetting is the setting with a random number, in eight bytes, that every
+// restore replaces: places in the journal that were given before mean nothing
+// afterwards. A database that was never restored has none.
+const LifeSetting = "life"
+
+// newLife returns a number for the life of a database, which fits into a cursor.
+func newLife() []byte {
+	b := make([]byte, 8)
+	rand.Read(b)
+	b[0] &= 0x1f
+	b[7] |= 1 // not zero
+	return b
 }
 
 // renumber advances the identity columns past the restored rows. SQLite does so

@@ -3,6 +3,7 @@ package patients
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,9 @@ import (
 type FeedCursor struct {
 	Pos  journal.Pos
 	Skip int
+	// Life is that of the database, 0 if it was never restored from a backup.
+	// After a restore, the position may be that of another entry.
+	Life int64
 }
 
 // FeedQuery selects a page of the feed.
@@ -79,7 +83,8 @@ var (
 // feedEntries returns the head of the journal, how the entries of the feed
 // between two positions were measured, and those that fit: entries are read in
 // order until their sizes add up. Sizes are known without reading the data.
-const feedEntries = `SELECT h.pos, w.seen, w.beyond, coalesce(w.last, 0), j.pos, j.event_type, j.event_data FROM journal_head h
+const feedEntries = `SELECT h.pos, w.seen, w.beyond, coalesce(w.last, 0), j.pos, j.event_type, j.event_data,
+	(SELECT value FROM setting WHERE name = 'life') FROM journal_head h
 	CROSS JOIN (SELECT count(*) AS seen, count(CASE WHEN before >= $5 THEN 1 END) AS beyond, max(CASE WHEN before < $5 THEN pos END) AS last FROM (
 		SELECT pos, sum(size) OVER (ORDER BY pos) - size AS before FROM (
 			SELECT pos, octet_length(event_data) AS size FROM journal WHERE org_no = $1 AND pos >= $2 AND pos < $3
@@ -91,6 +96,10 @@ const feedEntries = `SELECT h.pos, w.seen, w.beyond, coalesce(w.last, 0), j.pos,
 // ErrBeyondFeed is returned for a cursor from beyond the end of the feed. It
 // was issued before an older backup was restored, or by another organisation.
 var ErrBeyondFeed = errors.New("the cursor is beyond the end of the feed")
+
+// ErrFeedRestarted is returned for a cursor that was issued before the database
+// was restored from a backup.
+var ErrFeedRestarted = errors.New("the database was restored since the cursor was issued")
 
 // Feed reads a page of the feed. All records of a page are from one snapshot.
 func (o Org) Feed(ctx context.Context, q FeedQuery) (FeedPage, error) {
@@ -109,6 +118,9 @@ func (o Org) Feed(ctx context.Context, q FeedQuery) (FeedPage, error) {
 	if err == nil && q.From.Pos > read.head+1 {
 		err = ErrBeyondFeed
 	}
+	if err == nil && read.seen && q.From != (FeedCursor{}) && q.From.Life != read.life {
+		err = ErrFeedRestarted
+	}
 	if err != nil {
 		return FeedPage{}, err
 	}
@@ -125,7 +137,9 @@ type feedRead struct {
 	entries, bytes, records int
 	patterns                [][]byte // the names of the selected types
 
+	seen bool // a row
 	head journal.Pos
+	life int64
 	// until is the position before which all entries of the feed are known.
 	until   journal.Pos
 	places  []feedPlace
@@ -161,7 +175,10 @@ func newFeedRead(q *FeedQuery) feedRead {
 
 // entry takes a row of feedEntries.
 func (f *feedRead) entry(r engine.Row) error {
-	f.head = journal.Pos(r.Int(0))
+	f.seen, f.head = true, journal.Pos(r.Int(0))
+	if !r.IsNull(7) {
+		f.life = int64(binary.BigEndian.Uint64(r.Raw(7)))
+	}
 	if seen, beyond := int(r.Int(1)), r.Int(2); seen == f.entries || beyond > 0 {
 		f.until = journal.Pos(r.Int(3)) + 1
 	} else {
@@ -193,7 +210,7 @@ func (f *feedRead) entry(r engine.Row) error {
 		skip = min(f.q.From.Skip, len(records))
 	}
 	for i, record := range records[skip:] {
-		f.places = append(f.places, feedPlace{FeedCursor{pos, skip + i}, record})
+		f.places = append(f.places, feedPlace{FeedCursor{pos, skip + i, f.life}, record})
 	}
 	return nil
 }
@@ -241,7 +258,7 @@ func (f *feedRead) record(r engine.Row) error {
 
 // page returns what was read.
 func (f *feedRead) page() FeedPage {
-	p := FeedPage{Records: f.shown, Next: FeedCursor{Pos: f.until}}
+	p := FeedPage{Records: f.shown, Next: FeedCursor{Pos: f.until, Life: f.life}}
 	if f.cut < len(f.places) {
 		p.Next = f.places[f.cut].at
 	}
