@@ -3,6 +3,7 @@ package patients
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"anodyne.example/anodyne/internal/fault"
@@ -25,6 +26,14 @@ const (
 		WHERE org_no = $1 AND system = $2 AND value = $3`
 	addIdentifier = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
 		SELECT $1, $2, $3, patient_no FROM patient WHERE org_no = $1 AND id = $4 ON CONFLICT DO NOTHING RETURNING patient_no`
+	// Patients that were imported before there were identifiers have the key of
+	// their external identifier only, which others must not claim.
+	claimExternal = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
+		SELECT $1, $2, $3, 0 WHERE NOT EXISTS (` + ownerOfExternal + `$4) ON CONFLICT DO NOTHING RETURNING patient_no`
+	addExternal = `INSERT INTO patient_identifier (org_no, system, value, patient_no)
+		SELECT $1, $2, $3, patient_no FROM patient WHERE org_no = $1 AND id = $4
+		AND NOT EXISTS (` + ownerOfExternal + `$5 AND p.id <> $4) ON CONFLICT DO NOTHING RETURNING patient_no`
+	ownerOfExternal   = `SELECT 1 FROM import_key k JOIN patient p ON p.org_no = k.org_no AND p.id = k.patient_id WHERE k.org_no = $1 AND k.key_hash = `
 	dropIdentifier    = `DELETE FROM patient_identifier WHERE org_no = $1 AND system = $2 AND value = $3`
 	detachKey         = `DELETE FROM import_key WHERE org_no = $1 AND key_hash = $2 AND patient_id = $3`
 	ownerOfKey        = `SELECT p.id FROM import_key k JOIN patient p ON p.org_no = k.org_no AND p.id = k.patient_id WHERE k.org_no = $1 AND k.key_hash = $2`
@@ -129,6 +138,12 @@ func (o Org) settle(tx engine.Tx, keys []engine.Stmt, claims []claim) error {
 		switch {
 		case c.drop:
 			stmts = append(stmts, o.dropIdentifiers([]pain.Identifier{c.Identifier})...)
+		case c.System == pain.ExternalSystem:
+			key, sql, more := ExternalKey(c.Value), claimExternal, []any{}
+			if !c.patient.IsZero() {
+				sql, more = addExternal, append(more, c.patient.Bytes())
+			}
+			stmts = append(stmts, o.aboutIdentifier(sql, c.Identifier, func() { c.got = true }, append(more, key[:])...))
 		case c.patient.IsZero():
 			stmts = append(stmts, o.aboutIdentifier(claimIdentifier, c.Identifier, func() { c.got = true }))
 		default:
@@ -184,6 +199,9 @@ func (o Org) reidentify(tx engine.Tx, old, p *pain.Patient) error {
 // takenFault returns the fault of an identifier that another patient has.
 func (o Org) takenFault(tx engine.Tx, one pain.Identifier) error {
 	owner, found, err := o.owner(tx, one)
+	if err == nil && !found {
+		owner, found, err = o.keyOwner(tx, one)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -201,6 +219,16 @@ var errMoving = fault.Away("Another request is changing the patient with this id
 // owner finds the patient with an identifier.
 func (o Org) owner(tx engine.Tx, one pain.Identifier) (owner id.Patient, found bool, err error) {
 	return o.firstID(tx, ownerOfIdentifier, one.System, one.Value)
+}
+
+// keyOwner finds the patient that was imported with an external identifier, also
+// before there were identifiers.
+func (o Org) keyOwner(tx engine.Tx, one pain.Identifier) (owner id.Patient, found bool, err error) {
+	if one.System != pain.ExternalSystem {
+		return owner, false, nil
+	}
+	key := ExternalKey(one.Value)
+	return o.firstID(tx, ownerOfKey, key[:])
 }
 
 // firstID returns the patient that a statement selects.
@@ -259,9 +287,8 @@ func (o Org) PutPatient(ctx context.Context, one pain.Identifier, now time.Time,
 func (o Org) identified(tx engine.Tx, one pain.Identifier) (*pain.Patient, error) {
 	owner, found, err := o.owner(tx, one)
 	byKey := false
-	if err == nil && !found && one.System == pain.ExternalSystem {
-		key := ExternalKey(one.Value)
-		owner, byKey, err = o.firstID(tx, ownerOfKey, key[:])
+	if err == nil && !found {
+		owner, byKey, err = o.keyOwner(tx, one)
 	}
 	if err != nil || !found && !byKey {
 		return nil, err
@@ -303,19 +330,19 @@ func (o Org) createAs(tx engine.Tx, one pain.Identifier, put *Put) (created bool
 // of creation. A system of "" stands for any. A patient may have the value in
 // several systems, and is passed once.
 func (o Org) IdentifiedPatients(ctx context.Context, one pain.Identifier, each func(PatientItem)) error {
-	sql := `SELECT p.patient_no, p.id, p.created_at, p.name, p.date_of_birth, p.identifiers FROM patient_identifier i
-		JOIN patient p ON p.org_no = i.org_no AND p.patient_no = i.patient_no WHERE i.org_no = $1 AND i.value = $2`
+	numbers := `SELECT i.patient_no FROM patient_identifier i WHERE i.org_no = $1 AND i.value = $2`
 	args := []any{int64(o.org), one.Value}
 	if one.System != "" {
-		sql, args = sql+` AND i.system = $3`, append(args, one.System)
+		numbers, args = numbers+` AND i.system = $3`, append(args, one.System)
 	}
-	latest := int64(0)
+	if one.System == "" || one.System == pain.ExternalSystem { // or it was imported before there were identifiers
+		key := ExternalKey(one.Value)
+		args = append(args, key[:])
+		numbers += ` UNION SELECT q.patient_no FROM import_key k JOIN patient q ON q.org_no = k.org_no AND q.id = k.patient_id
+			WHERE k.org_no = $1 AND k.key_hash = $` + strconv.Itoa(len(args))
+	}
 	return o.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(sql+` ORDER BY p.patient_no`, eachSearched(func(item PatientItem) {
-			if item.No != latest {
-				each(item)
-			}
-			latest = item.No
-		}), args...)
+		return tx.Query(`SELECT patient_no, id, created_at, name, date_of_birth, identifiers FROM patient
+			WHERE org_no = $1 AND patient_no IN (`+numbers+`) ORDER BY patient_no`, eachSearched(each), args...)
 	})
 }

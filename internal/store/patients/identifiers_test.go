@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -264,6 +265,67 @@ func TestImportedLineOfAKnownPatient(t *testing.T) {
 			if _, err := identify(t, o, "Later", mrn(free)); err != nil {
 				t.Errorf("a rejected line keeps %s: %v", free, err)
 			}
+		}
+	})
+}
+
+// A line that is refused takes nothing from the lines after it.
+func TestRefusedLineReservesNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := storetest.Nodes(t, 1, open)
+		o := all[0].For(&who)
+		storetest.Must[pain.Patient](t)(identify(t, o, "Known", mrn("1")))
+		line := func(key, content int, name string, list ...pain.Identifier) patients.ImportedPatient {
+			p := storetest.Patient(name)
+			p.Identifiers = pain.NewIdentifiers(list...)
+			return patients.ImportedPatient{Content: hashOf(content), Key: hashOf(key), Keyed: true, Patient: p, Change: storetest.Created(p)}
+		}
+		lines := []patients.ImportedPatient{
+			line(1, 1, "Refused", mrn("1"), mrn("2")), // the first number is that of a patient with another name
+			line(2, 2, "Valid", mrn("2"), mrn("3")),
+			line(1, 3, "Valid too", mrn("4")), // has the key of the first line
+			line(4, 4, "Other", mrn("3")),     // has a number of a valid line, and other values
+			line(5, 5, "Valid", mrn("3")),     // is the same person as that line
+		}
+		for round, want := range []string{"2 [0 3]", "0 [0 3]"} {
+			added, others, err := o.ImportPatients(t.Context(), lines)
+			if got := fmt.Sprint(added, others); got != want || err != nil {
+				t.Errorf("round %d: %s, %v; want %s", round, got, err, want)
+			}
+		}
+	})
+}
+
+// A patient that was imported before there were identifiers is found by the
+// external identifier, and nobody else can get it.
+func TestPatientWithAKeyOnly(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := storetest.Nodes(t, 1, open)
+		o := all[0].For(&who)
+		external := pain.Identifier{System: pain.ExternalSystem, Value: "123"}
+		old := storetest.Patient("Old")
+		line := patients.ImportedPatient{Content: hashOf(1), Key: patients.ExternalKey("123"), Keyed: true, Patient: old, Change: storetest.Created(old)}
+		if added, _, err := o.ImportPatients(t.Context(), []patients.ImportedPatient{line}); added != 1 || err != nil {
+			t.Fatal(added, err)
+		}
+		for _, one := range []pain.Identifier{external, {Value: "123"}} {
+			var found []id.Patient
+			if err := o.IdentifiedPatients(t.Context(), one, func(item patients.PatientItem) { found = append(found, item.ID) }); err != nil {
+				t.Fatal(err)
+			}
+			if len(found) != 1 || found[0] != old.ID {
+				t.Errorf("%v finds %v, want %s", one, found, old.ID)
+			}
+		}
+		_, err := identify(t, o, "Duplicate", mrn("9"), external)
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != fault.Conflict || !strings.Contains(fmt.Sprint(f.Details), old.ID.String()) {
+			t.Errorf("another patient with the identifier: %v", err)
+		}
+		if _, err := identify(t, o, "Another", mrn("9")); err != nil {
+			t.Errorf("the refused request keeps an identifier: %v", err)
+		}
+		if err := reidentify(t, o, old.ID, external); err != nil {
+			t.Errorf("the patient itself: %v", err)
 		}
 	})
 }

@@ -36,6 +36,7 @@ const (
 	isNew standing = iota
 	isThere
 	isOther // its identifier belongs to a patient with other values
+	isLater // its identifier was claimed by another line of the transaction
 )
 
 // claim returns the statement that marks a line with a patient as imported, and
@@ -47,15 +48,54 @@ func (l *ImportedPatient) claim(o Org, claimed func()) engine.Stmt {
 	return engine.Stmt{SQL: insertImportKey, Args: []any{int64(o.org), l.Key[:], l.Content[:], l.Patient.ID.Bytes()}, Each: func(engine.Row) error { claimed(); return nil }}
 }
 
-// ImportPatients stores the patients of lines that were not imported before, in
-// order and in one transaction, and returns their number. others has the
-// indices of lines with an identifier of a patient with other values.
+// ImportPatients stores the patients of lines that were not imported before, and
+// returns their number. It does so in order and in one transaction, except for
+// lines that share an identifier with a line before them: what becomes of these
+// is decided in another transaction, when the patient of that line is there, or
+// the line was refused. others has the indices of lines with an identifier of a
+// patient with other values.
 func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added int, others []int, err error) {
+	at := make([]int, len(lines)) // the indices of the lines that are left
+	for i := range at {
+		at[i] = i
+	}
+	stuck := 0
+	for len(lines) > 0 {
+		found, err := o.importOnce(ctx, lines)
+		if err != nil {
+			return added, others, err
+		}
+		var left []ImportedPatient
+		var leftAt []int
+		for i, s := range found {
+			switch s {
+			case isNew:
+				added++
+			case isOther:
+				others = append(others, at[i])
+			case isLater:
+				left, leftAt = append(left, lines[i]), append(leftAt, at[i])
+			}
+		}
+		if len(left) < len(lines) {
+			stuck = 0
+		} else if stuck++; stuck == 3 { // patients come and go as fast as they are looked for
+			return added, others, errMoving
+		}
+		lines, at = left, leftAt
+	}
+	slices.Sort(others)
+	return added, others, nil
+}
+
+// importOnce stores the patients of lines in one transaction. The first line is
+// never left for later.
+func (o Org) importOnce(ctx context.Context, lines []ImportedPatient) (found []standing, err error) {
 	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
-		found := make([]standing, len(lines))
+		found = make([]standing, len(lines))
 		claims := make([]engine.Stmt, len(lines))
 		for i := range lines {
-			found[i] = isOther // unless the claim or the mark says otherwise
+			found[i] = isLater // unless the claim or the mark says otherwise
 			claims[i] = lines[i].claim(o, func() { found[i] = isNew })
 		}
 		if err := tx.Many(claims...); err != nil {
@@ -65,7 +105,7 @@ func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added
 		if err != nil {
 			return err
 		}
-		if err := o.readMarks(tx, lines, found, isOther); err != nil {
+		if err := o.readMarks(tx, lines, found, isLater); err != nil {
 			return err
 		}
 		for i := range lines {
@@ -73,10 +113,9 @@ func (o Org) ImportPatients(ctx context.Context, lines []ImportedPatient) (added
 				o.keepPatient(tx, &lines[i].Patient, claimed[i], lines[i].Change)
 			}
 		}
-		added, _, others = count(found)
 		return nil
 	})
-	return added, others, err
+	return found, err
 }
 
 // ImportedPatients returns how many of the lines were imported before. others is
@@ -99,26 +138,23 @@ func (o Org) ImportedPatients(ctx context.Context, lines []ImportedPatient) (the
 				return err
 			}
 		}
-		_, there, others = count(found)
+		there, others = count(found)
 		return nil
 	})
 	return there, others, err
 }
 
-// count returns how many lines are new and how many are there, and the indices
-// of the others.
-func count(found []standing) (added, there int, others []int) {
+// count returns how many lines are there, and the indices of the others.
+func count(found []standing) (there int, others []int) {
 	for i, s := range found {
 		switch s {
-		case isNew:
-			added++
 		case isThere:
 			there++
 		case isOther:
 			others = append(others, i)
 		}
 	}
-	return added, there, others
+	return there, others
 }
 
 // readMarks reads the marks of the lines with a standing. A line without a mark
@@ -197,19 +233,23 @@ func (o Org) identifyLines(tx engine.Tx, lines []ImportedPatient, found []standi
 	return claimed, nil
 }
 
-// withdraw gives up what a new line claimed, because patients have some of its
-// identifiers. If there is one patient with all values of the line, its mark
-// stays, for that patient.
+// withdraw gives up what a new line claimed, because patients or lines before it
+// have some of its identifiers. If there is one patient with all values of the
+// line, its mark stays, for that patient. If there is none, the identifiers are
+// those of another line.
 func (o Org) withdraw(tx engine.Tx, l *ImportedPatient, claimed, taken []pain.Identifier) (standing, error) {
 	found, owner, err := o.compareLine(tx, l, taken)
 	if err != nil {
 		return isOther, err
 	}
 	stmts := o.dropIdentifiers(claimed)
-	if found == isThere {
+	switch found {
+	case isThere:
 		stmts = append(stmts, engine.Stmt{SQL: moveImportKey, Args: []any{int64(o.org), l.Key[:], owner.Bytes()}})
-	} else {
-		found = isOther
+	case isNew:
+		found = isLater
+		fallthrough
+	default:
 		stmts = append(stmts, engine.Stmt{SQL: dropImportKey, Args: []any{int64(o.org), l.Key[:]}})
 	}
 	return found, tx.Many(stmts...)
