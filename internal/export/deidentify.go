@@ -13,7 +13,7 @@ import (
 
 // oldest is the lowest age that de-identified data does not distinguish from
 // higher ones.
-const oldest = 90
+const oldest = pain.OldestAge
 
 // mostDays is the longest time in days that de-identified data has: a longer one
 // tells that a person is over 89.

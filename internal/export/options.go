@@ -20,7 +20,8 @@ type Options struct {
 	// Include lists the parts, without duplicates.
 	Include []string
 	// Since leaves out records stored before this time, and patients without a
-	// newer record who were created before it. Zero leaves nothing out. It is a
+	// newer record who were created before it; an export that includes no
+	// clinical data leaves out all who were created before it. Zero leaves nothing out. It is a
 	// whole second, as the time of the data that an earlier export states; what
 	// was stored earlier but is not in that export is not left out.
 	Since      time.Time

@@ -30,7 +30,11 @@ var (
 )
 
 // recordTable returns the table of a data type.
-func recordTable(of pain.DataTypeInfo) *table {
+func recordTable(of pain.DataTypeInfo, deidentify bool) *table {
+	appendCells := pain.AppendCells
+	if deidentify {
+		appendCells = pain.AppendSafeCells
+	}
 	t := &table{name: of.Name, about: of.About}
 	t.columns = append(t.columns, beforeValue...)
 	t.columns = append(t.columns, pain.Columns(of.Type)...)
@@ -38,7 +42,7 @@ func recordTable(of pain.DataTypeInfo) *table {
 	t.rows = func(it item, row []pain.Cell, emit func([]pain.Cell) error) (err error) {
 		rec := it.rec
 		row = append(row, pain.TextCell(rec.PatientID.String()), pain.TextCell(rec.ID.String()), momentCell(rec.RecordedAt))
-		if row, err = pain.AppendCells(row, rec.Type, rec.Value); err != nil {
+		if row, err = appendCells(row, rec.Type, rec.Value); err != nil {
 			return fmt.Errorf("record %s: %w", rec.ID, err)
 		}
 		corrects := pain.Cell{}

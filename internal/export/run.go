@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/analytics"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/series"
@@ -95,11 +96,13 @@ type writing struct {
 	types   map[pain.DataType]*sink
 	who     *subject
 	charts  bool
+	// clinical is set if the export may tell who has clinical data.
+	clinical bool
 }
 
 func (w *writing) open(to Folder, key []byte) error {
 	people, summaries, records := w.options.tables()
-	w.charts = len(summaries) > 0
+	w.charts, w.clinical = len(summaries) > 0, w.options.Scopes().Has(access.ClinicalDataRead)
 	for _, t := range slices.Concat(people, summaries) {
 		s, err := w.start(to, t, key, peopleAtOnce)
 		if err != nil {
@@ -170,7 +173,8 @@ func (w *writing) record(rec *pain.Record) error {
 	if !w.from.NewRecord(rec) {
 		return nil
 	}
-	who.changed = true
+	// Who has newer records is clinical data.
+	who.changed = who.changed || w.clinical
 	if s := w.types[rec.Type]; s != nil {
 		copied := *rec
 		return s.put(w.ctx, item{who, &copied})

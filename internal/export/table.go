@@ -110,7 +110,7 @@ func (o *Options) tables() (patients, summaries []*table, records map[pain.DataT
 	all := slices.Contains(o.Include, clinicalPart)
 	for _, t := range pain.DataTypes() {
 		if all || slices.Contains(o.Include, t.Name) {
-			records[t.Type] = recordTable(t)
+			records[t.Type] = recordTable(t, o.Deidentify)
 		}
 	}
 	if slices.Contains(o.Include, patientsPart) {

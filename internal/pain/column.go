@@ -100,7 +100,14 @@ func Columns(t DataType) []Column { return kinds[t].columns() }
 
 // AppendCells appends the cells of a stored value, in the order of [Columns].
 func AppendCells(row []Cell, t DataType, stored Value) ([]Cell, error) {
-	return kinds[t].appendCells(row, stored)
+	return kinds[t].appendCells(row, stored, false)
+}
+
+// AppendSafeCells is AppendCells for de-identified data, without numbers whose
+// meaning depends on another column and may be an age over 89. The columns still
+// have to be treated as each declares.
+func AppendSafeCells(row []Cell, t DataType, stored Value) ([]Cell, error) {
+	return kinds[t].appendCells(row, stored, true)
 }
 
 // column is a column of objects T.
@@ -161,13 +168,16 @@ func (k *kind[T]) columns() (list []Column) {
 	return list
 }
 
-func (k *kind[T]) appendCells(row []Cell, stored Value) ([]Cell, error) {
+func (k *kind[T]) appendCells(row []Cell, stored Value, safe bool) ([]Cell, error) {
 	v, err := k.decode(stored)
 	if err != nil {
 		return row, err
 	}
 	if k.mend != nil {
 		k.mend(&v)
+	}
+	if safe && k.deidentify != nil {
+		k.deidentify(&v)
 	}
 	for i := range k.members {
 		for j := range k.members[i].cells {

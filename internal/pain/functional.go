@@ -70,7 +70,13 @@ var functionalStatuses = kind[FunctionalStatus]{
 		numberOrText("value", func(v *FunctionalStatus) *NumberOrText { return &v.Value }, anyNumber, maxShort).must().with(KeptIfKnown, HowOften()...),
 		line("unit", func(v *FunctionalStatus) *string { return &v.Unit }, maxLabel).with(KeptIfKnown, knownUnits()...),
 	},
-	check:  checkFunctionalStatus,
+	check: checkFunctionalStatus,
+	deidentify: func(v *FunctionalStatus) {
+		// A measure that callers name may be an age.
+		if !slices.Contains(knownMeasures(), v.Measure) {
+			v.Value = NumberOrText{}
+		}
+	},
 	limits: functionalLimits(),
 }
 

@@ -40,6 +40,9 @@ type kind[T any] struct {
 	// mend corrects a stored value that an earlier version derived. It may be
 	// nil.
 	mend func(v *T)
+	// deidentify removes what depends on several fields and must not be in
+	// de-identified data. It may be nil.
+	deidentify func(v *T)
 	// optional is set if all fields are optional but at least one must be
 	// present.
 	optional bool
@@ -50,7 +53,7 @@ type rules interface {
 	value(value strictjson.Value, fields *fault.Fields, on Date, aliases *Aliases) Value
 	appendSchema(b []byte, stored bool) []byte
 	columns() []Column
-	appendCells(row []Cell, stored Value) ([]Cell, error)
+	appendCells(row []Cell, stored Value, safe bool) ([]Cell, error)
 }
 
 // rooms are buffers in which values are encoded before they become strings.

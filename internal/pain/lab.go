@@ -1,6 +1,9 @@
 package pain
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // Lab is a laboratory result, or one analyte of a urine drug screen.
 type Lab struct {
@@ -33,6 +36,18 @@ var (
 		"temazepam", "thc", "tramadol", "zolpidem"}
 )
 
+// ageCodes are LOINC codes of a person's age, whose value is in years only with
+// one of yearUnits.
+var (
+	ageCodes = []string{"30525-0", "21612-7", "29553-5", "35659-2", "63900-5"}
+
+	yearUnits = []string{"", "a", "y", "yr", "yrs", "year", "years", "{years}"}
+)
+
+// OldestAge is the lowest age that de-identified data does not distinguish from
+// higher ones.
+const OldestAge = 90
+
 var labs = kind[Lab]{
 	members: []member[Lab]{
 		pattern("loinc", func(v *Lab) *string { return &v.LOINC }, regexp.MustCompile(`^[0-9]{1,7}-[0-9]$`), "2160-0").with(Kept),
@@ -58,6 +73,16 @@ var labs = kind[Lab]{
 		high, okHigh := v.RefHigh.Get()
 		if okLow && okHigh && low > high {
 			r.Fault("ref_low", "must not be above ref_high.")
+		}
+	},
+	deidentify: func(v *Lab) {
+		if !slices.Contains(ageCodes, v.LOINC) {
+			return
+		}
+		years, given := v.Value.Get()
+		v.Value, v.RefLow, v.RefHigh = Number{}, Number{}, Number{}
+		if given && slices.Contains(yearUnits, v.Unit) {
+			v.Value = Some(min(years, OldestAge))
 		}
 	},
 	derive: func(v *Lab, _ Date) {
