@@ -25,7 +25,8 @@ Writes the data of an organisation to a new directory: patients, one table for
 each type of clinical data, summaries, a data dictionary and a manifest with
 checksums. All of it is of one moment. Servers keep running and writing.
 
-The directory gets its name when it is complete. It contains patient data and
+The directory gets its name when it is complete. If the command is killed, the
+next one to the same directory removes what it left. It contains patient data and
 only its owner can read it. With --deidentify, names, contacts, identifiers,
 dates and free text are left out; docs/guides/get-your-data-out.md says how.`
 
@@ -56,6 +57,9 @@ func runExport(ctx context.Context, e cli.Env, args []string) error {
 		return err
 	}
 	defer dir.Discard()
+	if dir.Abandoned > 0 {
+		fmt.Fprintf(e.Stderr, "removed what %d interrupted exports to %s had left\n", dir.Abandoned, words[0])
+	}
 	s, err := openStore(ctx, cfg)
 	if err != nil {
 		return err

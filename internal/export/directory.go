@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"anodyne.example/anodyne/internal/store/private"
@@ -18,7 +20,14 @@ const ManifestName = "manifest.json"
 
 // Directory is a new directory of files. It gets its name in Finish, so that a
 // directory with that name is complete. Only its owner may read it.
-type Directory struct{ path, temp string }
+type Directory struct {
+	path, temp string
+	lock       *os.File // held while the directory is written
+
+	// Abandoned is the number of incomplete directories of the same path that
+	// were left by processes that no longer run, and were removed.
+	Abandoned int
+}
 
 // NewDirectory returns a directory that will have a path. It must not exist, or
 // be empty.
@@ -37,8 +46,54 @@ func NewDirectory(path string) (*Directory, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".partial-*") // readable by the owner only
-	return &Directory{path, temp}, err
+	d := &Directory{path: path}
+	prefix := "." + filepath.Base(path) + ".partial-"
+	if d.Abandoned, err = removeAbandoned(filepath.Dir(path), prefix); err != nil {
+		return nil, err
+	}
+	if d.temp, err = os.MkdirTemp(filepath.Dir(path), prefix+"*"); err != nil { // readable by the owner only
+		return nil, err
+	}
+	if d.lock, err = lockDir(d.temp); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(d.temp))
+	}
+	return d, nil
+}
+
+// lockDir locks a directory, until it is closed or the process ends.
+func lockDir(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// removeAbandoned removes incomplete directories that no process writes. It
+// returns how many there were.
+func removeAbandoned(parent, prefix string) (removed int, err error) {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		path := filepath.Join(parent, e.Name())
+		lock, err := lockDir(path)
+		if err != nil {
+			continue // being written, or removed by another process
+		}
+		if err := errors.Join(os.RemoveAll(path), lock.Close()); err != nil {
+			return removed, fmt.Errorf("an earlier export was interrupted; remove %s: %w", path, err)
+		}
+		removed++
+	}
+	return removed, nil
 }
 
 // Create creates a file.
@@ -99,4 +154,7 @@ func (d *Directory) Finish(organization string, o *Options, made Result) error {
 }
 
 // Discard deletes what was written, unless the directory is finished.
-func (d *Directory) Discard() { _ = os.RemoveAll(d.temp) }
+func (d *Directory) Discard() {
+	_ = os.RemoveAll(d.temp)
+	_ = d.lock.Close()
+}
