@@ -106,7 +106,7 @@ func (l *Loading) prepare(ctx context.Context, schema int64) error {
 
 func (l *Loading) mustBeEmpty(tx Tx) error {
 	for _, t := range l.tables {
-		found, err := One(tx, "SELECT 1 FROM "+t.Name+" LIMIT 1", func(Row) {})
+		found, err := One(tx, "SELECT 1 FROM "+l.dialect().source(t.Name)+" LIMIT 1", func(Row) {})
 		if err != nil {
 			return err
 		}

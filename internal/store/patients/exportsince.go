@@ -42,8 +42,10 @@ func (to *ExportReader) NewRecord(rec *pain.Record) bool {
 const (
 	exportMark  = `SELECT pos FROM export_mark WHERE org_no = $1 AND as_of <= $2 ORDER BY as_of DESC LIMIT 1`
 	journalHead = `SELECT pos FROM journal_head WHERE org_no = $1`
-	lateColumns = `SELECT event_type, subject, event_data FROM `
-	lateEvents  = ` AND event_id IS NOT NULL AND event_type IN ('clinical_data.updated', 'patient.created')`
+	lateEntries = `SELECT event_type, subject, event_data FROM journal WHERE org_no = $1 AND pos > $2
+		AND event_id IS NOT NULL AND event_type IN ('clinical_data.updated', 'patient.created')`
+	latePending = `SELECT event_type, subject, event_data FROM journal_pending WHERE org_no = $1
+		AND event_id IS NOT NULL AND event_type IN ('clinical_data.updated', 'patient.created')`
 )
 
 // readLate reads how far the journal goes, and what is new since the export of
@@ -59,13 +61,13 @@ func (o Org) readLate(tx engine.Tx, to *ExportReader) error {
 		return err
 	}
 	to.late.records, to.late.patients = map[id.Record]bool{}, map[id.Patient]bool{}
-	if err := tx.Query(lateColumns+`journal WHERE org_no = $1 AND pos > $2`+lateEvents, to.late.entry, int64(o.org), mark); err != nil {
+	if err := tx.Query(lateEntries, to.late.entry, int64(o.org), mark); err != nil {
 		return err
 	}
 	if !o.db.Dialect().Sequenced {
 		return nil
 	}
-	return tx.Query(lateColumns+`journal_pending WHERE org_no = $1`+lateEvents, to.late.entry, int64(o.org))
+	return tx.Query(latePending, to.late.entry, int64(o.org))
 }
 
 // entry takes a journal entry after the mark.

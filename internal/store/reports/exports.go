@@ -176,13 +176,17 @@ func (c *ExportClaim) Append(ctx context.Context, n int64, chunk []byte) error {
 
 // Complete marks the files as complete. From then on they can be downloaded;
 // the event is part of the same transaction. head is how far the journal went
-// when the data was read, at asOf.
+// when the data was read, at asOf, or 0 if others do not continue this export.
 func (c *ExportClaim) Complete(ctx context.Context, asOf time.Time, head journal.Pos, files []ExportFile, size int64, sum []byte, retention time.Duration) error {
 	list, err := json.Marshal(files)
 	if err != nil {
 		return err
 	}
-	return c.complete(ctx, asOf, size, sum, string(list), retention, c.org.markExport(asOf, head))
+	var mark []engine.Stmt
+	if head > 0 {
+		mark = append(mark, c.org.markExport(asOf, head))
+	}
+	return c.complete(ctx, asOf, size, sum, string(list), retention, mark...)
 }
 
 // markExport returns the statement that records how far the journal went when
