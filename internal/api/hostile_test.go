@@ -20,7 +20,7 @@ import (
 )
 
 // hostileRequests is how many are sent to each engine in a round.
-const hostileRequests = 2500
+const hostileRequests = 5000
 
 // Whatever is sent, the service responds properly: never with a 5xx, every
 // error in the error format, and every response according to the document,

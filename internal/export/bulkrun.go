@@ -54,8 +54,14 @@ func RunBulk(ctx context.Context, from BulkSource, b Bulk, m fhir.Mapping, now t
 	if err := group.Wait(); err != nil {
 		return Result{}, err
 	}
-	return Result{AsOf: now.UTC().Truncate(time.Second), Files: w.files.described()}, nil
+	return Result{AsOf: now.Add(-longestWrite).UTC().Truncate(time.Second), Files: w.files.described()}, nil
 }
+
+// longestWrite is how much earlier than its start the reported time of a bulk
+// export is. A write has the time at which its request began, so one that is
+// committed after the export was read can be older than the export; requests
+// end before this. What was written in between is exported again with _since.
+const longestWrite = 2 * time.Minute
 
 // bulkItem is what resources are made from; one of the fields is set.
 type bulkItem struct {

@@ -16,6 +16,7 @@ import (
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/patients"
 	"anodyne.example/anodyne/internal/store/reports"
 	"anodyne.example/anodyne/internal/store/storetest"
 	"anodyne.example/anodyne/internal/strictjson"
@@ -354,7 +355,7 @@ func TestScopes(t *testing.T) {
 // Patients with large charts do not wait for a full batch.
 func TestBatchOfLargeCharts(t *testing.T) {
 	t.Parallel()
-	w := writing{options: &Options{}, ctx: t.Context(), charts: true, who: &subject{}}
+	w := writing{options: &Options{}, from: &patients.ExportReader{}, ctx: t.Context(), charts: true, who: &subject{}}
 	rec := storetest.Record(t, id.Patient{}, `{"data_type":"medications","value":{"name":"oxycodone"},"notes":"long"}`)
 	for range batchBytes / recordBytes {
 		if err := w.record(&rec); err != nil {

@@ -39,7 +39,7 @@ var (
 // ageCodes are LOINC codes of a person's age, whose value is in years only with
 // one of yearUnits.
 var (
-	ageCodes = []string{"30525-0", "21612-7", "29553-5", "35659-2", "63900-5"}
+	ageCodes = []string{"30525-0", "21612-7", "29553-5", "21611-9", "39016-1"}
 
 	yearUnits = []string{"", "a", "y", "yr", "yrs", "year", "years", "{years}"}
 )
