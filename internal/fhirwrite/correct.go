@@ -51,7 +51,7 @@ func (p *planner) corrections(ctx context.Context) error {
 			byRoot[root] = c
 			order = append(order, c)
 		}
-		if !e.failed {
+		if p.claims(e, claim{id: e.ID}); !e.failed {
 			if err := p.takes(c, e, part); err != nil {
 				return err
 			}

@@ -33,6 +33,11 @@ func (p *planner) people(ctx context.Context) error {
 		if !e.open() || !e.isPatient() && e.draft.History == nil {
 			continue
 		}
+		if !e.isPatient() && e.Update {
+			if p.claims(e, claim{id: e.ID}); e.failed {
+				continue
+			}
+		}
 		one := byID[e.patient]
 		if one == nil {
 			one = &person{id: e.patient}
@@ -261,10 +266,13 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept)
 // changed applies the updates and Conditions of one request to a patient.
 func (p *planner) changed(one *person, old pain.Patient, stored string) (pain.Patient, []pain.Change, error) {
 	body := []byte{'{'}
-	for _, e := range one.patient {
-		if e.IfMatch != "" && e.IfMatch != strconv.FormatInt(old.Version, 10) {
-			return old, nil, fault.New(fault.PreconditionFailed, "The resource has another version.", "etag", `W/"`+strconv.FormatInt(old.Version, 10)+`"`)
+	version := strconv.FormatInt(old.Version, 10)
+	for _, e := range slices.Concat(one.patient, one.history) {
+		if e.IfMatch != "" && e.IfMatch != version {
+			return old, nil, fault.New(fault.PreconditionFailed, "The resource has another version.", "etag", `W/"`+version+`"`)
 		}
+	}
+	for _, e := range one.patient {
 		object, err := strictjson.Parse(e.draft.Patient)
 		if err != nil {
 			return old, nil, err

@@ -76,13 +76,33 @@ type planner struct {
 	addresses addresses
 	// born has the date of birth of patients that are created.
 	born map[id.Patient]pain.Date
+	// claimed has the resources that items write, and the identifiers with which
+	// they create some.
+	claimed map[claim]bool
+}
+
+// claim is a resource by its id, or a new one by its identifier.
+type claim struct {
+	resourceType, id string
+	sought           pain.Identifier
+}
+
+// claims refuses an item that writes the same resource as another one, so that
+// the order of a transaction does not matter. An import writes files line by
+// line, in which a resource may occur again.
+func (p *planner) claims(e *entry, of claim) {
+	of.resourceType = e.draft.Type
+	if p.claimed[of] && !p.Import {
+		p.refuse(e, fhir.Issue{Severity: "error", Code: fhir.Invalid, Expression: "http.url", Text: "Another entry writes the same resource."})
+	}
+	p.claimed[of] = true
 }
 
 // Plan reads items and makes the writes for them. The error is one of the store;
 // what is wrong with items is in the plan. If [patients.Outdated] reports true
 // for the error of the writes, a new plan must be made.
 func (w *Writer) Plan(ctx context.Context, items []Item) (*Plan, error) {
-	p := &planner{Writer: w, addresses: addresses{}, born: map[id.Patient]pain.Date{}}
+	p := &planner{Writer: w, addresses: addresses{}, born: map[id.Patient]pain.Date{}, claimed: map[claim]bool{}}
 	p.entries = make([]*entry, len(items))
 	issues := make([][]fhir.Issue, len(items))
 	parallel(len(items), func(i int) {
@@ -329,5 +349,10 @@ func (p *planner) resolvePatient(e *entry) {
 		e.result.Status = found
 	}
 	e.result.Type, e.result.ID = "Patient", resourceID(e.patient)
+	if exists && e.Update {
+		p.claims(e, claim{id: e.result.ID})
+	} else if !exists && e.Sought.Value != "" {
+		p.claims(e, claim{sought: pain.Identifier{System: p.Mapping.IdentifierSystem(e.Sought.System), Value: e.Sought.Value}})
+	}
 	p.addresses.add(e.FullURL, "Patient/"+e.result.ID)
 }

@@ -105,6 +105,9 @@ func (p *planner) joined(ctx context.Context) (list []*draftRecord, err error) {
 			if exists || e.failed {
 				continue
 			}
+			if p.claims(e, claim{sought: e.Sought}); e.failed {
+				continue
+			}
 		}
 		at := key{e.patient, e.draft.Key}
 		d := byKey[at]
