@@ -224,8 +224,15 @@ func (x *exchange) transaction(b *fhirwrite.Bundle, key *idempotency.Once) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	if err := x.problemsOf(b, plan, of); err != nil {
-		return answer{}, err
+	if refused := x.problemsOf(b, plan, of); refused != nil {
+		done, found, err := x.org.Done(x.ctx(), key)
+		if err != nil {
+			return answer{}, err
+		}
+		if !found {
+			return answer{}, refused
+		}
+		return x.replayedBundle(done)
 	}
 	results := make([]entryResult, len(b.Entry))
 	show := func() (idempotency.Outcome, error) {
@@ -244,6 +251,9 @@ func (x *exchange) transaction(b *fhirwrite.Bundle, key *idempotency.Once) (answ
 		}
 		return answer{}, err
 	}
+	if out.Replayed {
+		return x.replayedBundle(out)
+	}
 	done := x.outcome(out)
 	for _, at := range reads {
 		results[at] = x.perform(at, &b.Entry[at])
@@ -254,7 +264,7 @@ func (x *exchange) transaction(b *fhirwrite.Bundle, key *idempotency.Once) (answ
 	if len(reads) > 0 {
 		done.body = appendResponse(nil, "transaction-response", results)
 	}
-	if err := x.sawEntries(plan, of, out.Replayed); err != nil {
+	if err := x.sawEntries(plan, of); err != nil {
 		return answer{}, err
 	}
 	return x.asFHIR(done), nil
@@ -262,14 +272,14 @@ func (x *exchange) transaction(b *fhirwrite.Bundle, key *idempotency.Once) (answ
 
 // sawEntries records that the response shows what is stored, which may be more
 // than was sent.
-func (x *exchange) sawEntries(plan *fhirwrite.Plan, of []int, replayed bool) error {
+func (x *exchange) sawEntries(plan *fhirwrite.Plan, of []int) error {
 	if !x.returnsResources() {
 		return nil
 	}
 	seen := map[id.Patient]bool{}
 	for i := range of {
 		r, patient := plan.Result(i), plan.Patient(i)
-		if seen[patient] || r.Status == http.StatusCreated && !replayed {
+		if seen[patient] || r.Status == http.StatusCreated {
 			continue
 		}
 		seen[patient] = true

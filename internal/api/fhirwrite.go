@@ -103,14 +103,15 @@ func (x *exchange) tryWriteFHIR(w *fhirwrite.Writer, item fhirwrite.Item, key *i
 	if err != nil {
 		return answer{}, err
 	}
-	draft := plan.Draft(0)
-	switch {
-	case draft != nil && draft.Type != x.resourceType():
-		return answer{}, refuse(http.StatusBadRequest, "invalid", draft.Type, "The type of the resource must be that in the path.")
-	case draft != nil && item.ID != "" && draft.ID != item.ID:
-		return answer{}, refuse(http.StatusBadRequest, "invalid", draft.Type+".id", "The id of the resource must be that in the path.")
-	case len(plan.Problems) > 0:
-		return answer{}, problemOf(&plan.Problems[0])
+	if refused := x.refusalOf(plan, &item); refused != nil {
+		done, found, err := x.org.Done(x.ctx(), key)
+		if err != nil {
+			return answer{}, err
+		}
+		if !found {
+			return answer{}, refused
+		}
+		return x.writtenFHIR(done, plan)
 	}
 	outcome, err := x.org.WriteAll(x.ctx(), plan.Writes, x.now, key, func() (idempotency.Outcome, error) { return x.written(plan), nil })
 	if err != nil {
@@ -119,7 +120,21 @@ func (x *exchange) tryWriteFHIR(w *fhirwrite.Writer, item fhirwrite.Item, key *i
 		}
 		return answer{}, err
 	}
-	return x.writtenFHIR(outcome, plan), nil
+	return x.writtenFHIR(outcome, plan)
+}
+
+// refusalOf returns the error of a resource that cannot be written, or nil.
+func (x *exchange) refusalOf(plan *fhirwrite.Plan, item *fhirwrite.Item) error {
+	draft := plan.Draft(0)
+	switch {
+	case draft != nil && draft.Type != x.resourceType():
+		return refuse(http.StatusBadRequest, "invalid", draft.Type, "The type of the resource must be that in the path.")
+	case draft != nil && item.ID != "" && draft.ID != item.ID:
+		return refuse(http.StatusBadRequest, "invalid", draft.Type+".id", "The id of the resource must be that in the path.")
+	case len(plan.Problems) > 0:
+		return problemOf(&plan.Problems[0])
+	}
+	return nil
 }
 
 // problemOf returns the error of a resource that cannot be written.
@@ -144,10 +159,17 @@ func (x *exchange) written(plan *fhirwrite.Plan) idempotency.Outcome {
 }
 
 // writtenFHIR returns the response to a write, as the caller prefers it.
-func (x *exchange) writtenFHIR(out idempotency.Outcome, plan *fhirwrite.Plan) answer {
+func (x *exchange) writtenFHIR(out idempotency.Outcome, plan *fhirwrite.Plan) (answer, error) {
 	done := x.outcome(out)
+	patient := plan.Patient(0)
+	if out.Replayed { // the plan may be for another patient, or have failed
+		var err error
+		if _, patient, err = x.patientOf(out.Body); err != nil {
+			return answer{}, err
+		}
+	}
 	if out.Replayed || out.Status == http.StatusOK { // the response may show more than was sent
-		done.line = x.sawResources(x.resourceType(), plan.Patient(0), 1)
+		done.line = x.sawResources(x.resourceType(), patient, 1)
 	}
 	switch x.preference().returns {
 	case "minimal":
@@ -159,5 +181,5 @@ func (x *exchange) writtenFHIR(out idempotency.Outcome, plan *fhirwrite.Plan) an
 			done.body = nil // it may have more than was sent
 		}
 	}
-	return x.asFHIR(done)
+	return x.asFHIR(done), nil
 }

@@ -103,6 +103,22 @@ func (o Org) Do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx
 	return out, err
 }
 
+// Done returns the outcome stored under a key, if it has been used. It is for
+// requests that are rejected before [Org.Do], by reason of what is stored now.
+func (o Org) Done(ctx context.Context, key *Once) (out Outcome, found bool, err error) {
+	if key == nil {
+		return out, false, nil
+	}
+	err = o.db.Write(ctx, func(tx engine.Tx) error {
+		out, found, err = o.kept(tx, key)
+		return err
+	})
+	if engine.IsLockTimeout(err) {
+		err = stillRunning()
+	}
+	return out, found && err == nil, err
+}
+
 // kept reads the outcome stored under a key. It locks the row so that on
 // PostgreSQL the COMMIT waits for a synchronous standby: an outcome whose own
 // COMMIT did not wait for it must not be acknowledged on the second request

@@ -46,6 +46,12 @@ func (o Org) WriteAll(ctx context.Context, writes []Write, now time.Time, key *i
 	})
 }
 
+// Done returns the outcome of an earlier request with the same key, if there was
+// one. A caller that rejects writes before [Org.WriteAll] must look for it.
+func (o Org) Done(ctx context.Context, key *idempotency.Once) (out idempotency.Outcome, found bool, err error) {
+	return o.once.Done(ctx, key)
+}
+
 // patientPlan is the writes about one patient.
 type patientPlan struct {
 	id      id.Patient
