@@ -131,8 +131,8 @@ func (o Org) erase(tx engine.Tx, e erasure, f *journal.Forgetting, reason string
 }
 
 // erasedTables have rows that an erasure deletes or changes.
-var erasedTables = []string{"patient", "patient_identifier", "clinical_record", "patient_series", "record_count", "alert_state", "import_key",
-	"import_line", "cohort", "report", "report_chunk", "idempotency", "webhook_delivery", "journal", "journal_pending"}
+var erasedTables = []string{"patient", "patient_identifier", "clinical_record", "record_identifier", "patient_series", "record_count", "alert_state", "import_key",
+	"import_line", "cohort", "cohort_member", "report", "report_chunk", "idempotency", "webhook_delivery", "journal", "journal_pending"}
 
 const (
 	// eraseEvery is how often a node looks for erasures of others, and

@@ -58,6 +58,10 @@ func plant(t *testing.T, s *store.Store, who *access.Principal) *planted {
 		key := &idempotency.Once{Key: []byte(p.ID.String()), Body: []byte("b")}
 		out := idempotency.Outcome{Status: 201, Location: "/v1/patients/" + p.ID.String(), Body: []byte(`{"name":"` + p.Name + `"}`)}
 		storetest.Must[idempotency.Outcome](t)(o.CreatePatient(t.Context(), &p, storetest.Created(p), key, out))
+		key = &idempotency.Once{Key: []byte("fhir " + p.ID.String()), Body: []byte("b")}
+		out = idempotency.Outcome{Status: 201, Location: "/fhir/R4/Observation/1", Body: []byte(`{"subject":{"reference":"Patient/` + strings.TrimPrefix(p.ID.String(), "pat_") + `"},"valueString":"` + x.next() + `"}`)}
+		other := storetest.Patient("Somebody else")
+		storetest.Must[idempotency.Outcome](t)(o.CreatePatient(t.Context(), &other, storetest.Created(other), key, out))
 		rec := storetest.Record(t, p.ID, fmt.Sprintf(`{"data_type":"notes","recorded_at":"2024-05-01","value":{"text":%q},"notes":%q,"author":%q,"encounter_id":%q}`,
 			x.next(), x.next(), x.next(), x.next()))
 		if err := storetest.AddRecords(t.Context(), o, p.ID, rec); err != nil {
