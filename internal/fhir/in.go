@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/pain"
@@ -276,6 +277,7 @@ func isRecordField(name string) bool {
 
 // readCommon takes what all records have in the same elements.
 func (in *incoming) readCommon(identifiers []Identifier, subject *Reference, subjectAt string, encounter *Reference, performers []Reference, performersAt string, notes []Annotation) {
+	in.boundIdentifiers(identifiers)
 	in.readIdentifiers(identifiers)
 	in.readSubject(subject, subjectAt)
 	if encounter != nil && encounter.Identifier != nil && encounter.Identifier.System == in.m.base()+"/encounter" {
@@ -286,6 +288,26 @@ func (in *incoming) readCommon(identifiers []Identifier, subject *Reference, sub
 	}
 	if len(notes) == 1 {
 		in.setRecord("notes", notes[0].Text, "note[0].text")
+	}
+}
+
+// The identifiers of a record are indexed, so that they have the limits of
+// those of a patient.
+const maxIdentifierText = 200
+
+func (in *incoming) boundIdentifiers(list []Identifier) {
+	if len(list) > pain.MaxIdentifiers {
+		in.refuse(Value, "identifier", "There must be at most "+strconv.Itoa(pain.MaxIdentifiers)+" identifiers.")
+		return
+	}
+	for i, one := range list {
+		at := "identifier[" + strconv.Itoa(i) + "]"
+		if utf8.RuneCountInString(one.System) > maxIdentifierText {
+			in.refuse(Value, at+".system", "Must have at most 200 characters.")
+		}
+		if utf8.RuneCountInString(one.Value) > maxIdentifierText {
+			in.refuse(Value, at+".value", "Must have at most 200 characters.")
+		}
 	}
 }
 
