@@ -118,7 +118,7 @@ func TestKeptIsMergedAndErased(t *testing.T) {
 			}
 			return p
 		}
-		from := create("A", `{"Patient/":{"address":{"now":1},"photo":{"now":2}},"Condition/a":{"x":{"now":3}}}`)
+		from := create("A", `{"Patient/":{"address":{"now":1},"photo":{"now":2},"active":{"now":false},"link":{"now":[]},"_deceasedBoolean":{"now":{}},"text":{"now":{}}},"Condition/a":{"x":{"now":3},"text":{"now":5}}}`)
 		into := create("B", `{"Patient/":{"address":{"now":4}}}`)
 		number := patients.RecordIdentifier{Identifier: pain.Identifier{System: "lab", Value: "17"}, Resource: "Observation/"}
 		rec := addKept(t, o, from.ID, "", number)
@@ -126,8 +126,15 @@ func TestKeptIsMergedAndErased(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := o.FHIRPatient(t.Context(), into.ID)
-		if want := `{"Condition/a":{"x":{"now":3}},"Patient/":{"address":{"now":4},"photo":{"now":2}}}`; err != nil || p.Kept != want {
-			t.Errorf("kept %s, %v, want %s", p.Kept, err, want)
+		if want := `{"Condition/a":{"text":{"now":5},"x":{"now":3}},"Patient/":{"address":{"now":4},"photo":{"now":2}}}`; err != nil || p.Kept != want || p.Version != into.Version+1 {
+			t.Errorf("version %d, kept %s, %v, want %s", p.Version, p.Kept, err, want)
+		}
+		// What is about the merged resource alone is not added, and changes nothing.
+		if err := storetest.Merge(t.Context(), o, create("C", `{"Patient/":{"active":{"now":false},"address":{"now":6}}}`).ID, into.ID); err != nil {
+			t.Fatal(err)
+		}
+		if same, err := o.FHIRPatient(t.Context(), into.ID); err != nil || same.Kept != p.Kept || same.Version != p.Version {
+			t.Errorf("version %d, kept %s, %v", same.Version, same.Kept, err)
 		}
 		if _, err := o.FHIRPatient(t.Context(), from.ID); !fault.Is(err, fault.PatientMerged) {
 			t.Errorf("the merged patient: %v", err)

@@ -62,36 +62,51 @@ func nullable(text string) any {
 // keptTexts is what is kept beside a patient: elements by resource and name.
 type keptTexts map[string]map[string]json.RawMessage
 
+// notMerged are elements of a Patient that are about the one resource: that it
+// is not in use, what replaces it, how it reads. They do not hold for another.
+var notMerged = []string{"active", "link", "text", "meta", "deceasedBoolean", "deceasedDateTime"}
+
 // mergeKept returns what is kept beside a patient into which another is merged:
 // all elements of the first, and those of the other that the first lacks.
 func mergeKept(into, from string) (string, error) {
-	if into == "" || from == "" {
-		return into + from, nil
-	}
-	var kept, more keptTexts
-	if err := json.Unmarshal([]byte(into), &kept); err != nil {
-		return "", err
+	kept, more := keptTexts{}, keptTexts{}
+	if into != "" {
+		if err := json.Unmarshal([]byte(into), &kept); err != nil {
+			return "", err
+		}
 	}
 	if err := json.Unmarshal([]byte(from), &more); err != nil {
 		return "", err
 	}
+	const ofPatient = "Patient/"
+	for _, name := range notMerged {
+		delete(more[ofPatient], name)
+		delete(more[ofPatient], "_"+name)
+	}
+	if len(more[ofPatient]) == 0 {
+		delete(more, ofPatient)
+	}
+	added := false
 	for resource, elements := range more {
 		if kept[resource] == nil {
-			kept[resource] = elements
-			continue
+			kept[resource] = map[string]json.RawMessage{}
 		}
 		for name, element := range elements {
 			if _, has := kept[resource][name]; !has {
-				kept[resource][name] = element
+				kept[resource][name], added = element, true
 			}
 		}
+	}
+	if !added {
+		return into, nil
 	}
 	b, err := json.Marshal(kept)
 	return string(b), err
 }
 
-// mergeKept moves what is kept beside the merged patient.
-func (m *merge) mergeKept() error {
+// mergeKept moves what is kept beside the merged patient, and reports whether
+// that changes what is kept beside the other.
+func (m *merge) mergeKept() (changed bool, err error) {
 	texts := map[id.Patient]string{}
 	read := func(patientID id.Patient) engine.Stmt {
 		return engine.Stmt{SQL: `SELECT kept FROM patient WHERE org_no = $1 AND id = $2 AND kept IS NOT NULL`, Args: []any{int64(m.org), patientID.Bytes()}, Each: func(r engine.Row) error {
@@ -100,11 +115,11 @@ func (m *merge) mergeKept() error {
 		}}
 	}
 	if err := m.tx.Many(read(m.from.ID), read(m.into.ID)); err != nil || texts[m.from.ID] == "" {
-		return err
+		return false, err
 	}
 	merged, err := mergeKept(texts[m.into.ID], texts[m.from.ID])
 	if err == nil {
 		m.keepPatientText(m.tx, m.into.ID, texts[m.into.ID], merged)
 	}
-	return err
+	return merged != texts[m.into.ID], err
 }

@@ -41,10 +41,14 @@ func (o Org) MergePatient(ctx context.Context, from, into id.Patient, line audit
 		if err := m.copyMarks(); err != nil {
 			return idempotency.Outcome{}, err
 		}
-		if err := m.mergeKept(); err != nil {
+		keptMore, err := m.mergeKept()
+		if err != nil {
 			return idempotency.Outcome{}, err
 		}
-		if len(gained) > 0 {
+		if keptMore && len(gained) == 0 {
+			merged.Version++
+		}
+		if keptMore || len(gained) > 0 {
 			tx.Last(o.changePatient(&merged, line.At))
 		}
 		m.leave()
