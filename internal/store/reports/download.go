@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -79,11 +80,46 @@ func (x *Export) File(name string) *ExportFile {
 }
 
 // Details returns the details of an audit line about the export: what it
-// contains.
+// contains. Of the searches and patients of a FHIR export it has the numbers
+// only, because searches may name a person, and the log is kept longer.
 func (x *Export) Details() []byte {
+	if x.Format == FHIR {
+		return x.bulkDetails()
+	}
 	b := append(make([]byte, 0, 128), `{"format":"`...)
 	b = append(append(b, x.Format...), '"', ',')
 	return append(b, x.Parameters[1:]...)
+}
+
+func (x *Export) bulkDetails() []byte {
+	var stored struct {
+		Include json.RawMessage `json:"include"`
+		Since   json.RawMessage `json:"since"`
+		Filters json.RawMessage `json:"filters"`
+		FHIR    struct {
+			Group       string            `json:"group"`
+			Patients    []json.RawMessage `json:"patients"`
+			TypeFilters []json.RawMessage `json:"type_filters"`
+		} `json:"fhir"`
+	}
+	details := struct {
+		Format      string          `json:"format"`
+		Include     json.RawMessage `json:"include,omitempty"`
+		Since       json.RawMessage `json:"since,omitempty"`
+		Filters     json.RawMessage `json:"filters,omitempty"`
+		Group       string          `json:"group,omitempty"`
+		Patients    int             `json:"patients,omitempty"`
+		TypeFilters int             `json:"type_filters,omitempty"`
+	}{Format: string(x.Format)}
+	if json.Unmarshal([]byte(x.Parameters), &stored) == nil {
+		details.Include, details.Since, details.Filters, details.Group = stored.Include, stored.Since, stored.Filters, stored.FHIR.Group
+		details.Patients, details.TypeFilters = len(stored.FHIR.Patients), len(stored.FHIR.TypeFilters)
+	}
+	b, err := json.Marshal(details)
+	if err != nil {
+		panic(err) // texts, numbers and JSON that was parsed always marshal
+	}
+	return b
 }
 
 // exportMedia are the media types of files by extension.
