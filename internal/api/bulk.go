@@ -61,13 +61,8 @@ func (x *exchange) selectGroup(b *export.Bulk) error {
 	if err != nil {
 		return err
 	}
-	if f := p.Filter(); f.NeedsSeries() { // who matches tells who takes a medicine
-		if err := x.mayFHIR("MedicationRequest", access.FHIRRead); err != nil {
-			return err
-		}
-	}
 	b.Filters = &p
-	return nil
+	return x.mayFilter(&p)
 }
 
 // groupID reads the identifier of a Group in the path.
@@ -88,7 +83,7 @@ func (x *exchange) startBulk(level bulkLevel, restrict func(*export.Bulk) error)
 	if err := x.acceptsFHIR(); err != nil {
 		return answer{}, err
 	}
-	options, err := x.readBulk(level)
+	options, key, err := x.readBulk(level)
 	if err != nil {
 		return answer{}, err
 	}
@@ -102,13 +97,18 @@ func (x *exchange) startBulk(level bulkLevel, restrict func(*export.Bulk) error)
 	e := reports.NewExport(wanted, x.principal.ClientID, x.now)
 	change := journal.Change{Audit: x.line(audit.ExportCreate, e.ID.String())}
 	change.Audit.Details = e.Details()
-	if _, err := x.org.CreateExport(x.ctx(), &e, change, nil, idempotency.Outcome{}); err != nil {
+	out, err := x.org.CreateExport(x.ctx(), &e, change, key, idempotency.Outcome{Status: http.StatusAccepted, Location: bulkPath + "/" + e.ID.String()})
+	if err != nil {
 		return answer{}, err
 	}
-	status := x.api.base(x.r) + bulkPath + "/" + e.ID.String()
+	done, status := x.outcome(out), x.api.base(x.r)+out.Location
+	if out.Replayed {
+		done.line = x.saw(audit.ExportRead, strings.TrimPrefix(out.Location, bulkPath+"/"))
+	}
 	x.h["Content-Location"] = []string{status}
-	return x.asFHIR(answer{status: http.StatusAccepted, body: operationOutcome([]fhir.Issue{{
-		Severity: "information", Code: "informational", Text: "The export was queued. Its status is at " + status + "."}})}), nil
+	done.location, done.body = "", operationOutcome([]fhir.Issue{{
+		Severity: "information", Code: "informational", Text: "The export was queued. Its status is at " + status + "."}})
+	return x.asFHIR(done), nil
 }
 
 // bulk returns the bulk export in the path, if the token may read the types in

@@ -2,6 +2,7 @@ package api
 
 import (
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/analytics"
 	"anodyne.example/anodyne/internal/export"
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/store/reports"
@@ -18,8 +19,30 @@ func (x *exchange) mayFHIR(resourceType string, verbs access.FHIRVerbs) error {
 		"required_scope", need, "granted_scopes", x.principal.Scopes.Names())
 }
 
+// mayFilter returns an error if the token may not read what a filter looks at:
+// who matches tells who has a condition, or takes a medicine.
+func (x *exchange) mayFilter(p *analytics.Params) error {
+	f := p.Filter()
+	for _, needed := range []struct {
+		resourceType string
+		isNeeded     bool
+	}{
+		{"Patient", p.Gender != nil || p.AgeMin != nil || p.AgeMax != nil},
+		{"Condition", p.Condition != nil},
+		{"MedicationRequest", f.NeedsSeries()},
+	} {
+		if !needed.isNeeded {
+			continue
+		}
+		if err := x.mayFHIR(needed.resourceType, access.FHIRRead); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // mayReadBulk returns an error if the token may not read all types in a bulk
-// export.
+// export, or what selected its patients.
 func (x *exchange) mayReadBulk(e *reports.Export) (export.Bulk, error) {
 	b, err := export.StoredBulk(&e.ExportRequest, e.CreatedAt)
 	if err != nil {
@@ -29,6 +52,9 @@ func (x *exchange) mayReadBulk(e *reports.Export) (export.Bulk, error) {
 		if err := x.mayFHIR(t, access.FHIRRead); err != nil {
 			return b, err
 		}
+	}
+	if b.Filters != nil {
+		return b, x.mayFilter(b.Filters)
 	}
 	return b, nil
 }

@@ -15,6 +15,7 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/store/idempotency"
 )
 
 // bulkLevel is a level of bulk exports.
@@ -38,20 +39,20 @@ type bulkParameters struct {
 	lenient bool
 }
 
-// readBulk reads the options of a bulk export.
-func (x *exchange) readBulk(level bulkLevel) (b export.Bulk, err error) {
+// readBulk reads the options of a bulk export, and the key of a POST.
+func (x *exchange) readBulk(level bulkLevel) (b export.Bulk, key *idempotency.Once, err error) {
 	prefer := strings.Join(x.r.Header["Prefer"], ",")
 	if !prefers(prefer, "respond-async") {
-		return b, refuse(http.StatusBadRequest, "required", "", "An export runs in the background: send the header Prefer: respond-async.")
+		return b, nil, refuse(http.StatusBadRequest, "required", "", "An export runs in the background: send the header Prefer: respond-async.")
 	}
 	p := bulkParameters{x: x, level: level, lenient: prefers(prefer, "handling=lenient")}
-	if p.values, err = x.bulkValues(); err != nil {
-		return b, err
+	if p.values, key, err = x.bulkValues(); err != nil {
+		return b, nil, err
 	}
 	b.Request = x.api.base(x.r) + x.r.URL.RequestURI()
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if err := p.read(name, &b); err != nil {
-			return b, err
+			return b, nil, err
 		}
 	}
 	if b.Types == nil {
@@ -62,9 +63,9 @@ func (x *exchange) readBulk(level bulkLevel) (b export.Bulk, err error) {
 		}
 	}
 	if len(b.Types) == 0 {
-		return b, x.mayFHIR("Patient", access.FHIRRead)
+		return b, nil, x.mayFHIR("Patient", access.FHIRRead)
 	}
-	return b, nil
+	return b, key, nil
 }
 
 // prefers reports whether a Prefer header has a preference.
@@ -192,34 +193,39 @@ func unknownBulkPatient() error {
 }
 
 // bulkValues returns the parameters of a request, from the query or, in a POST,
-// from a Parameters resource.
-func (x *exchange) bulkValues() (map[string][]string, error) {
-	values, err := url.ParseQuery(x.r.URL.RawQuery)
+// from a Parameters resource, and the key of a POST. The query is part of what
+// must not differ when a POST is repeated.
+func (x *exchange) bulkValues() (values map[string][]string, key *idempotency.Once, err error) {
+	values, err = url.ParseQuery(x.r.URL.RawQuery)
 	if err != nil {
-		return nil, fault.Parameter("query", "", "The query string is malformed; percent-encode special characters.")
+		return nil, nil, fault.Parameter("query", "", "The query string is malformed; percent-encode special characters.")
 	}
 	if x.r.Method != http.MethodPost {
-		return values, nil
+		return values, nil, nil
 	}
 	body, err := x.readBody(bodyLimit, "application/fhir+json", "application/json")
+	if err != nil {
+		return nil, nil, err
+	}
+	key, err = x.once(append([]byte(x.r.URL.RawQuery+"\n"), body...))
 	if err != nil || len(body) == 0 {
-		return values, err
+		return values, key, err
 	}
 	var resource struct {
 		ResourceType string                       `json:"resourceType"`
 		Parameter    []map[string]json.RawMessage `json:"parameter"`
 	}
 	if err := json.Unmarshal(body, &resource); err != nil || resource.ResourceType != "Parameters" {
-		return nil, refuse(http.StatusBadRequest, "structure", "", "The body must be a Parameters resource.")
+		return nil, nil, refuse(http.StatusBadRequest, "structure", "", "The body must be a Parameters resource.")
 	}
 	for i, parameter := range resource.Parameter {
 		name, text, ok := parameterValue(parameter)
 		if !ok {
-			return nil, refuse(http.StatusBadRequest, "structure", fmt.Sprintf("Parameters.parameter[%d]", i), "Must have a name and a value that is a text or a reference.")
+			return nil, nil, refuse(http.StatusBadRequest, "structure", fmt.Sprintf("Parameters.parameter[%d]", i), "Must have a name and a value that is a text or a reference.")
 		}
 		values[name] = append(values[name], text)
 	}
-	return values, nil
+	return values, key, nil
 }
 
 // parameterValue returns the name and the value of a parameter.

@@ -2,6 +2,8 @@ package api
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/fault"
@@ -30,6 +33,9 @@ const (
 	entriesPerRequest = 50
 	// entriesAtOnce is how many entries of a batch run at the same time.
 	entriesAtOnce = 16
+	// batchBytes is the size of the resources in the response to a batch after
+	// which it reads no more.
+	batchBytes = 32 << 20
 	// mostIssues is the maximum number of issues about a transaction.
 	mostIssues = 100
 )
@@ -55,12 +61,12 @@ func (a *API) postBundle(x *exchange) (answer, error) {
 			return answer{}, err
 		}
 	}
-	if b.Type == "batch" {
-		return x.batch(b)
-	}
 	key, err := x.once(body)
 	if err != nil {
 		return answer{}, err
+	}
+	if b.Type == "batch" {
+		return x.batch(b)
 	}
 	for range 5 {
 		out, err := x.transaction(b, key)
@@ -76,11 +82,17 @@ func (a *API) postBundle(x *exchange) (answer, error) {
 func (x *exchange) batch(b *fhirwrite.Bundle) (answer, error) {
 	results := make([]entryResult, len(b.Entry))
 	var wg sync.WaitGroup
+	var size atomic.Int64
 	next := make(chan int)
 	for range min(entriesAtOnce, len(b.Entry)) {
 		wg.Go(func() {
 			for i := range next {
+				if reads := b.Entry[i].Request.Method == http.MethodGet; reads && size.Load() > batchBytes {
+					results[i] = failedEntry(http.StatusForbidden, fhirwrite.Within(i, []fhir.Issue{{Severity: "error", Code: "too-costly", Expression: "http.request", Text: "The response to the batch is too large; send the GET alone."}}))
+					continue
+				}
 				results[i] = x.perform(i, &b.Entry[i])
+				size.Add(int64(len(results[i].resource)))
 			}
 		})
 	}
@@ -114,7 +126,8 @@ func (x *exchange) perform(i int, e *fhirwrite.BundleEntry) entryResult {
 		}
 	}
 	if key := x.r.Header.Get("Idempotency-Key"); key != "" {
-		r.Header.Set("Idempotency-Key", clip(key)+"/"+strconv.Itoa(i))
+		sum := sha256.Sum256([]byte(key)) // of any length
+		r.Header.Set("Idempotency-Key", hex.EncodeToString(sum[:])+"/"+strconv.Itoa(i))
 	}
 	w := &recorder{header: http.Header{}}
 	sub := newExchange(x.api, w, r)

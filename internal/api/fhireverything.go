@@ -65,7 +65,11 @@ func (a *API) everythingFHIR(x *exchange) (answer, error) {
 	if from < 0 {
 		from = len(list)
 	}
-	to := min(from+e.count, len(list))
+	to, size := from, 0
+	for to < min(from+e.count, len(list)) && (to == from || size+len(list[to].JSON) <= fhirBytes) {
+		size += len(list[to].JSON)
+		to++
+	}
 	delete(values, cursorParameter)
 	b.link("self", withQuery(self, values))
 	if to < len(list) {

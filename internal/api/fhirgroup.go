@@ -48,8 +48,12 @@ func (a *API) createGroup(x *exchange) (answer, error) {
 	if err != nil {
 		return answer{}, refusedGroup(draft, err)
 	}
+	key, err := x.once(body)
+	if err != nil {
+		return answer{}, err
+	}
 	var shown fhir.Resource
-	out, err := x.keepCohort(&made, nil, func(b []byte) ([]byte, string) {
+	out, err := x.keepCohort(&made, key, func(b []byte) ([]byte, string) {
 		if shown, err = a.FHIR.StoredGroup(export.GroupOf(&made), ""); err == nil {
 			if kept := fhir.Keep(body, shown.JSON); kept != nil {
 				made.Kept = string(kept)

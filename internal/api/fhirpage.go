@@ -23,6 +23,8 @@ var (
 	fhirScanStep = int64(8) // patients at first
 	fhirScanned  = 20_000   // resources looked at for a page
 	fhirCounted  = 100_000  // resources looked at for a total or an order
+	fhirBytes    = 8 << 20  // of resources on a page
+	fhirSorted   = 64 << 20 // bytes of resources to put in order
 	errPageFull  = errors.New("the page is full")
 )
 
@@ -75,7 +77,7 @@ func (s *fhirSearch) page(source fhirSource) (p fhirPage, err error) {
 			return p, nil
 		}
 	}
-	looked := 0
+	looked, size := 0, 0
 	err = source.each(s.from, func(c *fhirChart) error {
 		found, n, err := s.matches(c)
 		if err != nil {
@@ -85,10 +87,11 @@ func (s *fhirSearch) page(source fhirSource) (p fhirPage, err error) {
 			if c.patientPlace == s.from.patient && !after(m.Resource, s.from.resource) {
 				continue
 			}
-			if len(p.matches) == s.count {
-				p.next = p.matches[s.count-1].place
+			if n := len(p.matches); n == s.count || n > 0 && size+len(m.JSON) > fhirBytes {
+				p.next = p.matches[n-1].place
 				return errPageFull
 			}
+			size += len(m.JSON)
 			p.matches = append(p.matches, m)
 		}
 		if looked += n; looked >= fhirScanned && !c.last {
@@ -163,7 +166,7 @@ func decode(r fhir.Resource) (decoded map[string]any, err error) {
 
 // all calls each for all results, if that is not too much.
 func (s *fhirSearch) all(source fhirSource, what string, each func(match)) error {
-	looked := 0
+	looked, size := 0, 0
 	return source.each(fhirPlace{}, func(c *fhirChart) error {
 		found, n, err := s.matches(c)
 		if err != nil {
@@ -173,6 +176,9 @@ func (s *fhirSearch) all(source fhirSource, what string, each func(match)) error
 			return tooCostly(what)
 		}
 		for _, m := range found {
+			if size += len(m.JSON); size > fhirSorted && len(s.orders) > 0 { // they are kept until all are read
+				return tooCostly(what)
+			}
 			each(m)
 		}
 		return nil

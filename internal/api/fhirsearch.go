@@ -58,6 +58,10 @@ const (
 	placeSorted  = 'o'
 )
 
+// maxPatientNo is far above the number of any patient, and far enough below the
+// largest integer to count on from it.
+const maxPatientNo = 1 << 53
+
 func (p fhirPlace) String() string {
 	text := string(p.kind) + " " + p.patient + " " + p.resource
 	if p.kind == placeSorted {
@@ -80,7 +84,7 @@ func parsePlace(text string) (p fhirPlace, ok bool) {
 	case p.kind == placeScanned && len(parts) == 3:
 		no, err := strconv.ParseInt(parts[1], 10, 64)
 		p.patient, p.resource = parts[1], parts[2]
-		return p, err == nil && no >= 0
+		return p, err == nil && no >= 0 && no <= maxPatientNo
 	case p.kind == placeListed && len(parts) == 3:
 		_, ok = parsePatientID(parts[1])
 		p.patient, p.resource = parts[1], parts[2]
@@ -130,6 +134,11 @@ func (x *exchange) readSearch() (*fhirSearch, error) {
 	if s.include && !x.principal.MayFHIR("Patient", access.FHIRRead) {
 		return nil, fault.New(fault.Forbidden, "The token lacks the scope system/Patient.r, which _include needs.",
 			"required_scope", "system/Patient.r", "granted_scopes", x.principal.Scopes.Names())
+	}
+	if len(s.OfPatient) > 0 { // who matches tells what is stored about the patient
+		if err := x.mayFHIR("Patient", access.FHIRSearch); err != nil {
+			return nil, err
+		}
 	}
 	return s, fields.Err()
 }

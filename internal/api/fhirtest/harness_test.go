@@ -84,6 +84,7 @@ type caller struct {
 	t      *testing.T
 	server *server
 	token  string
+	client clients.Client
 }
 
 // caller registers a client of an organisation of this test.
@@ -102,7 +103,17 @@ func (s *server) caller(t *testing.T, org string, scopes ...access.Scopes) *call
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &caller{t, s, grant.Token}
+	return &caller{t, s, grant.Token, client}
+}
+
+// asking returns the client with a token for some scopes.
+func (c *caller) asking(scopes string) *caller {
+	c.t.Helper()
+	grant, err := c.server.authority.Issue(context.Background(), &c.client, scopes)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return &caller{c.t, c.server, grant.Token, c.client}
 }
 
 // reply is a response.

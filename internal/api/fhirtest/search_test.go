@@ -1,6 +1,7 @@
 package fhirtest
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -17,7 +18,10 @@ import (
 func init() {
 	tests["search"] = testSearch
 	tests["refused searches"] = testRefusedSearches
+	tests["forged cursors"] = testForgedCursors
+	tests["hidden conditions"] = testHiddenConditions
 	tests["everything"] = testEverything
+	tests["large resources"] = testLargeResources
 	tests["random searches"] = testRandomSearches
 }
 
@@ -106,6 +110,47 @@ func testRefusedSearches(t *testing.T, s *server) {
 	c.send("POST", base+"/Patient/_search", "{}").is(http.StatusUnsupportedMediaType)
 }
 
+// testForgedCursors sends cursors that no next link has. A search from a place
+// after the last patient ends at once.
+func testForgedCursors(t *testing.T, s *server) {
+	c := s.caller(t, "north")
+	clinic(c, 1)
+	for cursor, want := range map[string]int{
+		"s 9223372036854775807 ~": http.StatusBadRequest, "s 9223372036854775800 ~": http.StatusBadRequest, "s 9007199254740993 ~": http.StatusBadRequest,
+		"s -1 ~": http.StatusBadRequest, "l 1 ~": http.StatusBadRequest, "o -1": http.StatusBadRequest, "s 9007199254740992 ~": http.StatusOK,
+	} {
+		if got := c.get(base + "/Observation?_cursor=" + base64.RawURLEncoding.EncodeToString([]byte(cursor))); got.status != want {
+			t.Errorf("%s: %d %s", cursor, got.status, got.body)
+		}
+	}
+}
+
+// testHiddenConditions searches by what the token may not read, which would
+// tell it.
+func testHiddenConditions(t *testing.T, s *server) {
+	c := s.caller(t, "north")
+	clinic(c, 1)
+	filtered := c.send("POST", "/v1/cohorts", `{"name":"Back pain","filters":{"condition":"M54"}}`).is(http.StatusCreated).id()
+	filtered = base + "/Group/" + strings.TrimPrefix(filtered, "coh_") + "/$export"
+	narrow := s.caller(t, "north")
+	observations, patients := narrow.asking("system/Observation.rs"), narrow.asking("system/Observation.rs system/Patient.rs system/Group.rs")
+	observations.get(base + "/Observation").is(http.StatusOK)
+	for _, query := range []string{"patient.name=ada", "subject:Patient.birthdate=1950", "patient.identifier=100"} {
+		observations.get(base + "/Observation?" + query).is(http.StatusForbidden).says("system/Patient.s")
+		patients.get(base + "/Observation?" + query).is(http.StatusOK)
+	}
+	patients.get(filtered, "Prefer", "respond-async").is(http.StatusForbidden).says("system/Condition.r")
+	export := c.get(filtered+"?_type=Patient", "Prefer", "respond-async").is(http.StatusAccepted).header.Get("Content-Location")
+	patients.get(export).is(http.StatusForbidden)
+	c.get(export).is(http.StatusAccepted)
+	// The log has the number of searches, not what they look for.
+	c.get(base+"/$export?_type=Patient&_typeFilter="+escape("Patient?name=lindqvist"), "Prefer", "respond-async").is(http.StatusAccepted)
+	log := c.get("/v1/audit?action=export.create").is(http.StatusOK).says(`"type_filters":1`)
+	if strings.Contains(string(log.body), "lindqvist") {
+		t.Errorf("%s", log.body)
+	}
+}
+
 func testEverything(t *testing.T, s *server) {
 	c := s.caller(t, "north")
 	ids := clinic(c, 2)
@@ -122,6 +167,32 @@ func testEverything(t *testing.T, s *server) {
 		}
 	}
 	c.get(base + "/Patient/" + ids[0] + "/$everything?_type=Nothing").is(http.StatusBadRequest)
+}
+
+// testLargeResources searches resources that together are too large for a page.
+func testLargeResources(t *testing.T, s *server) {
+	c := s.caller(t, "north")
+	p := c.patient(`{"name":"Ada","date_of_birth":"1970-05-17"}`)
+	large := strings.Replace(score(p, "7"), `"status"`, `"text":{"status":"additional","div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">`+strings.Repeat("x", 900<<10)+`</div>"},"status"`, 1)
+	for range 11 {
+		c.send("POST", base+"/Observation", large).is(http.StatusCreated)
+	}
+	for _, path := range []string{"Observation?patient=" + p, "Observation", "Patient/" + p + "/$everything?_type=Observation"} {
+		first := c.get(base + "/" + path).is(http.StatusOK)
+		if page := first.bundle(); len(first.body) > 9<<20 || len(page.ids) != 9 || page.next == "" {
+			t.Errorf("%s: %d bytes, %d resources, next %q", path, len(first.body), len(page.ids), page.next)
+		}
+		if all := c.search(path); len(slices.Compact(slices.Sorted(slices.Values(all.ids)))) != 11 {
+			t.Errorf("%s: %d resources", path, len(all.ids))
+		}
+	}
+	if !strings.Contains(t.Name(), storetest.SQLite) { // the engine makes no difference to a batch
+		return
+	}
+	batch := c.send("POST", base, `{"resourceType":"Bundle","type":"batch","entry":[`+strings.Repeat(`{"request":{"method":"GET","url":"Observation?_count=9"}},`, 27)+`{"request":{"method":"GET","url":"Observation"}}]}`).is(http.StatusOK)
+	if refused := strings.Count(string(batch.body), "too-costly"); refused < 5 {
+		t.Errorf("%d bytes, %d refused", len(batch.body), refused)
+	}
 }
 
 // condition is a random condition with an independent definition of what it

@@ -2,6 +2,7 @@ package fhirtest
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,8 @@ func init() {
 	tests["create"] = testCreate
 	tests["update"] = testUpdate
 	tests["conditional"] = testConditional
+	tests["many identifiers"] = testManyIdentifiers
+	tests["repeated requests"] = testRepeatedRequests
 	tests["conditions"] = testConditions
 }
 
@@ -159,6 +162,59 @@ func testConditional(t *testing.T, s *server) {
 	if got := c.search("Observation?identifier=" + escape("http://lab.example/id|B1")); news != 1 || len(got.ids) != 1 {
 		t.Errorf("%d created, %v found", news, got.ids)
 	}
+}
+
+// testManyIdentifiers sends identifiers that are too long, or too many, to find
+// resources by them.
+func testManyIdentifiers(t *testing.T, s *server) {
+	c := s.caller(t, "north")
+	p := c.patient(`{"name":"Ada","date_of_birth":"1970-05-17"}`)
+	with := func(list ...string) *reply {
+		return c.send("POST", base+"/Observation", strings.Replace(score(p, "7"), `"status"`, `"identifier":[`+strings.Join(list, ",")+`],"status"`, 1))
+	}
+	one := func(system, value string) string { return `{"system":"` + system + `","value":"` + value + `"}` }
+	long := strings.Repeat("x", 200)
+	with(one(long, long)).is(http.StatusCreated)
+	with(one("http://lab.example/id", "1"), one("http://lab.example/id", long+"x")).is(http.StatusUnprocessableEntity).says("Observation.identifier[1].value")
+	with(one(long+"x", "1")).is(http.StatusUnprocessableEntity).says("Observation.identifier[0].system")
+	var many []string
+	for i := range 21 {
+		many = append(many, one("http://lab.example/id", strconv.Itoa(i)))
+	}
+	with(many[1:]...).is(http.StatusCreated)
+	with(many...).is(http.StatusUnprocessableEntity).says("Observation.identifier")
+}
+
+// testRepeatedRequests repeats requests with an Idempotency-Key.
+func testRepeatedRequests(t *testing.T, s *server) {
+	c := s.caller(t, "north")
+	p := c.patient(`{"name":"Ada","date_of_birth":"1970-05-17"}`)
+	group := `{"resourceType":"Group","type":"person","actual":true,"name":"Some","member":[{"entity":{"reference":"Patient/` + p + `"}}]}`
+	batch := func(value string) string {
+		return `{"resourceType":"Bundle","type":"batch","entry":[{"resource":` + score(p, value) + `,"request":{"method":"POST","url":"Observation"}}]}`
+	}
+	key := strings.Repeat("k", 255)
+	for _, request := range []struct{ path, body, other, result string }{
+		{base + "/Group", group, strings.Replace(group, "Some", "Others", 1), "Location"},
+		{base + "/$export?_type=Patient", `{"resourceType":"Parameters"}`, `{"resourceType":"Parameters","parameter":[{"name":"_type","valueString":"Patient"}]}`, "Content-Location"},
+	} {
+		first := c.send("POST", request.path, request.body, "Idempotency-Key", key, "Prefer", "respond-async")
+		again := c.send("POST", request.path, request.body, "Idempotency-Key", key, "Prefer", "respond-async")
+		if first.status/100 != 2 || again.status != first.status || string(again.body) != string(first.body) || again.header.Get(request.result) != first.header.Get(request.result) || first.header.Get(request.result) == "" || again.header.Get("Idempotency-Replayed") != "true" {
+			t.Errorf("%d %v %s, then %d %v %s", first.status, first.header, first.body, again.status, again.header, again.body)
+		}
+		c.send("POST", request.path, request.other, "Idempotency-Key", key, "Prefer", "respond-async").is(http.StatusUnprocessableEntity)
+	}
+	c.send("POST", base+"/$export?_type=Observation", `{"resourceType":"Parameters"}`, "Idempotency-Key", key, "Prefer", "respond-async").is(http.StatusUnprocessableEntity)
+	for range 2 {
+		c.send("POST", base, batch("3"), "Idempotency-Key", key).is(http.StatusOK).says(`"201 Created"`)
+		if got := c.search("Observation?patient=" + p); len(got.ids) != 1 {
+			t.Errorf("a batch that was repeated stored %v", got.ids)
+		}
+	}
+	// Keys that begin alike are different.
+	c.send("POST", base, batch("4"), "Idempotency-Key", key[1:]+"l").is(http.StatusOK).says(`"201 Created"`)
+	c.send("POST", base, batch("5"), "Idempotency-Key", key+"k").is(http.StatusBadRequest)
 }
 
 // Conditions are the medical history of their patient.
