@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"time"
@@ -28,9 +29,9 @@ type BulkSource interface {
 // One goroutine reads the snapshot, several map what was read to resources, and
 // one writes them in the order in which they were read.
 func RunBulk(ctx context.Context, from BulkSource, b Bulk, m fhir.Mapping, now time.Time, to Folder, seen func(done, of int64)) (Result, error) {
-	filters, err := parseTypeFilters(b.TypeFilters)
-	if err != nil {
-		return Result{}, err
+	filters, problem := parseTypeFilters(b.TypeFilters)
+	if problem != "" {
+		return Result{}, errors.New("stored type filters: " + problem)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	workers := runtime.GOMAXPROCS(0)
