@@ -82,8 +82,8 @@ func ParseCondition(query string) (one pain.Identifier, ok bool) {
 	if err != nil || len(values) != 1 || len(values["identifier"]) != 1 {
 		return one, false
 	}
-	system, value, ok := strings.Cut(values.Get("identifier"), "|")
-	return pain.Identifier{System: system, Value: value}, ok && system != "" && value != ""
+	one, problem := pain.ParseIdentifier(values.Get("identifier"))
+	return one, problem == ""
 }
 
 // addresses maps the addresses of items to the references of what they become.
