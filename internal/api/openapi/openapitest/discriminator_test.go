@@ -7,7 +7,7 @@ import (
 
 func TestDiscriminator(t *testing.T) {
 	d, err := compile([]byte(`{"openapi":"3.1.0","paths":{},"components":{
-		"responses":{"UnknownPath":{},"MethodNotAllowed":{}},
+		"responses":{"UnknownPath":{},"MethodNotAllowed":{},"FHIROutcome":{}},
 		"schemas":{"Error":{},
 			"Cat":{"type":"object","required":["lives"],"properties":{"pet":{"const":"cat"},"lives":{"type":"integer"}},"additionalProperties":false},
 			"Dog":{"type":"object","properties":{"pet":{"const":"dog"},"barks":{"type":"boolean"}},"additionalProperties":false},

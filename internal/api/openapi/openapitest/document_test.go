@@ -78,7 +78,7 @@ func TestEveryJSONBodyHasAnExample(t *testing.T) {
 // enforced.
 func TestSchemasAreStrict(t *testing.T) {
 	d, err := compile([]byte(`{"openapi":"3.1.0","paths":{},"components":{
-		"responses":{"UnknownPath":{},"MethodNotAllowed":{}},
+		"responses":{"UnknownPath":{},"MethodNotAllowed":{},"FHIROutcome":{}},
 		"schemas":{"Error":{},
 			"closed":{"type":"object","required":["a"],"properties":{"a":{}},"additionalProperties":false},
 			"choice":{"enum":["a","b"]},
@@ -123,7 +123,7 @@ func TestSchemasAreStrict(t *testing.T) {
 }
 
 func TestCompileRefuses(t *testing.T) {
-	const others = `"components":{"schemas":{"Error":{}},"responses":{"UnknownPath":{},"MethodNotAllowed":{}}}`
+	const others = `"components":{"schemas":{"Error":{}},"responses":{"UnknownPath":{},"MethodNotAllowed":{},"FHIROutcome":{}}}`
 	for name, text := range map[string]string{
 		"no JSON":                `{`,
 		"no fallback answers":    `{"paths":{}}`,
