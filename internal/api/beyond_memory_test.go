@@ -59,7 +59,7 @@ func TestQuestionsBeyondMemoryAreAlwaysAnswered(t *testing.T) {
 			texts := []string{"FROM patient_series", "FROM patient_series", "FROM patient WHERE org_no = $1 AND patient_no BETWEEN"}
 			for k, path := range paths {
 				_, release := barrier.Hold(texts[k], 1000)
-				for _, r := range parallel(callers, func(i int) *reply { return c.get(path(i)) }) {
+				for _, r := range impatient(callers, func(i int) *reply { return c.get(path(i)) }) {
 					r.fault(http.StatusServiceUnavailable, fault.Unavailable)
 					if wait, err := strconv.Atoi(r.header.Get("Retry-After")); err != nil || wait < 1 {
 						t.Errorf("%s: Retry-After %q", r.what, r.header.Get("Retry-After"))

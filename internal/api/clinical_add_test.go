@@ -200,8 +200,6 @@ func TestClinicalIdempotency(t *testing.T) {
 
 // Of parallel batches with one key, on any number of nodes, one is added.
 func TestBatchesInParallel(t *testing.T) {
-	// They wait for each other on PostgreSQL, which times out after some
-	// seconds: few enough for the last one to succeed on a busy machine too.
 	const batches = 8
 	each(t, func(t *testing.T, n *node) {
 		c := n.caller("north")

@@ -52,14 +52,21 @@ const Kept = 24 * time.Hour
 // that the first transaction holds from start to end. That lock precedes all
 // locks of the write itself, for which they would otherwise wait without
 // knowing why.
-func (o Org) Do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx) (Outcome, error)) (out Outcome, err error) {
-	if key != nil {
-		done, waited := o.underway.enter(ctx, string(o.placeOf(key)))
-		if waited != nil {
-			return out, waited
-		}
-		defer func() { done(err == nil) }()
+func (o Org) Do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx) (Outcome, error)) (Outcome, error) {
+	if key == nil {
+		return o.do(ctx, nil, now, fn)
 	}
+	own, out, err := o.underway.enter(ctx, string(o.placeOf(key)), key)
+	if own == nil {
+		return out, err
+	}
+	defer o.underway.end(own)
+	out, err = o.do(ctx, key, now, fn)
+	own.out, own.ok = out, err == nil
+	return out, err
+}
+
+func (o Org) do(ctx context.Context, key *Once, now time.Time, fn func(engine.Tx) (Outcome, error)) (out Outcome, err error) {
 	var running bool // the first request with this key
 	err = o.journal.Change(ctx, o.org, func(tx engine.Tx) error {
 		running = false
@@ -138,7 +145,7 @@ func (o Org) kept(tx engine.Tx, key *Once) (out Outcome, found bool, err error) 
 		err = tx.Many(read)
 	}
 	if found && !sameBody {
-		err = fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was already used with a different body; use a new key for a new request.")
+		err = keyReused()
 	}
 	if err == nil && found && key.Sealed {
 		out.Body, err = o.master.Open(out.Body, o.placeOf(key))

@@ -1,6 +1,7 @@
 package idempotency
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"time"
@@ -9,7 +10,8 @@ import (
 )
 
 // underway tracks the Idempotency-Keys of requests running in this process, so
-// that others with the same key wait without holding a connection.
+// that others with the same key wait without holding a connection, and get the
+// outcome without asking the database.
 type underway struct {
 	patience time.Duration
 	mu       *sync.Mutex
@@ -18,34 +20,31 @@ type underway struct {
 
 // first is the request running under a key.
 type first struct {
+	place string
+	key   *Once
 	ended chan struct{}
-	ok    bool // set when it ends
+	// ok is set if it succeeded, with out.
+	ok  bool
+	out Outcome
 }
 
 func newUnderway(patience time.Duration) underway {
 	return underway{patience, &sync.Mutex{}, map[string]*first{}}
 }
 
-// enter waits while another request with the key is running. The caller must
-// call done when it ends, with whether it succeeded. After a success all
-// waiting requests enter together and find the outcome. After a failure one of
-// them does.
-func (u *underway) enter(ctx context.Context, key string) (done func(ok bool), err error) {
+// enter waits while another request with the key is running. After a success
+// all waiting requests get its outcome, and a nil first. After a failure one of
+// them becomes the first, which must call end.
+func (u *underway) enter(ctx context.Context, place string, key *Once) (own *first, out Outcome, err error) {
 	var patience <-chan time.Time
 	for {
 		u.mu.Lock()
-		other := u.keys[key]
+		other := u.keys[place]
 		if other == nil {
-			own := &first{ended: make(chan struct{})}
-			u.keys[key] = own
+			own = &first{place: place, key: key, ended: make(chan struct{})}
+			u.keys[place] = own
 			u.mu.Unlock()
-			return func(ok bool) {
-				u.mu.Lock()
-				delete(u.keys, key)
-				u.mu.Unlock()
-				own.ok = ok
-				close(own.ended)
-			}, nil
+			return own, out, nil
 		}
 		u.mu.Unlock()
 		if patience == nil {
@@ -56,14 +55,38 @@ func (u *underway) enter(ctx context.Context, key string) (done func(ok bool), e
 		select {
 		case <-other.ended:
 			if other.ok {
-				return func(bool) {}, nil
+				out, err = other.replay(key)
+				return nil, out, err
 			}
 		case <-patience:
-			return nil, stillRunning()
+			return nil, out, stillRunning()
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, out, ctx.Err()
 		}
 	}
+}
+
+// end lets the waiting requests go on. Unless the first one has set its
+// outcome, which it has not after a panic, it counts as failed.
+func (u *underway) end(own *first) {
+	u.mu.Lock()
+	delete(u.keys, own.place)
+	u.mu.Unlock()
+	close(own.ended)
+}
+
+// replay returns the outcome for another request with the key.
+func (f *first) replay(key *Once) (Outcome, error) {
+	if !bytes.Equal(f.key.Body, key.Body) {
+		return Outcome{}, keyReused()
+	}
+	out := f.out
+	out.Replayed = true
+	return out, nil
+}
+
+func keyReused() error {
+	return fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was already used with a different body; use a new key for a new request.")
 }
 
 func stillRunning() error {

@@ -12,52 +12,67 @@ import (
 )
 
 // A request waits for a running one with the same key, for a short time. If
-// that succeeds, all waiting requests continue; if it fails, one does.
+// that succeeds, all waiting requests get its outcome, unless they have another
+// body; if it fails or panics, one continues.
 func TestUnderway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUnderway(5 * time.Second)
-		enter := func(key string) func(bool) {
+		body := func(text string) *Once { return &Once{Body: []byte(text)} }
+		enter := func(place string) *first {
 			t.Helper()
-			done, err := u.enter(t.Context(), key)
-			if err != nil {
-				t.Fatal(err)
+			own, _, err := u.enter(t.Context(), place, body("x"))
+			if err != nil || own == nil {
+				t.Fatalf("%v, %v", own, err)
 			}
-			return done
+			return own
 		}
-		first := enter("a")
-		enter("b")(true) // another key does not wait
+		one := enter("a")
+		u.end(enter("b")) // another key does not wait
 		began := time.Now()
-		if _, err := u.enter(t.Context(), "a"); !fault.Is(err, fault.IdempotencyRunning) || time.Since(began) != u.patience {
+		if _, _, err := u.enter(t.Context(), "a", body("x")); !fault.Is(err, fault.IdempotencyRunning) || time.Since(began) != u.patience {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		gone, leave := context.WithCancel(t.Context())
 		leave()
-		if _, err := u.enter(gone, "a"); !errors.Is(err, context.Canceled) {
+		if _, _, err := u.enter(gone, "a", body("x")); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v, want that the caller left", err)
 		}
+		type entered struct {
+			own *first
+			out Outcome
+			err error
+		}
+		results := make(chan entered, 3)
 		var waiting sync.WaitGroup
-		entered := make(chan func(bool), 3)
-		for range cap(entered) {
+		for range cap(results) {
 			waiting.Go(func() {
-				done, err := u.enter(t.Context(), "a")
-				if err != nil {
-					t.Error(err)
-				}
-				entered <- done
+				own, out, err := u.enter(t.Context(), "a", body("x"))
+				results <- entered{own, out, err}
 			})
 		}
 		synctest.Wait()
-		first(false)
+		u.end(one)
 		synctest.Wait()
-		if len(entered) != 1 {
-			t.Errorf("%d go on after a failure, want one", len(entered))
+		if len(results) != 1 {
+			t.Fatalf("%d go on after a failure, want one", len(results))
 		}
-		second := <-entered
-		second(true)
+		second := (<-results).own
+		waiting.Go(func() {
+			if _, _, err := u.enter(t.Context(), "a", body("y")); !fault.Is(err, fault.IdempotencyKeyReused) {
+				t.Errorf("another body: %v", err)
+			}
+		})
 		synctest.Wait()
-		if len(entered) != 2 || len(u.keys) != 0 {
-			t.Errorf("%d go on after a success, want the two others; %d keys are left", len(entered), len(u.keys))
-		}
+		second.ok, second.out = true, Outcome{Status: 201, Body: []byte("made")}
+		u.end(second)
 		waiting.Wait()
+		for range 2 {
+			if r := <-results; r.own != nil || r.err != nil || !r.out.Replayed || r.out.Status != 201 || string(r.out.Body) != "made" {
+				t.Errorf("after a success: %+v", r)
+			}
+		}
+		if len(u.keys) != 0 {
+			t.Errorf("%d keys are left", len(u.keys))
+		}
 	})
 }
