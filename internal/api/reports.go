@@ -55,6 +55,15 @@ func (x *exchange) report() (rep reports.Report, err error) {
 	return x.org.Report(x.ctx(), reportID)
 }
 
+// noPatientOf turns the error for a patient that does not exist into one about
+// the parameter.
+func noPatientOf(wanted reports.ReportRequest, err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return fault.Parameter("parameters.patient_id", wanted.Patient.String(), "parameters.patient_id is not the identifier of a patient.")
+	}
+	return err
+}
+
 func (a *API) createReport(x *exchange) (answer, error) {
 	object, key, err := x.readPost(bodyLimit)
 	if err != nil {
@@ -70,10 +79,8 @@ func (a *API) createReport(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	if !wanted.Patient.IsZero() {
-		if _, err := x.org.BirthDate(x.ctx(), wanted.Patient); fault.Is(err, fault.NotFound) {
-			return answer{}, fault.Parameter("parameters.patient_id", wanted.Patient.String(), "parameters.patient_id is not the identifier of a patient.")
-		} else if err != nil {
-			return answer{}, err
+		if _, err := x.org.BirthDate(x.ctx(), wanted.Patient); err != nil {
+			return answer{}, noPatientOf(wanted, err)
 		}
 	}
 	rep := reports.NewReport(wanted, x.principal.ClientID, x.now)
@@ -83,7 +90,7 @@ func (a *API) createReport(x *exchange) (answer, error) {
 	x.buf = appendReport(x.buf, &rep, x.now)
 	out, err := x.org.CreateReport(x.ctx(), &rep, change, key, idempotency.Outcome{Status: http.StatusCreated, Location: location, Body: x.buf})
 	if err != nil {
-		return answer{}, err
+		return answer{}, noPatientOf(wanted, err)
 	}
 	done := x.outcome(out)
 	if out.Replayed {

@@ -27,10 +27,9 @@ type erasure struct {
 // ErasePatient erases a patient, those that were merged into it, and everything
 // about them, in one transaction: records and what is derived from them,
 // identifiers, reports about them and reports that list patients, all exports,
-// stored
-// responses, answers of webhook receivers, and the details of audit lines. The
-// log is sealed again, and its new seal is accepted by all nodes. line is the
-// audit line of the request, to be completed; it is what stays.
+// stored responses, answers of webhook receivers, and the details of audit
+// lines. The log is sealed again, and its new seal is accepted by all nodes.
+// line is the audit line of the request, to be completed; it is what stays.
 //
 // When ErasePatient returns, nothing of the patient can be read any more.
 // [System.KeepErased] then removes the files of deleted reports and exports, and
@@ -80,6 +79,9 @@ func (o Org) eraseOnce(ctx context.Context, patientID id.Patient, reason string,
 
 // erasing locks a patient and finds what is erased with it.
 func (o Org) erasing(tx engine.Tx, patientID id.Patient) (e erasure, err error) {
+	if err := o.HoldQueue(tx); err != nil {
+		return e, err
+	}
 	if e.no, e.ids, err = o.Erasing(tx, patientID); err != nil {
 		return e, err
 	}

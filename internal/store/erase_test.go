@@ -393,6 +393,47 @@ func TestEraseUnderWriters(t *testing.T) {
 	})
 }
 
+// An erasure while others request reports of the patient: none is left, and
+// none can be requested afterwards.
+func TestEraseUnderReports(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all, who := storetest.Nodes(t, 2, open)
+		storetest.Run(t, all...)
+		o := all[0].For(&who)
+		p := storetest.AddPatient(t, o, "Ada")
+		request := func(n int) error {
+			rep := storetest.NewReport(&who, reporttype.PatientSummary, time.Now())
+			rep.Patient, rep.Title = p.ID, "zqx of a report"
+			_, err := all[n%2].For(&who).CreateReport(t.Context(), &rep, storetest.ReportChange(rep, time.Now(), audit.ReportCreate), nil, idempotency.Outcome{})
+			return err
+		}
+		storetest.Together(t, 5, func(i int) error {
+			if i == 4 {
+				err := erase(t, o, p.ID)
+				for fault.Is(err, fault.Unavailable) { // more reports came while it ran
+					err = erase(t, o, p.ID)
+				}
+				return err
+			}
+			for n := range 20 {
+				if err := request(n); fault.Is(err, fault.NotFound) {
+					return nil
+				} else if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err := request(0); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a report of an erased patient: %v", err)
+		}
+		if bytes.Contains(rows(t, all[0]), []byte("zqx of a report")) {
+			t.Error("a report is left")
+		}
+		storetest.Clean(t, all[0])
+	})
+}
+
 // Erasures are applied to an older state of the database by their list.
 func TestApplyErasures(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {

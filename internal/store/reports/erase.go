@@ -8,6 +8,11 @@ import (
 	"anodyne.example/anodyne/internal/store/engine"
 )
 
+// HoldQueue keeps the organisation from queueing reports and exports until the
+// transaction ends, so that About and EraseExports find all of them. It must be
+// called before anything is locked.
+func (o Org) HoldQueue(tx engine.Tx) error { return tx.Many(o.lockQueue()...) }
+
 // About returns the reports that may contain data of patients: those about one
 // of them, and all those that list patients. A report created before a patient
 // may have been generated afterwards. On PostgreSQL it locks them.

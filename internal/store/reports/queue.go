@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/idempotency"
 	"anodyne.example/anodyne/internal/store/journal"
@@ -23,35 +24,59 @@ const fairness = 5 * time.Second
 // be stored, because each may be as large as all data.
 const mostExports = 100
 
-// roomForExport returns an error if an organisation has as many exports as it
-// may. Other requests for exports of the organisation wait until the
-// transaction ends, so that they count this one.
-func (o Org) roomForExport(tx engine.Tx) error {
-	there := int64(0)
-	count := engine.Stmt{SQL: `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND report_type = $2 AND status IN ($3, $4, $5)`,
-		Args: []any{int64(o.org), int64(exportType), Pending.code(), Processing.code(), Completed.code()}, Each: func(r engine.Row) error {
-			there = r.Int(0)
+// lockQueue returns the statement that keeps others from queueing a job of the
+// organisation until the transaction ends, for engines on which writes run in
+// parallel. It must come before the locks of rows: of a patient that is erased,
+// and of reports.
+func (o Org) lockQueue() []engine.Stmt {
+	lock := o.db.Dialect().LockKey
+	if lock == "" {
+		return nil
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "reports %d", o.org))
+	return []engine.Stmt{{SQL: lock, Args: []any{int64(binary.BigEndian.Uint64(sum[:]))}}}
+}
+
+// admit locks the queue, so that an erasure finds every job that was queued
+// before it, and exports are counted exactly. It returns how many jobs of the
+// organisation are waiting, or why a new one is rejected.
+func (o Org) admit(tx engine.Tx, of work, q queued) (waiting int64, err error) {
+	exports, erased := int64(0), false
+	stmts := append(o.lockQueue(), engine.Stmt{SQL: `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND status = $2`,
+		Args: []any{int64(o.org), Pending.code()}, Each: func(r engine.Row) error {
+			waiting = r.Int(0)
 			return nil
-		}}
-	stmts := []engine.Stmt{count}
-	if lock := o.db.Dialect().LockKey; lock != "" {
-		sum := sha256.Sum256(fmt.Appendf(nil, "exports %d", o.org))
-		stmts = []engine.Stmt{{SQL: lock, Args: []any{int64(binary.BigEndian.Uint64(sum[:]))}}, count}
+		}})
+	if of.typeCode() == exportType {
+		stmts = append(stmts, engine.Stmt{SQL: `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND report_type = $2 AND status IN ($3, $4, $5)`,
+			Args: []any{int64(o.org), int64(exportType), Pending.code(), Processing.code(), Completed.code()}, Each: func(r engine.Row) error {
+				exports = r.Int(0)
+				return nil
+			}})
 	}
-	if err := tx.Many(stmts...); err != nil {
-		return err
+	if !q.patient.IsZero() {
+		stmts = append(stmts, engine.Stmt{SQL: `SELECT 1 FROM patient_gone WHERE org_no = $1 AND id = $2 AND merged_into IS NULL`,
+			Args: []any{int64(o.org), q.patient.Bytes()}, Each: func(engine.Row) error {
+				erased = true
+				return nil
+			}})
 	}
-	if there >= mostExports {
-		return fault.New(fault.Conflict, fmt.Sprintf("The organisation has %d exports, which is the maximum. Delete some, or wait until they expire.", there))
+	switch err := tx.Many(stmts...); {
+	case err != nil:
+		return 0, err
+	case erased:
+		return 0, fault.Missing("patient", q.patient.String())
+	case exports >= mostExports:
+		return 0, fault.New(fault.Conflict, fmt.Sprintf("The organisation has %d exports, which is the maximum. Delete some, or wait until they expire.", exports))
 	}
-	return nil
+	return waiting, nil
 }
 
 // queued is what is stored of a new job.
 type queued struct {
 	format            int64
 	title, parameters string
-	patient           any // the identifier as stored, or nil
+	patient           id.Patient // zero if it is not about one
 	asOf              time.Time
 }
 
@@ -60,15 +85,13 @@ type queued struct {
 func (o Org) queue(ctx context.Context, of work, q queued, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
 	j := of.job()
 	out, err := o.once.Do(ctx, key, j.CreatedAt, func(tx engine.Tx) (idempotency.Outcome, error) {
-		if of.typeCode() == exportType {
-			if err := o.roomForExport(tx); err != nil {
-				return idempotency.Outcome{}, err
-			}
-		}
-		waiting := int64(0)
-		if _, err := engine.One(tx, `SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM report_count WHERE org_no = $1 AND status = $2`,
-			func(r engine.Row) { waiting = r.Int(0) }, int64(o.org), Pending.code()); err != nil {
+		waiting, err := o.admit(tx, of, q)
+		if err != nil {
 			return idempotency.Outcome{}, err
+		}
+		var patient any
+		if !q.patient.IsZero() {
+			patient = q.patient.Bytes()
 		}
 		at := j.CreatedAt.Add(time.Duration(waiting) * fairness)
 		tx.Last(o.journal.Entry(o.org, c)...)
@@ -80,7 +103,7 @@ func (o Org) queue(ctx context.Context, of work, q queued, c journal.Change, key
 			engine.Stmt{SQL: `INSERT INTO report (org_no, report_no, id, client_id, report_type, format, title, parameters, patient_id, status, progress,
 				as_of, created_at, error, queued_at, node, lease_until, fence, tries)
 				SELECT $1, reports, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, '', $12, '', 0, 0, 0 FROM report_counter WHERE org_no = $1`,
-				Args: []any{int64(o.org), of.key(), j.Client.Bytes(), of.typeCode(), q.format, q.title, q.parameters, q.patient,
+				Args: []any{int64(o.org), of.key(), j.Client.Bytes(), of.typeCode(), q.format, q.title, q.parameters, patient,
 					Pending.code(), engine.Millis(q.asOf), engine.Millis(j.CreatedAt), engine.Millis(at)}},
 		)
 		return out, nil

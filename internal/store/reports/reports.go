@@ -105,12 +105,9 @@ func (rep *Report) alert() event.Alert {
 }
 
 // CreateReport queues a report and returns the outcome, or that of an earlier
-// request with the same key.
+// request with the same key. It returns NotFound if the patient was erased.
 func (o Org) CreateReport(ctx context.Context, rep *Report, c journal.Change, key *idempotency.Once, out idempotency.Outcome) (idempotency.Outcome, error) {
-	q := queued{format: rep.Format.code(), title: rep.Title, parameters: rep.Parameters, asOf: rep.AsOf}
-	if !rep.Patient.IsZero() {
-		q.patient = rep.Patient.Bytes()
-	}
+	q := queued{format: rep.Format.code(), title: rep.Title, parameters: rep.Parameters, patient: rep.Patient, asOf: rep.AsOf}
 	return o.queue(ctx, rep, q, c, key, out)
 }
 
