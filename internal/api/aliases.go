@@ -43,24 +43,8 @@ func (a *API) createAlias(x *exchange) (answer, error) {
 }
 
 func (a *API) listAliases(x *exchange) (answer, error) {
-	q := x.readQuery("page", "limit")
-	p := q.page()
-	if err := q.err(); err != nil {
-		return answer{}, err
-	}
-	list, total, err := x.org.AliasPage(x.ctx(), p.number, p.limit)
-	if err != nil {
-		return answer{}, err
-	}
-	b := append(x.buf, `{"data":[`...)
-	for i := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendAlias(b, &list[i])
-	}
-	x.buf = p.appendPagination(b, total)
-	return answer{status: http.StatusOK, body: x.buf, link: p.link(aliasesPath, total, nil)}, nil
+	done, _, err := listPage(x, aliasesPath, x.org.AliasPage, appendAlias)
+	return done, err
 }
 
 func (a *API) getAlias(x *exchange) (answer, error) {

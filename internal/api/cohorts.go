@@ -135,26 +135,13 @@ func (x *exchange) keepCohort(made *patients.Cohort, key *idempotency.Once, show
 }
 
 func (a *API) listCohorts(x *exchange) (answer, error) {
-	q := x.readQuery("page", "limit")
-	p := q.page()
-	if err := q.err(); err != nil {
-		return answer{}, err
-	}
-	list, total, err := x.org.CohortPage(x.ctx(), p.number, p.limit)
+	done, shown, err := listPage(x, cohortsPath, x.org.CohortPage, appendCohort)
 	if err != nil {
 		return answer{}, err
 	}
-	b := append(x.buf, `{"data":[`...)
-	for i := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendCohort(b, &list[i])
-	}
-	x.buf = p.appendPagination(b, total)
-	line := x.saw(audit.CohortRead, "")
-	line.Details = countOf(len(list))
-	return answer{status: http.StatusOK, body: x.buf, link: p.link(cohortsPath, total, nil), line: line}, nil
+	done.line = x.saw(audit.CohortRead, "")
+	done.line.Details = countOf(shown)
+	return done, nil
 }
 
 func (a *API) getCohort(x *exchange) (answer, error) {

@@ -46,33 +46,38 @@ func parseRecordID(resourceID string) (id.Record, bool) {
 // versions returns all versions of a resource that there are, oldest first. Of
 // patients there is only the current one.
 func (x *exchange) versions(resourceType, resourceID string) ([]storedResource, error) {
-	missing := noSuchResource(resourceType, resourceID)
+	read := x.patientVersions
 	if fhirRecords[resourceType] != nil {
-		root, ok := parseRecordID(resourceID)
-		if !ok {
-			return nil, missing
-		}
-		chain, err := x.org.FHIRVersions(x.ctx(), root)
-		if fault.Is(err, fault.NotFound) {
-			return nil, missing
-		}
-		if err != nil {
-			return nil, err
-		}
-		list, err := x.versionsOf(chain, resourceType, resourceID)
-		if err == nil && len(list) == 0 {
-			err = missing
-		}
-		return list, err
+		read = x.recordVersions
 	}
+	list, err := read(resourceType, resourceID)
+	if fault.Is(err, fault.NotFound) || err == nil && len(list) == 0 {
+		return nil, noSuchResource(resourceType, resourceID)
+	}
+	return list, err
+}
+
+// recordVersions returns nothing if the identifier is not that of a record.
+func (x *exchange) recordVersions(resourceType, resourceID string) ([]storedResource, error) {
+	root, ok := parseRecordID(resourceID)
+	if !ok {
+		return nil, nil
+	}
+	chain, err := x.org.FHIRVersions(x.ctx(), root)
+	if err != nil {
+		return nil, err
+	}
+	return x.versionsOf(chain, resourceType, resourceID)
+}
+
+// patientVersions returns nothing if the identifier is not that of a resource
+// of a patient.
+func (x *exchange) patientVersions(resourceType, resourceID string) ([]storedResource, error) {
 	patientID, ok := parsePatientID(strings.SplitN(resourceID, "-", 2)[0])
 	if !ok {
-		return nil, missing
+		return nil, nil
 	}
 	p, err := x.org.FHIRPatient(x.ctx(), patientID)
-	if fault.Is(err, fault.NotFound) {
-		return nil, missing
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +86,6 @@ func (x *exchange) versions(resourceType, resourceID string) ([]storedResource, 
 		if r.ID == resourceID {
 			return []storedResource{{Resource: r, patient: p.ID, version: p.Version, updated: p.UpdatedAt}}, err
 		}
-	}
-	if err == nil {
-		err = missing
 	}
 	return nil, err
 }

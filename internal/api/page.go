@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"math"
+	"net/http"
 	"net/url"
 	"strconv"
 )
@@ -19,6 +21,30 @@ func (q *query) page() page {
 }
 
 func (q *query) limit() int64 { return q.number("limit", 1, maxLimit, defaultLimit) }
+
+// listPage answers a request for a list that takes no parameters besides page
+// and limit. read returns a page and the number of all items; shown is the
+// number of items in the response.
+func listPage[T any](x *exchange, path string, read func(ctx context.Context, page, limit int64) ([]T, int64, error), write func([]byte, *T) []byte) (done answer, shown int, err error) {
+	q := x.readQuery("page", "limit")
+	p := q.page()
+	if err := q.err(); err != nil {
+		return answer{}, 0, err
+	}
+	list, total, err := read(x.ctx(), p.number, p.limit)
+	if err != nil {
+		return answer{}, 0, err
+	}
+	b := append(x.buf, `{"data":[`...)
+	for i := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = write(b, &list[i])
+	}
+	x.buf = p.appendPagination(b, total)
+	return answer{status: http.StatusOK, body: x.buf, link: p.link(path, total, nil)}, len(list), nil
+}
 
 // appendPagination ends a list: ],"pagination":{...}}.
 func (p page) appendPagination(b []byte, total int64) []byte {

@@ -66,24 +66,8 @@ func (x *exchange) revealed(out idempotency.Outcome, webhook string) answer {
 }
 
 func (a *API) listWebhooks(x *exchange) (answer, error) {
-	q := x.readQuery("page", "limit")
-	p := q.page()
-	if err := q.err(); err != nil {
-		return answer{}, err
-	}
-	hooks, total, err := x.org.WebhookPage(x.ctx(), p.number, p.limit)
-	if err != nil {
-		return answer{}, err
-	}
-	b := append(x.buf, `{"data":[`...)
-	for i := range hooks {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendWebhook(b, &hooks[i])
-	}
-	x.buf = p.appendPagination(b, total)
-	return answer{status: http.StatusOK, body: x.buf, link: p.link(webhooksPath, total, nil)}, nil
+	done, _, err := listPage(x, webhooksPath, x.org.WebhookPage, appendWebhook)
+	return done, err
 }
 
 func (a *API) getWebhook(x *exchange) (answer, error) {
