@@ -7,9 +7,9 @@ FUZZTIME ?= 10s
 ROUNDS   ?= 10
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-# Recipes read the version from the environment: a tag may have characters that
-# a shell would interpret.
-export VERSION
+# Recipes read these from the environment: the shell must not interpret their
+# characters.
+export VERSION MODULE
 
 .DEFAULT_GOAL := help
 .PHONY: help build test quick flake faults lint generate fuzz bench bench-tables screenshots sdk sdk-types release rehome clean
@@ -62,7 +62,7 @@ release: ## build the release archives with checksums and SBOMs, into dist/
 	@scripts/release
 
 rehome: ## rename both modules: make rehome MODULE=example.com/org/anodyne
-	@scripts/rehome $(MODULE)
+	@scripts/rehome "$$MODULE"
 
 clean: ## remove what was built
 	rm -rf bin dist screenshots bench-tables

@@ -18,20 +18,33 @@ func TestRehome(t *testing.T) {
 	old := strings.TrimSuffix(clientModule(t), "/client")
 	home := strings.Join([]string{"home.example", "anodyne"}, "/") // in parts, to be left alone on the way back
 
-	if said, err := rehome(dir); err == nil || !strings.Contains(said, "give one module path") {
-		t.Errorf("without a path: %v, %s", err, said)
+	for _, args := range [][]string{nil, {""}, {home, home}} {
+		if said, err := rehome(dir, args...); err == nil || !strings.Contains(said, "give one module path") {
+			t.Errorf("%q: %v, %s", args, err, said)
+		}
 	}
 	for path, reason := range map[string]string{
-		"":                        "not a path",
-		"anodyne/anodyne":         "not a path",
-		"https://example.com/a":   "not a path",
-		"example.com/org/a b":     "not a path",
-		"example.com/org/../else": "not a path",
+		"anodyne/anodyne":         "not a module path",
+		"https://example.com/a":   "not a module path",
+		"example.com/org/a b":     "not a module path",
+		"example.com/org/../else": "not a module path",
+		"example.com/org/a.":      "not a module path",
+		"-example.com/a":          "not a module path",
+		"example.com/a;touch x":   "not a module path",
+		"example.com/$(touch x)":  "not a module path",
+		"example.com/a#g":         "not a module path",
+		"example.com/a\nb":        "not a module path",
+		"example.com/internal/a":  "must not contain internal",
 		"example.com/org/client":  "must not end in client",
 		"example.com/anodyne/v2":  "must not end in v2",
 	} {
 		if said, err := rehome(dir, path); err == nil || !strings.Contains(said, reason) {
 			t.Errorf("%q: %v, %s", path, err, said)
+		}
+	}
+	for _, path := range []string{"example.com/a;touch odd", "example.com/$(touch odd)", "example.com/a'; touch odd; '", "`touch odd`"} {
+		if said, err := exec.Command("make", "-C", dir, "rehome", "MODULE="+strings.ReplaceAll(path, "$", "$$")).CombinedOutput(); err == nil || !strings.Contains(string(said), "not a module path") {
+			t.Errorf("make with %q: %v, %s", path, err, said)
 		}
 	}
 	draft := filepath.Join(dir, "draft.txt")
