@@ -1,5 +1,6 @@
-// Package internal contains the test of the imports between packages; see
-// docs/architecture.md.
+// Package internal contains tests of the repository as a whole: the imports
+// between packages (see docs/architecture.md), the modules, generated files, and
+// rules for source files.
 package internal
 
 import (
