@@ -44,12 +44,7 @@ func (m Mapping) conditions(p *pain.Patient) ([]Resource, error) {
 		return nil, err
 	}
 	list := make([]Resource, 0, len(entries))
-	seen := make(map[string]int, len(entries))
-	for i := range entries {
-		part := entryPart(&entries[i])
-		if seen[part]++; seen[part] > 1 {
-			part += "-" + strconv.Itoa(seen[part])
-		}
+	for i, part := range entryParts(entries) {
 		r, err := m.condition(p, &entries[i], resourceID(p.ID)+"-"+part)
 		if err != nil {
 			return nil, err
@@ -59,11 +54,21 @@ func (m Mapping) conditions(p *pain.Patient) ([]Resource, error) {
 	return list, nil
 }
 
-// entryPart returns the part of a Condition's id that stands for an entry: a
-// hash of its fields, so that it does not depend on the order of the entries.
-func entryPart(e *pain.HistoryEntry) string {
-	sum := sha256.Sum256([]byte(pain.NewHistory(*e).JSON()))
-	return hex.EncodeToString(sum[:8])
+// entryParts returns the parts of Conditions' ids that stand for the entries:
+// hashes of their fields, so that they do not depend on the order of the
+// entries. Those with the same fields are counted.
+func entryParts(entries []pain.HistoryEntry) []string {
+	parts := make([]string, len(entries))
+	seen := make(map[string]int, len(entries))
+	for i := range entries {
+		sum := sha256.Sum256([]byte(pain.NewHistory(entries[i]).JSON()))
+		part := hex.EncodeToString(sum[:8])
+		if seen[part]++; seen[part] > 1 {
+			part += "-" + strconv.Itoa(seen[part])
+		}
+		parts[i] = part
+	}
+	return parts
 }
 
 // familyURL is a modifier extension: the condition is a relative's, not the

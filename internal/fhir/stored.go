@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,8 +89,7 @@ func (m Mapping) StoredConditions(p *pain.Patient, updated time.Time, kept strin
 	for i := range list {
 		list[i] = k.restore(list[i])
 	}
-	k.rename(list)
-	return list, err
+	return k.Named(list), err
 }
 
 // conditionName is the key of the id of a Condition that was updated, by the
@@ -114,34 +114,50 @@ func (k Kept) NameCondition(part, name string) {
 	}
 }
 
-// rename gives Conditions the ids that they had before they were updated. An id
-// that another one has by then gets a suffix.
-func (k Kept) rename(list []Resource) {
-	taken := map[string]bool{}
-	names := make([]string, len(list))
+// Named returns Conditions with the ids that they had before they were updated.
+// The list must have all of a patient, with the ids that follow from their
+// contents.
+func (k Kept) Named(list []Resource) []Resource {
+	parts := make([]string, len(list))
 	for i := range list {
-		patient, part, _ := strings.Cut(list[i].ID, "-")
+		_, parts[i], _ = strings.Cut(list[i].ID, "-")
+	}
+	named := slices.Clone(list)
+	for i, name := range k.conditionNames(parts) {
+		if name != parts[i] {
+			patient, _, _ := strings.Cut(list[i].ID, "-")
+			named[i] = list[i].renamed(patient + "-" + name)
+		}
+	}
+	return named
+}
+
+// conditionNames returns the parts of the ids that Conditions have, given those
+// that follow from their contents. One that another Condition has by then gets a
+// suffix.
+func (k Kept) conditionNames(parts []string) []string {
+	taken := map[string]bool{}
+	names := make([]string, len(parts))
+	for i, part := range parts {
 		var name conditionID
-		if raw, ok := k[conditionName(part)]; ok && json.Unmarshal(raw, &name) == nil && name.Part != "" && !taken[patient+"-"+name.Part] {
-			names[i] = patient + "-" + name.Part
+		if raw, ok := k[conditionName(part)]; ok && json.Unmarshal(raw, &name) == nil && name.Part != "" && !taken[name.Part] {
+			names[i] = name.Part
+			taken[name.Part] = true
+		}
+	}
+	for i, part := range parts {
+		if names[i] == "" {
+			for names[i] = part; taken[names[i]]; {
+				names[i] += "-x"
+			}
 			taken[names[i]] = true
 		}
 	}
-	for i := range list {
-		if names[i] == "" {
-			names[i] = list[i].ID
-			for taken[names[i]] {
-				names[i] += "-x"
-			}
-		}
-		if names[i] != list[i].ID {
-			list[i] = list[i].Renamed(names[i])
-		}
-	}
+	return names
 }
 
-// Renamed returns a Condition with another id.
-func (r Resource) Renamed(id string) Resource {
+// renamed returns a Condition with another id.
+func (r Resource) renamed(id string) Resource {
 	return Resource{Type: r.Type, ID: id, JSON: bytes.ReplaceAll(r.JSON, []byte(`"`+r.ID+`"`), []byte(`"`+id+`"`))}
 }
 

@@ -1,6 +1,7 @@
 package fhirwrite
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 // identify gives the resource of a conditional update the identifier that was
 // sought, if it lacks it, so that the next update finds it.
 func (e *entry) identify(m fhir.Mapping) {
-	if !e.Update || e.Sought.Value == "" || e.Sought.System == m.PatientSystem() || slices.Contains(e.draft.Identifiers, e.Sought) {
+	if !e.Update || e.Sought.Value == "" || e.isPatient() && !e.identifies() || e.Sought.System == m.PatientSystem() || slices.Contains(e.draft.Identifiers, e.Sought) {
 		return
 	}
 	body, err := withIdentifier(e.Body, e.Sought)
@@ -25,6 +26,33 @@ func (e *entry) identify(m fhir.Mapping) {
 	}
 	// Only one is allowed, and the resource has another.
 	e.draft.Identifiers = append(e.draft.Identifiers, e.Sought)
+}
+
+// identifies reports whether a resource has identifiers, of whatever kind. Those
+// that are stored of a patient stay if an update has none, because other systems
+// find the patient by theirs, as in [pain.PutPatient].
+func (e *entry) identifies() bool {
+	object, err := strictjson.Parse(e.Body)
+	if err != nil {
+		return true
+	}
+	_, has := object.Get("identifier")
+	return has
+}
+
+// withIdentifiersOf returns a resource that has no identifiers with those of
+// another one.
+func withIdentifiersOf(body, other []byte) []byte {
+	object, err := strictjson.Parse(other)
+	if err != nil {
+		return body
+	}
+	identifiers, has := object.Get("identifier")
+	if !has {
+		return body
+	}
+	b := append(bytes.Clone(body[:bytes.LastIndexByte(body, '}')]), `,"identifier":`...)
+	return append(append(b, identifiers.Raw()...), '}')
 }
 
 // withIdentifier returns a resource with one more identifier.

@@ -174,6 +174,9 @@ func (p *planner) change(ctx context.Context, one *person) error {
 		if err != nil {
 			return old, patients.Extra{}, nil, err
 		}
+		if kept, err = follow(kept, &old, &updated); err != nil {
+			return old, patients.Extra{}, nil, err
+		}
 		if err := p.showPatient(one, &updated, kept); err != nil {
 			return old, patients.Extra{}, nil, err
 		}
@@ -227,7 +230,11 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept)
 		}
 		for _, e := range one.patient {
 			if e.Update || e.result.Status == created {
-				keep(kept, "Patient/", p.addresses.rewrite(e.Body), generated.JSON)
+				body := p.addresses.rewrite(e.Body)
+				if !e.identifies() {
+					body = withIdentifiersOf(body, generated.JSON)
+				}
+				keep(kept, "Patient/", body, generated.JSON)
 			}
 			e.result.Version, e.result.LastModified = stored.Version, at
 			e.result.generated, e.result.kept = generated.JSON, kept["Patient/"]
@@ -241,6 +248,18 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept)
 		return err
 	}
 	for _, e := range one.history {
+		if e.at < 0 || e.at >= len(resources) {
+			continue
+		}
+		keep(kept, fhir.KeptKey("Condition", resources[e.at].ID), p.addresses.rewrite(e.Body), resources[e.at].JSON)
+		if e.Update { // the id follows from the contents, and stays the same
+			_, part, _ := strings.Cut(resources[e.at].ID, "-")
+			_, name, _ := strings.Cut(e.ID, "-")
+			kept.NameCondition(part, name)
+		}
+	}
+	named := kept.Named(resources)
+	for _, e := range one.history {
 		e.result = Result{Status: found, Type: "Condition", ID: e.ID, Version: stored.Version, LastModified: at}
 		if !e.Update {
 			e.result.Status = created
@@ -248,19 +267,32 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept)
 		if e.at < 0 || e.at >= len(resources) {
 			continue
 		}
-		resource := "Condition/" + strings.TrimPrefix(resources[e.at].ID, resourceID(one.id)+"-")
-		keep(kept, resource, p.addresses.rewrite(e.Body), resources[e.at].JSON)
-		e.result.ID, e.result.generated, e.result.kept = resources[e.at].ID, resources[e.at].JSON, kept[resource]
-		if e.Update { // the id follows from the contents, and stays the same
-			_, part, _ := strings.Cut(resources[e.at].ID, "-")
-			_, name, _ := strings.Cut(e.ID, "-")
-			kept.NameCondition(part, name)
-			renamed := resources[e.at].Renamed(e.ID)
-			e.result.ID, e.result.generated = e.ID, renamed.JSON
-		}
+		e.result.ID, e.result.generated, e.result.kept = named[e.at].ID, named[e.at].JSON, kept[fhir.KeptKey("Condition", resources[e.at].ID)]
 		p.addresses.add(e.FullURL, "Condition/"+e.result.ID)
 	}
 	return nil
+}
+
+// follow lets what is kept of Conditions follow the entries of the medical
+// history. Those of the request replaced one at its place, or were added at the
+// end.
+func follow(kept fhir.Kept, old, updated *pain.Patient) (fhir.Kept, error) {
+	if old.MedicalHistory == updated.MedicalHistory {
+		return kept, nil
+	}
+	before, err := old.MedicalHistory.Entries()
+	if err != nil {
+		return nil, err
+	}
+	after, err := updated.MedicalHistory.Entries()
+	if err != nil {
+		return nil, err
+	}
+	of := make([]int, len(before))
+	for i := range of {
+		of[i] = i
+	}
+	return kept.FollowEntries(before, after, of), nil
 }
 
 // changed applies the updates and Conditions of one request to a patient.
@@ -277,7 +309,7 @@ func (p *planner) changed(one *person, old pain.Patient, stored string) (pain.Pa
 		if err != nil {
 			return old, nil, err
 		}
-		body = replacement(object, e.draft.Patient)
+		body = replacement(object, e.draft.Patient, e.identifies())
 	}
 	history, err := p.historyOf(one, &old, stored)
 	if err != nil {
@@ -299,12 +331,14 @@ func (p *planner) changed(one *person, old pain.Patient, stored string) (pain.Pa
 
 // replacement returns the merge patch that gives a patient the fields of a body
 // and removes those that it lacks. The medical history is that of Conditions.
-func replacement(object *strictjson.Object, body []byte) []byte {
+// Without identifies, the identifiers stay as they are.
+func replacement(object *strictjson.Object, body []byte, identifies bool) []byte {
 	b := append([]byte{}, strings.TrimSuffix(string(body), "}")...)
-	for _, name := range []string{"gender", "identifiers"} {
-		if _, has := object.Get(name); !has {
-			b = append(b, `,"`+name+`":null`...)
-		}
+	if _, has := object.Get("gender"); !has {
+		b = append(b, `,"gender":null`...)
+	}
+	if _, has := object.Get("identifiers"); !has && identifies {
+		b = append(b, `,"identifiers":null`...)
 	}
 	if v, has := object.Get("contact"); !has {
 		b = append(b, `,"contact":null`...)

@@ -2,7 +2,9 @@ package patients
 
 import (
 	"encoding/json"
+	"strings"
 
+	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -51,6 +53,27 @@ func (o Org) keepPatientText(tx engine.Tx, patientID id.Patient, old, kept strin
 	}
 }
 
+// followHistory lets the ids and kept elements of Conditions follow the entries
+// of a medical history that changes.
+func (o Org) followHistory(tx engine.Tx, old, p *pain.Patient) error {
+	if old.MedicalHistory == p.MedicalHistory || old.MedicalHistory == (pain.History{}) {
+		return nil
+	}
+	stored := ""
+	if _, err := engine.One(tx, `SELECT COALESCE(kept, '') FROM patient WHERE org_no = $1 AND id = $2`, func(r engine.Row) { stored = r.Text(0) }, int64(o.org), p.ID.Bytes()); err != nil {
+		return err
+	}
+	kept, err := fhir.ParseKept(stored)
+	if err != nil {
+		return err
+	}
+	if kept, err = kept.FollowHistory(old.MedicalHistory, p.MedicalHistory); err != nil {
+		return err
+	}
+	o.keepPatientText(tx, p.ID, stored, kept.Text())
+	return nil
+}
+
 // nullable returns NULL for "".
 func nullable(text string) any {
 	if text == "" {
@@ -77,6 +100,11 @@ func mergeKept(into, from string) (string, error) {
 	}
 	if err := json.Unmarshal([]byte(from), &more); err != nil {
 		return "", err
+	}
+	for key := range more { // ids are those of the patient that stays
+		if strings.HasPrefix(key, "Condition.id/") {
+			delete(more, key)
+		}
 	}
 	const ofPatient = "Patient/"
 	for _, name := range notMerged {

@@ -147,6 +147,9 @@ func (o Org) keepChange(tx engine.Tx, old, p *pain.Patient, c journal.Change) er
 	if err := o.reidentify(tx, old, p); err != nil {
 		return err
 	}
+	if err := o.followHistory(tx, old, p); err != nil {
+		return err
+	}
 	tx.Last(o.changePatient(p, c.Audit.At))
 	tx.Last(o.journal.Entry(o.org, c)...)
 	return nil
