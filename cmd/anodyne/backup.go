@@ -100,20 +100,14 @@ func runRestore(ctx context.Context, e cli.Env, args []string) error {
 			return err
 		}
 	}
-	sum, err := backup.Restore(ctx, sc, keys, words[0], cli.Bar(e.Stderr))
-	if err != nil {
-		return err
-	}
-	s, err := store.Open(ctx, sc)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.Stdout, "restored and verified: %s\n", inWords(sum))
-	err = noteRestore(ctx, s.System(), sum)
-	if err == nil && len(erased) > 0 {
-		err = eraseAgain(ctx, e, s.System(), erased)
-	}
-	return errors.Join(err, s.Close())
+	_, err = backup.Restore(ctx, sc, keys, words[0], cli.Bar(e.Stderr), func(s store.System, sum backup.Summary) error {
+		fmt.Fprintf(e.Stdout, "restored and verified: %s\n", inWords(sum))
+		if err := noteRestore(ctx, s, sum); err != nil || len(erased) == 0 {
+			return err
+		}
+		return eraseAgain(ctx, e, s, erased)
+	})
+	return err
 }
 
 // erasedSince reads the lists of erased patients, before anything is restored.
@@ -137,7 +131,7 @@ func erasedSince(dataDir, path string) (erased []patients.Erased, err error) {
 func eraseAgain(ctx context.Context, e cli.Env, s store.System, erased []patients.Erased) error {
 	n, err := s.ApplyErasures(ctx, erased, cli.Bar(e.Stderr))
 	if err != nil {
-		return fmt.Errorf("the data was restored, but patients that were erased since are in it; restore again into an empty database: %w", err)
+		return fmt.Errorf("the data was restored, but patients that were erased since are still in it; run anodyne restore again: %w", err)
 	}
 	fmt.Fprintf(e.Stdout, "erased again: %d of %d patients in the lists\n", n, len(erased))
 	return nil

@@ -125,7 +125,7 @@ func TestRestoreFromEachEngineIntoEach(t *testing.T) {
 				want := sums(t, source)
 				path, keys := write(t, source, testKey(t, hexKey))
 				cfg := target(t, to)
-				sum, err := backup.Restore(t.Context(), cfg, keys, path, quiet)
+				sum, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -162,7 +162,7 @@ func TestFeedAfterARestore(t *testing.T) {
 				t.Fatal(err)
 			}
 			cfg := target(t, name)
-			if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet); err != nil {
+			if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil); err != nil {
 				t.Fatal(err)
 			}
 			restored := storetest.Start(t, cfg)
@@ -229,13 +229,13 @@ func TestBackupWithoutAKey(t *testing.T) {
 		t.Error("a backup that is not encrypted holds a key")
 	}
 	cfg := target(t, storetest.SQLite)
-	if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet); err == nil || !strings.Contains(err.Error(), "copy it there first") {
+	if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil); err == nil || !strings.Contains(err.Error(), "copy it there first") {
 		t.Errorf("without the key files: %v", err)
 	}
 	if err := store.WriteKeyFiles(cfg.DataDir, source.System().KeyFiles()); err != nil {
 		t.Fatal(err)
 	}
-	if sum, err := backup.Restore(t.Context(), cfg, keys, path, quiet); err != nil || sum.Encrypted {
+	if sum, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil); err != nil || sum.Encrypted {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	lives(t, storetest.Start(t, cfg), who)
@@ -269,7 +269,7 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 			for range 3 {
 				path, keys := write(t, source, testKey(t, hexKey))
 				cfg := target(t, storetest.SQLite)
-				if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet); err != nil {
+				if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil); err != nil {
 					t.Error(err)
 					break
 				}
@@ -350,7 +350,7 @@ func TestChangedBackupIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			cfg := target(t, storetest.SQLite)
-			_, err := backup.Restore(t.Context(), cfg, keys, bad, quiet)
+			_, err := backup.Restore(t.Context(), cfg, keys, bad, quiet, nil)
 			if err == nil {
 				t.Errorf("%s: it was restored", what)
 			}
@@ -411,11 +411,11 @@ func TestRestoreRefusesADatabaseInUse(t *testing.T) {
 		s := storetest.Start(t, cfg)
 		storetest.Client(t, s, "Theirs")
 		before := sums(t, s)
-		if _, err := backup.Restore(t.Context(), target(t, storetest.SQLite), keys, path, quiet); err != nil {
+		if _, err := backup.Restore(t.Context(), target(t, storetest.SQLite), keys, path, quiet, nil); err != nil {
 			t.Fatal(err)
 		}
 		cfg.DataDir = filepath.Join(t.TempDir(), "fresh")
-		if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil); err == nil || !strings.Contains(err.Error(), "is not empty") {
 			t.Errorf("got %v", err)
 		}
 		if after := sums(t, s); fmt.Sprint(after) != fmt.Sprint(before) {
@@ -425,7 +425,7 @@ func TestRestoreRefusesADatabaseInUse(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(cfg.DataDir, "audit.key"), []byte(hexKey), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet); err == nil || !strings.Contains(err.Error(), "belongs to another database") {
+		if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil); err == nil || !strings.Contains(err.Error(), "belongs to another database") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -441,26 +441,37 @@ func TestRestoreBrokenOff(t *testing.T) {
 	for _, engine := range storetest.Engines {
 		t.Run(engine, func(t *testing.T) {
 			cfg := target(t, engine)
+			refused := func() {
+				t.Helper()
+				_, openErr := store.Open(t.Context(), cfg)
+				_, migrateErr := store.Migrate(t.Context(), cfg)
+				for _, err := range []error{openErr, migrateErr} {
+					if err == nil || !strings.Contains(err.Error(), "run anodyne restore again") {
+						t.Errorf("got %v", err)
+					}
+				}
+			}
 			ctx, cancel := context.WithCancel(t.Context())
 			_, err := backup.Restore(ctx, cfg, keys, path, func(step string, done, _ int64) {
 				if step == "restoring" && done > 2500 {
 					cancel()
 				}
-			})
+			}, nil)
 			if err == nil {
 				t.Fatal("it was not broken off")
 			}
 			if err := store.WriteKeyFiles(cfg.DataDir, source.System().KeyFiles()); err != nil {
 				t.Fatal(err)
 			}
-			_, openErr := store.Open(t.Context(), cfg)
-			_, migrateErr := store.Migrate(t.Context(), cfg)
-			for _, err := range []error{openErr, migrateErr} {
-				if err == nil || !strings.Contains(err.Error(), "run anodyne restore again") {
-					t.Errorf("got %v", err)
-				}
+			refused()
+			if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, func(store.System, backup.Summary) error {
+				refused()
+				return errors.New("the last step failed")
+			}); err == nil || err.Error() != "the last step failed" {
+				t.Errorf("%v, want that of the last step", err)
 			}
-			if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet); err != nil {
+			refused()
+			if _, err := backup.Restore(t.Context(), cfg, keys, path, quiet, nil); err != nil {
 				t.Fatal(err)
 			}
 			restored := storetest.Start(t, cfg)

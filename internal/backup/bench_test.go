@@ -53,7 +53,7 @@ func BenchmarkRestore(b *testing.B) {
 		b.Run(engine, func(b *testing.B) {
 			rows := int64(0)
 			for b.Loop() {
-				sum, err := backup.Restore(b.Context(), target(b, engine), keys, path, quiet)
+				sum, err := backup.Restore(b.Context(), target(b, engine), keys, path, quiet, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -12,10 +13,11 @@ import (
 )
 
 // Restore restores a backup into a new database of either engine. It verifies
-// the whole file before it touches the database, and compares the resulting
-// content with the file's checksums. Until then, the database is marked and
-// cannot be opened.
-func Restore(ctx context.Context, cfg store.Config, keys Keys, path string, progress Progress) (sum Summary, err error) {
+// the whole file before it touches the database, compares the resulting content
+// with the file's checksums, and calls finish, unless it is nil, for what must be
+// done before the database is used. Until all that is done, the database is
+// marked, and nobody else can open it.
+func Restore(ctx context.Context, cfg store.Config, keys Keys, path string, progress Progress, finish func(store.System, Summary) error) (sum Summary, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return sum, err
@@ -34,13 +36,24 @@ func Restore(ctx context.Context, cfg store.Config, keys Keys, path string, prog
 	if err := store.CheckKeyFiles(cfg.DataDir, r.Keys); err != nil {
 		return sum, err
 	}
+	cfg.Restore = rand.Text()
 	if err := load(ctx, cfg, r, progress); err != nil {
 		return sum, err
 	}
 	if _, err := store.Migrate(ctx, cfg); err != nil {
 		return sum, fmt.Errorf("the data was restored, but migrating it to this program's schema failed: %w", err)
 	}
-	return sum, nil
+	s, err := store.Open(ctx, cfg)
+	if err != nil {
+		return sum, err
+	}
+	if finish != nil {
+		err = finish(s.System(), sum)
+	}
+	if err == nil {
+		err = s.System().EndRestore(ctx)
+	}
+	return sum, errors.Join(err, s.Close())
 }
 
 // load fills the database.

@@ -111,6 +111,9 @@ func AddErasures(dataDir string, erased []patients.Erased) error {
 	return private.SyncDir(path)
 }
 
+// EndRestore lets others open the database, after [System.ApplyErasures].
+func (s System) EndRestore(ctx context.Context) error { return s.db.EndRestore(ctx) }
+
 // ApplyErasures erases the patients of a list that are in the database, as they
 // are after a backup from before was restored. It returns how many. In a data
 // directory that remembers no seals, as that of a trial restore, it stores

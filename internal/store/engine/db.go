@@ -23,6 +23,9 @@ type Config struct {
 	// Wait is how long to wait for a PostgreSQL server that cannot be reached.
 	// Zero means to fail at once.
 	Wait time.Duration
+	// Restore names the restore that opens the database, and is empty otherwise:
+	// only that restore can open it before [DB.EndRestore].
+	Restore string
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 	// Log is the logger. The default is slog.Default().
@@ -47,8 +50,9 @@ type DB struct {
 	// Now is the clock.
 	Now func() time.Time
 	// Log is the logger for operators.
-	Log    *slog.Logger
-	tracer trace.Tracer
+	Log     *slog.Logger
+	tracer  trace.Tracer
+	restore string
 }
 
 // Open opens a database without checking its schema. The caller must close it.
@@ -59,7 +63,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
 	}
-	db := &DB{Now: cfg.Now, Log: cfg.Log, tracer: cfg.Tracer}
+	db := &DB{Now: cfg.Now, Log: cfg.Log, tracer: cfg.Tracer, restore: cfg.Restore}
 	metrics := newWriterMetrics(cfg.Registry)
 	var err error
 	if path, ok := strings.CutPrefix(cfg.Database, "sqlite:"); ok {

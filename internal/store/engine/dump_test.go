@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -66,14 +67,12 @@ func TestLoadingAnOlderSchema(t *testing.T) {
 	for _, kind := range storetest.Engines {
 		t.Run(kind, func(t *testing.T) {
 			cfg := empty(t, kind)
+			cfg.Restore = "of a test"
 			l, err := engine.StartLoading(t.Context(), cfg.Engine(), 1, tables)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := l.Finish(t.Context(), nil, nil, nil); err != nil {
-				t.Error(err)
-			}
-			if err := l.Close(); err != nil {
+			if err := errors.Join(l.Finish(t.Context(), nil, nil, nil), l.EndRestore(t.Context()), l.Close()); err != nil {
 				t.Error(err)
 			}
 			taken := storetest.Must[[]engine.Migration](t)(store.Migrate(t.Context(), cfg))

@@ -12,12 +12,12 @@ import (
 	"strings"
 )
 
-// Loading is a restore in progress. The database is marked until Finish; a
-// marked database cannot be opened, and the next restore empties it.
+// Loading is a restore in progress. The database is marked until
+// [DB.EndRestore]; others cannot open a marked database, and the next restore
+// empties it.
 type Loading struct {
 	*DB
 	tables []Table
-	mark   []byte
 }
 
 // errHalf reports a database whose restore is not complete.
@@ -32,7 +32,7 @@ const (
 var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // StartLoading prepares a database for the tables of a backup: it migrates it
-// to the schema of the backup, empties and marks it.
+// to the schema of the backup, empties it and marks it with cfg.Restore.
 func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (*Loading, error) {
 	if know := SchemaVersion(); schema > know {
 		return nil, fmt.Errorf("the backup has schema version %d, but this program supports only up to %d: restore it with a newer anodyne", schema, know)
@@ -48,7 +48,7 @@ func StartLoading(ctx context.Context, cfg Config, schema int64, list []Table) (
 	if err != nil {
 		return nil, err
 	}
-	l := &Loading{DB: db, mark: []byte(rand.Text())}
+	l := &Loading{DB: db}
 	if err := l.prepare(ctx, schema); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -99,7 +99,7 @@ func (l *Loading) prepare(ctx context.Context, schema int64) error {
 		if have != schema {
 			return fmt.Errorf("the database has schema version %d and the backup %d; restore into a new database", have, schema)
 		}
-		_, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ('restoring', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, l.mark)
+		_, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ('restoring', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, []byte(l.restore))
 		return err
 	})
 }
@@ -167,8 +167,8 @@ func (l *Loading) Load(ctx context.Context, t Table, next func() (row []any, siz
 	return nil
 }
 
-// Finish verifies the database against the sums of the backup, advances the
-// identity columns past the restored rows, and removes the mark.
+// Finish verifies the database against the sums of the backup, and advances the
+// identity columns past the restored rows.
 func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen func()) error {
 	err := l.LongSnapshot(ctx, func(tx Tx) error {
 		for i, t := range list {
@@ -190,14 +190,19 @@ func (l *Loading) Finish(ctx context.Context, list []Table, want []Sum, seen fun
 		if err := l.renumber(tx); err != nil {
 			return err
 		}
-		gone, err := tx.Exec(`DELETE FROM setting WHERE name = 'restoring' AND value = $1`, l.mark)
+		_, err := tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, LifeSetting, life)
+		return err
+	})
+}
+
+// EndRestore removes the mark of a restore. From then on, anyone can open the
+// database.
+func (db *DB) EndRestore(ctx context.Context) error {
+	return db.Write(ctx, func(tx Tx) error {
+		gone, err := tx.Exec(`DELETE FROM setting WHERE name = 'restoring' AND value = $1`, []byte(db.restore))
 		if err == nil && gone != 1 {
 			err = errors.New("another restore into the same database has started")
 		}
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(`INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, LifeSetting, life)
 		return err
 	})
 }

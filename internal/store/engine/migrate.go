@@ -60,7 +60,7 @@ const createSchemaVersion = `CREATE TABLE IF NOT EXISTS schema_version (
 // steps taken. Nodes that start at the same time wait for each other. Either
 // all steps are applied or none.
 func Migrate(ctx context.Context, cfg Config) (taken []Migration, err error) {
-	return migrateTo(ctx, cfg, SchemaVersion(), refuseHalf)
+	return migrateTo(ctx, cfg, SchemaVersion(), func(tx Tx) error { return refuseHalf(tx, cfg.Restore) })
 }
 
 // migrateTo does so up to a version. judge, if set, examines a database that
@@ -155,13 +155,15 @@ func (db *DB) CheckVersion(ctx context.Context) error {
 		if have < steps[len(steps)-1].Version {
 			return errNotMigrated
 		}
-		return refuseHalf(tx)
+		return refuseHalf(tx, db.restore)
 	})
 }
 
-// refuseHalf returns an error if a restore of the database is not complete.
-func refuseHalf(tx Tx) error {
-	half, err := One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(Row) {})
+// refuseHalf returns an error if a restore of the database is not complete,
+// except for that restore itself.
+func refuseHalf(tx Tx, restore string) error {
+	half := false
+	_, err := One(tx, `SELECT value FROM setting WHERE name = 'restoring'`, func(r Row) { half = restore == "" || string(r.Raw(0)) != restore })
 	if err == nil && half {
 		err = errHalf
 	}
