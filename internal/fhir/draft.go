@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Draft is a resource as the write that it equals in /v1. One of Patient,
@@ -40,8 +41,9 @@ type Draft struct {
 	// about, although its id has no suffix: the score of answers.
 	partial bool
 
-	value  object // of the record
-	record object // the other fields of the record
+	root   *strictjson.Object // the resource
+	value  object             // of the record
+	record object             // the other fields of the record
 	paths  map[string]string
 }
 
@@ -61,6 +63,12 @@ func (d *Draft) Path(v1Path string) string {
 		path = path[:at]
 	}
 	return d.Type
+}
+
+// Has reports whether the resource has a top-level element.
+func (d *Draft) Has(element string) bool {
+	_, has := d.root.Get(element)
+	return has
 }
 
 func (d *Draft) from(v1Path, expression string) {

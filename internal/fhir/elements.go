@@ -84,6 +84,28 @@ func (t *elementType) add(words []string, codes map[string][]string) {
 	}
 }
 
+// elementNames returns the names that elements have in JSON, also those of
+// extended primitives.
+var elementNames = sync.OnceValue(func() map[string]string {
+	names := map[string]string{}
+	for _, t := range elementTypes() {
+		for name := range t.elements {
+			names[name], names["_"+name] = name, "_"+name
+		}
+	}
+	names["resourceType"] = "resourceType"
+	return names
+})
+
+// elementName returns a name as a string, which is shared if it is that of an
+// element.
+func elementName(name []byte) string {
+	if shared, ok := elementNames()[string(name)]; ok {
+		return shared
+	}
+	return string(name)
+}
+
 func upperFirst(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[size:]

@@ -132,11 +132,11 @@ func withoutServer(t *testing.T, resource []byte) string {
 	for name := range fields {
 		switch name {
 		case "meta":
-			if fields[name] = without(fields[name], "versionId", "lastUpdated"); fields[name] == nil {
+			if fields[name] = (&elementText{json: fields[name]}).without("versionId", "lastUpdated"); fields[name] == nil {
 				delete(fields, name)
 			}
 		case "identifier":
-			if fields[name] = withoutSystem(fields[name], DefaultBase+"/record"); fields[name] == nil {
+			if fields[name] = (&elementText{json: fields[name]}).withoutSystem(DefaultBase + "/record"); fields[name] == nil {
 				delete(fields, name)
 			}
 		case "extension":

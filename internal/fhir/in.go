@@ -1,7 +1,6 @@
 package fhir
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -84,7 +83,7 @@ func (m Mapping) read(body []byte) (*Draft, []Issue) {
 	if read == nil {
 		return nil, []Issue{{"error", NotSupported, resourceType, "This service does not take resources of this type."}}
 	}
-	in := &incoming{m: &m, body: body, root: root, draft: &Draft{Type: resourceType}}
+	in := &incoming{m: &m, body: body, root: root, draft: &Draft{Type: resourceType, root: root}}
 	if in.issues = validate(root, resourceType, &m); failed(in.issues) {
 		return nil, in.issues
 	}
@@ -264,7 +263,7 @@ func sameJSON(a, b []byte) bool {
 	if errX == nil && errY == nil {
 		return x == y
 	}
-	return bytes.Equal(canonical(a), canonical(b))
+	return sameElement(&elementText{json: a}, &elementText{json: b})
 }
 
 func isRecordField(name string) bool {

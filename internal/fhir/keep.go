@@ -2,8 +2,6 @@ package fhir
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -22,67 +20,104 @@ import (
 // status, our own identifiers and extensions, the reference to the patient, and
 // a score that it computed from answers.
 func Keep(received, generated []byte) []byte {
-	now, okNow := elementsOf(received)
-	was, okWas := elementsOf(generated)
-	if !okNow || !okWas {
+	now, ok := elementsOf(received)
+	if !ok {
 		return nil
+	}
+	return keep(now, generated, nil)
+}
+
+// Keep is [Keep] for the resource that the draft was read from. replace returns
+// what a text within a field of the resource is replaced with, if it is. An
+// element in stay that the received resource lacks is the generated one.
+func (d *Draft) Keep(generated []byte, replace func(field []byte, text strictjson.Value) (string, bool), stay ...string) []byte {
+	now := elementsIn(d.root)
+	for i := range now.fields {
+		now.fields[i].rewrite(replace)
+	}
+	return keep(now, generated, stay)
+}
+
+// keep is [Keep] for the elements of a received resource.
+func keep(now elements, generated []byte, stay []string) []byte {
+	was, ok := elementsOf(generated)
+	if !ok {
+		return nil
+	}
+	for _, name := range stay {
+		if f := was.get(name); f != nil && now.get(name) == nil {
+			now.fields = append(now.fields, *f)
+		}
 	}
 	now.prepare(&was)
 	was.prepare(&was)
-	var kept object
-	note := func(name string) {
-		if kept.has(name) {
+	k := keeping{was: &was, now: &now}
+	otherScore := computedOtherwise(&was, &now)
+	consider := func(name string) {
+		if k.serverSet(name) || sameElement(now.get(name), was.get(name)) || otherScore && ofScore(name) {
 			return
 		}
-		c := change{was: was.original(name), now: now.original(name)}
-		switch name {
-		case "text":
-			c.was = was.fingerprint(describedByNarrative)
-		case interpretation:
-			c.of = was.fingerprint(interpreted)
-		}
-		kept.set(name, c.append(nil))
-	}
-	otherScore := computedOtherwise(&was, &now)
-	for _, name := range append(now.names(), was.names()...) {
-		if serverSet(name, &was, &now) || sameElement(now.original(name), was.original(name)) || otherScore && ofScore(name) {
-			continue
-		}
-		if note(name); name == "text" {
-			continue
+		if k.note(name); name == "text" {
+			return
 		}
 		// A value and its extensions are only valid together.
 		other, extended := strings.CutPrefix(name, "_")
 		if !extended {
 			other = "_" + name
 		}
-		if !serverSet(other, &was, &now) && (was.get(other) != nil || now.get(other) != nil) {
-			note(other)
+		if !k.serverSet(other) && (was.get(other) != nil || now.get(other) != nil) {
+			k.note(other)
 		}
 	}
-	if len(kept.fields) == 0 && now.resourceType != medicationStatement {
+	for i := range now.fields {
+		consider(now.fields[i].name)
+	}
+	for i := range was.fields {
+		if now.get(was.fields[i].name) == nil {
+			consider(was.fields[i].name)
+		}
+	}
+	if len(k.kept) == 0 && now.resourceType != medicationStatement {
 		return nil
 	}
-	return kept.append(nil)
+	return append(append([]byte{'{'}, k.kept...), '}')
+}
+
+// keeping is the comparison of a received resource with the generated one.
+type keeping struct {
+	was, now *elements
+	kept     []byte   // the fields of what is kept
+	noted    []string // their names
+}
+
+// note keeps an element.
+func (k *keeping) note(name string) {
+	if slices.Contains(k.noted, name) {
+		return
+	}
+	c := change{was: k.was.get(name), now: k.now.get(name)}
+	switch name {
+	case "text":
+		c.was = &elementText{json: k.was.fingerprint(describedByNarrative)}
+	case interpretation:
+		c.of = k.was.fingerprint(interpreted)
+	}
+	if k.noted = append(k.noted, name); len(k.kept) > 0 {
+		k.kept = append(k.kept, ',')
+	}
+	k.kept = c.append(append(strictjson.AppendString(k.kept, name), ':'))
 }
 
 // serverSet reports whether the server sets an element. The status corrected
 // is the exception: we know it as amended.
-func serverSet(name string, was, now *elements) bool {
+func (k *keeping) serverSet(name string) bool {
 	switch name {
 	case "resourceType", "id":
 		return true
 	case "status":
-		return string(was.canonical(name)) != `"amended"` || string(now.canonical(name)) != `"corrected"`
+		return k.was.text(name) != "amended" || k.now.text(name) != "corrected"
 	}
 	return false
-}
-
-func orNull(json []byte) []byte {
-	if json == nil {
-		return []byte("null")
-	}
-	return json
 }
 
 // Restore returns a generated resource with the kept elements. An element is
@@ -114,99 +149,21 @@ func Restore(generated, kept []byte) []byte {
 		out = append(strictjson.AppendString(out, name), ':')
 		out = append(out, json...)
 	}
-	for _, name := range server.names() {
-		if change := changes.change(name); change != nil && valid[stem(was.resourceType, name)] {
-			write(name, server.complete(name, change.now))
+	for i := range server.fields {
+		f := &server.fields[i]
+		if change := changes.change(f.name); change != nil && valid[stem(was.resourceType, f.name)] {
+			write(f.name, server.complete(f.name, change.now))
 		} else {
-			write(name, server.original(name))
+			write(f.name, f.json)
 		}
 	}
-	for _, name := range changes.names() {
+	for i := range changes.fields {
+		name := changes.fields[i].name
 		if server.get(name) == nil && valid[stem(was.resourceType, name)] {
 			write(name, server.complete(name, changes.change(name).now))
 		}
 	}
 	return append(out, '}')
-}
-
-// elements are the top-level elements of a resource in order.
-type elements struct {
-	resourceType string
-	fields       []elementText
-}
-
-type elementText struct {
-	name string
-	json []byte // as it is in the resource, or prepared for a comparison
-}
-
-func elementsOf(resource []byte) (e elements, ok bool) {
-	root, err := strictjson.Parse(resource)
-	if err != nil {
-		return e, false
-	}
-	for name, v := range root.All() {
-		e.fields = append(e.fields, elementText{name, v.Raw()})
-	}
-	if v, found := root.Get("resourceType"); found {
-		e.resourceType, _ = v.AsString()
-	}
-	return e, true
-}
-
-func (e *elements) names() []string {
-	list := make([]string, len(e.fields))
-	for i := range e.fields {
-		list[i] = e.fields[i].name
-	}
-	return list
-}
-
-func (e *elements) get(name string) *elementText {
-	for i := range e.fields {
-		if e.fields[i].name == name {
-			return &e.fields[i]
-		}
-	}
-	return nil
-}
-
-// original returns the JSON of an element, or nil.
-func (e *elements) original(name string) []byte {
-	if f := e.get(name); f != nil {
-		return f.json
-	}
-	return nil
-}
-
-// canonical returns an element in a form in which equal values are equal, or
-// nil.
-func (e *elements) canonical(name string) []byte { return canonical(e.original(name)) }
-
-// sameElement reports whether two values are equal. Most are equal as text, or
-// obviously not, and need not be parsed.
-func sameElement(a, b []byte) bool {
-	switch {
-	case bytes.Equal(a, b):
-		return true
-	case len(a) == 0 || len(b) == 0 || a[0] != b[0]:
-		return false
-	case a[0] == '"' && bytes.IndexByte(a, '\\') < 0 && bytes.IndexByte(b, '\\') < 0:
-		return false
-	}
-	return bytes.Equal(canonical(a), canonical(b))
-}
-
-// fingerprint returns a hash, in JSON, of some elements.
-func (e *elements) fingerprint(of func(name string) bool) []byte {
-	hash := sha256.New()
-	names := slices.DeleteFunc(e.names(), func(name string) bool { return !of(name) })
-	slices.Sort(names)
-	for _, name := range names {
-		hash.Write(append([]byte(name), ':'))
-		hash.Write(e.canonical(name))
-	}
-	return strictjson.AppendString(nil, hex.EncodeToString(hash.Sum(nil)[:16]))
 }
 
 // describedByNarrative reports whether a narrative may describe an element: all
@@ -220,13 +177,16 @@ func describedByNarrative(name string) bool {
 }
 
 // change is an entry of the kept elements.
-type change struct{ was, now, of []byte }
+type change struct {
+	was, now *elementText // nil if absent
+	of       []byte
+}
 
 func (c *change) append(b []byte) []byte {
 	b = append(b, `{"was":`...)
-	b = append(b, orNull(c.was)...)
+	b = append(b, c.was.orNull()...)
 	b = append(b, `,"now":`...)
-	b = append(b, orNull(c.now)...)
+	b = append(b, c.now.orNull()...)
 	if c.of != nil {
 		b = append(b, `,"of":`...)
 		b = append(b, c.of...)
@@ -235,36 +195,47 @@ func (c *change) append(b []byte) []byte {
 }
 
 func (e *elements) change(name string) *change {
-	text := e.original(name)
-	if text == nil {
+	f := e.get(name)
+	if f == nil {
 		return nil
 	}
-	entry, ok := elementsOf(text)
+	v, ok := f.value()
 	if !ok {
 		return nil
 	}
-	return &change{entry.original("was"), entry.original("now"), entry.original("of")}
+	o, ok := v.AsObject()
+	if !ok {
+		return nil
+	}
+	entry := elementsIn(o)
+	c := change{was: entry.get("was"), now: entry.get("now")}
+	if of := entry.get("of"); of != nil {
+		c.of = of.json
+	}
+	return &c
 }
 
 // validStems returns for which stems the kept elements still apply: all of the
 // stem are as they were, and no other was added.
 func (e *elements) validStems(changes *elements) map[string]bool {
 	valid := map[string]bool{}
-	for _, name := range changes.names() {
+	for i := range changes.fields {
+		name := changes.fields[i].name
 		c := changes.change(name)
-		is := e.original(name)
+		is := e.get(name)
 		if name == "text" {
-			is = e.fingerprint(describedByNarrative)
+			is = &elementText{json: e.fingerprint(describedByNarrative)}
 		}
 		as := stem(e.resourceType, name)
-		same := c != nil && bytes.Equal(canonical(orNull(is)), canonical(orNull(c.was))) &&
+		same := c != nil && sameElement(is.present(), c.was.present()) &&
 			(c.of == nil || bytes.Equal(c.of, e.fingerprint(interpreted)))
 		if before, known := valid[as]; same && known {
 			same = before
 		}
 		valid[as] = same
 	}
-	for _, name := range e.names() {
+	for i := range e.fields {
+		name := e.fields[i].name
 		if as := stem(e.resourceType, name); changes.get(name) == nil && valid[as] {
 			valid[as] = false
 		}

@@ -49,45 +49,30 @@ func isOwn(v strictjson.Value, prefix string) bool {
 }
 
 // withoutOwn returns extensions without our own, or nil if none is left.
-func withoutOwn(json []byte, prefix string) []byte {
-	v, ok := valueOf(json)
-	array, isArray := asArray(v, ok)
-	if !isArray {
-		return json
+func (f *elementText) withoutOwn(prefix string) []byte {
+	array, ok := f.array()
+	if !ok {
+		return f.json
 	}
-	b := []byte{'['}
+	var left arrayText
 	for _, one := range array.All() {
 		if !isOwn(one, prefix) {
-			b = appendElement(b, one)
+			left.add(one)
 		}
 	}
-	if len(b) == 1 {
-		return nil
-	}
-	return append(b, ']')
+	return left.close()
 }
 
 // mergeExtensions returns our own extensions, which are all of a generated
 // resource, followed by the kept ones.
-func mergeExtensions(kept, own []byte) []byte {
-	b := []byte{'['}
-	for _, json := range [...][]byte{own, kept} {
-		v, ok := valueOf(json)
-		if array, isArray := asArray(v, ok); isArray {
+func mergeExtensions(kept, own *elementText) []byte {
+	var merged arrayText
+	for _, from := range [...]*elementText{own, kept} {
+		if array, ok := from.array(); ok {
 			for _, one := range array.All() {
-				b = appendElement(b, one)
+				merged.add(one)
 			}
 		}
 	}
-	if len(b) == 1 {
-		return nil
-	}
-	return append(b, ']')
-}
-
-func appendElement(b []byte, v strictjson.Value) []byte {
-	if len(b) > 1 {
-		b = append(b, ',')
-	}
-	return append(b, v.Raw()...)
+	return merged.close()
 }

@@ -13,29 +13,31 @@ import (
 func (e *elements) prepare(generated *elements) {
 	system := generated.serverSystem()
 	patient := generated.reference()
-	e.fields = slices.Clone(e.fields)
 	for i := range e.fields {
-		switch f := &e.fields[i]; f.name {
+		f := &e.fields[i]
+		json := f.json
+		switch f.name {
 		case "meta":
-			f.json = without(f.json, "versionId", "lastUpdated")
+			json = f.without("versionId", "lastUpdated")
 		case "identifier":
-			f.json = withoutSystem(f.json, system)
+			json = f.withoutSystem(system)
 		case "extension":
-			f.json = withoutOwn(f.json, ownExtensions(system))
+			json = f.withoutOwn(ownExtensions(system))
 		case "subject", "patient":
-			f.json = withReference(f.json, patient)
+			json = f.withReference(patient)
+		default:
+			continue
 		}
+		f.json, f.tree = json, strictjson.Value{}
 	}
 	e.fields = slices.DeleteFunc(e.fields, func(f elementText) bool { return f.json == nil })
 }
 
 // complete is the inverse of prepare for a kept element: it adds what the
 // server sets. The elements are those of the generated resource.
-func (e *elements) complete(name string, kept []byte) []byte {
-	if kept == nil || string(kept) == "null" {
-		kept = nil
-	}
-	own := e.original(name)
+func (e *elements) complete(name string, kept *elementText) []byte {
+	kept = kept.present()
+	own := e.get(name)
 	switch name {
 	case "meta":
 		return mergeServer(kept, own, "versionId", "lastUpdated")
@@ -45,17 +47,21 @@ func (e *elements) complete(name string, kept []byte) []byte {
 		return mergeExtensions(kept, own)
 	case "subject", "patient":
 		if kept == nil {
-			return own
+			kept = own
+		} else {
+			return kept.withReference(e.reference())
 		}
-		return withReference(kept, e.reference())
 	}
-	return kept
+	if kept == nil {
+		return nil
+	}
+	return kept.json
 }
 
 // serverSystem returns the system of our own identifier, which is the first of
 // a generated resource.
 func (e *elements) serverSystem() string {
-	v, ok := valueOf(e.original("identifier"))
+	v, ok := e.get("identifier").value()
 	if !ok {
 		return ""
 	}
@@ -84,35 +90,20 @@ func systemOf(v strictjson.Value) string {
 // JSON, or nil.
 func (e *elements) reference() []byte {
 	for _, name := range [...]string{"subject", "patient"} {
-		if v, ok := valueOf(e.original(name)); ok {
-			if o, isObject := v.AsObject(); isObject {
-				if r, has := o.Get("reference"); has {
-					return r.Raw()
-				}
+		if o, ok := e.get(name).object(); ok {
+			if r, has := o.Get("reference"); has {
+				return r.Raw()
 			}
 		}
 	}
 	return nil
 }
 
-// valueOf parses a JSON value.
-func valueOf(json []byte) (strictjson.Value, bool) {
-	if json == nil {
-		return strictjson.Value{}, false
-	}
-	root, err := strictjson.Parse(append(append([]byte(`{"v":`), json...), '}'))
-	if err != nil {
-		return strictjson.Value{}, false
-	}
-	return root.Get("v")
-}
-
 // without returns an object without some fields, or nil if none is left.
-func without(json []byte, names ...string) []byte {
-	v, _ := valueOf(json)
-	o, ok := asObject(v)
+func (f *elementText) without(names ...string) []byte {
+	o, ok := f.object()
 	if !ok {
-		return json
+		return f.json
 	}
 	var left object
 	for name, value := range o.All() {
@@ -126,89 +117,80 @@ func without(json []byte, names ...string) []byte {
 	return left.append(nil)
 }
 
-func asObject(v strictjson.Value) (*strictjson.Object, bool) {
-	if v == (strictjson.Value{}) {
-		return nil, false
-	}
-	return v.AsObject()
-}
-
 // withoutSystem returns identifiers without those of a system, or nil if none
 // is left.
-func withoutSystem(json []byte, system string) []byte {
-	v, ok := valueOf(json)
+func (f *elementText) withoutSystem(system string) []byte {
+	v, ok := f.value()
 	if !ok || system == "" {
-		return json
+		return f.json
 	}
 	array, isArray := v.AsArray()
 	if !isArray {
 		if systemOf(v) == system {
 			return nil
 		}
-		return json
+		return f.json
 	}
-	b := []byte{'['}
+	var left arrayText
 	for _, one := range array.All() {
-		if systemOf(one) == system {
-			continue
+		if systemOf(one) != system {
+			left.add(one)
 		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(b, one.Raw()...)
 	}
-	if len(b) == 1 {
-		return nil
-	}
-	return append(b, ']')
+	return left.close()
 }
 
 // mergeIdentifiers returns our own identifiers followed by the kept ones. An
 // element that can have only one identifier has the kept one.
-func mergeIdentifiers(kept, own []byte, system string) []byte {
-	v, ok := valueOf(own)
-	array, isArray := asArray(v, ok)
+func mergeIdentifiers(kept, own *elementText, system string) []byte {
+	array, isArray := own.array()
 	if !isArray {
-		if kept != nil {
-			return kept
+		if kept == nil {
+			kept = own
 		}
-		return own
-	}
-	b := []byte{'['}
-	add := func(one strictjson.Value) {
-		if len(b) > 1 {
-			b = append(b, ',')
+		if kept == nil {
+			return nil
 		}
-		b = append(b, one.Raw()...)
+		return kept.json
 	}
+	var merged arrayText
 	for _, one := range array.All() {
 		if systemOf(one) == system {
-			add(one)
+			merged.add(one)
 		}
 	}
-	if v, ok := valueOf(kept); ok {
-		if others, isArray := v.AsArray(); isArray {
-			for _, one := range others.All() {
-				add(one)
-			}
+	if others, ok := kept.array(); ok {
+		for _, one := range others.All() {
+			merged.add(one)
 		}
 	}
-	return append(b, ']')
+	return merged.close()
 }
 
-func asArray(v strictjson.Value, ok bool) (strictjson.Array, bool) {
-	if !ok {
-		return strictjson.Array{}, false
+// arrayText is a JSON array being written.
+type arrayText []byte
+
+func (a *arrayText) add(v strictjson.Value) {
+	separator := byte(',')
+	if len(*a) == 0 {
+		separator = '['
 	}
-	return v.AsArray()
+	*a = append(append(*a, separator), v.Raw()...)
+}
+
+// close returns the array, or nil if it is empty.
+func (a *arrayText) close() []byte {
+	if len(*a) == 0 {
+		return nil
+	}
+	return append(*a, ']')
 }
 
 // withReference returns a reference with another target.
-func withReference(json, target []byte) []byte {
-	v, _ := valueOf(json)
-	o, ok := asObject(v)
+func (f *elementText) withReference(target []byte) []byte {
+	o, ok := f.object()
 	if !ok || target == nil {
-		return json
+		return f.json
 	}
 	var changed object
 	changed.set("reference", target)
@@ -221,19 +203,15 @@ func withReference(json, target []byte) []byte {
 }
 
 // mergeServer returns the kept fields with those of the server.
-func mergeServer(kept, own []byte, names ...string) []byte {
+func mergeServer(kept, own *elementText, names ...string) []byte {
 	var merged object
-	for _, from := range [...]struct {
-		json   []byte
-		server bool
-	}{{own, true}, {kept, false}} {
-		v, _ := valueOf(from.json)
-		o, ok := asObject(v)
+	for _, from := range [...]*elementText{own, kept} {
+		o, ok := from.object()
 		if !ok {
 			continue
 		}
 		for name, value := range o.All() {
-			if slices.Contains(names, name) == from.server {
+			if slices.Contains(names, name) == (from == own) {
 				merged.set(name, value.Raw())
 			}
 		}
@@ -242,45 +220,4 @@ func mergeServer(kept, own []byte, names ...string) []byte {
 		return nil
 	}
 	return merged.append(nil)
-}
-
-// canonical returns a JSON value with sorted fields, without white space and
-// with one way to write strings. Numbers keep their digits, because 1.0 and 1
-// are different in FHIR.
-func canonical(json []byte) []byte {
-	v, ok := valueOf(json)
-	if !ok {
-		return json
-	}
-	return appendCanonical(nil, v)
-}
-
-func appendCanonical(b []byte, v strictjson.Value) []byte {
-	if o, ok := v.AsObject(); ok {
-		var fields object
-		for name, value := range o.All() {
-			fields.set(name, appendCanonical(nil, value))
-		}
-		slices.SortFunc(fields.fields, func(x, y jsonField) int {
-			if x.name < y.name {
-				return -1
-			}
-			return 1
-		})
-		return fields.append(b)
-	}
-	if array, ok := v.AsArray(); ok {
-		b = append(b, '[')
-		for i, element := range array.All() {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendCanonical(b, element)
-		}
-		return append(b, ']')
-	}
-	if s, ok := v.AsString(); ok {
-		return strictjson.AppendString(b, s)
-	}
-	return append(b, v.Raw()...)
 }

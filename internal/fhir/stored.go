@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"anodyne.example/anodyne/internal/pain"
+	"anodyne.example/anodyne/internal/strictjson"
 )
 
 // Kept is what is kept beside a patient or a record: by resource, as
@@ -31,11 +33,59 @@ func (k Kept) Text() string {
 	if len(k) == 0 {
 		return ""
 	}
+	if text, ok := k.plainText(); ok {
+		return text
+	}
 	b, err := json.Marshal(k)
 	if err != nil {
 		panic(err) // all values are JSON
 	}
 	return string(b)
+}
+
+// plainText returns what package json makes of k. It is not ok if package json
+// would change the values, which it does to white space and to characters that
+// HTML or JavaScript treat specially.
+func (k Kept) plainText() (text string, ok bool) {
+	size := len("{}")
+	for key, value := range k {
+		if !isPlain(value) {
+			return "", false
+		}
+		size += len(key) + len(value) + len(`"":,`)
+	}
+	b := append(make([]byte, 0, size), '{')
+	for i, key := range slices.Sorted(maps.Keys(k)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		at := len(b)
+		if b = strictjson.AppendString(b, key); !isPlain(b[at:]) {
+			return "", false
+		}
+		b = append(append(b, ':'), k[key]...)
+	}
+	return string(append(b, '}')), true
+}
+
+// isPlain reports whether package json writes valid JSON as it is.
+func isPlain(text []byte) bool {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '\\':
+			i++ // only in strings
+		case '"':
+			quoted = !quoted
+		case ' ', '\t', '\n', '\r':
+			if !quoted {
+				return false
+			}
+		case '<', '>', '&', 0xe2: // the latter begins U+2028 and U+2029
+			return false
+		}
+	}
+	return true
 }
 
 // With returns k with what is kept of one resource; nil removes it.

@@ -1,7 +1,6 @@
 package fhir
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -181,7 +180,7 @@ func (v *validation) known(value strictjson.Value) bool {
 		return false
 	}
 	text, err := json.Marshal([]Extension{modifier})
-	return err == nil && bytes.Equal(canonical(text), canonical(value.Raw()))
+	return err == nil && sameElement(&elementText{json: text}, &elementText{json: value.Raw(), tree: value})
 }
 
 // extended reports whether an object has the extensions of a primitive

@@ -1,7 +1,6 @@
 package fhirwrite
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -31,29 +30,7 @@ func (e *entry) identify(m fhir.Mapping) {
 // identifies reports whether a resource has identifiers, of whatever kind. Those
 // that are stored of a patient stay if an update has none, because other systems
 // find the patient by theirs, as in [pain.PutPatient].
-func (e *entry) identifies() bool {
-	object, err := strictjson.Parse(e.Body)
-	if err != nil {
-		return true
-	}
-	_, has := object.Get("identifier")
-	return has
-}
-
-// withIdentifiersOf returns a resource that has no identifiers with those of
-// another one.
-func withIdentifiersOf(body, other []byte) []byte {
-	object, err := strictjson.Parse(other)
-	if err != nil {
-		return body
-	}
-	identifiers, has := object.Get("identifier")
-	if !has {
-		return body
-	}
-	b := append(bytes.Clone(body[:bytes.LastIndexByte(body, '}')]), `,"identifier":`...)
-	return append(append(b, identifiers.Raw()...), '}')
-}
+func (e *entry) identifies() bool { return e.draft.Has("identifier") }
 
 // withIdentifier returns a resource with one more identifier.
 func withIdentifier(body []byte, one pain.Identifier) ([]byte, error) {

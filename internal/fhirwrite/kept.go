@@ -12,9 +12,10 @@ func storedKept(text string) (fhir.Kept, error) {
 	return kept, err
 }
 
-// keep notes what a stored resource lacks of the received one.
-func keep(kept fhir.Kept, resource string, received, generated []byte) {
-	if elements := fhir.Keep(received, generated); elements == nil {
+// keep notes what a stored resource lacks of the received one, apart from the
+// elements that stay as they are stored if the received one has none.
+func (p *planner) keep(kept fhir.Kept, resource string, received *fhir.Draft, generated []byte, stay ...string) {
+	if elements := received.Keep(generated, p.addresses.replace, stay...); elements == nil {
 		delete(kept, resource)
 	} else {
 		kept[resource] = elements

@@ -230,11 +230,7 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept)
 		}
 		for _, e := range one.patient {
 			if e.Update || e.result.Status == created {
-				body := p.addresses.rewrite(e.Body)
-				if !e.identifies() {
-					body = withIdentifiersOf(body, generated.JSON)
-				}
-				keep(kept, "Patient/", body, generated.JSON)
+				p.keep(kept, "Patient/", e.draft, generated.JSON, "identifier")
 			}
 			e.result.Version, e.result.LastModified = stored.Version, at
 			e.result.generated, e.result.kept = generated.JSON, kept["Patient/"]
@@ -251,7 +247,7 @@ func (p *planner) showPatient(one *person, stored *pain.Patient, kept fhir.Kept)
 		if e.at < 0 || e.at >= len(resources) {
 			continue
 		}
-		keep(kept, fhir.KeptKey("Condition", resources[e.at].ID), p.addresses.rewrite(e.Body), resources[e.at].JSON)
+		p.keep(kept, fhir.KeptKey("Condition", resources[e.at].ID), e.draft, resources[e.at].JSON)
 		if e.Update { // the id follows from the contents, and stays the same
 			_, part, _ := strings.Cut(resources[e.at].ID, "-")
 			_, name, _ := strings.Cut(e.ID, "-")

@@ -127,13 +127,13 @@ func (d *draftRecord) show(p *planner) {
 func (e *entry) keep(p *planner, resources []fhir.Resource, kept fhir.Kept) {
 	for _, r := range resources {
 		if r.Type == e.result.Type && r.ID == e.result.ID {
-			keep(kept, e.resource(), p.addresses.rewrite(e.Body), r.JSON)
+			p.keep(kept, e.resource(), e.draft, r.JSON)
 			e.result.generated, e.result.kept = r.JSON, kept[e.resource()]
 			return
 		}
 	}
 	// The record has no such resource: all of it is kept.
-	keep(kept, e.resource(), p.addresses.rewrite(e.Body), []byte(`{}`))
+	p.keep(kept, e.resource(), e.draft, []byte(`{}`))
 	e.result.generated, e.result.kept = []byte(`{}`), kept[e.resource()]
 }
 

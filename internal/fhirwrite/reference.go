@@ -1,11 +1,8 @@
 package fhirwrite
 
 import (
-	"bytes"
 	"net/url"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/id"
@@ -101,65 +98,18 @@ func (a addresses) add(fullURL, reference string) {
 	}
 }
 
-// rewrite replaces addresses of items in a resource: in references and URIs, and
-// in the links of the narrative.
-func (a addresses) rewrite(body []byte) []byte {
-	if len(a) == 0 {
-		return body
-	}
-	d := jsontext.NewDecoder(bytes.NewReader(body))
-	var names []string // of the objects that the value is in
-	var out []byte
-	from := 0
-	for {
-		kind := d.PeekKind()
-		if kind != '"' {
-			if _, err := d.ReadToken(); err != nil {
-				break // at the end, or in what is not JSON
-			}
-			continue
-		}
-		raw, err := d.ReadValue()
-		if err != nil {
-			break
-		}
-		depth := d.StackDepth()
-		for len(names) <= depth {
-			names = append(names, "")
-		}
-		text, err := jsontext.AppendUnquote(nil, raw)
-		if err != nil {
-			break
-		}
-		if in, count := d.StackIndex(depth); in == '{' && count%2 == 1 {
-			names[depth] = string(text)
-			continue
-		} else if in == '[' {
-			names[depth] = names[depth-1]
-		}
-		replacement, ok := a.replace(names[depth], string(text))
-		if !ok {
-			continue
-		}
-		end := int(d.InputOffset())
-		out = strictjson.AppendString(append(out, body[from:end-len(raw)]...), replacement)
-		from = end
-	}
-	if out == nil {
-		return body
-	}
-	return append(out, body[from:]...)
-}
-
-// replace returns what a text of a resource is replaced with, if it is.
-func (a addresses) replace(name, text string) (replacement string, ok bool) {
-	switch name {
+// replace returns what a text of a resource is replaced with, if it is one that
+// names an item: in references and URIs, and in the links of the narrative.
+func (a addresses) replace(field []byte, text strictjson.Value) (replacement string, ok bool) {
+	switch string(field) {
 	case "div":
-		linked := a.links(text)
-		return linked, linked != text
+		div, _ := text.AsString()
+		linked := a.links(div)
+		return linked, linked != div
 	case "reference", "uri", "url", "valueUri", "valueUrl", "valueUuid", "valueOid":
 		// Identifiers stay the same wherever a resource goes.
-		replacement, ok = a[text]
+		address, _ := text.AsString()
+		replacement, ok = a[address]
 	}
 	return replacement, ok
 }

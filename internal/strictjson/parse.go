@@ -3,8 +3,9 @@
 //
 // Strict follows the contract: no duplicate fields, no invalid UTF-8, no
 // trailing data, limited nesting, and no unknown fields. Package jsontext
-// implements the grammar; this package adds the tree, the errors and their
-// paths. The packages that read a body validate its values.
+// implements the grammar; this package adds the tree, a fast path for valid
+// bodies, the errors and their paths. The packages that read a body validate
+// its values.
 package strictjson
 
 import (
@@ -60,19 +61,27 @@ func Parse(body []byte) (*Object, error) {
 	if uint64(len(body)) > math.MaxUint32 {
 		return nil, invalid("it is too long", 0)
 	}
-	work := decodings.Get().(*decoding)
-	work.source = *bytes.NewBuffer(body)
-	work.decoder.Reset(&work.source)
 	doc := &document{body: body, nodes: make([]node, 0, min(4+len(body)/24, 1024))}
+	if !doc.scan() {
+		if err := doc.decode(); err != nil {
+			return nil, err
+		}
+	}
+	doc.root = Object{Value{doc: doc}}
+	return &doc.root, nil
+}
+
+// decode builds the tree with the decoder, or says what is wrong with the body.
+func (doc *document) decode() error {
+	work := decodings.Get().(*decoding)
+	work.source = *bytes.NewBuffer(doc.body)
+	work.decoder.Reset(&work.source)
+	doc.nodes = doc.nodes[:0]
 	err := doc.read(&work.decoder)
 	work.source = bytes.Buffer{}
 	work.decoder.Reset(&work.source) // releases the body
 	decodings.Put(work)
-	if err != nil {
-		return nil, err
-	}
-	doc.root = Object{Value{doc: doc}}
-	return &doc.root, nil
+	return err
 }
 
 func (doc *document) read(d *jsontext.Decoder) error {
@@ -85,7 +94,7 @@ func (doc *document) read(d *jsontext.Decoder) error {
 		}
 		return doc.explain(err)
 	default:
-		return invalid("it is not an object", doc.skipSpace(0))
+		return invalid("it is not an object", int64(skipSpace(doc.body, 0)))
 	}
 
 	var open [MaxDepth]uint32 // indexes of the enclosing containers
@@ -144,15 +153,10 @@ func (doc *document) read(d *jsontext.Decoder) error {
 
 // expectEnd returns an error if anything but white space follows.
 func (doc *document) expectEnd(d *jsontext.Decoder) error {
-	if next := doc.skipSpace(d.InputOffset()); next < int64(len(doc.body)) {
-		return invalid("more data follows the object", next)
+	if next := skipSpace(doc.body, int(d.InputOffset())); next < len(doc.body) {
+		return invalid("more data follows the object", int64(next))
 	}
 	return nil
-}
-
-func (doc *document) skipSpace(offset int64) int64 {
-	rest := bytes.TrimLeft(doc.body[offset:], " \t\r\n")
-	return int64(len(doc.body) - len(rest))
 }
 
 // explain converts a decoder's error to a message for the caller. The

@@ -150,6 +150,15 @@ func (doc *document) name(at uint32) string {
 	return unquote(doc.body[n.name:n.nameEnd])
 }
 
+// nameText returns the name of a field, which is part of the body if it can be.
+func (doc *document) nameText(at uint32) []byte {
+	n := &doc.nodes[at]
+	if n.escapedName {
+		return []byte(doc.name(at))
+	}
+	return doc.body[n.name+1 : n.nameEnd-1]
+}
+
 // unquote returns the text of a string that is known to be valid.
 func unquote(quoted []byte) string {
 	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {

@@ -74,6 +74,51 @@ func (o *Object) All() iter.Seq2[string, Value] {
 	}
 }
 
+// Names iterates over the fields as All does, without a copy of the names, which
+// must not be changed.
+func (o *Object) Names() iter.Seq2[[]byte, Value] {
+	return func(yield func([]byte, Value) bool) {
+		end := o.node().next
+		for at := o.at + 1; at < end; at = o.doc.nodes[at].next {
+			if !yield(o.doc.nameText(at), Value{o.doc, at}) {
+				return
+			}
+		}
+	}
+}
+
+// Offset returns where in the body the value begins.
+func (v Value) Offset() int { return int(v.node().start) }
+
+// Strings iterates over all strings within a field, in the order in which they
+// were sent, with the name of the field that each is in. Strings of an array
+// have the name of the array's field.
+func (v Value) Strings() iter.Seq2[[]byte, Value] {
+	return func(yield func([]byte, Value) bool) {
+		var name []byte
+		if v.node().nameEnd > 0 {
+			name = v.doc.nameText(v.at)
+		}
+		v.strings(name, yield)
+	}
+}
+
+func (v Value) strings(name []byte, yield func([]byte, Value) bool) bool {
+	n := v.node()
+	if n.kind == jsontext.KindString {
+		return yield(name, v)
+	}
+	for at := v.at + 1; at < n.next; at = v.doc.nodes[at].next {
+		if n.kind == jsontext.KindBeginObject {
+			name = v.doc.nameText(at)
+		}
+		if !(Value{v.doc, at}).strings(name, yield) {
+			return false
+		}
+	}
+	return true
+}
+
 // Unread iterates over the fields that the reader has not read yet, in the
 // order in which they were sent.
 func (r *Reader) Unread() iter.Seq2[string, Value] {
