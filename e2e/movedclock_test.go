@@ -16,7 +16,7 @@ import (
 
 // movedClock is the wall clock of one running process, which can be moved
 // forward and back like that of a machine: time.Now jumps, but measured
-// durations do not. See docs/decisions/0031-a-clock-moved-in-the-process.md.
+// durations do not. See docs/decisions/0031-moving-the-clock-in-tests.md.
 type movedClock struct {
 	tb     testing.TB
 	memory *os.File

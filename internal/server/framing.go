@@ -9,7 +9,7 @@ import (
 // does not report: a header with both Content-Length and Transfer-Encoding. If
 // two programs in a chain read such a request differently, part of its body
 // can be smuggled as another request, so it is rejected; see
-// docs/decisions/0038-callers-that-hold-others-up.md.
+// docs/decisions/0038-connection-limit.md.
 //
 // Data is passed on one request at a time. So the last header tracked is that
 // of the request being handled, and any disagreement with net/http about where

@@ -9,7 +9,7 @@ import (
 // net/http itself responds to requests that it cannot parse, before any
 // handler runs: in plain text, without a request ID and rate-limit headers.
 // The code below replaces these responses with the service's own. See
-// docs/decisions/0022-answers-to-what-is-not-http.md.
+// docs/decisions/0022-error-responses-of-net-http.md.
 
 // speak replaces a refusal by net/http, which is written in a single call,
 // with the service's own response.

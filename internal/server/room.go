@@ -13,7 +13,7 @@ import (
 // share one address. If there is no room, connections that wait for their
 // caller are closed, from the address that has the most of them; a request
 // being processed is never aborted. See
-// docs/decisions/0038-callers-that-hold-others-up.md.
+// docs/decisions/0038-connection-limit.md.
 
 // origin is an address that connections come from. An IPv6 /64 network counts
 // as one address.

@@ -14,7 +14,7 @@ import (
 
 // Every wait for PostgreSQL is bounded, even if the server is down, hangs, or
 // is cut off by a network that drops packets. See
-// docs/decisions/0028-every-wait-ends.md.
+// docs/decisions/0028-timeouts-of-postgresql.md.
 const (
 	// connectTime bounds one attempt to connect, including name resolution and
 	// authentication, unless the address sets connect_timeout.

@@ -237,7 +237,7 @@ func linesByOrg(content []byte) map[access.OrgNo][][]byte {
 
 // packers is a pool of compressors; creating one costs more than compressing a
 // thousand lines. Every read pays for this, so it uses the faster of two
-// implementations: docs/decisions/0032-packing-of-audit-lines.md.
+// implementations: docs/decisions/0032-compression-of-audit-entries.md.
 var packers = sync.Pool{New: func() any {
 	w, err := fastflate.NewWriter(nil, fastflate.BestSpeed)
 	if err != nil {
