@@ -1,5 +1,6 @@
-// Package fhirtest validates FHIR resources in tests with a validator that is
-// not ours: a program that knows the definitions of R4 and of US Core.
+// Package fhirtest helps to test FHIR: it validates resources with a validator
+// that is not ours, a program that knows the definitions of R4 and of US Core,
+// and draws random records.
 package fhirtest
 
 import (
