@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"anodyne.example/anodyne/client"
 )
 
 // fhirBase is the path of the FHIR interface.
@@ -40,6 +42,11 @@ func (e *ehr) in(t *testing.T) *ehr {
 	copied := *e
 	copied.t = t
 	return &copied
+}
+
+// client returns the Go client with the same token.
+func (e *ehr) client() *client.Client {
+	return client.New(e.node.url, "", "", client.WithToken(e.token), client.WithHTTPClient(e.http))
 }
 
 // exchange sends a request once. header is names and values in turn.

@@ -24,27 +24,43 @@ import (
 	"anodyne.example/anodyne/internal/testwait"
 )
 
+// The patients and scores of an import that is killed.
+const (
+	killedPatients = 2000
+	killedScores   = 6000
+)
+
 // TestFaultImportSurvivesKill kills an import with SIGKILL again and again, each
 // time further on, and lets the next one go on, until one runs to its end.
 // Everything must be there once, with its event.
 func TestFaultImportSurvivesKill(t *testing.T) {
 	t.Parallel()
-	const patients, scores = 2000, 6000
+	people, clinical := writeImport(t, killedPatients, killedScores)
+	// Each patient is an entry of the journal, and each one's scores are at
+	// least another.
+	killImports(t, killedPatients+killedPatients/2, people, clinical)
+}
+
+// TestFaultFHIRImportSurvivesKill does the same to an import of FHIR resources, a
+// Bundle and files with one a line.
+func TestFaultFHIRImportSurvivesKill(t *testing.T) {
+	t.Parallel()
+	killImports(t, killedPatients+killedPatients/2, writeFHIR(t, killedPatients, killedScores)...)
+}
+
+func killImports(t *testing.T, entries int, files ...string) {
 	storetest.EachDatabase(t, func(t *testing.T, cfg store.Config) {
 		s := storetest.Start(t, cfg)
 		storetest.Run(t, s)
 		who := storetest.Client(t, s, "Ours")
 		org := s.For(&who)
-		people, clinical := writeImport(t, patients, scores)
 		started, _, err := org.Head(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Each patient is an entry of the journal, and each one's scores are at
-		// least another.
-		at := stops(t, patients+patients/2, faulttest.Rounds(t, 4))
+		at := stops(t, entries, faulttest.Rounds(t, 4))
 		for i := range at {
-			if killAt(t, s, org, started+at[i], anodyne(t, t.TempDir(), importing(t, cfg, people, clinical)...)) {
+			if killAt(t, s, org, started+at[i], anodyne(t, t.TempDir(), importing(t, cfg, files...)...)) {
 				continue
 			}
 			// The one that was to be killed near its end may get there first.
@@ -53,17 +69,17 @@ func TestFaultImportSurvivesKill(t *testing.T) {
 			}
 			t.Logf("ended before entry %d", at[i])
 		}
-		if output := must(t, t.TempDir(), importing(t, cfg, people, clinical)...); !strings.Contains(output, "already present") {
+		if output := must(t, t.TempDir(), importing(t, cfg, files...)...); !strings.Contains(output, "already present") {
 			t.Errorf("the last import said %s", output)
 		}
-		checkImport(t, s, org, patients, scores)
+		checkImport(t, s, org, killedPatients, killedScores)
 
 		// Once more, it has nothing to do.
 		head, _, err := org.Head(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if output := must(t, t.TempDir(), importing(t, cfg, people, clinical)...); !strings.Contains(output, "6,000") {
+		if output := must(t, t.TempDir(), importing(t, cfg, files...)...); !strings.Contains(output, "6,000") {
 			t.Errorf("again: %s", output)
 		}
 		if after, _, err := org.Head(t.Context()); after != head || err != nil {
@@ -148,6 +164,53 @@ func writeImport(t *testing.T, patients, scores int) (people, clinical string) {
 		}
 	}
 	return people, clinical
+}
+
+// writeFHIR makes the files of FHIR resources: a Bundle with a quarter of the
+// patients, and the others with one a line. Half of the patients have no
+// identifier, and some of these say the same; so do some of the scores.
+func writeFHIR(t *testing.T, patients, scores int) (files []string) {
+	patient := func(i int) string {
+		name, identifier := fmt.Sprintf("Q%d", i/8), ""
+		if i%2 == 0 {
+			name, identifier = fmt.Sprintf("P%d", i), fmt.Sprintf(`"identifier":[{"system":"http://hospital.example/mrn","value":"%d"}],`, i)
+		}
+		return fmt.Sprintf(`{"resourceType":"Patient","id":"p%d",%s"name":[{"text":%q}],"birthDate":"1984-05-17","address":[{"city":"Uppsala"}]}`, i, identifier, name)
+	}
+	score := func(i int, patient string) string {
+		return fmt.Sprintf(`{"resourceType":"Observation","id":"s%d","status":"final","code":{"coding":[{"system":"http://loinc.org","code":"72514-3"}]},"subject":{"reference":%q},"effectiveDateTime":"2026-01-15","valueQuantity":{"value":%d,"unit":"{score}"}}`, i, patient, i%5)
+	}
+	var bundle, people, observations []string
+	bundled := patients / 4
+	entry := func(url, resource string) {
+		bundle = append(bundle, fmt.Sprintf(`{"fullUrl":%q,"resource":%s,"request":{"method":"POST","url":"x"}}`, url, resource))
+	}
+	for i := range patients {
+		if i < bundled {
+			entry(fmt.Sprintf("urn:uuid:p%d", i), patient(i))
+		} else {
+			people = append(people, patient(i))
+		}
+	}
+	for i := range scores {
+		if p := i % patients; p < bundled {
+			entry(fmt.Sprintf("urn:uuid:s%d", i), score(i, fmt.Sprintf("urn:uuid:p%d", p)))
+		} else {
+			observations = append(observations, score(i, fmt.Sprintf("Patient/p%d", p)))
+		}
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"bundle.json":        `{"resourceType":"Bundle","type":"transaction","entry":[` + strings.Join(bundle, ",\n") + `]}`,
+		"Patient.ndjson":     strings.Join(people, "\n"),
+		"Observation.ndjson": strings.Join(observations, "\n"),
+	} {
+		files = append(files, filepath.Join(dir, name))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
 }
 
 // checkImport compares the database with the files.

@@ -34,6 +34,10 @@ type Draft struct {
 	// Part is which part of the record the resource is: the suffix of its id,
 	// such as "bp"; "" for a resource that is a whole record.
 	Part string
+	// Stop is the day on which the stop of a medicine was recorded, if the
+	// resource says what this service derived; the zero Date for none.
+	Stop    pain.Date
+	HasStop bool
 	// Identifiers are those with a system and a value.
 	Identifiers []pain.Identifier
 

@@ -59,6 +59,7 @@ func readMedicationRequest(in *incoming) {
 		in.refuse(Required, "authoredOn", "The time of the request is required.")
 	}
 	p.readDispense(r.DispenseRequest)
+	p.readStop()
 	in.readExtensions(r.Extension)
 }
 
@@ -93,6 +94,7 @@ func readMedicationStatement(in *incoming) {
 	default:
 		in.refuse(Required, "dateAsserted", "The time of the statement is required.")
 	}
+	p.readStop()
 	in.readExtensions(r.Extension)
 }
 
@@ -181,6 +183,24 @@ func (in *incoming) extensionOf(list []Extension, owner, field string) (text, at
 		}
 	}
 	return "", ""
+}
+
+// readStop takes the day on which a stop was recorded, which is the only derived
+// value that cannot be derived again: it depends on when the record was written.
+func (p *prescribed) readStop() {
+	url := p.m.extensionURL("medications", "derived")
+	for i := range p.extensions {
+		if p.extensions[i].URL != url {
+			continue
+		}
+		p.draft.HasStop = true
+		for _, e := range p.extensions[i].Extension {
+			if e.URL == "stop_recorded_on" {
+				on, err := pain.ParseDate(e.ValueDate)
+				p.draft.Stop, p.draft.HasStop = on, err == nil
+			}
+		}
+	}
 }
 
 // readReasons takes the indication from all reasons with words.

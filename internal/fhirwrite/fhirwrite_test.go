@@ -124,6 +124,40 @@ func TestWrite(t *testing.T) {
 	})
 }
 
+// A stopped medicine keeps the day on which its stop was recorded, whenever it is
+// sent to another organisation; one from another system has the day of the write.
+func TestStopIsRecordedOnce(t *testing.T) {
+	s := storetest.Open(t, storetest.SQLite)
+	who := storetest.Client(t, s, "General Hospital")
+	o := s.For(&who)
+	const stopped = `{"resourceType":"MedicationRequest","status":"stopped","intent":"order","subject":{"reference":"urn:uuid:1"},"authoredOn":"2025-01-15","medicationCodeableConcept":{"text":"morphine 15 mg tablet"},
+		"dispenseRequest":{"quantity":{"value":60},"expectedSupplyDuration":{"value":30,"unit":"d"}}%s}`
+	derived := func(inner string) string {
+		return `,"extension":[{"url":"https://anodyne.example/fhir/StructureDefinition/medications-derived","extension":[{"url":"drug_class","valueCode":"opioid"}` + inner + `]}]`
+	}
+	on := func(day string) string { return derived(`,{"url":"stop_recorded_on","valueDate":"` + day + `"}`) }
+	today := pain.DateOf(time.Now()).String()
+	for _, c := range []struct{ name, more, want string }{
+		{"of another system", "", today},
+		{"recorded earlier", on("2025-02-03"), "2025-02-03"},
+		{"recorded on its own day", derived(""), ""},
+		{"before the record", on("2025-01-15"), today},
+		{"in the future", on("2999-01-01"), today},
+		{"only a month", on("2025-02"), today},
+	} {
+		made := write(t, o, fhirwrite.Item{Body: []byte(strings.Replace(ada, "1001", c.name, 1)), FullURL: adaIsHere}, fhirwrite.Item{Body: fmt.Appendf(nil, stopped, c.more)})
+		m, err := pain.ReadMedication(recordsOf(t, o, made)[0].Value)
+		got := ""
+		if m.Derived.StopRecordedOn != (pain.Date{}) {
+			got = m.Derived.StopRecordedOn.String()
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%s: the stop was recorded on %q, want %q; %v", c.name, got, c.want, err)
+		}
+	}
+	storetest.Clean(t, s)
+}
+
 // Each problem names its item and the element, and the other items can be
 // written.
 func TestProblems(t *testing.T) {

@@ -46,6 +46,9 @@ func (d *draftRecord) read(p *planner) {
 	if whole.Status == pain.Amended {
 		d.record.Status = pain.Amended
 	}
+	if whole.HasStop && fields.OK() {
+		d.record.RestoreStop(whole.Stop, p.Now)
+	}
 	if err := fields.Err(); err != nil {
 		d.blame(err)
 	}

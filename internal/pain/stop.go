@@ -36,6 +36,17 @@ func (r *Record) noteStopOf(old *Record, now time.Time) {
 	}
 }
 
+// RestoreStop gives a new record, which was a record of this service before, the
+// day on which its stop was recorded then; the zero Date if it had none. A day
+// that cannot be right, before the record or after now, changes nothing.
+func (r *Record) RestoreStop(on Date, now time.Time) {
+	v, ok := r.stoppedMedication(now)
+	if !ok || on != (Date{}) && (!DateOf(r.RecordedAt).Before(on) || DateOf(now).Before(on)) {
+		return
+	}
+	r.setStop(&v, on)
+}
+
 // stoppedMedication returns the medicine of a record written after its own
 // day, if it was stopped on an unknown day.
 func (r *Record) stoppedMedication(now time.Time) (_ Medication, ok bool) {
