@@ -48,7 +48,7 @@ func (a *API) everythingFHIR(x *exchange) (answer, error) {
 			}
 		}
 	}
-	chart, err := x.org.FHIRChart(x.ctx(), patientID, patients.FHIRQuery{Types: types})
+	chart, err := x.org.FHIRChart(x.ctx(), patientID, patients.FHIRQuery{Types: types, InError: !e.since.IsZero()})
 	if fault.Is(err, fault.NotFound) {
 		err = noSuchResource("Patient", x.r.PathValue("id"))
 	}
@@ -160,9 +160,12 @@ func (x *exchange) everythingOf(e *everything, c *patients.FHIRChart) (list []fh
 			}
 		}
 	}
+	wanted := func(updated, recorded time.Time) bool {
+		return !updated.Before(e.since) && !recorded.Before(e.from) && (e.until.IsZero() || recorded.Before(e.until))
+	}
 	for i := range c.Records {
 		rec := &c.Records[i]
-		if rec.UpdatedAt.Before(e.since) || rec.RecordedAt.Before(e.from) || !e.until.IsZero() && !rec.RecordedAt.Before(e.until) {
+		if !wanted(rec.UpdatedAt, rec.RecordedAt) {
 			continue
 		}
 		more, err := x.api.mapping.ofRecord(rec)
@@ -173,6 +176,15 @@ func (x *exchange) everythingOf(e *everything, c *patients.FHIRChart) (list []fh
 			if slices.Contains(e.types, r.Type) {
 				list = append(list, r)
 			}
+		}
+	}
+	removed, err := c.Removed(x.api.mapping.Mapping)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range removed {
+		if wanted(v.UpdatedAt, v.RecordedAt) && slices.Contains(e.types, v.Type) {
+			list = append(list, v.Resource)
 		}
 	}
 	slices.SortFunc(list, func(a, b fhir.Resource) int { return strings.Compare(everythingPlace(a), everythingPlace(b)) })

@@ -155,6 +155,9 @@ func (s *fhirSearch) matches(c *fhirChart) (found []match, looked int, err error
 			err = add(s.x.api.mapping.ofRecord(&c.Records[i]))
 		}
 	}
+	if err == nil {
+		err = add(s.x.api.mapping.removed(&c.FHIRChart))
+	}
 	slices.SortFunc(found, func(a, b match) int { return cmp.Compare(a.place.resource, b.place.resource) })
 	return found, looked, err
 }

@@ -11,19 +11,8 @@ import (
 	"anodyne.example/anodyne/internal/fault"
 	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/id"
-	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/patients"
 )
-
-// storedResource is one version of a resource.
-type storedResource struct {
-	fhir.Resource
-	patient id.Patient
-	version int64
-	updated time.Time
-	// shifting is set if the contents may have changed within a version.
-	shifting bool
-}
 
 func noSuchResource(resourceType, resourceID string) error {
 	return fault.Missing(resourceType, clip(resourceID))
@@ -45,7 +34,7 @@ func parseRecordID(resourceID string) (id.Record, bool) {
 
 // versions returns all versions of a resource that there are, oldest first. Of
 // patients there is only the current one.
-func (x *exchange) versions(resourceType, resourceID string) ([]storedResource, error) {
+func (x *exchange) versions(resourceType, resourceID string) ([]patients.FHIRVersion, error) {
 	read := x.patientVersions
 	if fhirRecords[resourceType] != nil {
 		read = x.recordVersions
@@ -58,7 +47,7 @@ func (x *exchange) versions(resourceType, resourceID string) ([]storedResource, 
 }
 
 // recordVersions returns nothing if the identifier is not that of a record.
-func (x *exchange) recordVersions(resourceType, resourceID string) ([]storedResource, error) {
+func (x *exchange) recordVersions(resourceType, resourceID string) ([]patients.FHIRVersion, error) {
 	root, ok := parseRecordID(resourceID)
 	if !ok {
 		return nil, nil
@@ -67,12 +56,12 @@ func (x *exchange) recordVersions(resourceType, resourceID string) ([]storedReso
 	if err != nil {
 		return nil, err
 	}
-	return x.versionsOf(chain, resourceType, resourceID)
+	return patients.VersionsOf(x.api.mapping.Mapping, chain, resourceType, resourceID)
 }
 
 // patientVersions returns nothing if the identifier is not that of a resource
 // of a patient.
-func (x *exchange) patientVersions(resourceType, resourceID string) ([]storedResource, error) {
+func (x *exchange) patientVersions(resourceType, resourceID string) ([]patients.FHIRVersion, error) {
 	patientID, ok := parsePatientID(strings.SplitN(resourceID, "-", 2)[0])
 	if !ok {
 		return nil, nil
@@ -84,56 +73,10 @@ func (x *exchange) patientVersions(resourceType, resourceID string) ([]storedRes
 	list, err := x.api.mapping.ofPatient(&p, resourceType)
 	for _, r := range list {
 		if r.ID == resourceID {
-			return []storedResource{{Resource: r, patient: p.ID, version: p.Version, updated: p.UpdatedAt}}, err
+			return []patients.FHIRVersion{{Resource: r, Patient: p.ID, Number: p.Version, UpdatedAt: p.UpdatedAt}}, err
 		}
 	}
 	return nil, err
-}
-
-// versionsOf returns the versions of one resource of a record. A record entered
-// in error has two versions: the last one before, and the retraction. A resource
-// that a correction removed, such as one vital sign, was entered in error.
-func (x *exchange) versionsOf(chain []patients.FHIRRecord, resourceType, resourceID string) (list []storedResource, err error) {
-	show := func(rec patients.FHIRRecord) (shown bool, err error) {
-		resources, err := x.api.mapping.ofRecord(&rec)
-		for _, r := range resources {
-			if r.Type == resourceType && r.ID == resourceID {
-				list = append(list, storedResource{r, rec.PatientID, rec.Number, rec.UpdatedAt, rec.Rederived()})
-				shown = true
-			}
-		}
-		return shown, err
-	}
-	var last *patients.FHIRRecord // the latest with the resource, unless it was removed
-	add := func(rec patients.FHIRRecord) error {
-		shown, err := show(rec)
-		switch {
-		case shown:
-			last = &rec
-		case err == nil && last != nil:
-			removed := *last
-			removed.Number, removed.UpdatedAt, removed.Kept, removed.Status = rec.Number, rec.UpdatedAt, rec.Kept, pain.EnteredInError
-			_, err = show(removed)
-			last = nil
-		}
-		return err
-	}
-	for _, rec := range chain {
-		if rec.Status == pain.EnteredInError {
-			before := rec
-			before.Number, before.UpdatedAt, before.Status = rec.Number-1, rec.CreatedAt, pain.Superseded // shown as it was
-			if err := add(before); err != nil {
-				return nil, err
-			}
-		}
-		if rec.Status == pain.Superseded {
-			rec.UpdatedAt = rec.CreatedAt
-		}
-		if err := add(rec); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
 }
 
 // fhirMapping makes resources of what the store has.
@@ -151,6 +94,16 @@ func (m fhirMapping) ofPatient(p *patients.FHIRPatient, resourceType string) ([]
 // ofRecord returns the resources of a record.
 func (m fhirMapping) ofRecord(rec *patients.FHIRRecord) ([]fhir.Resource, error) {
 	return rec.Resources(m.Mapping)
+}
+
+// removed returns the retractions of resources that corrections removed from
+// the records of a chart.
+func (m fhirMapping) removed(c *patients.FHIRChart) (list []fhir.Resource, err error) {
+	versions, err := c.Removed(m.Mapping)
+	for _, v := range versions {
+		list = append(list, v.Resource)
+	}
+	return list, err
 }
 
 // sawResources returns the audit entry of a read about one patient.
@@ -189,7 +142,7 @@ func (a *API) vreadFHIR(x *exchange) (answer, error) {
 		return answer{}, err
 	}
 	for i := range list {
-		if strconv.FormatInt(list[i].version, 10) == x.r.PathValue("version") {
+		if strconv.FormatInt(list[i].Number, 10) == x.r.PathValue("version") {
 			return x.showResource(t, &list[i], nil)
 		}
 	}
@@ -197,16 +150,16 @@ func (a *API) vreadFHIR(x *exchange) (answer, error) {
 }
 
 // showResource responds with one version of a resource.
-func (x *exchange) showResource(t string, r *storedResource, elements []string) (answer, error) {
-	x.modified(r.updated)
-	out := answer{status: http.StatusOK, etag: weakTag(r.version), body: r.JSON}
-	if !r.shifting && x.unchanged(r.version, r.updated) {
+func (x *exchange) showResource(t string, r *patients.FHIRVersion, elements []string) (answer, error) {
+	x.modified(r.UpdatedAt)
+	out := answer{status: http.StatusOK, etag: weakTag(r.Number), body: r.JSON}
+	if !r.Shifting && x.unchanged(r.Number, r.UpdatedAt) {
 		return answer{status: http.StatusNotModified, etag: out.etag}, nil
 	}
 	if elements != nil {
 		out.body = subset(r.JSON, elements)
 	}
-	out.line = x.sawResources(t, r.patient, 1)
+	out.line = x.sawResources(t, r.Patient, 1)
 	return x.asFHIR(out), nil
 }
 
@@ -226,14 +179,14 @@ func (a *API) historyFHIR(x *exchange) (answer, error) {
 	for i := len(list) - 1; i >= 0; i-- {
 		r := &list[i]
 		method, address, status := "PUT", t+"/"+r.ID, "200 OK"
-		if r.version == 1 {
+		if r.Number == 1 {
 			method, address, status = "POST", t, "201 Created"
 		}
 		b.entry(self, r.JSON, `"request":{"method":"`+method+`","url":"`+address+`"},"response":{"status":"`+status+`","etag":"W/\"`+
-			strconv.FormatInt(r.version, 10)+`\"","lastModified":"`+r.updated.UTC().Format("2006-01-02T15:04:05.000Z")+`"}`)
+			strconv.FormatInt(r.Number, 10)+`\"","lastModified":"`+r.UpdatedAt.UTC().Format("2006-01-02T15:04:05.000Z")+`"}`)
 	}
 	x.buf = b.append(x.buf)
-	return x.asFHIR(answer{status: http.StatusOK, body: x.buf, line: x.sawResources(t, list[0].patient, len(list))}), nil
+	return x.asFHIR(answer{status: http.StatusOK, body: x.buf, line: x.sawResources(t, list[0].Patient, len(list))}), nil
 }
 
 // bundle is a Bundle being written.

@@ -62,5 +62,5 @@ func (x *exchange) patientOf(resource []byte) (resourceType string, patient id.P
 	if err != nil {
 		return "", patient, err
 	}
-	return r.ResourceType, list[0].patient, nil
+	return r.ResourceType, list[0].Patient, nil
 }

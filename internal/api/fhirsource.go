@@ -196,6 +196,9 @@ func (s *fhirSearch) records(roots []id.Record) (*listSource, error) {
 			l.add(latest.PatientID)
 		}
 		chart.Records = append(chart.Records, latest)
+		if s.inError() {
+			chart.Earlier = append(chart.Earlier, chain[:len(chain)-1]...)
+		}
 	}
 	return l, nil
 }

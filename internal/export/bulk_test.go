@@ -169,7 +169,21 @@ func TestBulkExport(t *testing.T) {
 		if _, err := storetest.CorrectAt(t.Context(), o, now, people[0].ID, records[1].ID, `{"entered_in_error":true,"reason":"wrong"}`); err != nil {
 			t.Fatal(err)
 		}
-		changed := bulk(t, o, Bulk{Types: PatientTypes(), Since: since}, now)
+		// One sign of several is retracted.
+		removal, err := storetest.CorrectAt(t.Context(), o, now, people[2].ID, records[7].ID, `{"value":{"systolic":120,"diastolic":80}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := statuses(t, bulk(t, o, Bulk{Types: PatientTypes(), Since: since, Patients: []id.Patient{people[2].ID}}, now)["Observation"]); got != "amended 2, entered-in-error 2" {
+			t.Errorf("with a sign retracted: %s", got)
+		}
+		if _, err := storetest.CorrectAt(t.Context(), o, now, people[2].ID, removal.New.ID, `{"value":{"systolic":120,"diastolic":80,"heart_rate":70}}`); err != nil {
+			t.Fatal(err)
+		}
+		if got := statuses(t, bulk(t, o, Bulk{Types: PatientTypes(), Since: since, Patients: []id.Patient{people[2].ID}}, now)["Observation"]); got != "amended 3, amended 3" {
+			t.Errorf("with the sign again: %s", got)
+		}
+		changed := bulk(t, o, Bulk{Types: PatientTypes(), Since: since, Patients: []id.Patient{people[0].ID}}, now)
 		if got := statuses(t, changed["Observation"]); got != "amended 2, entered-in-error 2, entered-in-error 2" || len(changed) != 1 {
 			t.Errorf("changed: %s in %v", got, slices.Collect(maps.Keys(changed)))
 		}

@@ -35,6 +35,15 @@ func (w *bulkWriting) mapItem(b *bulkBatch, it bulkItem) {
 		rec := it.record
 		list, err := rec.Resources(w.mapping)
 		w.keep(b, "record "+fhir.ResourceID(rec.Root), err, list...)
+	case it.chain != nil:
+		removed, err := patients.Removed(w.mapping, it.chain)
+		var list []fhir.Resource
+		for _, r := range removed {
+			if !r.UpdatedAt.Before(w.options.Since) {
+				list = append(list, r.Resource)
+			}
+		}
+		w.keep(b, "record "+fhir.ResourceID(it.chain[0].Root), err, list...)
 	case it.group != nil:
 		r, err := w.mapping.StoredGroup(GroupOf(it.group), it.group.Kept)
 		w.keep(b, "Group/"+fhir.ResourceID(it.group.ID), err, r)

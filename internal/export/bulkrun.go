@@ -68,6 +68,7 @@ const longestWrite = 2 * time.Minute
 type bulkItem struct {
 	patient *patients.FHIRPatient
 	record  *patients.FHIRRecord
+	chain   []patients.FHIRRecord
 	group   *patients.Cohort
 }
 
@@ -139,7 +140,15 @@ func (w *bulkWriting) reader(seen func(done, of int64)) *patients.BulkReader {
 			copied := *rec
 			return w.put(bulkItem{record: &copied}, len(rec.Value.JSON())+len(rec.Notes)+len(rec.Kept))
 		},
-		Seen: seen,
+		Chain: func(chain []patients.FHIRRecord) error {
+			size := 0
+			for i := range chain {
+				size += len(chain[i].Value.JSON()) + len(chain[i].Kept)
+			}
+			return w.put(bulkItem{chain: chain}, size)
+		},
+		ChangedSince: o.Since,
+		Seen:         seen,
 	}
 	if w.wants("Group") {
 		r.Group = func(c *patients.Cohort) error {

@@ -4,6 +4,10 @@ import (
 	"anodyne.example/anodyne/internal/pain"
 )
 
+// HasParts reports whether a record of a type can be several resources, some of
+// which a correction can remove.
+func HasParts(t pain.DataType) bool { return t == pain.TypeVitals || t == pain.TypeAssessments }
+
 // sign is a vital sign, which is an Observation of its own.
 type sign struct {
 	part    string // of the id

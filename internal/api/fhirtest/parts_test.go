@@ -2,12 +2,15 @@ package fhirtest
 
 import (
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func init() {
 	tests["parts"] = testParts
+	tests["retracted parts"] = testRetractedParts
 	tests["other resources"] = testOtherResources
 }
 
@@ -26,6 +29,41 @@ func putting(path, resource string) string {
 
 func transaction(entries ...string) string {
 	return `{"resourceType":"Bundle","type":"transaction","entry":[` + strings.Join(entries, ",") + `]}`
+}
+
+// Who follows changes learns that a vital sign was retracted, whether through
+// FHIR or by a correction in /v1, and that of an assessment only the score was
+// left.
+func testRetractedParts(t *testing.T, s *server) {
+	c := s.caller(t, "north")
+	p := c.patient(`{"name":"Ada","date_of_birth":"1970-05-17"}`)
+	vitals := c.record(p, `{"data_type":"vitals","recorded_at":"2026-01-15T10:00:00Z","value":{"systolic":120,"diastolic":80,"heart_rate":70,"weight_kg":80}}`)
+	at := base + "/Observation/" + vitals
+	c.send("PUT", at+"-bp", inError(string(c.get(at+"-bp").is(http.StatusOK).body))).is(http.StatusOK)
+	latest := strings.TrimPrefix(c.get("/v1/patients/pat_" + p + "/clinical-data").is(http.StatusOK).json()["data"].([]any)[0].(map[string]any)["id"].(string), "rec_")
+	c.send("POST", "/v1/patients/pat_"+p+"/clinical-data/rec_"+latest+"/corrections", `{"value":{"heart_rate":71},"reason":"scales"}`).is(http.StatusCreated)
+	retracted := []string{"Observation/" + vitals + "-bp", "Observation/" + vitals + "-weight"}
+	for _, query := range []string{"Observation?status=entered-in-error", "Observation?patient=" + p + "&status=entered-in-error", "Observation?patient=" + p + "&_lastUpdated=ge2026-01-01&status=entered-in-error",
+		"Observation?_id=" + vitals + "-bp," + vitals + "-weight", "Observation?status=entered-in-error&_sort=date"} {
+		if got := c.search(query); !slices.Equal(slices.Sorted(slices.Values(got.ids)), retracted) {
+			t.Errorf("%s: %v, want %v", query, got.ids, retracted)
+		}
+	}
+	for query, want := range map[string]int{"Observation?_lastUpdated=ge2026-01-01": 3, "Observation": 1, "Observation?status=amended": 1, "Patient/" + p + "/$everything?_since=2026-01-01&_type=Observation": 3, "Patient/" + p + "/$everything?_type=Observation": 1} {
+		got := c.search(query)
+		if len(got.ids) != want {
+			t.Errorf("%s: %v", query, got.ids)
+		}
+		for _, r := range got.entries { // as when it is read
+			read := c.get(base + "/Observation/" + r["id"].(string)).is(http.StatusOK).json()
+			if !reflect.DeepEqual(r, read) {
+				t.Errorf("%s: %v, read %v", query, r, read)
+			}
+		}
+	}
+	if got := c.search("Observation?_lastUpdated=lt2026-01-01"); len(got.ids) != 0 {
+		t.Errorf("%v", got.ids)
+	}
 }
 
 // A vital sign that was entered in error is removed from its record; the others

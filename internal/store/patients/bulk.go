@@ -1,11 +1,14 @@
 package patients
 
 import (
+	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"anodyne.example/anodyne/internal/fault"
+	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/pain/series"
@@ -31,6 +34,11 @@ type BulkReader struct {
 	// Record is called for its records, ordered by clinical time.
 	Patient func(*FHIRPatient) error
 	Record  func(*FHIRRecord) error
+	// Chain is called for all versions of each record that can lose a part and
+	// had a version superseded since ChangedSince, if records entered in error
+	// are selected.
+	Chain        func([]FHIRRecord) error
+	ChangedSince time.Time
 	// Gone is called for the patients that were merged or erased since
 	// GoneSince, unless that is zero.
 	Gone      func(*Gone) error
@@ -201,7 +209,7 @@ func (o Org) bulkRange(tx engine.Tx, first, last int64, listed []int64, to *Bulk
 		return nil
 	}
 	if len(to.Types) > 0 {
-		highest, except := to.statuses()
+		corrected := map[id.Record]bool{}
 		if err := tx.Query(fhirRecordsIn, func(r engine.Row) error {
 			no := r.Int(0)
 			if err := announce(no); err != nil {
@@ -214,12 +222,35 @@ func (o Org) bulkRange(tx engine.Tx, first, last int64, listed []int64, to *Bulk
 			if err != nil {
 				return err
 			}
+			if rec.Status == pain.Superseded {
+				if fhir.HasParts(rec.Type) && !rec.UpdatedAt.Before(to.ChangedSince) {
+					corrected[rec.Root] = true
+				}
+				return nil
+			}
 			return to.Record(&rec)
-		}, int64(o.org), first, last, to.types(), highest, except); err != nil {
+		}, int64(o.org), first, last, to.types(), to.highest()); err != nil {
+			return err
+		}
+		if err := o.bulkChains(tx, corrected, to.Chain); err != nil {
 			return err
 		}
 	}
 	return announce(last)
+}
+
+// bulkChains reads all versions of records, in order.
+func (o Org) bulkChains(tx engine.Tx, roots map[id.Record]bool, each func([]FHIRRecord) error) error {
+	for _, root := range slices.SortedFunc(maps.Keys(roots), func(a, b id.Record) int { return bytes.Compare(a.Bytes(), b.Bytes()) }) {
+		chain, err := o.fhirVersions(tx, root)
+		if err == nil {
+			err = each(chain)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bulkPatients reads the selected patients of a range, in order.

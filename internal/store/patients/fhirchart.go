@@ -3,6 +3,7 @@ package patients
 import (
 	"context"
 
+	"anodyne.example/anodyne/internal/fhir"
 	"anodyne.example/anodyne/internal/id"
 	"anodyne.example/anodyne/internal/pain"
 	"anodyne.example/anodyne/internal/store/engine"
@@ -12,17 +13,17 @@ import (
 type FHIRQuery struct {
 	// Types are the types of records to read. If empty, none are read.
 	Types []pain.DataType
-	// InError includes records entered in error. Superseded ones are never
-	// included.
+	// InError includes records entered in error, and the earlier versions of
+	// those that can lose a part.
 	InError bool
 }
 
-// statuses returns the highest stored status to read, and one to leave out.
-func (q *FHIRQuery) statuses() (highest, except int64) {
+// highest returns the highest stored status to read.
+func (q *FHIRQuery) highest() int64 {
 	if q.InError {
-		return lastStatus, statusCode(pain.Superseded)
+		return lastStatus
 	}
-	return lastActive, -1
+	return lastActive
 }
 
 // types returns the selected types as a bit set.
@@ -42,19 +43,18 @@ func (o Org) FHIRChart(ctx context.Context, patientID id.Patient, q FHIRQuery) (
 		if err != nil || len(q.Types) == 0 {
 			return err
 		}
-		highest, except := q.statuses()
 		return tx.Query(fhirRecords, func(r engine.Row) error {
 			rec, err := scanFHIRRecord(r, patientID)
-			c.Records = append(c.Records, rec)
+			c.add(rec)
 			return err
-		}, int64(o.org), patientID.Bytes(), q.types(), highest, except)
+		}, int64(o.org), patientID.Bytes(), q.types(), q.highest())
 	})
 	return c, err
 }
 
 const fhirRecords = `SELECT ` + fhirRecordColumns + ` FROM clinical_record WHERE org_no = $1
 	AND patient_no = (SELECT patient_no FROM patient WHERE org_no = $1 AND id = $2)
-	AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $3 <> 0 AND status <= $4 AND status <> $5 ORDER BY recorded_at, id`
+	AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $3 <> 0 AND status <= $4 ORDER BY recorded_at, id`
 
 // FHIRChart is a patient with selected records, ordered by clinical time and
 // identifier.
@@ -62,6 +62,18 @@ type FHIRChart struct {
 	No      int64 // 0 for a single chart
 	Patient FHIRPatient
 	Records []FHIRRecord
+	// Earlier are the superseded versions of records that can lose a part, if
+	// records entered in error were asked for.
+	Earlier []FHIRRecord
+}
+
+func (c *FHIRChart) add(rec FHIRRecord) {
+	switch {
+	case rec.Status != pain.Superseded:
+		c.Records = append(c.Records, rec)
+	case fhir.HasParts(rec.Type):
+		c.Earlier = append(c.Earlier, rec)
+	}
 }
 
 // FHIRCharts calls each for the patients numbered first to last, in order, and
@@ -85,15 +97,14 @@ func (o Org) FHIRCharts(ctx context.Context, first, last int64, q FHIRQuery, eac
 			return err
 		}
 		at := 0
-		upTo, except := q.statuses()
 		return tx.Query(fhirRecordsIn, func(r engine.Row) error {
 			for charts[at].No != r.Int(0) {
 				at++
 			}
 			rec, err := scanFHIRRecord(engine.Shift(r, 1), charts[at].Patient.ID)
-			charts[at].Records = append(charts[at].Records, rec)
+			charts[at].add(rec)
 			return err
-		}, int64(o.org), first, last, q.types(), upTo, except)
+		}, int64(o.org), first, last, q.types(), q.highest())
 	})
 	for i := range charts {
 		if err == nil {
@@ -107,4 +118,4 @@ var fhirPatients = withTexts(`SELECT patient_no, id, kept, updated_at, version, 
 	FROM patient WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3 ORDER BY patient_no`, 0)
 
 const fhirRecordsIn = `SELECT patient_no, ` + fhirRecordColumns + ` FROM clinical_record WHERE org_no = $1 AND patient_no BETWEEN $2 AND $3
-	AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $4 <> 0 AND status <= $5 AND status <> $6 ORDER BY patient_no, recorded_at, id`
+	AND (CAST(1 AS BIGINT) << CAST(data_type AS INTEGER)) & $4 <> 0 AND status <= $5 ORDER BY patient_no, recorded_at, id`
