@@ -216,7 +216,7 @@ func testRandomSearches(t *testing.T, s *server) {
 			}
 		}
 	}
-	count := 2000
+	count := 600
 	if s.store.Engine() == storetest.Postgres || testing.Short() {
 		count = 150
 	}
