@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 
 	"anodyne.example/anodyne/internal/strictjson"
 )
@@ -51,7 +52,9 @@ func keep(now elements, generated []byte, stay []string) []byte {
 	}
 	now.prepare(&was)
 	was.prepare(&was)
-	k := keeping{was: &was, now: &now}
+	room := keptRooms.Get().(*[]byte)
+	defer keptRooms.Put(room)
+	k := keeping{was: &was, now: &now, kept: append((*room)[:0], '{')}
 	otherScore := computedOtherwise(&was, &now)
 	consider := func(name string) {
 		if k.serverSet(name) || sameElement(now.get(name), was.get(name)) || otherScore && ofScore(name) {
@@ -77,16 +80,19 @@ func keep(now elements, generated []byte, stay []string) []byte {
 			consider(was.fields[i].name)
 		}
 	}
-	if len(k.kept) == 0 && now.resourceType != medicationStatement {
+	if *room = k.kept; len(k.noted) == 0 && now.resourceType != medicationStatement {
 		return nil
 	}
-	return append(append([]byte{'{'}, k.kept...), '}')
+	return append(append(make([]byte, 0, len(k.kept)+1), k.kept...), '}')
 }
+
+// keptRooms has space for what is being kept.
+var keptRooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // keeping is the comparison of a received resource with the generated one.
 type keeping struct {
 	was, now *elements
-	kept     []byte   // the fields of what is kept
+	kept     []byte   // the object of what is kept, without its end
 	noted    []string // their names
 }
 
@@ -102,7 +108,7 @@ func (k *keeping) note(name string) {
 	case interpretation:
 		c.of = k.was.fingerprint(interpreted)
 	}
-	if k.noted = append(k.noted, name); len(k.kept) > 0 {
+	if k.noted = append(k.noted, name); len(k.noted) > 1 {
 		k.kept = append(k.kept, ',')
 	}
 	k.kept = c.append(append(strictjson.AppendString(k.kept, name), ':'))

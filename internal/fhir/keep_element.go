@@ -158,7 +158,7 @@ func (e *elements) fingerprint(of func(name string) bool) []byte {
 		}
 	}
 	slices.SortFunc(list, func(a, b *elementText) int { return strings.Compare(a.name, b.name) })
-	var text []byte
+	text := make([]byte, 0, 1024)
 	for _, f := range list {
 		text = append(append(text, f.name...), ':')
 		if v, ok := f.value(); ok {

@@ -54,18 +54,22 @@ func (k Kept) plainText() (text string, ok bool) {
 		}
 		size += len(key) + len(value) + len(`"":,`)
 	}
-	b := append(make([]byte, 0, size), '{')
-	for i, key := range slices.Sorted(maps.Keys(k)) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		at := len(b)
-		if b = strictjson.AppendString(b, key); !isPlain(b[at:]) {
+	var b strings.Builder
+	b.Grow(size)
+	separator := byte('{')
+	for _, key := range slices.Sorted(maps.Keys(k)) {
+		quoted := strictjson.AppendString(nil, key)
+		if !isPlain(quoted) {
 			return "", false
 		}
-		b = append(append(b, ':'), k[key]...)
+		b.WriteByte(separator)
+		b.Write(quoted)
+		b.WriteByte(':')
+		b.Write(k[key])
+		separator = ','
 	}
-	return string(append(b, '}')), true
+	b.WriteByte('}')
+	return b.String(), true
 }
 
 // isPlain reports whether package json writes valid JSON as it is.

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -54,6 +55,12 @@ type decoding struct {
 
 var decodings = sync.Pool{New: func() any { return new(decoding) }}
 
+// rooms has space for trees that are being built.
+var rooms = sync.Pool{New: func() any { return new([]node) }}
+
+// mostRoom is the largest such space that is kept, in nodes.
+const mostRoom = 1 << 14
+
 // Parse parses body, which must be one JSON object and nothing else. The
 // object refers to body, which must not be changed while it is in use. It is
 // not safe for concurrent use. The error is an INVALID_BODY fault.
@@ -61,11 +68,16 @@ func Parse(body []byte) (*Object, error) {
 	if uint64(len(body)) > math.MaxUint32 {
 		return nil, invalid("it is too long", 0)
 	}
-	doc := &document{body: body, nodes: make([]node, 0, min(4+len(body)/24, 1024))}
+	room := rooms.Get().(*[]node)
+	doc := &document{body: body, nodes: (*room)[:0]}
 	if !doc.scan() {
 		if err := doc.decode(); err != nil {
 			return nil, err
 		}
+	}
+	// The tree is copied, so that it takes no more memory than it needs.
+	if *room, doc.nodes = doc.nodes, slices.Clone(doc.nodes); cap(*room) <= mostRoom {
+		rooms.Put(room)
 	}
 	doc.root = Object{Value{doc: doc}}
 	return &doc.root, nil
