@@ -60,3 +60,27 @@ func TestAppendedObservation(t *testing.T) {
 		}
 	}
 }
+
+// What is decoded by hand is what package json decodes.
+func TestDecodedObservation(t *testing.T) {
+	bodies := []string{`{}`, `{"meta":{"profile":[null,"x"],"tag":[]},"code":{"text":"x"},"component":[{},{"valueString":"\u0041"}],"valueString":"é\n","other":{"x":[1]},"_status":{"id":"x"}}`}
+	for depth := range 7 {
+		var o Observation
+		fill(reflect.ValueOf(&o).Elem(), depth)
+		bodies = append(bodies, string(o.appendResource(nil)))
+	}
+	for _, body := range seeds(t) {
+		if strings.Contains(body, `"resourceType":"Observation"`) {
+			bodies = append(bodies, body)
+		}
+	}
+	for _, body := range bodies {
+		var want, got Observation
+		if err := json.Unmarshal([]byte(body), &want); err != nil {
+			t.Fatal(err)
+		}
+		if decodeObservation(parse(t, body).Value, &got); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\ngot  %+v\nwant %+v", body, got, want)
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package fhir
 
-import "encoding/json"
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+)
 
 // Meta is the metadata of a resource.
 type Meta struct {
@@ -72,5 +76,27 @@ type Extension struct {
 	ValueBoolean *bool       `json:"valueBoolean,omitempty"`
 	// ValueBase64Binary is a text of white space only, which FHIR does not
 	// allow in a string.
-	ValueBase64Binary []byte `json:"valueBase64Binary,omitempty"`
+	ValueBase64Binary binary `json:"valueBase64Binary,omitempty"`
+}
+
+// binary is data in base64, in which there may be white space.
+type binary []byte
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (b *binary) UnmarshalJSON(text []byte) error {
+	var s string
+	err := json.Unmarshal(text, &s)
+	if err == nil {
+		*b, err = decodeBinary(s)
+	}
+	return err
+}
+
+func decodeBinary(s string) ([]byte, error) {
+	return base64.StdEncoding.DecodeString(strings.Map(func(r rune) rune {
+		if r == ' ' || r == '\n' || r == '\r' || r == '\t' {
+			return -1
+		}
+		return r
+	}, s))
 }

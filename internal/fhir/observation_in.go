@@ -10,9 +10,7 @@ import (
 // it.
 func readObservation(in *incoming) {
 	var o Observation
-	if !in.decode(&o) {
-		return
-	}
+	decodeObservation(in.root.Value, &o)
 	for i := range observationReaders {
 		reader := &observationReaders[i]
 		if !reader.takes(in, &o) {

@@ -1,7 +1,6 @@
 package fhir
 
 import (
-	"encoding/base64"
 	"regexp"
 	"strconv"
 	"strings"
@@ -151,13 +150,7 @@ func uriProblem(s string) string {
 }
 
 func base64Problem(s string) string {
-	packed := strings.Map(func(r rune) rune {
-		if r == ' ' || r == '\n' || r == '\r' || r == '\t' {
-			return -1
-		}
-		return r
-	}, s)
-	if _, err := base64.StdEncoding.DecodeString(packed); err != nil || packed == "" {
+	if data, err := decodeBinary(s); err != nil || len(data) == 0 {
 		return "The element must be in base64."
 	}
 	return ""
