@@ -24,7 +24,6 @@ var (
 	fhirScanned  = 20_000   // resources looked at for a page
 	fhirCounted  = 100_000  // resources looked at for a total or an order
 	fhirBytes    = 8 << 20  // of resources on a page
-	fhirSorted   = 64 << 20 // bytes of resources to put in order
 	errPageFull  = errors.New("the page is full")
 )
 
@@ -39,8 +38,8 @@ type match struct {
 // page is a page of results.
 type fhirPage struct {
 	matches []match
-	next    fhirPlace // kind 0 if there are no more
-	total   int       // -1 if unknown
+	next    string // the cursor; "" if there are no more
+	total   int    // -1 if unknown
 }
 
 func (a *API) searchFHIR(x *exchange) (answer, error) {
@@ -88,14 +87,14 @@ func (s *fhirSearch) page(source fhirSource) (p fhirPage, err error) {
 				continue
 			}
 			if n := len(p.matches); n == s.count || n > 0 && size+len(m.JSON) > fhirBytes {
-				p.next = p.matches[n-1].place
+				p.next = p.matches[n-1].place.String()
 				return errPageFull
 			}
 			size += len(m.JSON)
 			p.matches = append(p.matches, m)
 		}
 		if looked += n; looked >= fhirScanned && !c.last {
-			p.next = fhirPlace{kind: c.kind, patient: c.patientPlace, resource: endOfPatient}
+			p.next = fhirPlace{kind: c.kind, patient: c.patientPlace, resource: endOfPatient}.String()
 			return errPageFull
 		}
 		return nil
@@ -169,7 +168,7 @@ func decode(r fhir.Resource) (decoded map[string]any, err error) {
 
 // all calls each for all results, if that is not too much.
 func (s *fhirSearch) all(source fhirSource, what string, each func(match)) error {
-	looked, size := 0, 0
+	looked := 0
 	return source.each(fhirPlace{}, func(c *fhirChart) error {
 		found, n, err := s.matches(c)
 		if err != nil {
@@ -179,9 +178,6 @@ func (s *fhirSearch) all(source fhirSource, what string, each func(match)) error
 			return tooCostly(what)
 		}
 		for _, m := range found {
-			if size += len(m.JSON); size > fhirSorted && len(s.orders) > 0 { // they are kept until all are read
-				return tooCostly(what)
-			}
 			each(m)
 		}
 		return nil
@@ -202,42 +198,12 @@ func (s *fhirSearch) countAll(source fhirSource) (total int, err error) {
 	return total, err
 }
 
-// sortedPage reads all results, to sort them.
-func (s *fhirSearch) sortedPage(source fhirSource) (p fhirPage, err error) {
-	if s.from.kind != 0 && s.from.kind != placeSorted {
-		return p, refuse(http.StatusBadRequest, "invalid", "http."+cursorParameter, cursorParameter+" must be that of a next link of the same search.")
-	}
-	var all []match
-	if err := s.all(source, "The order of this search", func(m match) { all = append(all, m) }); err != nil {
-		return p, err
-	}
-	slices.SortStableFunc(all, func(a, b match) int {
-		for i := range s.orders {
-			if c := s.orders[i].Compare(a.decoded, b.decoded); c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
-	p.total = len(all)
-	if s.onlyHow {
-		return p, nil
-	}
-	from := min(s.from.skipped, len(all))
-	to := min(from+s.count, len(all))
-	p.matches = all[from:to]
-	if to < len(all) {
-		p.next = fhirPlace{kind: placeSorted, skipped: to}
-	}
-	return p, nil
-}
-
 // answer responds with a page.
 func (s *fhirSearch) answer(p fhirPage) (answer, error) {
 	x := s.x
 	b := bundle{kind: "searchset", total: p.total, now: x.now}
-	b.link("self", s.address(fhirPlace{}))
-	if p.next.kind != 0 {
+	b.link("self", s.address(""))
+	if p.next != "" {
 		b.link("next", s.address(p.next))
 	}
 	var seen []id.Patient

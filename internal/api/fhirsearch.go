@@ -40,22 +40,21 @@ type fhirSearch struct {
 	onlyHow  bool // only how many
 	elements []string
 	from     fhirPlace
-	used     []string // parameters as in the link to the same search
+	after    *sortPlace // in results in another order, instead of from
+	used     []string   // parameters as in the link to the same search
 }
 
-// fhirPlace is a place in the results: after a resource of a patient. With
-// results in another order it is a number of results.
+// fhirPlace is a place in the results: after a resource of a patient. In
+// results in another order it is a [sortPlace].
 type fhirPlace struct {
 	kind     byte // 0 at the start, otherwise one of the following
 	patient  string
 	resource string
-	skipped  int
 }
 
 const (
 	placeScanned = 's' // the patient is a number
 	placeListed  = 'l' // the patient is an identifier
-	placeSorted  = 'o'
 )
 
 // maxPatientNo is far above the number of any patient, and far enough below the
@@ -63,11 +62,7 @@ const (
 const maxPatientNo = 1 << 53
 
 func (p fhirPlace) String() string {
-	text := string(p.kind) + " " + p.patient + " " + p.resource
-	if p.kind == placeSorted {
-		text = string(p.kind) + " " + strconv.Itoa(p.skipped)
-	}
-	return base64.RawURLEncoding.EncodeToString([]byte(text))
+	return base64.RawURLEncoding.EncodeToString([]byte(string(p.kind) + " " + p.patient + " " + p.resource))
 }
 
 func parsePlace(text string) (p fhirPlace, ok bool) {
@@ -78,9 +73,6 @@ func parsePlace(text string) (p fhirPlace, ok bool) {
 	}
 	p.kind = parts[0][0]
 	switch {
-	case p.kind == placeSorted && len(parts) == 2:
-		p.skipped, err = strconv.Atoi(parts[1])
-		return p, err == nil && p.skipped >= 0
 	case p.kind == placeScanned && len(parts) == 3:
 		no, err := strconv.ParseInt(parts[1], 10, 64)
 		p.patient, p.resource = parts[1], parts[2]
@@ -105,7 +97,7 @@ func (x *exchange) readSearch() (*fhirSearch, error) {
 	}
 	s := &fhirSearch{x: x, Query: search.Query{Type: x.resourceType()}, count: defaultFHIRCount, total: "none"}
 	var fields fault.Fields
-	strict, seen := x.preference().strict, map[string]bool{}
+	cursor, strict, seen := "", x.preference().strict, map[string]bool{}
 	for _, query := range queries {
 		for pair := range strings.SplitSeq(query, "&") {
 			if pair == "" {
@@ -121,15 +113,18 @@ func (x *exchange) readSearch() (*fhirSearch, error) {
 			problem := s.add(name, value, seen)
 			seen[name] = true
 			switch {
+			case problem == nil && name == cursorParameter:
+				cursor = value
 			case problem == nil:
-				if name != cursorParameter {
-					s.used = append(s.used, url.QueryEscape(name)+"="+url.QueryEscape(value))
-				}
+				s.used = append(s.used, url.QueryEscape(name)+"="+url.QueryEscape(value))
 			case problem.Unknown && !strict: // left out, as the link to this search shows
 			default:
 				fields.Add(clip(problem.Parameter), nil, clip(problem.Parameter)+" "+problem.Text)
 			}
 		}
+	}
+	if cursor != "" && !s.continueAt(cursor) {
+		fields.Add(cursorParameter, nil, cursorParameter+" must be that of a next link of the same search.")
 	}
 	if s.include && !x.principal.MayFHIR("Patient", access.FHIRRead) {
 		return nil, fault.New(fault.Forbidden, "The token lacks the scope system/Patient.r, which _include needs.",
@@ -181,13 +176,7 @@ func (s *fhirSearch) add(name, value string, seen map[string]bool) *search.Error
 		s.onlyHow = s.onlyHow || value == "count"
 	case "_elements":
 		s.elements = elementsOf(value)
-	case cursorParameter:
-		place, ok := parsePlace(value)
-		if !ok {
-			return wrong("must be that of a next link.")
-		}
-		s.from = place
-	case "_format", "_pretty":
+	case cursorParameter, "_format", "_pretty":
 	default:
 		return s.Add(name, value, s.x.fhirURL())
 	}
@@ -198,11 +187,22 @@ func (s *fhirSearch) add(name, value string, seen map[string]bool) *search.Error
 // searches that name a status or a resource, or follow changes.
 func (s *fhirSearch) inError() bool { return s.Has("status", "_id", "_lastUpdated") }
 
-// address returns the link to this search, at a place.
-func (s *fhirSearch) address(at fhirPlace) string {
+// continueAt sets the place of a cursor, and reports whether it is one of this
+// search.
+func (s *fhirSearch) continueAt(cursor string) (ok bool) {
+	if len(s.orders) > 0 {
+		s.after, ok = s.openPlace(cursor)
+	} else {
+		s.from, ok = parsePlace(cursor)
+	}
+	return ok
+}
+
+// address returns the link to this search, at a cursor.
+func (s *fhirSearch) address(cursor string) string {
 	used := s.used
-	if at.kind != 0 {
-		used = append(slices.Clone(used), cursorParameter+"="+at.String())
+	if cursor != "" {
+		used = append(slices.Clone(used), cursorParameter+"="+cursor)
 	}
 	address := s.x.fhirURL() + "/" + s.Type
 	if len(used) > 0 {

@@ -141,58 +141,87 @@ func ParseOrder(resourceType, text string) (orders []Order, _ *Error) {
 	return orders, nil
 }
 
-// Compare compares two resources by one order. Resources without a value come
-// last.
-func (o *Order) Compare(a, b map[string]any) int {
-	x, hasX := o.key(a)
-	y, hasY := o.key(b)
-	switch {
-	case hasX != hasY && hasX:
-		return -1
-	case hasX != hasY:
-		return 1
-	case o.Descending:
-		return y.compare(x)
+// Key is where a resource is in an order: a value for each parameter.
+type Key []keyValue
+
+type keyValue struct {
+	Number  int64  `json:"n,omitempty"`
+	Text    string `json:"t,omitempty"`
+	Missing bool   `json:"m,omitempty"`
+}
+
+func (k keyValue) compare(other keyValue) int {
+	return cmp.Or(cmp.Compare(k.Number, other.Number), cmp.Compare(k.Text, other.Text))
+}
+
+// KeyOf returns where a resource is in an order.
+func KeyOf(orders []Order, resource map[string]any) Key {
+	key := make(Key, len(orders))
+	for i := range orders {
+		key[i] = orders[i].key(resource)
 	}
-	return x.compare(y)
+	return key
 }
 
-type sortKey struct {
-	number int64
-	text   string
-}
-
-func (k sortKey) compare(other sortKey) int {
-	return cmp.Or(cmp.Compare(k.number, other.number), cmp.Compare(k.text, other.text))
+// Compare compares the keys of two resources. Those without a value come last.
+func Compare(orders []Order, a, b Key) int {
+	for i := range orders {
+		c := a[i].compare(b[i])
+		switch x, y := a[i].Missing, b[i].Missing; {
+		case x && y:
+			c = 0
+		case x:
+			c = 1
+		case y:
+			c = -1
+		case orders[i].Descending:
+			c = -c
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
 // key returns the first value of a resource, or the last one in descending
 // order.
-func (o *Order) key(resource map[string]any) (key sortKey, has bool) {
+func (o *Order) key(resource map[string]any) keyValue {
+	key := keyValue{Missing: true}
 	c := Condition{Parameter: o.Parameter}
 	for _, path := range o.Paths {
 		for _, element := range at(resource, path) {
 			one, ok := c.sortKey(element)
-			if ok && (!has || (one.compare(key) < 0) != o.Descending) {
-				key, has = one, true
+			if ok && (key.Missing || (one.compare(key) < 0) != o.Descending) {
+				key = one
 			}
 		}
 	}
-	return key, has
+	return key
 }
 
-func (c *Condition) sortKey(element any) (key sortKey, ok bool) {
+func (c *Condition) sortKey(element any) (key keyValue, ok bool) {
 	switch c.Kind {
 	case Date:
-		key.number, _, ok = dateOf(element)
+		key.Number, _, ok = dateOf(element)
 		return key, ok
 	case Token:
 		list := c.tokens(element)
 		if len(list) == 0 {
 			return key, false
 		}
-		return sortKey{text: list[0].Value}, true
+		return keyValue{Text: clip(list[0].Value)}, true
 	}
 	text, ok := element.(string)
-	return sortKey{text: pain.Fold(text)}, ok
+	return keyValue{Text: clip(pain.Fold(text))}, ok
+}
+
+// clip bounds a text by which resources are ordered, because it is part of an
+// address.
+func clip(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
 }
