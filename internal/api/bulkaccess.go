@@ -41,15 +41,19 @@ func (x *exchange) mayFilter(p *analytics.Params) error {
 	return nil
 }
 
-// mayReadBulk returns an error if the token may not read all types in a bulk
-// export, or what selected its patients.
+// bulkVerbs is what a bulk export needs of every type in it, to be started and
+// to be read: who may only read a resource by its id must not list all.
+const bulkVerbs = access.FHIRRead | access.FHIRSearch
+
+// mayReadBulk returns an error if the token may not read and search all types in
+// a bulk export, or read what selected its patients.
 func (x *exchange) mayReadBulk(e *reports.Export) (export.Bulk, error) {
 	b, err := export.StoredBulk(&e.ExportRequest, e.CreatedAt)
 	if err != nil {
 		return b, err
 	}
 	for _, t := range b.Types {
-		if err := x.mayFHIR(t, access.FHIRRead); err != nil {
+		if err := x.mayFHIR(t, bulkVerbs); err != nil {
 			return b, err
 		}
 	}

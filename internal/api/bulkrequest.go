@@ -57,13 +57,13 @@ func (x *exchange) readBulk(level bulkLevel) (b export.Bulk, key *idempotency.On
 	}
 	if b.Types == nil {
 		for _, t := range level.types {
-			if x.principal.MayFHIR(t, access.FHIRRead) {
+			if x.principal.MayFHIR(t, bulkVerbs) {
 				b.Types = append(b.Types, t)
 			}
 		}
 	}
 	if len(b.Types) == 0 {
-		return b, nil, x.mayFHIR("Patient", access.FHIRRead)
+		return b, nil, x.mayFHIR("Patient", bulkVerbs)
 	}
 	return b, key, nil
 }
@@ -129,7 +129,7 @@ func (p *bulkParameters) types(lists []string, b *export.Bulk) error {
 			}
 			continue
 		}
-		if err := p.x.mayFHIR(name, access.FHIRRead); err != nil {
+		if err := p.x.mayFHIR(name, bulkVerbs); err != nil {
 			return err
 		}
 		wanted[name] = true

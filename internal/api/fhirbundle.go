@@ -21,9 +21,9 @@ import (
 const (
 	// bundleLimit is the maximum size of a Bundle.
 	bundleLimit = 32 << 20
-	// entriesPerRequest is how many entries of a Bundle count as one request
-	// against the rate limit.
-	entriesPerRequest = 50
+	// writesPerRequest is how many entries of a Bundle that write count as one
+	// request against the rate limit. One that reads counts as one.
+	writesPerRequest = 50
 	// entriesAtOnce is how many entries of a batch run at the same time.
 	entriesAtOnce = 16
 	// batchBytes is the size of the resources in the response to a batch after
@@ -49,10 +49,8 @@ func (a *API) postBundle(x *exchange) (answer, error) {
 	if len(issues) > 0 {
 		return answer{}, refusedResource(issues[:min(len(issues), mostIssues)])
 	}
-	for n := len(b.Entry); n > entriesPerRequest; n -= entriesPerRequest { // the first was counted
-		if err := a.take(x, x.principal); err != nil {
-			return answer{}, err
-		}
+	if err := x.takeEntries(b); err != nil {
+		return answer{}, err
 	}
 	key, err := x.once(body)
 	if err != nil {

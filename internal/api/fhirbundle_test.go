@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,4 +158,33 @@ func TestTransactionProblems(t *testing.T) {
 	if strings.Join(got, " ") != "422 201 200 404" || !strings.Contains(string(b.Entry[0].Response.Outcome), `"Bundle.entry[0].resource.name"`) {
 		t.Errorf("%v %s", got, b.Entry[0].Response.Outcome)
 	}
+}
+
+// Entries that read count as requests of their own, and 50 that write as one. A
+// Bundle that is refused costs one request.
+func TestBundleIsCounted(t *testing.T) {
+	each(t, func(t *testing.T, n *node) {
+		c := n.callerOf("counted", access.Standard, access.AllScopes)
+		entries := func(n int, entry string) []string { return slices.Repeat([]string{entry}, n) }
+		read := `{"request":{"method":"GET","url":"Patient?name=x"}}`
+		write := `{"resource":{"resourceType":"Patient"},"request":{"method":"POST","url":"Patient"}}`
+		left := c.get("/v1/patients").remaining()
+		for _, test := range []struct {
+			entries []string
+			status  int
+			costs   int64
+		}{
+			{entries(1, read), http.StatusOK, 1},
+			{entries(120, read), http.StatusOK, 120},
+			{append(entries(101, write), entries(4, read)...), http.StatusOK, 7},
+			{entries(3, `{"request":{"method":"POST","url":"Patient/_search?name=x"}}`), http.StatusOK, 3},
+			{entries(900, read), http.StatusTooManyRequests, 1},
+			{entries(1001, read), http.StatusBadRequest, 1},
+		} {
+			r := c.post(fhirBase, bundleOf("batch", test.entries...), "Content-Type", "application/fhir+json").is(test.status)
+			if left -= test.costs; r.remaining() != left {
+				t.Errorf("%d entries: %d left, want %d", len(test.entries), r.remaining(), left)
+			}
+		}
+	})
 }

@@ -89,12 +89,6 @@ func (p *Problem) Code() fault.Code {
 	return fault.InvalidParameter
 }
 
-// Unsupported reports whether the resource is valid, but of no concern of this
-// service.
-func (p *Problem) Unsupported() bool {
-	return len(p.Issues) == 1 && p.Issues[0].Code == fhir.NotSupported
-}
-
 // The results of items.
 const (
 	created = http.StatusCreated

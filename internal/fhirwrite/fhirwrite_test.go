@@ -189,9 +189,6 @@ func TestProblems(t *testing.T) {
 		if p.Item != w.item || p.Code() != w.code || w.expression != "" && (len(p.Issues) == 0 || !strings.HasPrefix(p.Issues[0].Expression, w.expression)) {
 			t.Errorf("%+v, want %+v", p, w)
 		}
-		if p.Unsupported() != (p.Item == 5) {
-			t.Errorf("item %d: unsupported is %v", p.Item, p.Unsupported())
-		}
 	}
 	if _, err := s.For(&who).WriteAll(context.Background(), made.Writes, time.Now(), nil, nil); err != nil || len(made.Writes) != 2 {
 		t.Errorf("%d writes, %v", len(made.Writes), err)

@@ -1094,7 +1094,7 @@ export interface paths {
          * Send several requests in a Bundle
          * @description Performs the requests of a Bundle. Those of a `transaction` succeed or fail together: creates and updates first, then reads. Entries refer to each other by `fullUrl`, in any order; these references
          *     are replaced by those of the stored resources. The resources are returned only with `Prefer: return=representation`. Every error names the entry. Those of a `batch` are independent: each has its own status.
-         *     A Bundle has at most 5,000 entries and 32 MiB, and counts as one request for every 50 entries.
+         *     A Bundle has at most 5,000 entries and 32 MiB. Each entry that reads or searches counts as one request, and every 50 entries that write count as one.
          */
         post: operations["postBundle"];
         delete?: never;
@@ -4429,7 +4429,7 @@ export interface components {
             format: components["schemas"]["ExportFormat"];
             /** @description What to include; by default `patients`, `clinical_data` and `summaries`. */
             include?: components["schemas"]["ExportPart"][] | null;
-            /** @description A time, or a date, which means midnight UTC. Leaves out records stored before it, and patients without a newer record who were created before it. */
+            /** @description A time, or a date, which means midnight UTC. Leaves out records stored before it, and patients without a newer record who were created before it. Records stored around that time may come again: replace rows by `record_id` and `patient_id`. */
             since?: string | null;
             /** @default false */
             deidentify: boolean | null;
