@@ -138,7 +138,7 @@ func (v *visitor) watchWebhook() {
 func (v *visitor) makeReport(patientID string) {
 	v.t.Helper()
 	v.open("/portal/reports")
-	v.says("No report yet")
+	v.says("No reports yet")
 	v.fill("#patient_id", "pat_nobody")
 	v.must(v.Click("main form button"))
 	v.says("Please correct the following")
@@ -221,7 +221,7 @@ func TestPortalKeepsPeopleApart(t *testing.T) {
 
 	// How long a session lasts is the operator's.
 	v.must(v.Go(v.base + "/portal/sign-in?ended=yes"))
-	v.says("Sessions end after 5 minutes without a page, and after 1 hour in all.")
+	v.says("Sessions end after 5 minutes without activity, and after 1 hour in total.")
 
 	// A wrong password is slowed down, then locked: after the fourth for a
 	// second, after each more for twice as long, until one comes within that.
@@ -249,7 +249,7 @@ func TestPortalKeepsPeopleApart(t *testing.T) {
 	}
 	for _, path := range []string{"/portal/members", "/portal/audit", "/portal/applications/new", "/portal/webhooks/new"} {
 		v.must(v.Go(v.base + path))
-		v.says("This takes the role")
+		v.says("This requires the role")
 	}
 	status, err := browser.Evaluate[int](v.Browser, `fetch("/portal/applications", {method: "POST", body: new URLSearchParams({name: "x", scope: "patients:read"})}).then(r => r.status)`)
 	v.must(err)

@@ -18,7 +18,7 @@ import (
 
 func runBackup(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
-	fs := cli.Flags(e, "backup", "backup FILE [flags]\n\nWrites a consistent backup of the database to a new file, while servers keep running. The file is read back and verified before it gets its name.\nWith a database key, the backup is encrypted and contains the keys of the data directory; without one, it is authenticated with the audit key.")
+	fs := cli.Flags(e, "backup", "backup FILE [flags]\n\nWrites a consistent backup of the database to a new file, while servers keep running. The file is read back and verified before it appears under its name.\nWith a database key, the backup is encrypted and contains the keys of the data directory; without one, it is authenticated with the audit key.")
 	cfg.Store(fs)
 	verify := fs.Bool("verify", false, "verify the checksums of an existing backup instead of writing one")
 	words, err := cli.Parse(e, fs, args, 1)
@@ -77,7 +77,7 @@ func runRestore(ctx context.Context, e cli.Env, args []string) error {
 	fs := cli.Flags(e, "restore", "restore FILE --database ADDRESS [flags]\n\nRestores a backup into a new or empty database, SQLite or PostgreSQL, whichever engine the backup came from.\nThe file is verified first, and the database is compared with it afterwards.\nThe restore is recorded in the audit logs. If the data directory has a record of seals from another database,\nthe restored logs are accepted in its place, for all nodes.\nPatients that were erased after the backup was made are erased again: those in the list of the data directory (DATA-DIR/erasures), and those of --erasures.")
 	cfg.Store(fs)
 	keyFile := fs.String("backup-key-file", "", "`file` with the key of the backup, if it differs from the key of the database")
-	erasures := fs.String("erasures", "", "`file` with patients to erase after the restore, one identifier on each line; for a copy of DATA-DIR/erasures of another node")
+	erasures := fs.String("erasures", "", "`file` with patients to erase after the restore, one identifier on each line, such as a copy of DATA-DIR/erasures from another node")
 	words, err := cli.Parse(e, fs, args, 1)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func runCheck(ctx context.Context, e cli.Env, args []string) error {
 	cfg.Store(fs)
 	var expect config.List
 	fs.Var(&expect, "expect-head", "`heads` that the journals must still contain, as ORGANIZATION:POSITION:HEX from \"audit seal\" log lines, separated by commas")
-	repair := fs.Bool("repair", false, "rebuild series and counts that do not match the records, and raise alerts that were missed because of them")
+	repair := fs.Bool("repair", false, "rebuild series, counts and alert states that do not match the records, raise alerts that were missed, and re-derive medications that older nodes derived")
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err
 	}

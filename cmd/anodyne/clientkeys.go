@@ -79,7 +79,7 @@ type keyView struct {
 }
 
 func clientKeys(ctx context.Context, e cli.Env, args []string) error {
-	c := newStoreCommand(e, "client", "keys", "keys CLIENT_ID [flags]\n\nLists the public keys with which a client signs its token requests, after the changes that the flags ask for.")
+	c := newStoreCommand(e, "client", "keys", "keys CLIENT_ID [flags]\n\nLists the public keys with which a client signs its token requests, after making the changes given by the flags.")
 	flags := newKeyFlags(c.fs)
 	remove := c.fs.String("remove", "", "`kid` of a key to remove")
 	forget := c.fs.Bool("remove-jwks-uri", false, "remove the URL of the keys")

@@ -19,7 +19,7 @@ func runDemo(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config
 	fs := cli.Flags(e, "demo", "demo [flags]\n\nServes a demo in development mode, on its own database with synthetic patients. The data is kept between runs.")
 	cfg.Serve(fs)
-	dir := fs.String("dir", "anodyne-demo", "`folder` of the demo database")
+	dir := fs.String("dir", "anodyne-demo", "`directory` of the demo database")
 	reset := fs.Bool("reset", false, "delete the demo data and start over")
 	if _, err := cli.Parse(e, fs, args, 0); err != nil {
 		return err

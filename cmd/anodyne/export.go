@@ -23,12 +23,13 @@ const exportSynopsis = `export DIR [flags]
 
 Writes the data of an organisation to a new directory: patients, one table for
 each type of clinical data, summaries, a data dictionary and a manifest with
-checksums. All of it is of one moment. Servers keep running and writing.
+checksums. The data is one consistent snapshot; servers can keep running and
+writing.
 
-The directory gets its name when it is complete. If the command is killed, the
-next one to the same directory removes what it left. It contains patient data and
-only its owner can read it. With --deidentify, names, contacts, identifiers,
-dates and free text are left out; docs/guides/get-your-data-out.md says how.`
+The directory appears under its name when it is complete. If the command is
+killed, running it again removes what it left. The files contain patient data, and
+only their owner can read them. With --deidentify, names, contacts, identifiers,
+dates and free text are left out; see docs/guides/get-your-data-out.md.`
 
 func runExport(ctx context.Context, e cli.Env, args []string) error {
 	var cfg config.Config

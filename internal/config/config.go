@@ -80,7 +80,7 @@ func (c *Config) Store(fs *flag.FlagSet) {
 	fs.StringVar(&c.DatabaseKeyFile, "database-key-file", "", "`file` with the key that encrypts the SQLite file and backups")
 	fs.Var(&c.DatabaseKey, "database-key", "the `key` itself; set it as ANODYNE_DATABASE_KEY, because other users can see command lines")
 	fs.DurationVar(&c.DatabaseWait, "database-wait", time.Minute, "how long to wait for PostgreSQL at startup if it cannot be reached; 0 fails immediately")
-	fs.StringVar(&c.DataDir, "data-dir", "", "`folder` of the audit key, the master key, the audit spool and the record of seals (default: beside the SQLite file, or anodyne.d)")
+	fs.StringVar(&c.DataDir, "data-dir", "", "`directory` of the audit key, the master key, the audit spool and the record of seals (default: beside the SQLite file, or anodyne.d)")
 }
 
 // Address registers the flags for a server's addresses.

@@ -11,7 +11,7 @@ import (
 
 // FHIR registers the flags of commands that read or write FHIR resources.
 func (c *Config) FHIR(fs *flag.FlagSet) {
-	fs.StringVar(&c.FHIRBase, "fhir-base", fhir.DefaultBase, "`URL` with which the FHIR code systems, extensions and identifier systems of this service start; the same for all servers and imports")
+	fs.StringVar(&c.FHIRBase, "fhir-base", fhir.DefaultBase, "start of the `URL`s of the service's own FHIR code systems, extensions and identifier systems; the same for all servers and imports")
 }
 
 // Mapping returns the mapping between patients and records and FHIR resources.

@@ -51,7 +51,7 @@ func (j *fhirJob) keep(ctx context.Context, rows []resource) error {
 			return err
 		}
 		if list = rest; try == 100 { // each try refuses one, or something changed meanwhile
-			return fault.Away("Others are changing the same patients; run the import again.", nil)
+			return fault.Away("Other requests are changing the same patients; run the import again.", nil)
 		}
 	}
 	return nil

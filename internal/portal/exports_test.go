@@ -16,7 +16,7 @@ import (
 func TestExports(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		b := h.signedIn("admin@clinic.example", "default", access.Administrator)
-		if p := b.get("/portal/exports"); p.status != http.StatusOK || !strings.Contains(p.text, "No export yet") {
+		if p := b.get("/portal/exports"); p.status != http.StatusOK || !strings.Contains(p.text, "No exports yet") {
 			t.Fatalf("%d\n%s", p.status, p.text)
 		}
 		if p := b.post("/portal/exports", "format", "csv", "since", "2199-01-01"); p.status != http.StatusUnprocessableEntity || !strings.Contains(p.text, "must not be in the future") {

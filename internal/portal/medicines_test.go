@@ -25,7 +25,7 @@ func TestAliasesInThePortal(t *testing.T) {
 		if err := storetest.AddRecordsAt(t.Context(), org, h.now(), patient.ID, storetest.RecordAt(t, h.now(), patient.ID, `{"data_type":"medications","value":{"name":"Calm mix","days_supply":30}}`)); err != nil {
 			t.Fatal(err)
 		}
-		if p := admin.get("/portal/medicines"); p.status != http.StatusOK || !strings.Contains(p.text, "No alias yet") || !strings.Contains(p.text, "New alias") {
+		if p := admin.get("/portal/medicines"); p.status != http.StatusOK || !strings.Contains(p.text, "No aliases yet") || !strings.Contains(p.text, "New alias") {
 			t.Errorf("%d\n%s", p.status, p.text)
 		}
 		if p := viewer.get("/portal/medicines?look=calm+mix"); p.status != http.StatusOK || strings.Contains(p.text, "New alias") || !strings.Contains(p.text, "was not recognised") {

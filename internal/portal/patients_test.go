@@ -34,7 +34,7 @@ func TestPatientsAreListedAndFound(t *testing.T) {
 		}
 		stranger := storetest.AddPatient(t, theirs, "Patient Stranger")
 		first := b.get("/portal/patients")
-		if n := strings.Count(first.text, `<th scope="row">`); n != pageSize || !strings.Contains(first.text, "Page 1 of 2, 30 in all") {
+		if n := strings.Count(first.text, `<th scope="row">`); n != pageSize || !strings.Contains(first.text, "Page 1 of 2, 30 in total") {
 			t.Errorf("%d rows on the first page", n)
 		}
 		second := b.get("/portal/patients?page=2")
@@ -201,7 +201,7 @@ func TestPatientAsFHIR(t *testing.T) {
 			t.Errorf("resource %d is %v, want %s", i, types[i], id)
 		}
 	}
-	for _, want := range []string{"{\n  &#34;resourceType&#34;: &#34;Patient&#34;,\n", "https://pain.example.org/fhir/record", "M54.50", "Page 1 of 2, 26 in all"} {
+	for _, want := range []string{"{\n  &#34;resourceType&#34;: &#34;Patient&#34;,\n", "https://pain.example.org/fhir/record", "M54.50", "Page 1 of 2, 26 in total"} {
 		if !strings.Contains(p.text, want) {
 			t.Errorf("the page has no %s", want)
 		}

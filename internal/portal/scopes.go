@@ -77,7 +77,7 @@ func (p *Portal) decideScopes(v *visit) error {
 		if v.form("act") == "decline" {
 			f.Ticked = 0
 		} else if f.Ticked == 0 {
-			return fault.New(fault.InvalidParameter, "Tick what you grant, or decline the request.")
+			return fault.New(fault.InvalidParameter, "Select the scopes to grant, or decline the request.")
 		}
 		return v.org.DecideScopes(v.r.Context(), f.Client.ID, f.Seen, f.Ticked, v.line())
 	})
@@ -87,7 +87,7 @@ func (p *Portal) decideScopes(v *visit) error {
 func (p *Portal) setScopes(v *visit) error {
 	return v.changeScopes(func(f clientScopes) error {
 		if f.Ticked == 0 {
-			return fault.New(fault.InvalidParameter, "An application has at least one scope; revoke it when it should have none.")
+			return fault.New(fault.InvalidParameter, "An application needs at least one scope. To remove all access, revoke the application.")
 		}
 		return v.org.SetScopes(v.r.Context(), f.Client.ID, f.Ticked, v.line())
 	})

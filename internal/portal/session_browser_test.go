@@ -80,7 +80,7 @@ func TestSessionEndsInTheBrowser(t *testing.T) {
 	h.pass(idleTime)
 	must(b.Go(h.url + "/portal/patients?search=hopper"))
 	says("Your session has ended.", "not saved")
-	says("Sessions end after 30 minutes without a page, and after 12 hours in all.")
+	says("Sessions end after 30 minutes without activity, and after 12 hours in total.")
 	must(b.Fill("#email", "dev@clinic.example"))
 	must(b.Fill("#password", "wrong horse battery"))
 	must(b.Click("main button"))

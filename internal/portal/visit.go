@@ -75,7 +75,7 @@ func (v *visit) admit(rt route) error {
 	principal := session.Account.Principal()
 	v.org = v.Store.For(&principal)
 	if !rt.open && !session.Account.Role.Has(rt.role) {
-		return fault.New(fault.Forbidden, "This takes the role "+rt.role.String()+"; yours is "+session.Account.Role.String()+". An administrator of your organisation can change it.")
+		return fault.New(fault.Forbidden, "This requires the role "+rt.role.String()+"; yours is "+session.Account.Role.String()+". An administrator of your organisation can change it.")
 	}
 	if !rt.open && !session.Account.Role.Scopes().Has(rt.scopes) {
 		return fault.New(fault.Forbidden, "Your role, "+session.Account.Role.String()+", does not include this page. An administrator of your organisation can change it.")
@@ -156,7 +156,7 @@ func (v *visit) fail(err error) {
 		v.retryAfter(f.RetryAfter)
 	}
 	if refused := f != nil && f.Code == fault.Unavailable && f.Cause == nil; status >= http.StatusInternalServerError && !refused {
-		v.Log.Error("portal", "request_id", v.w.Header().Get("X-Request-Id"), "page", v.r.Pattern, "error", err)
+		v.Log.Error("could not show a page", "request_id", v.w.Header().Get("X-Request-Id"), "page", v.r.Pattern, "error", err)
 	}
 	v.status = status
 	data := map[string]any{"Words": words}
@@ -164,7 +164,7 @@ func (v *visit) fail(err error) {
 		data["Words"], data["MergedInto"] = "This patient was merged into another one.", f.Details["into"]
 	}
 	if err := v.show("error", http.StatusText(status), data); err != nil {
-		v.Log.Error("portal", "request_id", v.w.Header().Get("X-Request-Id"), "page", "error", "error", err)
+		v.Log.Error("could not show a page", "request_id", v.w.Header().Get("X-Request-Id"), "page", "error", "error", err)
 	}
 }
 

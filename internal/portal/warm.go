@@ -64,7 +64,7 @@ func (p *Portal) warm(ctx context.Context) {
 		var fields fault.Fields
 		params := analytics.Request{}.Params(pain.DateOf(p.Now()), &fields)
 		if err := p.Cohorts.Warm(ctx, org, &params); err != nil && ctx.Err() == nil {
-			p.Log.Warn("analytics could not be worked out ahead", "organization", org.No(), "error", err)
+			p.Log.Warn("could not prepare the analytics page", "organization", org.No(), "error", err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 func TestWebhookFromFormToDeletion(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		b := h.signedIn("dev@clinic.example", "ours", access.Developer)
-		if p := b.get("/portal/webhooks"); !strings.Contains(p.text, "No webhook yet") {
+		if p := b.get("/portal/webhooks"); !strings.Contains(p.text, "No webhooks yet") {
 			t.Error("the empty list is not friendly")
 		}
 		for what, form := range map[string][]string{

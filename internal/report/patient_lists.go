@@ -20,7 +20,7 @@ func (p *patientPages) medicationTable() *table {
 }
 
 func (p *patientPages) medicationCells(m *summary.Medication) []string {
-	until := "not said"
+	until := "not stated"
 	if m.EndDate != nil {
 		until = *m.EndDate
 	}

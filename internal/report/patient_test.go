@@ -32,7 +32,7 @@ func TestPatientSummary(t *testing.T) {
 			"epidural steroid L4-L5", "radiofrequency ablation", "Opioid dose (MME a day)", "≥ 50 MME", "≥ 90 MME")
 	})
 	t.Run("medicines", func(t *testing.T) {
-		says(t, first, "Current medicines (3)", "morphine opioid 30 mg, TID, oral 2025-09-01 2026-02-27 90", "gabapentin gabapentinoid 300 mg, TID, oral 2025-11-15 not said", "lorazepam benzodiazepine 1 mg, QHS")
+		says(t, first, "Current medicines (3)", "morphine opioid 30 mg, TID, oral 2025-09-01 2026-02-27 90", "gabapentin gabapentinoid 300 mg, TID, oral 2025-11-15 not stated", "lorazepam benzodiazepine 1 mg, QHS")
 	})
 	t.Run("safety", func(t *testing.T) {
 		says(t, first, "Safety: please review", "REVIEW ≥ 90 MME a day since 2025-09-01: 90 MME a day", "REVIEW opioid with benzodiazepine since 2025-12-20: 27 shared days",

@@ -291,7 +291,7 @@ func (p *account) medicine(a *answer, who *chronicle, m string) {
 	p.t.Helper()
 	until := a.text(m + ".end_date")
 	if until == "" {
-		until = "not said"
+		until = "not stated"
 	}
 	mme := ""
 	if a.at(m+".mme_per_day") != nil {

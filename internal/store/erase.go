@@ -149,7 +149,7 @@ func (s System) KeepErased(ctx context.Context) error {
 	for {
 		wake, pause := s.erased.Wait(), eraseEvery
 		if err := s.FinishErasures(ctx); err != nil && ctx.Err() == nil {
-			s.db.Log.Warn("what was erased is not yet removed from the files of the database; trying again", "error", err)
+			s.db.Log.Warn("could not remove erased data from the database files; trying again", "error", err)
 			pause = eraseAgain
 		}
 		select {

@@ -67,7 +67,7 @@ func (s System) KeepPurged(ctx context.Context) error {
 	for {
 		err := s.Purge(ctx)
 		if err != nil && ctx.Err() == nil {
-			s.db.Log.Warn("purge", "error", err)
+			s.db.Log.Warn("could not remove all expired data; trying again later", "error", err)
 		}
 		if ctx.Err() == nil {
 			s.metrics.purged.Done(err)

@@ -131,7 +131,7 @@ func (s *tables) addKeys(ctx context.Context, org access.OrgNo, may mayChange, c
 			}
 		}
 		if len(known) > MaxKeys {
-			return fault.New(fault.Conflict, fmt.Sprintf("A client can have %d keys. Remove those that are no longer used, or publish the keys at a URL.", MaxKeys))
+			return fault.New(fault.Conflict, fmt.Sprintf("A client can have at most %d keys. Remove those that are no longer used, or publish the keys at a URL.", MaxKeys))
 		}
 		return nil
 	})

@@ -81,7 +81,7 @@ func (s System) Forget(ctx context.Context, org access.OrgNo, alone bool, resour
 	return f, nil
 }
 
-var errNotSealed = fault.Away("The audit log does not match its seal, so nothing can be erased before an operator has looked at it (anodyne check).", nil)
+var errNotSealed = fault.Away("The audit log does not match its seal, so nothing can be erased until an operator has checked it (anodyne check).", nil)
 
 // isBroken reports whether a log contradicts this node's witness.
 func (s System) isBroken(j journalState) bool {

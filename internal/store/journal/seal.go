@@ -195,7 +195,7 @@ func (s System) KeepSealed(ctx context.Context) error {
 		s.j.counts.shipped.Done(err)
 		s.j.counts.sealed.Done(sealErr)
 		if err = errors.Join(err, sealErr); err != nil {
-			s.j.db.Log.Warn("audit log", "error", err)
+			s.j.db.Log.Warn("could not store or seal all audit entries; trying again", "error", err)
 		}
 		for _, h := range moved {
 			if ending || s.j.db.Now().Sub(logged[h.Org]) > time.Hour {

@@ -105,7 +105,7 @@ func (s System) applyAcceptance(a acceptance) {
 	if a.err != nil {
 		if !w.forged[a.At] {
 			w.forged[a.At] = true
-			s.j.db.Log.Error("audit log", "error", a.err)
+			s.j.db.Log.Error("ignoring an acceptance of audit logs that is not valid", "error", a.err)
 		}
 		return
 	}

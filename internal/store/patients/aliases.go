@@ -250,7 +250,7 @@ func (o Org) CreateAlias(ctx context.Context, a *Alias, c journal.Change, key *i
 			return out, err
 		}
 		if count >= mostAliases {
-			return out, fault.New(fault.Conflict, fmt.Sprintf("An organisation can have %d aliases; delete one first.", mostAliases), "limit", mostAliases)
+			return out, fault.New(fault.Conflict, fmt.Sprintf("An organisation can have at most %d aliases; delete one first.", mostAliases), "limit", mostAliases)
 		}
 		tx.Last(engine.Stmt{SQL: `INSERT INTO medicine_alias (org_no, id, folded, name, rxnorm_code, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			Args: []any{int64(o.org), a.ID.Bytes(), a.Folded(), a.Name, a.RxNormCode, a.CreatedBy, engine.Millis(a.CreatedAt)}})

@@ -63,7 +63,7 @@ func (o Org) CreateCohort(ctx context.Context, c *Cohort, change journal.Change,
 			return out, err
 		}
 		if count >= mostCohorts {
-			return out, fault.New(fault.Conflict, fmt.Sprintf("An organisation can have %d cohorts; delete one first.", mostCohorts), "limit", mostCohorts)
+			return out, fault.New(fault.Conflict, fmt.Sprintf("An organisation can have at most %d cohorts; delete one first.", mostCohorts), "limit", mostCohorts)
 		}
 		if len(c.Patients) > 0 {
 			numbers, err := o.namedPatients(tx, c.Patients)
