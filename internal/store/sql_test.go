@@ -71,6 +71,7 @@ var unbound = map[string]string{
 	"UPDATE client_secret SET":                                 "by the client's number, which has one organisation",
 	"UPDATE client SET":                                        "by the client's number, for the operator",
 	"FROM token t JOIN client c":                               "the hash is the secret that tells the organisation",
+	"SELECT asked.place, found.* FROM unnest(":                 "runs a statement for each call of a round, with its own arguments",
 	"INTO rate_window":                                         "by the client's number, which has one organisation",
 	"FROM alert_state WHERE next_day":                          "the sweep of alerts, over all organisations",
 	"FROM alert_state WHERE day":                               "the sweep of alerts, over all organisations",

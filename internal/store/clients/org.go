@@ -2,6 +2,7 @@ package clients
 
 import (
 	"anodyne.example/anodyne/internal/access"
+	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/journal"
 )
@@ -10,6 +11,8 @@ import (
 type tables struct {
 	db      *engine.DB
 	journal *journal.Journal
+	// reserving combines the claims of all clients where that saves round trips.
+	reserving *engine.Rounds[claim, ratelimit.Grant]
 }
 
 // System is the clients of all organisations, for the operator, tokens, and
@@ -17,7 +20,11 @@ type tables struct {
 type System struct{ *tables }
 
 // New returns the clients of a database.
-func New(db *engine.DB, j *journal.Journal) System { return System{&tables{db, j}} }
+func New(db *engine.DB, j *journal.Journal) System {
+	t := &tables{db: db, journal: j}
+	t.reserving = engine.NewRounds(engine.RoundsConfig{Lanes: 1, Most: claimsPerRound, Binding: true}, t.reserveTogether)
+	return System{t}
+}
 
 // Org is the clients of one organisation, for a client or member.
 type Org struct {

@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"anodyne.example/anodyne/internal/access"
 	"anodyne.example/anodyne/internal/ratelimit"
 	"anodyne.example/anodyne/internal/store"
+	"anodyne.example/anodyne/internal/store/engine"
 	"anodyne.example/anodyne/internal/store/storetest"
 )
 
@@ -33,6 +35,69 @@ func TestReserveIsExact(t *testing.T) {
 		})
 		if granted.Load() != limit || highest.Load() != limit {
 			t.Errorf("%d granted, %d used, want %d", granted.Load(), highest.Load(), limit)
+		}
+	})
+}
+
+// A statement takes for many clients at once, on every node, and each client
+// gets exactly its own allowance.
+func TestReserveForManyClients(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		all := []*store.Store{open(), open(), open()}
+		now := time.Now()
+		const clients, limit = 100, 5
+		var granted [clients]atomic.Int64
+		storetest.Together(t, 3*clients, func(i int) error {
+			client := (7 * i) % clients
+			for range 3 {
+				g, err := all[i%3].System().Reserve(t.Context(), access.ClientNo(client+1), limit, 1, now)
+				if err != nil {
+					return err
+				}
+				granted[client].Add(g.Granted)
+			}
+			return nil
+		})
+		for client := range granted {
+			if got := granted[client].Load(); got != limit {
+				t.Errorf("client %d was granted %d, want %d", client, got, limit)
+			}
+		}
+	})
+}
+
+// A client whose window is locked for long, by a transaction of another
+// program, does not make the others of its round fail.
+func TestReserveBesideALockedWindow(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s, other := open(), open()
+		if !s.Shared() {
+			return // there is one writer
+		}
+		now := time.Now()
+		reserve := func(i int) error {
+			_, err := s.System().Reserve(t.Context(), access.ClientNo(i+1), 10, 1, now)
+			return err
+		}
+		storetest.Together(t, 20, reserve)
+		locked := make(chan error, 1)
+		if err := other.Database().Write(t.Context(), func(tx engine.Tx) error {
+			if err := tx.Query(`SELECT 1 FROM rate_window WHERE client_no = 7 /*FOR UPDATE*/`, nil); err != nil {
+				return err
+			}
+			storetest.Together(t, 20, func(i int) error {
+				if i == 6 {
+					go func() { locked <- reserve(i) }()
+					return nil
+				}
+				return reserve(i)
+			})
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-locked; err != nil && !engine.IsLockTimeout(err) {
+			t.Errorf("the client whose window was locked: %v", err)
 		}
 	})
 }

@@ -69,21 +69,20 @@ const (
 // Token looks up a token. Its scopes are limited to those that its client still
 // has.
 func (s System) Token(ctx context.Context, hash []byte) (t Token, found bool, err error) {
-	err = s.db.Read(ctx, func(tx engine.Tx) error {
-		found, err = engine.One(tx, `SELECT t.org_no, t.client_no, t.scopes, t.issued_at, t.expires_at, t.revoked_at, c.id, c.scopes, c.tier, c.revoked_at, o.id, t.smart
-			FROM token t JOIN client c ON c.client_no = t.client_no JOIN org o ON o.org_no = t.org_no WHERE t.hash = $1`, func(r engine.Row) {
-			has := access.Scopes(r.Int(7))
-			t = Token{
-				Principal: access.Principal{Org: access.OrgNo(r.Int(0)), Client: access.ClientNo(r.Int(1)), Tier: access.Tier(r.Int(8))},
-				Scope:     access.Asked{Scopes: access.Scopes(r.Int(2)), SMART: r.Text(11)}.Within(has),
-				IssuedAt:  engine.FromMillis(r.Int(3)), ExpiresAt: engine.FromMillis(r.Int(4)), Revoked: !r.IsNull(5) || !r.IsNull(9),
-			}
-			t.Principal.Scopes, t.Principal.SMART = t.Scope.Permits(has)
-			t.Principal.ClientID, _ = id.FromBytes[id.ClientKind](r.Raw(6))
-			t.Principal.OrgID, _ = id.FromBytes[id.OrgKind](r.Raw(10))
-		}, hash)
-		return err
-	})
+	err = s.db.Lookup(ctx, `SELECT t.org_no, t.client_no, t.scopes, t.issued_at, t.expires_at, t.revoked_at, c.id, c.scopes, c.tier, c.revoked_at, o.id, t.smart
+			FROM token t JOIN client c ON c.client_no = t.client_no JOIN org o ON o.org_no = t.org_no WHERE t.hash = $1`, func(r engine.Row) error {
+		found = true
+		has := access.Scopes(r.Int(7))
+		t = Token{
+			Principal: access.Principal{Org: access.OrgNo(r.Int(0)), Client: access.ClientNo(r.Int(1)), Tier: access.Tier(r.Int(8))},
+			Scope:     access.Asked{Scopes: access.Scopes(r.Int(2)), SMART: r.Text(11)}.Within(has),
+			IssuedAt:  engine.FromMillis(r.Int(3)), ExpiresAt: engine.FromMillis(r.Int(4)), Revoked: !r.IsNull(5) || !r.IsNull(9),
+		}
+		t.Principal.Scopes, t.Principal.SMART = t.Scope.Permits(has)
+		t.Principal.ClientID, _ = id.FromBytes[id.ClientKind](r.Raw(6))
+		t.Principal.OrgID, _ = id.FromBytes[id.OrgKind](r.Raw(10))
+		return nil
+	}, hash)
 	return t, found, err
 }
 

@@ -12,6 +12,10 @@ type engine interface {
 	// may run more than once and must not have other side effects. The context
 	// is honoured until fn starts.
 	write(ctx context.Context, fn func(Tx) error) error
+	// lookup runs one statement that reads a few rows; see [DB.Lookup].
+	lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error
+	// hurried runs one statement in its own transaction; see [DB.Hurried].
+	hurried(ctx context.Context, sql string, each func(Row) error, args ...any) error
 	// migrate is a write that excludes all other migrations.
 	migrate(ctx context.Context, fn func(Tx) error) error
 	// tell sends a text to the other nodes that listen on the channel; listen
@@ -51,6 +55,9 @@ type Dialect struct {
 	// Hurried lets the COMMIT of the transaction return before it is durable.
 	// It is empty where the engine cannot do that.
 	Hurried string
+	// Gathers reports whether every statement costs a round trip, so that calls
+	// are worth combining with [Rounds].
+	Gathers bool
 	// Integrity checks the structure of the database and returns "ok" or the
 	// problems found. It is empty where the engine checks by itself.
 	Integrity string

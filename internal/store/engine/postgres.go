@@ -22,6 +22,7 @@ var postgresDialect = Dialect{
 	Sequenced:   true,
 	Shared:      true,
 	Hurried:     `SET LOCAL synchronous_commit = off`,
+	Gathers:     true,
 	DumpDialect: postgresDump,
 	Journal: []string{
 		`INSERT INTO journal_pending (org_no, at, subject, event_id, event_type, event_data, audit, packed)
@@ -67,6 +68,10 @@ type postgresEngine struct {
 	log   *slog.Logger
 	sql   sync.Map // rewritten SQL by SQL as written
 	stuck stuck
+	// rounds are the connections for rounds; lookups makes those of reads.
+	rounds    *pgxpool.Pool
+	lookups   *Rounds[lookup, []postgresRow]
+	sqlForAll sync.Map // SQL of rounds by SQL as written
 	// acquiring is the number of callers waiting for a connection.
 	acquiring atomic.Int64
 	// lent is the number of connections acquired so far.
@@ -89,8 +94,16 @@ func openPostgres(ctx context.Context, dsn string, wait time.Duration, log *slog
 		pool.Close()
 		return nil, err
 	}
+	lanes := lookupLanes()
+	rounds, err := pgxpool.NewWithConfig(ctx, roundsConfig(cfg, lanes))
+	if err != nil {
+		pool.Close()
+		return nil, postgresError(err)
+	}
 	log.Debug("connected to PostgreSQL", "max_connections", cfg.MaxConns)
-	return &postgresEngine{pool: pool, log: log}, nil
+	e := &postgresEngine{pool: pool, rounds: rounds, log: log}
+	e.lookups = NewRounds(RoundsConfig{Lanes: lanes, Most: lookupsPerRound}, e.lookUp)
+	return e, nil
 }
 
 // checkPostgres returns an error if the server is too old for our SQL.
@@ -265,6 +278,7 @@ func (e *postgresEngine) attend(ctx context.Context, node int64) (leave func(), 
 func (e *postgresEngine) attends(int64) bool { return false }
 
 func (e *postgresEngine) close() error {
+	e.rounds.Close()
 	e.pool.Close()
 	return nil
 }

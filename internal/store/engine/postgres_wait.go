@@ -90,6 +90,7 @@ func release(ctx context.Context, conn *pgxpool.Conn) {
 func (e *postgresEngine) drop(err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		e.pool.Reset()
+		e.rounds.Reset()
 	}
 }
 

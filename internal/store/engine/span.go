@@ -33,6 +33,25 @@ func (db *DB) Snapshot(ctx context.Context, fn func(Tx) error) error {
 	return db.traced(ctx, "store.snapshot", func(ctx context.Context) error { return db.engine.snapshot(ctx, fn) })
 }
 
+// Lookup runs one statement that reads few rows by key, and calls each for
+// every row. Its arguments are int64, string or []byte. On PostgreSQL, calls
+// that wait at the same time share a round trip and see the same committed
+// state. That is at least the state at the time of the call. The rows stay
+// valid until Lookup returns. The context is honoured throughout.
+func (db *DB) Lookup(ctx context.Context, sql string, each func(Row) error, args ...any) error {
+	if db.tracer == nil {
+		return db.engine.lookup(ctx, sql, each, args...)
+	}
+	return db.traced(ctx, "store.read", func(ctx context.Context) error { return db.engine.lookup(ctx, sql, each, args...) })
+}
+
+// Hurried runs one statement in its own transaction, which on PostgreSQL may
+// not be durable yet when it returns. A statement about many rows that failed
+// because of some of them returns [ErrAlone].
+func (db *DB) Hurried(ctx context.Context, sql string, each func(Row) error, args ...any) error {
+	return db.engine.hurried(ctx, sql, each, args...)
+}
+
 // Write runs fn in its own transaction and returns once it is durable. fn may
 // run more than once and must not have other side effects. The context is
 // honoured until fn starts.

@@ -70,10 +70,15 @@ func withTexts(sql string, first int) string {
 
 // Patient reads one patient.
 func (o Org) Patient(ctx context.Context, patientID id.Patient) (p pain.Patient, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		p, err = o.patient(tx, readPatient, patientID)
+	found := false
+	err = o.db.Lookup(ctx, readPatient, func(r engine.Row) (err error) {
+		found = true
+		p, err = scanPatient(r, patientID)
 		return err
-	})
+	}, int64(o.org), patientID.Bytes())
+	if err == nil && !found {
+		err = o.whyAbsent(ctx, patientID)
+	}
 	return p, err
 }
 
@@ -83,22 +88,25 @@ type PatientRow = pain.Row[[]byte]
 
 // ShowPatient reads one patient for callers that only print it.
 func (o Org) ShowPatient(ctx context.Context, patientID id.Patient, show func(PatientRow)) error {
-	return o.db.Read(ctx, func(tx engine.Tx) error {
-		found := false
-		err := tx.Query(readPatient, func(r engine.Row) error {
-			found = true
-			row := PatientRow{ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3), MedicalHistory: r.Raw(4), Identifiers: r.Raw(5)}
-			for i := range row.Texts {
-				row.Texts[i] = r.Raw(firstText + i)
-			}
-			show(row)
-			return nil
-		}, int64(o.org), patientID.Bytes())
-		if err == nil && !found {
-			err = o.absent(tx, patientID)
+	found := false
+	err := o.db.Lookup(ctx, readPatient, func(r engine.Row) error {
+		found = true
+		row := PatientRow{ID: patientID, Version: r.Int(0), CreatedAt: engine.FromMillis(r.Int(1)), Name: r.Raw(2), DateOfBirth: r.Raw(3), MedicalHistory: r.Raw(4), Identifiers: r.Raw(5)}
+		for i := range row.Texts {
+			row.Texts[i] = r.Raw(firstText + i)
 		}
-		return err
-	})
+		show(row)
+		return nil
+	}, int64(o.org), patientID.Bytes())
+	if err == nil && !found {
+		err = o.whyAbsent(ctx, patientID)
+	}
+	return err
+}
+
+// whyAbsent returns the error for a patient that was not found.
+func (o Org) whyAbsent(ctx context.Context, patientID id.Patient) error {
+	return o.db.Read(ctx, func(tx engine.Tx) error { return o.absent(tx, patientID) })
 }
 
 func (o Org) patient(tx engine.Tx, sql string, patientID id.Patient) (p pain.Patient, err error) {
@@ -232,19 +240,17 @@ func (o Org) LatestPatients(ctx context.Context, page, limit int64, each func(Pa
 // patientPage reads a page of numbers, and how many patients are gone. If any
 // are, it passes none.
 func (o Org) patientPage(ctx context.Context, sql string, from, to int64, each func(PatientItem)) (total, gone int64, err error) {
-	err = o.db.Read(ctx, func(tx engine.Tx) error {
-		return tx.Query(sql, func(r engine.Row) error {
-			total, gone = r.Int(0), r.Int(1)
-			if r.IsNull(2) {
-				return nil // the page is past the end, or there are holes
-			}
-			item, err := scanItem(r, 2)
-			if err == nil {
-				each(item)
-			}
-			return err
-		}, int64(o.org), from, to)
-	})
+	err = o.db.Lookup(ctx, sql, func(r engine.Row) error {
+		total, gone = r.Int(0), r.Int(1)
+		if r.IsNull(2) {
+			return nil // the page is past the end, or there are holes
+		}
+		item, err := scanItem(r, 2)
+		if err == nil {
+			each(item)
+		}
+		return err
+	}, int64(o.org), from, to)
 	return total, gone, err
 }
 

@@ -7,6 +7,8 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"anodyne.example/anodyne/internal/fault"
@@ -26,6 +28,8 @@ func Run(t *testing.T, database func(t *testing.T) store.Config) {
 		"panics leave the store sound":    panicsLeaveTheStoreSound,
 		"closed store":                    closedStore,
 		"writes at once":                  writesAtOnce,
+		"lookups at once":                 lookupsAtOnce,
+		"a lookup that fails":             lookupThatFails,
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := database(t)
@@ -53,6 +57,90 @@ func writesAtOnce(t *testing.T, open func() *store.Store) {
 	if after := storetest.Number(t, nodes[1], `SELECT epoch FROM access_epoch`); after != before+16 {
 		t.Errorf("%d of 16 writes are kept", after-before)
 	}
+}
+
+// Lookups that are made together have the rows of their own arguments, in order.
+func lookupsAtOnce(t *testing.T, open func() *store.Store) {
+	s := open()
+	const numbers = `SELECT a.org_no, a.org_no + b.org_no, NULL, '' FROM org a JOIN org b ON b.org_no <= $2 WHERE a.org_no = $1 ORDER BY b.org_no`
+	for i := range 5 {
+		storetest.Exec(t, s, `INSERT INTO org (id, name, created_at) VALUES ($1, $2, 0)`, []byte{byte(i)}, fmt.Sprint(i))
+	}
+	storetest.Together(t, 40, func(i int) error {
+		for n := range 20 {
+			org, upTo := int64(1+i%6), int64(n%7)
+			var want, got []int64
+			for other := int64(1); other <= min(upTo, 5) && org <= 5; other++ {
+				want = append(want, org, org+other)
+			}
+			if err := s.Database().Lookup(t.Context(), numbers, func(r engine.Row) error {
+				if got = append(got, r.Int(0), r.Int(1)); !r.IsNull(2) || r.IsNull(3) || r.Text(3) != "" {
+					t.Errorf("NULL and the empty text are %v and %q", r.Raw(2), r.Raw(3))
+				}
+				return nil
+			}, org, upTo); err != nil {
+				return err
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d with %d: %v, want %v", org, upTo, got, want)
+			}
+			if _, found, err := s.System().Token(t.Context(), []byte{byte(i), byte(n)}); found || err != nil {
+				return fmt.Errorf("an unknown token: %v, %w", found, err)
+			}
+		}
+		return nil
+	})
+}
+
+// A lookup that fails, or whose caller leaves or panics, does so alone.
+func lookupThatFails(t *testing.T, open func() *store.Store) {
+	s := open()
+	broken, ended := errors.New("broken"), fmt.Errorf("%w, and it was right", context.Canceled)
+	one := func(ctx context.Context, n int64, each func(engine.Row) error) error {
+		return s.Database().Lookup(ctx, `SELECT CAST($1 AS BIGINT) + 9223372036854775800 WHERE CAST($1 AS BIGINT) >= 0`, each, n)
+	}
+	storetest.Together(t, 40, func(i int) error {
+		for range 20 {
+			if i%8 == 7 {
+				// Too large on PostgreSQL, where it fails the statement it is in.
+				_ = one(t.Context(), 100, func(engine.Row) error { return nil })
+				continue
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			rows, want := 0, error(nil)
+			err := func() (err error) {
+				defer leave()
+				defer func() {
+					if p := recover(); p != nil {
+						err = p.(error)
+					}
+				}()
+				switch i % 4 {
+				case 0:
+					want = broken
+					return one(ctx, 1, func(engine.Row) error { return broken })
+				case 1:
+					want = broken
+					return one(ctx, 1, func(engine.Row) error { panic(broken) })
+				case 2:
+					want = context.Canceled
+					go leave()
+					if err := one(ctx, 1, func(engine.Row) error { return nil }); err != nil {
+						return err
+					}
+					return ended // it was answered before
+				}
+				return one(ctx, 1, func(engine.Row) error {
+					rows++
+					return nil
+				})
+			}()
+			if !errors.Is(err, want) || want == nil && rows != 1 {
+				t.Errorf("call %d: %d rows, %v, want %v", i, rows, err, want)
+			}
+		}
+		return nil
+	})
 }
 
 func placeholdersKeepTheirNumbers(t *testing.T, open func() *store.Store) {

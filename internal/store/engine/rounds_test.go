@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+)
+
+// rounder counts the calls of each round, and doubles what it is asked.
+type rounder struct {
+	*Rounds[int, int]
+	sizes []int
+	gate  chan struct{}
+	fail  func(asked []int) error
+}
+
+func newRounder(cfg RoundsConfig) *rounder {
+	r := &rounder{gate: make(chan struct{})}
+	r.Rounds = NewRounds(cfg, func(_ context.Context, asked, answers []int) error {
+		r.sizes = append(r.sizes, len(asked))
+		<-r.gate
+		for i := range asked {
+			answers[i] = 2 * asked[i]
+		}
+		if r.fail != nil {
+			return r.fail(asked)
+		}
+		return nil
+	})
+	return r
+}
+
+type outcome struct {
+	answer int
+	err    error
+}
+
+// ask makes a call and waits until it is blocked.
+func (r *rounder) ask(ctx context.Context, n int) <-chan outcome {
+	result := make(chan outcome, 1)
+	go func() {
+		answer, err := r.Do(ctx, n)
+		result <- outcome{answer, err}
+	}()
+	synctest.Wait()
+	return result
+}
+
+func TestCallsGatherWhileARoundIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRounder(RoundsConfig{Lanes: 1, Most: 3})
+		var results []<-chan outcome
+		for i := range 6 {
+			results = append(results, r.ask(t.Context(), i))
+		}
+		close(r.gate)
+		for i, result := range results {
+			if got := <-result; got != (outcome{2 * i, nil}) {
+				t.Errorf("call %d: %+v", i, got)
+			}
+		}
+		if want := []int{1, 3, 2}; !slices.Equal(r.sizes, want) {
+			t.Errorf("rounds of %v, want %v", r.sizes, want)
+		}
+		synctest.Wait()
+		if r.busy != 0 || len(r.waiting) != 0 {
+			t.Errorf("%d lanes busy and %d rounds waiting at the end", r.busy, len(r.waiting))
+		}
+	})
+}
+
+func TestEveryCallOfABrokenRoundIsAnswered(t *testing.T) {
+	broken := errors.New("broken")
+	for name, fail := range map[string]func([]int) error{
+		"error": func([]int) error { return broken },
+		"panic": func([]int) error { panic(broken) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRounder(RoundsConfig{Lanes: 1, Most: 10})
+			r.fail = fail
+			results := []<-chan outcome{r.ask(t.Context(), 1), r.ask(t.Context(), 2), r.ask(t.Context(), 3)}
+			close(r.gate)
+			for _, result := range results {
+				if got := <-result; got.err == nil || got.answer != 0 {
+					t.Errorf("%s: %+v", name, got)
+				}
+			}
+			r.fail = nil
+			if answer, err := r.Do(t.Context(), 4); answer != 8 || err != nil {
+				t.Errorf("%s, and then: %d, %v", name, answer, err)
+			}
+		})
+	}
+}
+
+// A caller that leaves while its call gathers is not part of the round.
+func TestLeavingARound(t *testing.T) {
+	for _, binding := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRounder(RoundsConfig{Lanes: 1, Most: 10, Binding: binding})
+			ctx, leave := context.WithCancel(t.Context())
+			begun, gathering, other := r.ask(ctx, 1), r.ask(ctx, 2), r.ask(t.Context(), 3)
+			leave()
+			synctest.Wait()
+			if got := <-gathering; !errors.Is(got.err, context.Canceled) {
+				t.Errorf("binding %v: the call that gathers: %+v", binding, got)
+			}
+			if binding {
+				select {
+				case got := <-begun:
+					t.Errorf("a write that had begun was left: %+v", got)
+				default:
+				}
+			} else if got := <-begun; !errors.Is(got.err, context.Canceled) {
+				t.Errorf("a read that had begun: %+v", got)
+			}
+			close(r.gate)
+			if binding {
+				if got := <-begun; got != (outcome{2, nil}) {
+					t.Errorf("a write that had begun: %+v", got)
+				}
+			}
+			if got := <-other; got != (outcome{6, nil}) {
+				t.Errorf("binding %v: the call of another: %+v", binding, got)
+			}
+			if want := []int{1, 1}; !slices.Equal(r.sizes, want) {
+				t.Errorf("binding %v: rounds of %v, want %v", binding, r.sizes, want)
+			}
+			if _, err := r.Do(ctx, 5); !errors.Is(err, context.Canceled) || len(r.sizes) != 2 {
+				t.Errorf("with an ended context: %v", err)
+			}
+		})
+	}
+}
