@@ -13,15 +13,15 @@ export interface paths {
         };
         /**
          * List patients
-         * @description Returns one page of the organisation's patients, oldest first unless `sort` says otherwise. In order of creation, patients added while you read the pages cause no gaps or duplicates.
+         * @description Returns one page of the organisation's patients, oldest first unless `sort` says otherwise. In order of creation, patients that are added while you read the pages cause no gaps or duplicates.
          *     Conditions can be combined; `total` is exact for any combination.
          *     A page past the end is empty. A `page` or `limit` out of range is rejected, not clamped.
          */
         get: operations["listPatients"];
         /**
          * Create or update a patient by identifier
-         * @description Creates the patient with this identifier, or replaces what is stored about that patient. Use it to copy patients from another system: it can be repeated, also in parallel, and leaves one patient.
-         *     The body is that of a creation. On an update, omitted fields are cleared, except `identifiers`: if the body has none, the patient keeps those it has. The identifier of the query is always one of them.
+         * @description Creates the patient with this identifier, or replaces what is stored about that patient. Use it to copy patients from another system: repeated requests, even in parallel, result in one patient.
+         *     The body is the same as for creating a patient. On an update, omitted fields are cleared, except `identifiers`: if the body has none, the patient keeps those it has. The identifier in the query is always added.
          *     If nothing changed, the version stays the same. Emits `patient.created`, or `patient.updated` if anything changed.
          */
         put: operations["putPatient"];
@@ -88,11 +88,11 @@ export interface paths {
         post?: never;
         /**
          * Erase a patient
-         * @description For a person who asks to be forgotten. Removes the patient and everything about them: records, identifiers, reports about the patient and reports that list patients, stored responses, answers of webhook receivers, and the details of audit entries. Patients that were merged into this one are erased with it. It cannot be undone.
+         * @description For a patient who asks for the erasure of their data. Removes the patient and everything about them: records, identifiers, reports about the patient and reports that list patients, stored responses, responses of webhook receivers, and the details of audit entries. Patients that were merged into this one are erased with it. An erasure cannot be undone.
          *
-         *     What stays is that it was done, when, by whom and why. The reason is kept in the audit log: do not write names or medical facts in it. Afterwards the patient is not found, as if it had never existed. Emits `patient.erased`.
+         *     The audit log keeps when the patient was erased, by whom and why; do not write names or medical facts in the reason. Afterwards the patient is not found, as if it had never existed. Emits `patient.erased`.
          *
-         *     When the response is sent, nothing of the patient can be read any more. The files of the database are cleaned right after that. Backups made before still contain the patient; see the operations guide.
+         *     Once the response is sent, no data of the patient can be read. The data is removed from the database files right after that. Backups made before still contain the patient; see the operations guide.
          */
         delete: operations["erasePatient"];
         options?: never;
@@ -124,7 +124,7 @@ export interface paths {
          * Merge a patient into another one
          * @description For a person who was registered twice. Moves the patient's records, medical history and imported identifiers to the patient in `into`; an entry of the history that both have is kept once. All other fields of that patient stay as they are; those of the merged patient are kept in the audit log.
          *
-         *     Everything moves at once: totals, pages, analytics and series are exact right after. The merged patient is gone: every later request that names it returns 410 `PATIENT_MERGED` with `details.into`, a second merge included. A merge cannot be undone. Emits `patient.merged`.
+         *     Everything moves in one step: totals, pages, analytics and series are exact immediately afterwards. The merged patient no longer exists: every later request that names it returns 410 `PATIENT_MERGED` with `details.into`, including a second merge. A merge cannot be undone. Emits `patient.merged`.
          */
         post: operations["mergePatient"];
         delete?: never;
@@ -243,7 +243,7 @@ export interface paths {
         /**
          * List the clinical data of all patients
          * @description Returns the records of all patients in the order in which they changed, to keep a copy of them. Pass `next_cursor` as `after` to continue: a client that reads the feed this way misses no change, whatever is committed in the meantime.
-         *     A record is listed when it was added and again whenever it changed: when it was superseded or marked as entered in error, when its derived values changed, and when its patient was merged into another. It is shown as it is now, whatever its status. Identify records by `id`: the last one with an identifier is the one that counts.
+         *     A record is listed when it was added and again whenever it changed: when it was superseded or marked as entered in error, when its derived values changed, and when its patient was merged into another. It is shown as it is now, whatever its status. Identify records by `id`: if a record is listed several times, the last one counts.
          *     Delete all records of the patients in `removed_patients` from your copy: these patients were erased, or merged into another one, with which their records are listed again.
          *     A page can have fewer records than `limit`, or none, and still not be the last one. When `has_more` is false, you have read everything so far; store the cursor and continue from there later.
          */
@@ -1092,8 +1092,8 @@ export interface paths {
         put?: never;
         /**
          * Send several requests in a Bundle
-         * @description Performs the requests of a Bundle. Those of a `transaction` succeed or fail together: creates and updates first, then reads. Entries refer to each other by `fullUrl`, in any order; these references
-         *     are replaced by those of the stored resources. The resources are returned only with `Prefer: return=representation`. Every error names the entry. Those of a `batch` are independent: each has its own status.
+         * @description Performs the requests of a Bundle. The requests of a `transaction` succeed or fail together; writes are performed first, then reads. Entries refer to each other by `fullUrl`, in any order; these references
+         *     are replaced by those of the stored resources. The resources are returned only with `Prefer: return=representation`. Every error names the entry. The requests of a `batch` are independent; each has its own status.
          *     A Bundle has at most 5,000 entries and 32 MiB. Each entry that reads or searches counts as one request, and every 50 entries that write count as one.
          */
         post: operations["postBundle"];
@@ -1157,7 +1157,7 @@ export interface paths {
         put?: never;
         /**
          * Search resources with a form
-         * @description Like `GET /fhir/R4/{type}`, with parameters in the body, where they do not appear in logs of addresses.
+         * @description Like `GET /fhir/R4/{type}`, with the parameters in the body, so that they do not appear in logs of URLs.
          */
         post: operations["searchResourcesByForm"];
         delete?: never;
@@ -1186,7 +1186,7 @@ export interface paths {
         };
         /**
          * Read a resource
-         * @description Returns the latest version of a resource. A patient that was merged returns 410 with the patient that has the data now.
+         * @description Returns the latest version of a resource. A patient that was merged returns 410 with the patient that now has the data.
          */
         get: operations["readResource"];
         /**
@@ -1222,7 +1222,7 @@ export interface paths {
         };
         /**
          * Read the versions of a resource
-         * @description Returns all versions of a record, latest first. Of patients and their conditions there is only the current version.
+         * @description Returns all versions of a record, latest first. For patients and their conditions there is only the current version.
          */
         get: operations["readResourceHistory"];
         put?: never;
@@ -1304,13 +1304,13 @@ export interface paths {
         };
         /**
          * Export all data
-         * @description Starts a Bulk Data export of all data in the background. The files have one resource a line and are all of one moment.
+         * @description Starts a Bulk Data export of all data in the background. The files have one resource per line and contain one consistent snapshot of the data.
          */
         get: operations["startSystemExport"];
         put?: never;
         /**
          * Export all data, with parameters in the body
-         * @description As the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
+         * @description Like the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
          */
         post: operations["postSystemExport"];
         delete?: never;
@@ -1328,13 +1328,13 @@ export interface paths {
         };
         /**
          * Export all patients
-         * @description Starts a Bulk Data export of all patients in the background. The files have one resource a line and are all of one moment.
+         * @description Starts a Bulk Data export of all patients in the background. The files have one resource per line and contain one consistent snapshot of the data.
          */
         get: operations["startPatientExport"];
         put?: never;
         /**
          * Export all patients, with parameters in the body
-         * @description As the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
+         * @description Like the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
          */
         post: operations["postPatientExport"];
         delete?: never;
@@ -1358,13 +1358,13 @@ export interface paths {
         };
         /**
          * Export the patients of a group
-         * @description Starts a Bulk Data export of the patients of a group in the background. The files have one resource a line and are all of one moment.
+         * @description Starts a Bulk Data export of the patients of a group in the background. The files have one resource per line and contain one consistent snapshot of the data.
          */
         get: operations["startGroupExport"];
         put?: never;
         /**
          * Export the patients of a group, with parameters in the body
-         * @description As the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
+         * @description Like the GET of this path, with the parameters in a Parameters resource. `patient` names patients, except at the level of the system.
          */
         post: operations["postGroupExport"];
         delete?: never;
@@ -1388,7 +1388,7 @@ export interface paths {
         put?: never;
         /**
          * Create a group
-         * @description Saves a group of patients with the given members, or with our extension for filters; see `POST /v1/cohorts`.
+         * @description Saves a group of patients with the given members, or with the service's extension for filters; see `POST /v1/cohorts`.
          */
         post: operations["createGroup"];
         delete?: never;
@@ -1445,7 +1445,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel or delete a Bulk Data export
-         * @description Cancels an export that is running, or deletes the files of one that is complete. It is for the client that started it, or with `exports:write`.
+         * @description Cancels an export that is running, or deletes the files of one that is complete. Only the client that started the export, or a client with `exports:write`, can do this.
          */
         delete: operations["cancelBulk"];
         options?: never;
@@ -1513,7 +1513,7 @@ export interface paths {
         };
         /**
          * Get the SMART configuration
-         * @description Returns what SMART App Launch 2.2 defines for clients without a user (Backend Services). `/fhir/R4/.well-known/smart-configuration` returns the same.
+         * @description Returns the metadata that SMART App Launch 2.2 defines for clients without a user (Backend Services). `/fhir/R4/.well-known/smart-configuration` returns the same.
          */
         get: operations["getSmartConfiguration"];
         put?: never;
@@ -1945,9 +1945,9 @@ export interface components {
             reason: string;
         };
         PatientMergedDetails: {
-            /** @description The patient that was named and is gone. */
+            /** @description The merged patient that was named. */
             id: components["schemas"]["PatientID"];
-            /** @description The patient that has its data now, also if there was more than one merge. */
+            /** @description The patient that now has its data, even after several merges. */
             into: components["schemas"]["PatientID"];
         };
         PatientPatch: {
@@ -3989,9 +3989,9 @@ export interface components {
             type: "patient.merged";
             timestamp: components["schemas"]["Timestamp"];
             data: {
-                /** @description The patient that is gone. */
+                /** @description The patient that no longer exists. */
                 patient_id: components["schemas"]["PatientID"];
-                /** @description The patient that has its data now. */
+                /** @description The patient that now has its data. */
                 into: components["schemas"]["PatientID"];
             };
         };
@@ -5171,7 +5171,7 @@ export interface components {
                 };
             };
         };
-        /** @description Together the patients have more than a patient can have, or the first request with this Idempotency-Key is still running. */
+        /** @description Together the patients have more identifiers or history entries than one patient can have, or the first request with this Idempotency-Key is still running. */
         MergeConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6022,7 +6022,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The patient existed. This is the record now. */
+            /** @description The patient existed. Returns its current record. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6345,7 +6345,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The patient that has the data now. */
+            /** @description The patient that now has the data. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9980,7 +9980,7 @@ export interface operations {
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    /** @description How far the export is. */
+                    /** @description The progress of the export. */
                     "X-Progress"?: string;
                     /** @description How many seconds to wait. */
                     "Retry-After"?: number;
